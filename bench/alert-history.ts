@@ -2,8 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { auditLog } from '../projections/audit/audit-log.ts';
 import type { Evidence } from '../src/contexts/audit/verification.ts';
-import { verify } from '../src/contexts/audit/verify.ts';
-import { walkInThreads } from '../src/contexts/audit/walking-threads.ts';
+import { verifyChain } from '../src/contexts/audit/verify.ts';
+import { verifySegmentsInThreads } from '../src/contexts/audit/segment-verification-threads.ts';
 import type { Database } from '../src/platform/database/database.ts';
 import { tenantReads } from '../src/platform/database/tenant-reads.ts';
 import { auditVocabulary } from '../src/contexts/audit/domain/vocabulary.ts';
@@ -14,8 +14,8 @@ import type { EventStore, NewEvent } from '../src/platform/eventstore/port.ts';
 import { PostgresEventStore } from '../src/platform/eventstore/postgres/postgres-event-store.ts';
 import { canonicalJson } from '../src/platform/kernel/canonical-json.ts';
 import { asTenantId } from '../src/platform/kernel/ids.ts';
-import { fill } from '../src/platform/projector/filler.ts';
-import { shapeOf } from '../src/platform/projector/projection.ts';
+import { replayIntoTable } from '../src/platform/projector/table-replay.ts';
+import { tableShapeOf } from '../src/platform/projector/projection.ts';
 import { createTable, serveTable } from '../src/platform/projector/table.ts';
 import { openKeyrings } from '../src/platform/vault/keyrings.ts';
 import { PostgresPersonKeys } from '../src/platform/vault/postgres-person-keys.ts';
@@ -87,7 +87,7 @@ export async function openAlertHistory(events: number): Promise<AlertHistory> {
           stream: `alert-${TENANT}.${alertId}`,
           expectedRevision: -1n,
           events: alertLife(alertId),
-          take: [],
+          claim: [],
           release: [],
         }),
       ),
@@ -109,15 +109,20 @@ export async function openAlertHistory(events: number): Promise<AlertHistory> {
 export async function openEvidence({ database, config, parts }: AlertHistory): Promise<Evidence> {
   const model = auditLog(AUDIT_KEY, families);
   const table = `audit_log_v${model.version}`;
-  await parts.pool.query(createTable(shapeOf(model), table));
+  await parts.pool.query(createTable(tableShapeOf(model), table));
   await parts.pool.query(serveTable('audit_log', table));
-  await fill(parts, { model, generation: 1, from: 0n, empty: true });
+  await replayIntoTable(parts, { model, generation: 1, from: 0n, empty: true });
   const words = auditVocabulary(families);
   return {
     store: parts.store,
     key: new ChainKey(AUDIT_KEY),
     words,
-    walking: walkInThreads({ feed: parts.store.feedAddress!, database: config, auditKey: AUDIT_KEY, words }),
+    verification: verifySegmentsInThreads({
+      feed: parts.store.logAddress!,
+      database: config,
+      auditKey: AUDIT_KEY,
+      words,
+    }),
     reads: tenantReads(database.reads).ordinary,
     filed: () => [],
     projectedTo: (position: bigint) => Promise.resolve(position),
@@ -125,6 +130,6 @@ export async function openEvidence({ database, config, parts }: AlertHistory): P
 }
 
 export const verifying = (evidence: Evidence, entries: number) => async (): Promise<void> => {
-  const { valid, entriesChecked } = await verify(evidence, TENANT);
+  const { valid, entriesChecked } = await verifyChain(evidence, TENANT);
   if (!valid || entriesChecked !== entries) throw new Error(`not verified: ${entriesChecked}`);
 };

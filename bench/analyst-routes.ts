@@ -83,7 +83,7 @@ async function load({ services }: BenchApp, company: ObservedCompany, observatio
 
 /** The alerts that were found are raised as well: what is asked for then waits for nothing but its own reads. */
 async function settled({ services: { store, projector } }: BenchApp): Promise<void> {
-  const cursors = async () => (await projector.cursors.all()).filter(({ state }) => state !== 'retired');
+  const cursors = async () => (await projector.checkpoints.all()).filter(({ state }) => state !== 'retired');
   for (;;) {
     const head = await store.head();
     const isWorked =

@@ -2,8 +2,8 @@ import { generateKeyPairSync, randomBytes, randomUUID, sign, type KeyObject } fr
 import { mkdtempSync, rmSync } from 'node:fs';
 import type pg from 'pg';
 import { setUpTenant } from '../commands/tenants/set-up-tenant.ts';
-import type { ComposeOptions } from '../src/app/compose/site.ts';
-import { compose, type House } from '../src/app/compose/compose.ts';
+import type { ComposeOptions } from '../src/app/compose/composition-context.ts';
+import { compose, type Application } from '../src/app/compose/compose.ts';
 import { newLogger } from '../src/platform/observability/logger.ts';
 import { readConfig } from '../src/app/config/config.ts';
 import { openSession } from '../src/contexts/identity/sign-in.ts';
@@ -12,7 +12,7 @@ import { orThrow } from '../src/platform/kernel/failure.ts';
 import { asTenantId, type TenantId } from '../src/platform/kernel/ids.ts';
 
 export interface BenchApp {
-  readonly services: House['services'];
+  readonly services: Application['services'];
   readonly url: string;
   readonly tlsUrl: string;
   readonly tenantId: TenantId;
@@ -25,7 +25,7 @@ export interface BenchApp {
 }
 
 const PLENTY = 100_000_000;
-const MOST_USERS = 10_000_000;
+const MAX_USERS = 10_000_000;
 
 /** The whole service with its embedded database (its log elsewhere where `eventStoreUrl` says so), budgets out of the way, and one tenant. */
 export async function startBenchApp({
@@ -49,27 +49,27 @@ export async function startBenchApp({
     enrollRateLimit: PLENTY,
     rateBudgets: { login: PLENTY, 'org-login': PLENTY, device: PLENTY },
   };
-  const house = await compose(config, { ...options, log: newLogger('error') });
-  const { services } = house;
-  const newTenant = (maxUsers = MOST_USERS) => makeTenant(services, pair.privateKey, maxUsers);
+  const application = await compose(config, { ...options, log: newLogger('error') });
+  const { services } = application;
+  const newTenant = (maxUsers = MAX_USERS) => makeTenant(services, pair.privateKey, maxUsers);
   const { tenantId, headers } = await newTenant();
   return {
     services,
-    url: house.addresses.http,
-    tlsUrl: house.addresses.tls,
+    url: application.addresses.http,
+    tlsUrl: application.addresses.tls,
     tenantId,
     headers,
     newTenant,
     databaseConfig: services.database.config,
     stop: async () => {
-      await house.stop();
+      await application.stop();
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
 }
 
 async function makeTenant(
-  services: House['services'],
+  services: Application['services'],
   signingKey: KeyObject,
   maxUsers: number,
 ): Promise<Pick<BenchApp, 'tenantId' | 'headers'>> {

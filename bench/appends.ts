@@ -30,7 +30,7 @@ export const appendOf = (tenantId: TenantId, events: number, claims: boolean): A
   stream: `alert-${tenantId}.${randomUUID()}`,
   expectedRevision: -1n,
   events: Array.from({ length: events }, event),
-  take: claims ? [{ tenantId, kind: 'bench', digest: randomUUID().replaceAll('-', '').repeat(2) }] : [],
+  claim: claims ? [{ tenantId, kind: 'bench', digest: randomUUID().replaceAll('-', '').repeat(2) }] : [],
   release: [],
 });
 

@@ -7,7 +7,7 @@ import { asTenantId } from '../src/platform/kernel/ids.ts';
 import { createAuthority } from '../src/platform/pki/authority.ts';
 import { issueDeviceCertificate } from '../src/platform/pki/device-certificate.ts';
 import { trustAuthority, verifyDeviceCertificate } from '../src/platform/pki/device-identity.ts';
-import { prepareIssuer } from '../src/platform/pki/issuer.ts';
+import { prepareCertificateIssuer } from '../src/platform/pki/certificate-issuer.ts';
 import { firstCertificate } from '../src/platform/pki/pem.ts';
 
 export interface Row {
@@ -35,7 +35,7 @@ x509.cryptoProvider.set(crypto);
 const tenantId = asTenantId(randomUUID());
 const now = Date.now();
 const authority = createAuthority({ commonName: 'Benchmark CA', organization: 'Acme', years: 10, now });
-const issuer = prepareIssuer(authority);
+const issuer = prepareCertificateIssuer(authority);
 
 function issueOurs(): string {
   const device = issueDeviceCertificate(issuer, {

@@ -152,7 +152,7 @@ async function append({ services, tenantId }: BenchApp, stream: string, event: D
     stream,
     expectedRevision: -1n,
     events: [await services.codec.encode(randomUUID(), tenantId, event, metadata)],
-    take: [],
+    claim: [],
     release: [],
   });
   if (verdict.kind !== 'appended') throw new Error(`an event was answered ${verdict.kind}`);

@@ -5,8 +5,8 @@ import fastify from 'fastify';
 import { z } from 'zod';
 import { createAdminUser } from '../commands/admins/create-admin-user.ts';
 import { getAdminUser } from '../queries/admins/get-admin-user.ts';
-import { admin, open, type Access } from '../src/app/http/access.ts';
-import { IdempotentAnswers } from '../src/app/http/plugins/idempotency.ts';
+import { admin, openAccess, type Access } from '../src/app/http/access.ts';
+import { IdempotentResponses } from '../src/app/http/plugins/idempotent-responses.ts';
 import { limitRates } from '../src/app/http/plugins/rate-limits.ts';
 import { registerRoute } from '../src/app/http/register.ts';
 import { route } from '../src/app/http/route.ts';
@@ -173,7 +173,7 @@ async function readRates(
   validateWithZod(server);
   server.decorateRequest('principal', undefined);
   await limitRates(server, undefined, services.log);
-  const answers = new IdempotentAnswers(services.database.service, {
+  const answers = new IdempotentResponses(services.database.service, {
     sealing: [Buffer.alloc(32)],
     digesting: Buffer.alloc(32),
   });
@@ -185,14 +185,14 @@ async function readRates(
         path,
         access,
         summary: '',
-        answer: z.object({}),
+        response: z.object({}),
         handle: ({ ask }) => ask(getAdminUser, { adminId }, tenantId),
       }),
       services,
       answers,
     );
   behind('/guarded', admin('self:read'));
-  behind('/open', open('session'));
+  behind('/open', openAccess('session'));
   const url = await server.listen({ host: '127.0.0.1', port: 0 });
   const cannon = (path: string) => async () =>
     (await autocannon({ url: `${url}${path}`, headers, connections: 32, duration: SECONDS })).requests.average;

@@ -147,7 +147,7 @@ export class ObservedCompany {
       stream,
       expectedRevision: revision,
       events: [encoded],
-      take: [],
+      claim: [],
       release: [],
     });
     if (verdict.kind !== 'appended') throw new Error(`a batch was answered ${verdict.kind}`);

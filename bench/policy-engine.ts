@@ -1,5 +1,5 @@
 import type { EngineConfig, EnginePolicy, Encounter } from '../src/contexts/policies/domain/engine/encounter.ts';
-import { decideNaively } from '../src/contexts/policies/domain/engine/naive-engine.ts';
+import { decideByReference } from '../src/contexts/policies/domain/engine/reference-engine.ts';
 import { PolicyEngine } from '../src/contexts/policies/domain/engine/policy-engine.ts';
 import { conditions, ruleActions, type Rule } from '../src/contexts/policies/domain/events.ts';
 import { alternate, compare, perSecond, type Row } from './measure.ts';
@@ -48,7 +48,7 @@ async function measured(rules: number): Promise<Row> {
   const engine = new PolicyEngine(config);
   const encounters = encountersOf(rules);
   for (const met of encounters) {
-    if (JSON.stringify(engine.decide(met)) !== JSON.stringify(decideNaively(config, met)))
+    if (JSON.stringify(engine.decide(met)) !== JSON.stringify(decideByReference(config, met)))
       throw new Error('the two engines disagree');
   }
   const side = (times: number, decide: (met: Encounter) => unknown) => () =>
@@ -57,7 +57,7 @@ async function measured(rules: number): Promise<Row> {
     });
   const [ours, naive] = await alternate(ROUNDS, [
     side(Math.max(2_000, 4_000_000 / rules), (met) => engine.decide(met)),
-    side(Math.max(200, 200_000 / rules), (met) => decideNaively(config, met)),
+    side(Math.max(200, 200_000 / rules), (met) => decideByReference(config, met)),
   ]);
   const target = rules >= 1_000 ? '>= 3' : '>= 0.5';
   return compare(

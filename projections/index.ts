@@ -51,7 +51,7 @@ import { claimedNumbers } from './tenants/claimed-numbers.ts';
 import { screenshots } from './screenshots/screenshots.ts';
 import { alertTexts } from './search/alert-texts.ts';
 import { adminSessions } from './identity/admin-sessions.ts';
-import { ssoConfigs } from './sso/sso-configs.ts';
+import { ssoConfigsModel } from './sso/sso-configs.ts';
 import { credentialStats } from './telemetry/credential-stats.ts';
 import { credentialUses } from './telemetry/credential-uses.ts';
 import { observations } from './telemetry/observations.ts';
@@ -77,7 +77,7 @@ export const readModels: readonly NamedReadModel[] = [
   orgDomains,
   orgSsoConfigs,
   orgSsoRouting,
-  ssoConfigs,
+  ssoConfigsModel,
   employees,
   alerts,
   alertAddresses,

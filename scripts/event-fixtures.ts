@@ -68,7 +68,7 @@ const CANDIDATES: readonly unknown[] = [
 /** How a sample is chosen among those that a schema takes: 0 is the plain one, with every optional field there. */
 type Choice = number;
 const PLAIN: Choice = 0;
-const MOST_VARIANTS = 20;
+const MAX_VARIANTS = 20;
 
 /** For texts of any form: a fold that changes letters shows. */
 const WORDS: readonly unknown[] = ['text', 'other.example', 'Mixed Case'];
@@ -161,7 +161,7 @@ function widthOf(schema: z.ZodType): number {
 /** Samples besides the plain one, all different. */
 export function variantsOf(schema: z.ZodType): unknown[] {
   const texts = new Set<string>();
-  for (let choice = 1; choice <= Math.min(3 + widthOf(schema), MOST_VARIANTS); choice += 1) {
+  for (let choice = 1; choice <= Math.min(3 + widthOf(schema), MAX_VARIANTS); choice += 1) {
     const sample = schema.safeParse(sampleOf(schema, choice));
     if (sample.success) texts.add(JSON.stringify(sample.data));
   }

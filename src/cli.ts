@@ -4,7 +4,7 @@ import { addAuditCommands } from './app/cli/audit.ts';
 import { addDatabaseCommands } from './app/cli/database.ts';
 import { addDemoCommand } from './app/cli/demo.ts';
 import { addEventStoreCommands } from './app/cli/eventstore.ts';
-import { wordsFor, withHouse } from './app/cli/house.ts';
+import { describeError, withApplication } from './app/cli/application.ts';
 import { addLicenseCommands } from './app/cli/license.ts';
 import { addLogCommands } from './app/cli/log.ts';
 import { addMasterKeyCommands } from './app/cli/master-key.ts';
@@ -22,13 +22,13 @@ const program = new Command('castellan')
   .showSuggestionAfterError();
 
 addLicenseCommands(program);
-addTenantCommands(program, withHouse);
-addOrganizationCommands(program, withHouse);
-addPeopleCommands(program, withHouse);
-addProjectionCommands(program, withHouse);
-addAuditCommands(program, withHouse);
-addRestoreCommands(program, withHouse);
-addMasterKeyCommands(program, withHouse);
+addTenantCommands(program, withApplication);
+addOrganizationCommands(program, withApplication);
+addPeopleCommands(program, withApplication);
+addProjectionCommands(program, withApplication);
+addAuditCommands(program, withApplication);
+addRestoreCommands(program, withApplication);
+addMasterKeyCommands(program, withApplication);
 addDatabaseCommands(program);
 addEventStoreCommands(program);
 addLogCommands(program);
@@ -36,7 +36,7 @@ addDemoCommand(program);
 
 program.parseAsync().catch((error: unknown) => {
   process.stderr.write(
-    `castellan: ${error instanceof ConfigError || error instanceof WrongMasterKey ? error.message : wordsFor(error)}\n`,
+    `castellan: ${error instanceof ConfigError || error instanceof WrongMasterKey ? error.message : describeError(error)}\n`,
   );
   process.exitCode = 1;
 });

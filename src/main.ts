@@ -6,7 +6,7 @@ import { readConfig, retiredSettings } from './app/config/config.ts';
 import type { ProcessRole } from './platform/database/connections.ts';
 import { EventStoreUnavailable } from './platform/eventstore/port.ts';
 import { unwritablePath } from './platform/objects/storage-full.ts';
-import { superviseProcess } from './app/operations/process-life.ts';
+import { superviseProcess } from './app/operations/process-lifecycle.ts';
 import { WrongMasterKey } from './platform/vault/keyrings.ts';
 
 const ROLES: readonly ProcessRole[] = ['all', 'api', 'projector', 'worker'];
@@ -22,10 +22,13 @@ async function main(): Promise<void> {
   const config = readConfig(process.env, askedRole());
   const log = newLogger(config.logLevel);
   for (const advice of retiredSettings()) log.warn(advice);
-  const house = await compose(config, { log });
+  const application = await compose(config, { log });
   // The parts that are left when the time is up have a second together.
-  superviseProcess({ log, stop: () => house.stop(), withinMs: config.drainMs + 3_000 });
-  log.info({ ...house.addresses, dataDir: config.dataDir, store: house.services.store.name }, 'Castellan is ready');
+  superviseProcess({ log, stop: () => application.stop(), withinMs: config.drainMs + 3_000 });
+  log.info(
+    { ...application.addresses, dataDir: config.dataDir, store: application.services.store.name },
+    'Castellan is ready',
+  );
 }
 
 main().catch((error: unknown) => {

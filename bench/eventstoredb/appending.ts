@@ -50,7 +50,7 @@ export async function appendingBeside(
       stream: `alert-${TENANT}.${randomUUID()}`,
       expectedRevision: -1n,
       events,
-      take,
+      claim: take,
       release: [],
     });
     if (kind !== 'appended') throw new Error(`an append was ${kind}`);

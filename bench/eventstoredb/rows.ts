@@ -2,7 +2,7 @@ import type { Row } from '../measure.ts';
 import { appends } from './appends.ts';
 import { batchedAppends } from './batched-appends.ts';
 import { claimingAppends } from './claiming-appends.ts';
-import { measure as feed } from './feed.ts';
+import { measure as feed } from './all-stream.ts';
 import { groupCreation } from './group-creation.ts';
 import { measure as seats } from './seats.ts';
 import type { EventStoreServer } from './server.ts';

@@ -14,6 +14,6 @@ export async function rebuilds(): Promise<Running> {
 export async function verifications(inThreads: boolean): Promise<Running> {
   const history = await openAlertHistory(EVENTS);
   const evidence = await openEvidence(history);
-  const verify = verifying(inThreads ? evidence : { ...evidence, walking: undefined }, EVENTS);
+  const verify = verifying(inThreads ? evidence : { ...evidence, verification: undefined }, EVENTS);
   return { round: () => perSecond(EVENTS, verify), stop: history.stop };
 }

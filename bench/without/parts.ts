@@ -30,7 +30,7 @@ export const parts: Readonly<Record<string, Part>> = {
     workloads: ['append-alone', 'resolve-32', 'read-32'],
     edits: [
       {
-        file: 'src/platform/database/lean-client.ts',
+        file: 'src/platform/database/prepared-statement-client.ts',
         text: 'if (!isNamed(asked) || values !== undefined)',
         instead: 'if (asked)',
       },
@@ -43,14 +43,14 @@ export const parts: Readonly<Record<string, Part>> = {
   'row-once': {
     workloads: ['resolve-alone', 'resolve-32'],
     edits: [
-      { file: 'src/platform/projector/fold-batch.ts', text: '!step.once && !step.begins', instead: '!step.begins' },
-      { file: 'src/platform/projector/fold-batch.ts', text: 'if (step.once) this.#once.push(name);', instead: '' },
+      { file: 'src/platform/projector/working-set.ts', text: '!step.once && !step.begins', instead: '!step.begins' },
+      { file: 'src/platform/projector/working-set.ts', text: 'if (step.once) this.#once.push(name);', instead: '' },
     ],
   },
   'row-begins': {
     workloads: ['login-unhashed'],
     edits: [
-      { file: 'src/platform/projector/fold-batch.ts', text: '!step.once && !step.begins', instead: '!step.once' },
+      { file: 'src/platform/projector/working-set.ts', text: '!step.once && !step.begins', instead: '!step.once' },
     ],
   },
   'command-begins': {
@@ -75,7 +75,7 @@ export const parts: Readonly<Record<string, Part>> = {
   },
   'hashing-company': {
     workloads: ['login-32'],
-    edits: [{ file: 'src/contexts/identity/hashing-turns.ts', text: 'await this.#company();', instead: '' }],
+    edits: [{ file: 'src/contexts/identity/hashing-limiter.ts', text: 'await this.#company();', instead: '' }],
   },
   'pages-at-hand': {
     workloads: ['resolve-alone', 'resolve-32'],
@@ -113,7 +113,7 @@ export const parts: Readonly<Record<string, Part>> = {
     workloads: ['verify-threads'],
     edits: [
       {
-        file: 'src/contexts/audit/walking-threads.ts',
+        file: 'src/contexts/audit/segment-verification-threads.ts',
         text: '(taken ? undefined : new WalkingThreads(data))',
         instead: 'undefined',
       },

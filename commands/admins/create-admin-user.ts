@@ -1,7 +1,7 @@
 import { refuseGuessable } from '../../src/contexts/identity/domain/password-rule.ts';
 import { temporaryPasswordExpiry } from '../../src/contexts/identity/domain/temporary-password.ts';
-import type { Role } from '../../src/contexts/identity/domain/roles.ts';
-import { passwordPlace } from '../../src/contexts/tenants/domain/admin.ts';
+import type { AdminRole } from '../../src/contexts/identity/domain/roles.ts';
+import { adminPasswordLocation } from '../../src/contexts/tenants/domain/admin.ts';
 import {
   governs,
   refuseUnlessAdministers,
@@ -16,7 +16,7 @@ interface CreateAdminUser {
   readonly adminId: string;
   readonly email: string;
   readonly displayName: string;
-  readonly roleType: Role;
+  readonly roleType: AdminRole;
   readonly password: string;
   /** For a password that somebody else has seen. */
   readonly mustChangePassword: boolean;
@@ -46,7 +46,7 @@ export const createAdminUser = defineCommand({
       ? undefined
       : refuseGuessable('password', password, [email, displayName, name]);
     if (guessable) return guessable;
-    const passwordRef = await vault.put(tenantId, passwordPlace(adminId), await passwords.hash(password));
+    const passwordRef = await vault.put(tenantId, adminPasswordLocation(adminId), await passwords.hash(password));
     return { passwordRef, accountDigest: accountDigest(email) };
   },
   decide(
@@ -73,7 +73,7 @@ export const createAdminUser = defineCommand({
       passwordExpiresAt,
     };
     return acceptWith({ passwordExpiresAt }, [{ type: 'AdminUserCreated', data }], {
-      take: [adminEmailClaim(accountDigest)],
+      claim: [adminEmailClaim(accountDigest)],
     });
   },
   recall: (_before, [created]) => ({

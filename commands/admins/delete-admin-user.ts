@@ -1,6 +1,6 @@
 import { secretsOfMfa } from '../../src/contexts/identity/domain/account.ts';
 import {
-  administered,
+  administeredAdmin,
   governs,
   refuseLosingRights,
   refuseUnlessReauthenticated,
@@ -21,7 +21,7 @@ export const deleteAdminUser = defineCommand({
   aggregate: tenant,
   stream: (_input: DeleteAdminUser, { tenantId }) => tenantStream(tenantId),
   decide(state, { adminId, reauthenticated }, { actor }) {
-    const admin = administered(state, actor, adminId);
+    const admin = administeredAdmin(state, actor, adminId);
     if (isFailure(admin)) return admin;
     const unproved = governs(admin.role) ? refuseUnlessReauthenticated(actor, reauthenticated) : undefined;
     if (unproved) return unproved;

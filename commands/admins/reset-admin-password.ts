@@ -1,6 +1,6 @@
 import { temporaryPasswordExpiry } from '../../src/contexts/identity/domain/temporary-password.ts';
-import { passwordPlace } from '../../src/contexts/tenants/domain/admin.ts';
-import { administered } from '../../src/contexts/admins/domain/administration.ts';
+import { adminPasswordLocation } from '../../src/contexts/tenants/domain/admin.ts';
+import { administeredAdmin } from '../../src/contexts/admins/domain/administration.ts';
 import { tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
 import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
 import { isFailure } from '../../src/platform/kernel/failure.ts';
@@ -22,18 +22,18 @@ export const resetAdminPassword = defineCommand({
     ports: WithAggregates & WithVault & WithPasswords,
     { tenantId, actor },
   ) {
-    const refused = administered(await ports.aggregates.load(tenant, tenantStream(tenantId)), actor, adminId);
+    const refused = administeredAdmin(await ports.aggregates.load(tenant, tenantStream(tenantId)), actor, adminId);
     if (isFailure(refused)) return refused;
     return {
       passwordRef: await ports.vault.put(
         tenantId,
-        passwordPlace(adminId),
+        adminPasswordLocation(adminId),
         await ports.passwords.hash(temporaryPassword),
       ),
     };
   },
   decide(state, { adminId }, { actor, now }, { passwordRef }: { passwordRef: string }) {
-    const admin = administered(state, actor, adminId);
+    const admin = administeredAdmin(state, actor, adminId);
     if (isFailure(admin)) return admin;
     const passwordExpiresAt = temporaryPasswordExpiry(now);
     return acceptWith(

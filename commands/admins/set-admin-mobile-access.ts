@@ -1,4 +1,4 @@
-import { administered } from '../../src/contexts/admins/domain/administration.ts';
+import { administeredAdmin } from '../../src/contexts/admins/domain/administration.ts';
 import { tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { isFailure } from '../../src/platform/kernel/failure.ts';
@@ -15,7 +15,7 @@ export const setAdminMobileAccess = defineCommand({
   aggregate: tenant,
   stream: (_input: SetAdminMobileAccess, { tenantId }) => tenantStream(tenantId),
   decide(state, { adminId, mobileAccess }, { actor }) {
-    const admin = administered(state, actor, adminId);
+    const admin = administeredAdmin(state, actor, adminId);
     if (isFailure(admin)) return admin;
     const wanted = mobileAccess ?? !admin.mobileAccess;
     return accept(

@@ -1,7 +1,7 @@
-import type { Role } from '../../src/contexts/identity/domain/roles.ts';
+import type { AdminRole } from '../../src/contexts/identity/domain/roles.ts';
 import type { AdminState } from '../../src/contexts/tenants/domain/admin.ts';
 import {
-  administered,
+  administeredAdmin,
   governs,
   refuseLosingRights,
   refuseUnlessAdministers,
@@ -18,7 +18,7 @@ interface UpdateAdminUser {
   readonly adminId: string;
   readonly email?: string | undefined;
   readonly displayName?: string | undefined;
-  readonly roleType?: Role | undefined;
+  readonly roleType?: AdminRole | undefined;
   readonly status?: 'active' | 'suspended' | undefined;
   /** Needed where another e-mail will sign in, or where the admin administers others or will. */
   readonly reauthenticated?: boolean;
@@ -32,7 +32,7 @@ export const updateAdminUser = defineCommand({
     accountDigest: email === undefined ? undefined : accountDigest(email),
   }),
   decide(state, input, { actor }, { accountDigest }: { accountDigest: string | undefined }) {
-    const admin = administered(state, actor, input.adminId);
+    const admin = administeredAdmin(state, actor, input.adminId);
     if (isFailure(admin)) return admin;
     const wanted: Standing = { role: input.roleType ?? admin.role, status: input.status ?? admin.status };
     const refused = refuseUnlessAdministers(state, actor, [wanted.role]);
@@ -46,7 +46,7 @@ export const updateAdminUser = defineCommand({
     if (refusedLoss) return refusedLoss;
     return accept(
       [...detailsChanged(input, accountDigest), ...standingChanged(admin, wanted)],
-      moves ? { take: [adminEmailClaim(accountDigest)], release: [adminEmailClaim(admin.accountDigest)] } : {},
+      moves ? { claim: [adminEmailClaim(accountDigest)], release: [adminEmailClaim(admin.accountDigest)] } : {},
     );
   },
   freshens: ['admin_users', 'admin_accounts', 'live-state'],
@@ -66,7 +66,7 @@ function detailsChanged(
 
 /** What decides what an admin may do. */
 interface Standing {
-  readonly role: Role;
+  readonly role: AdminRole;
   readonly status: 'active' | 'suspended';
 }
 

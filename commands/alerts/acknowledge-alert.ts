@@ -1,5 +1,5 @@
 import { alert, alertStream, isClosed } from '../../src/contexts/alerts/domain/alert.ts';
-import { moved } from '../../src/contexts/alerts/domain/standing.ts';
+import { triageMove } from '../../src/contexts/alerts/domain/triage-state.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { conflict, notFound } from '../../src/platform/kernel/failure.ts';
 
@@ -24,7 +24,7 @@ export const acknowledgeAlert = defineCommand({
           alertId,
           userId: state.userId,
           notes,
-          ...moved(state.standing, { status: 'acknowledged', acknowledgedAt }),
+          ...triageMove(state.standing, { status: 'acknowledged', acknowledgedAt }),
         },
       },
     ]);

@@ -1,5 +1,5 @@
 import { alert, alertStream } from '../../src/contexts/alerts/domain/alert.ts';
-import { moved } from '../../src/contexts/alerts/domain/standing.ts';
+import { triageMove } from '../../src/contexts/alerts/domain/triage-state.ts';
 import type { Severity } from '../../src/contexts/alerts/domain/vocabulary.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { notFound } from '../../src/platform/kernel/failure.ts';
@@ -21,7 +21,7 @@ export const changeAlertSeverity = defineCommand({
     return accept([
       {
         type: 'AlertSeverityChanged',
-        data: { alertId, userId: state.userId, severity, reason, ...moved(state.standing, { severity }) },
+        data: { alertId, userId: state.userId, severity, reason, ...triageMove(state.standing, { severity }) },
       },
     ]);
   },

@@ -1,5 +1,5 @@
 import { alert, alertStream } from '../../src/contexts/alerts/domain/alert.ts';
-import { moved } from '../../src/contexts/alerts/domain/standing.ts';
+import { triageMove } from '../../src/contexts/alerts/domain/triage-state.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { conflict, notFound } from '../../src/platform/kernel/failure.ts';
 
@@ -16,7 +16,7 @@ export const reopenAlert = defineCommand({
   decide(state, { alertId, notes }) {
     if (state.status === 'none') return notFound();
     if (state.status === 'open') return conflict('alert is already open');
-    const move = moved(state.standing, { status: 'open', acknowledgedAt: null, resolvedAt: null });
+    const move = triageMove(state.standing, { status: 'open', acknowledgedAt: null, resolvedAt: null });
     return accept([
       {
         type: 'AlertReopened',

@@ -1,5 +1,5 @@
 import { alert, alertStream } from '../../src/contexts/alerts/domain/alert.ts';
-import { moved } from '../../src/contexts/alerts/domain/standing.ts';
+import { triageMove } from '../../src/contexts/alerts/domain/triage-state.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { notFound } from '../../src/platform/kernel/failure.ts';
 
@@ -17,7 +17,7 @@ export const resolveAlert = defineCommand({
   decide(state, { alertId, status, resolution }, { now }) {
     if (state.status === 'none') return notFound();
     const { fingerprint, userId } = state;
-    const move = moved(state.standing, { status, resolvedAt: new Date(now).toISOString() });
+    const move = triageMove(state.standing, { status, resolvedAt: new Date(now).toISOString() });
     return accept([{ type: 'AlertResolved', data: { alertId, userId, status, resolution, fingerprint, ...move } }]);
   },
   freshens: ['alerts', 'alert_hours'],

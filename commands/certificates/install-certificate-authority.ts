@@ -2,7 +2,7 @@ import { tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.t
 import type { TenantEvent } from '../../src/contexts/tenants/domain/events.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { isFailure, notFound } from '../../src/platform/kernel/failure.ts';
-import { authorityKeyPlace } from '../../src/platform/pki/certificate-service.ts';
+import { authorityKeyLocation } from '../../src/platform/pki/certificate-service.ts';
 import type { WithCertificates, WithVault } from '../ports.ts';
 
 interface InstallCertificateAuthority {
@@ -32,7 +32,7 @@ export const installCertificateAuthority = defineCommand({
     if (isFailure(authority)) return authority;
     const installed: Installed = {
       certificatePem: authority.certificatePem,
-      privateKeyRef: await vault.put(tenantId, authorityKeyPlace(tenantId), authority.privateKeyPem),
+      privateKeyRef: await vault.put(tenantId, authorityKeyLocation(tenantId), authority.privateKeyPem),
       fingerprintSha256: authority.fingerprintSha256,
       subject: authority.subject,
       serialNumber: authority.serialNumber,

@@ -1,7 +1,7 @@
 import {
   serverCertificateRecord,
   serverCertificateStream,
-  serverKeyPlace,
+  serverKeyLocation,
   type ServerCertificateInstalled,
 } from '../../src/contexts/certificates/domain/server-certificate.ts';
 import { tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
@@ -37,7 +37,7 @@ export const installServerCertificate = defineCommand({
       inspected;
     const installed: ServerCertificateInstalled = {
       certificatePem,
-      privateKeyRef: await vault.put(tenantId, serverKeyPlace(tenantId), privateKeyPem),
+      privateKeyRef: await vault.put(tenantId, serverKeyLocation(tenantId), privateKeyPem),
       subject,
       issuer,
       serialNumber,

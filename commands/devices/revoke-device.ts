@@ -1,11 +1,11 @@
 import { device, deviceStream } from '../../src/contexts/devices/domain/device.ts';
-import type { RevocationReason } from '../../src/contexts/devices/domain/events.ts';
+import type { DeviceRevocationReason } from '../../src/contexts/devices/domain/events.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { notFound } from '../../src/platform/kernel/failure.ts';
 
 interface RevokeDevice {
   readonly deviceId: string;
-  readonly reason: Exclude<RevocationReason, 'deleted' | 'wiped'>;
+  readonly reason: Exclude<DeviceRevocationReason, 'deleted' | 'wiped'>;
   /** Only while it is this user's: it may have passed to another since the caller looked. */
   readonly ofUserId?: string;
 }

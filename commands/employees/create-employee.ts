@@ -1,8 +1,13 @@
-import { claimsOf, employee, employeeStream } from '../../src/contexts/employees/domain/employee.ts';
+import { employeeClaims, employee, employeeStream } from '../../src/contexts/employees/domain/employee.ts';
 import type { EmployeeSource } from '../../src/contexts/employees/domain/events.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { conflict } from '../../src/platform/kernel/failure.ts';
-import { admit, whenAdmissionLost, type Admission, type AdmissionPorts } from './admission.ts';
+import {
+  admitEmployee,
+  retryAdmission,
+  type EmployeeAdmission,
+  type EmployeeAdmissionPorts,
+} from './employee-admission.ts';
 
 export interface CreateEmployee {
   readonly userId: string;
@@ -20,8 +25,9 @@ export const createEmployee = defineCommand({
   name: 'CreateEmployee',
   aggregate: employee,
   stream: ({ userId }: CreateEmployee, { tenantId }) => employeeStream(tenantId, userId),
-  prepare: ({ email }: CreateEmployee, ports: AdmissionPorts, { tenantId }) => admit(tenantId, email, ports),
-  decide(state, input, _context, { emailDigest, seat }: Admission) {
+  prepare: ({ email }: CreateEmployee, ports: EmployeeAdmissionPorts, { tenantId }) =>
+    admitEmployee(tenantId, email, ports),
+  decide(state, input, _context, { emailDigest, seat }: EmployeeAdmission) {
     if (state.status !== 'none') return conflict();
     const { userId, email, displayName, department, jobTitle, externalId, source, isActive } = input;
     const data = {
@@ -37,9 +43,9 @@ export const createEmployee = defineCommand({
       isPlaceholder: false,
       seat,
     };
-    return accept([{ type: 'EmployeeCreated', data }], { take: claimsOf({ emailDigest, seat }) });
+    return accept([{ type: 'EmployeeCreated', data }], { claim: employeeClaims({ emailDigest, seat }) });
   },
-  whenClaimed: whenAdmissionLost,
+  whenClaimed: retryAdmission,
   begins: true,
   freshens: ['employees'],
 });

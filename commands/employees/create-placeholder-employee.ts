@@ -1,14 +1,19 @@
-import { claimsOf, employee, employeeStream } from '../../src/contexts/employees/domain/employee.ts';
+import { employeeClaims, employee, employeeStream } from '../../src/contexts/employees/domain/employee.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import type { Failure } from '../../src/platform/kernel/failure.ts';
-import { admit, whenAdmissionLost, type Admission, type AdmissionPorts } from './admission.ts';
+import {
+  admitEmployee,
+  retryAdmission,
+  type EmployeeAdmission,
+  type EmployeeAdmissionPorts,
+} from './employee-admission.ts';
 
 interface CreatePlaceholderEmployee {
   readonly userId: string;
   readonly deviceId: string;
 }
 
-type Facts = Admission | 'known';
+type Facts = EmployeeAdmission | 'known';
 
 export const placeholderEmail = (deviceId: string) => `device-${deviceId}@placeholder.invalid`;
 
@@ -19,11 +24,11 @@ export const createPlaceholderEmployee = defineCommand({
   stream: ({ userId }: CreatePlaceholderEmployee, { tenantId }) => employeeStream(tenantId, userId),
   async prepare(
     { userId, deviceId }: CreatePlaceholderEmployee,
-    ports: AdmissionPorts,
+    ports: EmployeeAdmissionPorts,
     { tenantId },
   ): Promise<Facts | Failure> {
     const { status } = await ports.aggregates.load(employee, employeeStream(tenantId, userId));
-    return status === 'none' ? admit(tenantId, placeholderEmail(deviceId), ports) : 'known';
+    return status === 'none' ? admitEmployee(tenantId, placeholderEmail(deviceId), ports) : 'known';
   },
   decide(state, { userId, deviceId }, _context, facts: Facts) {
     if (facts === 'known' || state.status !== 'none') return accept([]);
@@ -40,10 +45,10 @@ export const createPlaceholderEmployee = defineCommand({
     return accept(
       [{ type: 'EmployeeCreated', data: { ...data, source: 'enrollment', isActive: true, isPlaceholder: true } }],
       {
-        take: claimsOf({ emailDigest, seat }),
+        claim: employeeClaims({ emailDigest, seat }),
       },
     );
   },
-  whenClaimed: whenAdmissionLost,
+  whenClaimed: retryAdmission,
   freshens: ['employees'],
 });

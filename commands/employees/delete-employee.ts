@@ -1,4 +1,4 @@
-import { claimsOf, employee, employeeStream } from '../../src/contexts/employees/domain/employee.ts';
+import { employeeClaims, employee, employeeStream } from '../../src/contexts/employees/domain/employee.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { notFound } from '../../src/platform/kernel/failure.ts';
 
@@ -13,7 +13,7 @@ export const deleteEmployee = defineCommand({
   stream: ({ userId }: DeleteEmployee, { tenantId }) => employeeStream(tenantId, userId),
   decide(state, { userId }) {
     if (state.status !== 'present') return notFound();
-    return accept([{ type: 'EmployeeDeleted', data: { userId } }], { release: claimsOf(state) });
+    return accept([{ type: 'EmployeeDeleted', data: { userId } }], { release: employeeClaims(state) });
   },
   freshens: ['employees', 'live-state'],
 });

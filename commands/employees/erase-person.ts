@@ -1,4 +1,4 @@
-import { claimsOf, employee, employeeStream } from '../../src/contexts/employees/domain/employee.ts';
+import { employeeClaims, employee, employeeStream } from '../../src/contexts/employees/domain/employee.ts';
 import { refuseUnlessReauthenticated } from '../../src/contexts/admins/domain/administration.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { notFound } from '../../src/platform/kernel/failure.ts';
@@ -25,7 +25,7 @@ export const erasePerson = defineCommand({
     if (state.status === 'erasing' || state.status === 'erased') return accept([]);
     const requested = { type: 'EmployeeErasureRequested', data: { userId } } as const;
     if (state.status === 'deleted') return accept([requested]);
-    return accept([{ type: 'EmployeeDeleted', data: { userId } }, requested], { release: claimsOf(state) });
+    return accept([{ type: 'EmployeeDeleted', data: { userId } }, requested], { release: employeeClaims(state) });
   },
   freshens: ['employees', 'live-state'],
 });

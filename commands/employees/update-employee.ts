@@ -41,7 +41,7 @@ export const updateEmployee = defineCommand({
     if (unproved) return unproved;
     return accept(
       [{ type: 'EmployeeUpdated', data: { userId, ...named } }],
-      moves ? { take: [employeeEmailClaim(emailDigest)], release: [employeeEmailClaim(state.emailDigest)] } : {},
+      moves ? { claim: [employeeEmailClaim(emailDigest)], release: [employeeEmailClaim(state.emailDigest)] } : {},
     );
   },
   freshens: ['employees', 'live-state'],

@@ -1,5 +1,5 @@
 import { device, deviceStream, fingerprintClaim } from '../../src/contexts/devices/domain/device.ts';
-import { DEVICE_REVOKED, standingOf } from '../../src/contexts/devices/domain/reenrollment.ts';
+import { DEVICE_REVOKED, enrollmentKindOf } from '../../src/contexts/devices/domain/reenrollment.ts';
 import type { DeviceEvent } from '../../src/contexts/devices/domain/events.ts';
 import { employee, employeeStream, isEmployed } from '../../src/contexts/employees/domain/employee.ts';
 import { tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
@@ -57,7 +57,7 @@ export const autoEnrollDevice = defineCommand({
     { now },
     { certificate, caCertificatePem }: Facts,
   ) {
-    const standing = standingOf(state, { userId: null, certificateSerial }, now);
+    const standing = enrollmentKindOf(state, { userId: null, certificateSerial }, now);
     if (standing === 'revoked') return DEVICE_REVOKED;
     if (standing === 'deleted' || standing === 'unproven' || (standing === 'same' && state.userId !== userId))
       return FINGERPRINT_MOVED;
@@ -90,7 +90,7 @@ export const autoEnrollDevice = defineCommand({
         },
         { type: 'DeviceAccessKeyIssued', data: { deviceId, accessKeyDigest } },
       ],
-      { take: standing === 'new' && besideDeviceId === null ? [fingerprintClaim(described.deviceFingerprint)] : [] },
+      { claim: standing === 'new' && besideDeviceId === null ? [fingerprintClaim(described.deviceFingerprint)] : [] },
     );
   },
   whenClaimed: () => FINGERPRINT_MOVED,

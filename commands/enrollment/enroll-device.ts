@@ -6,7 +6,7 @@ import {
   userFingerprintClaim,
 } from '../../src/contexts/devices/domain/device.ts';
 import type { DeviceEvent } from '../../src/contexts/devices/domain/events.ts';
-import { DEVICE_REVOKED, standingOf } from '../../src/contexts/devices/domain/reenrollment.ts';
+import { DEVICE_REVOKED, enrollmentKindOf } from '../../src/contexts/devices/domain/reenrollment.ts';
 import {
   employee,
   employeeEmailClaim,
@@ -32,7 +32,7 @@ import type {
   WithClaimHolder,
   WithFreeNumbers,
 } from '../ports.ts';
-import { admit } from '../employees/admission.ts';
+import { admitEmployee } from '../employees/employee-admission.ts';
 import { placeholderEmail } from '../employees/create-placeholder-employee.ts';
 
 type Enrolled = Extract<DeviceEvent, { type: 'DeviceEnrolled' }>['data'];
@@ -90,13 +90,15 @@ export const enrollDevice = defineCommand({
     const { userId: boundUserId } = issued;
     if (boundUserId !== null && !isEmployed(await aggregates.load(employee, employeeStream(tenantId, boundUserId))))
       return INVALID_TOKEN;
-    const standing = standingOf(known, { userId: boundUserId, certificateSerial: input.certificateSerial }, now);
+    const standing = enrollmentKindOf(known, { userId: boundUserId, certificateSerial: input.certificateSerial }, now);
     if (standing === 'revoked') return DEVICE_REVOKED;
     if (!owner.authority) return unavailable('certificate service not configured');
     const ownPlaceholder = await ownPlaceholderOf(tenantId, input.deviceId, known.userId, ports);
     const needsPlaceholder = boundUserId === null && ownPlaceholder === null && standing !== 'same';
     // Where no seat is left for a placeholder, the token stays good until there is one (choice OP-054).
-    const admission = needsPlaceholder ? await admit(tenantId, placeholderEmail(input.deviceId), ports) : undefined;
+    const admission = needsPlaceholder
+      ? await admitEmployee(tenantId, placeholderEmail(input.deviceId), ports)
+      : undefined;
     if (isFailure(admission)) return admission;
     const certificate = await certificates.issue(tenantId, owner.authority, input.deviceId, now);
     if (isFailure(certificate)) return certificate;
@@ -111,7 +113,7 @@ export const enrollDevice = defineCommand({
   },
   decide(state, input, { id, now }, { tokenId, boundUserId, ownPlaceholder, certificate, caCertificatePem }: Facts) {
     const { deviceId, besideDeviceId, certificateSerial, device: described } = input;
-    const standing = standingOf(state, { userId: boundUserId, certificateSerial }, now);
+    const standing = enrollmentKindOf(state, { userId: boundUserId, certificateSerial }, now);
     if (standing === 'revoked') return DEVICE_REVOKED;
     if (standing === 'deleted' || standing === 'unproven') return FINGERPRINT_MOVED;
     // Nobody has said whose browser it is: until somebody does, it belongs to a placeholder (interface, "Device enrollment result").
@@ -145,7 +147,7 @@ export const enrollDevice = defineCommand({
           },
         },
       ],
-      { take: [singleUse(tokenId), ...moves.take], release: moves.release },
+      { claim: [singleUse(tokenId), ...moves.take], release: moves.release },
     );
   },
   whenClaimed: ({ kind }) => (kind === 'enrollment-token' ? INVALID_TOKEN : FINGERPRINT_MOVED),

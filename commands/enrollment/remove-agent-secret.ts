@@ -1,4 +1,8 @@
-import { agentSecrets, agentSecretStream, liveSecrets } from '../../src/contexts/enrollment/domain/agent-secret.ts';
+import {
+  agentSecrets,
+  agentSecretStream,
+  validAgentSecrets,
+} from '../../src/contexts/enrollment/domain/agent-secret.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { notFound } from '../../src/platform/kernel/failure.ts';
 
@@ -13,7 +17,7 @@ export const removeAgentSecret = defineCommand({
   aggregate: agentSecrets,
   stream: (_input: RemoveAgentSecret, { tenantId }) => agentSecretStream(tenantId),
   decide(state, { secretId }, { now }) {
-    const chosen = liveSecrets(state, now).filter((secret) => secretId === null || secret.secretId === secretId);
+    const chosen = validAgentSecrets(state, now).filter((secret) => secretId === null || secret.secretId === secretId);
     if (chosen.length === 0) return notFound();
     return accept(
       chosen.map((secret) => ({ type: 'AgentSecretRemoved' as const, data: { secretId: secret.secretId } })),

@@ -24,7 +24,7 @@ export const revokeEnrollmentToken = defineCommand({
   decide({ tokenDigest, isRevoked }, { tokenId }) {
     if (tokenDigest === undefined) return notFound();
     if (isRevoked) return accept([]);
-    return accept([{ type: 'EnrollmentTokenRevoked', data: { tokenId } }], { take: [singleUse(tokenId)] });
+    return accept([{ type: 'EnrollmentTokenRevoked', data: { tokenId } }], { claim: [singleUse(tokenId)] });
   },
   whenClaimed: () => TOKEN_USED,
   freshens: ['enrollment_tokens'],

@@ -37,7 +37,7 @@ interface Facts {
  * One decision reports at most this many extensions, so that its events fit into one append whatever their texts are. The reaction
  * issues the command once for each so many extensions that it found: every run continues where the one before stopped.
  */
-export const MOST_REPORTED = 100;
+export const MAX_REPORTED_EXTENSIONS = 100;
 
 /**
  * Compares what a browser has with the whitelist, as it is on the write side at this moment. Each extension is reported once
@@ -70,7 +70,9 @@ export const judgeExtensions = defineCommand({
     const removed = new Set(gone);
     const cleared = [...told].filter((one) => listed.has(one) || removed.has(one) || (isComplete && !there.has(one)));
     const found = isWanted
-      ? present.filter(({ extensionId }) => !listed.has(extensionId) && !told.has(extensionId)).slice(0, MOST_REPORTED)
+      ? present
+          .filter(({ extensionId }) => !listed.has(extensionId) && !told.has(extensionId))
+          .slice(0, MAX_REPORTED_EXTENSIONS)
       : [];
     const events: ExtensionWatchEvent[] = [];
     if (cleared.length > 0)

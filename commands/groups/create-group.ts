@@ -18,7 +18,7 @@ export const createGroup = defineCommand({
   decide(state, input, { id: groupId }) {
     if (state.exists) return acceptWith({ groupId }, []);
     return acceptWith({ groupId }, [{ type: 'GroupCreated', data: { groupId, ...input } }], {
-      take: [groupNameClaim(input.name)],
+      claim: [groupNameClaim(input.name)],
     });
   },
   freshens: ['groups'],

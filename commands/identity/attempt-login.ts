@@ -1,5 +1,5 @@
-import { countersFor, judgeTry, login, LOGIN_TAIL, loginStream } from '../../src/contexts/identity/domain/login.ts';
-import type { TrySource } from '../../src/contexts/identity/domain/login-limits.ts';
+import { countersFor, judgeAttempt, login, LOGIN_TAIL, loginStream } from '../../src/contexts/identity/domain/login.ts';
+import type { AttemptSource } from '../../src/contexts/identity/domain/login-limits.ts';
 import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
 import { forbidden, unauthenticated } from '../../src/platform/kernel/failure.ts';
 
@@ -8,7 +8,7 @@ interface AttemptLogin {
   readonly subjectId: string | null;
   /** Whoever shows a code has proved the password: they are told of a lock, and no code is looked at while it lasts. */
   readonly factor: 'password' | 'code';
-  readonly source: TrySource;
+  readonly source: AttemptSource;
 }
 
 /**
@@ -22,7 +22,7 @@ export const attemptLogin = defineCommand({
   stream: ({ accountDigest }: AttemptLogin, { tenantId }) => loginStream(tenantId, accountDigest),
   decide(state, { subjectId, factor, source }, { now }) {
     const countedBy = countersFor(state, source, factor);
-    const verdict = judgeTry(state, countedBy, now);
+    const verdict = judgeAttempt(state, countedBy, now);
     if (factor === 'code' && verdict !== 'open') return forbidden('account locked');
     if (verdict === 'exhausted') return unauthenticated('invalid credentials');
     const locked = verdict === 'locked';

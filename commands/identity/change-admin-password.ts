@@ -1,5 +1,5 @@
 import { refuseGuessable } from '../../src/contexts/identity/domain/password-rule.ts';
-import { passwordPlace } from '../../src/contexts/tenants/domain/admin.ts';
+import { adminPasswordLocation } from '../../src/contexts/tenants/domain/admin.ts';
 import { tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { invalid, unauthenticated } from '../../src/platform/kernel/failure.ts';
@@ -24,7 +24,7 @@ export const changeAdminPassword = defineCommand({
     ports: WithAggregates & WithVault & WithPasswords,
     { tenantId },
   ) {
-    const place = passwordPlace(adminId);
+    const place = adminPasswordLocation(adminId);
     const { admins, name } = await ports.aggregates.load(tenant, tenantStream(tenantId));
     const guessable = refuseGuessable('newPassword', newPassword, [...known, name]);
     if (guessable) return guessable;

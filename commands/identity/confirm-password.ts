@@ -3,16 +3,16 @@ import {
   login,
   LOGIN_TAIL,
   loginStream,
-  standing,
-  withoutTry,
-  type Tried,
+  toRecordedCounters,
+  withoutAttempt,
+  type CountedAttempt,
 } from '../../src/contexts/identity/domain/login.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 
 interface ConfirmPassword {
   readonly accountDigest: string;
   readonly subjectId: string;
-  readonly tried: Tried;
+  readonly attempt: CountedAttempt;
   readonly purpose: PasswordConfirmed['purpose'];
 }
 
@@ -25,7 +25,7 @@ export const confirmPassword = defineCommand({
   aggregate: login,
   tail: LOGIN_TAIL,
   stream: ({ accountDigest }: ConfirmPassword, { tenantId }) => loginStream(tenantId, accountDigest),
-  decide: (state, { subjectId, tried, purpose }, { now }) =>
+  decide: (state, { subjectId, attempt, purpose }, { now }) =>
     accept([
       {
         type: 'PasswordConfirmed',
@@ -33,7 +33,7 @@ export const confirmPassword = defineCommand({
           at: new Date(now).toISOString(),
           subjectId,
           purpose,
-          standing: standing(withoutTry(state, tried), now),
+          standing: toRecordedCounters(withoutAttempt(state, attempt), now),
         },
       },
     ]),

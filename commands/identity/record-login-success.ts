@@ -2,9 +2,9 @@ import {
   login,
   LOGIN_TAIL,
   loginStream,
-  standing,
+  toRecordedCounters,
   withoutSource,
-  type Tried,
+  type CountedAttempt,
 } from '../../src/contexts/identity/domain/login.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 
@@ -12,7 +12,7 @@ interface RecordLoginSuccess {
   readonly accountDigest: string;
   readonly subjectId: string;
   /** The try that let them in. */
-  readonly tried: Tried;
+  readonly attempt: CountedAttempt;
 }
 
 /** Everything that was asked for was right: earlier wrong tries from there no longer count. Those from elsewhere do. */
@@ -21,15 +21,15 @@ export const recordLoginSuccess = defineCommand({
   aggregate: login,
   tail: LOGIN_TAIL,
   stream: ({ accountDigest }: RecordLoginSuccess, { tenantId }) => loginStream(tenantId, accountDigest),
-  decide: (state, { subjectId, tried }, { now }) =>
+  decide: (state, { subjectId, attempt }, { now }) =>
     accept([
       {
         type: 'LoginSucceeded',
         data: {
           at: new Date(now).toISOString(),
           subjectId,
-          source: tried.countedBy[0]!,
-          standing: standing(withoutSource(state, tried), now),
+          source: attempt.countedBy[0]!,
+          standing: toRecordedCounters(withoutSource(state, attempt), now),
         },
       },
     ]),

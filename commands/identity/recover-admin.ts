@@ -1,6 +1,6 @@
 import { secretsOfMfa } from '../../src/contexts/identity/domain/account.ts';
 import { temporaryPasswordExpiry } from '../../src/contexts/identity/domain/temporary-password.ts';
-import { passwordPlace } from '../../src/contexts/tenants/domain/admin.ts';
+import { adminPasswordLocation } from '../../src/contexts/tenants/domain/admin.ts';
 import type { TenantEvent } from '../../src/contexts/tenants/domain/events.ts';
 import { adminByAccount, tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
@@ -26,7 +26,9 @@ export const recoverAdmin = defineCommand({
     { vault, passwords }: WithVault & WithPasswords,
     { tenantId },
   ) {
-    return { passwordRef: await vault.put(tenantId, passwordPlace(adminId), await passwords.hash(tempPassword)) };
+    return {
+      passwordRef: await vault.put(tenantId, adminPasswordLocation(adminId), await passwords.hash(tempPassword)),
+    };
   },
   decide(state, { adminId, accountDigest }, { now }, { passwordRef }: { passwordRef: string }) {
     const admin = adminByAccount(state, accountDigest);

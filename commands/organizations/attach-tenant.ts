@@ -25,7 +25,7 @@ export const attachTenant = defineCommand({
     if (!state.exists || !tenantExists) return notFound();
     if (state.tenants.has(attachedTenantId)) return accept([]);
     return accept([{ type: 'TenantAttached', data: { tenantId: attachedTenantId } }], {
-      take: [tenantOwnerClaim(attachedTenantId)],
+      claim: [tenantOwnerClaim(attachedTenantId)],
     });
   },
   whenClaimed: () => conflict('the tenant belongs to another organization'),

@@ -3,7 +3,7 @@ import type { OrganizationEvent } from '../../src/contexts/organizations/domain/
 import {
   organization,
   organizationStream,
-  orgPasswordPlace,
+  orgPasswordLocation,
 } from '../../src/contexts/organizations/domain/organization.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { invalid, unauthenticated } from '../../src/platform/kernel/failure.ts';
@@ -32,7 +32,7 @@ export const changeOrgPassword = defineCommand({
     ports: WithAggregates & WithVault & WithPasswords,
     { tenantId },
   ) {
-    const place = orgPasswordPlace(adminId);
+    const place = orgPasswordLocation(adminId);
     const { admins, name } = await ports.aggregates.load(organization, organizationStream(tenantId));
     const guessable = refuseGuessable('newPassword', newPassword, [...known, name]);
     if (guessable) return guessable;

@@ -2,9 +2,9 @@ import {
   enabledConfigs,
   organization,
   organizationStream,
-  orgSsoSecretPlace,
+  orgSsoSecretLocation,
 } from '../../src/contexts/organizations/domain/organization.ts';
-import { MOST_CONFIGS } from '../../src/contexts/sso/domain/fields.ts';
+import { MAX_CONFIGS } from '../../src/contexts/sso/domain/fields.ts';
 import { refuseSecondEnabled } from '../../src/contexts/sso/domain/sso-configs.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { conflict, notFound } from '../../src/platform/kernel/failure.ts';
@@ -30,12 +30,12 @@ export const createOrgSsoConfig = defineCommand({
   stream: (_input: CreateOrgSsoConfig, { tenantId }) => organizationStream(tenantId),
   prepare: async ({ configId, clientSecret }: CreateOrgSsoConfig, { vault }: WithVault, { tenantId }) => ({
     clientSecretRef:
-      clientSecret === null ? null : await vault.put(tenantId, orgSsoSecretPlace(configId), clientSecret),
+      clientSecret === null ? null : await vault.put(tenantId, orgSsoSecretLocation(configId), clientSecret),
   }),
   decide(state, input, _context, { clientSecretRef }: { clientSecretRef: string | null }) {
     if (!state.exists) return notFound();
     if (state.ssoConfigs.has(input.configId)) return conflict();
-    if (state.ssoConfigs.size >= MOST_CONFIGS) return conflict('too many configurations');
+    if (state.ssoConfigs.size >= MAX_CONFIGS) return conflict('too many configurations');
     const others = enabledConfigs(state).length;
     const { configId, name, issuerUrl, clientId, scopes, emailDomains, isEnabled = others === 0 } = input;
     const config = {

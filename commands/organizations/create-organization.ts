@@ -4,7 +4,7 @@ import {
   organization,
   organizationSlugClaim,
   organizationStream,
-  orgPasswordPlace,
+  orgPasswordLocation,
 } from '../../src/contexts/organizations/domain/organization.ts';
 import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
 import { conflict } from '../../src/platform/kernel/failure.ts';
@@ -43,7 +43,7 @@ export const createOrganization = defineCommand({
     const facts: Facts = {
       slug: await freeSlug(slugOf(slug ?? name), organizationSlugClaim, ports),
       accountDigest: ports.accountDigest(ownerEmail),
-      passwordRef: await ports.vault.put(tenantId, orgPasswordPlace(adminId), hash),
+      passwordRef: await ports.vault.put(tenantId, orgPasswordLocation(adminId), hash),
     };
     return facts;
   },
@@ -68,7 +68,7 @@ export const createOrganization = defineCommand({
           },
         },
       ],
-      { take: [organizationSlugClaim(slug), orgAdminAccountClaim(accountDigest)] },
+      { claim: [organizationSlugClaim(slug), orgAdminAccountClaim(accountDigest)] },
     );
   },
   whenClaimed: ({ kind }) =>

@@ -4,7 +4,7 @@ import type { OrganizationEvent } from '../../src/contexts/organizations/domain/
 import {
   organization,
   organizationStream,
-  orgPasswordPlace,
+  orgPasswordLocation,
 } from '../../src/contexts/organizations/domain/organization.ts';
 import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
 import { notFound } from '../../src/platform/kernel/failure.ts';
@@ -29,7 +29,7 @@ export const recoverOrgAdmin = defineCommand({
     { vault, passwords }: WithVault & WithPasswords,
     { tenantId },
   ) {
-    return { passwordRef: await vault.put(tenantId, orgPasswordPlace(adminId), await passwords.hash(tempPassword)) };
+    return { passwordRef: await vault.put(tenantId, orgPasswordLocation(adminId), await passwords.hash(tempPassword)) };
   },
   decide({ admins, requireSso }, { adminId }, { now }, { passwordRef }: { passwordRef: string }) {
     const admin = admins.get(adminId);

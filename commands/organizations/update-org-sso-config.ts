@@ -2,7 +2,7 @@ import {
   enabledConfigs,
   organization,
   organizationStream,
-  orgSsoSecretPlace,
+  orgSsoSecretLocation,
   type OrgSsoConfigState,
 } from '../../src/contexts/organizations/domain/organization.ts';
 import { refuseSecondEnabled, refuseSecretForNewIssuer } from '../../src/contexts/sso/domain/sso-configs.ts';
@@ -50,7 +50,7 @@ export const updateOrgSsoConfig = defineCommand({
   async prepare({ configId, clientSecret }: UpdateOrgSsoConfig, { vault }: WithVault, { tenantId }) {
     const isNew = typeof clientSecret === 'string';
     const facts: Facts = {
-      clientSecretRef: isNew ? await vault.put(tenantId, orgSsoSecretPlace(configId), clientSecret) : clientSecret,
+      clientSecretRef: isNew ? await vault.put(tenantId, orgSsoSecretLocation(configId), clientSecret) : clientSecret,
     };
     return facts;
   },

@@ -1,4 +1,4 @@
-import { MOST_DOMAINS, provedDomainClaim, type DomainProof } from '../../src/contexts/organizations/domain/domains.ts';
+import { MAX_DOMAINS, provedDomainClaim, type DomainProof } from '../../src/contexts/organizations/domain/domains.ts';
 import { organization, organizationStream } from '../../src/contexts/organizations/domain/organization.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { conflict, notFound } from '../../src/platform/kernel/failure.ts';
@@ -17,8 +17,8 @@ export const verifyOrgDomain = defineCommand({
   decide(state, { domain, proof }) {
     if (!state.exists) return notFound();
     if (state.domains.has(domain)) return accept([]);
-    if (state.domains.size >= MOST_DOMAINS) return conflict('too many domains');
-    return accept([{ type: 'OrgDomainVerified', data: { domain, proof } }], { take: [provedDomainClaim(domain)] });
+    if (state.domains.size >= MAX_DOMAINS) return conflict('too many domains');
+    return accept([{ type: 'OrgDomainVerified', data: { domain, proof } }], { claim: [provedDomainClaim(domain)] });
   },
   whenClaimed: () => conflict('domain: another organization has proved it'),
   freshens: ['org_domains'],

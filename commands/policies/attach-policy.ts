@@ -1,6 +1,6 @@
 import { group, groupStream } from '../../src/contexts/groups/domain/group.ts';
-import { MOST_GROUPS } from '../../src/contexts/policies/domain/policy-content.ts';
-import { contentOf, policy, policyStream } from '../../src/contexts/policies/domain/policy.ts';
+import { MAX_GROUPS } from '../../src/contexts/policies/domain/policy-content.ts';
+import { policyContentOf, policy, policyStream } from '../../src/contexts/policies/domain/policy.ts';
 import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
 import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
 import { conflict, invalid, notFound } from '../../src/platform/kernel/failure.ts';
@@ -24,11 +24,11 @@ export const attachPolicy = defineCommand({
     if (!state.exists) return isAttached ? invalid('policyIds', 'name no policy') : notFound();
     const isNow = state.groupIds.includes(groupId);
     if (isNow === isAttached) return isAttached ? acceptWith({ changed: false }, []) : notFound();
-    if (isAttached && state.groupIds.length >= MOST_GROUPS)
-      return conflict(`the policy is attached to ${MOST_GROUPS} groups, which is the most`);
+    if (isAttached && state.groupIds.length >= MAX_GROUPS)
+      return conflict(`the policy is attached to ${MAX_GROUPS} groups, which is the most`);
     const groupIds = isAttached ? [...state.groupIds, groupId] : state.groupIds.filter((id) => id !== groupId);
     return acceptWith({ changed: true }, [
-      { type: 'PolicyUpdated', data: { policyId, ...contentOf(state), groupIds } },
+      { type: 'PolicyUpdated', data: { policyId, ...policyContentOf(state), groupIds } },
     ]);
   },
   recall: () => ({ changed: true }),

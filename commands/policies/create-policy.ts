@@ -2,7 +2,7 @@ import { policyNameClaim, policyStream, policy } from '../../src/contexts/polici
 import type { PolicyContent } from '../../src/contexts/policies/domain/policy-content.ts';
 import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
 import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
-import { groupsNamed, refuseUnknownGroups, type GroupsNamed } from './groups-named.ts';
+import { findUnknownGroups, refuseUnknownGroups, type UnknownGroups } from './unknown-groups.ts';
 
 /** The policy's id is the command's. Its name is one policy's alone in the tenant (choice OP-112). */
 export const createPolicy = defineCommand({
@@ -10,14 +10,14 @@ export const createPolicy = defineCommand({
   aggregate: policy,
   stream: (_content: PolicyContent, { tenantId, id }) => policyStream(tenantId, id),
   prepare: ({ groupIds }: PolicyContent, { aggregates }: { aggregates: AggregateReader }, { tenantId }) =>
-    groupsNamed(groupIds, aggregates, tenantId),
-  decide(state, content, { id: policyId }, groups: GroupsNamed) {
+    findUnknownGroups(groupIds, aggregates, tenantId),
+  decide(state, content, { id: policyId }, groups: UnknownGroups) {
     // The same command once more: its policy is there.
     if (state.exists) return acceptWith({ policyId }, []);
     const refused = refuseUnknownGroups(groups);
     if (refused) return refused;
     return acceptWith({ policyId }, [{ type: 'PolicyCreated', data: { policyId, ...content } }], {
-      take: [policyNameClaim(content.name)],
+      claim: [policyNameClaim(content.name)],
     });
   },
   recall: (_before, _events, _content, { id: policyId }) => ({ policyId }),

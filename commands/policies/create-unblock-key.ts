@@ -49,7 +49,7 @@ export const createUnblockKey = defineCommand({
     const expiresAt = new Date(now + expiresInHours * HOUR_MS).toISOString();
     const created = { unblockKeyId, personId, domain, userId, deviceId, reason, userDeactivations, expiresAt };
     return acceptWith({ unblockKeyId, key, expiresAt }, [{ type: 'UnblockKeyCreated', data: created }], {
-      take: [unblockKeyClaim(key)],
+      claim: [unblockKeyClaim(key)],
     });
   },
   whenClaimed: () => 'prepareAgain',

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { contentOf, policy, policyNameClaim, policyStream } from '../../src/contexts/policies/domain/policy.ts';
+import { policyContentOf, policy, policyNameClaim, policyStream } from '../../src/contexts/policies/domain/policy.ts';
 import type { PolicyChanges } from '../../src/contexts/policies/domain/policy-content.ts';
 import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { notFound } from '../../src/platform/kernel/failure.ts';
-import { groupsNamed, refuseUnknownGroups, type GroupsNamed } from './groups-named.ts';
+import { findUnknownGroups, refuseUnknownGroups, type UnknownGroups } from './unknown-groups.ts';
 
 interface UpdatePolicy {
   readonly policyId: string;
@@ -21,10 +21,10 @@ export const updatePolicy = defineCommand({
     { changes: { groupIds = [] } }: UpdatePolicy,
     { aggregates }: { aggregates: AggregateReader },
     { tenantId },
-  ) => groupsNamed(groupIds, aggregates, tenantId),
-  decide(state, { policyId, changes }, _context, groups: GroupsNamed) {
+  ) => findUnknownGroups(groupIds, aggregates, tenantId),
+  decide(state, { policyId, changes }, _context, groups: UnknownGroups) {
     if (!state.exists) return notFound();
-    const before = contentOf(state);
+    const before = policyContentOf(state);
     const refused = refuseUnknownGroups(groups, before.groupIds);
     if (refused) return refused;
     const said = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as Partial<

@@ -1,8 +1,12 @@
 import type { ArrivalBudgets } from '../../src/platform/arrivals/arrival-budgets.ts';
 import { screenshotCost } from '../../src/contexts/screenshots/domain/screenshot-budgets.ts';
 import type { ImageType } from '../../src/contexts/screenshots/domain/image.ts';
-import type { ScreenshotPlace } from '../../src/contexts/screenshots/domain/place.ts';
-import { noRoom, screenshotDay, screenshotDayStream } from '../../src/contexts/screenshots/domain/screenshot-day.ts';
+import type { ScreenshotLocation } from '../../src/contexts/screenshots/domain/screenshot-location.ts';
+import {
+  screenshotLimitReason,
+  screenshotDay,
+  screenshotDayStream,
+} from '../../src/contexts/screenshots/domain/screenshot-day.ts';
 import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { forbidden, limited } from '../../src/platform/kernel/failure.ts';
@@ -33,7 +37,7 @@ export interface ScreenshotPorts {
 
 /** Keeps a sealed picture; false where there is no key to seal it with, since its person was erased. */
 export interface PictureKeeper {
-  keep(place: ScreenshotPlace, picture: Buffer): Promise<boolean>;
+  keep(place: ScreenshotLocation, picture: Buffer): Promise<boolean>;
 }
 
 /** Keeps the picture, then says that there is one: a crash in between leaves an object that nobody names, which is swept. */
@@ -48,7 +52,7 @@ export const takeScreenshot = defineCommand({
   ) {
     const known = await aggregates.load(screenshotDay, screenshotDayStream(tenantId, deviceId, day));
     if (known.eventOf.has(screenshotId)) return undefined;
-    const refusal = noRoom(known, eventId);
+    const refusal = screenshotLimitReason(known, eventId);
     if (refusal) return refusal;
     const cost = screenshotCost(deviceId, seats, picture.length);
     const wait = await arrivals.take(tenantId, cost);
@@ -64,7 +68,8 @@ export const takeScreenshot = defineCommand({
   decide(state, { picture, seats: _seats, ...taken }) {
     if (state.eventOf.has(taken.screenshotId)) return accept([]);
     return (
-      noRoom(state, taken.eventId) ?? accept([{ type: 'ScreenshotTaken', data: { ...taken, bytes: picture.length } }])
+      screenshotLimitReason(state, taken.eventId) ??
+      accept([{ type: 'ScreenshotTaken', data: { ...taken, bytes: picture.length } }])
     );
   },
   freshens: ['screenshots'],

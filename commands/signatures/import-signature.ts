@@ -57,7 +57,7 @@ export const importSignature = defineCommand({
     if (isFailure(room)) return room;
     const created = { ...said, packId, isEnabled: true };
     return acceptWith(outcome('imported'), [{ type: 'SignatureCreated', data: { id, ...room, ...created } }], {
-      take: signatures.claims({ ...created, ...room }),
+      claim: signatures.claims({ ...created, ...room }),
     });
   },
 });

@@ -1,12 +1,12 @@
 import type { SsoConfig } from '../../src/contexts/sso/domain/events.ts';
-import { MOST_CONFIGS } from '../../src/contexts/sso/domain/fields.ts';
+import { MAX_CONFIGS } from '../../src/contexts/sso/domain/fields.ts';
 import { certifies } from '../../src/contexts/sso/domain/saml-material.ts';
 import {
   brokenRule,
   enabledConfig,
   ssoConfigs,
   ssoConfigsStream,
-  ssoSecretPlace,
+  ssoSecretLocation,
 } from '../../src/contexts/sso/domain/sso-configs.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { conflict, invalid } from '../../src/platform/kernel/failure.ts';
@@ -30,11 +30,11 @@ export const createSsoConfig = defineCommand({
     if (secret === null) return { secretRef: null };
     if (config.protocol === 'saml' && config.spCertificate !== null && !certifies(config.spCertificate, secret))
       return invalid('spCertificate', 'belongs to another key');
-    return { secretRef: await vault.put(tenantId, ssoSecretPlace(config.configId), secret) };
+    return { secretRef: await vault.put(tenantId, ssoSecretLocation(config.configId), secret) };
   },
   decide(state, { config }, _context, { secretRef }: { secretRef: string | null }) {
     if (state.has(config.configId)) return conflict();
-    if (state.size >= MOST_CONFIGS) return conflict('too many configurations');
+    if (state.size >= MAX_CONFIGS) return conflict('too many configurations');
     const isEnabled = config.isEnabled ?? enabledConfig(state, config.protocol) === undefined;
     const created = { ...config, isEnabled, secretRef } as SsoConfig;
     return brokenRule(state, created) ?? accept([{ type: 'SsoConfigCreated', data: created }]);

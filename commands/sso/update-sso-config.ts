@@ -5,7 +5,7 @@ import {
   refuseSecretForNewIssuer,
   ssoConfigs,
   ssoConfigsStream,
-  ssoSecretPlace,
+  ssoSecretLocation,
 } from '../../src/contexts/sso/domain/sso-configs.ts';
 import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
 import { accept, defineCommand, replacedSecret } from '../../src/platform/kernel/command.ts';
@@ -49,7 +49,7 @@ export const updateSsoConfig = defineCommand({
     if (isFailure(broken)) return broken;
     return {
       secretRef:
-        typeof secret === 'string' ? await vault.put(tenantId, ssoSecretPlace(stored.configId), secret) : secret,
+        typeof secret === 'string' ? await vault.put(tenantId, ssoSecretLocation(stored.configId), secret) : secret,
     };
   },
   decide(state, { configId, protocol, changes }, _context, { secretRef }: Facts) {
@@ -102,7 +102,7 @@ async function brokenPair(
   const kept =
     stored.secretRef === null
       ? undefined
-      : (await vault.get(tenantId, ssoSecretPlace(stored.configId), stored.secretRef))?.toString();
+      : (await vault.get(tenantId, ssoSecretLocation(stored.configId), stored.secretRef))?.toString();
   const key = spSigningKey ?? kept;
   return key === undefined || certifies(certificate, key)
     ? undefined

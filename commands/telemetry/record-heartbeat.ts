@@ -8,7 +8,7 @@ type RecordHeartbeat = Omit<Heartbeat, 'receivedAt'>;
 const AT_MOST_EVERY_MS = 4 * 60_000;
 
 /** A device that has something else to say each time is heard as rarely from then on: its next sign says it again. */
-const MOST_NEWS_A_DAY = 1_000;
+const MAX_NEWS_A_DAY = 1_000;
 
 /** A sign of life. Signs in quick succession that tell nothing new leave no trace. */
 export const recordHeartbeat = defineCommand({
@@ -17,7 +17,7 @@ export const recordHeartbeat = defineCommand({
   stream: ({ deviceId }: RecordHeartbeat, { tenantId, now }) => deviceDayStream(tenantId, deviceId, dayOf(now)),
   decide({ heartbeat, heartbeatAt, heartbeats }, input, { now }) {
     const isSoon = heartbeat && now - heartbeatAt < AT_MOST_EVERY_MS;
-    if (isSoon && (heartbeats >= MOST_NEWS_A_DAY || tellsTheSame(heartbeat, input))) return accept([]);
+    if (isSoon && (heartbeats >= MAX_NEWS_A_DAY || tellsTheSame(heartbeat, input))) return accept([]);
     return accept([{ type: 'DeviceHeartbeatRecorded', data: { ...input, receivedAt: new Date(now).toISOString() } }]);
   },
   freshens: ['devices'],

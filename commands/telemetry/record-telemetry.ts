@@ -15,7 +15,7 @@ interface RecordTelemetry {
   readonly observations: readonly Observation[];
 }
 
-export interface Recorded {
+export interface RecordedTelemetry {
   readonly accepted: number;
   readonly duplicates: number;
   /** Ids for which the day has no room. */
@@ -23,7 +23,7 @@ export interface Recorded {
 }
 
 /** A browser that reports this much in a day is broken or hostile; it fills memory and tables for everybody. */
-const MOST_A_DAY = 100_000;
+const MAX_A_DAY = 100_000;
 
 /** Takes in what a device saw on one day. An observation counts once, however often and in whatever company it is sent. */
 export const recordTelemetry = defineCommand({
@@ -32,9 +32,9 @@ export const recordTelemetry = defineCommand({
   stream: ({ deviceId, day }: RecordTelemetry, { tenantId }) => deviceDayStream(tenantId, deviceId, day),
   decide({ seen }, { deviceId, userId, deviceSequence, extensionMode, policyVersion, observations }) {
     const fresh = observations.filter(({ eventId }) => !hasId(seen, eventId));
-    const room = Math.max(0, MOST_A_DAY - seen.size);
+    const room = Math.max(0, MAX_A_DAY - seen.size);
     const accepted = fresh.slice(0, room);
-    const result: Recorded = {
+    const result: RecordedTelemetry = {
       accepted: accepted.length,
       duplicates: observations.length - fresh.length,
       refused: fresh.slice(room).map(({ eventId }) => eventId),

@@ -115,7 +115,7 @@ export const setUpTenant = defineCommand({
         },
         { type: 'CertificateAuthorityInstalled', data: authority },
       ],
-      { take: claims },
+      { claim: claims },
     );
   },
   whenClaimed: ({ kind }) => (kind === 'setup' ? forbidden('setup already complete') : conflict()),

@@ -1,5 +1,5 @@
 import type { ScanService } from '../../src/contexts/threat-intel/domain/services.ts';
-import { keyPlace, threatIntel, threatIntelStream } from '../../src/contexts/threat-intel/domain/settings.ts';
+import { serviceKeyLocation, threatIntel, threatIntelStream } from '../../src/contexts/threat-intel/domain/settings.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import type { Vault } from '../../src/platform/vault/vault.ts';
 
@@ -15,7 +15,7 @@ export const changeServiceKey = defineCommand({
   aggregate: threatIntel,
   stream: (_input: ChangeServiceKey, { tenantId }) => threatIntelStream(tenantId),
   prepare: async ({ service, apiKey }: ChangeServiceKey, { vault }: { vault: Vault }, { tenantId }) => ({
-    keyRef: apiKey === null ? null : await vault.put(tenantId, keyPlace(service), apiKey),
+    keyRef: apiKey === null ? null : await vault.put(tenantId, serviceKeyLocation(service), apiKey),
   }),
   decide(state, { service }, _context, { keyRef }) {
     const former = state.keyRefs[service];

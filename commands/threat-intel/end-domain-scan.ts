@@ -2,7 +2,7 @@ import type { DomainScanEvent } from '../../src/contexts/threat-intel/domain/dom
 import {
   domainScan,
   domainScanStream,
-  learnt,
+  withScanResults,
   saysMalicious,
 } from '../../src/contexts/threat-intel/domain/domain-scan.ts';
 import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
@@ -18,7 +18,7 @@ export const endDomainScan = defineCommand({
   decide(state, input, { now }) {
     if (state.flight?.scanId !== input.scanId) return acceptWith({ data: state.data }, []);
     const endedAt = new Date(now).toISOString();
-    const data = learnt(state.data, { ...input, endedAt });
+    const data = withScanResults(state.data, { ...input, endedAt });
     const isMalicious = saysMalicious(data);
     // Who visited what is no history: it is kept where an alert has to say whom it is about.
     const asker = isMalicious ? {} : { deviceId: null, userId: null };

@@ -1,8 +1,8 @@
 import { employee, employeeStream, isEmployed } from '../../src/contexts/employees/domain/employee.ts';
 import type { verificationEvents, VerificationMethod } from '../../src/contexts/verification/domain/events.ts';
 import {
-  isRefusalTold,
-  MOST_FAILURES,
+  isRefusalRecorded,
+  MAX_FAILURES,
   reachesLimit,
   secondsUntilOpen,
   verification,
@@ -42,7 +42,7 @@ interface Facts {
 }
 
 /** `limited`: nothing was looked at. An answer rather than a failure, since a refusal is written down too. */
-export type Verdict =
+export type VerificationOutcome =
   { readonly kind: 'valid' | 'invalid'; readonly at: string } | { readonly kind: 'limited'; readonly seconds: number };
 
 /**
@@ -73,7 +73,7 @@ export const verifyEmployee = defineCommand({
     const tried = { verificationId, userId, method, at };
     const seconds = secondsUntilOpen(state, now);
     if (seconds > 0) {
-      return isRefusalTold(state)
+      return isRefusalRecorded(state)
         ? answer({ kind: 'limited', seconds }, [{ type: 'VerificationRefused', data: tried }])
         : limited(seconds);
     }
@@ -84,7 +84,7 @@ export const verifyEmployee = defineCommand({
       alertId: alertIdOf(verificationId),
       userId,
       alertType: 'repeated_failures' as const,
-      failures: MOST_FAILURES,
+      failures: MAX_FAILURES,
     };
     const failed = { type: 'VerificationFailed' as const, data: tried };
     return answer(
@@ -92,7 +92,7 @@ export const verifyEmployee = defineCommand({
       reachesLimit(state, now) ? [failed, { type: 'VerificationAlertRaised', data: alert }] : [failed],
     );
   },
-  recall(before, [event], _input, { now }): Verdict {
+  recall(before, [event], _input, { now }): VerificationOutcome {
     if (event!.type === 'VerificationRefused') return { kind: 'limited', seconds: secondsUntilOpen(before, now) };
     return {
       kind: event!.type === 'VerificationSucceeded' ? 'valid' : 'invalid',
@@ -102,7 +102,8 @@ export const verifyEmployee = defineCommand({
   freshens: ['verification_attempts', 'verification_alerts'],
 });
 
-const answer = (verdict: Verdict, events: readonly EventOf<typeof verificationEvents>[]) => acceptWith(verdict, events);
+const answer = (verdict: VerificationOutcome, events: readonly EventOf<typeof verificationEvents>[]) =>
+  acceptWith(verdict, events);
 
 /** Another id than the try's, and the same on every retry of the decision. */
 function alertIdOf(verificationId: string): string {

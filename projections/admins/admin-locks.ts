@@ -1,18 +1,18 @@
-import { foldLogin, lockedOutUntil, NO_TRIES, type LoginState } from '../../src/contexts/identity/domain/login.ts';
+import { foldLogin, lockedOutUntil, NO_ATTEMPTS, type LoginState } from '../../src/contexts/identity/domain/login.ts';
 import { loginEvents } from '../../src/contexts/identity/domain/login-events.ts';
 import { tenantEvents } from '../../src/contexts/tenants/domain/events.ts';
-import type { EventOf, Recorded } from '../../src/platform/kernel/event.ts';
+import type { EventOf, RecordedEvent } from '../../src/platform/kernel/event.ts';
 import { defineReadModel, id, json, nullable, timestamp, type Row } from '../../src/platform/kernel/read-model.ts';
 
 const columns = { admin_id: id, standing: json<LoginState>(), locked_until: nullable(timestamp) };
 export type AdminLockRow = Row<{ columns: typeof columns }>;
 
 /** One line an admin who ever tried; strangers' tries are nobody's. */
-function counted({ type, data }: Recorded<EventOf<typeof loginEvents>>) {
+function counted({ type, data }: RecordedEvent<EventOf<typeof loginEvents>>) {
   const { subjectId } = data;
   if (subjectId === null) return [];
   const fold = (row: AdminLockRow | undefined): AdminLockRow | undefined => {
-    const after = foldLogin(row?.standing ?? NO_TRIES, { type, data } as EventOf<typeof loginEvents>);
+    const after = foldLogin(row?.standing ?? NO_ATTEMPTS, { type, data } as EventOf<typeof loginEvents>);
     // Tries come and go with every sign-in: a line without any says the same as none, and is cheaper than one that is removed.
     if (!row && Object.keys(after.counters).length === 0) return undefined;
     const lockedUntil = lockedOutUntil(after);

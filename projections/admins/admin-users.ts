@@ -1,4 +1,4 @@
-import type { Role } from '../../src/contexts/identity/domain/roles.ts';
+import type { AdminRole } from '../../src/contexts/identity/domain/roles.ts';
 import { loginEvents } from '../../src/contexts/identity/domain/login-events.ts';
 import { tenantEvents } from '../../src/contexts/tenants/domain/events.ts';
 import {
@@ -18,7 +18,7 @@ const columns = {
   admin_id: id,
   email: text,
   display_name: text,
-  role_type: text as Column<Role>,
+  role_type: text as Column<AdminRole>,
   status: text as Column<'active' | 'suspended'>,
   mfa_enabled: flag,
   mfa_enabled_at: nullable(timestamp),

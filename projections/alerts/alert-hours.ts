@@ -1,5 +1,5 @@
 import { alertEvents } from '../../src/contexts/alerts/domain/events.ts';
-import type { Move, Standing } from '../../src/contexts/alerts/domain/standing.ts';
+import type { TriageMove, TriageState } from '../../src/contexts/alerts/domain/triage-state.ts';
 import { at, bigint, defineReadModel, integer, timestamp, type Row } from '../../src/platform/kernel/read-model.ts';
 
 const figures = {
@@ -21,14 +21,14 @@ export type AlertFigures = Omit<AlertHourRow, 'hour'>;
 
 const names = Object.keys(figures) as (keyof AlertFigures)[];
 export const noFigures = Object.fromEntries(names.map((name) => [name, 0])) as unknown as AlertFigures;
-export const sumOf = (a: AlertFigures, b: AlertFigures, sign = 1): AlertFigures =>
+export const sumAlertFigures = (a: AlertFigures, b: AlertFigures, sign = 1): AlertFigures =>
   Object.fromEntries(names.map((name) => [name, a[name] + sign * b[name]])) as unknown as AlertFigures;
 
 /** Clocks of two nodes may disagree; nobody acknowledges before an alert is raised. */
 const between = (from: string, to: string): number => Math.max(0, Date.parse(to) - Date.parse(from));
 
 /** What one alert adds to the figures of the hour in which it was raised. */
-const shareOf = ({ raisedAt, severity, status, acknowledgedAt, resolvedAt }: Standing): AlertFigures => ({
+const shareOf = ({ raisedAt, severity, status, acknowledgedAt, resolvedAt }: TriageState): AlertFigures => ({
   ...noFigures,
   raised: 1,
   [severity]: 1,
@@ -41,20 +41,20 @@ const shareOf = ({ raisedAt, severity, status, acknowledgedAt, resolvedAt }: Sta
 
 export const hourOf = (moment: string): string => `${moment.slice(0, 13)}:00:00.000Z`;
 
-const raised = (standing: Standing) => ({
+const raised = (standing: TriageState) => ({
   key: { hour: hourOf(standing.raisedAt) },
   fold: (row: AlertHourRow | undefined) => ({
     hour: hourOf(standing.raisedAt),
-    ...sumOf(row ?? noFigures, shareOf(standing)),
+    ...sumAlertFigures(row ?? noFigures, shareOf(standing)),
   }),
 });
 
-const moved = ({ was, is }: Move) =>
+const moved = ({ was, is }: TriageMove) =>
   was && is
     ? {
         key: { hour: hourOf(is.raisedAt) },
         fold: (row: AlertHourRow | undefined) =>
-          row && { hour: row.hour, ...sumOf(sumOf(row, shareOf(was), -1), shareOf(is)) },
+          row && { hour: row.hour, ...sumAlertFigures(sumAlertFigures(row, shareOf(was), -1), shareOf(is)) },
       }
     : [];
 

@@ -7,7 +7,7 @@ import {
   type Unhashed,
 } from '../../src/contexts/audit/domain/entry.ts';
 import { auditVocabulary } from '../../src/contexts/audit/domain/vocabulary.ts';
-import type { EventFamily, Recorded } from '../../src/platform/kernel/event.ts';
+import type { EventFamily, RecordedEvent } from '../../src/platform/kernel/event.ts';
 import {
   bigint,
   defineReadModel,
@@ -44,7 +44,7 @@ export type AuditLogRow = Row<{ columns: typeof columns }>;
 export const HEAD_POSITION = 0;
 
 /** The columns that hold an entry, in the order of the table. */
-export const rowOf = (entry: Unhashed, hash: string, position: number): AuditLogRow => ({
+export const auditLogRowOf = (entry: Unhashed, hash: string, position: number): AuditLogRow => ({
   position,
   sequence: entry.sequence,
   hash,
@@ -86,7 +86,7 @@ const headRow = ({ sequence, hash }: ChainHead): AuditLogRow => ({
  */
 export function auditLog(auditKey: Buffer, families: readonly EventFamily[]): NamedReadModel {
   const key = new ChainKey(auditKey);
-  const on: Record<string, (event: Recorded) => readonly RowChange<AuditLogRow, 'position'>[]> = {};
+  const on: Record<string, (event: RecordedEvent) => readonly RowChange<AuditLogRow, 'position'>[]> = {};
   for (const [type, words] of auditVocabulary(families)) {
     on[type] = (event) => {
       const position = Number(event.position);
@@ -100,7 +100,7 @@ export function auditLog(auditKey: Buffer, families: readonly EventFamily[]): Na
       };
       return [
         { key: { position: HEAD_POSITION }, fold: moveHead },
-        { key: { position }, fold: () => rowOf(entry!, hash, position), once: true },
+        { key: { position }, fold: () => auditLogRowOf(entry!, hash, position), once: true },
       ];
     };
   }
@@ -119,6 +119,6 @@ export function auditLog(auditKey: Buffer, families: readonly EventFamily[]): Na
     ],
     families,
     on,
-    whenPoisoned: 'halt',
+    onFoldFailure: 'halt',
   });
 }

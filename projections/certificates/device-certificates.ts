@@ -1,5 +1,5 @@
 import { deviceEvents } from '../../src/contexts/devices/domain/events.ts';
-import type { RevocationReason } from '../../src/platform/pki/revocation-list.ts';
+import type { CertificateRevocationReason } from '../../src/platform/pki/revocation-list.ts';
 import { at, defineReadModel, id, json, type Row } from '../../src/platform/kernel/read-model.ts';
 
 export interface KnownCertificate {
@@ -8,13 +8,13 @@ export interface KnownCertificate {
   readonly expiresAt: string;
   /** From then on it is refused; null: it is good until it expires. */
   readonly endedAt: string | null;
-  readonly reason: RevocationReason | null;
+  readonly reason: CertificateRevocationReason | null;
 }
 
 const columns = { device_id: id, certificates: json<readonly KnownCertificate[]>() };
 export type DeviceCertificatesRow = Row<{ columns: typeof columns }>;
 
-const MOST_A_DEVICE = 20;
+const MAX_A_DEVICE = 20;
 const REASONS = {
   revoked: 'privilegeWithdrawn',
   user_deleted: 'affiliationChanged',
@@ -23,10 +23,14 @@ const REASONS = {
 } as const;
 
 /** The earlier end counts; what was refused already stays so. */
-const ended = (certificate: KnownCertificate, endedAt: string, reason: RevocationReason): KnownCertificate =>
+const ended = (
+  certificate: KnownCertificate,
+  endedAt: string,
+  reason: CertificateRevocationReason,
+): KnownCertificate =>
   certificate.endedAt !== null && certificate.endedAt <= endedAt ? certificate : { ...certificate, endedAt, reason };
 
-const endAll = (deviceId: string, endedAt: string, reason: RevocationReason) => ({
+const endAll = (deviceId: string, endedAt: string, reason: CertificateRevocationReason) => ({
   key: { device_id: deviceId },
   fold: (row: DeviceCertificatesRow | undefined) =>
     row && { ...row, certificates: row.certificates.map((one) => ended(one, endedAt, reason)) },
@@ -49,7 +53,7 @@ export const deviceCertificates = defineReadModel({
           .filter((one) => one.expiresAt > at(event))
           .map((one) => ended(one, previousValidUntil ?? at(event), 'superseded'));
         const issued: KnownCertificate = { serialNumber, issuedAt: at(event), expiresAt, endedAt: null, reason: null };
-        return { device_id: deviceId, certificates: [...before, issued].slice(-MOST_A_DEVICE) };
+        return { device_id: deviceId, certificates: [...before, issued].slice(-MAX_A_DEVICE) };
       },
     }),
     DeviceRevoked: (event) => endAll(event.data.deviceId, at(event), REASONS[event.data.reason]),

@@ -1,7 +1,7 @@
 import { policyEvents } from '../../src/contexts/policies/domain/events.ts';
-import type { Recorded } from '../../src/platform/kernel/event.ts';
+import type { RecordedEvent } from '../../src/platform/kernel/event.ts';
 import { dayOf, defineReadModel, id, integer, json, type Row } from '../../src/platform/kernel/read-model.ts';
-import { toldFamilies, toldTypes } from '../../src/contexts/told-to-extensions.ts';
+import { extensionConfigFamilies, extensionConfigEventTypes } from '../../src/contexts/extension-config-sources.ts';
 
 /** The number of changes by then: what stands behind `policyVersion`, as in `policy_versions`. */
 type DayEnd = readonly [day: string, changes: number];
@@ -10,8 +10,8 @@ type PolicyChange = readonly [policyId: string, changes: number];
 const columns = { id, changes: integer, days: json<readonly DayEnd[]>(), policies: json<readonly PolicyChange[]>() };
 export type PolicyHistoryRow = Row<{ columns: typeof columns }>;
 
-const MOST_DAYS = 100;
-const MOST_POLICIES = 2_000;
+const MAX_DAYS = 100;
+const MAX_POLICIES = 2_000;
 
 /** Which version of the policies a day ended with, and with which one each policy last changed. One row a tenant. */
 export const policyHistory = defineReadModel({
@@ -20,11 +20,11 @@ export const policyHistory = defineReadModel({
   lane: 'main',
   columns,
   key: ['id'],
-  families: toldFamilies,
-  on: Object.fromEntries(toldTypes.map((type) => [type, changed])),
+  families: extensionConfigFamilies,
+  on: Object.fromEntries(extensionConfigEventTypes.map((type) => [type, changed])),
 });
 
-function changed(event: Recorded) {
+function changed(event: RecordedEvent) {
   return {
     key: { id: event.tenantId },
     fold: (row: PolicyHistoryRow | undefined): PolicyHistoryRow => {
@@ -34,7 +34,7 @@ function changed(event: Recorded) {
       return {
         id: event.tenantId,
         changes,
-        days: [...earlierDays, [today, changes] as const].slice(-MOST_DAYS),
+        days: [...earlierDays, [today, changes] as const].slice(-MAX_DAYS),
         policies: policiesAfter(row?.policies ?? [], event, changes),
       };
     },
@@ -43,11 +43,11 @@ function changed(event: Recorded) {
 
 function policiesAfter(
   policies: readonly PolicyChange[],
-  { type, data }: Recorded,
+  { type, data }: RecordedEvent,
   changes: number,
 ): readonly PolicyChange[] {
   if (!(type in policyEvents.definitions)) return policies;
   const { policyId } = data as { policyId: string };
   const others = policies.filter(([id]) => id !== policyId);
-  return type === 'PolicyDeleted' ? others : [...others, [policyId, changes] as const].slice(-MOST_POLICIES);
+  return type === 'PolicyDeleted' ? others : [...others, [policyId, changes] as const].slice(-MAX_POLICIES);
 }

@@ -1,14 +1,18 @@
 import { deviceEvents } from '../../src/contexts/devices/domain/events.ts';
 import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
 import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
-import { counted, missingBatches, type Range } from '../../src/contexts/telemetry/domain/sequence-gaps.ts';
+import {
+  withBatchCounted,
+  missingBatches,
+  type SequenceRange,
+} from '../../src/contexts/telemetry/domain/sequence-gaps.ts';
 import { bigint, defineReadModel, id, json, type Row } from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
   device_id: id,
   user_id: id,
   last_sequence: bigint,
-  missing: json<readonly Range[]>(),
+  missing: json<readonly SequenceRange[]>(),
   unlisted: bigint,
   missing_batches: bigint,
 };
@@ -25,7 +29,7 @@ const heard = ({
         key: { device_id: deviceId },
         fold: (row: DeviceSequenceRow | undefined): DeviceSequenceRow => {
           const known = row && { last: row.last_sequence, missing: row.missing, unlisted: row.unlisted };
-          const sequence = counted(known, deviceSequence);
+          const sequence = withBatchCounted(known, deviceSequence);
           const { last: last_sequence, missing, unlisted } = sequence;
           return {
             device_id: deviceId,

@@ -1,7 +1,10 @@
 import { authEndpointId } from '../../src/contexts/discovery/domain/identity.ts';
-import { providerNamed, providerOfHost } from '../../src/contexts/discovery/domain/identity-provider.ts';
+import {
+  identityProviderNamed,
+  identityProviderOfHost,
+} from '../../src/contexts/discovery/domain/identity-provider.ts';
 import { byHost, earlier, later, span } from '../../src/contexts/discovery/domain/sightings.ts';
-import { methodBit, type Provider } from '../../src/contexts/discovery/domain/vocabulary.ts';
+import { methodBit, type IdentityProvider } from '../../src/contexts/discovery/domain/vocabulary.ts';
 import { anonymousTelemetryEvents } from '../../src/contexts/telemetry/domain/anonymous-events.ts';
 import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
 import type { Observation } from '../../src/contexts/telemetry/domain/observation.ts';
@@ -23,7 +26,7 @@ const columns = {
   domain: text,
   auth_endpoint_id: id,
   site: text,
-  provider: text as Column<Provider>,
+  provider: text as Column<IdentityProvider>,
   /** When a browser last named a provider; null where the host itself says it, or nobody did. */
   provider_named_at: nullable(timestamp),
   /** See `methodsOf`. */
@@ -75,7 +78,7 @@ function firstSeen(tenantId: string, domain: string, site: string, signIns: read
     domain,
     auth_endpoint_id: authEndpointId(tenantId, domain),
     site,
-    provider: providerOfHost(domain) ?? 'none',
+    provider: identityProviderOfHost(domain) ?? 'none',
     provider_named_at: null,
     methods: 0,
     mfa_detected: false,
@@ -93,13 +96,13 @@ function signedIn(row: AuthEndpointRow, signIns: readonly Observation[]): AuthEn
     first_seen_at: earlier(row.first_seen_at, firstSeenAt),
     last_seen_at: later(row.last_seen_at, lastSeenAt),
   };
-  const isKnown = providerOfHost(row.domain) !== undefined;
+  const isKnown = identityProviderOfHost(row.domain) !== undefined;
   for (const one of signIns) {
     if (one.kind === 'credential_attempt') next.methods |= methodBit('password');
     if (one.kind !== 'auth_flow') continue;
     next.methods |= methodBit(one.method);
     next.mfa_detected ||= one.mfaObserved;
-    const named = providerNamed(one.provider);
+    const named = identityProviderNamed(one.provider);
     if (!isKnown && named !== 'none' && isNewer(one.occurredAt, named, next))
       Object.assign(next, { provider: named, provider_named_at: one.occurredAt });
   }
@@ -107,5 +110,8 @@ function signedIn(row: AuthEndpointRow, signIns: readonly Observation[]): AuthEn
 }
 
 /** The provider that was named last stands; of two at once always the same one. */
-const isNewer = (at: string, named: Provider, { provider, provider_named_at: knownAt }: AuthEndpointRow): boolean =>
-  knownAt === null || at > knownAt || (at === knownAt && named > provider);
+const isNewer = (
+  at: string,
+  named: IdentityProvider,
+  { provider, provider_named_at: knownAt }: AuthEndpointRow,
+): boolean => knownAt === null || at > knownAt || (at === knownAt && named > provider);

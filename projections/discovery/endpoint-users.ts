@@ -1,5 +1,5 @@
 import { credentialId } from '../../src/contexts/credentials/domain/identity.ts';
-import { loginsIn } from '../../src/contexts/credentials/domain/login.ts';
+import { loginsIn } from '../../src/contexts/credentials/domain/observed-login.ts';
 import { byHost, earlier, later, span, type HostSightings } from '../../src/contexts/discovery/domain/sightings.ts';
 import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
 import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
@@ -33,7 +33,7 @@ const columns = {
 };
 export type EndpointUserRow = Row<{ columns: typeof columns }>;
 
-const MOST_CREDENTIALS = 100;
+const MAX_CREDENTIALS = 100;
 
 /** Who was seen on which host: a row for each of them, so that people are counted by counting rows of an index. */
 export const endpointUsers = defineReadModel({
@@ -82,7 +82,7 @@ function seenAgain(
   const signIns = observations.filter(isSignIn);
   const credentials = new Set(row.credential_ids);
   for (const { username } of loginsIn(signIns)) {
-    if (credentials.size < MOST_CREDENTIALS) credentials.add(credentialId(tenantId, row.user_id, domain, username));
+    if (credentials.size < MAX_CREDENTIALS) credentials.add(credentialId(tenantId, row.user_id, domain, username));
   }
   return {
     ...row,

@@ -32,7 +32,7 @@ const columns = {
 export type EndpointRow = Row<{ columns: typeof columns }>;
 
 /** A site that names a new technology on every visit is not to slow down the counting for everybody else. */
-export const MOST_TECHNOLOGIES = 40;
+export const MAX_TECHNOLOGIES_PER_ENDPOINT = 40;
 
 /** Hosts that browsers were on, one row each, counted as they are seen. Nothing in it is a person's: pages and people stand apart. */
 export const endpoints = defineReadModel({
@@ -81,7 +81,7 @@ function seenAgain(row: EndpointRow, { observations, firstSeenAt, lastSeenAt }: 
     fingerprinted += 1;
     for (const [name, version] of new Map(observation.technologies.map((found) => [found.name, found.version]))) {
       const known = technologies.get(name);
-      if (known || technologies.size < MOST_TECHNOLOGIES)
+      if (known || technologies.size < MAX_TECHNOLOGIES_PER_ENDPOINT)
         technologies.set(name, foundAgain(known, name, version, observation.occurredAt));
     }
   }

@@ -44,7 +44,7 @@ const columns = {
 export type SiteRow = Row<{ columns: typeof columns }>;
 type Counters = Omit<SiteRow, 'risk_factors' | 'risk_score'>;
 
-const MOST_MARKS = 500;
+const MAX_MARKS = 500;
 
 /** The attack surface by registrable domain, with its risk as it stands: the riskiest are the head of an index. */
 export const sites = defineReadModel({
@@ -128,7 +128,7 @@ function mark(domain: string, now: string, change: (known: Mark) => Mark) {
         mfaOverride: null,
       };
       const others = counters.marks.filter((one) => one.domain !== domain);
-      if (others.length >= MOST_MARKS) return row;
+      if (others.length >= MAX_MARKS) return row;
       return rated({
         ...counters,
         marks: [...others, change(known)].toSorted((a, b) => (a.domain < b.domain ? -1 : 1)),

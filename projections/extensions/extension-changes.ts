@@ -1,6 +1,6 @@
 import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
 import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
-import type { extensionChanges as changes } from '../../src/contexts/telemetry/domain/vocabulary.ts';
+import type { extensionChangeKinds as changes } from '../../src/contexts/telemetry/domain/vocabulary.ts';
 import {
   at,
   defineReadModel,

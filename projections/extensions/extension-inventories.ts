@@ -1,6 +1,6 @@
 import { deviceEvents } from '../../src/contexts/devices/domain/events.ts';
 import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
-import { inOrder, stampOf } from '../../src/contexts/extensions/domain/sightings.ts';
+import { byStamp, sightingStamp } from '../../src/contexts/extensions/domain/sightings.ts';
 import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
 import { defineReadModel, id, text, type Row } from '../../src/platform/kernel/read-model.ts';
 
@@ -18,9 +18,9 @@ export const extensionInventories = defineReadModel({
   families: [telemetryEvents, deviceEvents, employeeEvents],
   on: {
     TelemetryRecorded: ({ data: { deviceId, userId, observations } }) => {
-      const stamp = inOrder(observations)
+      const stamp = byStamp(observations)
         .filter(({ kind }) => kind === 'extension_inventory')
-        .map(stampOf)
+        .map(sightingStamp)
         .at(-1);
       if (stamp === undefined) return [];
       const row: ExtensionInventoryRow = { device_id: deviceId, user_id: userId, stamp };

@@ -1,7 +1,12 @@
 import { deviceEvents } from '../../src/contexts/devices/domain/events.ts';
 import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
 import { rankOf, riskOf } from '../../src/contexts/extensions/domain/permission-risk.ts';
-import { inOrder, sightingsIn, type Said, type Sighting } from '../../src/contexts/extensions/domain/sightings.ts';
+import {
+  byStamp,
+  sightingsIn,
+  type ReportedAttributes,
+  type ExtensionSighting,
+} from '../../src/contexts/extensions/domain/sightings.ts';
 import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
 import {
   defineReadModel,
@@ -15,7 +20,7 @@ import {
   type Row,
 } from '../../src/platform/kernel/read-model.ts';
 
-type Spoken = keyof Said;
+type Spoken = keyof ReportedAttributes;
 
 const columns = {
   device_id: id,
@@ -42,7 +47,7 @@ export type InstalledExtensionRow = Row<{ columns: typeof columns }>;
 /**
  * What each browser said of each extension: a row for each pair, of which every column is from the latest report that speaks
  * of it. So the rows are a function of what was reported, not of the order in which it came. Which of these are there now is
- * asked together with the browser's latest inventory and with the device (`queries/extensions/installed-now.ts`).
+ * asked together with the browser's latest inventory and with the device (`queries/extensions/current-installations.ts`).
  */
 export const installedExtensions = defineReadModel({
   name: 'installed_extensions',
@@ -54,7 +59,7 @@ export const installedExtensions = defineReadModel({
   families: [telemetryEvents, deviceEvents, employeeEvents],
   on: {
     TelemetryRecorded: ({ data: { deviceId, userId, observations } }) =>
-      inOrder(observations)
+      byStamp(observations)
         .flatMap(sightingsIn)
         .map((sighting) => {
           const key = { device_id: deviceId, user_id: userId, extension_id: sighting.extensionId };
@@ -83,7 +88,7 @@ const neverSeen = (
   last_seen_at: null,
 });
 
-function seenAgain(row: InstalledExtensionRow, { stamp, occurredAt, says }: Sighting): InstalledExtensionRow {
+function seenAgain(row: InstalledExtensionRow, { stamp, occurredAt, says }: ExtensionSighting): InstalledExtensionRow {
   const news = (Object.keys(says) as Spoken[]).filter((name) => stamp > (row.stamps[name] ?? ''));
   const take = <Value>(name: Spoken, said: Value | undefined, known: Value): Value =>
     said !== undefined && news.includes(name) ? said : known;

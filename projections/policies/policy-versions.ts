@@ -1,11 +1,11 @@
-import type { Recorded } from '../../src/platform/kernel/event.ts';
+import type { RecordedEvent } from '../../src/platform/kernel/event.ts';
 import { at, defineReadModel, id, integer, timestamp, type Row } from '../../src/platform/kernel/read-model.ts';
-import { toldFamilies, toldTypes } from '../../src/contexts/told-to-extensions.ts';
+import { extensionConfigFamilies, extensionConfigEventTypes } from '../../src/contexts/extension-config-sources.ts';
 
 const columns = { id, changes: integer, changed_at: timestamp };
 export type PolicyVersionRow = Row<{ columns: typeof columns }>;
 
-const changed = (event: Recorded) => ({
+const changed = (event: RecordedEvent) => ({
   key: { id: event.tenantId },
   fold: (row: PolicyVersionRow | undefined) => ({
     id: event.tenantId,
@@ -21,6 +21,6 @@ export const policyVersions = defineReadModel({
   lane: 'main',
   columns,
   key: ['id'],
-  families: toldFamilies,
-  on: Object.fromEntries(toldTypes.map((type) => [type, changed])),
+  families: extensionConfigFamilies,
+  on: Object.fromEntries(extensionConfigEventTypes.map((type) => [type, changed])),
 });

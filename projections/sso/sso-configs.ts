@@ -34,7 +34,7 @@ const described = ({ configId, secretRef, ...settings }: SsoConfig) => ({
 });
 
 /** A tenant's identity providers: that there is a secret, never where. */
-export const ssoConfigs = defineReadModel({
+export const ssoConfigsModel = defineReadModel({
   name: 'sso_configs',
   version: 2,
   lane: 'main',

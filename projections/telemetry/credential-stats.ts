@@ -1,5 +1,5 @@
 import { credentialId } from '../../src/contexts/credentials/domain/identity.ts';
-import { loginsIn, type Login } from '../../src/contexts/credentials/domain/login.ts';
+import { loginsIn, type ObservedLogin } from '../../src/contexts/credentials/domain/observed-login.ts';
 import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
 import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
 import { defineReadModel, id, integer, json, timestamp, type Row } from '../../src/platform/kernel/read-model.ts';
@@ -21,7 +21,7 @@ const columns = {
 export type CredentialStatsRow = Row<{ columns: typeof columns }>;
 
 /** Nobody has so many accounts. A browser that reports more is not to slow down the counting for everybody else. */
-const MOST_CREDENTIALS = 2_000;
+const MAX_CREDENTIALS = 2_000;
 
 /**
  * How a person's passwords stand now. One short row a person, so that the figures of a whole tenant are a sum over its
@@ -52,7 +52,7 @@ function counted(
   tenantId: string,
   userId: string,
   row: CredentialStatsRow | undefined,
-  logins: readonly Login[],
+  logins: readonly ObservedLogin[],
 ): CredentialStatsRow {
   const credentials = new Map(Object.entries(row?.credentials ?? {}));
   const breached = new Set(row?.breached);
@@ -61,10 +61,10 @@ function counted(
     const { occurredAt, isBreached } = observation;
     const name = credentialId(tenantId, userId, domain, username);
     const known = credentials.get(name);
-    if (!known && credentials.size >= MOST_CREDENTIALS) continue;
+    if (!known && credentials.size >= MAX_CREDENTIALS) continue;
     if (!known || isLater([passwordHash, occurredAt, site], known))
       credentials.set(name, [passwordHash, occurredAt, site]);
-    if (isBreached && breached.size < MOST_CREDENTIALS) breached.add(passwordHash);
+    if (isBreached && breached.size < MAX_CREDENTIALS) breached.add(passwordHash);
     if (occurredAt > lastActivity) lastActivity = occurredAt;
   }
   return {

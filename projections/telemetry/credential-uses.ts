@@ -1,5 +1,5 @@
 import { credentialId, reuseId } from '../../src/contexts/credentials/domain/identity.ts';
-import { loginsIn, type Login } from '../../src/contexts/credentials/domain/login.ts';
+import { loginsIn, type ObservedLogin } from '../../src/contexts/credentials/domain/observed-login.ts';
 import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
 import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
 import {
@@ -63,7 +63,7 @@ export const credentialUses = defineReadModel({
 const firstUse = (
   tenantId: string,
   userId: string,
-  { observation, domain, site, username, passwordHash }: Login,
+  { observation, domain, site, username, passwordHash }: ObservedLogin,
 ): CredentialUseRow => ({
   user_id: userId,
   domain,
@@ -79,7 +79,10 @@ const firstUse = (
   is_breached: observation.isBreached,
 });
 
-function usedAgain(row: CredentialUseRow, { observation: { occurredAt, url, isBreached } }: Login): CredentialUseRow {
+function usedAgain(
+  row: CredentialUseRow,
+  { observation: { occurredAt, url, isBreached } }: ObservedLogin,
+): CredentialUseRow {
   const later = occurredAt > row.last_seen_at || (occurredAt === row.last_seen_at && (url ?? '') > (row.url ?? ''));
   return {
     ...row,

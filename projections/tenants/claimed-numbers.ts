@@ -1,6 +1,6 @@
 import { SEAT } from '../../src/contexts/employees/domain/employee.ts';
 import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
-import type { EventFamily, Recorded } from '../../src/platform/kernel/event.ts';
+import type { EventFamily, RecordedEvent } from '../../src/platform/kernel/event.ts';
 import { defineReadModel, id, integer, text, type NamedReadModel } from '../../src/platform/kernel/read-model.ts';
 import { CLAIMED_NUMBERS } from '../../src/platform/numbers/claimed-numbers.ts';
 import { resources } from '../../src/contexts/resources.ts';
@@ -18,7 +18,7 @@ const held = (kind: string, holder: string, number: number) => ({
 const released = (kind: string, holder: string) => ({ key: { kind, holder }, fold: () => undefined });
 
 /** The slots of one declared collection. A record that was created before there was a limit holds none. */
-function slotsOf(noun: string, events: EventFamily): [string, (event: Recorded) => unknown][] {
+function slotsOf(noun: string, events: EventFamily): [string, (event: RecordedEvent) => unknown][] {
   const [created, , deleted] = Object.keys(events.definitions) as [string, string, string];
   const kind = slotKind(noun);
   return [
@@ -48,9 +48,9 @@ export const claimedNumbers: NamedReadModel = defineReadModel({
   indexes: [['kind', 'number']],
   families: [employeeEvents, ...bounded.map(({ events }) => events as EventFamily)],
   on: {
-    EmployeeCreated: ({ data }: Recorded) =>
+    EmployeeCreated: ({ data }: RecordedEvent) =>
       held(SEAT, (data as { userId: string }).userId, (data as { seat: number }).seat),
-    EmployeeDeleted: ({ data }: Recorded) => released(SEAT, (data as { userId: string }).userId),
+    EmployeeDeleted: ({ data }: RecordedEvent) => released(SEAT, (data as { userId: string }).userId),
     ...Object.fromEntries(bounded.flatMap(({ declared, events }) => slotsOf(declared.noun, events as EventFamily))),
   },
 } as NamedReadModel);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { roleSchema } from '../../src/contexts/identity/domain/roles.ts';
+import { adminRoleSchema } from '../../src/contexts/identity/domain/roles.ts';
 import type { AdminUserRow } from '../../projections/admins/admin-users.ts';
 
 /** Choice OP-019. */
@@ -9,7 +9,7 @@ export const adminUserView = z
     tenantId: z.uuid(),
     email: z.string(),
     displayName: z.string(),
-    roleType: roleSchema,
+    roleType: adminRoleSchema,
     status: z.enum(['active', 'locked', 'suspended']),
     mfaEnabled: z.boolean(),
     mustChangePassword: z.boolean(),
@@ -30,7 +30,7 @@ export const SELECT_ADMIN_USERS = `
     from admin_users u
     left join admin_locks l on l.tenant_id = u.tenant_id and l.admin_id = u.admin_id`;
 
-export const adminUserOf = (row: AdminUserWithLock): AdminUserView => ({
+export const toAdminUserView = (row: AdminUserWithLock): AdminUserView => ({
   id: row.admin_id,
   tenantId: row.tenant_id,
   email: row.email,

@@ -36,7 +36,7 @@ interface Group {
   alert_ids: string[];
 }
 
-const MOST_GROUPS = 500;
+const MAX_GROUPS = 500;
 const SQL = `
   select alert_type, domain, min(array_position($4::text[], severity)) as gravest, count(*)::int as count,
          count(distinct user_id)::int as users, (count(*) filter (where status in ('open', 'acknowledged')))::int as open,
@@ -45,7 +45,7 @@ const SQL = `
     from alerts
    where tenant_id = $1 and ($2::timestamptz is null or created_at >= $2) and ($3::timestamptz is null or created_at <= $3)
    group by alert_type, domain
-   order by last_seen desc, alert_type, domain limit ${MOST_GROUPS}`;
+   order by last_seen desc, alert_type, domain limit ${MAX_GROUPS}`;
 
 export const aggregatedAlerts: Query<
   { from?: string | undefined; to?: string | undefined },

@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { noFigures, type AlertFigures } from '../../projections/alerts/alert-hours.ts';
-import { timeframes, windowOf, type Timeframe, type Window } from '../../src/contexts/alerts/domain/timeframe.ts';
+import {
+  timeframes,
+  chartWindowOf,
+  type Timeframe,
+  type ChartWindow,
+} from '../../src/contexts/alerts/domain/timeframe.ts';
 import type { Query, TenantReads } from '../../src/platform/kernel/query.ts';
 
 const header = { timeframe: z.enum(timeframes), interval: z.enum(['hour', 'day']) };
@@ -35,8 +40,8 @@ const FORMATS = { hour: 'YYYY-MM-DD"T"HH24":00:00.000Z"', day: 'YYYY-MM-DD' } as
 async function bucketsOf(
   reads: TenantReads,
   { timeframe, now }: Asked,
-): Promise<{ window: Window; sums: (Sums & { date: string })[] }> {
-  const window = windowOf(timeframe, now);
+): Promise<{ window: ChartWindow; sums: (Sums & { date: string })[] }> {
+  const window = chartWindowOf(timeframe, now);
   const rows = await reads.rows<Sums & { bucket: string }>(SQL, [window.from, FORMATS[window.interval]]);
   const known = new Map(rows.map((row) => [row.bucket, row]));
   return { window, sums: window.buckets.map((date) => ({ ...(known.get(date) ?? noFigures), date })) };

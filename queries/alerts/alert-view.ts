@@ -62,7 +62,7 @@ export interface AlertWithNames extends AlertRow {
 }
 
 /** Of the observations that an alert names. */
-const MOST_SCREENSHOTS = 50;
+const MAX_SCREENSHOTS = 50;
 
 export const SELECT_ALERTS = `
   select a.*, p.url, e.email as user_email, e.display_name as user_display_name, u.display_name as assigned_to_name, n.endpoint_id,
@@ -71,14 +71,14 @@ export const SELECT_ALERTS = `
                 where s.tenant_id = a.tenant_id and s.event_id = any (array_append(array(
                         select id::uuid from jsonb_array_elements_text(case jsonb_typeof(a.metadata -> 'observationIds') when 'array' then a.metadata -> 'observationIds' else '[]' end) id
                          where id ~ '^[0-9a-f-]{36}$'), a.event_id))
-                order by s.captured_at, s.screenshot_id limit ${MOST_SCREENSHOTS}) end as screenshot_ids
+                order by s.captured_at, s.screenshot_id limit ${MAX_SCREENSHOTS}) end as screenshot_ids
     from alerts a
     left join alert_addresses p on p.tenant_id = a.tenant_id and p.alert_id = a.alert_id
     left join employees e on e.tenant_id = a.tenant_id and e.user_id = a.user_id
     left join admin_users u on u.tenant_id = a.tenant_id and u.admin_id = a.assigned_to
     left join endpoints n on n.tenant_id = a.tenant_id and n.domain = a.domain`;
 
-export const alertOf = (row: AlertWithNames): AlertView => ({
+export const toAlertView = (row: AlertWithNames): AlertView => ({
   id: row.alert_id,
   alertType: row.alert_type,
   severity: row.severity,

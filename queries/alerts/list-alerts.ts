@@ -1,6 +1,6 @@
 import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
 import type { AlertStatus, AlertType, Severity } from '../../src/contexts/alerts/domain/vocabulary.ts';
-import { alertOf, SELECT_ALERTS, type AlertView, type AlertWithNames } from './alert-view.ts';
+import { toAlertView, SELECT_ALERTS, type AlertView, type AlertWithNames } from './alert-view.ts';
 
 export interface AlertFilter {
   readonly severity?: Severity | undefined;
@@ -33,5 +33,5 @@ export const listAlerts: Query<AlertFilter & Page, { alerts: AlertView[] } & Pag
     reads.figures<{ total: number }>(COUNT, filter),
     reads.rows<AlertWithNames>(PAGE, [...filter, input.pageSize, (input.page - 1) * input.pageSize]),
   ]);
-  return { alerts: rows.map(alertOf), ...paginated(count?.total ?? 0, input) };
+  return { alerts: rows.map(toAlertView), ...paginated(count?.total ?? 0, input) };
 };

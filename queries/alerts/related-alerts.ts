@@ -1,6 +1,6 @@
 import { notFound } from '../../src/platform/kernel/failure.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
-import { alertOf, SELECT_ALERTS, type AlertView, type AlertWithNames } from './alert-view.ts';
+import { toAlertView, SELECT_ALERTS, type AlertView, type AlertWithNames } from './alert-view.ts';
 
 /** Same user, domain or device within seven days before or after, newest first, at most 50 (choice OP-080). */
 const SQL = `
@@ -27,5 +27,5 @@ export const relatedAlerts: Query<{ alertId: string }, { alerts: RelatedAlert[];
   const known = await reads.one('select 1 as known from alerts where tenant_id = $1 and alert_id = $2', [alertId]);
   if (!known) return notFound();
   const rows = await reads.rows<AlertWithNames & { reasons: string[] }>(SQL, [alertId]);
-  return { alerts: rows.map((row) => ({ ...alertOf(row), reasons: row.reasons })), total: rows.length };
+  return { alerts: rows.map((row) => ({ ...toAlertView(row), reasons: row.reasons })), total: rows.length };
 };

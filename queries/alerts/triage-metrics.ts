@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AlertFigures } from '../../projections/alerts/alert-hours.ts';
-import { timeframes, windowOf, type Timeframe } from '../../src/contexts/alerts/domain/timeframe.ts';
+import { timeframes, chartWindowOf, type Timeframe } from '../../src/contexts/alerts/domain/timeframe.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
 
 /** Choice OP-084. Of the alerts that were raised in the time frame, as they stand now. */
@@ -22,7 +22,7 @@ export type TriageMetrics = z.output<typeof triageMetricsView>;
 const share = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole);
 const meanSeconds = (ms: number, count: number): number | null => (count === 0 ? null : ms / count / 1000);
 
-export const metricsOf = (
+export const toTriageMetrics = (
   timeframe: Timeframe,
   { raised, acknowledged, resolved, false_positive, acknowledge_ms, resolve_ms }: AlertFigures,
 ): TriageMetrics => {
@@ -57,4 +57,4 @@ const SQL = `
 export const triageMetrics: Query<{ timeframe: Timeframe; now: number }, TriageMetrics> = async (
   reads,
   { timeframe, now },
-) => metricsOf(timeframe, (await reads.figures<AlertFigures>(SQL, [windowOf(timeframe, now).from]))!);
+) => toTriageMetrics(timeframe, (await reads.figures<AlertFigures>(SQL, [chartWindowOf(timeframe, now).from]))!);

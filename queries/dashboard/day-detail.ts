@@ -17,12 +17,12 @@ export const dayDetailView = z.object({
 });
 export type DayDetail = z.output<typeof dayDetailView>;
 
-const MOST_SITES = 100;
+const MAX_SITES = 100;
 const TELEMETRY = 'select * from telemetry_daily where tenant_id = $1 and day = $2::date';
 const ALERTS = 'select * from alert_daily where tenant_id = $1 and day = $2::date';
 const NEW_SITES = `
   select domain, count(*)::int as "userCount" from new_site_visitors
-   where tenant_id = $1 and day = $2::date group by domain order by 2 desc, 1 limit ${MOST_SITES}`;
+   where tenant_id = $1 and day = $2::date group by domain order by 2 desc, 1 limit ${MAX_SITES}`;
 const ACTIVE = 'select count(*)::int as count from user_daily where tenant_id = $1 and day = $2::date';
 
 export const dayDetail: Query<{ date: string }, DayDetail> = async (reads, { date }) => {

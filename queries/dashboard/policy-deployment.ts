@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { PolicyHistoryRow } from '../../projections/dashboard/policy-history.ts';
 import type { Query, TenantReads } from '../../src/platform/kernel/query.ts';
-import { policyVersion, versionOf } from '../policies/policy-version.ts';
+import { policyVersion, policyVersionText } from '../policies/policy-version.ts';
 import { eachDay, type Days } from './days.ts';
 
 const rate = z.number();
@@ -89,7 +89,7 @@ export const policyDeployment: Query<void, PolicyDeployment> = async (reads) => 
 /** The number in a version that a device named, if it is spelled like one of ours in its present shape. */
 function changesOf(version: string | null): number {
   const changes = Number(version?.split('.')[1] ?? Number.NaN);
-  return version === versionOf(changes) ? changes : -1;
+  return version === policyVersionText(changes) ? changes : -1;
 }
 
 /** Of the devices that were heard of on each of these days those that worked by the day's last version. */
@@ -100,7 +100,7 @@ export const policyDeploymentTrend: Query<Days, { trend: DeploymentPoint[] }> = 
   ]);
   const point = (date: string): DeploymentPoint => {
     const heard = groups.filter(({ day }) => day === date);
-    const version = versionOf(known?.days.findLast(([day]) => day <= date)?.[1] ?? 0);
+    const version = policyVersionText(known?.days.findLast(([day]) => day <= date)?.[1] ?? 0);
     const upToDate = sum(heard, ({ policy_version }) => policy_version === version);
     const total = sum(heard);
     return { date, upToDate, outdated: total - upToDate, rate: share(upToDate, total) };

@@ -1,7 +1,12 @@
 import { z } from 'zod';
-import { windowOf } from '../../src/contexts/alerts/domain/timeframe.ts';
+import { chartWindowOf } from '../../src/contexts/alerts/domain/timeframe.ts';
 import { conditions } from '../../src/contexts/policies/domain/events.ts';
-import { categoryNames, grades, postureOf, type Measure } from '../../src/contexts/dashboard/domain/posture-score.ts';
+import {
+  categoryNames,
+  grades,
+  postureOf,
+  type PostureMeasure,
+} from '../../src/contexts/dashboard/domain/posture-score.ts';
 import { orThrow } from '../../src/platform/kernel/failure.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
 import { triageMetrics } from '../alerts/triage-metrics.ts';
@@ -33,7 +38,7 @@ const SIGN_INS = `
 const SIGNALS = conditions.filter((condition) => condition !== 'any');
 
 /** Which signals are answered by an enabled rule that reaches everybody; while learning nothing is, so it counts half. */
-function coverage({ policies, mode }: EngineConfig): Measure {
+function coverage({ policies, mode }: EngineConfig): PostureMeasure {
   const rules = policies
     .filter(({ isEnabled, groupIds }) => isEnabled && groupIds.length === 0)
     .flatMap((policy) => policy.rules);
@@ -48,11 +53,11 @@ function coverage({ policies, mode }: EngineConfig): Measure {
   };
 }
 
-const outOf = (good: number, of: number, details: string): Measure => ({ good, of, details });
+const outOf = (good: number, of: number, details: string): PostureMeasure => ({ good, of, details });
 
 /** How well the tenant is protected, from what is counted anyway. */
 export const securityPosture: Query<{ now: number }, z.output<typeof securityPostureView>> = async (reads, { now }) => {
-  const month = windowOf('30d', now).from;
+  const month = chartWindowOf('30d', now).from;
   const [credentials, fleet, alerts, config, signIns] = await Promise.all([
     tenantCredentialStats(reads, undefined).then(orThrow),
     fleetHealth(reads, undefined).then(orThrow),

@@ -52,7 +52,7 @@ export const deviceView = z
   .meta({ title: 'Device' });
 export type DeviceView = z.output<typeof deviceView>;
 
-export interface DeviceAsSeen extends DeviceRow {
+export interface DeviceWithDetails extends DeviceRow {
   readonly user_email: string | null;
   readonly status_now: DeviceStatus;
   readonly silenced_now: boolean;
@@ -66,7 +66,7 @@ const DAYS_UNLESS_SET = tenantSettings.aggregate.initial.values.staleDeviceDays;
 const STALE_DAYS = `coalesce((select s.stale_device_days from tenant_settings s where s.tenant_id = $1), ${DAYS_UNLESS_SET})`;
 
 /** `devices`, with the status as it is at this moment and without silences that have run out. */
-export const DEVICES_AS_SEEN = `(
+export const SELECT_DEVICES = `(
   select d.*, e.email as user_email, s.last_sequence, s.missing_batches, s.missing,
          case when d.status = 'active' and greatest(d.last_seen_at, d.enrolled_at) < now() - ${STALE_DAYS} * interval '1 day'
               then 'stale' else d.status end as status_now,
@@ -77,7 +77,7 @@ export const DEVICES_AS_SEEN = `(
     left join device_sequences s on s.tenant_id = d.tenant_id and s.device_id = d.device_id
    where d.tenant_id = $1)`;
 
-export const deviceOf = (row: DeviceAsSeen): DeviceView => ({
+export const toDeviceView = (row: DeviceWithDetails): DeviceView => ({
   id: row.device_id,
   userId: row.user_id,
   userEmail: row.user_email,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { notFound } from '../../src/platform/kernel/failure.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
-import { installedOn, isListed } from '../extensions/installed-now.ts';
+import { installedOn, isListed } from '../extensions/current-installations.ts';
 
 /** Choice OP-103. */
 export const extensionOnDeviceView = z.object({

@@ -1,6 +1,6 @@
 import type { Query } from '../../src/platform/kernel/query.ts';
 import type { DeviceStatus } from '../../src/contexts/devices/domain/vocabulary.ts';
-import { DEVICES_AS_SEEN } from './device-view.ts';
+import { SELECT_DEVICES } from './device-view.ts';
 
 type Counters = Readonly<Record<string, number>>;
 
@@ -34,7 +34,7 @@ interface Group {
 const GROUPS = `
   select status_now, coalesce(browser_type, 'unknown') as browser, coalesce(os_type, 'unknown') as os,
          coalesce(extension_version, 'unknown') as extension_version, count(*)::int as count
-    from ${DEVICES_AS_SEEN} d
+    from ${SELECT_DEVICES} d
    where d.tenant_id = $1
    group by 1, 2, 3, 4
    order by 2, 3, 4`;

@@ -1,6 +1,6 @@
 import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
 import type { DeviceStatus } from '../../src/contexts/devices/domain/vocabulary.ts';
-import { deviceOf, DEVICES_AS_SEEN, type DeviceAsSeen, type DeviceView } from './device-view.ts';
+import { toDeviceView, SELECT_DEVICES, type DeviceWithDetails, type DeviceView } from './device-view.ts';
 
 export interface DeviceFilter {
   readonly userId?: string | undefined;
@@ -9,7 +9,7 @@ export interface DeviceFilter {
 }
 
 const FROM = `
-    from ${DEVICES_AS_SEEN} d
+    from ${SELECT_DEVICES} d
    where d.tenant_id = $1 and ($2::uuid is null or d.user_id = $2) and ($3::text is null or d.status_now = $3)
      and ($4::boolean is null or d.enrollment_confirmed = $4)`;
 const COUNT = `select count(*)::int as total ${FROM}`;
@@ -19,7 +19,7 @@ export const listDevices: Query<DeviceFilter & Page, { devices: DeviceView[] } &
   const filter = [input.userId ?? null, input.status ?? null, input.isConfirmed ?? null];
   const [count, rows] = await Promise.all([
     reads.figures<{ total: number }>(COUNT, filter),
-    reads.rows<DeviceAsSeen>(PAGE, [...filter, input.pageSize, (input.page - 1) * input.pageSize]),
+    reads.rows<DeviceWithDetails>(PAGE, [...filter, input.pageSize, (input.page - 1) * input.pageSize]),
   ]);
-  return { devices: rows.map(deviceOf), ...paginated(count?.total ?? 0, input) };
+  return { devices: rows.map(toDeviceView), ...paginated(count?.total ?? 0, input) };
 };

@@ -3,12 +3,18 @@ import type { SiteRow } from '../../projections/discovery/sites.ts';
 import { notFound } from '../../src/platform/kernel/failure.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
 import {
-  authEndpointOf,
+  toAuthEndpointView,
   authEndpointView,
   selectAuthEndpoints,
-  type AuthEndpointAsSeen,
+  type AuthEndpointWithDetails,
 } from './auth-endpoint-view.ts';
-import { endpointOf, endpointView, selectEndpoints, technologyView, type EndpointAsSeen } from './endpoint-view.ts';
+import {
+  toEndpointView,
+  endpointView,
+  selectEndpoints,
+  technologyView,
+  type EndpointWithDetails,
+} from './endpoint-view.ts';
 import { seenUserView, type SeenUser } from './seen-users.ts';
 
 /** Choice OP-096. */
@@ -39,9 +45,9 @@ export const subdomainSurfaceView = z.object({
 });
 
 /** Nobody reads on: the riskiest are shown, and how many there are. */
-const MOST_DOMAINS = 200;
-const MOST_HOSTS = 500;
-const MOST_USERS = 1_000;
+const MAX_DOMAINS = 200;
+const MAX_HOSTS = 500;
+const MAX_USERS = 1_000;
 
 const surfaces = (from: string, more = '') => `
   select s.site as domain, s.risk_score as "riskScore", ${more}
@@ -50,15 +56,15 @@ const surfaces = (from: string, more = '') => `
          (select count(*)::int from auth_endpoints a where a.tenant_id = $1 and a.site = s.site) as "authEndpointCount",
          (select count(distinct u.user_id)::int from endpoint_users u where u.tenant_id = $1 and u.site = s.site) as "userCount"
     from ${from} s`;
-const RISKIEST = `${surfaces(`(select * from sites where tenant_id = $1 order by risk_score desc, site limit ${MOST_DOMAINS})`)} order by s.risk_score desc, s.site`;
+const RISKIEST = `${surfaces(`(select * from sites where tenant_id = $1 order by risk_score desc, site limit ${MAX_DOMAINS})`)} order by s.risk_score desc, s.site`;
 const ONE = `${surfaces('sites', 's.risk_factors as "riskFactors",')} where s.tenant_id = $1 and s.site = $2`;
-const HOSTS = `${selectEndpoints(`(select * from endpoints where tenant_id = $1 and site = $2 order by domain limit ${MOST_HOSTS})`)} order by e.domain`;
+const HOSTS = `${selectEndpoints(`(select * from endpoints where tenant_id = $1 and site = $2 order by domain limit ${MAX_HOSTS})`)} order by e.domain`;
 const HOST = `${selectEndpoints('endpoints')} where e.tenant_id = $1 and e.domain = $2`;
 const SIGN_INS = `${selectAuthEndpoints('auth_endpoints')} where a.tenant_id = $1 and a.domain = $2`;
 const USERS = `
   select u.user_id as id, e.email, e.display_name as "displayName", u.last_seen_at as "lastSeenAt", u.event_count as "eventCount"
     from endpoint_users u join employees e on e.tenant_id = $1 and e.user_id = u.user_id
-   where u.tenant_id = $1 and u.domain = $2 order by u.last_seen_at desc, u.user_id limit ${MOST_USERS}`;
+   where u.tenant_id = $1 and u.domain = $2 order by u.last_seen_at desc, u.user_id limit ${MAX_USERS}`;
 
 /** One domain tells the parts of its score too. */
 type SurfaceInParts = Surface & { riskFactors: SiteRow['risk_factors'] };
@@ -78,13 +84,13 @@ export const domainSurface: Query<{ domain: string }, z.output<typeof domainSurf
 ) => {
   const [surface, hosts] = await Promise.all([
     reads.figures<SurfaceInParts>(ONE, [domain]),
-    reads.rows<EndpointAsSeen>(HOSTS, [domain]),
+    reads.rows<EndpointWithDetails>(HOSTS, [domain]),
   ]);
   if (!surface) return notFound();
   const subdomains = hosts
     .filter((host) => host.domain !== domain)
     .map((host) => ({ subdomain: host.domain, userCount: host.user_count, lastSeenAt: host.last_seen_at }));
-  return { ...surface, riskFactors: [...surface.riskFactors], subdomains, endpoints: hosts.map(endpointOf) };
+  return { ...surface, riskFactors: [...surface.riskFactors], subdomains, endpoints: hosts.map(toEndpointView) };
 };
 
 export const subdomainSurface: Query<{ subdomain: string }, z.output<typeof subdomainSurfaceView>> = async (
@@ -92,17 +98,17 @@ export const subdomainSurface: Query<{ subdomain: string }, z.output<typeof subd
   { subdomain },
 ) => {
   const [host, signIns, users] = await Promise.all([
-    reads.one<EndpointAsSeen>(HOST, [subdomain]),
-    reads.rows<AuthEndpointAsSeen>(SIGN_INS, [subdomain]),
+    reads.one<EndpointWithDetails>(HOST, [subdomain]),
+    reads.rows<AuthEndpointWithDetails>(SIGN_INS, [subdomain]),
     reads.rows<SeenUser>(USERS, [subdomain]),
   ]);
   if (!host) return notFound();
-  const endpoint = endpointOf(host);
+  const endpoint = toEndpointView(host);
   return {
     subdomain,
     domain: endpoint.domain,
     endpoints: [endpoint],
-    authEndpoints: signIns.map(authEndpointOf),
+    authEndpoints: signIns.map(toAuthEndpointView),
     users,
     technologies: endpoint.technologies,
   };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { methodsOf, providers, type Provider } from '../../src/contexts/discovery/domain/vocabulary.ts';
+import { methodsOf, identityProviders, type IdentityProvider } from '../../src/contexts/discovery/domain/vocabulary.ts';
 import { authMethods } from '../../src/contexts/telemetry/domain/vocabulary.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
 
@@ -7,13 +7,13 @@ import type { Query } from '../../src/platform/kernel/query.ts';
 export const authEndpointStatsView = z.object({
   total: z.int(),
   mfaAdoptionRate: z.number(),
-  providers: z.array(z.object({ provider: z.enum(providers), count: z.int() })),
+  providers: z.array(z.object({ provider: z.enum(identityProviders), count: z.int() })),
   methods: z.array(z.object({ method: z.enum(authMethods), count: z.int() })),
 });
 export type AuthEndpointStats = z.output<typeof authEndpointStatsView>;
 
 interface Group {
-  readonly provider: Provider;
+  readonly provider: IdentityProvider;
   readonly mfa_detected: boolean;
   readonly methods: number;
   readonly count: number;
@@ -39,7 +39,9 @@ export const authEndpointStats: Query<void, AuthEndpointStats> = async (reads) =
   return {
     total,
     mfaAdoptionRate: total === 0 ? 0 : withMfa / total,
-    providers: present(providers.map((provider) => ({ provider, count: sum((group) => group.provider === provider) }))),
+    providers: present(
+      identityProviders.map((provider) => ({ provider, count: sum((group) => group.provider === provider) })),
+    ),
     methods: present(
       authMethods.map((method) => ({ method, count: sum((group) => methodsOf(group.methods).includes(method)) })),
     ),

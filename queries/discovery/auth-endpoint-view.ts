@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { AuthEndpointRow } from '../../projections/discovery/auth-endpoints.ts';
 import {
   methodsOf,
-  mfaOverrides,
-  providers,
+  mfaOverrideValues,
+  identityProviders,
   type MfaOverride,
 } from '../../src/contexts/discovery/domain/vocabulary.ts';
 import { authMethods } from '../../src/contexts/telemetry/domain/vocabulary.ts';
@@ -14,10 +14,10 @@ export const authEndpointView = z
     id: z.uuid(),
     domain: z.string(),
     url: z.string(),
-    provider: z.enum(providers),
+    provider: z.enum(identityProviders),
     methods: z.array(z.enum(authMethods)),
     mfaDetected: z.boolean(),
-    mfaOverride: z.enum(mfaOverrides).nullable(),
+    mfaOverride: z.enum(mfaOverrideValues).nullable(),
     mfaEffective: z.boolean(),
     userCount: z.int(),
     relyingPartyCount: z.int(),
@@ -29,7 +29,7 @@ export const authEndpointView = z
   .meta({ title: 'AuthEndpoint' });
 export type AuthEndpointView = z.output<typeof authEndpointView>;
 
-export interface AuthEndpointAsSeen extends AuthEndpointRow {
+export interface AuthEndpointWithDetails extends AuthEndpointRow {
   readonly url: string | null;
   readonly mfa_override: MfaOverride | null;
   readonly user_count: number;
@@ -45,7 +45,7 @@ export const selectAuthEndpoints = (from: string): string => `
     left join endpoint_pages p on p.tenant_id = $1 and p.domain = a.domain
     left join mfa_overrides o on o.tenant_id = $1 and o.auth_endpoint_id = a.auth_endpoint_id`;
 
-export const authEndpointOf = (row: AuthEndpointAsSeen): AuthEndpointView => ({
+export const toAuthEndpointView = (row: AuthEndpointWithDetails): AuthEndpointView => ({
   id: row.auth_endpoint_id,
   domain: row.domain,
   url: row.url ?? `https://${row.domain}/`,

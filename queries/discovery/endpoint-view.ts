@@ -32,7 +32,7 @@ export const endpointView = z
   .meta({ title: 'Endpoint' });
 export type EndpointView = z.output<typeof endpointView>;
 
-export interface EndpointAsSeen extends EndpointRow {
+export interface EndpointWithDetails extends EndpointRow {
   readonly url: string | null;
   readonly title: string | null;
   readonly classification: Classification;
@@ -55,7 +55,7 @@ export const selectEndpoints = (from: string): string => `
     left join endpoint_pages p on p.tenant_id = $1 and p.domain = e.domain
     left join endpoint_classifications c on c.tenant_id = $1 and c.endpoint_id = e.endpoint_id`;
 
-export const endpointOf = (row: EndpointAsSeen): EndpointView => ({
+export const toEndpointView = (row: EndpointWithDetails): EndpointView => ({
   id: row.endpoint_id,
   domain: row.site,
   subdomain: row.domain === row.site ? null : row.domain,

@@ -1,9 +1,9 @@
 import { notFound } from '../../src/platform/kernel/failure.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
 import {
-  authEndpointOf,
+  toAuthEndpointView,
   selectAuthEndpoints,
-  type AuthEndpointAsSeen,
+  type AuthEndpointWithDetails,
   type AuthEndpointView,
 } from './auth-endpoint-view.ts';
 
@@ -13,8 +13,8 @@ export const getAuthEndpoint: Query<{ authEndpointId: string }, AuthEndpointView
   reads,
   { authEndpointId },
 ) => {
-  const row = await reads.one<AuthEndpointAsSeen>(SQL, [authEndpointId]);
-  return row ? authEndpointOf(row) : notFound();
+  const row = await reads.one<AuthEndpointWithDetails>(SQL, [authEndpointId]);
+  return row ? toAuthEndpointView(row) : notFound();
 };
 
 /** The host that it is: what commands about it name. */

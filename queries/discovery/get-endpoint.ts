@@ -1,12 +1,12 @@
 import { notFound } from '../../src/platform/kernel/failure.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
-import { endpointOf, selectEndpoints, type EndpointAsSeen, type EndpointView } from './endpoint-view.ts';
+import { toEndpointView, selectEndpoints, type EndpointWithDetails, type EndpointView } from './endpoint-view.ts';
 
 const SQL = `${selectEndpoints('endpoints')} where e.tenant_id = $1 and e.endpoint_id = $2`;
 
 export const getEndpoint: Query<{ endpointId: string }, EndpointView> = async (reads, { endpointId }) => {
-  const row = await reads.one<EndpointAsSeen>(SQL, [endpointId]);
-  return row ? endpointOf(row) : notFound();
+  const row = await reads.one<EndpointWithDetails>(SQL, [endpointId]);
+  return row ? toEndpointView(row) : notFound();
 };
 
 /** The host that an endpoint is: the one part of its view that commands about it name. */

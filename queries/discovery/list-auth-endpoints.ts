@@ -1,8 +1,8 @@
 import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
 import {
-  authEndpointOf,
+  toAuthEndpointView,
   selectAuthEndpoints,
-  type AuthEndpointAsSeen,
+  type AuthEndpointWithDetails,
   type AuthEndpointView,
 } from './auth-endpoint-view.ts';
 
@@ -16,7 +16,7 @@ export const listAuthEndpoints: Query<Page, { authEndpoints: AuthEndpointView[] 
 ) => {
   const [count, rows] = await Promise.all([
     reads.figures<{ total: number }>(COUNT),
-    reads.rows<AuthEndpointAsSeen>(PAGE, [page.pageSize, (page.page - 1) * page.pageSize]),
+    reads.rows<AuthEndpointWithDetails>(PAGE, [page.pageSize, (page.page - 1) * page.pageSize]),
   ]);
-  return { authEndpoints: rows.map(authEndpointOf), ...paginated(count?.total ?? 0, page) };
+  return { authEndpoints: rows.map(toAuthEndpointView), ...paginated(count?.total ?? 0, page) };
 };

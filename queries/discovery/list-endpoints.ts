@@ -1,7 +1,7 @@
 import type { Classification } from '../../src/contexts/discovery/domain/vocabulary.ts';
 import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
-import { MOST_HITS } from '../search/hits.ts';
-import { endpointOf, selectEndpoints, type EndpointAsSeen, type EndpointView } from './endpoint-view.ts';
+import { MAX_HITS } from '../search/hits.ts';
+import { toEndpointView, selectEndpoints, type EndpointWithDetails, type EndpointView } from './endpoint-view.ts';
 
 export interface EndpointFilter {
   readonly classification?: Classification | undefined;
@@ -17,7 +17,7 @@ function rowsFor({ classification, search }: EndpointFilter): string {
   const source =
     search === undefined
       ? 'endpoints e'
-      : `search_hits('endpoints', $3, ${MOST_HITS}) h join endpoints e on e.endpoint_id = h.id`;
+      : `search_hits('endpoints', $3, ${MAX_HITS}) h join endpoints e on e.endpoint_id = h.id`;
   const found = search === undefined ? '$3::text is null' : 'true';
   const decided =
     classification === undefined
@@ -46,7 +46,7 @@ export const listEndpoints: Query<EndpointFilter & Page, { endpoints: EndpointVi
   const filter = [input.classification ?? null, input.search ?? null];
   const [count, rows] = await Promise.all([
     reads.figures<{ total: number }>(sql.count, filter),
-    reads.rows<EndpointAsSeen>(sql.page, [...filter, input.pageSize, (input.page - 1) * input.pageSize]),
+    reads.rows<EndpointWithDetails>(sql.page, [...filter, input.pageSize, (input.page - 1) * input.pageSize]),
   ]);
-  return { endpoints: rows.map(endpointOf), ...paginated(count?.total ?? 0, input) };
+  return { endpoints: rows.map(toEndpointView), ...paginated(count?.total ?? 0, input) };
 };

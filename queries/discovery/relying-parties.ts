@@ -12,14 +12,14 @@ export const relyingPartyView = z.object({
 });
 export type RelyingParty = z.output<typeof relyingPartyView>;
 
-const MOST_PARTIES = 1_000;
+const MAX_PARTIES = 1_000;
 const SQL = `
   select relying_party as domain, count(*)::int as "userCount", min(first_seen_at) as "firstSeenAt", max(last_seen_at) as "lastSeenAt", count(*) over ()::int as total
     from relying_parties where tenant_id = $1 and domain = $2
-   group by relying_party order by 4 desc, 1 limit ${MOST_PARTIES}`;
+   group by relying_party order by 4 desc, 1 limit ${MAX_PARTIES}`;
 
 /** What people signed in to by way of this host, latest first. */
-export const relyingPartiesOf: Query<
+export const listRelyingParties: Query<
   { authEndpointId: string },
   { relyingParties: RelyingParty[]; total: number }
 > = async (reads, input) => {

@@ -16,12 +16,12 @@ export type SeenUser = z.output<typeof seenUserView>;
 type SeenUsers = { users: SeenUser[]; total: number };
 
 /** The latest this many are shown; the total counts all. */
-const MOST_USERS = 1_000;
+const MAX_USERS = 1_000;
 
 const PEOPLE = `
   select u.user_id as id, e.email, e.display_name as "displayName", u.last_seen_at as "lastSeenAt", u.event_count as "eventCount", count(*) over ()::int as total
     from endpoint_users u join employees e on e.tenant_id = $1 and e.user_id = u.user_id
-   where u.tenant_id = $1 and u.domain = $2 order by u.last_seen_at desc, u.user_id limit ${MOST_USERS}`;
+   where u.tenant_id = $1 and u.domain = $2 order by u.last_seen_at desc, u.user_id limit ${MAX_USERS}`;
 const SIGNED_IN = PEOPLE.replaceAll('u.last_seen_at', 'u.last_sign_in_at')
   .replace('u.event_count', 'u.sign_ins')
   .replace('u.domain = $2', 'u.domain = $2 and u.signs_in');
@@ -45,9 +45,9 @@ const seen =
   };
 
 /** Employees who were seen on a host, latest first. */
-export const endpointUsers = seen(endpointHost, PEOPLE);
+export const listEndpointUsers = seen(endpointHost, PEOPLE);
 /** Employees who were seen signing in there, latest first: their sign-ins alone are counted. */
-export const authEndpointUsers = seen(
+export const listAuthEndpointUsers = seen(
   (reads, { endpointId }) => authEndpointHost(reads, { authEndpointId: endpointId }),
   SIGNED_IN,
 );

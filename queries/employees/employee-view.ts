@@ -40,7 +40,7 @@ export const SELECT_EMPLOYEES = `
             max(greatest(d.last_seen_at, d.enrolled_at)) as last_seen_at
        from devices d where d.tenant_id = $1 and d.user_id = e.user_id) d`;
 
-export const employeeOf = (row: EmployeeWithDevices): EmployeeView => ({
+export const toEmployeeView = (row: EmployeeWithDevices): EmployeeView => ({
   id: row.user_id,
   email: row.email,
   displayName: row.display_name,

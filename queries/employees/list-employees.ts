@@ -1,6 +1,6 @@
 import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
 import {
-  employeeOf,
+  toEmployeeView,
   SELECT_EMPLOYEES,
   type EmployeeStatus,
   type EmployeeView,
@@ -31,5 +31,5 @@ export const listEmployees: Query<EmployeeFilter & Page, { users: EmployeeView[]
     reads.figures<{ total: number }>(COUNT, filter),
     reads.rows<EmployeeWithDevices>(PAGE, [...filter, input.pageSize, (input.page - 1) * input.pageSize]),
   ]);
-  return { users: rows.map(employeeOf), ...paginated(count?.total ?? 0, input) };
+  return { users: rows.map(toEmployeeView), ...paginated(count?.total ?? 0, input) };
 };

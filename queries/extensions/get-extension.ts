@@ -3,8 +3,14 @@ import { compareVersions } from '../../src/contexts/extensions/domain/version-or
 import { browserTypes } from '../../src/contexts/devices/domain/events.ts';
 import { notFound } from '../../src/platform/kernel/failure.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
-import { byBrowser, fleet, installationsOf, isListed } from './installed-now.ts';
-import { inventoryItemView, itemOf, variantsOf, type FleetRow, type Variant } from './inventory-item.ts';
+import { byBrowser, selectFleet, installationsOf, isListed } from './current-installations.ts';
+import {
+  inventoryItemView,
+  toInventoryItem,
+  variantsOf,
+  type FleetRow,
+  type InstalledVariant,
+} from './inventory-item.ts';
 
 const onDevice = z.object({
   deviceId: z.uuid(),
@@ -25,15 +31,15 @@ export const extensionView = inventoryItemView
   .meta({ title: 'ExtensionDetail' });
 export type ExtensionView = z.output<typeof extensionView>;
 
-const MOST_DEVICES = 500;
+const MAX_DEVICES = 500;
 const IT = installationsOf('x.extension_id = $2');
-const ONE = fleet(byBrowser({ from: IT }));
+const ONE = selectFleet(byBrowser({ from: IT }));
 const DEVICES = `
   select n.device_id as "deviceId", n.hostname, n.browser_type as "browserType", n.user_id as "userId", e.email as "userEmail", n.version,
          n.is_enabled as "isEnabled", ${isListed('n')} as "isWhitelisted", n.first_seen_at as "firstSeenAt", n.last_seen_at as "lastSeenAt"
     from ${IT} n
     left join employees e on e.tenant_id = $1 and e.user_id = n.user_id
-   order by n.last_seen_at desc, n.device_id limit ${MOST_DEVICES}`;
+   order by n.last_seen_at desc, n.device_id limit ${MAX_DEVICES}`;
 
 /** Of an extension that no browser has now there is nothing to say. */
 export const getExtension: Query<{ extensionId: string }, ExtensionView> = async (reads, { extensionId }) => {
@@ -44,10 +50,10 @@ export const getExtension: Query<{ extensionId: string }, ExtensionView> = async
   ]);
   if (!row) return notFound();
   const known = variants.get(extensionId) ?? [];
-  return { ...itemOf(row, known), devices, versions: versionsOf(known) };
+  return { ...toInventoryItem(row, known), devices, versions: versionsOf(known) };
 };
 
-function versionsOf(variants: readonly Variant[]): ExtensionView['versions'] {
+function versionsOf(variants: readonly InstalledVariant[]): ExtensionView['versions'] {
   const counts = new Map<string, number>();
   for (const { version, install_count } of variants) counts.set(version, (counts.get(version) ?? 0) + install_count);
   return [...counts]

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { levelOf, riskLevels } from '../../src/contexts/extensions/domain/permission-risk.ts';
 import { browserTypes } from '../../src/contexts/devices/domain/events.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
-import { byBrowser, fleet, INSTALLED_NOW } from './installed-now.ts';
+import { byBrowser, selectFleet, CURRENTLY_INSTALLED } from './current-installations.ts';
 
 const kinds = [...browserTypes, 'unknown'] as const;
 
@@ -26,11 +26,11 @@ const COUNTS = `
   with groups as materialized (${byBrowser()})
   select 'browser' as kind, coalesce(browser_type, 'unknown') as name, count(*)::int as count from groups group by 2
   union all
-  select 'risk', f.risk::text, count(*)::int from (${fleet('select * from groups')}) f group by 2`;
+  select 'risk', f.risk::text, count(*)::int from (${selectFleet('select * from groups')}) f group by 2`;
 // Most installations of an extension have the same permissions: these are taken apart once.
 const PERMISSIONS = `
   select p.permission as name, count(distinct v.extension_id)::int as count
-    from (select distinct n.extension_id, n.permissions from ${INSTALLED_NOW} n) v
+    from (select distinct n.extension_id, n.permissions from ${CURRENTLY_INSTALLED} n) v
    cross join lateral jsonb_array_elements_text(v.permissions) p (permission)
    group by 1 order by 2 desc, 1 limit 100`;
 

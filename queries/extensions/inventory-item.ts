@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { levelOf, riskLevels } from '../../src/contexts/extensions/domain/permission-risk.ts';
 import { compareVersions } from '../../src/contexts/extensions/domain/version-order.ts';
 import type { TenantReads } from '../../src/platform/kernel/query.ts';
-import { installationsOf } from './installed-now.ts';
+import { installationsOf } from './current-installations.ts';
 
 /** An extension as the fleet has it (choice OP-196). `permissions`: all that any installation has; `riskLevel`: of the riskiest. */
 export const inventoryItemView = z
@@ -33,7 +33,7 @@ export interface FleetRow {
 }
 
 /** Installations that say the same of one extension. */
-export interface Variant {
+export interface InstalledVariant {
   readonly extension_id: string;
   readonly name: string;
   readonly version: string;
@@ -48,9 +48,12 @@ const VARIANTS = `
     from ${installationsOf('x.extension_id = any($2)')} n
    group by n.extension_id, n.name, n.version, n.publisher, n.permissions`;
 
-export async function variantsOf(reads: TenantReads, extensionIds: readonly string[]): Promise<Map<string, Variant[]>> {
-  const variants = new Map<string, Variant[]>();
-  for (const variant of await reads.rows<Variant>(VARIANTS, [extensionIds])) {
+export async function variantsOf(
+  reads: TenantReads,
+  extensionIds: readonly string[],
+): Promise<Map<string, InstalledVariant[]>> {
+  const variants = new Map<string, InstalledVariant[]>();
+  for (const variant of await reads.rows<InstalledVariant>(VARIANTS, [extensionIds])) {
     const others = variants.get(variant.extension_id);
     if (others) others.push(variant);
     else variants.set(variant.extension_id, [variant]);
@@ -59,7 +62,7 @@ export async function variantsOf(reads: TenantReads, extensionIds: readonly stri
 }
 
 /** Name, publisher and version are the newest version's, as the browser that was heard of last has it. */
-export function itemOf(row: FleetRow, variants: readonly Variant[]): InventoryItemView {
+export function toInventoryItem(row: FleetRow, variants: readonly InstalledVariant[]): InventoryItemView {
   const newest = variants.toSorted(
     (a, b) => compareVersions(b.version, a.version) || (a.last_seen_at < b.last_seen_at ? 1 : -1),
   )[0];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { rankOf } from '../../src/contexts/extensions/domain/permission-risk.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
-import { EQUIPPED, fleet } from './installed-now.ts';
+import { DEVICES_WITH_EXTENSIONS, selectFleet } from './current-installations.ts';
 
 /** Choice OP-196: extensions, and the browsers that have any. */
 export const inventoryStatsView = z
@@ -14,8 +14,8 @@ const SQL = `
          (count(*) filter (where f.is_listed))::int as whitelisted,
          (count(*) filter (where not f.is_listed))::int as unwhitelisted,
          (count(*) filter (where f.risk = ${rankOf('high')}))::int as "highRisk",
-         (select count(*)::int from ${EQUIPPED}) as devices
-    from (${fleet()}) f`;
+         (select count(*)::int from ${DEVICES_WITH_EXTENSIONS}) as devices
+    from (${selectFleet()}) f`;
 
 export const inventoryStats: Query<undefined, InventoryStats> = async (reads) =>
   (await reads.figures<InventoryStats>(SQL))!;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ExtensionChangeRow } from '../../projections/extensions/extension-changes.ts';
-import { extensionChanges } from '../../src/contexts/telemetry/domain/vocabulary.ts';
+import { extensionChangeKinds } from '../../src/contexts/telemetry/domain/vocabulary.ts';
 import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
 
 /** What happened to an extension in one browser (choices OP-158, OP-164). */
@@ -9,7 +9,7 @@ export const extensionChangeView = z
     id: z.uuid(),
     extensionId: z.string(),
     name: z.string().nullable(),
-    change: z.enum(extensionChanges),
+    change: z.enum(extensionChangeKinds),
     version: z.string().nullable(),
     /** What it may do from then on, where the browser said so. */
     permissions: z.array(z.string()).nullable(),
@@ -24,7 +24,7 @@ type ExtensionChangeView = z.output<typeof extensionChangeView>;
 
 export interface ExtensionChangeFilter {
   readonly extensionId?: string | undefined;
-  readonly change?: (typeof extensionChanges)[number] | undefined;
+  readonly change?: (typeof extensionChangeKinds)[number] | undefined;
   readonly deviceId?: string | undefined;
   readonly userId?: string | undefined;
   /** Inclusive, ISO 8601. */
@@ -40,8 +40,8 @@ const FILTER = `
      and ($5::uuid is null or c.user_id = $5)
      and ($6::timestamptz is null or c.occurred_at >= $6)
      and ($7::timestamptz is null or c.occurred_at <= $7)`;
-const MOST_COUNTED = 10_000;
-const COUNT = `select count(*)::int as total from (select from extension_changes c ${FILTER} limit ${MOST_COUNTED}) counted`;
+const MAX_COUNTED = 10_000;
+const COUNT = `select count(*)::int as total from (select from extension_changes c ${FILTER} limit ${MAX_COUNTED}) counted`;
 const PAGE = `
   with page as (select * from extension_changes c ${FILTER} order by c.occurred_at desc, c.event_id limit $8 offset $9)
   select p.*, e.email as user_email

@@ -1,8 +1,8 @@
 import type { browserTypes } from '../../src/contexts/devices/domain/events.ts';
 import { rankOf, type RiskLevel } from '../../src/contexts/extensions/domain/permission-risk.ts';
 import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
-import { byBrowser, fleet } from './installed-now.ts';
-import { itemOf, variantsOf, type FleetRow, type InventoryItemView } from './inventory-item.ts';
+import { byBrowser, selectFleet } from './current-installations.ts';
+import { toInventoryItem, variantsOf, type FleetRow, type InventoryItemView } from './inventory-item.ts';
 
 export interface InventoryFilter {
   /** Part of the identifier or of a name, in any case. */
@@ -18,7 +18,7 @@ const FOUND = 'position(lower($5) in lower(n.name)) > 0 or position(lower($5) in
 // One pass over the installations gives both the page and the total.
 const SQL = `
   with fleet as materialized (
-    select f.* from (${fleet(byBrowser({ where: '$2::text is null or n.browser_type = $2', isFound: `$5::text is null or ${FOUND}` }))}) f
+    select f.* from (${selectFleet(byBrowser({ where: '$2::text is null or n.browser_type = $2', isFound: `$5::text is null or ${FOUND}` }))}) f
      where ($3::int is null or f.risk = $3) and ($4::boolean is null or f.is_listed = $4) and f.is_found)
   select t.total, p.*
     from (select count(*)::int as total from fleet) t
@@ -48,7 +48,7 @@ export const listInventory: Query<InventoryFilter & Page, { extensions: Inventor
     shown.map(({ extension_id }) => extension_id),
   );
   return {
-    extensions: shown.map((row) => itemOf(row, variants.get(row.extension_id) ?? [])),
+    extensions: shown.map((row) => toInventoryItem(row, variants.get(row.extension_id) ?? [])),
     ...paginated(rows[0]?.total ?? 0, input),
   };
 };

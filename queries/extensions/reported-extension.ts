@@ -1,7 +1,7 @@
 import { notFound } from '../../src/platform/kernel/failure.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
-import { itemOf, variantsOf, type FleetRow } from './inventory-item.ts';
-import { byBrowser, fleet, installationsOf } from './installed-now.ts';
+import { toInventoryItem, variantsOf, type FleetRow } from './inventory-item.ts';
+import { byBrowser, selectFleet, installationsOf } from './current-installations.ts';
 
 export interface ReportedExtension {
   readonly extensionId: string;
@@ -10,13 +10,16 @@ export interface ReportedExtension {
 }
 
 // By case as the whitelist compares; the spelling that most browsers report.
-const SQL = `select f.* from (${fleet(byBrowser({ from: installationsOf('lower(x.extension_id) = lower($2)') }))}) f order by f.extension_id = $2 desc, f.install_count desc, f.extension_id limit 1`;
+const SQL = `select f.* from (${selectFleet(byBrowser({ from: installationsOf('lower(x.extension_id) = lower($2)') }))}) f order by f.extension_id = $2 desc, f.install_count desc, f.extension_id limit 1`;
 
 /** What the fleet calls an extension that it has now, fit for the whitelist, which takes no control characters. */
 export const reportedExtension: Query<{ extensionId: string }, ReportedExtension> = async (reads, { extensionId }) => {
   const row = await reads.figures<FleetRow>(SQL, [extensionId]);
   if (!row) return notFound();
-  const { name, publisher } = itemOf(row, (await variantsOf(reads, [row.extension_id])).get(row.extension_id) ?? []);
+  const { name, publisher } = toInventoryItem(
+    row,
+    (await variantsOf(reads, [row.extension_id])).get(row.extension_id) ?? [],
+  );
   return {
     extensionId: row.extension_id,
     name: onOneLine(name),

@@ -29,7 +29,7 @@ const SELECT = `
     from groups g`;
 const IN_ORDER = 'order by g.created_at desc, g.group_id';
 
-const groupOf = (row: Counted): GroupView => ({
+const toGroupView = (row: Counted): GroupView => ({
   id: row.group_id,
   name: row.name,
   description: row.description,
@@ -43,12 +43,12 @@ const groupOf = (row: Counted): GroupView => ({
 
 export const listGroups: Query<undefined, { groups: GroupView[]; total: number }> = async (reads) => {
   const rows = await reads.rows<Counted>(`${SELECT} where g.tenant_id = $1 ${IN_ORDER}`);
-  return { groups: rows.map(groupOf), total: rows.length };
+  return { groups: rows.map(toGroupView), total: rows.length };
 };
 
 export const getGroup: Query<{ groupId: string }, GroupView> = async (reads, { groupId }) => {
   const row = await reads.one<Counted>(`${SELECT} where g.tenant_id = $1 and g.group_id = $2`, [groupId]);
-  return row ? groupOf(row) : notFound();
+  return row ? toGroupView(row) : notFound();
 };
 
 /** The groups that somebody is in (choice OP-068). */
@@ -61,5 +61,5 @@ export const groupsOfUser: Query<{ userId: string }, { groups: GroupView[]; tota
   const isIn =
     'exists (select from group_members m where m.tenant_id = g.tenant_id and m.group_id = g.group_id and m.user_id = $2)';
   const rows = await reads.rows<Counted>(`${SELECT} where g.tenant_id = $1 and ${isIn} ${IN_ORDER}`, [userId]);
-  return { groups: rows.map(groupOf), total: rows.length };
+  return { groups: rows.map(toGroupView), total: rows.length };
 };

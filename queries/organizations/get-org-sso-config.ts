@@ -1,7 +1,7 @@
 import { notFound } from '../../src/platform/kernel/failure.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
 import {
-  orgSsoConfigOf,
+  toOrgSsoConfigView,
   SELECT_ORG_SSO_CONFIGS,
   type OrgSsoConfigView,
   type OrgSsoConfigWithAddress,
@@ -12,5 +12,5 @@ const SQL = `${SELECT_ORG_SSO_CONFIGS} where c.tenant_id = $1 and c.config_id = 
 /** Asked as the organization. */
 export const getOrgSsoConfig: Query<{ configId: string }, OrgSsoConfigView> = async (reads, { configId }) => {
   const row = await reads.one<OrgSsoConfigWithAddress>(SQL, [configId]);
-  return row ? orgSsoConfigOf(row) : notFound();
+  return row ? toOrgSsoConfigView(row) : notFound();
 };

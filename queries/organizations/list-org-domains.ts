@@ -1,6 +1,6 @@
 import type { OrgDomainRow } from '../../projections/organizations/org-domains.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
-import { provedDomainOf, type ProvedDomain } from './org-domain-view.ts';
+import { toProvedDomain, type ProvedDomain } from './org-domain-view.ts';
 
 const SQL =
   'select domain, organization_id, proof, verified_at from org_domains where tenant_id = $1 and organization_id = $2 order by domain';
@@ -11,5 +11,5 @@ export const listOrgDomains: Query<
   { domains: readonly ProvedDomain[]; total: number }
 > = async (reads, { organizationId }) => {
   const rows = await reads.rows<OrgDomainRow>(SQL, [organizationId]);
-  return { domains: rows.map(provedDomainOf), total: rows.length };
+  return { domains: rows.map(toProvedDomain), total: rows.length };
 };

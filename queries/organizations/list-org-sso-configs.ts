@@ -2,7 +2,7 @@ import type { OrganizationRow } from '../../projections/organizations/organizati
 import { notFound } from '../../src/platform/kernel/failure.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
 import {
-  orgSsoConfigOf,
+  toOrgSsoConfigView,
   SELECT_ORG_SSO_CONFIGS,
   type OrgSsoConfigView,
   type OrgSsoConfigWithAddress,
@@ -24,5 +24,5 @@ export const listOrgSsoConfigs: Query<void, OrgSsoConfigList> = async (reads) =>
     reads.one<Pick<OrganizationRow, 'require_sso'>>(ORGANIZATION),
   ]);
   if (!organization) return notFound();
-  return { configs: rows.map(orgSsoConfigOf), total: rows.length, requireSso: organization.require_sso };
+  return { configs: rows.map(toOrgSsoConfigView), total: rows.length, requireSso: organization.require_sso };
 };

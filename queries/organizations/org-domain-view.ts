@@ -9,7 +9,7 @@ export const provedDomainView = z.object({
 });
 export type ProvedDomain = z.output<typeof provedDomainView>;
 
-export const provedDomainOf = ({ domain, proof, verified_at: verifiedAt }: OrgDomainRow): ProvedDomain => ({
+export const toProvedDomain = ({ domain, proof, verified_at: verifiedAt }: OrgDomainRow): ProvedDomain => ({
   domain,
   proof,
   verifiedAt,

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { OrgSsoConfigRow } from '../../projections/organizations/org-sso-configs.ts';
 import { ORG_OIDC_CALLBACK } from '../../src/contexts/sso/domain/addresses.ts';
-import { commonFields, oidcFields } from '../sso/sso-config-view.ts';
+import { commonSsoConfigFields, oidcConfigFields } from '../sso/sso-config-view.ts';
 
 /** An organization's SSO configuration without its secret (choices OP-131, OP-132). */
 export const orgSsoConfigView = z
-  .object({ organizationId: z.uuid(), ...commonFields, ...oidcFields })
+  .object({ organizationId: z.uuid(), ...commonSsoConfigFields, ...oidcConfigFields })
   .meta({ title: 'OrganizationSsoConfig' });
 export type OrgSsoConfigView = z.output<typeof orgSsoConfigView>;
 
@@ -19,7 +19,7 @@ export const SELECT_ORG_SSO_CONFIGS = `
     from org_sso_configs c
     join organizations o on o.tenant_id = c.tenant_id`;
 
-export const orgSsoConfigOf = (row: OrgSsoConfigWithAddress): OrgSsoConfigView => ({
+export const toOrgSsoConfigView = (row: OrgSsoConfigWithAddress): OrgSsoConfigView => ({
   id: row.config_id,
   organizationId: row.tenant_id,
   protocol: 'oidc',

@@ -20,7 +20,7 @@ export const unblockKeyView = z
   .meta({ title: 'UnblockKey' });
 export type UnblockKeyView = z.output<typeof unblockKeyView>;
 
-export const unblockKeyOf = (row: UnblockKeyRow, now: number): UnblockKeyView => ({
+export const toUnblockKeyView = (row: UnblockKeyRow, now: number): UnblockKeyView => ({
   id: row.unblock_key_id,
   domain: row.domain,
   userId: row.user_id,
@@ -41,5 +41,5 @@ export const listUnblockKeys: Query<{ now: number }, { unblockKeys: UnblockKeyVi
   { now },
 ) => {
   const rows = await reads.rows<UnblockKeyRow>(SQL);
-  return { unblockKeys: rows.map((row) => unblockKeyOf(row, now)), total: rows.length };
+  return { unblockKeys: rows.map((row) => toUnblockKeyView(row, now)), total: rows.length };
 };

@@ -5,10 +5,10 @@ import type { Query } from '../../src/platform/kernel/query.ts';
 const SHAPE = 3;
 
 /** The version after so many changes. */
-export const versionOf = (changes: number): string => `${SHAPE}.${changes}`;
+export const policyVersionText = (changes: number): string => `${SHAPE}.${changes}`;
 
 /** Another text whenever anything changed that `GET /ext/policies` answers. One row is read. */
 export const policyVersion: Query<undefined, string> = async (reads) => {
   const row = await reads.one<PolicyVersionRow>('select * from policy_versions where tenant_id = $1');
-  return versionOf(row?.changes ?? 0);
+  return policyVersionText(row?.changes ?? 0);
 };

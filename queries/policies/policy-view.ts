@@ -21,7 +21,7 @@ export const policyView = z
   .meta({ title: 'Policy' });
 export type PolicyView = z.output<typeof policyView>;
 
-export const policyOf = (row: PolicyRow): PolicyView => ({
+export const toPolicyView = (row: PolicyRow): PolicyView => ({
   id: row.policy_id,
   name: row.name,
   description: row.description,
@@ -36,4 +36,4 @@ export const policyOf = (row: PolicyRow): PolicyView => ({
 });
 
 /** The order in which policies are evaluated (choice OP-109), and listed. */
-export const IN_ORDER = 'order by priority, created_at, policy_id';
+export const ORDER_BY_PRECEDENCE = 'order by priority, created_at, policy_id';

@@ -1,6 +1,6 @@
 import type { TenantReads } from '../../src/platform/kernel/query.ts';
 import { IS_MALICIOUS } from '../discovery/endpoint-view.ts';
-import { MOST_HITS } from './hits.ts';
+import { MAX_HITS } from './hits.ts';
 import type { SearchedKind } from './search.ts';
 
 /** A hit as a line of a file: the same columns for every kind. */
@@ -21,10 +21,10 @@ const PAGE = 500;
 /** What is found, newest first, as ids alone: 10,000 of them are less than a megabyte. */
 const FOUND = `
   select h.kind, h.id from (
-    select 'users' as kind, id, at from search_hits('users', $2, ${MOST_HITS}) where $3 in ('all', 'users')
-    union all select 'endpoints', id, at from search_hits('endpoints', $2, ${MOST_HITS}) where $3 in ('all', 'endpoints')
-    union all select 'alerts', id, at from search_hits('alerts', $2, ${MOST_HITS}) where $3 in ('all', 'alerts')) h
-   where $1::uuid = castellan_tenant() order by h.at desc, h.id limit ${MOST_HITS}`;
+    select 'users' as kind, id, at from search_hits('users', $2, ${MAX_HITS}) where $3 in ('all', 'users')
+    union all select 'endpoints', id, at from search_hits('endpoints', $2, ${MAX_HITS}) where $3 in ('all', 'endpoints')
+    union all select 'alerts', id, at from search_hits('alerts', $2, ${MAX_HITS}) where $3 in ('all', 'alerts')) h
+   where $1::uuid = castellan_tenant() order by h.at desc, h.id limit ${MAX_HITS}`;
 
 const ROWS = `
   select 'user' as type, e.user_id as id, e.display_name as label, e.email as detail, null as domain, e.status as status, null as severity, e.created_at as "createdAt"

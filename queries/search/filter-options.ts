@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { alertTypes, type AlertType } from '../../src/contexts/alerts/domain/vocabulary.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
-import { INSTALLED_NOW } from '../extensions/installed-now.ts';
+import { CURRENTLY_INSTALLED } from '../extensions/current-installations.ts';
 
 /** Choice OP-241. */
 export const filterOptionsView = z.object({
@@ -12,13 +12,13 @@ export type FilterOptions = z.output<typeof filterOptionsView>;
 type Option = FilterOptions['options'][number];
 
 /** As many as somebody would choose from; the total says how many there are. */
-const MOST_OPTIONS = 1_000;
+const MAX_OPTIONS = 1_000;
 
 /** The most frequent first. `from` names a value, a label and a count for each option. */
 const options =
   (from: string): Query<void, FilterOptions> =>
   async (reads) => {
-    const sql = `select o.*, count(*) over ()::int as total from (${from}) o order by o.count desc, o.label, o.value limit ${MOST_OPTIONS}`;
+    const sql = `select o.*, count(*) over ()::int as total from (${from}) o order by o.count desc, o.label, o.value limit ${MAX_OPTIONS}`;
     const rows = await reads.rows<Option & { total: number }>(sql);
     return { options: rows.map(({ value, label, count }) => ({ value, label, count })), total: rows[0]?.total ?? 0 };
   };
@@ -46,7 +46,7 @@ export const technologyOptions = options(`
 /** Browser extensions, by the browsers in which they are installed, under the name that most of these know. */
 export const extensionOptions = options(`
   select n.extension_id as value, mode() within group (order by n.name) as label, count(*)::int as count
-    from ${INSTALLED_NOW} n group by n.extension_id`);
+    from ${CURRENTLY_INSTALLED} n group by n.extension_id`);
 
 /** Groups, by their members. */
 export const groupOptions = options(`

@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { paginated, type Page, type Paginated, type Query, type TenantReads } from '../../src/platform/kernel/query.ts';
-import { alertOf, alertView, SELECT_ALERTS, type AlertView, type AlertWithNames } from '../alerts/alert-view.ts';
+import { toAlertView, alertView, SELECT_ALERTS, type AlertView, type AlertWithNames } from '../alerts/alert-view.ts';
 import {
-  endpointOf,
+  toEndpointView,
   endpointView,
   selectEndpoints,
-  type EndpointAsSeen,
+  type EndpointWithDetails,
   type EndpointView,
 } from '../discovery/endpoint-view.ts';
 import {
-  employeeOf,
+  toEmployeeView,
   employeeView,
   SELECT_EMPLOYEES,
   type EmployeeView,
   type EmployeeWithDevices,
 } from '../employees/employee-view.ts';
-import { MOST_HITS } from './hits.ts';
+import { MAX_HITS } from './hits.ts';
 
 export const searchedKinds = ['users', 'endpoints', 'alerts'] as const;
 export type SearchedKind = (typeof searchedKinds)[number];
@@ -26,21 +26,21 @@ export const searchView = {
   results: z.object({ users: z.array(employeeView), endpoints: z.array(endpointView), alerts: z.array(alertView) }),
   totals: z.object({ users: z.int(), endpoints: z.int(), alerts: z.int() }),
 };
-export interface Found extends Paginated {
+export interface SearchResults extends Paginated {
   readonly query: string;
   readonly results: { users: EmployeeView[]; endpoints: EndpointView[]; alerts: AlertView[] };
   readonly totals: Record<SearchedKind, number>;
 }
 
 const HITS = `
-  with hits as materialized (select * from search_hits($2, $3, ${MOST_HITS}) where $1::uuid = castellan_tenant())
+  with hits as materialized (select * from search_hits($2, $3, ${MAX_HITS}) where $1::uuid = castellan_tenant())
   select (select count(*)::int from hits) as total, array(select id from hits order by at desc, id limit $4 offset $5) as ids`;
 const USERS = `${SELECT_EMPLOYEES} where e.tenant_id = $1 and e.user_id = any($2::uuid[]) order by e.created_at desc, e.user_id`;
 const ENDPOINTS = `${selectEndpoints('endpoints')} where e.tenant_id = $1 and e.endpoint_id = any($2::uuid[]) order by e.first_seen_at desc, e.endpoint_id`;
 const ALERTS = `${SELECT_ALERTS} where a.tenant_id = $1 and a.alert_id = any($2::uuid[]) order by a.created_at desc, a.alert_id`;
 
 /** What holds these letters, by kind, newest first; the page that is asked for is a page of every kind. */
-export const search: Query<{ q: string; type: SearchedKind | 'all' } & Page, Found> = async (
+export const search: Query<{ q: string; type: SearchedKind | 'all' } & Page, SearchResults> = async (
   reads,
   { q, type, ...page },
 ) => {
@@ -49,13 +49,17 @@ export const search: Query<{ q: string; type: SearchedKind | 'all' } & Page, Fou
   const [users, endpoints, alerts] = await Promise.all([find('users'), find('endpoints'), find('alerts')]);
   const [people, hosts, raised] = await Promise.all([
     reads.rows<EmployeeWithDevices>(USERS, [users.ids]),
-    reads.rows<EndpointAsSeen>(ENDPOINTS, [endpoints.ids]),
+    reads.rows<EndpointWithDetails>(ENDPOINTS, [endpoints.ids]),
     reads.rows<AlertWithNames>(ALERTS, [alerts.ids]),
   ]);
   const totals = { users: users.total, endpoints: endpoints.total, alerts: alerts.total };
   return {
     query: q,
-    results: { users: people.map(employeeOf), endpoints: hosts.map(endpointOf), alerts: raised.map(alertOf) },
+    results: {
+      users: people.map(toEmployeeView),
+      endpoints: hosts.map(toEndpointView),
+      alerts: raised.map(toAlertView),
+    },
     totals,
     // As many pages as the kind with the most hits has.
     ...paginated(Math.max(...Object.values(totals)), page),

@@ -4,7 +4,7 @@ import { OIDC_CALLBACK, SAML_CALLBACK, samlEntityId } from '../../src/contexts/s
 import { nameIdFormat } from '../../src/contexts/sso/domain/fields.ts';
 
 /** Choice OP-131; the owner's id stands beside it. */
-export const commonFields = {
+export const commonSsoConfigFields = {
   id: z.uuid(),
   name: z.string(),
   isEnabled: z.boolean(),
@@ -13,7 +13,7 @@ export const commonFields = {
   updatedAt: z.iso.datetime(),
 };
 /** Choice OP-132. */
-export const oidcFields = {
+export const oidcConfigFields = {
   protocol: z.literal('oidc'),
   issuerUrl: z.string(),
   clientId: z.string(),
@@ -43,8 +43,8 @@ const managedBy = z.enum(['tenant', 'organization']);
 /** A tenant's SSO configuration without its secret. */
 export const ssoConfigView = z
   .discriminatedUnion('protocol', [
-    z.object({ tenantId: z.uuid(), managedBy, ...commonFields, ...oidcFields }),
-    z.object({ tenantId: z.uuid(), managedBy, ...commonFields, ...samlFields }),
+    z.object({ tenantId: z.uuid(), managedBy, ...commonSsoConfigFields, ...oidcConfigFields }),
+    z.object({ tenantId: z.uuid(), managedBy, ...commonSsoConfigFields, ...samlFields }),
   ])
   .meta({ title: 'SsoConfig' });
 export type SsoConfigView = z.output<typeof ssoConfigView>;
@@ -59,7 +59,7 @@ export const SELECT_SSO_CONFIGS = `
     from sso_configs c
     join tenants t on t.tenant_id = c.tenant_id`;
 
-export function ssoConfigOf(row: SsoConfigWithAddress): SsoConfigView {
+export function toSsoConfigView(row: SsoConfigWithAddress): SsoConfigView {
   const { tenant_id: tenantId, external_base_url: base, settings, secret_configured: configured } = row;
   const common = {
     id: row.config_id,

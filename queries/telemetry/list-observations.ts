@@ -38,8 +38,8 @@ const FILTER = `
      and ($6::timestamptz is null or o.occurred_at >= $6)
      and ($7::timestamptz is null or o.occurred_at <= $7)`;
 /** Counting goes on to here and no further, so that a page costs the same whatever there is: exact figures are in the stats. */
-export const MOST_COUNTED = 10_000;
-const COUNT = `select count(*)::int as total from (select from observations o ${FILTER} limit ${MOST_COUNTED}) counted`;
+export const MAX_COUNTED = 10_000;
+const COUNT = `select count(*)::int as total from (select from observations o ${FILTER} limit ${MAX_COUNTED}) counted`;
 // The page first, the names after: a join must not touch what is not shown.
 const PAGE = `
   with page as (select * from observations o ${FILTER} order by o.occurred_at desc, o.event_id limit $8 offset $9)
@@ -49,7 +49,7 @@ const PAGE = `
 
 type NamedRow = ObservationRow & { readonly user_email: string | null };
 
-/** Observations of one kind, latest first. The total is exact up to `MOST_COUNTED`. */
+/** Observations of one kind, latest first. The total is exact up to `MAX_COUNTED`. */
 export const listObservations: Query<ObservationFilter & Page, { events: ObservationView[] } & Paginated> = async (
   reads,
   input,

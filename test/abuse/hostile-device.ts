@@ -5,7 +5,7 @@ import { breach, Browser, visit } from '../faults/harness/browser.ts';
 import { flood, type Attack, type Tally } from './attack.ts';
 import type { Party } from './party.ts';
 
-const MOST_IN_A_BATCH = 500;
+const MAX_IN_A_BATCH = 500;
 const DAYS_BACK = 89;
 const DAY_MS = 86_400_000;
 const PICTURE_BYTES = 4 * 1024 * 1024;
@@ -15,7 +15,7 @@ const LONGEST_NAME = 128;
 /** As many as a batch of pages has room for. */
 const TECHNOLOGIES = 16;
 
-const batch = <T>(make: (n: number) => T): T[] => Array.from({ length: MOST_IN_A_BATCH }, (_, n) => make(n));
+const batch = <T>(make: (n: number) => T): T[] => Array.from({ length: MAX_IN_A_BATCH }, (_, n) => make(n));
 const daysAgo = (event: object, days: number): object => ({
   ...event,
   occurredAt: new Date(Date.now() - days * DAY_MS).toISOString(),

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
-  MOST_OBJECT_BYTES,
+  MAX_OBJECT_BYTES,
   objectKey,
   objectPrefix,
   ObjectStoreUnavailable,
@@ -98,7 +98,7 @@ export function objectsContract(place: string, start: () => Promise<ObjectsBench
       expect(() => objectPrefix('a/b')).toThrow('grouped by ids');
       for (const prefix of ['', '/', '../', 'things', 'things/../'])
         await expect(keysOf(prefix)).rejects.toThrow('not the beginning of a name');
-      await expect(bench.objects.put(someKey(), Buffer.alloc(MOST_OBJECT_BYTES + 1))).rejects.toThrow('too large');
+      await expect(bench.objects.put(someKey(), Buffer.alloc(MAX_OBJECT_BYTES + 1))).rejects.toThrow('too large');
     });
 
     it('says that it is not there, and not why', async () => {

@@ -88,16 +88,16 @@ it(
 );
 
 async function expectWholeHistory(acknowledged: readonly string[]): Promise<void> {
-  const house = await compose(readConfig({ ...env, DATA_DIR: dataDir, LOG_LEVEL: 'silent' }), {
+  const application = await compose(readConfig({ ...env, DATA_DIR: dataDir, LOG_LEVEL: 'silent' }), {
     listen: false,
     log: newLogger('silent'),
   });
-  const { services } = house;
+  const { services } = application;
   try {
     const created = new Map<string, number>();
     let last = 0n;
     for (;;) {
-      const { events, position } = await services.store.readFeed(last, 5_000);
+      const { events, position } = await services.store.readAll(last, 5_000);
       if (position === last) break;
       for (const event of events) {
         expect(event.position).toBe(++last);
@@ -113,6 +113,6 @@ async function expectWholeHistory(acknowledged: readonly string[]): Promise<void
       expect((await diffModel(parts, model)).differences).toEqual([]);
     }
   } finally {
-    await house.stop();
+    await application.stop();
   }
 }

@@ -3,10 +3,10 @@ import { rmSync } from 'node:fs';
 import { request as httpsRequest, Agent as HttpsAgent } from 'node:https';
 import type { Logger } from 'pino';
 import { setUpTenant } from '../../commands/tenants/set-up-tenant.ts';
-import { compose, type House } from '../../src/app/compose/compose.ts';
+import { compose, type Application } from '../../src/app/compose/compose.ts';
 import { newLogger } from '../../src/platform/observability/logger.ts';
 import type { Config } from '../../src/app/config/config.ts';
-import type { Role } from '../../src/contexts/identity/domain/roles.ts';
+import type { AdminRole } from '../../src/contexts/identity/domain/roles.ts';
 import { openSession } from '../../src/contexts/identity/sign-in.ts';
 import { system } from '../../src/platform/kernel/actor.ts';
 import { orThrow } from '../../src/platform/kernel/failure.ts';
@@ -65,7 +65,7 @@ export const testConfig = (dataDir: string, over: Partial<Config> = {}): Config 
   ...over,
 });
 
-export interface Answer {
+export interface TestResponse {
   readonly status: number;
   readonly headers: Headers;
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
@@ -73,7 +73,7 @@ export interface Answer {
   readonly text: string;
 }
 
-export interface Asking {
+export interface TestRequestOptions {
   readonly body?: unknown;
   /** Sent as it is, with its own content type in `headers`. */
   readonly raw?: string | Buffer;
@@ -82,11 +82,11 @@ export interface Asking {
 
 /** One who asks over HTTP, with whatever credential they carry. */
 export interface Client {
-  get(path: string, asking?: Asking): Promise<Answer>;
-  post(path: string, body?: unknown, asking?: Asking): Promise<Answer>;
-  put(path: string, body?: unknown, asking?: Asking): Promise<Answer>;
-  delete(path: string, asking?: Asking): Promise<Answer>;
-  send(method: string, path: string, asking?: Asking): Promise<Answer>;
+  get(path: string, asking?: TestRequestOptions): Promise<TestResponse>;
+  post(path: string, body?: unknown, asking?: TestRequestOptions): Promise<TestResponse>;
+  put(path: string, body?: unknown, asking?: TestRequestOptions): Promise<TestResponse>;
+  delete(path: string, asking?: TestRequestOptions): Promise<TestResponse>;
+  send(method: string, path: string, asking?: TestRequestOptions): Promise<TestResponse>;
 }
 
 export interface TestTenant {
@@ -99,8 +99,8 @@ export interface TestTenant {
 }
 
 export interface TestApp {
-  readonly house: House;
-  readonly services: House['services'];
+  readonly application: Application;
+  readonly services: Application['services'];
   readonly config: Config;
   readonly url: string;
   readonly tlsUrl: string;
@@ -115,7 +115,7 @@ export interface TestApp {
     externalBaseUrl?: string;
   }): Promise<TestTenant>;
   /** Another admin of a tenant, signed in and re-authenticated. Made by the same command as the first one's. */
-  adminWithRole(tenant: TestTenant, role: Role): Promise<{ adminId: string; client: Client; token: string }>;
+  adminWithRole(tenant: TestTenant, role: AdminRole): Promise<{ adminId: string; client: Client; token: string }>;
   /** mTLS: a client that presents this certificate on a kept-alive connection. */
   device(certificatePem: string, privateKeyPem: string): Client & { close(): void };
   /** Waits until every read model and reaction has seen everything that was appended so far. */
@@ -128,25 +128,25 @@ export async function startApp(over: Partial<Config> = {}, log?: Logger): Promis
   const database = await freshDatabase({ template: await modelsTemplate() });
   const dataDir = scratchFolder('app');
   const config = testConfig(dataDir, over);
-  const house = await compose(config, {
+  const application = await compose(config, {
     database: database.config,
     log: log ?? newLogger(config.logLevel),
     passwords: cheapPasswords(),
   });
-  return appOf(house, async () => {
-    await house.stop();
+  return appOf(application, async () => {
+    await application.stop();
     await database.drop();
     rmSync(dataDir, { recursive: true, force: true });
   });
 }
 
 /** The same words for a house that a test has made itself. */
-export function appOf(house: House, close: () => Promise<void> = () => house.stop()): TestApp {
+export function appOf(house: Application, close: () => Promise<void> = () => house.stop()): TestApp {
   const { services, config } = house;
   const url = house.addresses.http;
   const clientFor = (headers: Record<string, string>): Client => httpClient(url, headers);
   const app: TestApp = {
-    house,
+    application: house,
     services,
     config,
     url,
@@ -193,7 +193,12 @@ export function appOf(house: House, close: () => Promise<void> = () => house.sto
   return app;
 }
 
-async function signIn(services: TestApp['services'], tenantId: TenantId, adminId: string, role: Role): Promise<string> {
+async function signIn(
+  services: TestApp['services'],
+  tenantId: TenantId,
+  adminId: string,
+  role: AdminRole,
+): Promise<string> {
   const session = {
     tenantId,
     subjectId: adminId,
@@ -218,7 +223,7 @@ export async function proofFor(
 }
 
 /** Appended by hand: how admins are made over HTTP is a subject of its own. */
-async function addAdmin(services: TestApp['services'], tenantId: TenantId, roleType: Role) {
+async function addAdmin(services: TestApp['services'], tenantId: TenantId, roleType: AdminRole) {
   const { tenant, tenantStream } = await import('../../src/contexts/tenants/domain/tenant.ts');
   const { accept, defineCommand } = await import('../../src/platform/kernel/command.ts');
   const adminId = randomUUID();
@@ -254,7 +259,7 @@ export async function settle({ store, projector }: TestApp['services']): Promise
   const deadline = Date.now() + 20_000;
   for (;;) {
     const head = await store.head();
-    const cursors = (await projector.cursors.all()).filter(({ state }) => state !== 'retired');
+    const cursors = (await projector.checkpoints.all()).filter(({ state }) => state !== 'retired');
     // A reaction may have appended in the meantime: settled is when everything stands at the newest head.
     const isWorked =
       cursors.every(({ position }) => position >= head) && (await projector.backlogs.counts()).size === 0;
@@ -280,9 +285,9 @@ function clientOver(send: Client['send']): Client {
   };
 }
 
-const payloadOf = ({ body, raw }: Asking): string | Buffer | undefined =>
+const payloadOf = ({ body, raw }: TestRequestOptions): string | Buffer | undefined =>
   raw ?? (body === undefined ? undefined : JSON.stringify(body));
-const headersOf = ({ body, headers = {} }: Asking): Record<string, string> => ({
+const headersOf = ({ body, headers = {} }: TestRequestOptions): Record<string, string> => ({
   ...(body === undefined ? {} : { 'content-type': 'application/json' }),
   ...headers,
 });

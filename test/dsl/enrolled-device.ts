@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Answer, Client, TestApp, TestTenant } from './app.ts';
+import type { TestResponse, Client, TestApp, TestTenant } from './app.ts';
 
 export const browser = (over: Record<string, unknown> = {}): Record<string, unknown> => ({
   deviceFingerprint: `fp-${randomUUID()}`,
@@ -24,7 +24,7 @@ export const tryToEnroll = (
   tenantId: string,
   enrollmentToken: string,
   over: Record<string, unknown> = {},
-): Promise<Answer> =>
+): Promise<TestResponse> =>
   app.anonymous.post('/api/v1/enroll/certificate', browser({ enrollmentToken, ...over }), {
     headers: { 'x-tenant-id': tenantId },
   });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { families } from '../../src/contexts/families.ts';
 import { canonicalJson } from '../../src/platform/kernel/canonical-json.ts';
-import type { EventDefinition, Recorded } from '../../src/platform/kernel/event.ts';
+import type { EventDefinition, RecordedEvent } from '../../src/platform/kernel/event.ts';
 import { Containing, type Columns } from '../../src/platform/kernel/read-model.ts';
 import { recorded } from './given.ts';
 
@@ -19,7 +19,7 @@ export interface Folding {
   readonly columns: Columns;
   readonly key: readonly string[];
   readonly scope: string;
-  readonly on: Readonly<Record<string, (event: Recorded) => Change | readonly Change[]>>;
+  readonly on: Readonly<Record<string, (event: RecordedEvent) => Change | readonly Change[]>>;
 }
 
 /** The newest version of each event that histories hold. */
@@ -38,7 +38,7 @@ const ACTORS = [
   { kind: 'admin', id: '22222222-2222-4222-8222-222222222222', ip: '192.0.2.7', userAgent: 'Browser/1.0' },
   { kind: 'device', id: '0198a000-0000-7000-8000-000000000001' },
   { kind: 'system', id: null, userAgent: 'test' },
-] as Recorded['metadata']['actor'][];
+] as RecordedEvent['metadata']['actor'][];
 
 const definitions = new Map<string, { readonly category: string; readonly definition: EventDefinition }>(
   families.flatMap(({ category, definitions: all }) =>
@@ -132,7 +132,7 @@ export function foldHistories({ key, on }: Pick<Folding, 'key' | 'on'>, basis: B
   });
 }
 
-const eventOf = (sample: Sample, n: number): Recorded =>
+const eventOf = (sample: Sample, n: number): RecordedEvent =>
   recorded({ type: sample.type, data: upcast(sample) } as never, n, {
     stream: `${sample.category}-0198a000-0000-7000-8000-000000000001`,
     recordedAt: Date.UTC(2026, 0, 2) + n * STEP_MS,
@@ -143,7 +143,7 @@ const eventOf = (sample: Sample, n: number): Recorded =>
 /** Rows that an event touched, as they were before it. */
 type Touched = Map<string, Row | undefined>;
 
-function foldOne({ key, on }: Pick<Folding, 'key' | 'on'>, table: Map<string, Row>, event: Recorded): Happened[] {
+function foldOne({ key, on }: Pick<Folding, 'key' | 'on'>, table: Map<string, Row>, event: RecordedEvent): Happened[] {
   const { type } = event;
   const touched: Touched = new Map();
   try {

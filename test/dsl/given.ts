@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
 import type { Aggregate } from '../../src/platform/kernel/aggregate.ts';
 import type { Claim, Command, CommandContext, Decision, SecretRef } from '../../src/platform/kernel/command.ts';
-import type { DomainEvent, Recorded } from '../../src/platform/kernel/event.ts';
+import type { DomainEvent, RecordedEvent } from '../../src/platform/kernel/event.ts';
 import { isFailure, type Failure } from '../../src/platform/kernel/failure.ts';
 import { asTenantId } from '../../src/platform/kernel/ids.ts';
 import type { AnyReadModel } from '../../src/platform/kernel/read-model.ts';
 import { secretsIn } from './secrets-in.ts';
-import { WorkSet, type RowStep } from '../../src/platform/projector/fold-batch.ts';
+import { WorkingSet, type RowStep } from '../../src/platform/projector/working-set.ts';
 
 export const TENANT = asTenantId('11111111-1111-4111-8111-111111111111');
 export const NOW = Date.parse('2026-06-01T12:00:00.000Z');
@@ -66,7 +66,7 @@ function outcome<E extends DomainEvent, Result>(decision: Decision<E, Result> | 
     thenRefused: (kind: Failure['kind'], message?: string) => {
       expect(decision).toMatchObject({ failed: true, kind, ...(message === undefined ? {} : { message }) });
     },
-    thenTakes: (...claims: Claim[]) => expect(accepted().take).toEqual(claims),
+    thenTakes: (...claims: Claim[]) => expect(accepted().claim).toEqual(claims),
     thenReleases: (...claims: Claim[]) => expect(accepted().release).toEqual(claims),
     thenForgets: (...secrets: SecretRef[]) => expect(accepted().forget).toEqual(secrets),
     result: () => accepted().result,
@@ -74,7 +74,7 @@ function outcome<E extends DomainEvent, Result>(decision: Decision<E, Result> | 
 }
 
 /** An event as a projection would get it; the n-th of a test stands at position n. */
-export const recorded = (event: DomainEvent, n: number, over: Partial<Recorded> = {}): Recorded => ({
+export const recorded = (event: DomainEvent, n: number, over: Partial<RecordedEvent> = {}): RecordedEvent => ({
   ...event,
   tenantId: TENANT,
   id: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
@@ -95,11 +95,11 @@ export const recorded = (event: DomainEvent, n: number, over: Partial<Recorded> 
 /** The rows of a read model after these events, folded in batches of any size: the result must not depend on it. */
 export function rowsAfter(
   model: AnyReadModel,
-  events: readonly Recorded[],
+  events: readonly RecordedEvent[],
   batchSize = events.length || 1,
 ): Record<string, unknown>[] {
-  const work = new WorkSet(model.key as string[]);
-  const on = model.on as Record<string, ((event: Recorded) => RowStep | RowStep[]) | undefined>;
+  const work = new WorkingSet(model.key as string[]);
+  const on = model.on as Record<string, ((event: RecordedEvent) => RowStep | RowStep[]) | undefined>;
   for (let from = 0; from < events.length; from += batchSize) {
     const batch = events
       .slice(from, from + batchSize)

@@ -54,7 +54,7 @@ async function withModels(): Promise<string> {
   await new Projector({
     ...parts,
     codec: undefined as never,
-    tail: undefined as never,
+    subscription: undefined as never,
     trust: new LogTrust(),
   }).prepare();
   await database.close();

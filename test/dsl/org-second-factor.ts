@@ -1,4 +1,4 @@
-import type { Answer, TestApp } from './app.ts';
+import type { TestResponse, TestApp } from './app.ts';
 import type { TestOrganization } from './organization.ts';
 import { codeOf, type SecondFactor } from './second-factor.ts';
 
@@ -12,10 +12,12 @@ export async function orgSecondFactorOf({ write }: TestOrganization): Promise<Se
   return { secret, backupCodes: verified.body.backupCodes as string[] };
 }
 
-export const orgLogin = (app: TestApp, { email, password }: { email: string; password: string }): Promise<Answer> =>
-  app.anonymous.post('/api/v1/org/auth/login', { email, password });
+export const orgLogin = (
+  app: TestApp,
+  { email, password }: { email: string; password: string },
+): Promise<TestResponse> => app.anonymous.post('/api/v1/org/auth/login', { email, password });
 
-export const orgVerify = (app: TestApp, mfaToken: string, presented: object): Promise<Answer> =>
+export const orgVerify = (app: TestApp, mfaToken: string, presented: object): Promise<TestResponse> =>
   app.anonymous.post('/api/v1/org/auth/mfa/verify', { mfaToken, ...presented });
 
 /** A challenge as a right password gives it, without the work of the password. */

@@ -1,5 +1,5 @@
 import type { AnyCommand } from '../../src/platform/kernel/command.ts';
-import type { Recorded } from '../../src/platform/kernel/event.ts';
+import type { RecordedEvent } from '../../src/platform/kernel/event.ts';
 import type { AnyReaction, Effect } from '../../src/platform/kernel/reaction.ts';
 
 type Row = Record<string, unknown>;
@@ -9,8 +9,11 @@ type Step =
   | { purge: Row };
 
 /** The commands that a reaction asks for in answer to these events, in order, with its state in memory. */
-export function reactTo(reaction: AnyReaction, events: readonly Recorded[]): { command: AnyCommand; input: unknown }[] {
-  const on = reaction.on as Record<string, ((event: Recorded) => readonly Step[]) | undefined>;
+export function reactTo(
+  reaction: AnyReaction,
+  events: readonly RecordedEvent[],
+): { command: AnyCommand; input: unknown }[] {
+  const on = reaction.on as Record<string, ((event: RecordedEvent) => readonly Step[]) | undefined>;
   const rows = new Map<string, Row>();
   const commands: { command: AnyCommand; input: unknown }[] = [];
   const take = (effects: readonly Effect[]) => {

@@ -37,7 +37,7 @@ export function newSigningPair(name: string): SigningPair {
 }
 
 /** What a response says; each wrong in the way that a test is about. */
-export interface Said {
+export interface SamlResponseOptions {
   readonly email: string;
   readonly acsUrl: string;
   readonly audience: string;
@@ -69,7 +69,7 @@ export interface SamlIdentityProvider {
     address: string,
   ): Promise<{ readonly action: string; readonly samlResponse: string; readonly relayState: string }>;
   /** A response's XML, made without a browser. */
-  respond(said: Said): Promise<string>;
+  respond(said: SamlResponseOptions): Promise<string>;
   close(): Promise<void>;
 }
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 const MEMORY = '/dev/shm';
 const ENOUGH_BYTES = 1024 ** 3;
 
-/** Programs may lie beside the data (`src/platform/embedded/reach.ts`), so they must be allowed to run. */
+/** Programs may lie beside the data (`src/platform/embedded/account-access.ts`), so they must be allowed to run. */
 function serves(folder: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(folder);

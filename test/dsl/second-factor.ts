@@ -1,6 +1,6 @@
 import { generate } from 'otplib';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PASSWORD, proofFor, type Answer, type Client, type TestApp, type TestTenant } from './app.ts';
+import { PASSWORD, proofFor, type TestResponse, type Client, type TestApp, type TestTenant } from './app.ts';
 
 const STEP_MS = 30_000;
 /** A code for the step before this one must not grow too old on its way. */
@@ -28,7 +28,7 @@ export async function secondFactorOf(client: Client): Promise<SecondFactor> {
 
 type Account = Pick<TestTenant, 'tenantId' | 'email'>;
 
-export const login = (app: TestApp, { tenantId, email }: Account, password = PASSWORD): Promise<Answer> =>
+export const login = (app: TestApp, { tenantId, email }: Account, password = PASSWORD): Promise<TestResponse> =>
   app.anonymous.post('/api/v1/auth/login', { email, password, tenantId });
 
 export const verify = (
@@ -36,7 +36,7 @@ export const verify = (
   mfaToken: string,
   presented: object,
   headers: Record<string, string> = {},
-): Promise<Answer> => app.anonymous.post('/api/v1/auth/mfa/verify', { mfaToken, ...presented }, { headers });
+): Promise<TestResponse> => app.anonymous.post('/api/v1/auth/mfa/verify', { mfaToken, ...presented }, { headers });
 
 /** A challenge as a right password gives it, without the work of the password. */
 export const challenge = (

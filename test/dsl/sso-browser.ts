@@ -1,22 +1,22 @@
 import { expect } from 'vitest';
-import type { Answer, Client } from './app.ts';
+import type { TestResponse, Client } from './app.ts';
 
 /** A browser under way to a provider: where it was sent, and the cookies that it was given. */
-export interface Underway {
+export interface StartedBrowserSignIn {
   readonly address: URL;
   readonly state: string;
   readonly nonce: string;
   readonly cookie: string;
 }
 
-export const cookiesOf = ({ headers }: Answer): string =>
+export const cookiesOf = ({ headers }: TestResponse): string =>
   headers
     .getSetCookie()
     .map((set) => set.split(';')[0]!)
     .join('; ');
 
 /** Asks for a sign-in and is sent away. */
-export async function departs(client: Client, path: string): Promise<Underway> {
+export async function startsSignIn(client: Client, path: string): Promise<StartedBrowserSignIn> {
   const answer = await client.get(path);
   expect([answer.status, answer.text]).toEqual([302, '']);
   const address = new URL(answer.headers.get('location')!);
@@ -29,10 +29,10 @@ export async function departs(client: Client, path: string): Promise<Underway> {
 }
 
 /** Comes back with what the provider put into the address. */
-export const returns = (
+export const returnsFromProvider = (
   client: Client,
   callback: string,
   query: URLSearchParams | Record<string, string>,
   cookie: string,
-): Promise<Answer> =>
+): Promise<TestResponse> =>
   client.get(`${callback}?${new URLSearchParams(query).toString()}`, { headers: cookie ? { cookie } : {} });

@@ -12,7 +12,7 @@ export type Behaviour = (call: Call, response: ServerResponse) => void;
 /** Both services behind one address: each says of a domain what its name says. They may be told to behave otherwise. */
 export async function startThreatIntelPeer() {
   const calls: Call[] = [];
-  let behaviour: Behaviour = answerWell;
+  let behaviour: Behaviour = respondNormally;
   const server = createServer((request, response) => {
     const call = callOf(request);
     if (!call) return response.writeHead(410).end();
@@ -24,7 +24,7 @@ export async function startThreatIntelPeer() {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/below`,
     calls,
     callsAbout: (domain: string) => calls.filter((call) => call.domain === domain),
-    behave: (other: Behaviour = answerWell) => void (behaviour = other),
+    behave: (other: Behaviour = respondNormally) => void (behaviour = other),
     close: () => new Promise<void>((resolve) => (server.closeAllConnections(), server.close(() => resolve()))),
   };
 }
@@ -33,7 +33,7 @@ export type ThreatIntelPeer = Awaited<ReturnType<typeof startThreatIntelPeer>>;
 export const json = (response: ServerResponse, body: unknown, status = 200): void =>
   void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 
-export function answerWell({ service, domain }: Call, response: ServerResponse): void {
+export function respondNormally({ service, domain }: Call, response: ServerResponse): void {
   const isMalicious = domain.startsWith('evil');
   if (service === 'scanner')
     return json(response, {

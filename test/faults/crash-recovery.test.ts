@@ -4,7 +4,7 @@ import { killOneBackend } from './groups/postgres-faults.ts';
 import { expectIntact } from './harness/intact.ts';
 import { PostgresCluster } from './harness/postgres-cluster.ts';
 import { missing } from './harness/programs.ts';
-import { patience, rounds } from './harness/rounds.ts';
+import { timeoutMs, rounds } from './harness/rounds.ts';
 import { sharedInstallation } from './harness/shared-installation.ts';
 import { until } from './harness/until.ts';
 import { Writers } from './harness/writers.ts';
@@ -34,7 +34,7 @@ describe.skipIf(lacking)(`PostgreSQL crashes alone${lacking}`, () => {
     ],
   }));
 
-  it(`folds again what a crash undid, ${CRASHES} times`, { timeout: patience(CRASHES) }, async () => {
+  it(`folds again what a crash undid, ${CRASHES} times`, { timeout: timeoutMs(CRASHES) }, async () => {
     const { journal, written } = installation();
     for (let round = 0; round < CRASHES; round += 1) {
       const writers = new Writers(journal, written);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { PostgresCluster } from './harness/postgres-cluster.ts';
 import { missing } from './harness/programs.ts';
-import { patience } from './harness/rounds.ts';
+import { timeoutMs } from './harness/rounds.ts';
 import { sharedInstallation } from './harness/shared-installation.ts';
 import { mountFault, SmallDisk } from './harness/small-disk.ts';
 import { underWrites } from './harness/under-writes.ts';
@@ -37,7 +37,7 @@ describe.skipIf(lacking)(`the database's disk is full${lacking}`, () => {
 
   it(
     'loses nothing, refuses as unavailable, and goes on when there is room again',
-    { timeout: patience(2) },
+    { timeout: timeoutMs(2) },
     async () => {
       const { journal } = installation();
       await underWrites(installation(), async () => {

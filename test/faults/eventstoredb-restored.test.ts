@@ -6,7 +6,7 @@ import { expectLogDoubted } from './harness/log-doubt.ts';
 import { olderLog } from './harness/older-log.ts';
 import { PostgresCluster } from './harness/postgres-cluster.ts';
 import { missing } from './harness/programs.ts';
-import { patience } from './harness/rounds.ts';
+import { timeoutMs } from './harness/rounds.ts';
 import { until } from './harness/until.ts';
 import { Writers } from './harness/writers.ts';
 
@@ -42,7 +42,7 @@ describe.skipIf(lacking)(`EventStoreDB is restored from an older backup under a 
     await cluster.destroy();
   });
 
-  it('stops writing read models and says so', { timeout: patience() }, async () => {
+  it('stops writing read models and says so', { timeout: timeoutMs() }, async () => {
     const { journal, database } = installation;
     const writers = new Writers(journal, installation.written);
     await until('writes are acknowledged', 30_000, () => journal.size >= WRITES).finally(() => writers.stop());

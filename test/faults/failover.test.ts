@@ -6,7 +6,7 @@ import { expectLogDoubted } from './harness/log-doubt.ts';
 import { PostgresCluster } from './harness/postgres-cluster.ts';
 import { Prober } from './harness/prober.ts';
 import { missing } from './harness/programs.ts';
-import { patience } from './harness/rounds.ts';
+import { timeoutMs } from './harness/rounds.ts';
 import { until } from './harness/until.ts';
 import { Writers } from './harness/writers.ts';
 
@@ -50,7 +50,7 @@ describe.skipIf(lacking)(`PostgreSQL fails over to a replica${lacking}`, () => {
     installation.cluster = replica;
   }
 
-  it('goes on without a loss where the replica had everything', { timeout: patience(2) }, async () => {
+  it('goes on without a loss where the replica had everything', { timeout: timeoutMs(2) }, async () => {
     // An acknowledged write is on the replica's disk, too: the setting that a failover without losses takes.
     await primary.query(`alter system set synchronous_standby_names = '*'`);
     await primary.query('select pg_reload_conf()');
@@ -62,7 +62,7 @@ describe.skipIf(lacking)(`PostgreSQL fails over to a replica${lacking}`, () => {
 
   it(
     'stops writing read models and says so where the replica lagged, so that the log went backwards',
-    { timeout: patience(2) },
+    { timeout: timeoutMs(2) },
     async () => {
       await write(WRITES);
       await sleep(500);

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PostgresCluster } from './harness/postgres-cluster.ts';
 import { missing } from './harness/programs.ts';
-import { patience } from './harness/rounds.ts';
+import { timeoutMs } from './harness/rounds.ts';
 import { sharedInstallation } from './harness/shared-installation.ts';
 import { underWrites } from './harness/under-writes.ts';
 
@@ -29,7 +29,7 @@ describe.skipIf(lacking)(`PostgreSQL has no connections left${lacking}`, () => {
 
   it(
     'loses nothing, answers probes and recovers when others take every connection',
-    { timeout: patience() },
+    { timeout: timeoutMs() },
     async () => {
       const { database } = installation();
       await underWrites(installation(), async () => {
@@ -44,7 +44,7 @@ describe.skipIf(lacking)(`PostgreSQL has no connections left${lacking}`, () => {
     },
   );
 
-  it('leaves room for others after faults', { timeout: patience() }, async () => {
+  it('leaves room for others after faults', { timeout: timeoutMs() }, async () => {
     const { database, proxy } = installation();
     await underWrites(installation(), async () => proxy.forsake());
     const client = new pg.Client({ connectionString: cluster.url(database), connectionTimeoutMillis: 5_000 });

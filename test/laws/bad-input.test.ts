@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type Answer, type Client, type TestApp } from '../dsl/app.ts';
+import { startApp, type TestResponse, type Client, type TestApp } from '../dsl/app.ts';
 
 interface Operation {
   readonly method: string;
@@ -87,7 +87,7 @@ describe('bad input, generated from the OpenAPI document', () => {
   });
   afterAll(() => app.close());
 
-  function expectRefusal(what: string, answer: Answer): void {
+  function expectRefusal(what: string, answer: TestResponse): void {
     expect([what, answer.status < 500 || answer.status === 503]).toEqual([what, true]);
     if (answer.status < 400) return;
     expect([what, typeof answer.body?.error, answer.text.includes('    at ')]).toEqual([what, 'string', false]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readModels } from '../../projections/index.ts';
 import { extensionConfig } from '../../queries/policies/extension-config.ts';
 import { groupIdsOfMember } from '../../queries/policies/group-ids-of-user.ts';
-import { ANSWER_TABLES, GROUP_TABLES } from '../../src/contexts/policies/extension-answers.ts';
+import { ANSWER_TABLES, GROUP_TABLES } from '../../src/contexts/policies/extension-responses.ts';
 import type { TenantReads } from '../../src/platform/kernel/query.ts';
 import { TENANT } from '../dsl/given.ts';
 

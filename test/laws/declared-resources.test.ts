@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { resources } from '../../src/contexts/resources.ts';
 import { bodySchema } from '../../src/platform/resources/schemas.ts';
 import { isSecret } from '../../src/platform/resources/fields.ts';
-import { roles } from '../../src/contexts/identity/domain/roles.ts';
-import { startApp, type Answer, type TestApp, type TestTenant } from '../dsl/app.ts';
+import { adminRoles } from '../../src/contexts/identity/domain/roles.ts';
+import { startApp, type TestResponse, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { samples } from '../platform/resources/samples.ts';
 
 // The house with two more resources, which have everything that a declaration can say.
@@ -38,11 +38,15 @@ describe('every declared resource', () => {
 
   const draftOf = (resource: Declared) => sampleOf(resource).draft((number += 1));
   /** An answer that came before the read side had caught up (choice OP-013) is no failure: what follows waits for it. */
-  const caughtUp = async (answer: Answer): Promise<Answer> => {
+  const caughtUp = async (answer: TestResponse): Promise<TestResponse> => {
     if (answer.headers.has('x-stale')) await app.settled();
     return answer;
   };
-  const create = async (resource: (typeof collections)[number], body: unknown, tenant = mine): Promise<Answer> => {
+  const create = async (
+    resource: (typeof collections)[number],
+    body: unknown,
+    tenant = mine,
+  ): Promise<TestResponse> => {
     const answer = await caughtUp(await tenant.admin.post(resource.declared.path, body));
     if (!answer.headers.has('x-stale')) return answer;
     return { ...answer, body: (await listed(resource, tenant)).find(({ id }) => id === answer.body.id) };
@@ -221,7 +225,7 @@ describe('every declared resource', () => {
       const { id } = (await create(resource, draftOf(resource))).body;
       const full = (await listed(resource)).find((record) => record['id'] === id)!;
       const hidden = Object.entries((declared.hidden ?? {}) as Record<string, readonly string[]>);
-      for (const role of roles) {
+      for (const role of adminRoles) {
         const { client } = await app.adminWithRole(mine, role);
         const { body, text } = await client.get(declared.path);
         const record = (body[declared.list] as Record<string, unknown>[]).find((one) => one['id'] === id)!;

@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { fixtureName } from '../../scripts/event-fixtures.ts';
 import { families } from '../../src/contexts/families.ts';
-import { EventCodec, EventIsNoText } from '../../src/platform/eventstore/codec.ts';
+import { EventCodec, InvalidEventText } from '../../src/platform/eventstore/codec.ts';
 import type { NewEvent, StoredEvent } from '../../src/platform/eventstore/port.ts';
 import { ERASED, type EventDefinition } from '../../src/platform/kernel/event.ts';
 import type { TenantId } from '../../src/platform/kernel/ids.ts';
-import { MemoryPersonKeys, METADATA } from '../platform/projector/house.ts';
+import { MemoryPersonKeys, METADATA } from '../platform/projector/projector-application.ts';
 import { TENANTS } from '../platform/projector/ledger.ts';
 
 const FOLDER = new URL('../fixtures/events/', import.meta.url);
@@ -90,7 +90,7 @@ describe('events are contracts', () => {
     const clear = { ...fixture(fixtureName('AlertRaised', 2)), title: text };
     for (const data of [sealed, clear]) {
       const encoding = codec.encode(randomUUID(), TENANT, { type: 'AlertRaised', data }, METADATA);
-      if (isRefused) await expect(encoding).rejects.toThrow(EventIsNoText);
+      if (isRefused) await expect(encoding).rejects.toThrow(InvalidEventText);
       else await expect(encoding).resolves.toMatchObject({ type: 'AlertRaised' });
     }
   });

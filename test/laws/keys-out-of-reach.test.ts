@@ -53,7 +53,7 @@ describe('a request', () => {
   let keys: Buffer[];
   beforeAll(async () => {
     app = await startApp();
-    keys = [app.house.config.masterKey, app.house.config.auditKey];
+    keys = [app.application.config.masterKey, app.application.config.auditKey];
   });
   afterAll(() => app.close());
 
@@ -63,7 +63,7 @@ describe('a request', () => {
   });
 
   it('would be caught with a key: the search finds those of the composition root', () => {
-    const found = keysReachableFrom({ deep: new Map([['house', { config: app.house.config }]]) }, keys);
+    const found = keysReachableFrom({ deep: new Map([['house', { config: app.application.config }]]) }, keys);
     expect(found.map((path) => path.split('.').at(-1))).toEqual(expect.arrayContaining(['masterKey', 'auditKey']));
   });
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { roles } from '../../src/contexts/identity/domain/roles.ts';
+import { adminRoles } from '../../src/contexts/identity/domain/roles.ts';
 import { permissionTable, type Permission } from '../../src/contexts/identity/domain/permissions.ts';
 import { startApp, type Client, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { rolesOfChoices } from './roles-of-choices.ts';
@@ -23,14 +23,14 @@ describe('the permission table', () => {
   beforeAll(async () => {
     app = await startApp();
     tenant = await app.newTenant();
-    for (const role of roles) clients.set(role, (await app.adminWithRole(tenant, role)).client);
+    for (const role of adminRoles) clients.set(role, (await app.adminWithRole(tenant, role)).client);
   });
   afterAll(() => app.close());
 
   it.each(adminRoutes.map((route) => [named(route), route] as const))(
     'guards %s for every role',
     async (_name, route) => {
-      for (const role of roles) {
+      for (const role of adminRoles) {
         const allowed = (permissionTable[permissionOf(route)] as readonly string[]).includes(role);
         // An id that nobody has, and no body: whoever may come in is told 400, 404 or the like, but never 401 or 403.
         const { status, body } = await clients.get(role)!.send(route.method, pathWith(route, randomUUID()));

@@ -5,7 +5,7 @@ import { pureTests } from '../dsl/pure-tests.ts';
 import { scratchFolder } from '../dsl/scratch.ts';
 
 /** Deciders, folds and rules are tested without a database: what needs one belongs elsewhere. */
-const ALWAYS_PURE = ['test/domain', 'test/projections', 'test/reactions'];
+const ALWAYS_PURE = ['test/projections'];
 
 describe('npm run test:domain', () => {
   const pure = pureTests();

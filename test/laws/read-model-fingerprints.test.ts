@@ -4,7 +4,7 @@ import { installedExtensions } from '../../projections/extensions/installed-exte
 import { readModels } from '../../projections/index.ts';
 import { telemetryDaily } from '../../projections/telemetry/telemetry-daily.ts';
 import { families } from '../../src/contexts/families.ts';
-import type { Recorded } from '../../src/platform/kernel/event.ts';
+import type { RecordedEvent } from '../../src/platform/kernel/event.ts';
 import type { AnyReadModel } from '../../src/platform/kernel/read-model.ts';
 import { fingerprintOf, foldHistories, present, type Change, type Folding, type Row } from '../dsl/fold-histories.ts';
 import { compare, whatIsWrong, type Versioned } from './fingerprints.ts';
@@ -28,7 +28,7 @@ const withRows = (folding: Folding, alter: (row: Row) => Row): Folding => ({
   on: Object.fromEntries(
     Object.entries(folding.on).map(([type, handler]) => [
       type,
-      (event: Recorded): Change[] =>
+      (event: RecordedEvent): Change[] =>
         ([handler(event)].flat() as Change[]).map((step) => {
           if (!('fold' in step)) return step;
           const fold = (row: Row | undefined) => {

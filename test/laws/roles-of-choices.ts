@@ -1,6 +1,6 @@
-import type { Role } from '../../src/contexts/identity/domain/roles.ts';
+import type { AdminRole } from '../../src/contexts/identity/domain/roles.ts';
 
-const ROLES: Readonly<Record<string, Role>> = { SA: 'super_admin', AD: 'admin', AN: 'analyst', VI: 'viewer' };
+const ROLES: Readonly<Record<string, AdminRole>> = { SA: 'super_admin', AD: 'admin', AN: 'analyst', VI: 'viewer' };
 const ALL = 'SA AD AN VI';
 
 /**
@@ -66,7 +66,7 @@ const fits = (address: string, method: string, path: string): boolean => {
 };
 
 /** Who may use an administrator's route; undefined for one that the choices do not speak of. */
-export function rolesOfChoices(method: string, path: string): readonly Role[] | undefined {
+export function rolesOfChoices(method: string, path: string): readonly AdminRole[] | undefined {
   const below = path.replace(/^\/api\/v1\/admin/, '');
   const line = TABLE.find(([address]) => fits(address, method, below));
   return line?.[method === 'GET' ? 1 : 2].split(' ').flatMap((role) => ROLES[role] ?? []);

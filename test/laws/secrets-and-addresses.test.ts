@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { isSecret, type Fields } from '../../src/platform/resources/fields.ts';
 import { resources } from '../../src/contexts/resources.ts';
 import { attachTenant } from '../../src/app/cli/organization-commands.ts';
-import { startApp, type Answer, type TestApp, type TestTenant } from '../dsl/app.ts';
+import { startApp, type TestResponse, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { newOrganization, type TestOrganization } from '../dsl/organization.ts';
 import { everyRoute, named } from './every-route.ts';
 
@@ -82,7 +82,7 @@ describe('a stored secret stays with the address that it was entered for', () =>
       const of = path.replace('{tenantId}', tenant.tenantId);
       const base = of.slice(0, of.lastIndexOf('/'));
       const isOrganizations = path.startsWith('/api/v1/org/');
-      const send = (verb: 'POST' | 'PUT', at: string, body: object): Promise<Answer> =>
+      const send = (verb: 'POST' | 'PUT', at: string, body: object): Promise<TestResponse> =>
         isOrganizations ? north.write(verb, at, body) : tenant.admin.send(verb, at, { body });
       const read = async (at: string): Promise<unknown> =>
         (await (isOrganizations ? north.owner : tenant.admin).get(at)).body;

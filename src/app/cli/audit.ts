@@ -10,9 +10,9 @@ import {
   type ChainOwnersDependencies,
 } from '../../contexts/audit/chain-owners.ts';
 import { SealFile } from '../../contexts/audit/seal-file.ts';
-import { evidenceOf, verify, verifyTenant, type VerifyDependencies } from '../../contexts/audit/verify.ts';
+import { evidenceOf, verifyChain, verifyTenant, type VerifyDependencies } from '../../contexts/audit/verify.ts';
 import { FailureError, invalid } from '../../platform/kernel/failure.ts';
-import type { WithHouse } from './house.ts';
+import type { WithApplication } from './application.ts';
 
 export interface AuditCliDependencies extends ChainOwnersDependencies, VerifyDependencies {}
 
@@ -32,7 +32,7 @@ export async function auditVerify(
   let broken = 0;
   for (const { id, name } of owner ? [owner] : await everyOwner(services, witness)) {
     const { valid, entriesChecked, firstInvalidSequence, reason } = await (witness
-      ? verify(evidenceOf(services, witness), id)
+      ? verifyChain(evidenceOf(services, witness), id)
       : verifyTenant(services, id));
     if (!valid) broken += 1;
     console.log(
@@ -64,7 +64,7 @@ const owned = (command: Command): Command =>
       "the installation's own: recoveries, set-up, keys, strangers at doors that there are not",
     );
 
-export function addAuditCommands(program: Command, withHouse: WithHouse): void {
+export function addAuditCommands(program: Command, withApplication: WithApplication): void {
   const audit = program.command('audit').description('the record of decisions');
   owned(audit.command('verify'))
     .description(
@@ -75,7 +75,7 @@ export function addAuditCommands(program: Command, withHouse: WithHouse): void {
       'hold them also against sealed heads that were kept elsewhere: a copy of audit-heads.jsonl, or of the service log',
     )
     .action(async (named: NamedOwner & { heads?: string }) => {
-      if ((await withHouse(({ services }) => auditVerify(services, named))) > 0) process.exitCode = 1;
+      if ((await withApplication(({ services }) => auditVerify(services, named))) > 0) process.exitCode = 1;
     });
   owned(audit.command('export'))
     .description('print an audit log, a JSON record a line, oldest first')
@@ -84,7 +84,7 @@ export function addAuditCommands(program: Command, withHouse: WithHouse): void {
       return Number(text);
     })
     .action(({ limit = Infinity, ...named }: NamedOwner & { limit?: number }) =>
-      withHouse(async ({ services }) => {
+      withApplication(async ({ services }) => {
         const owner = await findChainOwner(services, named);
         if (!owner)
           throw new FailureError(invalid('audit export', 'whose? --tenant, --organization or --installation'));

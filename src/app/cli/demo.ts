@@ -21,23 +21,23 @@ export function addDemoCommand(program: Command): void {
       const config = readConfig(process.env);
       const running = config.databaseUrl ? undefined : findEmbeddedPostgres(join(config.dataDir, 'postgres'));
       const options = { log: newLogger(process.env['LOG_LEVEL'] ?? 'warn') };
-      let house = running
+      let application = running
         ? await compose(config, { ...options, database: { ...running }, project: false, listen: false })
         : await compose({ ...config, port: 0, tlsPort: 0, adminRateLimit: 100_000 }, options);
       const { http, tls } = running
         ? { http: `http://127.0.0.1:${config.port}`, tls: `https://127.0.0.1:${config.tlsPort}` }
-        : house.addresses;
+        : application.addresses;
       const restart = async () => {
-        await house.stop();
-        house = await compose(
+        await application.stop();
+        application = await compose(
           { ...config, port: portOf(http), tlsPort: portOf(tls), adminRateLimit: 100_000 },
           options,
         );
-        return house.services;
+        return application.services;
       };
       console.log(running ? `Driving the service on ${http}` : `Booted a service on ${http} for this demo`);
       try {
-        await demo(house.services, {
+        await demo(application.services, {
           devices,
           http,
           tls,
@@ -46,7 +46,7 @@ export function addDemoCommand(program: Command): void {
         });
         console.log('\nAll of it held.');
       } finally {
-        await house.stop();
+        await application.stop();
       }
     });
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { chainOwners, type ChainOwnersDependencies } from '../../contexts/audit/chain-owners.ts';
-import { evidenceOf, verify, type VerifyDependencies } from '../../contexts/audit/verify.ts';
+import { evidenceOf, verifyChain, type VerifyDependencies } from '../../contexts/audit/verify.ts';
 import { compose } from '../compose/compose.ts';
 import { readConfig, type Config } from '../config/config.ts';
 import { findEmbeddedPostgres } from '../../platform/embedded/postgres.ts';
@@ -45,7 +45,7 @@ export function urlOf(given: string): string {
   return value.trim();
 }
 
-export interface Endpoints {
+export interface CopyEndpoints {
   readonly direction: Direction;
   readonly url: string;
 }
@@ -53,7 +53,7 @@ export interface Endpoints {
 /** Opens the copy that the services' own store is the source of. `close` ends what was opened for it. */
 export async function openLogCopy(
   services: LogCliDependencies,
-  { direction, url }: Endpoints,
+  { direction, url }: CopyEndpoints,
 ): Promise<{ copy: LogCopy; parts: CopyParts; close: () => Promise<void> }> {
   const { database, codec, store } = services;
   const parts: CopyParts = { source: store, owner: database.owner, isLasting: (type) => codec.isLasting(type) };
@@ -73,7 +73,7 @@ export async function openLogCopy(
 /** Copies what there is; with `finish`, the rest as well, and makes the copy the log of this installation. Returns how many audit chains do not hold. */
 export async function copyLog(
   services: LogCliDependencies,
-  endpoints: Endpoints,
+  endpoints: CopyEndpoints,
   finish: boolean,
   say: (line: string) => void,
 ): Promise<number> {
@@ -110,7 +110,7 @@ const percent = (position: bigint, head: bigint): number =>
 async function verifyChains(services: LogCliDependencies, say: (line: string) => void): Promise<number> {
   let broken = 0;
   for (const { id, name } of await chainOwners(services)) {
-    const { valid, entriesChecked, reason, firstInvalidSequence } = await verify(evidenceOf(services), id);
+    const { valid, entriesChecked, reason, firstInvalidSequence } = await verifyChain(evidenceOf(services), id);
     if (!valid) broken += 1;
     say(
       `${valid ? 'valid  ' : 'BROKEN '} ${name} ${id}: ${entriesChecked} audit entries${valid ? '' : `, ${reason} at ${firstInvalidSequence}`}`,
@@ -123,27 +123,27 @@ async function verifyChains(services: LogCliDependencies, say: (line: string) =>
 async function withSource<T>(config: Config, work: (services: LogCliDependencies) => Promise<T>): Promise<T> {
   const running = config.databaseUrl ? undefined : findEmbeddedPostgres(join(config.dataDir, 'postgres'));
   const log = newLogger(process.env['LOG_LEVEL'] ?? 'warn');
-  const house = await compose(config, {
+  const application = await compose(config, {
     log,
     listen: false,
     project: false,
     ...(running ? { database: { ...running } } : {}),
   });
   try {
-    return await work(house.services);
+    return await work(application.services);
   } finally {
-    await house.stop();
+    await application.stop();
   }
 }
 
-function endpointsOf({ to, from }: Options): Endpoints {
+function endpointsOf({ to, from }: Options): CopyEndpoints {
   if ((to === undefined) === (from === undefined))
     throw new FailureError(invalid('--to', 'name one side: --to or --from, with the URL of EventStoreDB'));
   return { direction: to === undefined ? 'from' : 'to', url: urlOf((to ?? from)!) };
 }
 
 /** The settings under which the log that is copied is the service's own. */
-function sourceConfig(config: Config, { direction, url }: Endpoints): Config {
+function sourceConfig(config: Config, { direction, url }: CopyEndpoints): Config {
   if (direction === 'from') return { ...config, eventStoreUrl: url };
   if (config.eventStoreUrl)
     throw new FailureError(
@@ -153,7 +153,7 @@ function sourceConfig(config: Config, { direction, url }: Endpoints): Config {
 }
 
 /** Gives up a copy that has not been finished; the service goes on where it was. */
-export async function abandon(services: LogCliDependencies): Promise<void> {
+export async function abandonLogCopy(services: LogCliDependencies): Promise<void> {
   const { owner } = services.database;
   const record = await copyRecord(owner);
   if (!record) throw new FailureError(conflict('no copy has been begun'));
@@ -169,7 +169,7 @@ export async function abandon(services: LogCliDependencies): Promise<void> {
 }
 
 /** Deletes the log in the database that was left when it was copied to EventStoreDB. */
-export async function discard(services: LogCliDependencies): Promise<void> {
+export async function discardCopiedLog(services: LogCliDependencies): Promise<void> {
   const { owner } = services.database;
   const record = await copyRecord(owner);
   if (!record?.isFinished || record.direction !== 'to')
@@ -208,7 +208,7 @@ export function addLogCommands(program: Command): void {
     .command('abandon')
     .description('give up a copy that has not been finished')
     .action(async () => {
-      await withSource(readConfig(process.env), abandon);
+      await withSource(readConfig(process.env), abandonLogCopy);
       console.log(
         'The copy was given up. What it wrote to EventStoreDB stays there, and the service goes on where it was.',
       );
@@ -217,7 +217,7 @@ export function addLogCommands(program: Command): void {
     .command('discard')
     .description('delete the log in PostgreSQL, after it was moved to EventStoreDB')
     .action(async () => {
-      await withSource(readConfig(process.env), discard);
+      await withSource(readConfig(process.env), discardCopiedLog);
       console.log('The log in PostgreSQL was deleted. The one in EventStoreDB is the log of this installation.');
     });
 }

@@ -10,7 +10,7 @@ import { orThrow } from '../../platform/kernel/failure.ts';
 import { INSTALLATION } from '../../platform/kernel/ids.ts';
 import { Keyring } from '../../platform/vault/keyring.ts';
 import { masterKeyUses, rewrap, type Rewrapped } from '../../platform/vault/rewrap.ts';
-import type { WithHouse } from './house.ts';
+import type { WithApplication } from './application.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Executor } from '../../platform/execution/executor.ts';
 import type { CommandPorts } from '../../../commands/ports.ts';
@@ -73,14 +73,14 @@ function replaceFile(env: NodeJS.ProcessEnv): void {
   new KeyFiles(dataDir, true).replaceMasterKey();
 }
 
-export function addMasterKeyCommands(program: Command, withHouse: WithHouse): void {
+export function addMasterKeyCommands(program: Command, withApplication: WithApplication): void {
   const masterKey = program
     .command('master-key')
     .description('the key that everything sealed opens with; see docs/operations.md before you replace it');
   masterKey
     .command('status')
     .description('which master key opens how much')
-    .action(() => withHouse(printUses));
+    .action(() => withApplication(printUses));
   masterKey
     .command('replace')
     .description(
@@ -94,7 +94,7 @@ export function addMasterKeyCommands(program: Command, withHouse: WithHouse): vo
     .command('rewrap')
     .description('have MASTER_KEY open everything, and retire the one before')
     .action(async () => {
-      const { fingerprint, tenantKeys, keptKeys, retired } = await withHouse(rewrapKeys);
+      const { fingerprint, tenantKeys, keptKeys, retired } = await withApplication(rewrapKeys);
       console.log(
         `${fingerprint} opens everything now: wrapped anew were the keys of ${tenantKeys} tenants, ${keptKeys} of the installation`,
       );

@@ -13,7 +13,7 @@ import { organization, organizationStream } from '../../contexts/organizations/d
 import { tenant, tenantStream } from '../../contexts/tenants/domain/tenant.ts';
 import { emailDomain } from '../../contexts/sso/domain/fields.ts';
 import { emailField } from '../../contexts/identity/domain/password-rule.ts';
-import { findOrgAdmin, type OrgAdminFound, type OrgSignInDependencies } from '../../contexts/identity/org-sign-in.ts';
+import { findOrgAdmin, type FoundOrgAdmin, type OrgSignInDependencies } from '../../contexts/identity/org-sign-in.ts';
 import { randomPassword } from '../../contexts/identity/passwords.ts';
 import { system, type Actor } from '../../platform/kernel/actor.ts';
 import { FailureError, invalid, notFound, orThrow } from '../../platform/kernel/failure.ts';
@@ -210,7 +210,7 @@ function domainOf(text: string): string {
 async function findNamedOrgAdmin(
   services: OrganizationsCliDependencies,
   { slug, email }: NamedOrgAdmin,
-): Promise<OrgAdminFound> {
+): Promise<FoundOrgAdmin> {
   const organizationId = await findOrganization(services, slug);
   const found = await findOrgAdmin(services, services.accountDigest(email));
   if (found?.organizationId !== organizationId) throw new FailureError(notFound('the organization has no such admin'));

@@ -9,9 +9,9 @@ import {
   vouchForDomain,
   type NamedOrgAdmin,
 } from './organization-commands.ts';
-import type { WithHouse } from './house.ts';
+import type { WithApplication } from './application.ts';
 
-export function addOrganizationCommands(program: Command, withHouse: WithHouse): void {
+export function addOrganizationCommands(program: Command, withApplication: WithApplication): void {
   const org = program.command('org').description('organizations that run tenants');
   org
     .command('create')
@@ -22,7 +22,7 @@ export function addOrganizationCommands(program: Command, withHouse: WithHouse):
     .option('--base-url <url>', 'where browsers reach this service')
     .action(async (options: { name: string; slug?: string; ownerEmail: string; baseUrl?: string }) => {
       const { name, slug, ownerEmail, baseUrl } = options;
-      const made = await withHouse(({ services }) =>
+      const made = await withApplication(({ services }) =>
         createOrganization(services, { name, slug, ownerEmail, externalBaseUrl: baseUrl }),
       );
       console.log(`Organization ${name}: ${made.organizationId}, slug ${made.slug}, owner ${ownerEmail}`);
@@ -35,7 +35,7 @@ export function addOrganizationCommands(program: Command, withHouse: WithHouse):
     .requiredOption('--slug <slug>', "the organization's")
     .requiredOption('--tenant <id|slug>')
     .action(async ({ slug, tenant }: { slug: string; tenant: string }) => {
-      await withHouse(({ services }) => attachTenant(services, { slug, tenant }));
+      await withApplication(({ services }) => attachTenant(services, { slug, tenant }));
       console.log(`Tenant ${tenant} belongs to ${slug}`);
     });
   org
@@ -44,7 +44,9 @@ export function addOrganizationCommands(program: Command, withHouse: WithHouse):
     .requiredOption('--slug <id|slug>', "the organization's")
     .requiredOption('--tenant <id|slug>')
     .action(async ({ slug, tenant }: { slug: string; tenant: string }) => {
-      const { switchedOff, stillEnabled } = await withHouse(({ services }) => detachTenant(services, { slug, tenant }));
+      const { switchedOff, stillEnabled } = await withApplication(({ services }) =>
+        detachTenant(services, { slug, tenant }),
+      );
       console.log(`Tenant ${tenant} belongs to ${slug} no longer`);
       for (const name of switchedOff)
         console.log(
@@ -60,7 +62,7 @@ export function addOrganizationCommands(program: Command, withHouse: WithHouse):
     .requiredOption('--slug <id|slug>', "the organization's")
     .requiredOption('--email <email>')
     .action(async (named: NamedOrgAdmin) => {
-      const { password, liftedSso } = await withHouse(({ services }) => recoverOrgAdmin(services, named));
+      const { password, liftedSso } = await withApplication(({ services }) => recoverOrgAdmin(services, named));
       if (liftedSso) console.log(`${named.slug} requires single sign-on no longer: passwords let in all of its admins`);
       console.log(`${named.email} has no second factor any more, and within seven days signs in once with`);
       console.log(password);
@@ -71,7 +73,7 @@ export function addOrganizationCommands(program: Command, withHouse: WithHouse):
     .requiredOption('--slug <id|slug>', "the organization's")
     .requiredOption('--email <email>')
     .action(async (named: NamedOrgAdmin) => {
-      await withHouse(({ services }) => suspendOrgAdmin(services, named));
+      await withApplication(({ services }) => suspendOrgAdmin(services, named));
       console.log(`${named.email} is suspended`);
     });
   org
@@ -80,7 +82,7 @@ export function addOrganizationCommands(program: Command, withHouse: WithHouse):
     .requiredOption('--slug <id|slug>', "the organization's")
     .requiredOption('--domain <domain>')
     .action(async (named: { slug: string; domain: string }) => {
-      await withHouse(({ services }) => vouchForDomain(services, named));
+      await withApplication(({ services }) => vouchForDomain(services, named));
       console.log(
         `E-mails of ${named.domain} lead to the provider of ${named.slug}, where its configuration names the domain`,
       );
@@ -91,7 +93,7 @@ export function addOrganizationCommands(program: Command, withHouse: WithHouse):
     .requiredOption('--slug <id|slug>', "the organization's")
     .requiredOption('--domain <domain>')
     .action(async (named: { slug: string; domain: string }) => {
-      await withHouse(({ services }) => removeDomain(services, named));
+      await withApplication(({ services }) => removeDomain(services, named));
       console.log(`E-mails of ${named.domain} lead to ${named.slug} no longer`);
     });
 }

@@ -1,9 +1,9 @@
 import { recordParkedRetry, recordParkedSkip } from '../../../commands/installation/record-parked-request.ts';
-import { MOST_STREAMS_NAMED } from '../../contexts/installation/domain/parked-events.ts';
+import { MAX_STREAMS_NAMED } from '../../contexts/installation/domain/parked-events.ts';
 import { system } from '../../platform/kernel/actor.ts';
 import { conflict, FailureError, invalid, notFound, orThrow } from '../../platform/kernel/failure.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
-import type { ParkedSummary } from '../../platform/projector/parking.ts';
+import type { DeadLetterSummary } from '../../platform/projector/dead-letters.ts';
 import { reactions } from '../../contexts/reactions.ts';
 import type { Executor } from '../../platform/execution/executor.ts';
 import type { CommandPorts } from '../../../commands/ports.ts';
@@ -16,7 +16,7 @@ export interface ParkedEventsCliDependencies {
   readonly models: readonly AnyReadModel[];
 }
 
-const MOST_LETTERS = 500;
+const MAX_LETTERS = 500;
 
 export interface RetryRequest {
   readonly name: string;
@@ -37,11 +37,11 @@ export interface SkipRequest {
 export async function retryParkedEvents(
   { projector, executor, models }: ParkedEventsCliDependencies,
   { name, stream, reason }: RetryRequest,
-): Promise<ParkedSummary[]> {
+): Promise<DeadLetterSummary[]> {
   const known = [...models, ...reactions].map((one) => one.name);
   if (!known.includes(name))
     throw new FailureError(notFound(`no read model or reaction is called ${name}; there are ${known.join(', ')}`));
-  const parked = await projector.parking.summary(name, stream);
+  const parked = await projector.deadLetters.summary(name, stream);
   if (stream !== undefined) expectParked(name, stream, parked);
   for (const [tenantId, streams] of byTenant(parked)) {
     const data = { ...recorded(name, streams), reason: reason === undefined ? null : reasonOf(reason) };
@@ -49,7 +49,7 @@ export async function retryParkedEvents(
       await executor.execute(recordParkedRetry, data, { tenantId, actor: system('castellan projections retry') }),
     );
   }
-  await projector.parking.askRetry(name, stream);
+  await projector.deadLetters.askRetry(name, stream);
   return parked;
 }
 
@@ -60,9 +60,9 @@ export async function retryParkedEvents(
 export async function skipParkedEvents(
   { projector, executor, models }: ParkedEventsCliDependencies,
   { name, stream, reason }: SkipRequest,
-): Promise<ParkedSummary[]> {
+): Promise<DeadLetterSummary[]> {
   const model = models.find((one) => one.name === name);
-  if (model?.whenPoisoned === 'halt')
+  if (model?.onFoldFailure === 'halt')
     throw new FailureError(conflict(`${name} is a record that must be complete: none of its events can be skipped`));
   if (model)
     throw new FailureError(
@@ -73,7 +73,7 @@ export async function skipParkedEvents(
   const known = reactions.map((one) => one.name);
   if (!known.includes(name))
     throw new FailureError(notFound(`no reaction is called ${name}; there are ${known.join(', ')}`));
-  const parked = await projector.parking.summary(name, stream);
+  const parked = await projector.deadLetters.summary(name, stream);
   expectParked(name, stream, parked);
   const why = reasonOf(reason);
   // Recorded first: what was given up without a record could not be found again.
@@ -85,33 +85,33 @@ export async function skipParkedEvents(
         { tenantId: one.tenantId, actor: system('castellan projections skip') },
       ),
     );
-    await projector.parking.askSkip(name, stream, one.last);
+    await projector.deadLetters.askSkip(name, stream, one.last);
   }
   return parked;
 }
 
-function expectParked(name: string, stream: string, parked: readonly ParkedSummary[]): void {
+function expectParked(name: string, stream: string, parked: readonly DeadLetterSummary[]): void {
   if (parked.length === 0)
     throw new FailureError(notFound(`${stream} is not parked in ${name}; \`projections status\` names what is`));
 }
 
 function reasonOf(text: string): string {
   const reason = text.trim();
-  if (reason.length === 0 || reason.length > MOST_LETTERS)
-    throw new FailureError(invalid('--reason', `must be 1 to ${MOST_LETTERS} characters long`));
+  if (reason.length === 0 || reason.length > MAX_LETTERS)
+    throw new FailureError(invalid('--reason', `must be 1 to ${MAX_LETTERS} characters long`));
   return reason;
 }
 
-function byTenant(parked: readonly ParkedSummary[]): ReadonlyMap<TenantId, ParkedSummary[]> {
-  const tenants = new Map<TenantId, ParkedSummary[]>();
+function byTenant(parked: readonly DeadLetterSummary[]): ReadonlyMap<TenantId, DeadLetterSummary[]> {
+  const tenants = new Map<TenantId, DeadLetterSummary[]>();
   for (const one of parked) tenants.set(one.tenantId, [...(tenants.get(one.tenantId) ?? []), one]);
   return tenants;
 }
 
-const recorded = (projection: string, streams: readonly ParkedSummary[]) => ({
+const recorded = (projection: string, streams: readonly DeadLetterSummary[]) => ({
   projection,
   streamCount: streams.length,
-  streams: streams.slice(0, MOST_STREAMS_NAMED).map(({ stream, events, first, last, eventTypes }) => ({
+  streams: streams.slice(0, MAX_STREAMS_NAMED).map(({ stream, events, first, last, eventTypes }) => ({
     stream,
     events,
     firstPosition: String(first),

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { erasePerson } from './employees.ts';
-import type { WithHouse } from './house.ts';
+import type { WithApplication } from './application.ts';
 
-export function addPeopleCommands(program: Command, withHouse: WithHouse): void {
+export function addPeopleCommands(program: Command, withApplication: WithApplication): void {
   program
     .command('person')
     .description('the rights of monitored people')
@@ -11,7 +11,7 @@ export function addPeopleCommands(program: Command, withHouse: WithHouse): void 
     .requiredOption('--tenant <id|slug>')
     .requiredOption('--person <id|email>')
     .action(async ({ tenant, person }: { tenant: string; person: string }) => {
-      const { userId } = await withHouse(({ services }) => erasePerson(services, { tenant, person }));
+      const { userId } = await withApplication(({ services }) => erasePerson(services, { tenant, person }));
       console.log(`Erased ${userId}`);
     });
 }

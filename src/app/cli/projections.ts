@@ -2,11 +2,11 @@ import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 import type { AnyReadModel } from '../../platform/kernel/read-model.ts';
 import { diffModel } from '../../platform/projector/diff.ts';
-import type { FillProgress } from '../../platform/projector/filler.ts';
+import type { ReplayProgress } from '../../platform/projector/table-replay.ts';
 import { FailureError, invalid, notFound } from '../../platform/kernel/failure.ts';
-import { standingDoubt } from '../../contexts/installation/log-watch.ts';
+import { recordedLogDoubt } from '../../contexts/installation/log-watch.ts';
 import { rebuildInto, rebuildLive, type AsOf } from '../../platform/projector/rebuild.ts';
-import type { WithHouse } from './house.ts';
+import type { WithApplication } from './application.ts';
 import { retryParkedEvents, skipParkedEvents, type RetryRequest, type SkipRequest } from './parked-events.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { EventStore } from '../../platform/eventstore/port.ts';
@@ -51,7 +51,7 @@ function progressBar(model: string) {
   let started = false;
   let folded = 0;
   return {
-    show: ({ from, position, head, events, elapsedMs }: FillProgress) => {
+    show: ({ from, position, head, events, elapsedMs }: ReplayProgress) => {
       folded = events;
       const total = Number(head - from) || 1;
       const done = Math.min(Number(position - from), total);
@@ -70,7 +70,7 @@ function progressBar(model: string) {
   };
 }
 
-export async function rebuild(
+export async function rebuildModels(
   services: ProjectionsCliDependencies,
   models: readonly AnyReadModel[],
   into: string | undefined,
@@ -90,7 +90,10 @@ const ADDED = `        rows that are "added" are in the table, but the log has n
         scavenge of EventStoreDB, for example) that is expected: \`projections rebuild\` drops them. Anything else is worth a look.`;
 
 /** Prints what differs; answers how many rows do. */
-export async function diff(services: ProjectionsCliDependencies, models: readonly AnyReadModel[]): Promise<number> {
+export async function diffModels(
+  services: ProjectionsCliDependencies,
+  models: readonly AnyReadModel[],
+): Promise<number> {
   const parts = { store: services.store, codec: services.codec, pool: services.database.projector };
   let found = 0;
   for (const model of models) {
@@ -109,7 +112,7 @@ export async function diff(services: ProjectionsCliDependencies, models: readonl
 async function status({ projector, store, trust, database }: ProjectionsCliDependencies): Promise<void> {
   const head = await store.head();
   console.log(`feed position ${head} (${store.name})`);
-  const doubt = trust.doubt?.reason ?? (await standingDoubt(database.projector))?.reason;
+  const doubt = trust.doubt?.reason ?? (await recordedLogDoubt(database.projector))?.reason;
   if (doubt) console.log(`NOTHING IS WRITTEN: ${doubt}; \`castellan restore status\` names the way back`);
   for (const {
     name,
@@ -137,16 +140,16 @@ async function status({ projector, store, trust, database }: ProjectionsCliDepen
       `behind: ${name} tenant ${tenantId} works its own backlog after position ${position}${failure ? `: ${failure}` : ''}`,
     );
   }
-  for (const { name, stream, events, error } of await projector.parking.list())
+  for (const { name, stream, events, error } of await projector.deadLetters.list())
     console.log(`parked: ${name} ${stream}, ${events} events: ${error}`);
 }
 
-export function addProjectionCommands(program: Command, withHouse: WithHouse): void {
+export function addProjectionCommands(program: Command, withApplication: WithApplication): void {
   const projections = program.command('projections').description('read models: how they stand, rebuilds, forensics');
   projections
     .command('status')
     .description('where every read model and reaction stands')
-    .action(() => withHouse(({ services }) => status(services)));
+    .action(() => withApplication(({ services }) => status(services)));
   projections
     .command('rebuild <name>')
     .description('fold the history again, beside the live table, and serve the result (`all` for every model)')
@@ -154,13 +157,17 @@ export function addProjectionCommands(program: Command, withHouse: WithHouse): v
     .option('--into <schema>', 'leave the live tables alone and fill this schema')
     .action(async (name: string, { asOf, into }: { asOf?: string; into?: string }) => {
       if (asOf && !into) throw new FailureError(invalid('--as-of', 'needs --into: the live tables show the present'));
-      await withHouse(({ services }) => rebuild(services, chosen(name, services.models), into, parseAsOf(asOf)));
+      await withApplication(({ services }) =>
+        rebuildModels(services, chosen(name, services.models), into, parseAsOf(asOf)),
+      );
     });
   projections
     .command('diff [name]')
     .description('name every served row that is not what the history says; exit code 1 if there is one')
     .action(async (name = 'all') => {
-      const found = await withHouse(({ services }) => diff(services, chosen(name as string, services.models)));
+      const found = await withApplication(({ services }) =>
+        diffModels(services, chosen(name as string, services.models)),
+      );
       if (found > 0) process.exitCode = 1;
     });
   projections
@@ -171,7 +178,7 @@ export function addProjectionCommands(program: Command, withHouse: WithHouse): v
     .option('--stream <stream>', 'only this one; `projections status` names them')
     .option('--reason <text>', 'for the audit log')
     .action(async (name: string, options: Omit<RetryRequest, 'name'>) => {
-      const parked = await withHouse(({ services }) => retryParkedEvents(services, { name, ...options }));
+      const parked = await withApplication(({ services }) => retryParkedEvents(services, { name, ...options }));
       for (const { stream, events } of parked)
         console.log(`asked to retry ${events} parked events of ${stream} in ${name}`);
       if (parked.length === 0) console.log(`nothing is parked in ${name}`);
@@ -184,7 +191,7 @@ export function addProjectionCommands(program: Command, withHouse: WithHouse): v
     .requiredOption('--stream <stream>', '`projections status` names them')
     .requiredOption('--reason <text>', 'for the audit log: why these effects are not wanted')
     .action(async (name: string, options: Omit<SkipRequest, 'name'>) => {
-      const skipped = await withHouse(({ services }) => skipParkedEvents(services, { name, ...options }));
+      const skipped = await withApplication(({ services }) => skipParkedEvents(services, { name, ...options }));
       for (const { stream, events, first, last, eventTypes } of skipped) {
         console.log(
           `skipped ${events} events of ${stream} in ${name}, positions ${first} to ${last} (${eventTypes.join(', ')}); recorded in the audit log`,

@@ -11,14 +11,14 @@ import {
   type RebuildFromLogDependencies,
 } from '../../contexts/installation/restore/rebuild-from-log.ts';
 import {
-  standingOf,
+  restoreStateOf,
   tracesBehind,
-  WAY_BACK,
-  type Standing,
+  RECOVERY_STEPS,
+  type RestoreState,
   type StandingDependencies,
-} from '../../contexts/installation/restore/standing.ts';
+} from '../../contexts/installation/restore/restore-state.ts';
 import { reactions } from '../../contexts/reactions.ts';
-import type { WithHouse } from './house.ts';
+import type { WithApplication } from './application.ts';
 import type { EventStore } from '../../platform/eventstore/port.ts';
 import type { InstallationIdentity } from '../../contexts/installation/installation-identity.ts';
 import type { AnyReadModel } from '../../platform/kernel/read-model.ts';
@@ -30,7 +30,7 @@ export interface RestoreCliDependencies
   readonly models: readonly AnyReadModel[];
 }
 
-const MOST_LETTERS = 500;
+const MAX_LETTERS = 500;
 const NOTHING_DONE =
   'Nothing was changed. Stop every process of the service, then run this again with --yes and --reason TEXT.';
 
@@ -41,8 +41,8 @@ interface Asked {
 
 function reasonOf(text: string | undefined): string {
   const reason = text?.trim() ?? '';
-  if (reason.length === 0 || reason.length > MOST_LETTERS)
-    throw new FailureError(invalid('--reason', `must be 1 to ${MOST_LETTERS} characters long`));
+  if (reason.length === 0 || reason.length > MAX_LETTERS)
+    throw new FailureError(invalid('--reason', `must be 1 to ${MAX_LETTERS} characters long`));
   return reason;
 }
 
@@ -50,8 +50,8 @@ function reasonOf(text: string | undefined): string {
 export async function restoreStatus(
   services: RestoreCliDependencies,
   say: (text: string) => void = console.log,
-): Promise<Standing> {
-  const standing = await standingOf(services);
+): Promise<RestoreState> {
+  const standing = await restoreStateOf(services);
   const { mismatch, log, tables, end, reached } = standing;
   say(
     `the event log (${services.store.name}) ends at position ${end} and belongs to ${log ? `installation ${log.installationId}` : 'no installation yet'}`,
@@ -60,7 +60,7 @@ export async function restoreStatus(
     `the tables have come to position ${reached} and belong to ${tables ? `installation ${tables.installationId}` : 'no installation yet'}`,
   );
   say(mismatch ? `NOTHING IS WRITTEN (${mismatch.kind}): ${mismatch.reason}` : 'log, tables and keys belong together');
-  if (mismatch) say(WAY_BACK[mismatch.kind]);
+  if (mismatch) say(RECOVERY_STEPS[mismatch.kind]);
   // The log that was left lacks whatever was sealed since.
   if (standing.headsLost.size > 0 && mismatch?.kind !== 'log_moved') {
     say(
@@ -93,7 +93,7 @@ export async function restoreAcceptLog(
   );
 }
 
-function sayWhatIsLost(services: RestoreCliDependencies, standing: Standing, say: (text: string) => void): void {
+function sayWhatIsLost(services: RestoreCliDependencies, standing: RestoreState, say: (text: string) => void): void {
   const lost =
     services.store.gapless && standing.reached > standing.end
       ? `the ${standing.reached - standing.end} events`
@@ -129,7 +129,7 @@ export async function restoreRebuildFromLog(
   );
 }
 
-export function addRestoreCommands(program: Command, withHouse: WithHouse): void {
+export function addRestoreCommands(program: Command, withApplication: WithApplication): void {
   const restore = program
     .command('restore')
     .description('after event log or database were restored apart: what does not fit, and the way back');
@@ -139,7 +139,7 @@ export function addRestoreCommands(program: Command, withHouse: WithHouse): void
       'whether event log, tables and keys belong together, and what to do where they do not; exit code 1 if they do not',
     )
     .action(async () => {
-      const { mismatch, headsLost } = await withHouse(({ services }) => restoreStatus(services));
+      const { mismatch, headsLost } = await withApplication(({ services }) => restoreStatus(services));
       if (mismatch || headsLost.size > 0) process.exitCode = 1;
     });
   const asked = (command: Command): Command =>
@@ -148,8 +148,8 @@ export function addRestoreCommands(program: Command, withHouse: WithHouse): void
       .option('--reason <text>', 'for the audit log of the installation; needed with --yes');
   asked(restore.command('accept-log'))
     .description('an older or empty log is all that there is: bring read models, reactions and audit heads to it')
-    .action((options: Asked) => withHouse(({ services }) => restoreAcceptLog(services, options)));
+    .action((options: Asked) => withApplication(({ services }) => restoreAcceptLog(services, options)));
   asked(restore.command('rebuild-from-log'))
     .description('an older database is all that there is: bring it to the log')
-    .action((options: Asked) => withHouse(({ services }) => restoreRebuildFromLog(services, options)));
+    .action((options: Asked) => withApplication(({ services }) => restoreRebuildFromLog(services, options)));
 }

@@ -5,7 +5,7 @@ import { randomPassword } from '../../contexts/identity/passwords.ts';
 import { system } from '../../platform/kernel/actor.ts';
 import { isFailure, orThrow } from '../../platform/kernel/failure.ts';
 import { asTenantId, INSTALLATION } from '../../platform/kernel/ids.ts';
-import type { WithHouse } from './house.ts';
+import type { WithApplication } from './application.ts';
 import type { Executor } from '../../platform/execution/executor.ts';
 import type { CommandPorts, WithClaimHolder } from '../../../commands/ports.ts';
 
@@ -48,7 +48,7 @@ export async function createTenant(
   return { tenantId, password };
 }
 
-export function addTenantCommands(program: Command, withHouse: WithHouse): void {
+export function addTenantCommands(program: Command, withApplication: WithApplication): void {
   program
     .command('tenant')
     .description('tenants of this installation')
@@ -60,7 +60,7 @@ export function addTenantCommands(program: Command, withHouse: WithHouse): void 
     .option('--base-url <url>', 'where browsers reach this service', 'http://127.0.0.1:8080')
     .action(
       async ({ name, email, license, baseUrl }: { name: string; email: string; license: string; baseUrl: string }) => {
-        const { tenantId, password } = await withHouse(({ services }) =>
+        const { tenantId, password } = await withApplication(({ services }) =>
           createTenant(services, { name, email, licenseKey: license, baseUrl }),
         );
         console.log(`Tenant ${name}: ${tenantId}, first admin ${email}`);

@@ -10,17 +10,17 @@ import { forgetTelemetry } from '../../contexts/employees/forget-telemetry.ts';
 import { destroySecrets } from '../../platform/vault/vault-disposal.ts';
 import { forgetScreenshots } from '../../contexts/screenshots/forget-screenshots.ts';
 import { sweepScreenshots } from '../../contexts/screenshots/sweep-screenshots.ts';
-import type { Services } from './services.ts';
+import type { ServiceContainer } from './service-container.ts';
 import { CallBudget } from '../../contexts/threat-intel/call-budget.ts';
 import { DomainScans } from '../../contexts/threat-intel/domain-scans.ts';
 import { openProviders } from '../../contexts/threat-intel/open-providers.ts';
 import { scanDomainJob } from '../../contexts/threat-intel/scan-domain.ts';
 import type { ReadSide } from './read-side.ts';
-import type { Site } from './site.ts';
+import type { CompositionContext } from './composition-context.ts';
 import type { Storage } from './storage.ts';
 import type { WriteSide } from './write-side.ts';
 
-export interface Background extends Pick<Services, 'jobs' | 'portal' | 'domainScans'> {
+export interface Background extends Pick<ServiceContainer, 'jobs' | 'portal' | 'domainScans'> {
   readonly redis: Redis | undefined;
 }
 
@@ -29,7 +29,7 @@ const REDIS_ANSWER_MS = 250;
 
 /** What is done later, or again and again, and whom it calls outside. */
 export function openBackground(
-  { config, log, onStop }: Site,
+  { config, log, onStop }: CompositionContext,
   storage: Storage,
   { executor, objects, pictures }: WriteSide,
   { loader, freshness, reads }: ReadSide,

@@ -39,7 +39,7 @@ export const maintenanceJobs = (
   }),
   defineJob({
     ...tokenSweeping,
-    handle: () => service.ofNobody('select sweep_expired_tokens()').then(() => undefined),
+    handle: () => service.asSystem('select sweep_expired_tokens()').then(() => undefined),
   }),
 ];
 

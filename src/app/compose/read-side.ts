@@ -4,26 +4,26 @@ import { tenantReads } from '../../platform/database/tenant-reads.ts';
 import { employeeEvents } from '../../contexts/employees/domain/events.ts';
 import { families } from '../../contexts/families.ts';
 import { AggregateLoader } from '../../platform/execution/aggregate-loader.ts';
-import { FeedTail } from '../../platform/projector/feed-tail.ts';
+import { CatchUpSubscription } from '../../platform/projector/catch-up-subscription.ts';
 import { Freshness } from '../../platform/projector/freshness.ts';
-import { LiveState } from '../../platform/projector/live-state.ts';
+import { InvalidatingCache } from '../../platform/projector/invalidating-cache.ts';
 import { Projector } from '../../platform/projector/projector.ts';
-import type { Services } from './services.ts';
-import type { Site } from './site.ts';
+import type { ServiceContainer } from './service-container.ts';
+import type { CompositionContext } from './composition-context.ts';
 import type { Storage } from './storage.ts';
 
 export type ReadSide = Pick<
-  Services,
-  'loader' | 'tail' | 'freshness' | 'projector' | 'live' | 'models' | 'mainModels' | 'reads' | 'vitalReads'
+  ServiceContainer,
+  'loader' | 'subscription' | 'freshness' | 'projector' | 'cache' | 'models' | 'mainModels' | 'reads' | 'vitalReads'
 >;
 
 /** What follows the feed, and what is asked of the tables that come of it. */
 export async function openReadSide(
-  { config, log, onStop }: Site,
+  { config, log, onStop }: CompositionContext,
   { store, codec, database, personKeys, trust, alone }: Storage,
 ): Promise<ReadSide> {
-  const tail = await FeedTail.open(store, codec, log);
-  onStop(() => tail.close());
+  const subscription = await CatchUpSubscription.open(store, codec, log);
+  onStop(() => subscription.close());
   const freshness: Freshness = new Freshness({
     isNeeded: () => !projector.leads,
     readPositions: () => projector.livePositions(),
@@ -34,7 +34,7 @@ export async function openReadSide(
     pool: database.projector,
     store,
     codec,
-    tail,
+    subscription,
     models,
     freshness,
     trust,
@@ -42,14 +42,14 @@ export async function openReadSide(
     alone,
   });
   const loader = new AggregateLoader(store, codec);
-  const live = new LiveState({ tail, freshness, aggregates: loader, log, trust });
+  const cache = new InvalidatingCache({ subscription, freshness, aggregates: loader, log, trust });
   trust.onDoubt(() => {
     loader.forget();
-    live.forget();
+    cache.forget();
     freshness.forget();
   });
-  live.heed(employeeEvents, 'EmployeeErased', ({ tenantId, data }) => personKeys.forget(tenantId, data.userId));
+  cache.onEvent(employeeEvents, 'EmployeeErased', ({ tenantId, data }) => personKeys.forget(tenantId, data.userId));
   const mainModels = models.filter(({ lane }) => lane === 'main').map(({ name }) => name);
   const { ordinary: reads, vital: vitalReads } = tenantReads(database.reads);
-  return { loader, tail, freshness, projector, live, models, mainModels, reads, vitalReads };
+  return { loader, subscription, freshness, projector, cache, models, mainModels, reads, vitalReads };
 }

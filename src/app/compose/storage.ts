@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { connectionsOf } from '../../platform/database/connections.ts';
 import { openDatabase, type Database } from '../../platform/database/database.ts';
-import { admit } from '../../platform/database/access.ts';
+import { openPools } from '../../platform/database/access.ts';
 import { connectionOf, type DatabaseConfig } from '../../platform/database/logins.ts';
 import { families } from '../../contexts/families.ts';
 import { startEmbeddedPostgres } from '../../platform/embedded/postgres.ts';
@@ -15,7 +15,7 @@ import { PostgresPersonKeys } from '../../platform/vault/postgres-person-keys.ts
 import { PostgresVault } from '../../platform/vault/postgres-vault.ts';
 import { TenantDataKeys } from '../../platform/vault/tenant-data-keys.ts';
 import { openKeys, prepareDatabase } from './prepare-database.ts';
-import type { Site } from './site.ts';
+import type { CompositionContext } from './composition-context.ts';
 
 export interface Storage {
   readonly connection: DatabaseConfig;
@@ -33,16 +33,16 @@ export interface Storage {
 }
 
 /** What lasts: database, keys, event store. Throws `WrongMasterKey` before anything is looked for or sealed with a key that is not ours. */
-export async function openStorage(site: Site): Promise<Storage> {
-  const { config, options, log, onStop } = site;
-  const prepared = options.database ? undefined : await prepareDatabase(await databaseOf(site), config);
+export async function openStorage(composition: CompositionContext): Promise<Storage> {
+  const { config, options, log, onStop } = composition;
+  const prepared = options.database ? undefined : await prepareDatabase(await databaseOf(composition), config);
   const connection = prepared?.config ?? options.database!;
   const database = openDatabase(connection, log, {
     ...connectionsOf(config.role, { redis: config.redisUrl !== undefined }),
     patient: options.listen === false,
   });
   onStop(() => database.close());
-  if (prepared) await admit(database, prepared.wanted);
+  if (prepared) await openPools(database, prepared.wanted);
 
   const keyrings = prepared?.keyrings ?? (await openKeys(database.owner, config));
   const dataKeys = new TenantDataKeys(database.service, keyrings);
@@ -68,7 +68,7 @@ export async function openStorage(site: Site): Promise<Storage> {
   };
 }
 
-async function databaseOf({ config, log, onStop }: Site): Promise<DatabaseConfig> {
+async function databaseOf({ config, log, onStop }: CompositionContext): Promise<DatabaseConfig> {
   if (config.databaseUrl) return connectionOf(config.databaseUrl);
   const embedded = await startEmbeddedPostgres({
     dataDir: join(config.dataDir, 'postgres'),

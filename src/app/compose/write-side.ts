@@ -6,7 +6,7 @@ import { Executor } from '../../platform/execution/executor.ts';
 import { Passwords } from '../../contexts/identity/passwords.ts';
 import { VerificationCodes } from '../../contexts/identity/verification-codes.ts';
 import type { Jobs } from '../../platform/jobs/jobs.ts';
-import { claimedIn, projectedIn } from '../../platform/numbers/held-numbers.ts';
+import { heldNumbersFromClaims, heldNumbersFromReadModel } from '../../platform/numbers/held-numbers.ts';
 import { NumberFinder } from '../../platform/numbers/number-finder.ts';
 import { openObjects } from '../../platform/objects/open-objects.ts';
 import type { ObjectStore } from '../../platform/objects/object-store.ts';
@@ -14,14 +14,14 @@ import { VaultCertificateService } from '../../platform/pki/certificate-service.
 import { newAuthority } from '../../platform/pki/new-authority.ts';
 import { Pictures } from '../../contexts/screenshots/pictures.ts';
 import { vaultDisposal } from '../../platform/vault/vault-disposal.ts';
-import type { Services } from './services.ts';
-import { vaultWorkbench } from '../../platform/vault/vault-workbench.ts';
+import type { ServiceContainer } from './service-container.ts';
+import { vaultUnitOfWork } from '../../platform/vault/vault-unit-of-work.ts';
 import type { ReadSide } from './read-side.ts';
-import type { Site } from './site.ts';
+import type { CompositionContext } from './composition-context.ts';
 import type { Storage } from './storage.ts';
 
 export interface WriteSide extends Pick<
-  Services,
+  ServiceContainer,
   'executor' | 'ports' | 'passwords' | 'pictures' | 'accountDigest' | 'credentialSalt'
 > {
   readonly objects: ObjectStore;
@@ -29,7 +29,7 @@ export interface WriteSide extends Pick<
 
 /** What takes commands, and what their decisions need. */
 export function openWriteSide(
-  { config, options, log }: Site,
+  { config, options, log }: CompositionContext,
   { store, codec, database, keyrings, vault, personKeys }: Storage,
   readSide: ReadSide,
   jobs: () => Jobs,
@@ -42,7 +42,7 @@ export function openWriteSide(
   const objects = openObjects(config);
   const pictures = new Pictures(objects, personKeys);
   const claimHolders: CommandPorts['claimHolders'] = (tenantId, claims) => executor.claimHolders(tenantId, claims);
-  const ports: Services['ports'] = {
+  const ports: ServiceContainer['ports'] = {
     aggregates: loader,
     vault,
     personKeys,
@@ -57,8 +57,8 @@ export function openWriteSide(
     claimHolder: (tenantId, claim) => executor.claimHolder(tenantId, claim),
     claimHolders,
     freeNumbers: new NumberFinder(
-      claimedIn({ claimHolders }),
-      projectedIn(readSide, () => store.head()),
+      heldNumbersFromClaims({ claimHolders }),
+      heldNumbersFromReadModel(readSide, () => store.head()),
     ),
   };
   const executor: Executor<CommandPorts> = new Executor(
@@ -66,7 +66,7 @@ export function openWriteSide(
     codec,
     loader,
     keyring.digester('claim'),
-    () => vaultWorkbench(ports),
+    () => vaultUnitOfWork(ports),
     vaultDisposal(vault, jobs, log),
   );
   return {

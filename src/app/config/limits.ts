@@ -1,5 +1,5 @@
 import { FairLimiter } from '../../platform/fairness/fair-limiter.ts';
-import { TenantTurns } from '../../platform/fairness/tenant-turns.ts';
+import { TenantScheduler } from '../../platform/fairness/tenant-scheduler.ts';
 
 /** How much of the expensive work one process does at a time, in all and for one tenant or device. */
 export interface Limits {
@@ -18,7 +18,7 @@ export interface Limits {
   /** Requests of one device. */
   readonly devices: FairLimiter;
   /** Requests of one tenant, while short ones of others are kept waiting. */
-  readonly tenants: TenantTurns;
+  readonly tenants: TenantScheduler;
 }
 
 const SECOND = 1_000;
@@ -90,5 +90,5 @@ export const openLimits = (probe: () => Promise<unknown>): Limits => ({
     waitMs: 5 * SECOND,
     isShort: true,
   }),
-  tenants: new TenantTurns(probe),
+  tenants: new TenantScheduler(probe),
 });

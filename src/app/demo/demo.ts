@@ -3,14 +3,14 @@ import { Agent } from 'node:https';
 import { setUpTenant } from '../../../commands/tenants/set-up-tenant.ts';
 import { alerts as alertsModel } from '../../../projections/alerts/alerts.ts';
 import { verifyTenant, type VerifyDependencies } from '../../contexts/audit/verify.ts';
-import { diff, rebuild, type ProjectionsCliDependencies } from '../cli/projections.ts';
+import { diffModels, rebuildModels, type ProjectionsCliDependencies } from '../cli/projections.ts';
 import { randomPassword } from '../../contexts/identity/passwords.ts';
 import { system } from '../../platform/kernel/actor.ts';
 import { orThrow } from '../../platform/kernel/failure.ts';
 import { asTenantId } from '../../platform/kernel/ids.ts';
 import { diffModel } from '../../platform/projector/diff.ts';
-import { DemoDevice, sendJson, workingDay, type DeviceCredentials, type JsonAnswer } from './fleet.ts';
-import { atOnce, insist, perSecond, stage } from './stage.ts';
+import { DemoDevice, sendJson, workingDay, type DeviceCredentials, type JsonResponse } from './fleet.ts';
+import { runConcurrently, assertDemo, perSecond, demoOutput } from './demo-output.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { EventStore } from '../../platform/eventstore/port.ts';
 import type { EventCodec } from '../../platform/eventstore/codec.ts';
@@ -60,26 +60,26 @@ export async function demo(
 ): Promise<void> {
   let services = started;
   const agent = new Agent({ keepAlive: true, maxSockets: 16, rejectUnauthorized: false });
-  stage.chapter('A tenant and its administrator');
+  demoOutput.chapter('A tenant and its administrator');
   const email = 'owner@demo.example';
-  const { tenantId, password } = await stage.step(
+  const { tenantId, password } = await demoOutput.step(
     'set up',
     () => newDemoTenant(services, email, count, licenseSigningKey),
     ({ tenantId: id }) => `tenant ${id}`,
   );
-  const { accessToken } = (await stage.step(
+  const { accessToken } = (await demoOutput.step(
     'sign in',
     () => call(http, 'POST', '/api/v1/auth/login', { email, password, tenantId }),
     () => 'with password',
   )) as { accessToken: string };
   const admin = (method: string, path: string, body?: object) =>
     call(http, method, `/api/v1/admin${path}`, body, { authorization: `Bearer ${accessToken}` });
-  await stage.step(
+  await demoOutput.step(
     'switch to warn mode',
     () => admin('PUT', '/settings', { extensionMode: 'warn' }),
     () => 'learning → warn',
   );
-  const canary = await stage.step(
+  const canary = await demoOutput.step(
     'plant a canary cookie',
     () =>
       admin('POST', '/active-countermeasures/canary-cookies', {
@@ -89,31 +89,31 @@ export async function demo(
     ({ domain }) => `for ${domain}`,
   );
 
-  stage.chapter(`A fleet of ${count} browsers`);
-  const { configs } = await stage.step(
+  demoOutput.chapter(`A fleet of ${count} browsers`);
+  const { configs } = await demoOutput.step(
     'issue enrollment tokens',
     () =>
       admin('POST', '/enrollment/bulk-config', { count, format: 'json' }) as Promise<{ configs: { token: string }[] }>,
     (made, s) => `${made.configs.length}, ${perSecond(count, s)}`,
   );
-  const fleet = await stage.step(
+  const fleet = await demoOutput.step(
     'enroll, each with a certificate',
-    () => atOnce(16, configs, ({ token }, index) => enroll(tls, agent, tenantId, token, index)),
+    () => runConcurrently(16, configs, ({ token }, index) => enroll(tls, agent, tenantId, token, index)),
     (made, s) => `${made.length} devices, ${perSecond(made.length, s)}`,
   );
   const { credentialSalt: salt } = (await fleet[0]!.policies()).body as { credentialSalt: string };
-  await stage.step(
+  await demoOutput.step(
     'poll policies, say hello',
-    () => atOnce(16, fleet, async (device) => [await device.policies(), await device.heartbeat()]),
+    () => runConcurrently(16, fleet, async (device) => [await device.policies(), await device.heartbeat()]),
     (all, s) => `over mutual TLS, ${perSecond(all.length * 2, s)}`,
   );
 
-  stage.chapter('A working day of telemetry');
+  demoOutput.chapter('A working day of telemetry');
   const stories = fleet.map((_, index) => workingDay(index, salt, canary, Date.now()));
   const reportPart = (what: string, part: (events: readonly object[]) => readonly object[]) =>
-    stage.step(
+    demoOutput.step(
       what,
-      () => atOnce(16, fleet, (device, index) => report(device, part(stories[index]!.events))),
+      () => runConcurrently(16, fleet, (device, index) => report(device, part(stories[index]!.events))),
       (all, s) => {
         const total = all.reduce((sum, { accepted, duplicates }) => sum + accepted + duplicates, 0);
         return `${total.toLocaleString('en')} observations, ${perSecond(total, s)}`;
@@ -122,71 +122,72 @@ export async function demo(
   const sent = await reportPart('report a morning, a tenth of it twice', (events) =>
     events.slice(0, events.length / 2),
   );
-  if (restart) services = await stage.step('restart the service at noon', restart, () => 'same data, same addresses');
+  if (restart)
+    services = await demoOutput.step('restart the service at noon', restart, () => 'same data, same addresses');
   sent.push(...(await reportPart('report an afternoon, likewise', (events) => events.slice(events.length / 2))));
   const accepted = sent.reduce((sum, one) => sum + one.accepted, 0);
   const told = stories.reduce((sum, { events }) => sum + events.length, 0);
-  insist(accepted === told, `each of ${told} observations counts once, not ${accepted}`);
-  await stage.step(
+  assertDemo(accepted === told, `each of ${told} observations counts once, not ${accepted}`);
+  await demoOutput.step(
     'wait for dashboards',
     () => caughtUp(services),
     () => 'every read model and reaction is up to date',
   );
   const stats = (await admin('GET', '/credential-stats')) as { totalCredentials: number };
   const expected = stories.reduce((sum, { credentials }) => sum + credentials, 0);
-  insist(stats.totalCredentials === expected, `${expected} credentials are counted, not ${stats.totalCredentials}`);
+  assertDemo(stats.totalCredentials === expected, `${expected} credentials are counted, not ${stats.totalCredentials}`);
   console.log(`    counts are exact: ${told.toLocaleString('en')} observations, ${expected} credentials`);
 
-  stage.chapter('Alerts and their triage');
-  const { alerts } = await stage.step(
+  demoOutput.chapter('Alerts and their triage');
+  const { alerts } = await demoOutput.step(
     'list alerts',
     () => admin('GET', '/alerts?page_size=100') as Promise<{ alerts: AlertItem[] }>,
     (list) => tally(list.alerts),
   );
-  insist(alerts.length > 0, 'the day raised alerts');
-  await stage.step(
+  assertDemo(alerts.length > 0, 'the day raised alerts');
+  await demoOutput.step(
     'claim, acknowledge, resolve',
     () => triage(admin, alerts),
     (done, s) => `${done} decisions, ${perSecond(done, s)}, each read back at once`,
   );
 
-  stage.chapter('The record that nobody can quietly change');
+  demoOutput.chapter('The record that nobody can quietly change');
   const audit = () => verifyTenant(services, tenantId);
-  const first = await stage.step(
+  const first = await demoOutput.step(
     'verify the audit chain',
     audit,
     ({ entriesChecked }, s) => `valid, ${entriesChecked} entries, ${perSecond(entriesChecked, s)}`,
   );
-  insist(first.valid, 'the untouched chain is valid');
+  assertDemo(first.valid, 'the untouched chain is valid');
   await tamperWithAudit(services, tenantId, async (sequence) => {
-    const verdict = await stage.step(
+    const verdict = await demoOutput.step(
       'change one entry behind its back',
       audit,
       ({ reason, firstInvalidSequence }) => `found: ${reason} at ${firstInvalidSequence}`,
     );
-    insist(!verdict.valid && verdict.firstInvalidSequence === sequence, `entry ${sequence} is named`);
+    assertDemo(!verdict.valid && verdict.firstInvalidSequence === sequence, `entry ${sequence} is named`);
   });
 
-  stage.chapter('What the dashboard shows is what happened');
+  demoOutput.chapter('What the dashboard shows is what happened');
   const parts = { store: services.store, codec: services.codec, pool: services.database.projector };
   await services.database.owner.query(
     `update alerts set severity = 'low', title = 'nothing to see' where tenant_id = $1 and alert_id = $2`,
     [tenantId, alerts[0]!.id],
   );
-  const found = await stage.step(
+  const found = await demoOutput.step(
     'change one row, then diff',
     () => diffModel(parts, alertsModel),
     ({ differences, rows }) =>
       `${rows} rows compared; ${differences.map(({ key, columns }) => `${String(key['alert_id'])} differs in ${columns.join(', ')}`).join('; ')}`,
   );
-  insist(
+  assertDemo(
     found.differences.some(({ key }) => key['alert_id'] === alerts[0]!.id),
     'the changed row is named',
   );
   console.log('    rebuild beside the live table:');
-  await rebuild(services, [alertsModel], undefined, {});
+  await rebuildModels(services, [alertsModel], undefined, {});
   await caughtUp(services);
-  insist((await diff(services, [alertsModel])) === 0, 'the rebuilt table is what happened');
+  assertDemo((await diffModels(services, [alertsModel])) === 0, 'the rebuilt table is what happened');
   for (const device of fleet) device.close();
   agent.destroy();
 }
@@ -245,7 +246,7 @@ async function call(
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
   const text = await answer.text();
-  insist(answer.ok, `${method} ${path} succeeds, not ${answer.status} ${text}`);
+  assertDemo(answer.ok, `${method} ${path} succeeds, not ${answer.status} ${text}`);
   return text ? (JSON.parse(text) as unknown) : undefined;
 }
 
@@ -264,14 +265,14 @@ async function enroll(
     osType: 'windows',
     extensionVersion: '4.2.0',
   };
-  const answer: JsonAnswer = await sendJson(
+  const answer: JsonResponse = await sendJson(
     `${tls}/api/v1/enroll/certificate`,
     'POST',
     body,
     { 'x-tenant-id': tenantId },
     agent,
   );
-  insist(answer.status === 200, `a device enrolls, not ${answer.status} ${JSON.stringify(answer.body)}`);
+  assertDemo(answer.status === 200, `a device enrolls, not ${answer.status} ${JSON.stringify(answer.body)}`);
   return new DemoDevice(tls, answer.body as DeviceCredentials);
 }
 
@@ -283,7 +284,10 @@ async function report(device: DemoDevice, events: readonly object[]) {
     if (batch % EVERY_TENTH === 0) answers.push(await device.repeat(slice));
     for (const { status, body } of answers) {
       const { accepted, duplicates, rejected } = body as { accepted: number; duplicates: number; rejected: unknown[] };
-      insist(status === 202 && rejected.length === 0, `telemetry is accepted, not ${status} ${JSON.stringify(body)}`);
+      assertDemo(
+        status === 202 && rejected.length === 0,
+        `telemetry is accepted, not ${status} ${JSON.stringify(body)}`,
+      );
       sum.accepted += accepted;
       sum.duplicates += duplicates;
     }
@@ -296,11 +300,11 @@ async function caughtUp({ store, projector }: DemoDependencies): Promise<void> {
   const deadline = Date.now() + 120_000;
   for (;;) {
     const head = await store.head();
-    const cursors = (await projector.cursors.all()).filter(({ state }) => state === 'live');
+    const cursors = (await projector.checkpoints.all()).filter(({ state }) => state === 'live');
     const isWorked =
       cursors.every(({ position }) => position >= head) && (await projector.backlogs.counts()).size === 0;
     if (isWorked && (await store.head()) === head) return;
-    insist(Date.now() < deadline, 'the read side catches up');
+    assertDemo(Date.now() < deadline, 'the read side catches up');
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }
@@ -323,7 +327,7 @@ async function triage(
     const after = (await admin('PUT', `/alerts/${id}/resolve`, { status, resolution: 'handled in the demo' })) as {
       status: string;
     };
-    insist(after.status === status, 'the answer shows the resolution');
+    assertDemo(after.status === status, 'the answer shows the resolution');
   }
   return chosen.length * 3;
 }

@@ -9,7 +9,7 @@ export interface DeviceCredentials {
   readonly clientPrivateKey: string;
 }
 
-export interface JsonAnswer {
+export interface JsonResponse {
   readonly status: number;
   readonly body: unknown;
 }
@@ -43,7 +43,7 @@ export class DemoDevice {
     this.#send('POST', '/api/v1/ext/events', { deviceSequence: this.#sequence, events });
   close = () => this.#agent.destroy();
 
-  #send(method: string, path: string, body?: object): Promise<JsonAnswer> {
+  #send(method: string, path: string, body?: object): Promise<JsonResponse> {
     return sendJson(this.#url + path, method, body, {}, this.#agent);
   }
 }
@@ -54,7 +54,7 @@ export function sendJson(
   body: object | undefined,
   headers: Record<string, string>,
   agent: Agent,
-): Promise<JsonAnswer> {
+): Promise<JsonResponse> {
   const payload = body && JSON.stringify(body);
   return new Promise((resolve, reject) => {
     const sent = request(

@@ -43,9 +43,12 @@ export type Access =
 
 type AccessOf<Kind extends Access['kind']> = Extract<Access, { kind: Kind }>;
 
-export const open = (rate: RateClass): AccessOf<'open'> => ({ kind: 'open', rate });
-/** As `open`, where the installation is configured for it; elsewhere there is no such route: 404, whatever is sent. */
-export const openWhere = (offered: (settings: OfferingSettings) => boolean, rate: RateClass): AccessOf<'open'> => ({
+export const openAccess = (rate: RateClass): AccessOf<'open'> => ({ kind: 'open', rate });
+/** As `openAccess`, where the installation is configured for it; elsewhere there is no such route: 404, whatever is sent. */
+export const openAccessWhere = (
+  offered: (settings: OfferingSettings) => boolean,
+  rate: RateClass,
+): AccessOf<'open'> => ({
   kind: 'open',
   rate,
   offered,
@@ -75,10 +78,10 @@ export const orgSelfReauthenticated: AccessOf<'org'> = { kind: 'org', roles: 'an
 export const orgAdministration: AccessOf<'org'> = { kind: 'org', roles: ['org_owner', 'org_admin'], reauth: false };
 export const orgOwner: AccessOf<'org'> = { kind: 'org', roles: ['org_owner'], reauth: false };
 export const orgOwnerReauthenticated: AccessOf<'org'> = { kind: 'org', roles: ['org_owner'], reauth: true };
-export const ofItsTenant = (access: AccessOf<'org'>): AccessOf<'org'> => ({ ...access, itsTenant: true });
-export const device: AccessOf<'device'> = { kind: 'device', orAgentKey: false, evenToBeWiped: false };
+export const orgManagingTenant = (access: AccessOf<'org'>): AccessOf<'org'> => ({ ...access, itsTenant: true });
+export const deviceAccess: AccessOf<'device'> = { kind: 'device', orAgentKey: false, evenToBeWiped: false };
 /** The heartbeat's: it tells a device that it has to wipe itself. */
-export const deviceOrAgent: AccessOf<'device'> = { kind: 'device', orAgentKey: true, evenToBeWiped: true };
+export const deviceOrAgentAccess: AccessOf<'device'> = { kind: 'device', orAgentKey: true, evenToBeWiped: true };
 
 export const rateClassOf = (access: Access): RateClass => {
   if (access.kind === 'open') return access.rate;

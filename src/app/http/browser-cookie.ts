@@ -6,7 +6,7 @@ import { isHostOnly } from '../../contexts/identity/browser-binding.ts';
  * A cookie that holds a secret for one token of a sign-in under way: several tabs have several. Sent along when a
  * provider's redirect comes back to us (`Lax`), never readable by a script, and gone with the token's time.
  */
-export function keepInBrowser(
+export function setBrowserSecret(
   reply: FastifyReply,
   token: string,
   secret: string,
@@ -16,10 +16,10 @@ export function keepInBrowser(
   reply.header('set-cookie', `${nameFor(token, secure)}=${secret}; ${always}${secure ? '; Secure' : ''}`);
 }
 
-export const forgetInBrowser = (reply: FastifyReply, token: string, secure: boolean): void =>
-  keepInBrowser(reply, token, '', { seconds: 0, secure });
+export const clearBrowserSecret = (reply: FastifyReply, token: string, secure: boolean): void =>
+  setBrowserSecret(reply, token, '', { seconds: 0, secure });
 
-export function keptByBrowser({ headers }: FastifyRequest, token: string): string | undefined {
+export function readBrowserSecret({ headers }: FastifyRequest, token: string): string | undefined {
   const kept = cookiesOf(headers.cookie ?? '');
   const [hostOnly, plain] = [kept.get(nameFor(token, true)), kept.get(nameFor(token, false))];
   if (hostOnly !== undefined) return isHostOnly(hostOnly) ? hostOnly : undefined;

@@ -1,14 +1,14 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { EventIsNoText, EventTooLarge } from '../../platform/eventstore/codec.ts';
+import { InvalidEventText, EventTooLarge } from '../../platform/eventstore/codec.ts';
 import { EventStoreUnavailable } from '../../platform/eventstore/port.ts';
 import { WrongMasterKey } from '../../platform/vault/keyrings.ts';
 import { isDatabaseUnavailable } from '../../platform/database/unavailable.ts';
 import { TooBusy } from '../../platform/fairness/fair-limiter.ts';
-import { TooManyWaiting } from '../../contexts/identity/hashing-turns.ts';
+import { TooManyWaiting } from '../../contexts/identity/hashing-limiter.ts';
 import { isStorageFull } from '../../platform/objects/storage-full.ts';
-import { PartlyDone } from './partly-done.ts';
+import { PartialCompletion } from './partial-completion.ts';
 import {
-  AWAY_SECONDS,
+  RETRY_AFTER_SECONDS,
   FailureError,
   invalid,
   notFound,
@@ -86,8 +86,8 @@ const refusalOf = (error: FastifyError): Refusal =>
 function ownRefusal(error: Error): Refusal | undefined {
   if (error instanceof FailureError) return refusalOfFailure(error.failure);
   if (error instanceof TooBusy) return refusalOfTooBusy(error);
-  if (isUnavailable(error)) return { status: 503, message: unavailable().message, retryAfter: AWAY_SECONDS };
-  if (error instanceof EventIsNoText)
+  if (isUnavailable(error)) return { status: 503, message: unavailable().message, retryAfter: RETRY_AFTER_SECONDS };
+  if (error instanceof InvalidEventText)
     return { status: 400, message: invalid('request', 'contains characters that are not text').message };
   return error instanceof EventTooLarge ? TOO_LARGE : undefined;
 }
@@ -108,7 +108,7 @@ const refusalOfTooBusy = ({ isOwnShare, retryAfterSeconds }: TooBusy): Refusal =
 const ABOUT_THE_BODY = ['content-disposition', 'content-encoding', 'content-length', 'etag', 'last-modified'];
 
 /** Writes the one shape of every refusal, and logs what is our own fault. */
-export function refuse(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export function sendFailure(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, message, retryAfter } = refusalOf(error);
   // A client that went away leaves requests half done: no fault of ours, and no alarm.
   const level = request.raw.destroyed || reply.raw.destroyed ? 'info' : 'error';
@@ -128,7 +128,7 @@ export function refuse(error: FastifyError, request: FastifyRequest, reply: Fast
   }
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
   const shape = request.routeOptions.config?.declared?.refusal;
-  const report = error instanceof PartlyDone ? error.report : {};
+  const report = error instanceof PartialCompletion ? error.report : {};
   // Said in full: the type of a failed stream would keep the framework from serializing the body.
   return reply
     .status(status)
@@ -138,6 +138,6 @@ export function refuse(error: FastifyError, request: FastifyRequest, reply: Fast
 }
 
 export function mapErrors(app: FastifyInstance): void {
-  app.setErrorHandler((error: FastifyError, request, reply) => refuse(error, request, reply));
+  app.setErrorHandler((error: FastifyError, request, reply) => sendFailure(error, request, reply));
   app.setNotFoundHandler((_request, reply) => reply.status(404).send({ error: notFound().message }));
 }

@@ -40,14 +40,14 @@ function moment(end: boolean) {
 export const dateRangeQuery = { start_date: moment(false).optional(), end_date: moment(true).optional() };
 
 /** For `.refine(...)`: a range that ends before it starts is a mistake, not an empty list. */
-export const inOrder = ({
+export const isOrderedRange = ({
   start_date,
   end_date,
 }: {
   start_date?: string | undefined;
   end_date?: string | undefined;
 }): boolean => !start_date || !end_date || start_date <= end_date;
-export const notInOrder = { path: ['start_date'], message: 'must not be after end_date' };
+export const rangeOrderIssue = { path: ['start_date'], message: 'must not be after end_date' };
 
 export const toPage = (query: { page: number; page_size: number }) => ({ page: query.page, pageSize: query.page_size });
 

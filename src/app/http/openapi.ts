@@ -67,8 +67,8 @@ function pathsOf(groups: readonly RouteGroup<never>[]) {
 }
 
 function operation(area: string, declared: AnyRoute<never>): object {
-  const { summary, access, params, query, body, answer, consumes = 'json' } = declared;
-  const status = String(declared.status ?? (answer ? 200 : 204));
+  const { summary, access, params, query, body, response, consumes = 'json' } = declared;
+  const status = String(declared.status ?? (response ? 200 : 204));
   const media =
     consumes === 'multipart'
       ? 'multipart/form-data'
@@ -100,7 +100,7 @@ function operation(area: string, declared: AnyRoute<never>): object {
         }
       : {}),
     responses: {
-      [status]: responseOf(answer),
+      [status]: responseOf(response),
       ...(asksForReauthentication(access) ? { 403: REAUTHENTICATION_REQUIRED } : {}),
       default: {
         description: 'Refused',
@@ -110,7 +110,7 @@ function operation(area: string, declared: AnyRoute<never>): object {
   };
 }
 
-function responseOf(answer: AnyRoute<never>['answer']): object {
+function responseOf(answer: AnyRoute<never>['response']): object {
   if (!answer) return { description: 'Done' };
   if ('media' in answer) return { description: 'Done', content: { [answer.media]: {} } };
   return { description: 'Done', content: { 'application/json': { schema: jsonSchema(answer, 'output') } } };

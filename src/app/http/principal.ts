@@ -1,6 +1,6 @@
 import type { Actor } from '../../platform/kernel/actor.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
-import type { OrgRole, Role } from '../../contexts/identity/domain/roles.ts';
+import type { OrgRole, AdminRole } from '../../contexts/identity/domain/roles.ts';
 
 /** An admin of one tenant, with a live session. */
 export interface AdminPrincipal {
@@ -8,7 +8,7 @@ export interface AdminPrincipal {
   readonly tenantId: TenantId;
   readonly adminId: string;
   readonly sessionId: string;
-  readonly role: Role;
+  readonly role: AdminRole;
   /** Whether the request carries a re-authentication token of this session. Looked up only on routes whose access profile speaks of one. */
   readonly reauthenticated: boolean;
 }

@@ -7,7 +7,7 @@ import {
   type RouteShorthandOptions,
 } from 'fastify';
 import { FreshValues } from '../../platform/execution/fresh-values.ts';
-import type { Issuer } from '../../platform/execution/executor.ts';
+import type { ExecutionContext } from '../../platform/execution/executor.ts';
 import type { AnyCommand, Command } from '../../platform/kernel/command.ts';
 import type { DomainEvent, Position } from '../../platform/kernel/event.ts';
 import { FailureError, orThrow } from '../../platform/kernel/failure.ts';
@@ -18,10 +18,10 @@ import type { Freshness } from '../../platform/projector/freshness.ts';
 import type { Query, TenantReads } from '../../platform/kernel/query.ts';
 import { rateClassOf } from './access.ts';
 import { authenticate, type AuthenticationDependencies } from './plugins/authentication.ts';
-import type { EndTurn } from '../../platform/fairness/tenant-turns.ts';
-import { awaitTurn } from './plugins/tenant-turns.ts';
+import type { EndTenantSlot } from '../../platform/fairness/tenant-scheduler.ts';
+import { awaitTenantSlot } from './plugins/tenant-scheduling.ts';
 import { countedBy, type RateLimitsDependencies } from './plugins/rate-limits.ts';
-import type { Answered, IdempotentAnswers } from './plugins/idempotency.ts';
+import type { StoredResponse, IdempotentResponses } from './plugins/idempotent-responses.ts';
 import type { KeyedRequest } from './plugins/keyed-request.ts';
 import { filePart } from './file-part.ts';
 import { actorOf, type Principal } from './principal.ts';
@@ -32,7 +32,7 @@ import {
   RequestDeadline,
   type DeadlineDependencies,
 } from './request-deadline.ts';
-import type { AnyRoute, Behalf, Call } from './route.ts';
+import type { AnyRoute, CallerContext, HandlerContext } from './route.ts';
 
 /** What serving any route takes, besides what its handler asks for. */
 export type RegisterDependencies = AuthenticationDependencies &
@@ -52,7 +52,7 @@ declare module 'fastify' {
     deadline: RequestDeadline | undefined;
     services: RegisterDependencies | undefined;
     uploadedFile: Buffer | undefined;
-    endTurn: EndTurn | undefined;
+    endTurn: EndTenantSlot | undefined;
   }
   interface FastifyContextConfig {
     declared?: AnyRoute<never>;
@@ -64,7 +64,7 @@ export function registerRoute<Dependencies>(
   app: FastifyInstance,
   declared: AnyRoute<Dependencies>,
   services: Dependencies & RegisterDependencies,
-  answers: IdempotentAnswers,
+  answers: IdempotentResponses,
 ): void {
   const { access, method, params, query, body } = declared;
   const schema: Record<string, unknown> = {};
@@ -86,7 +86,7 @@ export function registerRoute<Dependencies>(
         refuseOtherMedia(request, declared);
       },
     ],
-    preValidation: (request: FastifyRequest, reply: FastifyReply) => awaitTurn(request, reply, services),
+    preValidation: (request: FastifyRequest, reply: FastifyReply) => awaitTenantSlot(request, reply, services),
   };
   app.route({
     method,
@@ -126,7 +126,7 @@ const inTurn = <T>(
   work: () => Promise<T>,
 ): Promise<T> => (principal?.kind === 'device' ? limits.devices.run(principal.deviceId, work) : work());
 
-function replay(reply: FastifyReply, { status, body, logPosition }: Answered): FastifyReply {
+function replay(reply: FastifyReply, { status, body, logPosition }: StoredResponse): FastifyReply {
   if (logPosition !== undefined) reply.header('x-log-position', logPosition);
   return reply.status(status).header('idempotent-replayed', 'true').type('application/json').send(body);
 }
@@ -144,7 +144,7 @@ function successStatus(
 
 /** Files are not stored: a retry makes the same one again. */
 async function keepForRetries(
-  answers: IdempotentAnswers,
+  answers: IdempotentResponses,
   begun: KeyedRequest,
   reply: FastifyReply,
   status: number,
@@ -183,8 +183,8 @@ const isUnseen = (error: unknown, reply: FastifyReply): boolean =>
 async function beginOf(
   request: FastifyRequest,
   { access, file }: AnyRoute<never>,
-  answers: IdempotentAnswers,
-): Promise<Answered | KeyedRequest | undefined> {
+  answers: IdempotentResponses,
+): Promise<StoredResponse | KeyedRequest | undefined> {
   const { headers, principal, method, url, body } = request;
   const key = headers['idempotency-key'];
   if (typeof key !== 'string' || !principal || principal.kind === 'device') return undefined;
@@ -214,15 +214,19 @@ function callOf<Dependencies>(
   services: Dependencies & RegisterDependencies,
   { file }: AnyRoute<never>,
   keyed: KeyedRequest | undefined,
-): Call<never, never, never, never, Dependencies> {
+): HandlerContext<never, never, never, never, Dependencies> {
   const { principal } = request;
   const tenantOf = (named: TenantId | undefined): TenantId => {
     const tenantId = named ?? principal?.tenantId;
     if (!tenantId) throw new TypeError('an open route must name the tenant that it acts for');
     return tenantId;
   };
-  const issuerOf = (named: TenantId | Behalf | undefined, command: AnyCommand, as?: string): Issuer => {
-    const behalf: Behalf =
+  const issuerOf = (
+    named: TenantId | CallerContext | undefined,
+    command: AnyCommand,
+    as?: string,
+  ): ExecutionContext => {
+    const behalf: CallerContext =
       typeof named === 'object'
         ? named
         : { tenantId: tenantOf(named), actor: actorOf(principal, request.ip, request.headers['user-agent']) };
@@ -236,7 +240,7 @@ function callOf<Dependencies>(
   const execute = async <Input, State, E extends DomainEvent, Facts, Result>(
     command: Command<Input, State, E, CommandPorts, Facts, Result>,
     input: Input,
-    named?: TenantId | Behalf,
+    named?: TenantId | CallerContext,
     as?: string,
   ) => {
     const executed = orThrow(await executor.execute(command, input, issuerOf(named, command, as)));
@@ -247,7 +251,7 @@ function callOf<Dependencies>(
     awaitFreshness(reply, services, models, position);
   return {
     execute,
-    seen,
+    waitFor: seen,
     params: request.params as never,
     query: request.query as never,
     body: request.body as never,
@@ -270,7 +274,7 @@ function callOf<Dependencies>(
     run: async <Input, State, E extends DomainEvent, Facts, Result>(
       command: Command<Input, State, E, CommandPorts, Facts, Result>,
       input: Input,
-      named?: TenantId | Behalf,
+      named?: TenantId | CallerContext,
       as?: string,
     ) => {
       const executed = await execute(command, input, named, as);

@@ -6,7 +6,7 @@ import type { DomainEvent, Position } from '../../platform/kernel/event.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import type { Query } from '../../platform/kernel/query.ts';
 import type { ReadModelName } from '../../platform/kernel/read-model-name.ts';
-import type { Executed } from '../../platform/execution/executor.ts';
+import type { ExecutionResult } from '../../platform/execution/executor.ts';
 import type { FreshValues } from '../../platform/execution/fresh-values.ts';
 import type { CommandPorts } from '../../../commands/ports.ts';
 import type { Access } from './access.ts';
@@ -22,7 +22,7 @@ export type PrincipalOf<A extends Access> = A extends { kind: 'admin' }
       : undefined;
 
 /** For whom an open route acts, once its handler has found out. */
-export interface Behalf {
+export interface CallerContext {
   readonly tenantId: TenantId;
   readonly actor: Actor;
 }
@@ -31,7 +31,7 @@ export interface Behalf {
  * What a handler works with: the checked input, ways to run commands and queries, and the dependencies that its module declares
  * (`routeWith`). A module that declares none gets none.
  */
-export interface Call<Params, QueryString, Body, P = Principal | undefined, Dependencies = unknown> {
+export interface HandlerContext<Params, QueryString, Body, P = Principal | undefined, Dependencies = unknown> {
   readonly params: Params;
   readonly query: QueryString;
   readonly body: Body;
@@ -43,19 +43,19 @@ export interface Call<Params, QueryString, Body, P = Principal | undefined, Depe
   run<Input, State, E extends DomainEvent, Facts, Result>(
     command: Command<Input, State, E, CommandPorts, Facts, Result>,
     input: Input,
-    named?: TenantId | Behalf,
+    named?: TenantId | CallerContext,
     /** Names this command among those of the same name, for a route that runs several in no fixed order. */
     as?: string,
-  ): Promise<Executed<Result>>;
-  /** As `run`, without waiting for read models: for a route that runs many commands and waits once, with `seen`. */
+  ): Promise<ExecutionResult<Result>>;
+  /** As `run`, without waiting for read models: for a route that runs many commands and waits once, with `waitFor`. */
   execute<Input, State, E extends DomainEvent, Facts, Result>(
     command: Command<Input, State, E, CommandPorts, Facts, Result>,
     input: Input,
-    named?: TenantId | Behalf,
+    named?: TenantId | CallerContext,
     as?: string,
-  ): Promise<Executed<Result>>;
+  ): Promise<ExecutionResult<Result>>;
   /** Waits until these read models have passed a position; where that takes too long, the response says so. */
-  seen(models: readonly ReadModelName[], position: Position): Promise<void>;
+  waitFor(models: readonly ReadModelName[], position: Position): Promise<void>;
   /**
    * What the command came to in an earlier attempt at this request, whose response was lost (`Idempotency-Key`). For handlers that
    * would refuse, before they run it, what it has already done. Undefined: run it.
@@ -63,7 +63,7 @@ export interface Call<Params, QueryString, Body, P = Principal | undefined, Depe
   recall<Input, State, E extends DomainEvent, Facts, Result>(
     command: Command<Input, State, E, CommandPorts, Facts, Result>,
     input: Input,
-  ): Promise<Executed<Result> | undefined>;
+  ): Promise<ExecutionResult<Result> | undefined>;
   /** Ids and secrets to be created: with an `Idempotency-Key` the same in every attempt. Never `randomUUID` in a POST handler. */
   readonly fresh: FreshValues;
   /** The file of a multipart body (`file` of the route). */
@@ -73,7 +73,7 @@ export interface Call<Params, QueryString, Body, P = Principal | undefined, Depe
 }
 
 /** Why a request was not served. */
-export interface Refused {
+export interface Refusal {
   readonly status: number;
   readonly message: string;
 }
@@ -106,11 +106,11 @@ export interface Route<
   /** Makes one change after another, as many as the body lists: its calls to the event store share a longer deadline. */
   readonly isBulk?: true;
   /** The answer's schema, or its media type where it is not JSON. Undefined: no body. */
-  readonly answer?: z.ZodType | { readonly media: string };
+  readonly response?: z.ZodType | { readonly media: string };
   /** The body of a refusal, where a protocol has a shape of its own; otherwise `{ error }`. */
-  readonly refusal?: (refused: Refused) => object;
+  readonly refusal?: (refused: Refusal) => object;
   readonly handle: (
-    call: Call<Output<Params>, Output<QueryString>, Output<Body>, PrincipalOf<A>, Dependencies>,
+    call: HandlerContext<Output<Params>, Output<QueryString>, Output<Body>, PrincipalOf<A>, Dependencies>,
   ) => Promise<unknown>;
 }
 

@@ -14,7 +14,7 @@ import {
   refuseWhatNodeRefuses,
   refuseWithoutHost,
 } from './plugins/malformed-requests.ts';
-import { IdempotentAnswers, type IdempotencyKeys } from './plugins/idempotency.ts';
+import { IdempotentResponses, type IdempotencyKeys } from './plugins/idempotent-responses.ts';
 import { refuseNulInQueries } from './plugins/query-text.ts';
 import { limitRates } from './plugins/rate-limits.ts';
 import { countRequests } from './plugins/request-metrics.ts';
@@ -35,7 +35,7 @@ export interface ServerDependencies {
   readonly trust: LogTrust;
 }
 
-export interface ServerOptions {
+export interface HttpServerOptions {
   readonly redis?: Redis;
   readonly idempotencyKeys: IdempotencyKeys;
 }
@@ -63,7 +63,7 @@ const SLOW_READER_MS = 30_000;
 /** The whole HTTP face, not yet listening. */
 export async function buildServer(
   services: ServerDependencies & RegisterDependencies & RouteDependencies,
-  options: ServerOptions,
+  options: HttpServerOptions,
 ): Promise<FastifyInstance> {
   const { config, log } = services;
   const app = fastify({
@@ -117,14 +117,17 @@ export async function buildServer(
   await limitRates(app, options.redis, log);
   countRequests(app);
   await describeApi(app, routeGroups);
-  const answers = new IdempotentAnswers(services.database.service, options.idempotencyKeys);
+  const answers = new IdempotentResponses(services.database.service, options.idempotencyKeys);
   for (const { routes } of routeGroups) for (const declared of routes) registerRoute(app, declared, services, answers);
   await app.ready();
   return app;
 }
 
 /** A second door to the same routes: asks for a client certificate, and leaves judging it to the routes that need one. */
-export function tlsDoor(app: FastifyInstance, certificate: { certificatePem: string; privateKeyPem: string }): Server {
+export function createTlsListener(
+  app: FastifyInstance,
+  certificate: { certificatePem: string; privateKeyPem: string },
+): Server {
   const door = createServer(
     {
       cert: certificate.certificatePem,

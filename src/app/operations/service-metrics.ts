@@ -79,7 +79,7 @@ export const serviceMetrics =
     head.set(Number(end));
     for (const [state, count] of Object.entries(await jobs.counts())) jobCount.labels(state).set(count);
     parked.reset();
-    for (const [name, streams] of await projector.parking.counts()) parked.labels(name).set(streams);
+    for (const [name, streams] of await projector.deadLetters.counts()) parked.labels(name).set(streams);
     behind.reset();
     for (const [name, count] of await projector.backlogs.counts()) behind.labels(name).set(count);
     for (const { name, state, position, idleSeconds } of await projector.progress()) {

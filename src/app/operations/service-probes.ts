@@ -11,7 +11,7 @@ import type { Projector } from '../../platform/projector/projector.ts';
 import { WrongMasterKey } from '../../platform/vault/keyrings.ts';
 import type { TenantDataKeys } from '../../platform/vault/tenant-data-keys.ts';
 
-export interface Probed {
+export interface ProbedServices {
   readonly store: EventStore;
   readonly trust: LogTrust;
   readonly database: Database;
@@ -44,8 +44,8 @@ export const serviceProbes = ({
   dataKeys,
   sealAlarms,
   fingerprint,
-}: Probed): Probe[] => [
-  { name: 'postgres', critical: true, check: () => database.service.ofNobody('select 1').then(() => undefined) },
+}: ProbedServices): Probe[] => [
+  { name: 'postgres', critical: true, check: () => database.service.asSystem('select 1').then(() => undefined) },
   { name: 'eventstore', critical: true, check: () => store.ping().then(() => undefined) },
   { name: 'event_log', critical: true, check: () => Promise.resolve(logDoubt(trust)) },
   {
@@ -58,11 +58,11 @@ export const serviceProbes = ({
     name: 'master_key',
     critical: true,
     async check() {
-      const retired = await database.service.ofNobody('select from retired_master_keys where fingerprint = $1', [
+      const retired = await database.service.asSystem('select from retired_master_keys where fingerprint = $1', [
         fingerprint,
       ]);
       if (retired.length > 0) throw new WrongMasterKey('it was retired');
-      if (dataKeys.metStranger) throw new WrongMasterKey('others have one that this process lacks');
+      if (dataKeys.foundUnknownMasterKey) throw new WrongMasterKey('others have one that this process lacks');
       return undefined;
     },
   },

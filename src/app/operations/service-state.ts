@@ -1,4 +1,4 @@
-import { HealthCheck, within, type Health, type Probe } from '../../platform/observability/health.ts';
+import { HealthCheck, rejectAfter, type Health, type Probe } from '../../platform/observability/health.ts';
 
 /** Whether requests should be sent to this process. */
 export interface Readiness {
@@ -16,7 +16,7 @@ const FRESH_MS = 1_000;
 const UNWELL_FRESH_MS = 250;
 const PATIENCE_MS = 700;
 
-export interface Asked {
+export interface StateSources {
   readonly probes: readonly Probe[];
   /** Served read models that are more than a few seconds behind the feed. */
   lagging(): Promise<string[]>;
@@ -34,7 +34,7 @@ export class ServiceState {
   /** False where the gauges could not be brought up to date: they show what was last known. */
   readonly measured: () => Promise<boolean>;
 
-  constructor({ probes, lagging, measure }: Asked) {
+  constructor({ probes, lagging, measure }: StateSources) {
     const check = new HealthCheck(probes);
     const known = onceAtATime(lagging);
     const taken = onceAtATime(measure);
@@ -43,7 +43,7 @@ export class ServiceState {
       ({ status }) => status !== 'unhealthy',
     );
     const lags = freshly(
-      () => within(PATIENCE_MS, known()).catch(() => undefined),
+      () => rejectAfter(PATIENCE_MS, known()).catch(() => undefined),
       (behind) => behind?.length === 0,
     );
     this.readiness = async () => {
@@ -60,7 +60,7 @@ export class ServiceState {
     };
     this.measured = freshly(
       () =>
-        within(PATIENCE_MS, taken()).then(
+        rejectAfter(PATIENCE_MS, taken()).then(
           () => true,
           () => false,
         ),

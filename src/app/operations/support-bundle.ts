@@ -1,9 +1,9 @@
 import yazl from 'yazl';
 import type { Settings } from '../config/config.ts';
-import { within } from '../../platform/observability/health.ts';
+import { rejectAfter } from '../../platform/observability/health.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { version } from '../../platform/version.ts';
-import { recentLines } from '../../platform/observability/recent-lines.ts';
+import { recentLogLines } from '../../platform/observability/recent-log-lines.ts';
 import type { Projector } from '../../platform/projector/projector.ts';
 import type { Jobs } from '../../platform/jobs/jobs.ts';
 import type { ServiceState } from './service-state.ts';
@@ -43,7 +43,7 @@ const settingsOf = (config: Settings) => ({
 
 /** What this process said about itself or about this tenant; what names another tenant, or a caller whose tenant is unknown, is nobody else's business. */
 function linesFor(tenantId: TenantId): readonly string[] {
-  return recentLines.all.filter((line) => {
+  return recentLogLines.all.filter((line) => {
     try {
       const { tenantId: named } = JSON.parse(line) as { tenantId?: unknown };
       return named === undefined || named === tenantId;
@@ -62,8 +62,8 @@ export async function supportBundle(services: SupportBundleDependencies, tenantI
   const [health, head, cursors, counts, { lagging }] = await Promise.all([
     state.health(),
     services.head(),
-    projector.cursors.all(),
-    within(COUNTS_MS, jobs.counts()).catch(() => null),
+    projector.checkpoints.all(),
+    rejectAfter(COUNTS_MS, jobs.counts()).catch(() => null),
     state.readiness(),
   ]);
   // Positions and numbers of jobs count what all tenants do together: an operator has them in the metrics and on the command line.

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { recordAlertForwarded } from '../../../commands/alerts/record-alert-forwarded.ts';
 import { getAlert } from '../../../queries/alerts/get-alert.ts';
 import type { AlertView } from '../../../queries/alerts/alert-view.ts';
-import type { Executor, Issuer } from '../../platform/execution/executor.ts';
+import type { Executor, ExecutionContext } from '../../platform/execution/executor.ts';
 import { declareJob, defineJob, JobFailed, type AnyJob } from '../../platform/jobs/job.ts';
 import { system } from '../../platform/kernel/actor.ts';
 import { isFailure, type Failure } from '../../platform/kernel/failure.ts';
@@ -66,16 +66,16 @@ const documentOf = (
 export async function forwardAlert(
   { portal, executor, reads }: Forwarding,
   { alertId, deliveryId }: Delivery,
-  issuer: Issuer,
+  execution: ExecutionContext,
 ) {
-  const alert = await getAlert(reads(issuer.tenantId), { alertId });
+  const alert = await getAlert(reads(execution.tenantId), { alertId });
   if (isFailure(alert)) return alert;
-  const portalAlertId = await portal.deliver(deliveryId, { deliveryId, ...documentOf(issuer.tenantId, alert) });
-  const executed = await executor.execute(recordAlertForwarded, { alertId, portalAlertId, deliveryId }, issuer);
+  const portalAlertId = await portal.deliver(deliveryId, { deliveryId, ...documentOf(execution.tenantId, alert) });
+  const executed = await executor.execute(recordAlertForwarded, { alertId, portalAlertId, deliveryId }, execution);
   return isFailure(executed) ? executed : { portalAlertId, position: executed.position };
 }
 
-export type Forwarded = Exclude<Awaited<ReturnType<typeof forwardAlert>>, Failure>;
+export type ForwardedAlert = Exclude<Awaited<ReturnType<typeof forwardAlert>>, Failure>;
 
 /** What the portal could not take when it was asked goes there later, for about a day. */
 export const alertForwarding = declareJob({

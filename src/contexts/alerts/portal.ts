@@ -24,7 +24,7 @@ export class PortalUnavailable extends Error {
 }
 
 const CHECKED_FOR_MS = 10_000;
-const MOST_ID_CHARACTERS = 200;
+const MAX_ID_CHARACTERS = 200;
 
 /**
  * The central portal that alerts are forwarded to: `POST {url}/api/v1/alerts`, answered 2xx with `{ id }`;
@@ -54,7 +54,7 @@ export class Portal {
     );
     if (!answer.ok) throw new PortalUnavailable(refusal(answer.status));
     const { id = deliveryId } = ((await answer.json().catch(() => ({}))) ?? {}) as { id?: unknown };
-    return String(id).slice(0, MOST_ID_CHARACTERS);
+    return String(id).slice(0, MAX_ID_CHARACTERS);
   }
 
   /** Asks the portal, unless it was asked within the last ten seconds. */

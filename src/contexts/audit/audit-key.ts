@@ -6,7 +6,7 @@ import { sealSchema } from './domain/events.ts';
 import { auditHeadStream, isGenuineSeal } from './domain/sealed-head.ts';
 import { INSTALLATION, type TenantId } from '../../platform/kernel/ids.ts';
 import type { AuditLogRow } from '../../../projections/audit/audit-log.ts';
-import { continues } from './diagnosis.ts';
+import { continuesChain } from './diagnosis.ts';
 
 /** The chain was made with another key. Names no key. */
 export class WrongAuditKey extends ConfigError {
@@ -88,7 +88,7 @@ async function ofEntries(owner: pg.Pool, key: ChainKey): Promise<boolean[]> {
   const { rows } = await owner.query<Omit<AuditLogRow, 'sequence'> & { sequence: string | number }>(FIRST_ENTRIES);
   return rows.map((row) => {
     const sequence = Number(row.sequence);
-    return continues(key, { sequence: sequence - 1, hash: row.previous_hash ?? '' }, { ...row, sequence });
+    return continuesChain(key, { sequence: sequence - 1, hash: row.previous_hash ?? '' }, { ...row, sequence });
   });
 }
 

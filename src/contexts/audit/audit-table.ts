@@ -2,12 +2,12 @@ import type { ChainHead } from './domain/entry.ts';
 import type { Position } from '../../platform/kernel/event.ts';
 import type { TenantReads } from '../../platform/kernel/query.ts';
 import type { AuditLogRow } from '../../../projections/audit/audit-log.ts';
-import { PRINTED } from './printed-rows.ts';
-import type { ReplayedPage } from './replay.ts';
+import { SERIALIZED_ROW } from './serialized-rows.ts';
+import type { ReplayedPage } from './chain-replay.ts';
 
 const STRETCH = `from audit_log where tenant_id = $1 and position > $2 and position <= $3 and position <> 0`;
-const PRINT = `select count(*)::int as entries, coalesce(string_agg(${PRINTED}, chr(10) order by position), '') as text ${STRETCH}`;
-const ROWS = `select *, ${PRINTED} as printed ${STRETCH} order by position`;
+const PRINT = `select count(*)::int as entries, coalesce(string_agg(${SERIALIZED_ROW}, chr(10) order by position), '') as text ${STRETCH}`;
+const ROWS = `select *, ${SERIALIZED_ROW} as printed ${STRETCH} order by position`;
 const NEXT = `select * from audit_log where tenant_id = $1 and position > $2 order by position limit 1`;
 const CUT = `
   select position::text, sequence, hash from audit_log
@@ -28,7 +28,7 @@ export interface TableEnds {
 }
 
 /** Below every position, so that a row that somebody put before the first one is seen. */
-export const LOWEST: Position = -(2n ** 63n);
+export const BELOW_FIRST_POSITION: Position = -(2n ** 63n);
 
 /** The read model as evidence: what stands in a tenant's rows, whoever wrote it there. Stretches are (after, upTo]. */
 export class AuditTable {

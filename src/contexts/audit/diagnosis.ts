@@ -5,11 +5,11 @@ import type { Position } from '../../platform/kernel/event.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import type { AuditLogRow } from '../../../projections/audit/audit-log.ts';
 import type { AuditTable } from './audit-table.ts';
-import { withoutHash } from './printed-rows.ts';
-import type { ChainSource, ReplayedEntry, ReplayedPage } from './replay.ts';
+import { withoutHashColumn } from './serialized-rows.ts';
+import type { ChainSource, ReplayedEntry, ReplayedPage } from './chain-replay.ts';
 
 /** What is wrong: with the table's entries, with the log's events, or with what was sealed. */
-export type Reason =
+export type FaultReason =
   | 'entry_changed'
   | 'entry_missing'
   | 'entry_added'
@@ -29,10 +29,10 @@ export type Reason =
 export interface Fault {
   /** The first entry that is not what it was, or that nothing vouches for any more. */
   readonly sequence: number;
-  readonly reason: Reason;
+  readonly reason: FaultReason;
 }
 
-export interface Case {
+export interface DiagnosisInput {
   readonly source: ChainSource;
   readonly tenantId: TenantId;
   readonly table: AuditTable;
@@ -53,7 +53,7 @@ type Side = 'entry' | 'event';
  * Finds the first place where table and log differ and says which of the two was tampered with. The witness is the key: a
  * row whose hash is right, and which continues the chain, was written by the house, so there the log has changed.
  */
-export async function diagnose(one: Case): Promise<Fault | undefined> {
+export async function diagnoseChain(one: DiagnosisInput): Promise<Fault | undefined> {
   const rows = await one.table.rows(one.after, one.upTo);
   let { before } = one;
   for (let index = 0; ; index += 1) {
@@ -76,27 +76,27 @@ async function madeWithOtherKey(
   row: AuditLogRow & { readonly printed: string },
   expected: string,
 ): Promise<boolean> {
-  if (withoutHash(row.printed) !== withoutHash(expected)) return false;
+  if (withoutHashColumn(row.printed) !== withoutHashColumn(expected)) return false;
   const next = await table.next(BigInt(row.position));
   return (next ? next.previous_hash : (await table.ends()).head_hash) === row.hash;
 }
 
 class Difference {
-  readonly #case: Case;
+  readonly #case: DiagnosisInput;
   readonly #before: ChainHead;
 
-  constructor(one: Case, before: ChainHead) {
+  constructor(one: DiagnosisInput, before: ChainHead) {
     this.#case = one;
     this.#before = before;
   }
 
-  reasonFor(entry: ReplayedEntry | undefined, row: AuditLogRow | undefined): Promise<Reason> {
+  reasonFor(entry: ReplayedEntry | undefined, row: AuditLogRow | undefined): Promise<FaultReason> {
     if (entry && row && entry.position === BigInt(row.position)) return this.#bothButUnlike(entry, row);
     if (entry && (!row || entry.position < BigInt(row.position))) return this.#onlyInLog(entry);
     return this.#onlyInTable(row!, entry);
   }
 
-  async #bothButUnlike(entry: ReplayedEntry, row: AuditLogRow): Promise<Reason> {
+  async #bothButUnlike(entry: ReplayedEntry, row: AuditLogRow): Promise<FaultReason> {
     const side: Side = this.#continues(row) ? 'event' : 'entry';
     const copies = await (side === 'event' ? this.#inLog(entry.id) : this.#inTable(row.event_id));
     if (copies > 1) return `${side}_added`;
@@ -109,7 +109,7 @@ class Difference {
     return isKnown ? `${side}_missing` : `${side}_changed`;
   }
 
-  async #onlyInLog(entry: ReplayedEntry): Promise<Reason> {
+  async #onlyInLog(entry: ReplayedEntry): Promise<FaultReason> {
     const { table, sealed } = this.#case;
     const elsewhere = await this.#inTable(entry.id);
     const next = await table.next(entry.position);
@@ -121,7 +121,7 @@ class Difference {
     return elsewhere > 0 && (await this.#inLog(entry.id)) === 1 ? 'events_reordered' : 'event_added';
   }
 
-  async #onlyInTable(row: AuditLogRow, entry: ReplayedEntry | undefined): Promise<Reason> {
+  async #onlyInTable(row: AuditLogRow, entry: ReplayedEntry | undefined): Promise<FaultReason> {
     if ((await this.#inTable(row.event_id)) > 1) return 'entry_added';
     const inLog = await this.#inLog(row.event_id);
     if (this.#continues(row)) {
@@ -132,7 +132,7 @@ class Difference {
   }
 
   #continues(row: AuditLogRow): boolean {
-    return continues(this.#case.source.key, this.#before, row);
+    return continuesChain(this.#case.source.key, this.#before, row);
   }
 
   async #inTable(eventId: string | null): Promise<number> {
@@ -145,7 +145,7 @@ class Difference {
     const filter = { tenantId, types: [...source.words.keys()] };
     let found = 0;
     for (let after = 0n; ;) {
-      const page = await source.store.readFeed(after, 2_000, filter);
+      const page = await source.store.readAll(after, 2_000, filter);
       found += page.events.filter(({ id }) => id === eventId).length;
       if (page.position === after) return found;
       after = page.position;
@@ -154,12 +154,12 @@ class Difference {
 }
 
 /** True for a row that was written with the key, as the next one of the chain. */
-export function continues(key: ChainKey, before: ChainHead, row: AuditLogRow): boolean {
+export function continuesChain(key: ChainKey, before: ChainHead, row: AuditLogRow): boolean {
   if (row.sequence !== before.sequence + 1 || row.previous_hash !== before.hash) return false;
-  return isCanonical(row.details) && isCanonical(row.event) && entryHash(key, entryIn(row)) === row.hash;
+  return isCanonical(row.details) && isCanonical(row.event) && entryHash(key, entryAtPosition(row)) === row.hash;
 }
 
-const reordered = (side: Side): Reason => (side === 'event' ? 'events_reordered' : 'entries_reordered');
+const reordered = (side: Side): FaultReason => (side === 'event' ? 'events_reordered' : 'entries_reordered');
 
 /** Details that are cut where another column goes on would hash alike; as JSON they make no sense. */
 function isCanonical(text: string | null): boolean {
@@ -170,7 +170,7 @@ function isCanonical(text: string | null): boolean {
   }
 }
 
-export const entryIn = (row: AuditLogRow) => ({
+export const entryAtPosition = (row: AuditLogRow) => ({
   sequence: row.sequence,
   id: row.event_id ?? '',
   timestamp: row.recorded_at ?? '',

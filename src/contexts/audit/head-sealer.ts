@@ -15,7 +15,7 @@ import { system } from '../../platform/kernel/actor.ts';
 import { isFailure } from '../../platform/kernel/failure.ts';
 import { copiedUpTo } from '../installation/log-copy/switch.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
-import { replay, type ChainSource } from './replay.ts';
+import { replayChain, type ChainSource } from './chain-replay.ts';
 import { SealAlarms } from './seal-alarms.ts';
 import { SealFile, type FiledSeal } from './seal-file.ts';
 import type { Logger } from 'pino';
@@ -165,7 +165,7 @@ export class HeadSealer {
   /** Where the entry that a head names stands, if the log, continued from the seal before, comes to the same hash there. */
   async #positionOf({ tenant_id: tenantId, sequence, hash }: Head, before: SealedHead): Promise<bigint | undefined> {
     const from = await this.#after(tenantId, before);
-    for await (const { entries } of replay(this.#source, tenantId, from, await this.#services.store.head())) {
+    for await (const { entries } of replayChain(this.#source, tenantId, from, await this.#services.store.head())) {
       const sealed = entries.find((candidate) => candidate.sequence === before.sequence);
       if (sealed && sealed.hash !== before.hash) return undefined;
       const entry = entries.find((candidate) => candidate.sequence === sequence);

@@ -4,7 +4,7 @@ import { auditHeadStream, isGenuineSeal, UNSEALED, type SealedHead } from './dom
 import type { EventStore } from '../../platform/eventstore/port.ts';
 import type { Position } from '../../platform/kernel/event.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
-import type { Fault, Reason } from './diagnosis.ts';
+import type { Fault, FaultReason } from './diagnosis.ts';
 
 const PAGE = 1_000;
 
@@ -113,7 +113,7 @@ export class Seals {
     }
   }
 
-  #damaged(reason: Reason): void {
+  #damaged(reason: FaultReason): void {
     this.damage ??= { sequence: this.#newest.sequence + 1, reason };
   }
 }

@@ -4,22 +4,22 @@ import type { EventStore } from '../../platform/eventstore/port.ts';
 import type { Position } from '../../platform/kernel/event.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import type { TenantReads } from '../../platform/kernel/query.ts';
-import { AuditTable, LOWEST } from './audit-table.ts';
-import { continues, diagnose, type Fault } from './diagnosis.ts';
-import { hashAmong, hashIn } from './hashes.ts';
-import { replay, type ChainSource, type ReplayedPage } from './replay.ts';
+import { AuditTable, BELOW_FIRST_POSITION } from './audit-table.ts';
+import { continuesChain, diagnoseChain, type Fault } from './diagnosis.ts';
+import { hashOfEntry, hashAtSequence } from './hashes.ts';
+import { replayChain, type ChainSource, type ReplayedPage } from './chain-replay.ts';
 import type { FiledSeal } from './seal-file.ts';
 import { sealedUpTo, Seals, sealsInLog } from './seals.ts';
-import { walkStretches, type Reached, type Walking } from './stretches.ts';
+import { verifySegments, type VerifiedPrefix, type SegmentVerification } from './chain-segments.ts';
 
 /** Everything that says something about a tenant's chain. */
 export interface Evidence extends ChainSource {
-  readonly store: Pick<EventStore, 'readFeed' | 'readStream' | 'readStreamTail' | 'head'>;
+  readonly store: Pick<EventStore, 'readAll' | 'readStream' | 'readStreamTail' | 'head'>;
   readonly reads: (tenantId: TenantId) => TenantReads;
   /** What the file beside the databases holds of a tenant. */
   filed(tenantId: TenantId): Partial<FiledSeal>[];
   /** Who walks a long chain in stretches; without, it is walked here. */
-  readonly walking?: Walking | undefined;
+  readonly verification?: SegmentVerification | undefined;
   /** Waits a little until the read model has passed a position, and answers how far it has come. */
   projectedTo(position: Position): Promise<Position>;
 }
@@ -46,7 +46,7 @@ export class Verification {
   /** Up to here table and log agree; the log itself has been replayed up to `#replayed`. */
   #agreed: ChainHead = GENESIS;
   #replayed: ChainHead = GENESIS;
-  #after = LOWEST;
+  #after = BELOW_FIRST_POSITION;
 
   /** `quick`: ends at the first thing that is odd, without asking what it means. */
   constructor(evidence: Evidence, tenantId: TenantId, quick: boolean) {
@@ -60,7 +60,7 @@ export class Verification {
     await this.#openSeals();
     const start = await this.#walkAhead();
     if (!start) return this.#findings(this.#somethingOdd());
-    const pages = replay(this.#evidence, this.#tenantId, start, this.#until, this.#quick);
+    const pages = replayChain(this.#evidence, this.#tenantId, start, this.#until, this.#quick);
     for (let next = pages.next(); ;) {
       const { value: page, done } = await next;
       if (done) break;
@@ -87,17 +87,17 @@ export class Verification {
   }
 
   /** Where the walk goes on from here: the beginning, unless others have walked most of it. Undefined where they found something odd. */
-  async #walkAhead(): Promise<Reached | undefined> {
-    let reached: Reached = { head: GENESIS, position: 0n };
-    const { walking } = this.#evidence;
-    if (!this.#quick || !walking) return reached;
-    for await (const { agrees, hashes, head, position } of walkStretches(
-      walking,
+  async #walkAhead(): Promise<VerifiedPrefix | undefined> {
+    let reached: VerifiedPrefix = { head: GENESIS, position: 0n };
+    const { verification } = this.#evidence;
+    if (!this.#quick || !verification) return reached;
+    for await (const { agrees, hashes, head, position } of verifySegments(
+      verification,
       this.#table,
       this.#tenantId,
       this.#until,
     )) {
-      if (!agrees || (await this.#contradiction((sequence) => hashIn(hashes, sequence)))) return undefined;
+      if (!agrees || (await this.#contradiction((sequence) => hashAtSequence(hashes, sequence)))) return undefined;
       reached = { head, position };
       this.#agreed = this.#replayed = head;
       this.#after = this.#projected = position;
@@ -111,7 +111,7 @@ export class Verification {
 
   async #faultIn(page: ReplayedPage): Promise<Fault | undefined> {
     const difference = await this.#differenceIn(page);
-    const contradiction = await this.#contradiction((sequence) => hashAmong(page.entries, sequence));
+    const contradiction = await this.#contradiction((sequence) => hashOfEntry(page.entries, sequence));
     this.#replayed = page.entries.at(-1) ?? this.#replayed;
     // Below a difference, table and log agree: what a seal contradicts there was changed in both.
     if (contradiction && (!difference || contradiction.sealed < difference.sequence)) return contradiction;
@@ -129,7 +129,7 @@ export class Verification {
     if (!(await this.#table.says(page, count, after, upTo))) {
       if (this.#quick) return this.#somethingOdd();
       const sealed = await this.#sealedUpTo();
-      const fault = await diagnose({
+      const fault = await diagnoseChain({
         source: this.#evidence,
         tenantId: this.#tenantId,
         table: this.#table,
@@ -185,7 +185,7 @@ export class Verification {
     // What the table holds beyond `until` belongs to events that came since; beyond the log's end it belongs to none.
     if (BigInt(ends.position ?? 0) > (await this.#evidence.store.head())) {
       const beyond = await this.#table.next(this.#until);
-      const wasEvent = beyond !== undefined && continues(this.#evidence.key, this.#agreed, beyond);
+      const wasEvent = beyond !== undefined && continuesChain(this.#evidence.key, this.#agreed, beyond);
       return { sequence, reason: wasEvent ? 'log_truncated' : 'entry_added' };
     }
     const sound = ends.head_sequence === ends.sequence && ends.head_hash === ends.hash;

@@ -2,11 +2,11 @@ import type { ChainKey } from './domain/chain-key.ts';
 import { auditVocabulary } from './domain/vocabulary.ts';
 import { FailureError, unavailable } from '../../platform/kernel/failure.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
-import type { Reason } from './diagnosis.ts';
+import type { FaultReason } from './diagnosis.ts';
 import { SealFile } from './seal-file.ts';
 import { Verification, type Evidence } from './verification.ts';
 import type { SharedRuns } from './shared-runs.ts';
-import type { Walking } from './stretches.ts';
+import type { SegmentVerification } from './chain-segments.ts';
 import type { EventStore } from '../../platform/eventstore/port.ts';
 import type { Projector } from '../../platform/projector/projector.ts';
 import type { EventFamily } from '../../platform/kernel/event.ts';
@@ -16,7 +16,7 @@ export interface VerifyDependencies {
   readonly config: { readonly dataDir: string };
   readonly chainKey: ChainKey;
   /** Threads that verify chains, where the event store can be read by threads. */
-  readonly chainWalking: Walking | undefined;
+  readonly chainWalking: SegmentVerification | undefined;
   readonly verifications: SharedRuns<TenantId, AuditVerdict>;
   readonly store: EventStore;
   readonly projector: Projector;
@@ -29,7 +29,7 @@ export interface AuditVerdict {
   /** Entries that table, log and seals agree about. */
   readonly entriesChecked: number;
   readonly firstInvalidSequence: number | null;
-  readonly reason: Reason | null;
+  readonly reason: FaultReason | null;
   readonly verifiedAt: string;
 }
 
@@ -48,7 +48,7 @@ export function evidenceOf(
     reads,
     key: chainKey,
     words,
-    walking: chainWalking,
+    verification: chainWalking,
     filed: (tenantId) =>
       witness
         ? [...file.sealsOf(tenantId), ...witness.sealsOf(tenantId)].toSorted(
@@ -66,14 +66,14 @@ export function evidenceOf(
 
 /** One verification of a chain at a time: who asks while it runs gets the same answer. */
 export const verifyTenant = (services: VerifyDependencies, tenantId: TenantId): Promise<AuditVerdict> =>
-  services.verifications.run(tenantId, () => verify(evidenceOf(services), tenantId));
+  services.verifications.run(tenantId, () => verifyChain(evidenceOf(services), tenantId));
 
 /**
  * Computes a tenant's chain anew from the log, holds the table against it row by row, and both against every head that was
  * sealed. The first thing that does not fit is named. Throws `unavailable` when nothing is wrong but the read model lacks
  * entries only because it has not come that far.
  */
-export async function verify(evidence: Evidence, tenantId: TenantId): Promise<AuditVerdict> {
+export async function verifyChain(evidence: Evidence, tenantId: TenantId): Promise<AuditVerdict> {
   // The quick way takes the log's text for canonical. Where it finds something, the strict one has the last word.
   const quick = await new Verification(evidence, tenantId, true).run();
   const { fault, checked, behind } = quick.fault ? await new Verification(evidence, tenantId, false).run() : quick;

@@ -2,7 +2,7 @@ import type { Server } from 'node:https';
 import { installedServerCertificate } from '../../../queries/certificates/installed-server-certificate.ts';
 import {
   serverCertificateEvents,
-  serverKeyPlace,
+  serverKeyLocation,
   type ServerCertificateInstalled,
 } from './domain/server-certificate.ts';
 import { orThrow } from '../../platform/kernel/failure.ts';
@@ -13,13 +13,13 @@ import { firstCertificate } from '../../platform/pki/pem.ts';
 import { serverCertificate, type ServerCertificateDependencies } from './server-certificate.ts';
 import type { Logger } from 'pino';
 import type { Vault } from '../../platform/vault/vault.ts';
-import type { LiveState } from '../../platform/projector/live-state.ts';
+import type { InvalidatingCache } from '../../platform/projector/invalidating-cache.ts';
 import type { TenantReads } from '../../platform/kernel/query.ts';
 
 export interface ListenerCertificateDependencies extends ServerCertificateDependencies {
   readonly log: Logger;
   readonly vault: Vault;
-  readonly live: LiveState;
+  readonly cache: InvalidatingCache;
   vitalReads(tenantId: TenantId): TenantReads;
 }
 
@@ -43,7 +43,7 @@ export class ListenerCertificate {
 
   constructor(services: ListenerCertificateDependencies) {
     this.#services = services;
-    services.live.heed(serverCertificateEvents, 'ServerCertificateInstalled', (event) => void this.#follow(event));
+    services.cache.onEvent(serverCertificateEvents, 'ServerCertificateInstalled', (event) => void this.#follow(event));
   }
 
   /** The pair to begin with. */
@@ -81,7 +81,7 @@ export class ListenerCertificate {
   }
 
   async #pair(tenantId: TenantId, certificatePem: string, privateKeyRef: string): Promise<Pair | undefined> {
-    const key = await this.#services.vault.get(tenantId, serverKeyPlace(tenantId), privateKeyRef);
+    const key = await this.#services.vault.get(tenantId, serverKeyLocation(tenantId), privateKeyRef);
     return key && { certificatePem, privateKeyPem: key.toString() };
   }
 

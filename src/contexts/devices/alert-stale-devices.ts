@@ -2,7 +2,7 @@ import { v5 } from 'uuid';
 import { z } from 'zod';
 import type pg from 'pg';
 import { raiseAlert, type RaiseAlert } from '../../../commands/alerts/raise-alert.ts';
-import { patientQuery } from '../../platform/database/patience.ts';
+import { maintenanceQuery } from '../../platform/database/time-limits.ts';
 import { tenantSettings } from '../settings/domain/tenant-settings.resource.ts';
 import type { Executor } from '../../platform/execution/executor.ts';
 import { declareJob, defineJob, JobFailed, type AnyJob } from '../../platform/jobs/job.ts';
@@ -71,7 +71,7 @@ export const alertStaleDevices = (projector: pg.Pool, executor: Pick<Executor<Co
   defineJob({
     ...staleDeviceAlerting,
     handle: async () => {
-      const { rows } = await patientQuery<Silent>(projector, PATIENCE_MS, SILENT);
+      const { rows } = await maintenanceQuery<Silent>(projector, PATIENCE_MS, SILENT);
       for (const silent of rows) {
         const issuer = { tenantId: asTenantId(silent.tenant_id), actor: system('stale-device-detection') };
         const raised = await executor.execute(raiseAlert, alertAbout(silent), issuer);

@@ -3,16 +3,16 @@ import { byHost } from './domain/sightings.ts';
 import type { Observation } from '../telemetry/domain/observation.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { ordinaryDays } from '../../platform/kernel/token-bucket.ts';
-import type { ArrivalBudgets, Wanted } from '../../platform/arrivals/arrival-budgets.ts';
+import type { ArrivalBudgets, BudgetRequest } from '../../platform/arrivals/arrival-budgets.ts';
 
 /** As many as the view of a host shows. */
-export const MOST_OF_A_HOST = 40;
+export const MAX_TECHNOLOGIES_OF_HOST = 40;
 /** Technologies that one browser finds on hosts on which nobody found them before: fifty new pages a day. */
 const NEW_OF_A_DEVICE = ordinaryDays(500);
 const NEW_A_SEAT = 100;
 const LEAST_NEW_OF_A_TENANT = 2_000;
 /** Names in memory. */
-const MOST_KNOWN = 200_000;
+const MAX_KNOWN = 200_000;
 
 interface Reporter {
   readonly tenantId: TenantId;
@@ -29,7 +29,7 @@ export class TechnologyAllowance {
   readonly #budgets: Pick<ArrivalBudgets, 'take'>;
   /** Names by tenant and host. */
   readonly #known = new LRUCache<string, ReadonlySet<string>>({
-    maxSize: MOST_KNOWN,
+    maxSize: MAX_KNOWN,
     sizeCalculation: (names) => names.size,
   });
 
@@ -63,7 +63,7 @@ export class TechnologyAllowance {
         let ofHost = names.get(host);
         if (!ofHost) names.set(host, (ofHost = new Set()));
         if (ofHost.has(name)) continue;
-        if ((known?.size ?? 0) + ofHost.size >= MOST_OF_A_HOST) isTooMuch = true;
+        if ((known?.size ?? 0) + ofHost.size >= MAX_TECHNOLOGIES_OF_HOST) isTooMuch = true;
         else {
           ofHost.add(name);
           allowed += 1;
@@ -88,7 +88,7 @@ function* namesIn(observations: readonly Observation[]): Generator<string> {
   for (const one of observations) if (one.kind === 'navigation') for (const { name } of one.technologies) yield name;
 }
 
-const costOf = ({ deviceId, seats }: Reporter, amount: number): Wanted[] => [
+const costOf = ({ deviceId, seats }: Reporter, amount: number): BudgetRequest[] => [
   { name: 'technologies', size: ordinaryDays(Math.max(LEAST_NEW_OF_A_TENANT, seats * NEW_A_SEAT)), amount },
   { name: `technologies/${deviceId}`, size: NEW_OF_A_DEVICE, amount },
 ];

@@ -4,10 +4,10 @@ import { emailField } from '../identity/domain/password-rule.ts';
 import { csvRecords, type CsvRecord } from './csv.ts';
 
 /** Choice OP-210. */
-const MOST_ROWS = 10_000;
+const MAX_ROWS = 10_000;
 
 /** Of the header, named or not. */
-const MOST_COLUMNS = 100;
+const MAX_COLUMNS = 100;
 
 /** An empty cell says nothing: it is null for a new employee and keeps what a known one has. */
 const cell = z
@@ -46,8 +46,7 @@ export function importedRows(file: Buffer, explain: Explain): { rows: ImportRow[
         )
       : [];
   if (!columns.includes('email')) throw new FailureError(invalid('file', 'needs a header row with the column email'));
-  if (columns.length > MOST_COLUMNS)
-    throw new FailureError(tooLarge(`file: must have at most ${MOST_COLUMNS} columns`));
+  if (columns.length > MAX_COLUMNS) throw new FailureError(tooLarge(`file: must have at most ${MAX_COLUMNS} columns`));
   const known = Object.keys(rowSchema.shape).map((name) => [name, columns.lastIndexOf(name)] as const);
   const rows: ImportRow[] = [];
   const errors: RowError[] = [];
@@ -75,8 +74,8 @@ function textOf(file: Buffer): string {
 function boundedRecords(text: string): CsvRecord[] {
   const records: CsvRecord[] = [];
   for (const record of csvRecords(text)) {
-    if (records.push(record) > MOST_ROWS + 1)
-      throw new FailureError(tooLarge(`file: must have at most ${MOST_ROWS} rows`));
+    if (records.push(record) > MAX_ROWS + 1)
+      throw new FailureError(tooLarge(`file: must have at most ${MAX_ROWS} rows`));
   }
   return records;
 }

@@ -31,7 +31,7 @@ export const ACCESS_TOKEN_SECONDS = 15 * 60;
 /** How far the clocks of two nodes may be apart. */
 const SKEW_SECONDS = 60;
 const ISSUER = 'castellan';
-const MOST_REMEMBERED = 20_000;
+const MAX_REMEMBERED = 20_000;
 
 interface SigningKey {
   readonly id: string;
@@ -49,7 +49,7 @@ interface SigningKey {
  */
 export class AccessTokens {
   readonly #keys: readonly SigningKey[];
-  readonly #remembered = new LRUCache<string, AccessClaims>({ max: MOST_REMEMBERED });
+  readonly #remembered = new LRUCache<string, AccessClaims>({ max: MAX_REMEMBERED });
 
   constructor({ current, other }: Keyrings, { number, since }: TokenKeyGeneration) {
     const retiresAt = since + ACCESS_TOKEN_SECONDS * 1000;

@@ -1,15 +1,15 @@
 import { useBackupCode } from '../../../commands/identity/use-backup-code.ts';
 import { useOrgBackupCode } from '../../../commands/organizations/use-org-backup-code.ts';
-import type { AccountPlaces, AccountState } from './domain/account.ts';
+import type { AccountSecretLocations, AccountState } from './domain/account.ts';
 import {
   organization,
   organizationStream,
-  orgAdminPlaces,
+  orgAdminSecretLocations,
   type OrgAdminState,
 } from '../organizations/domain/organization.ts';
-import { adminPlaces } from '../tenants/domain/admin.ts';
+import { adminSecretLocations } from '../tenants/domain/admin.ts';
 import { tenant, tenantStream, type AdminState } from '../tenants/domain/tenant.ts';
-import type { Executed, Issuer, Executor } from '../../platform/execution/executor.ts';
+import type { ExecutionResult, ExecutionContext, Executor } from '../../platform/execution/executor.ts';
 import type { Failure } from '../../platform/kernel/failure.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import type { ReadModelName } from '../../platform/kernel/read-model-name.ts';
@@ -36,7 +36,7 @@ export interface AccountKind<A extends SignInAccount = SignInAccount> {
   readonly subjectKind: 'admin' | 'org_admin';
   /** Tokens between the steps of a sign-in: those of one kind are worth nothing to the other. */
   readonly purposes: { readonly mfa: TokenPurpose; readonly temp: TokenPurpose };
-  readonly places: AccountPlaces;
+  readonly places: AccountSecretLocations;
   /** Under which name browsers know the account. */
   scopeOf(tenantId: TenantId): string;
   find(services: AccountKindsDependencies, tenantId: TenantId, adminId: string): Promise<A | undefined>;
@@ -45,34 +45,34 @@ export interface AccountKind<A extends SignInAccount = SignInAccount> {
   useBackupCode(
     services: AccountKindsDependencies,
     input: PresentedBackupCode,
-    issuer: Issuer,
-  ): Promise<Executed<void> | Failure>;
+    execution: ExecutionContext,
+  ): Promise<ExecutionResult<void> | Failure>;
   /** The read models that show how many backup codes are left. */
   readonly shownIn: readonly ReadModelName[];
 }
 
-export const tenantAdmins: AccountKind<AdminState> = {
+export const tenantAdminAccounts: AccountKind<AdminState> = {
   subjectKind: 'admin',
   purposes: { mfa: 'mfa', temp: 'temp' },
-  places: adminPlaces,
+  places: adminSecretLocations,
   scopeOf: (tenantId) => tenantId,
   find: async ({ loader }, tenantId, adminId) =>
     (await loader.load(tenant, tenantStream(tenantId))).admins.get(adminId),
   whyNoPasswords: () => Promise.resolve(undefined),
-  useBackupCode: ({ executor }, input, issuer) => executor.execute(useBackupCode, input, issuer),
+  useBackupCode: ({ executor }, input, execution) => executor.execute(useBackupCode, input, execution),
   shownIn: useBackupCode.freshens ?? [],
 };
 
-export const orgAdmins: AccountKind<OrgAdminState> = {
+export const orgAdminAccounts: AccountKind<OrgAdminState> = {
   subjectKind: 'org_admin',
   purposes: { mfa: 'org-mfa', temp: 'org-temp' },
-  places: orgAdminPlaces,
+  places: orgAdminSecretLocations,
   // Accounts of organizations are found by e-mail alone.
   scopeOf: () => ORGANIZATIONS,
   find: async ({ loader }, tenantId, adminId) =>
     (await loader.load(organization, organizationStream(tenantId))).admins.get(adminId),
   whyNoPasswords: async ({ loader }, tenantId) =>
     (await loader.load(organization, organizationStream(tenantId))).requireSso ? 'sso required' : undefined,
-  useBackupCode: ({ executor }, input, issuer) => executor.execute(useOrgBackupCode, input, issuer),
+  useBackupCode: ({ executor }, input, execution) => executor.execute(useOrgBackupCode, input, execution),
   shownIn: useOrgBackupCode.freshens ?? [],
 };

@@ -1,12 +1,12 @@
-import { passwordPlace } from '../tenants/domain/admin.ts';
+import { adminPasswordLocation } from '../tenants/domain/admin.ts';
 import { adminByAccount, tenant, tenantStream, type AdminState } from '../tenants/domain/tenant.ts';
 import type { Actor } from '../../platform/kernel/actor.ts';
 import { FailureError, unauthenticated } from '../../platform/kernel/failure.ts';
 import { INSTALLATION, type TenantId } from '../../platform/kernel/ids.ts';
-import { tenantAdmins, type AccountKindsDependencies } from './account-kinds.ts';
-import { giveBackTry, provePassword, type SignInDependencies } from './sign-in.ts';
-import { accountOf, passPassword, type NextStep, type SignInStepsDependencies } from './sign-in-steps.ts';
-import type { Visitor } from './visitor.ts';
+import { tenantAdminAccounts, type AccountKindsDependencies } from './account-kinds.ts';
+import { refundAttempt, verifyAccountPassword, type SignInDependencies } from './sign-in.ts';
+import { signInAccountOf, acceptPassword, type SignInStep, type SignInStepsDependencies } from './sign-in-steps.ts';
+import type { SignInOrigin } from './sign-in-origin.ts';
 import type { AggregateLoader } from '../../platform/execution/aggregate-loader.ts';
 import type { Vault } from '../../platform/vault/vault.ts';
 
@@ -22,8 +22,8 @@ export async function signInWithPassword(
   tenantId: TenantId,
   email: string,
   password: string,
-  { actor, sourceOf }: Visitor,
-): Promise<{ admin: AdminState; next: NextStep }> {
+  { actor, sourceOf }: SignInOrigin,
+): Promise<{ admin: AdminState; next: SignInStep }> {
   const accountDigest = services.accountDigest(email);
   const state = await services.loader.load(tenant, tenantStream(tenantId));
   const admin = adminByAccount(state, accountDigest);
@@ -36,10 +36,19 @@ export async function signInWithPassword(
     actor,
     source,
   };
-  const tried = await provePassword(services, account, passwordHashOf(services, account.tenantId, admin), password);
+  const attempt = await verifyAccountPassword(
+    services,
+    account,
+    passwordHashOf(services, account.tenantId, admin),
+    password,
+  );
   return {
     admin: admin!,
-    next: await passPassword(services, { kind: tenantAdmins, tenantId, admin: admin!, actor, source }, tried),
+    next: await acceptPassword(
+      services,
+      { kind: tenantAdminAccounts, tenantId, admin: admin!, actor, source },
+      attempt,
+    ),
   };
 }
 
@@ -50,11 +59,17 @@ export async function confirmAdminPassword(
   password: string,
   actor: Actor,
 ): Promise<void> {
-  const admin = await tenantAdmins.find(services, tenantId, adminId);
+  const admin = await tenantAdminAccounts.find(services, tenantId, adminId);
   if (!admin) throw new FailureError(unauthenticated());
-  const account = accountOf({ kind: tenantAdmins, tenantId, admin, actor, source: `session:${sessionId}` });
-  const tried = await provePassword(services, account, passwordHashOf(services, tenantId, admin), password);
-  await giveBackTry(services, account, tried, 're_authentication');
+  const account = signInAccountOf({
+    kind: tenantAdminAccounts,
+    tenantId,
+    admin,
+    actor,
+    source: `session:${sessionId}`,
+  });
+  const tried = await verifyAccountPassword(services, account, passwordHashOf(services, tenantId, admin), password);
+  await refundAttempt(services, account, tried, 're_authentication');
 }
 
 interface LiveSession {
@@ -67,4 +82,4 @@ interface LiveSession {
 const passwordHashOf =
   ({ vault }: AdminSignInDependencies, tenantId: TenantId, admin: AdminState | undefined) =>
   () =>
-    vault.get(tenantId, passwordPlace(admin?.adminId ?? 'nobody'), admin?.passwordRef ?? INSTALLATION);
+    vault.get(tenantId, adminPasswordLocation(admin?.adminId ?? 'nobody'), admin?.passwordRef ?? INSTALLATION);

@@ -1,6 +1,6 @@
 import { randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import type { Reservation } from './hashing-turns.ts';
+import type { HashingReservation } from './hashing-limiter.ts';
 import type { Passwords } from './passwords.ts';
 
 export const BACKUP_CODES = 10;
@@ -39,11 +39,11 @@ export async function newBackupCodes(
 }
 
 /** The place of a code in its set; undefined when it is none of them. Whether it was used before is not known here. */
-export async function placeOfCode(
+export async function indexOfCode(
   kept: string,
   code: string,
   passwords: Passwords,
-  reservation?: Reservation,
+  reservation?: HashingReservation,
 ): Promise<number | undefined> {
   const { salt, digests } = keptSchema.parse(JSON.parse(kept));
   const presented = await passwords.digest(code, Buffer.from(salt, 'base64'), reservation);

@@ -56,5 +56,5 @@ const signature = (key: Buffer, { scope, accountDigest }: KnownAccountName, id: 
   createHmac('sha256', key).update(`${scope}|${accountDigest}|${id}|${issuedAt}`).digest('base64url');
 
 /** A short name for an account that says nothing of it: a browser may keep the tokens of several. */
-export const nameOf = ({ scope, accountDigest }: KnownAccountName): string =>
+export const opaqueAccountName = ({ scope, accountDigest }: KnownAccountName): string =>
   createHash('sha256').update(`${scope}|${accountDigest}`).digest('hex').slice(0, 16);

@@ -1,5 +1,5 @@
 import type { TenantId } from '../../platform/kernel/ids.ts';
-import type { OrgRole, Role } from './domain/roles.ts';
+import type { OrgRole, AdminRole } from './domain/roles.ts';
 import { device, deviceStream, type DeviceState } from '../devices/domain/device.ts';
 import { employee, employeeStream, type EmployeeState } from '../employees/domain/employee.ts';
 import { organization, organizationStream } from '../organizations/domain/organization.ts';
@@ -7,11 +7,11 @@ import { session, sessionStream } from './domain/session.ts';
 import { admitsSession } from './domain/account.ts';
 import { tenant, tenantStream, type TenantState } from '../tenants/domain/tenant.ts';
 import { isStillVouchedFor } from './vouching.ts';
-import type { LiveState } from '../../platform/projector/live-state.ts';
+import type { InvalidatingCache } from '../../platform/projector/invalidating-cache.ts';
 
 export interface LiveAdmin {
   readonly adminId: string;
-  readonly role: Role;
+  readonly role: AdminRole;
 }
 export interface LiveOrgAdmin {
   readonly adminId: string;
@@ -30,9 +30,9 @@ export interface Lookups {
   tenant(tenantId: TenantId, id: string): Promise<TenantState | undefined>;
 }
 
-export function liveLookups(live: LiveState): Lookups {
+export function liveLookups(cache: InvalidatingCache): Lookups {
   return {
-    adminSession: live.remember(async ({ aggregates }, tenantId, sessionId) => {
+    adminSession: cache.cached(async ({ aggregates }, tenantId, sessionId) => {
       const [{ status, subjectId, epoch, vouchedBy }, { admins }] = await Promise.all([
         aggregates.load(session, sessionStream(tenantId, sessionId)),
         aggregates.load(tenant, tenantStream(tenantId)),
@@ -42,7 +42,7 @@ export function liveLookups(live: LiveState): Lookups {
       if (status !== 'live' || !admin || !admitsSession(admin, sessionId, epoch)) return undefined;
       return { adminId: admin.adminId, role: admin.role };
     }),
-    orgSession: live.remember(async ({ aggregates }, organizationId, sessionId) => {
+    orgSession: cache.cached(async ({ aggregates }, organizationId, sessionId) => {
       const [{ status, subjectId, epoch, vouchedBy }, { admins }] = await Promise.all([
         aggregates.load(session, sessionStream(organizationId, sessionId)),
         aggregates.load(organization, organizationStream(organizationId)),
@@ -52,14 +52,14 @@ export function liveLookups(live: LiveState): Lookups {
       if (status !== 'live' || !admin || !admitsSession(admin, sessionId, epoch)) return undefined;
       return { adminId: admin.adminId, role: admin.role };
     }),
-    device: live.remember(async ({ aggregates }, tenantId, deviceId) => {
+    device: cache.cached(async ({ aggregates }, tenantId, deviceId) => {
       const state = await aggregates.load(device, deviceStream(tenantId, deviceId));
       return state.status === 'none' ? undefined : state;
     }),
-    employee: live.remember(({ aggregates }, tenantId, userId) =>
+    employee: cache.cached(({ aggregates }, tenantId, userId) =>
       aggregates.load(employee, employeeStream(tenantId, userId)),
     ),
-    tenant: live.remember(async ({ aggregates }, tenantId) => {
+    tenant: cache.cached(async ({ aggregates }, tenantId) => {
       const state = await aggregates.load(tenant, tenantStream(tenantId));
       return state.exists ? state : undefined;
     }),

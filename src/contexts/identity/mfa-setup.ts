@@ -1,7 +1,7 @@
 import type { FreshValues } from '../../platform/execution/fresh-values.ts';
 import { conflict, FailureError, invalid } from '../../platform/kernel/failure.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
-import { forgetIfRefused } from '../../platform/resources/secrets.ts';
+import { deleteSecretsIfRefused } from '../../platform/resources/secrets.ts';
 import type { AccountKind, AccountKindsDependencies } from './account-kinds.ts';
 import { newBackupCodes } from './backup-codes.ts';
 import { stepOfCode } from './totp.ts';
@@ -32,7 +32,7 @@ export async function beginMfaSetup(
 ): Promise<void> {
   const totpSecretRef = await services.vault.put(tenantId, kind.places.totpSecret(adminId), secret);
   await start({ tenantId, adminId, totpSecretRef }).catch((error: unknown) =>
-    forgetIfRefused(services, tenantId, [totpSecretRef], error),
+    deleteSecretsIfRefused(services, tenantId, [totpSecretRef], error),
   );
 }
 

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { TenantPool } from '../../platform/database/tenant-pool.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
-import { tenantOf } from './refresh-tokens.ts';
+import { tenantOfToken } from './refresh-tokens.ts';
 
 export type TokenPurpose =
   | 'mfa'
@@ -88,7 +88,7 @@ export class OneTimeTokens {
   }
 
   async #find(token: string, sql: string, purpose: TokenPurpose): Promise<OneTimeToken | undefined> {
-    const tenantId = tenantOf(token);
+    const tenantId = tenantOfToken(token);
     if (!tenantId) return undefined;
     const { rows } = await this.#pool.statement<{ subject_id: string; payload: Record<string, unknown> }>(
       tenantId,

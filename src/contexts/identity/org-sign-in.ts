@@ -1,21 +1,21 @@
-import type { Tried } from './domain/login.ts';
+import type { CountedAttempt } from './domain/login.ts';
 import {
   orgAdminAccountClaim,
   orgAdminByAccount,
   organization,
   organizationStream,
-  orgPasswordPlace,
+  orgPasswordLocation,
   type OrganizationState,
   type OrgAdminState,
 } from '../organizations/domain/organization.ts';
 import type { Actor } from '../../platform/kernel/actor.ts';
 import { streamSubject } from '../../platform/kernel/aggregate.ts';
 import { asTenantId, INSTALLATION, type TenantId } from '../../platform/kernel/ids.ts';
-import { orgAdmins } from './account-kinds.ts';
+import { orgAdminAccounts } from './account-kinds.ts';
 import { ORGANIZATIONS } from './known-browsers.ts';
-import { giveBackTry, provePassword, type KnownAccount, type SignInDependencies } from './sign-in.ts';
-import { accountOf, passPassword, type NextStep, type SignInStepsDependencies } from './sign-in-steps.ts';
-import type { Visitor } from './visitor.ts';
+import { refundAttempt, verifyAccountPassword, type KnownAccount, type SignInDependencies } from './sign-in.ts';
+import { signInAccountOf, acceptPassword, type SignInStep, type SignInStepsDependencies } from './sign-in-steps.ts';
+import type { SignInOrigin } from './sign-in-origin.ts';
 import type { AggregateLoader } from '../../platform/execution/aggregate-loader.ts';
 import type { WithClaimHolder } from '../../../commands/ports.ts';
 import type { Vault } from '../../platform/vault/vault.ts';
@@ -27,7 +27,7 @@ export interface OrgSignInDependencies extends SignInDependencies, SignInStepsDe
   accountDigest(email: string): string;
 }
 
-export interface OrgAdminFound {
+export interface FoundOrgAdmin {
   readonly organizationId: TenantId;
   readonly organization: OrganizationState;
   readonly admin: OrgAdminState;
@@ -37,7 +37,7 @@ export interface OrgAdminFound {
 export async function findOrgAdmin(
   { ports, loader }: OrgSignInDependencies,
   accountDigest: string,
-): Promise<OrgAdminFound | undefined> {
+): Promise<FoundOrgAdmin | undefined> {
   // For nobody the same steps are taken, on a stream that has no events.
   const stream =
     (await ports.claimHolder(INSTALLATION, orgAdminAccountClaim(accountDigest))) ?? organizationStream(INSTALLATION);
@@ -56,15 +56,18 @@ export async function signInToOrganization(
   email: string,
   password: string,
   slug: string | undefined,
-  { actor, sourceOf }: Visitor,
-): Promise<OrgAdminFound & { readonly next: NextStep }> {
+  { actor, sourceOf }: SignInOrigin,
+): Promise<FoundOrgAdmin & { readonly next: SignInStep }> {
   const accountDigest = services.accountDigest(email);
   const known = await findOrgAdmin(services, accountDigest);
   const found = slug === undefined || known?.organization.slug === slug ? known : undefined;
   const source = sourceOf({ scope: ORGANIZATIONS, accountDigest });
-  const tried = await proveFoundPassword(services, accountDigest, found, password, { actor, source });
+  const attempt = await proveFoundPassword(services, accountDigest, found, password, { actor, source });
   const { organizationId: tenantId, admin } = found!;
-  return { ...found!, next: await passPassword(services, { kind: orgAdmins, tenantId, admin, actor, source }, tried) };
+  return {
+    ...found!,
+    next: await acceptPassword(services, { kind: orgAdminAccounts, tenantId, admin, actor, source }, attempt),
+  };
 }
 
 interface LiveOrgSession {
@@ -86,17 +89,17 @@ export async function confirmOrgPassword(
   const state = await services.loader.load(organization, organizationStream(organizationId));
   const admin = state.admins.get(adminId)!;
   const source = `session:${sessionId}` as const;
-  const tried = await proveFoundPassword(
+  const attempt = await proveFoundPassword(
     services,
     admin.accountDigest,
     { organizationId, organization: state, admin },
     password,
     { actor, source },
   );
-  await giveBackTry(
+  await refundAttempt(
     services,
-    accountOf({ kind: orgAdmins, tenantId: organizationId, admin, actor, source }),
-    tried,
+    signInAccountOf({ kind: orgAdminAccounts, tenantId: organizationId, admin, actor, source }),
+    attempt,
     're_authentication',
   );
   return admin;
@@ -105,15 +108,15 @@ export async function confirmOrgPassword(
 function proveFoundPassword(
   services: OrgSignInDependencies,
   accountDigest: string,
-  found: OrgAdminFound | undefined,
+  found: FoundOrgAdmin | undefined,
   password: string,
   { actor, source }: Pick<KnownAccount, 'actor' | 'source'>,
-): Promise<Tried> {
+): Promise<CountedAttempt> {
   const tenantId = found?.organizationId ?? INSTALLATION;
   // Nobody's password is looked for as well: there is no secret of that reference.
   const [place, reference] = found
-    ? [orgPasswordPlace(found.admin.adminId), found.admin.passwordRef]
-    : [orgPasswordPlace('nobody'), INSTALLATION];
+    ? [orgPasswordLocation(found.admin.adminId), found.admin.passwordRef]
+    : [orgPasswordLocation('nobody'), INSTALLATION];
   const account = {
     tenantId,
     accountDigest,
@@ -121,5 +124,5 @@ function proveFoundPassword(
     actor: found ? { ...actor, kind: 'org_admin' as const } : actor,
     source,
   };
-  return provePassword(services, account, () => services.vault.get(tenantId, place, reference), password);
+  return verifyAccountPassword(services, account, () => services.vault.get(tenantId, place, reference), password);
 }

@@ -1,6 +1,6 @@
 import argon2 from 'argon2';
 import { randomBytes, randomInt } from 'node:crypto';
-import { HashingTurns, type Reservation, type Source } from './hashing-turns.ts';
+import { HashingLimiter, type HashingReservation, type HashingSource } from './hashing-limiter.ts';
 
 /** OWASP Password Storage Cheat Sheet: Argon2id with m = 19 MiB, t = 2, p = 1. */
 export const ARGON2 = { type: argon2.argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
@@ -25,7 +25,7 @@ const nobodysHash = ({ memoryCost, timeCost, parallelism }: Argon2Cost) =>
 export class Passwords {
   readonly #cost: Argon2Cost;
   readonly #nobodysHash: string;
-  readonly #turns = new HashingTurns(LIMITS);
+  readonly #limiter = new HashingLimiter(LIMITS);
 
   constructor(cost: Argon2Cost = ARGON2) {
     this.#cost = cost;
@@ -33,25 +33,25 @@ export class Passwords {
   }
 
   /** A place for a check, to be had before anything is written down about it. Throws `TooManyWaiting`. */
-  reserve(source?: Source): Reservation {
-    return this.#turns.reserve(source);
+  reserve(source?: HashingSource): HashingReservation {
+    return this.#limiter.reserve(source);
   }
 
   hash(password: string): Promise<string> {
-    return this.#turns.take(() => argon2.hash(password, this.#cost));
+    return this.#limiter.run(() => argon2.hash(password, this.#cost));
   }
 
-  verify(hash: string, password: string, reservation?: Reservation): Promise<boolean> {
-    return this.#turns.take(() => argon2.verify(hash, password), reservation);
+  verify(hash: string, password: string, reservation?: HashingReservation): Promise<boolean> {
+    return this.#limiter.run(() => argon2.verify(hash, password), reservation);
   }
 
   /** The bare digest of a machine-made code under a given salt: one computation to compare with many. */
-  digest(code: string, salt: Buffer, reservation?: Reservation): Promise<Buffer> {
-    return this.#turns.take(() => argon2.hash(code, { ...this.#cost, salt, raw: true }), reservation);
+  digest(code: string, salt: Buffer, reservation?: HashingReservation): Promise<Buffer> {
+    return this.#limiter.run(() => argon2.hash(code, { ...this.#cost, salt, raw: true }), reservation);
   }
 
   /** What an unknown account costs: the same as a known one. Always false. */
-  async verifyNobody(password: string, reservation?: Reservation): Promise<boolean> {
+  async verifyDummyPassword(password: string, reservation?: HashingReservation): Promise<boolean> {
     await this.verify(this.#nobodysHash, password, reservation);
     return false;
   }

@@ -1,5 +1,5 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
-import { Gathering } from '../../platform/database/gathering.ts';
+import { Batcher } from '../../platform/database/batcher.ts';
 import type { TenantPool } from '../../platform/database/tenant-pool.ts';
 import { asTenantId, isUuid, type TenantId } from '../../platform/kernel/ids.ts';
 
@@ -8,7 +8,7 @@ interface Family {
   readonly sessionId: string;
   readonly subjectId: string;
 }
-export type Redeemed =
+export type RedeemedRefreshToken =
   | ({ readonly kind: 'rotated'; readonly next: string } & Family)
   /** A token that was spent before: somebody has a copy. The whole family must go. */
   | ({ readonly kind: 'reused' } & Family)
@@ -31,7 +31,7 @@ export const ORG_LIFETIME: RefreshLifetime = { idleSeconds: 8 * 3_600, absoluteS
 export class RefreshTokens {
   readonly #pool: TenantPool;
   readonly #successorKey: Buffer;
-  readonly #issued = new Gathering((tenantId: TenantId, tokens: readonly KeptToken[]) => this.#keep(tenantId, tokens));
+  readonly #issued = new Batcher((tenantId: TenantId, tokens: readonly KeptToken[]) => this.#keep(tenantId, tokens));
 
   constructor(pool: TenantPool, successorKey: Buffer) {
     this.#pool = pool;
@@ -42,12 +42,12 @@ export class RefreshTokens {
     const endsAt = new Date(Date.now() + lifetime.absoluteSeconds * 1000);
     const { idleSeconds } = lifetime;
     const { token, kept } = tokenOf(randomBytes(32), tenantId, sessionId, subjectId, { idleSeconds, endsAt });
-    await this.#issued.ask(tenantId, kept);
+    await this.#issued.load(tenantId, kept);
     return token;
   }
 
-  async redeem(token: string): Promise<Redeemed> {
-    const tenantId = tenantOf(token);
+  async redeem(token: string): Promise<RedeemedRefreshToken> {
+    const tenantId = tenantOfToken(token);
     if (!tenantId) return { kind: 'unknown' };
     return this.#pool.transaction(tenantId, async (client) => {
       const digest = digestOf(token);
@@ -162,7 +162,7 @@ function tokenOf(
 /** 256 random bits need no slow hash. */
 const digestOf = (token: string) => createHash('sha256').update(token).digest();
 
-export function tenantOf(token: string): TenantId | undefined {
+export function tenantOfToken(token: string): TenantId | undefined {
   const [head, secret, ...rest] = token.split('.');
   if (!head || !secret || rest.length > 0 || token.length > 200) return undefined;
   const hex = Buffer.from(head, 'base64url').toString('hex');

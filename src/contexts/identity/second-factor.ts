@@ -1,16 +1,22 @@
 import { acceptTotpCode } from '../../../commands/identity/accept-totp-code.ts';
 import { attemptLogin } from '../../../commands/identity/attempt-login.ts';
 import type { MfaState } from './domain/account.ts';
-import type { Tried } from './domain/login.ts';
+import type { CountedAttempt } from './domain/login.ts';
 import { FailureError, orThrow, unauthenticated } from '../../platform/kernel/failure.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import type { AccountKind, SignInAccount, AccountKindsDependencies } from './account-kinds.ts';
-import { placeOfCode } from './backup-codes.ts';
-import type { Reservation } from './hashing-turns.ts';
-import { behalfOf } from './sign-in.ts';
-import { accountOf, admit, type AtTheDoor, type NextStep, type SignInStepsDependencies } from './sign-in-steps.ts';
+import { indexOfCode } from './backup-codes.ts';
+import type { HashingReservation } from './hashing-limiter.ts';
+import { executionContextOf } from './sign-in.ts';
+import {
+  signInAccountOf,
+  completeSignIn,
+  type SignInSubject,
+  type SignInStep,
+  type SignInStepsDependencies,
+} from './sign-in-steps.ts';
 import { stepOfCode } from './totp.ts';
-import type { Visitor } from './visitor.ts';
+import type { SignInOrigin } from './sign-in-origin.ts';
 import type { Executor } from '../../platform/execution/executor.ts';
 import type { CommandPorts } from '../../../commands/ports.ts';
 import type { Freshness } from '../../platform/projector/freshness.ts';
@@ -35,23 +41,23 @@ const invalidToken = () => new FailureError(unauthenticated('invalid or expired 
  * The second step of a sign-in. A try is taken from the token and from the account before the code is looked at; the code
  * is used up by one append before anything is handed out. Throws 401, and 403 for a locked account.
  */
-export async function passSecondFactor<A extends SignInAccount>(
+export async function verifySecondFactor<A extends SignInAccount>(
   services: SecondFactorDependencies,
   kind: AccountKind<A>,
   mfaToken: string,
   presented: PresentedCode,
   isFor: (tenantId: TenantId) => void,
-  visitor: Visitor,
-): Promise<{ readonly tenantId: TenantId; readonly admin: A; readonly next: NextStep }> {
+  origin: SignInOrigin,
+): Promise<{ readonly tenantId: TenantId; readonly admin: A; readonly next: SignInStep }> {
   const known = await services.oneTimeTokens.peek(kind.purposes.mfa, mfaToken);
   if (!known) throw invalidToken();
   const { tenantId, subjectId, payload } = known;
   isFor(tenantId);
   // Before a try is taken of anything: in a storm of checks nobody loses one who was not heard.
   const place =
-    'backupCode' in presented ? services.passwords.reserve({ tenantId, address: visitor.actor.ip ?? '' }) : undefined;
+    'backupCode' in presented ? services.passwords.reserve({ tenantId, address: origin.actor.ip ?? '' }) : undefined;
   try {
-    return await passWith(services, kind, { mfaToken, tenantId, subjectId, payload }, presented, visitor, place);
+    return await passWith(services, kind, { mfaToken, tenantId, subjectId, payload }, presented, origin, place);
   } finally {
     place?.giveBack();
   }
@@ -69,8 +75,8 @@ async function passWith<A extends SignInAccount>(
   kind: AccountKind<A>,
   { mfaToken, tenantId, subjectId, payload }: Challenge,
   presented: PresentedCode,
-  { actor, sourceOf }: Visitor,
-  place: Reservation | undefined,
+  { actor, sourceOf }: SignInOrigin,
+  place: HashingReservation | undefined,
 ) {
   if (!(await services.oneTimeTokens.spend(kind.purposes.mfa, mfaToken))) throw invalidToken();
   const admin = await kind.find(services, tenantId, subjectId);
@@ -79,31 +85,36 @@ async function passWith<A extends SignInAccount>(
   // Passwords may have been ruled out since the first step.
   if (await kind.whyNoPasswords(services, tenantId)) throw invalidToken();
   const source = sourceOf({ scope: kind.scopeOf(tenantId), accountDigest: admin.accountDigest });
-  const atTheDoor: AtTheDoor = { kind, tenantId, admin, actor, source };
-  const tried = await useUpCode(services, atTheDoor, admin.mfa, presented, place);
+  const atTheDoor: SignInSubject = { kind, tenantId, admin, actor, source };
+  const attempt = await useUpCode(services, atTheDoor, admin.mfa, presented, place);
   // Of two right codes under one token, one lets in.
   if (!(await services.oneTimeTokens.discard(kind.purposes.mfa, mfaToken))) throw invalidToken();
   return {
     tenantId,
     admin,
-    next: await admit(services, atTheDoor, tried, 'code' in presented ? 'password+totp' : 'password+backup_code'),
+    next: await completeSignIn(
+      services,
+      atTheDoor,
+      attempt,
+      'code' in presented ? 'password+totp' : 'password+backup_code',
+    ),
   };
 }
 
 async function useUpCode(
   services: SecondFactorDependencies,
-  atTheDoor: AtTheDoor,
+  atTheDoor: SignInSubject,
   mfa: MfaState,
   presented: PresentedCode,
-  reservation: Reservation | undefined,
-): Promise<Tried> {
+  reservation: HashingReservation | undefined,
+): Promise<CountedAttempt> {
   const {
     kind,
     tenantId,
     admin: { adminId },
   } = atTheDoor;
-  const account = accountOf(atTheDoor);
-  const behalf = behalfOf(account);
+  const account = signInAccountOf(atTheDoor);
+  const behalf = executionContextOf(account);
   const { accountDigest, subjectId, source } = account;
   const { result } = orThrow(
     await services.executor.execute(attemptLogin, { accountDigest, subjectId, factor: 'code', source }, behalf),
@@ -121,7 +132,7 @@ async function useUpCode(
     );
   } else {
     const kept = await services.vault.get(tenantId, kind.places.backupCodes(adminId), mfa.backupCodesRef);
-    const place = kept && (await placeOfCode(kept.toString(), presented.backupCode, services.passwords, reservation));
+    const place = kept && (await indexOfCode(kept.toString(), presented.backupCode, services.passwords, reservation));
     if (place === undefined) throw invalidCode();
     const { position } = orThrow(
       await kind.useBackupCode(services, { adminId, backupCodesRef: mfa.backupCodesRef, place }, behalf),

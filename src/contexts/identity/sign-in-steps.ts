@@ -1,16 +1,16 @@
 import { isPasswordExpired } from './domain/account.ts';
-import type { TrySource } from './domain/login-limits.ts';
-import type { Tried } from './domain/login.ts';
+import type { AttemptSource } from './domain/login-limits.ts';
+import type { CountedAttempt } from './domain/login.ts';
 import type { Actor } from '../../platform/kernel/actor.ts';
 import { FailureError, forbidden } from '../../platform/kernel/failure.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import type { AccountKind, SignInAccount, AccountKindsDependencies } from './account-kinds.ts';
 import {
-  forgiveTries,
-  giveBackTry,
+  forgiveAttempts,
+  refundAttempt,
   openSession,
   type KnownAccount,
-  type Tokens,
+  type SessionTokens,
   type SignInDependencies,
 } from './sign-in.ts';
 import type { OneTimeTokens } from './one-time-tokens.ts';
@@ -20,26 +20,26 @@ export interface SignInStepsDependencies extends AccountKindsDependencies, SignI
 }
 
 /** An administrator of a tenant or of an organization, on the way in. */
-export interface AtTheDoor {
+export interface SignInSubject {
   readonly kind: AccountKind;
   /** The tenant, or the organization. */
   readonly tenantId: TenantId;
   readonly admin: SignInAccount;
   readonly actor: Actor;
-  readonly source: TrySource;
+  readonly source: AttemptSource;
 }
 
 /** What follows a factor that was right (choice OP-022: the second factor first, then the forced change). */
-export type NextStep =
+export type SignInStep =
   | { readonly step: 'mfa'; readonly token: string }
   | { readonly step: 'change-password'; readonly token: string }
-  | { readonly step: 'done'; readonly tokens: Tokens };
+  | { readonly step: 'done'; readonly tokens: SessionTokens };
 
 /** Choice OP-024. */
 const MFA_TOKEN = { seconds: 5 * 60, tries: 5 };
 const TEMP_TOKEN_SECONDS = 15 * 60;
 
-export const accountOf = ({ kind, tenantId, admin, actor, source }: AtTheDoor): KnownAccount => ({
+export const signInAccountOf = ({ kind, tenantId, admin, actor, source }: SignInSubject): KnownAccount => ({
   tenantId,
   accountDigest: admin.accountDigest,
   subjectId: admin.adminId,
@@ -48,19 +48,19 @@ export const accountOf = ({ kind, tenantId, admin, actor, source }: AtTheDoor): 
 });
 
 /** The password was right. Whoever showed it is told why it does not let in; otherwise the second factor follows where one is on. */
-export async function passPassword(
+export async function acceptPassword(
   services: SignInStepsDependencies,
-  atTheDoor: AtTheDoor,
-  tried: Tried,
-): Promise<NextStep> {
+  atTheDoor: SignInSubject,
+  attempt: CountedAttempt,
+): Promise<SignInStep> {
   const { kind, tenantId, admin } = atTheDoor;
   const refusal = await whyNotAdmitted(services, atTheDoor);
   if (refusal) {
-    await giveBackTry(services, accountOf(atTheDoor), tried, 'not_admitted');
+    await refundAttempt(services, signInAccountOf(atTheDoor), attempt, 'not_admitted');
     throw new FailureError(forbidden(refusal));
   }
-  if (!admin.mfa) return admit(services, atTheDoor, tried, 'password');
-  await giveBackTry(services, accountOf(atTheDoor), tried, 'second_factor_follows');
+  if (!admin.mfa) return completeSignIn(services, atTheDoor, attempt, 'password');
+  await refundAttempt(services, signInAccountOf(atTheDoor), attempt, 'second_factor_follows');
   const token = { tenantId, subjectId: admin.adminId, payload: { epoch: admin.sessionEpoch } };
   return {
     step: 'mfa',
@@ -70,7 +70,7 @@ export async function passPassword(
 
 async function whyNotAdmitted(
   services: SignInStepsDependencies,
-  { kind, tenantId, admin }: AtTheDoor,
+  { kind, tenantId, admin }: SignInSubject,
 ): Promise<string | undefined> {
   if (admin.status === 'suspended') return 'account suspended';
   return (
@@ -80,12 +80,12 @@ async function whyNotAdmitted(
 }
 
 /** Everything that was asked for was right: tries are forgiven, and a session or a forced change of password follows. */
-export async function admit(
+export async function completeSignIn(
   services: SignInStepsDependencies,
-  atTheDoor: AtTheDoor,
-  tried: Tried,
+  atTheDoor: SignInSubject,
+  attempt: CountedAttempt,
   method: 'password' | 'password+totp' | 'password+backup_code',
-): Promise<NextStep> {
+): Promise<SignInStep> {
   const { kind, tenantId, admin, actor } = atTheDoor;
   const { adminId: subjectId, sessionEpoch: epoch, role } = admin;
   const next = admin.mustChangePassword
@@ -96,6 +96,6 @@ export async function admit(
         (tokens) => ({ step: 'done', tokens }) as const,
       );
   // Side by side: both appends share a flush, and a failure of either hands nothing out.
-  const [step] = await Promise.all([next, forgiveTries(services, accountOf(atTheDoor), tried)]);
+  const [step] = await Promise.all([next, forgiveAttempts(services, signInAccountOf(atTheDoor), attempt)]);
   return step;
 }

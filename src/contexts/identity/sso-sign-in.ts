@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { refuseSsoSignIn } from '../../../commands/sso/refuse-sso-sign-in.ts';
 import type { SsoProtocol } from '../sso/domain/events.ts';
-import { speaksFor } from '../sso/domain/fields.ts';
+import { coversEmail } from '../sso/domain/fields.ts';
 import type { SsoRefusal } from '../sso/domain/refusals.ts';
 import type { VouchedBy } from '../sso/domain/vouching.ts';
 import { adminByAccount, tenant, tenantStream, type AdminState } from '../tenants/domain/tenant.ts';
 import type { Actor } from '../../platform/kernel/actor.ts';
 import { INSTALLATION, type TenantId } from '../../platform/kernel/ids.ts';
 import { issueReauthentication, type ReauthenticationDependencies } from './reauthentication.ts';
-import { openSession, type Tokens, type SignInDependencies } from './sign-in.ts';
+import { openSession, type SessionTokens, type SignInDependencies } from './sign-in.ts';
 import type { AggregateLoader } from '../../platform/execution/aggregate-loader.ts';
 import type { Executor } from '../../platform/execution/executor.ts';
 import type { CommandPorts } from '../../../commands/ports.ts';
@@ -47,7 +47,7 @@ export async function admitAdmin(
   tenantId: TenantId,
   { email, emailDomains }: ProvenIdentity,
 ): Promise<AdminState> {
-  if (!speaksFor(emailDomains, email)) throw new SsoRefused('account_not_found', 'foreign domain');
+  if (!coversEmail(emailDomains, email)) throw new SsoRefused('account_not_found', 'foreign domain');
   const admin = adminByAccount(await loader.load(tenant, tenantStream(tenantId)), accountDigest(email));
   if (!admin) throw new SsoRefused('account_not_found');
   if (admin.status !== 'active') throw new SsoRefused('account_disabled', null, admin.adminId);
@@ -61,7 +61,7 @@ export interface SsoProof {
   readonly reauthenticated: boolean;
 }
 
-export interface SsoTokens extends Tokens {
+export interface SsoTokens extends SessionTokens {
   /** For those who have no password to re-authenticate with: their provider has done it. */
   readonly reAuthToken?: string;
 }

@@ -6,17 +6,17 @@ import type { AggregateReader } from '../../platform/kernel/aggregate.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 
 /** Whose configurations: a tenant's, or an organization's. */
-export type Owner = 'tenant' | 'organization';
+export type SsoConfigOwner = 'tenant' | 'organization';
 
-const vouchingsOf = (aggregates: AggregateReader, kind: Owner, id: TenantId): Promise<Vouchings> =>
+const vouchingsOf = (aggregates: AggregateReader, kind: SsoConfigOwner, id: TenantId): Promise<Vouchings> =>
   kind === 'tenant'
     ? aggregates.load(ssoVouchings, ssoConfigsStream(id))
     : aggregates.load(orgVouchings, organizationStream(id));
 
 /** For a session that begins now. */
-export async function vouchedNow(
+export async function vouchedByNow(
   aggregates: AggregateReader,
-  kind: Owner,
+  kind: SsoConfigOwner,
   id: TenantId,
   configId: string,
 ): Promise<VouchedBy> {
@@ -26,7 +26,7 @@ export async function vouchedNow(
 /** Whether a session that began so may go on; one that nobody vouched for depends on no configuration. */
 export const isStillVouchedFor = async (
   aggregates: AggregateReader,
-  kind: Owner,
+  kind: SsoConfigOwner,
   id: TenantId,
   by: VouchedBy | null,
 ): Promise<boolean> => by === null || stillVouches(await vouchingsOf(aggregates, kind, id), by);

@@ -8,11 +8,11 @@ import type { Executor } from '../../platform/execution/executor.ts';
 import { system } from '../../platform/kernel/actor.ts';
 import { orThrow } from '../../platform/kernel/failure.ts';
 import { INSTALLATION } from '../../platform/kernel/ids.ts';
-import type { Facts, Identity } from './mismatch.ts';
+import type { InstallationFacts, RecordedIdentity } from './mismatch.ts';
 
 const IDENTIFIED = installationEvents.definitions.InstallationIdentified;
 /** What stands in a log that is not ours to read. */
-const ILLEGIBLE: Identity = {
+const ILLEGIBLE: RecordedIdentity = {
   installationId: 'unknown',
   format: LOG_FORMAT,
   keys: { audit: '', account: '', claim: '', credentialSalt: '' },
@@ -36,14 +36,14 @@ export class InstallationIdentity {
     this.keys = keys;
   }
 
-  async inLog(): Promise<Identity | undefined> {
+  async inLog(): Promise<RecordedIdentity | undefined> {
     const [first] = await this.#store.readStream(installationStream(), { limit: 1 });
     if (!first) return undefined;
     const read = first.type === 'InstallationIdentified' ? IDENTIFIED.schema.safeParse(first.data) : undefined;
     return read?.success ? read.data : ILLEGIBLE;
   }
 
-  async inTables(): Promise<Facts['tables']['identity']> {
+  async inTables(): Promise<InstallationFacts['tables']['identity']> {
     const { rows } = await this.#pool.query<{ id: string; format: number; keys: KeyFingerprints; in_log: boolean }>({
       name: 'installation',
       text: SELECT,

@@ -7,10 +7,10 @@ import type { TenantPool } from '../../platform/database/tenant-pool.ts';
 import type { LogTrust, MismatchKind } from '../../platform/eventstore/log-trust.ts';
 import type { EventStore } from '../../platform/eventstore/port.ts';
 import type { InstallationIdentity } from './installation-identity.ts';
-import { displaced, mismatchOf, movedTo, type Mismatch } from './mismatch.ts';
+import { displacedReason, mismatchOf, movedToReason, type Mismatch } from './mismatch.ts';
 import { TablesCheck } from './tables-check.ts';
 import { storeOfLog } from './log-copy/moved-log.ts';
-import type { FeedTail, LogMark } from '../../platform/projector/feed-tail.ts';
+import type { CatchUpSubscription, LogMark } from '../../platform/projector/catch-up-subscription.ts';
 
 const EVERY_MS = 5_000;
 /** While the log is in doubt. */
@@ -38,7 +38,7 @@ interface Parts {
   readonly service: TenantPool;
   readonly identity: InstallationIdentity;
   readonly executor: Parameters<InstallationIdentity['adopt']>[0];
-  readonly tail: FeedTail;
+  readonly subscription: CatchUpSubscription;
   readonly trust: LogTrust;
   readonly log: Logger;
   /** This process projects: it writes down how far it knows the log. */
@@ -148,18 +148,18 @@ export class LogWatch {
   }
 
   async #mismatch(): Promise<Mismatch | undefined> {
-    const { store, pool, tail, identity } = this.#parts;
+    const { store, pool, subscription, identity } = this.#parts;
     // First: positions of one store say nothing about the other's log.
     const home = await storeOfLog(pool);
-    if (home && home !== store.name) return movedTo(home);
+    if (home && home !== store.name) return movedToReason(home);
     // Whoever writes down an identity begins with the tables: read the other way round, it cannot seem to be in the log alone.
     const inLog = await identity.inLog();
     const inTables = await identity.inTables();
     // What is known is looked up before the end of the log: the log may grow meanwhile, never shrink.
-    const { head: read, mark: seen } = tail;
+    const { head: read, mark: seen } = subscription;
     const known = (await pool.query<Known>({ name: 'log-known', text: KNOWN })).rows[0]!;
     const end = await store.head();
-    const isUsed = inLog !== undefined || (await store.readFeed(0n, 1)).events.length > 0;
+    const isUsed = inLog !== undefined || (await store.readAll(0n, 1)).events.length > 0;
     const furthest = BigInt(known.furthest ?? 0);
     const found = mismatchOf({
       own: identity.keys,
@@ -173,7 +173,7 @@ export class LogWatch {
   async #displaced(seen: LogMark | undefined, { position, event_id: id }: Known): Promise<Mismatch | undefined> {
     const stored = position && id ? { position: BigInt(position), id } : undefined;
     for (const mark of [seen, stored]) {
-      if (mark && (await this.#parts.store.idAt(mark.position)) !== mark.id) return displaced(mark.position);
+      if (mark && (await this.#parts.store.idAt(mark.position)) !== mark.id) return displacedReason(mark.position);
     }
     return undefined;
   }
@@ -186,10 +186,10 @@ export class LogWatch {
   }
 
   async #leaveMark(): Promise<void> {
-    const { projects, pool, tail } = this.#parts;
+    const { projects, pool, subscription } = this.#parts;
     if (this.#hasTold) await pool.query(CLEAR);
     this.#hasTold = false;
-    const mark: LogMark | undefined = tail.mark;
+    const mark: LogMark | undefined = subscription.mark;
     if (!projects || !mark || mark.position <= this.#marked) return;
     await pool.query({ name: 'log-mark', text: MARK, values: [String(mark.position), mark.id] });
     this.#marked = mark.position;
@@ -204,7 +204,7 @@ export class LogWatch {
 }
 
 /** What some running process holds against the log, if any does. */
-export async function standingDoubt(pool: pg.Pool): Promise<Mismatch | undefined> {
+export async function recordedLogDoubt(pool: pg.Pool): Promise<Mismatch | undefined> {
   const { rows } = await pool.query<Mismatch>(STANDING, [DOUBT_STANDS_SECONDS]);
   return rows[0];
 }

@@ -7,24 +7,24 @@ import { personKey, type Person } from '../../platform/vault/vault.ts';
 const PAGE = 2_000;
 
 /** What events after a checkpoint say about tables that must have been there when they were written. */
-export interface Traces {
+export interface KeyTraces {
   /** Persons under whose keys something was sealed, though the tables have neither a key nor an erasure of theirs. */
   readonly lost: readonly Person[];
   /** The furthest position of an audit entry whose head was sealed: the audit log had come there at least. */
   readonly sealedTo: Position;
 }
 
-type Parts = { readonly store: Pick<EventStore, 'readFeed'>; readonly service: TenantPool };
+type Parts = { readonly store: Pick<EventStore, 'readAll'>; readonly service: TenantPool };
 
 /**
  * Reads the log after the furthest checkpoint. A key is made before anything is sealed with it, and a backup of the tables is of one
  * moment: whoever is named up to that checkpoint has a key in them.
  */
-export async function tracesAfter({ store, service }: Parts, after: Position): Promise<Traces> {
+export async function keyTracesAfter({ store, service }: Parts, after: Position): Promise<KeyTraces> {
   const persons = new Map<string, Person>();
   let sealedTo = 0n;
   for (let from = after; ;) {
-    const { events, position } = await store.readFeed(from, PAGE);
+    const { events, position } = await store.readAll(from, PAGE);
     for (const { tenantId, type, data } of events) {
       const { $sealed, position: sealed } = data as { $sealed?: { person?: unknown }; position?: unknown };
       const personId = $sealed?.person;

@@ -10,23 +10,23 @@ export interface Mismatch {
 }
 
 /** Who somebody is, as log or tables say. */
-export interface Identity {
+export interface RecordedIdentity {
   readonly installationId: string;
   readonly format: number;
   readonly keys: KeyFingerprints;
 }
 
-export interface Facts {
+export interface InstallationFacts {
   /** The keys that this process works with. */
   readonly own: KeyFingerprints;
   readonly log: {
-    readonly identity: Identity | undefined;
+    readonly identity: RecordedIdentity | undefined;
     readonly end: Position;
     /** It holds events of an installation; only asked about a log without an identity. */
     readonly isUsed: boolean;
   };
   readonly tables: {
-    readonly identity: (Identity & { readonly inLog: boolean }) | undefined;
+    readonly identity: (RecordedIdentity & { readonly inLog: boolean }) | undefined;
     /** The highest checkpoint of any read model, reaction or backlog, or the mark in `log_watch`. */
     readonly furthest: Position;
   };
@@ -35,7 +35,7 @@ export interface Facts {
 }
 
 /** What contradicts what, if anything does. Which of several reasons is named: the one that explains the others. */
-export function mismatchOf({ own, log, tables, read }: Facts): Mismatch | undefined {
+export function mismatchOf({ own, log, tables, read }: InstallationFacts): Mismatch | undefined {
   return (
     (log.identity ? strangerOf(own, log.identity, tables) : namelessLog(log, tables)) ??
     tooShort(log, tables.furthest, read)
@@ -44,8 +44,8 @@ export function mismatchOf({ own, log, tables, read }: Facts): Mismatch | undefi
 
 function strangerOf(
   own: KeyFingerprints,
-  log: Identity,
-  { identity, furthest }: Facts['tables'],
+  log: RecordedIdentity,
+  { identity, furthest }: InstallationFacts['tables'],
 ): Mismatch | undefined {
   if (log.format > LOG_FORMAT)
     return {
@@ -72,7 +72,10 @@ function strangerOf(
   return undefined;
 }
 
-function namelessLog({ end, isUsed }: Facts['log'], { identity, furthest }: Facts['tables']): Mismatch | undefined {
+function namelessLog(
+  { end, isUsed }: InstallationFacts['log'],
+  { identity, furthest }: InstallationFacts['tables'],
+): Mismatch | undefined {
   if (isUsed && furthest === 0n && !identity)
     return {
       kind: 'empty_tables',
@@ -92,7 +95,7 @@ function namelessLog({ end, isUsed }: Facts['log'], { identity, furthest }: Fact
   return undefined;
 }
 
-function tooShort({ end }: Facts['log'], furthest: Position, read: Position): Mismatch | undefined {
+function tooShort({ end }: InstallationFacts['log'], furthest: Position, read: Position): Mismatch | undefined {
   if (furthest > end)
     return {
       kind: 'log_older',
@@ -107,7 +110,7 @@ function tooShort({ end }: Facts['log'], furthest: Position, read: Position): Mi
 }
 
 /** The log is in the other store since it was copied there; what is left in this one is behind, and closed. */
-export const movedTo = (store: EventStore['name']): Mismatch => ({
+export const movedToReason = (store: EventStore['name']): Mismatch => ({
   kind: 'log_moved',
   reason:
     store === 'postgres'
@@ -116,7 +119,7 @@ export const movedTo = (store: EventStore['name']): Mismatch => ({
 });
 
 /** An event that was known to stand somewhere does not stand there. */
-export const displaced = (position: Position): Mismatch => ({
+export const displacedReason = (position: Position): Mismatch => ({
   kind: 'log_older',
   reason: `the event log went back, or is another one: the event at position ${position} is not the one that was there before`,
 });

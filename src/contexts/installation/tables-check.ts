@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { TenantPool } from '../../platform/database/tenant-pool.ts';
 import type { EventStore } from '../../platform/eventstore/port.ts';
 import type { Position } from '../../platform/kernel/event.ts';
-import { tracesAfter, type Traces } from './lost-keys.ts';
+import { keyTracesAfter, type KeyTraces } from './lost-keys.ts';
 import type { Mismatch } from './mismatch.ts';
 
 interface Parts {
@@ -43,7 +43,7 @@ export class TablesCheck {
   }
 
   async #look(furthest: Position, end: Position): Promise<Mismatch | undefined> {
-    const traces = await tracesAfter(this.#parts, furthest);
+    const traces = await keyTracesAfter(this.#parts, furthest);
     // Looked up afterwards: another process may project meanwhile.
     const {
       rows: [audited],
@@ -53,7 +53,7 @@ export class TablesCheck {
 }
 
 function olderTables(
-  { lost, sealedTo }: Traces,
+  { lost, sealedTo }: KeyTraces,
   { furthest, end, audited }: { furthest: Position; end: Position; audited: Position },
 ): Mismatch | undefined {
   const older = `the tables are older than the event log: they have come to position ${furthest}, and the log ends at ${end}`;

@@ -1,18 +1,18 @@
 import type { PictureKeeper } from '../../../commands/screenshots/take-screenshot.ts';
-import type { ScreenshotPlace } from './domain/place.ts';
+import type { ScreenshotLocation } from './domain/screenshot-location.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { objectKey, objectPrefix, type ObjectStore } from '../../platform/objects/object-store.ts';
-import { open, seal } from '../../platform/vault/keyring.ts';
+import { decrypt, encrypt } from '../../platform/vault/keyring.ts';
 import { personKey, type PersonKeys } from '../../platform/vault/vault.ts';
 
 /** All screenshots of the installation. */
-export const PICTURES = objectPrefix('screenshots');
+export const SCREENSHOT_PREFIX = objectPrefix('screenshots');
 
-const keyOf = ({ tenantId, userId, deviceId, day, screenshotId }: ScreenshotPlace): string =>
+const keyOf = ({ tenantId, userId, deviceId, day, screenshotId }: ScreenshotLocation): string =>
   objectKey('screenshots', tenantId, userId, deviceId, day, screenshotId);
 
 /** Which screenshot an object is. */
-export function placeOf(key: string): ScreenshotPlace {
+export function screenshotLocationOf(key: string): ScreenshotLocation {
   const [, tenantId, userId, deviceId, day, screenshotId] = key.split('/') as [
     string,
     TenantId,
@@ -24,7 +24,7 @@ export function placeOf(key: string): ScreenshotPlace {
   return { tenantId, userId, deviceId, day, screenshotId };
 }
 
-const boundTo = ({ tenantId, screenshotId }: ScreenshotPlace): string => `screenshot|${tenantId}|${screenshotId}`;
+const boundTo = ({ tenantId, screenshotId }: ScreenshotLocation): string => `screenshot|${tenantId}|${screenshotId}`;
 
 /**
  * The pictures themselves, each sealed under its person's own key and bound to its id: with that key destroyed none can be
@@ -40,19 +40,19 @@ export class Pictures implements PictureKeeper {
     this.#personKeys = personKeys;
   }
 
-  async keep(place: ScreenshotPlace, picture: Buffer): Promise<boolean> {
+  async keep(place: ScreenshotLocation, picture: Buffer): Promise<boolean> {
     const key = await this.#personKeys.forSealing(place.tenantId, place.userId);
     if (!key) return false;
-    await this.#objects.put(keyOf(place), seal(key, picture, boundTo(place)));
+    await this.#objects.put(keyOf(place), encrypt(key, picture, boundTo(place)));
     return true;
   }
 
   /** Undefined where the picture, or the key to it, is gone. */
-  async read(place: ScreenshotPlace): Promise<Buffer | undefined> {
+  async read(place: ScreenshotLocation): Promise<Buffer | undefined> {
     const person = { tenantId: place.tenantId, personId: place.userId };
     const [sealed, keys] = await Promise.all([this.#objects.get(keyOf(place)), this.#personKeys.forOpening([person])]);
     const key = keys.get(personKey(person));
-    return sealed && key && open(key, sealed, boundTo(place));
+    return sealed && key && decrypt(key, sealed, boundTo(place));
   }
 
   async deleteAllOf(tenantId: TenantId, userId: string, signal?: AbortSignal): Promise<void> {

@@ -4,7 +4,7 @@ import type { TenantId } from '../../platform/kernel/ids.ts';
 /** Choice OP-202. */
 const GOOD_FOR_S = 15 * 60;
 
-export interface Signed {
+export interface SignedAddress {
   readonly tenantId: TenantId;
   readonly screenshotId: string;
   /** Epoch seconds, as they stand in the address. */
@@ -30,14 +30,14 @@ export class SignedAddresses {
   }
 
   /** Whether it expired is told only to those who hold an address that was good. */
-  judge({ signature, ...signed }: Signed, now: number): 'good' | 'expired' | 'forged' {
+  judge({ signature, ...signed }: SignedAddress, now: number): 'good' | 'expired' | 'forged' {
     const expected = this.#sign(signed);
     const given = /^[0-9a-f]{64}$/.test(signature) ? Buffer.from(signature, 'hex') : Buffer.alloc(expected.length);
     if (!timingSafeEqual(given, expected)) return 'forged';
     return Number(signed.expires) * 1_000 > now ? 'good' : 'expired';
   }
 
-  #sign({ tenantId, screenshotId, expires }: Omit<Signed, 'signature'>): Buffer {
+  #sign({ tenantId, screenshotId, expires }: Omit<SignedAddress, 'signature'>): Buffer {
     return createHmac('sha256', this.#key).update(`${tenantId}\n${screenshotId}\n${expires}`).digest();
   }
 }

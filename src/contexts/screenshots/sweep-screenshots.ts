@@ -10,7 +10,7 @@ import { dayOf } from '../../platform/kernel/read-model.ts';
 import type { LogTrust } from '../../platform/eventstore/log-trust.ts';
 import { ObjectStoreUnavailable, type ObjectStore } from '../../platform/objects/object-store.ts';
 import { personKey, type PersonKeys } from '../../platform/vault/vault.ts';
-import { PICTURES, placeOf } from './pictures.ts';
+import { SCREENSHOT_PREFIX, screenshotLocationOf } from './pictures.ts';
 
 /** An upload that is under way has an object and no event yet. */
 const LEFT_ALONE_MS = 3_600_000;
@@ -48,7 +48,7 @@ export const sweepScreenshots = (sweeping: Sweeping): AnyJob =>
       try {
         await sweeping.trust.assured();
         const firstKept = await trimRows(sweeping);
-        for await (const { key, storedAt } of sweeping.objects.list(PICTURES)) {
+        for await (const { key, storedAt } of sweeping.objects.list(SCREENSHOT_PREFIX)) {
           if (signal.aborted) return;
           if (Date.now() - storedAt > LEFT_ALONE_MS && (await isOver(sweeping, key, firstKept))) {
             await sweeping.trust.assured();
@@ -82,7 +82,7 @@ async function isOver(
   key: string,
   firstKept: ReadonlyMap<string, string>,
 ): Promise<boolean> {
-  const { tenantId, userId, deviceId, day, screenshotId } = placeOf(key);
+  const { tenantId, userId, deviceId, day, screenshotId } = screenshotLocationOf(key);
   if (day < (firstKept.get(tenantId) ?? '')) return true;
   const person = { tenantId: tenantId as TenantId, personId: userId };
   if (!(await personKeys.forOpening([person])).has(personKey(person))) return true;

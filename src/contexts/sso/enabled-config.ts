@@ -1,5 +1,5 @@
 import type { OidcConfig, SamlConfig, SsoProtocol } from './domain/events.ts';
-import { enabledConfig, ssoConfigs, ssoConfigsStream, ssoSecretPlace } from './domain/sso-configs.ts';
+import { enabledConfig, ssoConfigs, ssoConfigsStream, ssoSecretLocation } from './domain/sso-configs.ts';
 import { tenant, tenantStream } from '../tenants/domain/tenant.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import type { AggregateLoader } from '../../platform/execution/aggregate-loader.ts';
@@ -35,6 +35,6 @@ export async function enabledSsoConfig<P extends SsoProtocol>(
   const secret =
     config.secretRef === null
       ? undefined
-      : await vault.get(tenantId, ssoSecretPlace(config.configId), config.secretRef);
+      : await vault.get(tenantId, ssoSecretLocation(config.configId), config.secretRef);
   return { config, secret: secret?.toString() ?? null, externalBaseUrl };
 }

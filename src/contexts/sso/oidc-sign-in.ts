@@ -2,13 +2,19 @@ import { ORG_OIDC_CALLBACK, OIDC_CALLBACK } from './domain/addresses.ts';
 import type { OidcConfig } from './domain/events.ts';
 import type { VouchedBy } from './domain/vouching.ts';
 import { SsoRefused, type ProvenIdentity } from '../identity/sso-sign-in.ts';
-import { vouchedNow } from '../identity/vouching.ts';
+import { vouchedByNow } from '../identity/vouching.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { guardedFetch } from '../../platform/outbound/guarded-fetch.ts';
 import { enabledSsoConfig, type EnabledConfig, type EnabledConfigDependencies } from './enabled-config.ts';
 import { openIdProvider } from './openid-client-provider.ts';
 import type { OpenIdProvider } from './openid-provider.ts';
-import { arrive, depart, type Departure, type Trip, type RoundTripDependencies } from './round-trip.ts';
+import {
+  acceptCallback,
+  startAuthorization,
+  type StartedAuthorization,
+  type PendingAuthorization,
+  type RoundTripDependencies,
+} from './pending-authorization.ts';
 import type { AggregateLoader } from '../../platform/execution/aggregate-loader.ts';
 
 export interface OidcSignInDependencies extends EnabledConfigDependencies, RoundTripDependencies {
@@ -34,7 +40,7 @@ export const openIdProviderOf = (
     { fetch: guardedFetch({ allowPrivate: devMode }), allowHttp: devMode },
   );
 
-export interface Started extends Departure {
+export interface StartedSignIn extends StartedAuthorization {
   readonly address: string;
   /** Whether browsers reach this service over TLS. */
   readonly secure: boolean;
@@ -44,23 +50,23 @@ export interface Started extends Departure {
 export async function startOidcSignIn(
   services: OidcSignInDependencies,
   found: Registered | undefined,
-  trip: Omit<Trip, 'configId'>,
-): Promise<Started> {
+  trip: Omit<PendingAuthorization, 'configId'>,
+): Promise<StartedSignIn> {
   if (!found) throw new SsoRefused('sso_not_configured');
-  const departure = await depart(services, { ...trip, configId: found.config.configId }, isSecure(found));
+  const departure = await startAuthorization(services, { ...trip, configId: found.config.configId }, isSecure(found));
   const redirectUri = found.externalBaseUrl + CALLBACKS[trip.kind];
   const address = await openIdProviderOf(services, found).authorizationUrl({ ...departure.request, redirectUri });
   return { ...departure, address: address.href, secure: isSecure(found) };
 }
 
-export interface Returned {
+export interface OidcCallback {
   readonly state: string;
   readonly query: URLSearchParams;
   readonly browserSecret: string | undefined;
 }
 
-export interface Finished {
-  readonly trip: Trip;
+export interface FinishedSignIn {
+  readonly authorization: PendingAuthorization;
   readonly identity: ProvenIdentity;
   /** As the configuration was before the provider was asked: one that is changed meanwhile has vouched for nobody. */
   readonly vouchedBy: VouchedBy;
@@ -71,21 +77,21 @@ export interface Finished {
 /** Whom the provider vouches for. `onTrip` hears of the trip as soon as it is believed. Throws `SsoRefused`. */
 export async function finishOidcSignIn(
   services: OidcSignInDependencies,
-  kind: Trip['kind'],
-  { state, query, browserSecret }: Returned,
+  kind: PendingAuthorization['kind'],
+  { state, query, browserSecret }: OidcCallback,
   find: FindConfig,
-  onTrip: (trip: Trip) => void,
-): Promise<Finished> {
-  const { trip, request } = await arrive(services, kind, state, browserSecret);
+  onTrip: (authorization: PendingAuthorization) => void,
+): Promise<FinishedSignIn> {
+  const { authorization: trip, request } = await acceptCallback(services, kind, state, browserSecret);
   onTrip(trip);
-  const vouchedBy = await vouchedNow(services.loader, kind, trip.owner, trip.configId);
+  const vouchedBy = await vouchedByNow(services.loader, kind, trip.owner, trip.configId);
   const found = await find(trip.owner);
   // Another configuration has been enabled since: what comes back is of an issuer that nobody trusts here any more.
   if (found?.config.configId !== trip.configId) throw new SsoRefused('sso_not_configured');
   const redirectUri = found.externalBaseUrl + CALLBACKS[kind];
   const { email } = await openIdProviderOf(services, found).redeem(query, { ...request, redirectUri });
   return {
-    trip,
+    authorization: trip,
     vouchedBy,
     identity: { email, emailDomains: found.config.emailDomains },
     browserSecret: browserSecret!,

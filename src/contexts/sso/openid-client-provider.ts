@@ -25,13 +25,13 @@ const SIGNATURE_ALGORITHMS = new Set([
 const SKEW_SECONDS = 60;
 const TIMEOUT_SECONDS = 10;
 
-export interface Reach {
+export interface OidcHttpOptions {
   readonly fetch: GuardedFetch;
   /** Development: an issuer on this machine speaks plain HTTP. */
   readonly allowHttp: boolean;
 }
 
-export function openIdProvider(client: OpenIdClient, reach: Reach): OpenIdProvider {
+export function openIdProvider(client: OpenIdClient, reach: OidcHttpOptions): OpenIdProvider {
   return {
     async authorizationUrl({ redirectUri, state, nonce, codeVerifier, reauthenticates }) {
       const config = await discovered(client, reach);
@@ -72,7 +72,7 @@ export function openIdProvider(client: OpenIdClient, reach: Reach): OpenIdProvid
 
 async function discovered(
   { issuerUrl, clientId, clientSecret }: OpenIdClient,
-  reach: Reach,
+  reach: OidcHttpOptions,
 ): Promise<oidc.Configuration> {
   const metadata = { [oidc.clockTolerance]: SKEW_SECONDS };
   const options = {
@@ -154,7 +154,7 @@ function identityOf(subject: string, said: Readonly<Record<string, unknown>>): O
 
 const withoutSlash = (address: string): string => address.replace(/\/+$/, '');
 
-function isWebAddress(address: string, { allowHttp }: Reach): boolean {
+function isWebAddress(address: string, { allowHttp }: OidcHttpOptions): boolean {
   const protocol = URL.canParse(address) ? new URL(address).protocol : '';
   return protocol === 'https:' || (allowHttp && protocol === 'http:');
 }

@@ -3,10 +3,10 @@ import {
   organization,
   organizationStream,
   orgAdminByAccount,
-  orgSsoSecretPlace,
+  orgSsoSecretLocation,
   type OrgAdminState,
 } from '../organizations/domain/organization.ts';
-import { speaksFor } from './domain/fields.ts';
+import { coversEmail } from './domain/fields.ts';
 import { SsoRefused, type ProvenIdentity } from '../identity/sso-sign-in.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import type { AggregateLoader } from '../../platform/execution/aggregate-loader.ts';
@@ -27,7 +27,7 @@ export async function enabledOrgConfig({ loader, vault }: OrgOidcDependencies, o
   const secret =
     clientSecretRef === null
       ? undefined
-      : await vault.get(organizationId, orgSsoSecretPlace(configId), clientSecretRef);
+      : await vault.get(organizationId, orgSsoSecretLocation(configId), clientSecretRef);
   return { config, secret: secret?.toString() ?? null, externalBaseUrl: state.externalBaseUrl };
 }
 
@@ -37,7 +37,7 @@ export async function admitOrgAdmin(
   organizationId: TenantId,
   { email, emailDomains }: ProvenIdentity,
 ): Promise<OrgAdminState> {
-  if (!speaksFor(emailDomains, email)) throw new SsoRefused('account_not_found', 'foreign domain');
+  if (!coversEmail(emailDomains, email)) throw new SsoRefused('account_not_found', 'foreign domain');
   const admin = orgAdminByAccount(
     await loader.load(organization, organizationStream(organizationId)),
     accountDigest(email),

@@ -36,7 +36,7 @@ export const pageReturnOf = ({
 }): PageReturn => (return_to === 'login' && challenge ? { challenge } : undefined);
 
 /** Whom the provider vouched for. The session begins when the code is exchanged. */
-export interface HandedOver {
+export interface SignInHandover {
   readonly tenantId: TenantId;
   readonly adminId: string;
   /** Of the admin at that moment: whoever is signed out everywhere in the meantime does not come in. */
@@ -56,9 +56,9 @@ const payloadSchema = z.object({
 });
 
 /** The address on this host to send the browser to. */
-export async function handOver(
+export async function issueHandover(
   tokens: OneTimeTokens,
-  { tenantId, adminId, sessionEpoch, method, vouchedBy, reauthenticated }: HandedOver,
+  { tenantId, adminId, sessionEpoch, method, vouchedBy, reauthenticated }: SignInHandover,
   { challenge }: NonNullable<PageReturn>,
 ): Promise<string> {
   const code = await tokens.issue(
@@ -70,11 +70,15 @@ export async function handOver(
 }
 
 /** Choice OP-150's words, for a sign-in that led to nobody. */
-export const refusedReturn = (reason: SsoRefusal, tenantId?: TenantId): string =>
+export const refusalAddress = (reason: SsoRefusal, tenantId?: TenantId): string =>
   `/login?${new URLSearchParams({ ...(tenantId ? { tenant_id: tenantId } : {}), sso_error: reason }).toString()}`;
 
 /** Spends the code, whether or not the verifier is right. */
-export async function takeOver(tokens: OneTimeTokens, code: string, verifier: string): Promise<HandedOver | undefined> {
+export async function redeemHandover(
+  tokens: OneTimeTokens,
+  code: string,
+  verifier: string,
+): Promise<SignInHandover | undefined> {
   const token = await tokens.spend('sso-handoff', code);
   const payload = payloadSchema.safeParse(token?.payload);
   if (!token || !payload.success) return undefined;

@@ -4,11 +4,11 @@ import { ordinaryDays } from '../../platform/kernel/token-bucket.ts';
 import type { ArrivalBudgets } from '../../platform/arrivals/arrival-budgets.ts';
 
 /** Observations of one browser on an ordinary day: one every second and a half of eight hours. */
-export const OBSERVATIONS = ordinaryDays(20_000);
+export const OBSERVATION_BUDGET = ordinaryDays(20_000);
 /** What is fetched at once, so that small batches do not cost a statement each. */
 const FETCHED = 1_000;
 /** Devices whose rest is kept here; what is left of others goes back. */
-const MOST_KEPT = 20_000;
+const MAX_KEPT = 20_000;
 
 interface Rest {
   readonly tenantId: TenantId;
@@ -23,7 +23,7 @@ interface Rest {
 export class ObservationAllowance {
   readonly #budgets: Pick<ArrivalBudgets, 'take'>;
   readonly #kept = new LRUCache<string, Rest>({
-    max: MOST_KEPT,
+    max: MAX_KEPT,
     dispose: (rest, _key, reason) => {
       if (reason === 'evict') void this.#fetch(rest.tenantId, rest.deviceId, -rest.left).catch(() => undefined);
     },
@@ -70,6 +70,6 @@ export class ObservationAllowance {
   }
 
   #fetch(tenantId: TenantId, deviceId: string, amount: number): Promise<number> {
-    return this.#budgets.take(tenantId, [{ name: `observations/${deviceId}`, size: OBSERVATIONS, amount }]);
+    return this.#budgets.take(tenantId, [{ name: `observations/${deviceId}`, size: OBSERVATION_BUDGET, amount }]);
   }
 }

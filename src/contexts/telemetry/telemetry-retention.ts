@@ -2,11 +2,10 @@ import { LRUCache } from 'lru-cache';
 import { retentionUnder } from '../settings/domain/retention.ts';
 import type { EventStore } from '../../platform/eventstore/port.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
-import type { Config } from '../../app/config/config.ts';
 import type { Lookups } from '../identity/lookups.ts';
 
 export interface TelemetryRetentionDependencies {
-  readonly config: Pick<Config, 'eventRetentionDays' | 'streamRetentionDays'>;
+  readonly config: { readonly eventRetentionDays: number; readonly streamRetentionDays: number };
   readonly lookups: Lookups;
 }
 
@@ -19,13 +18,13 @@ export async function retentionOf(
   return tenant?.license ? retentionUnder(tenant.license, config) : config;
 }
 
-const MOST_REMEMBERED = 100_000;
+const MAX_REMEMBERED = 100_000;
 
 /** Lets device-days leave the log in time: asks the store once for each. */
 export class StreamRetention {
   readonly #store: Pick<EventStore, 'setRetention'>;
   /** Streams whose retention this process has set. A process that died before it could leaves that to the next report. */
-  readonly #known = new LRUCache<string, true>({ max: MOST_REMEMBERED });
+  readonly #known = new LRUCache<string, true>({ max: MAX_REMEMBERED });
 
   constructor(store: Pick<EventStore, 'setRetention'>) {
     this.#store = store;

@@ -6,7 +6,7 @@ import { userDaily } from '../../../projections/dashboard/user-daily.ts';
 import { viewedKinds } from '../../../projections/telemetry/observations.ts';
 import type { License } from '../tenants/domain/license.ts';
 import { retentionUnder } from '../settings/domain/retention.ts';
-import { patientQuery } from '../../platform/database/patience.ts';
+import { maintenanceQuery } from '../../platform/database/time-limits.ts';
 import { declareJob, defineJob, type AnyJob } from '../../platform/jobs/job.ts';
 
 const AT_ONCE = 5_000;
@@ -58,9 +58,9 @@ export const trimObservations = (projector: pg.Pool, set: Kept): AnyJob =>
         ] as const) {
           let trimmed = AT_ONCE;
           while (!signal.aborted && trimmed === AT_ONCE)
-            trimmed = (await patientQuery(projector, PATIENCE_MS, sql, values)).rowCount ?? 0;
+            trimmed = (await maintenanceQuery(projector, PATIENCE_MS, sql, values)).rowCount ?? 0;
         }
-        for (const sql of TRIM_DAYS) await patientQuery(projector, PATIENCE_MS, sql, [id, before]);
+        for (const sql of TRIM_DAYS) await maintenanceQuery(projector, PATIENCE_MS, sql, [id, before]);
       }
     },
   });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { GuardedFetch } from '../../platform/outbound/guarded-fetch.ts';
 import { addressBelow, askProvider } from './ask-provider.ts';
-import type { Answers, Provider } from './provider.ts';
+import type { ProviderResults, ThreatIntelProvider } from './provider.ts';
 
 const known = z.object({
   data: z.object({
@@ -13,7 +13,7 @@ const known = z.object({
  * The multi-vendor reputation service: `GET {base}/api/v3/domains/{domain}` with the key in `x-apikey`, answered with how many
  * vendors take the domain for what. A domain that it has never heard of is one that nobody flags.
  */
-export class DomainReputation implements Provider<'reputation'> {
+export class DomainReputation implements ThreatIntelProvider<'reputation'> {
   readonly #base: string;
   readonly #fetch: GuardedFetch;
 
@@ -22,7 +22,7 @@ export class DomainReputation implements Provider<'reputation'> {
     this.#fetch = fetch;
   }
 
-  async lookUp(domain: string, apiKey: string): Promise<Answers['reputation']> {
+  async lookUp(domain: string, apiKey: string): Promise<ProviderResults['reputation']> {
     const address = addressBelow(this.#base, `api/v3/domains/${encodeURIComponent(domain)}`);
     const answer = await askProvider(this.#fetch, address, { 'x-apikey': apiKey }, known);
     return { maliciousCount: answer?.data.attributes.last_analysis_stats.malicious ?? 0 };

@@ -5,14 +5,14 @@ import {
   domainScan,
   domainScanStream,
   dueServices,
-  verdictOf,
+  domainVerdictOf,
   type ScanData,
-  type Verdict,
+  type DomainVerdict,
 } from './domain/domain-scan.ts';
 import { isScannable } from './domain/scannable.ts';
 import { scanServices, type ScanService } from './domain/services.ts';
-import { keyPlace, threatIntel, threatIntelStream } from './domain/settings.ts';
-import type { Executor, Issuer } from '../../platform/execution/executor.ts';
+import { serviceKeyLocation, threatIntel, threatIntelStream } from './domain/settings.ts';
+import type { Executor, ExecutionContext } from '../../platform/execution/executor.ts';
 import type { AggregateReader } from '../../platform/kernel/aggregate.ts';
 import { orThrow } from '../../platform/kernel/failure.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
@@ -20,10 +20,10 @@ import type { Freshness } from '../../platform/projector/freshness.ts';
 import type { CommandPorts } from '../../../commands/ports.ts';
 import type { Vault } from '../../platform/vault/vault.ts';
 import type { CallBudget } from './call-budget.ts';
-import { ProviderFailed, type Answers, type Providers } from './provider.ts';
+import { ProviderFailed, type ProviderResults, type ThreatIntelProviders } from './provider.ts';
 
 /** Which browser wants to know. */
-export interface Asker {
+export interface ScanRequester {
   readonly deviceId: string | null;
   readonly userId: string | null;
   /** Its place in the queue was counted when it got it. */
@@ -34,7 +34,7 @@ export interface Asker {
 
 export interface Scanned {
   readonly data: ScanData;
-  readonly verdict: Verdict;
+  readonly verdict: DomainVerdict;
   /** Whether a service has answered just now. */
   readonly scanned: boolean;
   /** Epoch milliseconds at which a budget that was used up is free again. */
@@ -42,7 +42,7 @@ export interface Scanned {
 }
 
 type Outcome = { readonly service: ScanService } & (
-  { readonly answer: Answers[ScanService] } | { readonly reason: string } | { readonly until: number }
+  { readonly answer: ProviderResults[ScanService] } | { readonly reason: string } | { readonly until: number }
 );
 
 export interface ScanningPorts {
@@ -51,7 +51,7 @@ export interface ScanningPorts {
   readonly freshness: Pick<Freshness, 'waitFor'>;
   readonly vault: Vault;
   readonly budget: Pick<CallBudget, 'take' | 'takeShare' | 'mayWait'>;
-  readonly providers: Providers;
+  readonly providers: ThreatIntelProviders;
 }
 
 /**
@@ -67,11 +67,11 @@ export class DomainScans {
   }
 
   /** What is known of a domain, after a scan where one is due. Who comes while one is under way here shares its result. */
-  scan(domain: string, asker: Asker, issuer: Issuer): Promise<Scanned> {
-    const name = `${issuer.tenantId}/${domain}`;
+  scan(domain: string, asker: ScanRequester, execution: ExecutionContext): Promise<Scanned> {
+    const name = `${execution.tenantId}/${domain}`;
     let scan = this.#underWay.get(name);
     if (!scan) {
-      scan = this.#scan(domain, asker, issuer).finally(() => this.#underWay.delete(name));
+      scan = this.#scan(domain, asker, execution).finally(() => this.#underWay.delete(name));
       this.#underWay.set(name, scan);
     }
     return scan;
@@ -91,9 +91,9 @@ export class DomainScans {
     if ('reason' in outcome) throw new ProviderFailed(outcome.reason);
   }
 
-  async #scan(domain: string, asker: Asker, issuer: Issuer): Promise<Scanned> {
+  async #scan(domain: string, asker: ScanRequester, execution: ExecutionContext): Promise<Scanned> {
     const { executor, aggregates, freshness, budget } = this.#ports;
-    const { tenantId } = issuer;
+    const { tenantId } = execution;
     const [{ enabled, keyRefs }, known] = await Promise.all([
       aggregates.load(threatIntel, threatIntelStream(tenantId)),
       aggregates.load(domainScan, domainScanStream(tenantId, domain)),
@@ -103,7 +103,7 @@ export class DomainScans {
     );
     const asIs: Scanned = {
       data: known.data,
-      verdict: verdictOf(known.data, inUse, Date.now()),
+      verdict: domainVerdictOf(known.data, inUse, Date.now()),
       scanned: false,
       postponedUntil: undefined,
     };
@@ -114,18 +114,18 @@ export class DomainScans {
     const isVisited = (await asker.isVisited?.()) ?? true;
     const scanId = randomUUID();
     const { result: begun } = orThrow(
-      await executor.execute(beginDomainScan, { scanId, domain, services: inUse }, issuer),
+      await executor.execute(beginDomainScan, { scanId, domain, services: inUse }, execution),
     );
     if (begun.due.length === 0) return asIs;
     const outcomes = await Promise.all(
       begun.due.map((service) => this.#ask(tenantId, service, domain, keyRefs[service]!, isVisited)),
     );
-    const ended = orThrow(await executor.execute(endDomainScan, endingOf(scanId, domain, outcomes, asker), issuer));
+    const ended = orThrow(await executor.execute(endDomainScan, endingOf(scanId, domain, outcomes, asker), execution));
     if (ended.position !== undefined) await freshness.waitFor(['domain_scans'], ended.position);
     const waits = outcomes.flatMap((outcome) => ('until' in outcome ? [outcome.until] : []));
     return {
       data: ended.result.data,
-      verdict: verdictOf(ended.result.data, inUse, Date.now()),
+      verdict: domainVerdictOf(ended.result.data, inUse, Date.now()),
       scanned: outcomes.some((outcome) => 'answer' in outcome),
       postponedUntil: waits.length > 0 ? Math.max(...waits) : undefined,
     };
@@ -139,7 +139,7 @@ export class DomainScans {
     isVisited = true,
   ): Promise<Outcome> {
     const { budget, vault, providers } = this.#ports;
-    const apiKey = await vault.get(tenantId, keyPlace(service), keyRef);
+    const apiKey = await vault.get(tenantId, serviceKeyLocation(service), keyRef);
     if (!apiKey) return { service, reason: 'no API key is stored' };
     const wait = await budget.take(tenantId, service, isVisited);
     if (wait > 0) return { service, until: Date.now() + wait };
@@ -155,11 +155,11 @@ function endingOf(
   scanId: string,
   domain: string,
   outcomes: readonly Outcome[],
-  { deviceId, userId }: Asker,
+  { deviceId, userId }: ScanRequester,
 ): EndDomainScan {
-  const answerOf = <Service extends ScanService>(service: Service): Answers[Service] | null => {
+  const answerOf = <Service extends ScanService>(service: Service): ProviderResults[Service] | null => {
     const outcome = outcomes.find((one) => one.service === service);
-    return outcome && 'answer' in outcome ? (outcome.answer as Answers[Service]) : null;
+    return outcome && 'answer' in outcome ? (outcome.answer as ProviderResults[Service]) : null;
   };
   return {
     scanId,

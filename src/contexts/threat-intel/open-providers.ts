@@ -1,6 +1,6 @@
 import { guardedFetch } from '../../platform/outbound/guarded-fetch.ts';
 import { DomainReputation } from './domain-reputation.ts';
-import type { Providers } from './provider.ts';
+import type { ThreatIntelProviders } from './provider.ts';
 import { UrlScanner } from './url-scanner.ts';
 
 /** Where the services are; `isTrusted` where the operator named the address, which may then be a private one. */
@@ -11,14 +11,14 @@ export interface ProviderAddress {
 
 /** A browser waits for the answer. */
 const TIMEOUT_MS = 8_000;
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 export function openProviders(
   { scanner, reputation }: { readonly scanner: ProviderAddress; readonly reputation: ProviderAddress },
   timeoutMs = TIMEOUT_MS,
-): Providers {
+): ThreatIntelProviders {
   const fetchFor = ({ isTrusted }: ProviderAddress) =>
-    guardedFetch({ allowPrivate: isTrusted, timeoutMs, maxBytes: MOST_BYTES });
+    guardedFetch({ allowPrivate: isTrusted, timeoutMs, maxBytes: MAX_BYTES });
   return {
     scanner: new UrlScanner(scanner.url, fetchFor(scanner)),
     reputation: new DomainReputation(reputation.url, fetchFor(reputation)),

@@ -1,7 +1,7 @@
 import type { ScanService } from './domain/services.ts';
 
 /** What each service says about a domain. */
-export interface Answers {
+export interface ProviderResults {
   readonly scanner: { readonly isMalicious: boolean };
   readonly reputation: { readonly maliciousCount: number };
 }
@@ -15,8 +15,8 @@ export class ProviderFailed extends Error {
 }
 
 /** One service, asked with a tenant's own key. One call each, bounded in time and size, never repeated. Throws `ProviderFailed`. */
-export interface Provider<Service extends ScanService = ScanService> {
-  lookUp(domain: string, apiKey: string): Promise<Answers[Service]>;
+export interface ThreatIntelProvider<Service extends ScanService = ScanService> {
+  lookUp(domain: string, apiKey: string): Promise<ProviderResults[Service]>;
 }
 
-export type Providers = { readonly [Service in ScanService]: Provider<Service> };
+export type ThreatIntelProviders = { readonly [Service in ScanService]: ThreatIntelProvider<Service> };

@@ -6,7 +6,7 @@ import { system } from '../../platform/kernel/actor.ts';
 import { asTenantId, uuid, type TenantId } from '../../platform/kernel/ids.ts';
 import type { TenantReads } from '../../platform/kernel/query.ts';
 import { dayOf } from '../../platform/kernel/read-model.ts';
-import type { Asker, DomainScans } from './domain-scans.ts';
+import type { ScanRequester, DomainScans } from './domain-scans.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -41,7 +41,7 @@ export const scanLater = (
   jobs: Pick<Jobs, 'enqueue'>,
   tenantId: TenantId,
   domain: string,
-  { deviceId, userId }: Asker,
+  { deviceId, userId }: ScanRequester,
   at: number,
 ): Promise<void> =>
   jobs.enqueue(

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { GuardedFetch } from '../../platform/outbound/guarded-fetch.ts';
 import { addressBelow, askProvider } from './ask-provider.ts';
-import type { Answers, Provider } from './provider.ts';
+import type { ProviderResults, ThreatIntelProvider } from './provider.ts';
 
-const MOST_RESULTS = 20;
+const MAX_RESULTS = 20;
 
 const found = z.object({
   results: z
@@ -25,7 +25,7 @@ const found = z.object({
  * pages there and their verdicts. Scans that exist are looked through; none is ordered, since that would show a page that an
  * employee visits to a third party and to its owner.
  */
-export class UrlScanner implements Provider<'scanner'> {
+export class UrlScanner implements ThreatIntelProvider<'scanner'> {
   readonly #base: string;
   readonly #fetch: GuardedFetch;
 
@@ -34,10 +34,10 @@ export class UrlScanner implements Provider<'scanner'> {
     this.#fetch = fetch;
   }
 
-  async lookUp(domain: string, apiKey: string): Promise<Answers['scanner']> {
+  async lookUp(domain: string, apiKey: string): Promise<ProviderResults['scanner']> {
     const address = addressBelow(this.#base, 'api/v1/search/');
     address.searchParams.set('q', `page.domain:"${domain}"`);
-    address.searchParams.set('size', String(MOST_RESULTS));
+    address.searchParams.set('size', String(MAX_RESULTS));
     const { results } = (await askProvider(this.#fetch, address, { 'api-key': apiKey }, found)) ?? { results: [] };
     return {
       isMalicious: results.some(

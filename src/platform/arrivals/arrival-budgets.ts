@@ -3,7 +3,7 @@ import type { TenantId } from '../kernel/ids.ts';
 import type { BucketSize } from '../kernel/token-bucket.ts';
 
 /** A budget of a tenant, or of one of its devices, and what is wanted of it. Less than nothing gives back. */
-export interface Wanted {
+export interface BudgetRequest {
   readonly name: string;
   readonly size: BucketSize;
   readonly amount: number;
@@ -18,7 +18,7 @@ export class ArrivalBudgets {
   }
 
   /** Takes from all of the budgets and returns 0; or takes nothing, and returns the milliseconds until all of them have as much. */
-  async take(tenantId: TenantId, wanted: readonly Wanted[]): Promise<number> {
+  async take(tenantId: TenantId, wanted: readonly BudgetRequest[]): Promise<number> {
     const columns = [
       wanted.map(({ name }) => name),
       wanted.map(({ size }) => size.capacity),
@@ -35,7 +35,7 @@ export class ArrivalBudgets {
   }
 
   /** After something went wrong: what was taken is there again. */
-  async giveBack(tenantId: TenantId, wanted: readonly Wanted[]): Promise<void> {
+  async giveBack(tenantId: TenantId, wanted: readonly BudgetRequest[]): Promise<void> {
     await this.take(
       tenantId,
       wanted.map((one) => ({ ...one, amount: -one.amount })),

@@ -1,11 +1,11 @@
 import pg from 'pg';
-import { DATABASE_ROLES, groupOf, verifierOf, type Logins } from './logins.ts';
+import { DATABASE_ROLES, roleGroupOf, verifierOf, type DatabaseLogins } from './logins.ts';
 
 export interface AccessWanted {
   readonly database: string;
   /** Whom the service connects as to migrate: DATABASE_URL's user. */
   readonly owner: string;
-  readonly logins: Logins;
+  readonly logins: DatabaseLogins;
 }
 
 const literal = pg.escapeLiteral;
@@ -16,11 +16,11 @@ const identifier = pg.escapeIdentifier;
  * holds no password, only verifiers, so that it can be sent to whoever administers the server.
  */
 export function accessScript({ database, owner, logins }: AccessWanted): string {
-  const groups = DATABASE_ROLES.map(groupOf).map(literal).join(', ');
+  const groups = DATABASE_ROLES.map(roleGroupOf).map(literal).join(', ');
   const users = DATABASE_ROLES.map((role) => identifier(logins[role].user)).join(', ');
   const rows = DATABASE_ROLES.map((role) => {
     const { user, password } = logins[role];
-    return `      (${literal(user)}, ${literal(groupOf(role))}, ${password === undefined ? 'null' : literal(verifierOf(password))})`;
+    return `      (${literal(user)}, ${literal(roleGroupOf(role))}, ${password === undefined ? 'null' : literal(verifierOf(password))})`;
   });
   return `-- Castellan: the roles of database ${database.replaceAll(/\s/g, ' ')}. Run it connected to that database.
 do $castellan$
@@ -72,7 +72,7 @@ end $castellan$;
 -- Without the first line every login of the cluster may connect, those of other Castellan databases too.
 revoke connect on database ${identifier(database)} from public;
 grant connect on database ${identifier(database)} to ${identifier(owner)}, ${users};
-grant create, temporary on database ${identifier(database)} to ${groupOf('projector')};
+grant create, temporary on database ${identifier(database)} to ${roleGroupOf('projector')};
 `;
 }
 
@@ -90,7 +90,7 @@ export const LOGINS_STATE = `
              and has_database_privilege(l.oid, current_database(), 'connect'),
            false))
          and coalesce((select has_database_privilege(oid, current_database(), 'create') and has_database_privilege(oid, current_database(), 'temporary')
-                         from pg_roles where rolname = '${groupOf('projector')}'), false) as "isReady"
+                         from pg_roles where rolname = '${roleGroupOf('projector')}'), false) as "isReady"
     from unnest($1::text[], $2::text[]) as wanted(login, group_name)
     left join pg_roles l on l.rolname = wanted.login
     left join pg_roles g on g.rolname = wanted.group_name`;

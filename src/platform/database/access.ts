@@ -3,10 +3,10 @@ import pg from 'pg';
 import { ConfigError } from '../config-error.ts';
 import { accessScript, CONNECTION_STATE, LOGINS_STATE, type AccessWanted } from './access-script.ts';
 import type { Database } from './database.ts';
-import { DATABASE_ROLES, groupOf, loginsOf, type DatabaseConfig, type DatabaseRole } from './logins.ts';
-import { MARK, SESSION, SESSION_SETTING } from './session-mark.ts';
+import { DATABASE_ROLES, roleGroupOf, loginsOf, type DatabaseConfig, type DatabaseRole } from './logins.ts';
+import { SESSION_MARK, SESSION, SESSION_SETTING } from './session-mark.ts';
 
-export interface Owner {
+export interface DatabaseOwner {
   readonly database: string;
   readonly owner: string;
   /** The groups exist, and the owner may act as them: migrations can run. */
@@ -23,9 +23,9 @@ const POOLER =
   'connect to PostgreSQL directly, for roles, tenants, advisory locks, LISTEN and prepared statements all belong to a session';
 
 /** Refuses a server that does not take the settings of a session, before anything is written. */
-export async function identifyOwner(pool: pg.Pool): Promise<Owner> {
+export async function identifyOwner(pool: pg.Pool): Promise<DatabaseOwner> {
   const { rows } = await pool
-    .query<Owner & { session: string | null }>(CONNECTION_STATE, [DATABASE_ROLES.map(groupOf)])
+    .query<DatabaseOwner & { session: string | null }>(CONNECTION_STATE, [DATABASE_ROLES.map(roleGroupOf)])
     .catch((error: unknown) => {
       throw isPooler(error) ? new ConfigError(POOLER) : error;
     });
@@ -41,13 +41,13 @@ const isPooler = (error: unknown): boolean =>
 /** The owner's own connections, by which a pooler is recognized. */
 export function markedOwner(config: DatabaseConfig): pg.ClientConfig {
   const { logins: _, ...owner } = config;
-  return { ...owner, options: [owner.options, MARK].filter(Boolean).join(' ') };
+  return { ...owner, options: [owner.options, SESSION_MARK].filter(Boolean).join(' ') };
 }
 
 /** Makes what is lacking of the roles; asks one question where nothing is. */
 export async function ensureAccess(
   pool: pg.Pool,
-  { database, owner, hasGroups }: Owner,
+  { database, owner, hasGroups }: DatabaseOwner,
   secret?: Buffer,
 ): Promise<AccessWanted> {
   const wanted = { database, owner, logins: loginsOf(database, secret) };
@@ -58,7 +58,7 @@ export async function ensureAccess(
 async function hasLogins(pool: pg.Pool, { logins }: AccessWanted): Promise<boolean> {
   const { rows } = await pool.query<{ isReady: boolean }>(LOGINS_STATE, [
     DATABASE_ROLES.map((role) => logins[role].user),
-    DATABASE_ROLES.map(groupOf),
+    DATABASE_ROLES.map(roleGroupOf),
   ]);
   return rows[0]!.isReady;
 }
@@ -89,7 +89,7 @@ const neededByHand = (wanted: AccessWanted, reason: string): ConfigError =>
  * Opens a connection of every pool, which stays open for use, and makes sure that it is whom it has to be. A password that the server
  * does not know (a cluster that the database was restored into, a renewed one) is set once.
  */
-export async function admit(database: Database, wanted: AccessWanted): Promise<void> {
+export async function openPools(database: Database, wanted: AccessWanted): Promise<void> {
   try {
     await loginAll(database);
   } catch (error) {
@@ -118,7 +118,7 @@ async function loginAs(config: DatabaseConfig, role: DatabaseRole, pool: pg.Pool
       throw error;
     });
   const { login, acting, session } = rows[0]!;
-  if (session !== SESSION || acting !== groupOf(role)) throw new ConfigError(POOLER);
+  if (session !== SESSION || acting !== roleGroupOf(role)) throw new ConfigError(POOLER);
   if (user !== undefined && login !== user)
     throw new ConfigError(
       `the database took ${user} for ${login}: its pg_hba.conf must let every role log in under its own name`,

@@ -14,7 +14,7 @@ export class ConnectionTenants {
    * Sent before whatever comes next on the connection, unless it speaks for that tenant already. To be awaited with it: what was
    * sent behind a telling that failed, by whomever, was asked in another's name, and its answer is worth nothing.
    */
-  speakFor(client: pg.PoolClient, tenantId: TenantId): Promise<unknown> {
+  setTenant(client: pg.PoolClient, tenantId: TenantId): Promise<unknown> {
     const latest = this.#latest.get(client);
     if (latest?.tenantId === tenantId) return latest.told;
     const told = client.query({ ...SET_TENANT, values: [tenantId] });

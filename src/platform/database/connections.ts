@@ -31,5 +31,5 @@ export const connectionsOf = (role: ProcessRole, { redis }: { readonly redis: bo
   ...(redis ? { jobs: OUTBOX_CONNECTIONS } : {}),
 });
 
-export const sumOf = (connections: Connections): number =>
+export const totalConnections = (connections: Connections): number =>
   Object.values(connections).reduce((sum: number, count: number) => sum + count, 0);

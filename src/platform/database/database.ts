@@ -2,13 +2,13 @@ import pg from 'pg';
 import type { Logger } from 'pino';
 import { TenantPool } from './tenant-pool.ts';
 import { connectionsOf } from './connections.ts';
-import { LeanClient } from './lean-client.ts';
-import { settingsFor, type TimeLimits } from './patience.ts';
+import { PreparedStatementClient } from './prepared-statement-client.ts';
+import { settingsFor, type TimeLimits } from './time-limits.ts';
 import { closeIdle } from './idle-connections.ts';
 import { CHECKOUT_MS } from './pool-shares.ts';
-import { DatabaseSilent } from './unavailable.ts';
-import { asLogin, groupOf, type DatabaseConfig, type DatabaseRole } from './logins.ts';
-import { MARK } from './session-mark.ts';
+import { DatabaseTimeout } from './unavailable.ts';
+import { asLogin, roleGroupOf, type DatabaseConfig, type DatabaseRole } from './logins.ts';
+import { SESSION_MARK } from './session-mark.ts';
 
 /**
  * The pools that the service works through, one for each role, each logged in as a role that can become nobody else: a statement, also
@@ -118,19 +118,19 @@ export function openDatabase(config: DatabaseConfig, log: Logger, sizes: Databas
     if (!closing) for (const heard of listeners) heard();
   };
   const pool = (role: DatabaseRole | undefined, max: number, limits: TimeLimits, extra = '', pipeline = false) => {
-    const settings = ['-c TimeZone=UTC', MARK, extra].filter(Boolean).join(' ');
+    const settings = ['-c TimeZone=UTC', SESSION_MARK, extra].filter(Boolean).join(' ');
     const { logins: _, ...owner } = config;
     const opened = new pg.Pool({
       ...(role
         ? asLogin(config, role, settings)
         : { ...owner, options: [config.options, settings].filter(Boolean).join(' ') }),
       ...settingsFor(sizes.patient ? PATIENT : limits),
-      Client: LeanClient,
+      Client: PreparedStatementClient,
       max,
       min: Math.min(KEPT_OPEN, max >> 1),
       pipeline,
       types: types as pg.CustomTypesConfig,
-      application_name: `castellan/${role ? groupOf(role) : 'owner'}`,
+      application_name: `castellan/${role ? roleGroupOf(role) : 'owner'}`,
       idleTimeoutMillis: 60_000,
       // For the connections that stay open: firewalls and proxies must not forget them, and a dead peer has to be noticed.
       keepAlive: true,
@@ -145,7 +145,7 @@ export function openDatabase(config: DatabaseConfig, log: Logger, sizes: Databas
     opened.on('connect', (client) =>
       client.on('error', (error) => {
         lost();
-        if (error instanceof DatabaseSilent) closeIdle(opened);
+        if (error instanceof DatabaseTimeout) closeIdle(opened);
       }),
     );
     return opened;

@@ -4,18 +4,18 @@ import pg from 'pg';
 /** One role for each kind of work. Grants and policies name these groups (`castellan_…`); nobody can log in as one. */
 export const DATABASE_ROLES = ['store', 'service', 'projector', 'reads'] as const;
 export type DatabaseRole = (typeof DATABASE_ROLES)[number];
-export const groupOf = (role: DatabaseRole): string => `castellan_${role}`;
+export const roleGroupOf = (role: DatabaseRole): string => `castellan_${role}`;
 
-export interface Login {
+export interface DatabaseLogin {
   readonly user: string;
   /** Undefined where the server asks for none: the embedded one, whose socket nobody else can open. */
   readonly password?: string | undefined;
 }
-export type Logins = Readonly<Record<DatabaseRole, Login>>;
+export type DatabaseLogins = Readonly<Record<DatabaseRole, DatabaseLogin>>;
 
 /** Connects as the owner of the database; `logins` are for everything else. */
 export interface DatabaseConfig extends pg.ClientConfig {
-  readonly logins?: Logins | undefined;
+  readonly logins?: DatabaseLogins | undefined;
 }
 
 /** Settings that a URL brings for its sessions stand beside ours; within the URL they would replace them. */
@@ -35,9 +35,9 @@ const LONGEST_NAME = 36;
  * The roles that a database's connections log in as. A cluster's roles are shared by all of its databases, so their names hold the
  * database's: two installations in one cluster have different ones. Passwords are derived from `secret`, one for each role.
  */
-export function loginsOf(database: string, secret?: Buffer): Logins {
-  const login = (role: DatabaseRole): Login => {
-    const user = `${groupOf(role)}_${suffixOf(database)}`;
+export function loginsOf(database: string, secret?: Buffer): DatabaseLogins {
+  const login = (role: DatabaseRole): DatabaseLogin => {
+    const user = `${roleGroupOf(role)}_${suffixOf(database)}`;
     return secret ? { user, password: createHmac('sha256', secret).update(user).digest('base64url') } : { user };
   };
   return { store: login('store'), service: login('service'), projector: login('projector'), reads: login('reads') };
@@ -59,7 +59,7 @@ function suffixOf(database: string): string {
 export function asLogin(config: DatabaseConfig, role: DatabaseRole, settings = ''): pg.ClientConfig {
   const { logins, ...owner } = config;
   const { user, password } = (logins ?? loginsOf(owner.database ?? ''))[role];
-  const options = [owner.options, `-c role=${groupOf(role)}`, settings].filter(Boolean).join(' ');
+  const options = [owner.options, `-c role=${roleGroupOf(role)}`, settings].filter(Boolean).join(' ');
   if (!owner.connectionString) return { ...owner, user, password, options };
   // In the URL, what stands behind the question mark comes before what stands in front of the @.
   const given = new URLSearchParams({ user, password: password ?? '' });

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { ensureAccess, identifyOwner, markedOwner } from './access.ts';
 import { migrationSteps, newestMigrations } from './migration-steps.ts';
 import { plainPool } from './plain-pool.ts';
-import { ensureRightsBeforeMigrations, rememberRights } from './rights.ts';
+import { ensureRightsBeforeMigrations, recordRights } from './rights.ts';
 
 /**
  * Brings the tables to this version: a new database gets the base, an older one its upgrades. All of it commits at once,
@@ -23,7 +23,7 @@ export async function migrate(config: pg.ClientConfig, secret?: Buffer): Promise
       migrationTableSchema: 'migrations',
     }).migrateToLatest();
     if (error) throw error;
-    await rememberRights(pool);
+    await recordRights(pool);
   } finally {
     await db.destroy();
   }

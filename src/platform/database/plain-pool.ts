@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { LeanClient } from './lean-client.ts';
-import { settingsFor, type TimeLimits } from './patience.ts';
+import { PreparedStatementClient } from './prepared-statement-client.ts';
+import { settingsFor, type TimeLimits } from './time-limits.ts';
 import { CHECKOUT_MS } from './pool-shares.ts';
 
 const NO_LIMITS: TimeLimits = { statement: 0, lock: 0, idleInTransaction: 0 };
@@ -16,7 +16,7 @@ export function plainPool(config: pg.PoolConfig, limits: TimeLimits = NO_LIMITS)
     connectionTimeoutMillis: CHECKOUT_MS,
     ...config,
     ...settingsFor(limits),
-    Client: LeanClient,
+    Client: PreparedStatementClient,
   } as pg.PoolConfig);
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));

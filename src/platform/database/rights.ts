@@ -1,11 +1,11 @@
 import type pg from 'pg';
 import { ConfigError } from '../config-error.ts';
 import { transaction } from './transaction.ts';
-import { DATABASE_ROLES, groupOf } from './logins.ts';
+import { DATABASE_ROLES, roleGroupOf } from './logins.ts';
 
 const FORBIDDEN = '42501';
-const PROJECTOR = `'${groupOf('projector')}'`;
-const GROUPS = `array[${DATABASE_ROLES.map((role) => `'${groupOf(role)}'`).join(', ')}]`;
+const PROJECTOR = `'${roleGroupOf('projector')}'`;
+const GROUPS = `array[${DATABASE_ROLES.map((role) => `'${roleGroupOf(role)}'`).join(', ')}]`;
 
 /**
  * Every grant, policy and owner in schema `public` that concerns the groups, as statements which make it again, in an order in which
@@ -39,7 +39,7 @@ const PRESENT = `
   select 6, format('alter function %s owner to %I', f.signature, g.rolname) from functions f join pg_roles g on g.oid = f.proowner where g.rolname = any(${GROUPS})`;
 
 /** Taken down when migrations have run: from then on a start notices what is missing. */
-export async function rememberRights(owner: pg.Pool): Promise<void> {
+export async function recordRights(owner: pg.Pool): Promise<void> {
   await transaction(owner, async (client) => {
     await client.query('lock table kept_rights in share row exclusive mode');
     await client.query('delete from kept_rights');
@@ -76,7 +76,7 @@ export async function restoreRights(owner: pg.Pool): Promise<number> {
     throw error.code === FORBIDDEN ? restoredTooEarly() : error;
   });
   // In this server's words: another version may print the same policy differently.
-  await rememberRights(owner);
+  await recordRights(owner);
   return missing;
 }
 
@@ -87,7 +87,7 @@ async function give(owner: pg.Pool, { statements, views, tables }: Missing): Pro
     for (const table of tables) await client.query(readModelRights(quoted(table)));
     for (const view of views)
       await client.query(
-        `alter view ${quoted(view)} owner to ${groupOf('projector')}; grant select on ${quoted(view)} to ${groupOf('reads')}`,
+        `alter view ${quoted(view)} owner to ${roleGroupOf('projector')}; grant select on ${quoted(view)} to ${roleGroupOf('reads')}`,
       );
   });
 }
@@ -112,8 +112,8 @@ export async function ensureRightsBeforeMigrations(owner: pg.Pool): Promise<void
 /** As `projector/table.ts` gives them to a new table. */
 const readModelRights = (table: string): string => `
   drop policy if exists tenant on ${table};
-  create policy tenant on ${table} for select to ${groupOf('reads')} using (tenant_id = castellan_tenant());
-  grant select on ${table} to ${groupOf('reads')};
-  alter table ${table} owner to ${groupOf('projector')}`;
+  create policy tenant on ${table} for select to ${roleGroupOf('reads')} using (tenant_id = castellan_tenant());
+  grant select on ${table} to ${roleGroupOf('reads')};
+  alter table ${table} owner to ${roleGroupOf('projector')}`;
 
 const quoted = (name: string): string => `public."${name.replaceAll('"', '""')}"`;

@@ -3,4 +3,4 @@ import { randomBytes } from 'node:crypto';
 /** Set for every session of this process, and asked for again: a pooler that drops or shares settings gives itself away. */
 export const SESSION_SETTING = 'castellan.session';
 export const SESSION = randomBytes(8).toString('hex');
-export const MARK = `-c ${SESSION_SETTING}=${SESSION}`;
+export const SESSION_MARK = `-c ${SESSION_SETTING}=${SESSION}`;

@@ -49,7 +49,7 @@ export class TenantPool {
   ): Promise<pg.QueryResult<Row>> {
     const client = await this.#pool.connect();
     try {
-      const told = this.#tenants.speakFor(client, tenantId);
+      const told = this.#tenants.setTenant(client, tenantId);
       const result = client.query<Row>({ text: sql, values: [tenantId, ...parameters], ...(name ? { name } : {}) });
       await settleAll([told, result]);
       return await result;
@@ -59,7 +59,7 @@ export class TenantPool {
   }
 
   /** A statement in nobody's name, to which row-level security shows no tenant's rows: probes, and functions with rights of their own. */
-  async ofNobody<Row extends pg.QueryResultRow>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+  async asSystem<Row extends pg.QueryResultRow>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
     return transaction(this.#pool, async (client) => {
       const nobody = client.query(`select set_config('castellan.tenant', '', true)`);
       const answer = client.query<Row>(sql, [...parameters]);

@@ -12,7 +12,7 @@ import { settleAll } from './transaction.ts';
 const PLAN_CHANGED = '0A000';
 
 /** Look-ups that share a connection; more begin another one. */
-const MOST_TOGETHER = 16;
+const MAX_TOGETHER = 16;
 
 /** Ordinary reads have a share of the connections that grows scarce; `vital` ones (sign-in, devices) have their own. */
 export interface OpenReads {
@@ -85,7 +85,7 @@ class ReadLines {
 
   #board(): Line {
     let line = this.#boarding;
-    if (!line || line.joined >= MOST_TOGETHER) {
+    if (!line || line.joined >= MAX_TOGETHER) {
       const opened: Line = {
         client: nextTurn().then(() => this.#pool.connect()),
         joined: 0,
@@ -110,7 +110,7 @@ class ReadLines {
     parameters: readonly unknown[],
     { isPrepared } = { isPrepared: true },
   ): Promise<Row[]> {
-    const told = this.#tenants.speakFor(client, tenantId);
+    const told = this.#tenants.setTenant(client, tenantId);
     const name = isPrepared ? { name: statementName(sql) } : {};
     const answer = client.query<Row>({ ...name, text: sql, values: [tenantId, ...parameters] });
     await settleAll([told, answer]);

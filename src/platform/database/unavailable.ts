@@ -31,10 +31,10 @@ const DRIVER_MESSAGES: ReadonlySet<string> = new Set([
 ]);
 
 /** The database did not answer within the deadline of its pool. The connection is destroyed: its state is not known. */
-export class DatabaseSilent extends Error {
+export class DatabaseTimeout extends Error {
   constructor(milliseconds: number) {
     super(`the database did not answer within ${milliseconds} ms`);
-    this.name = 'DatabaseSilent';
+    this.name = 'DatabaseTimeout';
   }
 }
 
@@ -42,7 +42,7 @@ export class DatabaseSilent extends Error {
 export function isDatabaseUnavailable(error: unknown): boolean {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
     const { code, syscall } = cause as { code?: unknown; syscall?: unknown };
-    if (cause instanceof DatabaseSilent || SOCKET_CODES.has(code) || (code === 'ENOENT' && syscall === 'connect'))
+    if (cause instanceof DatabaseTimeout || SOCKET_CODES.has(code) || (code === 'ENOENT' && syscall === 'connect'))
       return true;
     if (typeof code === 'string' ? CODES.test(code) : DRIVER_MESSAGES.has(cause.message)) return true;
   }

@@ -11,15 +11,15 @@ import {
   rmSync,
 } from 'node:fs';
 import path from 'node:path';
-import type { Account } from './account.ts';
+import type { OsAccount } from './os-account.ts';
 import { launch } from './launcher.ts';
-import type { Reach } from './reach.ts';
+import type { AccountAccess } from './account-access.ts';
 
 /**
  * Makes the cluster if there is none. It is made under another name and renamed when complete, so that a start that was cut
  * short leaves nothing that looks like a cluster.
  */
-export function ensureCluster(cluster: string, account: Account | undefined, reach: Reach): void {
+export function ensureCluster(cluster: string, account: OsAccount | undefined, reach: AccountAccess): void {
   if (existsSync(cluster)) return refuseOtherVersion(cluster, reach.binaries.version);
   const partial = `${cluster}.partial`;
   rmSync(partial, { recursive: true, force: true });
@@ -30,7 +30,7 @@ export function ensureCluster(cluster: string, account: Account | undefined, rea
   syncFolder(path.dirname(cluster));
 }
 
-function initialize(folder: string, account: Account | undefined, reach: Reach): void {
+function initialize(folder: string, account: OsAccount | undefined, reach: AccountAccess): void {
   // The builtin locale sorts the same on every system, so that a copied data directory never has a broken index.
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
   // Whoever can open the socket is its owner: the folder's mode is the guard.

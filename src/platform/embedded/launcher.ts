@@ -1,5 +1,5 @@
 import { spawnSync, type SpawnOptions } from 'node:child_process';
-import type { Account } from './account.ts';
+import type { OsAccount } from './os-account.ts';
 
 /** What `spawn` needs to run a program of PostgreSQL as its account. */
 export interface Launch {
@@ -12,11 +12,11 @@ export interface Launch {
  * A capability by which the account may pass folders that are closed to it, root's home for one.
  * `read_search` reads and traverses only; containers that withhold it mostly grant `override`.
  */
-export type Passage = 'none' | 'dac_read_search' | 'dac_override';
+export type TraversalCapability = 'none' | 'dac_read_search' | 'dac_override';
 
 export interface LaunchContext {
-  readonly account: Account | undefined;
-  readonly passage: Passage;
+  readonly account: OsAccount | undefined;
+  readonly passage: TraversalCapability;
   /** End the program when this process dies, even by SIGKILL. */
   readonly bound?: boolean;
 }
@@ -43,14 +43,14 @@ export function launch(program: string, args: readonly string[], context: Launch
   return { file: 'setpriv', args: [...options, '--', program, ...args], options: { cwd: '/' } };
 }
 
-const asAccount = (account: Account | undefined): string[] =>
+const asAccount = (account: OsAccount | undefined): string[] =>
   account ? ['--reuid', String(account.uid), '--regid', String(account.gid), '--clear-groups'] : [];
 
 /**
  * An ambient capability survives `exec` by a user who is not root. PostgreSQL looks for its own files with access(2), which
  * ignores capabilities of such a user unless the securebit `no_setuid_fixup` is set (capabilities(7)).
  */
-const withPassage = (passage: Passage): string[] =>
+const withPassage = (passage: TraversalCapability): string[] =>
   passage === 'none'
     ? []
     : ['--inh-caps', `+${passage}`, '--ambient-caps', `+${passage}`, '--securebits', '+no_setuid_fixup'];

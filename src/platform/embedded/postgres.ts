@@ -1,15 +1,15 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
-import { chooseAccount } from './account.ts';
+import { chooseOsAccount } from './os-account.ts';
 import { locateBinaries } from './binaries.ts';
 import { ensureCluster } from './cluster.ts';
 import { takeOwnership } from './ownership.ts';
 import { announcesReady, clearLeftover, clearSocket, livingPostmaster } from './postmaster.ts';
-import { findReach } from './reach.ts';
+import { findAccountAccess } from './account-access.ts';
 import { startServer } from './server.ts';
 import { serverArguments } from './settings.ts';
-import { knownSocketDirectory, PORT, socketDirectory } from './socket-directory.ts';
+import { knownSocketDirectory, SOCKET_PORT, socketDirectory } from './socket-directory.ts';
 
 export interface EmbeddedConnection {
   /** The folder of the unix socket. */
@@ -38,7 +38,12 @@ export interface EmbeddedPostgresOptions {
 }
 
 const DATABASE = 'castellan';
-const connectionAt = (host: string): EmbeddedConnection => ({ host, port: PORT, user: 'postgres', database: DATABASE });
+const connectionAt = (host: string): EmbeddedConnection => ({
+  host,
+  port: SOCKET_PORT,
+  user: 'postgres',
+  database: DATABASE,
+});
 const clusterIn = (dataDir: string): string => path.join(dataDir, 'cluster');
 
 /** Starts the cluster in `dataDir`, makes it if need be, and owns it until `stop`. */
@@ -50,8 +55,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   mkdirSync(dataDir, { recursive: true });
   const ownership = takeOwnership(dataDir);
   try {
-    const account = chooseAccount(cluster);
-    const reach = findReach(account, binaries, dataDir);
+    const account = chooseOsAccount(cluster);
+    const reach = findAccountAccess(account, binaries, dataDir);
     ensureCluster(cluster, account, reach);
     await clearLeftover(cluster, log);
     const connection = connectionAt(socketDirectory(dataDir, account));

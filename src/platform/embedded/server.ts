@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { launch, type LaunchContext } from './launcher.ts';
 
-export interface ServerOptions {
+export interface PostgresServerOptions {
   readonly program: string;
   readonly args: readonly string[];
   readonly context: LaunchContext;
@@ -14,7 +14,7 @@ export interface ServerOptions {
   readonly onExit: (reason: string) => void;
 }
 
-export interface Server {
+export interface PostgresServer {
   readonly pid: number;
   stop(): Promise<void>;
 }
@@ -29,7 +29,7 @@ const SURVIVORS_MS = 15_000;
 const SURVIVORS = 'pre-existing shared memory block';
 
 /** Starts the server and waits until it answers. */
-export async function startServer(options: ServerOptions): Promise<Server> {
+export async function startServer(options: PostgresServerOptions): Promise<PostgresServer> {
   for (const deadline = Date.now() + SURVIVORS_MS; ; await sleep(100)) {
     try {
       return await attempt(options);
@@ -39,7 +39,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
 }
 
-async function attempt(options: ServerOptions): Promise<Server> {
+async function attempt(options: PostgresServerOptions): Promise<PostgresServer> {
   const { file, args, options: spawnOptions } = launch(options.program, options.args, options.context);
   // A process group of its own: a terminal's Ctrl-C would reach the server too, and end it while this process still drains.
   const child = spawn(file, args, { ...spawnOptions, stdio: ['ignore', 'ignore', 'pipe'], detached: true });

@@ -1,4 +1,4 @@
-import { PORT } from './socket-directory.ts';
+import { SOCKET_PORT } from './socket-directory.ts';
 
 /**
  * For a machine of two cores and a few gigabytes that also runs the service. Durability is PostgreSQL's default: what was
@@ -7,7 +7,7 @@ import { PORT } from './socket-directory.ts';
 const SETTINGS: Readonly<Record<string, string>> = {
   // A socket in a private folder is the only way in.
   listen_addresses: '',
-  port: String(PORT),
+  port: String(SOCKET_PORT),
   unix_socket_permissions: '0700',
   max_connections: '100',
 

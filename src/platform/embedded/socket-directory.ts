@@ -1,9 +1,9 @@
 import { chownSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Account } from './account.ts';
+import type { OsAccount } from './os-account.ts';
 
 /** The port only names the socket file: nothing listens on the network, so nothing can clash. */
-export const PORT = 5432;
+export const SOCKET_PORT = 5432;
 
 /** Bytes of a socket's path, without the final NUL: `sun_path` has 108 on Linux and 104 on macOS (unix(7)). */
 const LONGEST_PATH = process.platform === 'linux' ? 107 : 103;
@@ -12,7 +12,7 @@ const LONGEST_PATH = process.platform === 'linux' ? 107 : 103;
  * A private folder for the socket: within the data directory, or, where that path is too long for a socket, a short one
  * among the temporary files, which the data directory remembers.
  */
-export function socketDirectory(dataDir: string, account: Account | undefined): string {
+export function socketDirectory(dataDir: string, account: OsAccount | undefined): string {
   const within = path.join(dataDir, 'socket');
   if (fits(within)) {
     mkdirSync(within, { recursive: true, mode: 0o700 });
@@ -33,7 +33,8 @@ export function knownSocketDirectory(dataDir: string): string | undefined {
   return fits(within) ? within : rememberedSocketDirectory(dataDir);
 }
 
-const fits = (folder: string): boolean => Buffer.byteLength(path.join(folder, `.s.PGSQL.${PORT}`)) <= LONGEST_PATH;
+const fits = (folder: string): boolean =>
+  Buffer.byteLength(path.join(folder, `.s.PGSQL.${SOCKET_PORT}`)) <= LONGEST_PATH;
 const memory = (dataDir: string): string => path.join(dataDir, 'socket-directory');
 
 function rememberedSocketDirectory(dataDir: string): string | undefined {
@@ -45,7 +46,7 @@ function rememberedSocketDirectory(dataDir: string): string | undefined {
 }
 
 /** Temporary folders are cleared, and their names are anybody's then: only one that is ours alone is used again. */
-function isPrivate(folder: string, account: Account | undefined): boolean {
+function isPrivate(folder: string, account: OsAccount | undefined): boolean {
   const found = lstatSync(folder, { throwIfNoEntry: false });
   const owner = account?.uid ?? process.getuid?.();
   return found !== undefined && found.isDirectory() && found.uid === owner && (found.mode & 0o077) === 0;

@@ -9,10 +9,10 @@ import {
   type EventFamily,
   type EventMetadata,
   type Position,
-  type Recorded,
+  type RecordedEvent,
 } from '../kernel/event.ts';
 import { isUuid, type TenantId } from '../kernel/ids.ts';
-import { open, seal } from '../vault/keyring.ts';
+import { decrypt, encrypt } from '../vault/keyring.ts';
 import { personKey, type Person, type PersonKeys } from '../vault/vault.ts';
 import { PersonalFields } from './personal-fields.ts';
 import { MAX_APPEND_BYTES, type NewEvent, type StoredEvent } from './port.ts';
@@ -37,10 +37,10 @@ export class EventTooLarge extends EventContractError {
  * Text that no column takes: NUL, or half of a surrogate pair. Doors refuse it and name the field; this is for what comes by another
  * way (the claims of an identity provider), since the event would be written and no read model could show it.
  */
-export class EventIsNoText extends EventContractError {
+export class InvalidEventText extends EventContractError {
   constructor(type: string) {
     super(`${type} contains characters that are not text`);
-    this.name = 'EventIsNoText';
+    this.name = 'InvalidEventText';
   }
 }
 
@@ -91,7 +91,7 @@ export class EventCodec {
     let data = checked.data as SealedData;
     if (personal) data = await this.#seal(event.type, id, tenantId, personal, data);
     const text = canonicalJson(data);
-    if (holdsBrokenText(text)) throw new EventIsNoText(event.type);
+    if (holdsBrokenText(text)) throw new InvalidEventText(event.type);
     if (Buffer.byteLength(text) > MAX_APPEND_BYTES) throw new EventTooLarge(event.type);
     return { id, type: event.type, version: definition.version, data: text, metadata };
   }
@@ -114,13 +114,13 @@ export class EventCodec {
     // Somebody who was erased in this very moment: the event happened, the values are gone.
     if (!key) return clear;
     const text = JSON.stringify(values);
-    if (holdsBrokenText(text)) throw new EventIsNoText(type);
-    const value = seal(key, Buffer.from(text), boundTo(tenantId, id)).toString('base64');
+    if (holdsBrokenText(text)) throw new InvalidEventText(type);
+    const value = encrypt(key, Buffer.from(text), boundTo(tenantId, id)).toString('base64');
     return { ...clear, $sealed: { person, value } };
   }
 
   /** Decodes a page of events, with one look-up for all the keys that it needs. Unknown types come back as undefined. */
-  async decode(stored: readonly StoredEvent[]): Promise<(Recorded | undefined)[]> {
+  async decode(stored: readonly StoredEvent[]): Promise<(RecordedEvent | undefined)[]> {
     const keys = await this.#keysFor(stored);
     return stored.map((event) => this.#decodeOne(event, keys));
   }
@@ -129,7 +129,7 @@ export class EventCodec {
    * For those who must go on: an event that is not what its contract says throws when its `data` is looked at, so that it
    * harms nobody but its own stream. Throws itself only when keys could not be had.
    */
-  async decodeForFollowers(stored: readonly StoredEvent[]): Promise<(Recorded | undefined)[]> {
+  async decodeForFollowers(stored: readonly StoredEvent[]): Promise<(RecordedEvent | undefined)[]> {
     const keys = await this.#keysFor(stored);
     return stored.map((event) => {
       try {
@@ -166,14 +166,14 @@ export class EventCodec {
     });
   }
 
-  #decodeOne(stored: StoredEvent, keys: ReadonlyMap<string, Buffer>): Recorded | undefined {
+  #decodeOne(stored: StoredEvent, keys: ReadonlyMap<string, Buffer>): RecordedEvent | undefined {
     const contract = this.#contracts.get(stored.type);
     if (!contract) return undefined;
     const { definition, personal } = contract;
     const { data, erased } = personal ? this.#open(stored, personal, keys) : { data: stored.data, erased: false };
     const current = stored.version === definition.version ? data : upcast(stored, definition, data);
     // Erased values cannot satisfy a schema of e-mails and the like; everything else must.
-    return new Decoded(stored, erased ? current : validated(stored, definition, current)) as Recorded;
+    return new Decoded(stored, erased ? current : validated(stored, definition, current)) as RecordedEvent;
   }
 
   #open(
@@ -184,7 +184,7 @@ export class EventCodec {
     const { $sealed, ...clear } = stored.data as SealedData;
     const key = $sealed && keys.get(personKey({ tenantId: stored.tenantId, personId: $sealed.person }));
     if (!$sealed || !key) return { data: clear, erased: fields.put(clear, { marker: ERASED }) > 0 };
-    const opened = open(key, Buffer.from($sealed.value, 'base64'), boundTo(stored.tenantId, stored.id));
+    const opened = decrypt(key, Buffer.from($sealed.value, 'base64'), boundTo(stored.tenantId, stored.id));
     fields.put(clear, JSON.parse(opened.toString()) as unknown[]);
     return { data: clear, erased: false };
   }
@@ -226,8 +226,8 @@ class Decoded implements Envelope {
 }
 
 /** The envelope of an event whose content cannot be had. */
-const damaged = (stored: StoredEvent, error: Error): Recorded =>
-  Object.defineProperty(new Decoded(stored, undefined) as Recorded, 'data', {
+const damaged = (stored: StoredEvent, error: Error): RecordedEvent =>
+  Object.defineProperty(new Decoded(stored, undefined) as RecordedEvent, 'data', {
     get() {
       throw error;
     },

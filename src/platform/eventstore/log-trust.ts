@@ -14,10 +14,10 @@ export const MISMATCHES = [
 export type MismatchKind = (typeof MISMATCHES)[number];
 
 /** The log is not known to be the one that this process has read and written so far. Nothing may be appended to it. */
-export class LogDoubted extends EventStoreUnavailable {
+export class LogNotTrusted extends EventStoreUnavailable {
   constructor(reason: string) {
     super(`the event log cannot be trusted: ${reason}`);
-    this.name = 'LogDoubted';
+    this.name = 'LogNotTrusted';
   }
 }
 
@@ -88,11 +88,11 @@ export class LogTrust {
     return true;
   }
 
-  /** Resolves while the log can be trusted; waits a little for a check that is under way. Throws `LogDoubted` otherwise. */
+  /** Resolves while the log can be trusted; waits a little for a check that is under way. Throws `LogNotTrusted` otherwise. */
   async assured(): Promise<void> {
     const due = Date.now() + PATIENCE_MS;
     while (this.#state.kind === 'unchecked' && Date.now() < due) await this.changed(due - Date.now());
-    if (this.#state.kind !== 'trusted') throw new LogDoubted(this.#state.reason);
+    if (this.#state.kind !== 'trusted') throw new LogNotTrusted(this.#state.reason);
   }
 
   /** Resolves when the state may have changed, or after some milliseconds. */

@@ -12,7 +12,7 @@ export interface EventStore {
    * verdict. Throws `EventStoreUnavailable` when the outcome could not be learned within the deadline.
    * A second append of the same event ids at the same place is answered like the first.
    */
-  append(append: Append): Promise<Verdict>;
+  append(append: Append): Promise<AppendResult>;
 
   /** Events of one stream in order, from `from` (inclusive) on. An unknown stream is an empty one. */
   readStream(stream: string, options?: { from?: bigint; limit?: number }): Promise<StoredEvent[]>;
@@ -23,7 +23,7 @@ export interface EventStore {
    * The next events strictly after a position: 0, or one that the store gave out, since positions are not computed. `position` is how far the
    * store looked, also where nothing was of use.
    */
-  readFeed(after: Position, limit: number, filter?: FeedFilter): Promise<FeedPage>;
+  readAll(after: Position, limit: number, filter?: AllStreamFilter): Promise<AllStreamPage>;
   /** The position of the newest event, 0 when there is none. */
   head(): Promise<Position>;
   /** The event of ours at exactly this position, if one is there. */
@@ -31,7 +31,7 @@ export interface EventStore {
   /** The id of whatever stands at exactly this position, if something does. */
   idAt(position: Position): Promise<string | undefined>;
   /** Calls back when the feed may have grown: a hint, never the truth. Answers the function that ends it. */
-  onGrowth(wake: (hint?: FeedHint) => void): () => void;
+  onGrowth(wake: (hint?: AppendNotification) => void): () => void;
 
   /** Calls back when the connection to the store was lost: what is behind it now may be another log. Returns the function that ends it. */
   onInterruption(heard: () => void): () => void;
@@ -57,10 +57,10 @@ export interface EventStore {
   sweepClaims(): Promise<number>;
 
   /**
-   * Where another thread of this process can open the same log to read its feed (`openFeed`), to put more cores to work on a long history.
+   * Where another thread of this process can open the same log to read its feed (`openLog`), to put more cores to work on a long history.
    * Absent from a store that one connection keeps busy enough, or whose connection cannot be described by data.
    */
-  readonly feedAddress?: FeedAddress;
+  readonly logAddress?: LogAddress;
 
   /** True when positions are 1, 2, 3, …: the tail then asserts that it missed nothing. */
   readonly gapless: boolean;
@@ -70,25 +70,25 @@ export interface EventStore {
 }
 
 /** Plain data, which survives being copied to a thread. A further adapter that offers its feed adds its own kind. */
-export interface FeedAddress {
+export interface LogAddress {
   readonly kind: 'postgres';
   readonly database: DatabaseConfig;
 }
 
 /** A part of the feed: one tenant's events, of some types. The positions stay those of the whole. */
-export interface FeedFilter {
+export interface AllStreamFilter {
   readonly tenantId: TenantId;
   readonly types: readonly string[];
 }
 
-export interface FeedPage {
+export interface AllStreamPage {
   readonly events: readonly StoredEvent[];
   readonly position: Position;
   /** The store looked no further for now, though it found fewer events than it might: the log goes on behind `position`. */
   readonly more?: boolean;
 }
 
-export interface FeedHint {
+export interface AppendNotification {
   /**
    * Events that this process itself has just appended, so that its own tail need not read them back. Only from a store without gaps
    * whose response tells everything that a read of the log would, the time included (PostgreSQL). EventStoreDB gives none.
@@ -104,7 +104,7 @@ export interface Append {
   /** Revision of the last event the caller knows; -1 for a stream that must not exist yet. */
   readonly expectedRevision: bigint;
   readonly events: readonly NewEvent[];
-  readonly take: readonly ClaimKey[];
+  readonly claim: readonly ClaimKey[];
   readonly release: readonly ClaimKey[];
 }
 
@@ -148,9 +148,9 @@ export interface StoredEvent {
 /**
  * `recordedAt` is that of the last event, as every reader of the log gets it. It is absent from a store whose response does not tell it
  * (EventStoreDB): no clock of this process stands in for it, and reading the event back would cost every append what hardly any caller
- * asks for. Who does reads the event (`Executed.recordedAt`). Nothing is folded from it.
+ * asks for. Who does reads the event (`ExecutionResult.recordedAt`). Nothing is folded from it.
  */
-export type Verdict =
+export type AppendResult =
   | { readonly kind: 'appended'; readonly revision: bigint; readonly position: Position; readonly recordedAt?: number }
   | { readonly kind: 'wrongRevision'; readonly actual: bigint }
   | { readonly kind: 'claimed'; readonly claim: ClaimKey; readonly holder: string };

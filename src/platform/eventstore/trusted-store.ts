@@ -1,6 +1,6 @@
 import type { TenantId } from '../kernel/ids.ts';
 import type { LogTrust } from './log-trust.ts';
-import type { Append, EventStore, Verdict } from './port.ts';
+import type { Append, EventStore, AppendResult } from './port.ts';
 
 /**
  * The store, but writing only while the log can be trusted. Reads go on: what is in the log can be looked at. While there is no
@@ -14,15 +14,15 @@ export function whileTrusted(store: EventStore, trust: LogTrust): EventStore {
   return {
     name: store.name,
     gapless: store.gapless,
-    ...(store.feedAddress ? { feedAddress: store.feedAddress } : {}),
-    append: guarded((append: Append): Promise<Verdict> => store.append(append)),
+    ...(store.logAddress ? { logAddress: store.logAddress } : {}),
+    append: guarded((append: Append): Promise<AppendResult> => store.append(append)),
     setRetention: guarded((stream: string, maxAgeDays: number) => store.setRetention(stream, maxAgeDays)),
     trimExpired: guarded((most: number) => store.trimExpired(most)),
     forgetTelemetryOf: guarded((tenantId: TenantId, personId: string) => store.forgetTelemetryOf(tenantId, personId)),
     sweepClaims: guarded(() => store.sweepClaims()),
     readStream: (stream, options) => store.readStream(stream, options),
     readStreamTail: (stream, limit) => store.readStreamTail(stream, limit),
-    readFeed: (after, limit, filter) => store.readFeed(after, limit, filter),
+    readAll: (after, limit, filter) => store.readAll(after, limit, filter),
     head: () => store.head(),
     eventAt: (position) => store.eventAt(position),
     idAt: (position) => store.idAt(position),

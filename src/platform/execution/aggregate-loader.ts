@@ -5,17 +5,17 @@ import type { DomainEvent } from '../kernel/event.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import type { EventStore, StoredEvent } from '../eventstore/port.ts';
 
-export interface Loaded<State> {
+export interface LoadedAggregate<State> {
   readonly state: State;
   /** Revision of the newest event of the stream, -1 when there is none. */
   readonly revision: bigint;
 }
 
 /** Streams of one aggregate, least recently used out first. */
-type Cache = LRUCache<string, Loaded<unknown>>;
-const MOST_CACHED = 20_000;
+type Cache = LRUCache<string, LoadedAggregate<unknown>>;
+const MAX_CACHED = 20_000;
 /** Bounded by size: `max` would allocate room for all entries at once, for each of dozens of aggregates. */
-const newCache = (): Cache => new LRUCache({ maxSize: MOST_CACHED, sizeCalculation: () => 1 });
+const newCache = (): Cache => new LRUCache({ maxSize: MAX_CACHED, sizeCalculation: () => 1 });
 
 /**
  * Folds streams, remembering where it stopped: a later load reads only what came since. What is remembered is never
@@ -25,7 +25,7 @@ export class AggregateLoader implements AggregateReader {
   readonly #store: EventStore;
   readonly #codec: EventCodec;
   #caches = new WeakMap<object, Cache>();
-  readonly #leaving = new WeakMap<object, Map<string, Promise<Loaded<unknown>>>>();
+  readonly #leaving = new WeakMap<object, Map<string, Promise<LoadedAggregate<unknown>>>>();
 
   constructor(store: EventStore, codec: EventCodec) {
     this.#store = store;
@@ -45,9 +45,9 @@ export class AggregateLoader implements AggregateReader {
   loadWithRevision<State, E extends DomainEvent>(
     aggregate: Aggregate<State, E>,
     stream: string,
-  ): Promise<Loaded<State>> {
+  ): Promise<LoadedAggregate<State>> {
     const leaving = ofAggregate(this.#leaving, aggregate, () => new Map());
-    let load = leaving.get(stream) as Promise<Loaded<State>> | undefined;
+    let load = leaving.get(stream) as Promise<LoadedAggregate<State>> | undefined;
     if (!load) {
       load = nextTurn().then(() => {
         leaving.delete(stream);
@@ -58,16 +58,22 @@ export class AggregateLoader implements AggregateReader {
     return load;
   }
 
-  async #catchUp<State, E extends DomainEvent>(aggregate: Aggregate<State, E>, stream: string): Promise<Loaded<State>> {
-    const known = this.remembered(aggregate, stream);
+  async #catchUp<State, E extends DomainEvent>(
+    aggregate: Aggregate<State, E>,
+    stream: string,
+  ): Promise<LoadedAggregate<State>> {
+    const known = this.cached(aggregate, stream);
     const from = known ?? { state: aggregate.initial, revision: -1n };
     const fresh = await this.#store.readStream(stream, { from: from.revision + 1n });
     return fresh.length === 0 ? from : this.#remember(aggregate, stream, await this.#fold(aggregate, from, fresh));
   }
 
   /** Where it stopped the last time, which may be behind by now: good for a decision whose append the store will check. */
-  remembered<State, E extends DomainEvent>(aggregate: Aggregate<State, E>, stream: string): Loaded<State> | undefined {
-    return this.#cacheOf(aggregate).get(stream) as Loaded<State> | undefined;
+  cached<State, E extends DomainEvent>(
+    aggregate: Aggregate<State, E>,
+    stream: string,
+  ): LoadedAggregate<State> | undefined {
+    return this.#cacheOf(aggregate).get(stream) as LoadedAggregate<State> | undefined;
   }
 
   /** The fold over the newest `limit` events alone; nothing is remembered. */
@@ -75,7 +81,7 @@ export class AggregateLoader implements AggregateReader {
     aggregate: Aggregate<State, E>,
     stream: string,
     limit: number,
-  ): Promise<Loaded<State>> {
+  ): Promise<LoadedAggregate<State>> {
     const newest = await this.#store.readStreamTail(stream, limit);
     return this.#fold(aggregate, { state: aggregate.initial, revision: -1n }, newest);
   }
@@ -96,7 +102,7 @@ export class AggregateLoader implements AggregateReader {
     aggregate: Aggregate<State, E>,
     stream: string,
     limit: number,
-  ): Promise<Loaded<State>> {
+  ): Promise<LoadedAggregate<State>> {
     if (this.#cacheOf(aggregate).has(stream)) return this.loadWithRevision(aggregate, stream);
     return this.#remember(aggregate, stream, await this.loadTail(aggregate, stream, limit));
   }
@@ -105,7 +111,7 @@ export class AggregateLoader implements AggregateReader {
   advance<State, E extends DomainEvent>(
     aggregate: Aggregate<State, E>,
     stream: string,
-    from: Loaded<State>,
+    from: LoadedAggregate<State>,
     events: readonly E[],
     revision: bigint,
   ): void {
@@ -115,9 +121,9 @@ export class AggregateLoader implements AggregateReader {
 
   async #fold<State, E extends DomainEvent>(
     aggregate: Aggregate<State, E>,
-    from: Loaded<State>,
+    from: LoadedAggregate<State>,
     stored: readonly StoredEvent[],
-  ): Promise<Loaded<State>> {
+  ): Promise<LoadedAggregate<State>> {
     let { state } = from;
     for (const event of await this.#codec.decode(stored)) {
       if (event) state = aggregate.fold(state, event as unknown as E);
@@ -125,7 +131,7 @@ export class AggregateLoader implements AggregateReader {
     return { state, revision: stored.at(-1)?.revision ?? from.revision };
   }
 
-  #remember<State>(aggregate: object, stream: string, loaded: Loaded<State>): Loaded<State> {
+  #remember<State>(aggregate: object, stream: string, loaded: LoadedAggregate<State>): LoadedAggregate<State> {
     this.#cacheOf(aggregate).set(stream, loaded);
     return loaded;
   }

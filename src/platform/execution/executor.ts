@@ -3,18 +3,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor } from '../kernel/actor.ts';
 import type { Claim, Command, CommandContext, Decision } from '../kernel/command.ts';
 import type { DomainEvent, EventMetadata, Position } from '../kernel/event.ts';
-import { awayForNow, conflict, isFailure, type Failure } from '../kernel/failure.ts';
+import { temporarilyUnavailable, conflict, isFailure, type Failure } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import { EventStoreUnavailable, type ClaimKey, type EventStore } from '../eventstore/port.ts';
-import type { AggregateLoader, Loaded } from './aggregate-loader.ts';
+import type { AggregateLoader, LoadedAggregate } from './aggregate-loader.ts';
 import { findOwnAppend } from './own-append.ts';
 import { noSecrets, type SecretDisposal } from './secret-disposal.ts';
-import { Turns } from './turns.ts';
-import type { Workbench } from './workbench.ts';
+import { KeyedMutex } from './keyed-mutex.ts';
+import type { UnitOfWork } from './unit-of-work.ts';
 
 /** On whose behalf a command runs, and what led to it. */
-export interface Issuer {
+export interface ExecutionContext {
   readonly tenantId: TenantId;
   readonly actor: Actor;
   readonly correlationId?: string;
@@ -28,7 +28,7 @@ export interface Issuer {
   readonly isRetryable?: boolean;
 }
 
-export interface Executed<Result> {
+export interface ExecutionResult<Result> {
   readonly result: Result;
   readonly events: readonly DomainEvent[];
   /** Where the last event stands in the feed; undefined when nothing had to change. */
@@ -43,11 +43,11 @@ export interface Executed<Result> {
 
 const TRIES = 12;
 
-interface EarlierRun<Result> extends Executed<Result> {
+interface EarlierRun<Result> extends ExecutionResult<Result> {
   readonly isEarlier: true;
 }
 
-type Outcome<Result> = Executed<Result> | Failure | 'lostRace' | 'lostClaim';
+type Outcome<Result> = ExecutionResult<Result> | Failure | 'lostRace' | 'lostClaim';
 
 /**
  * Loads, folds, decides, appends with the revision that was decided on; after a conflict it does all of that again
@@ -59,37 +59,37 @@ export class Executor<Ports> {
   readonly #codec: EventCodec;
   readonly #loader: AggregateLoader;
   readonly #digest: (value: string) => string;
-  readonly #newWorkbench: () => Workbench<Ports>;
+  readonly #newUnitOfWork: () => UnitOfWork<Ports>;
   readonly #disposal: SecretDisposal;
-  readonly #turns = new Turns();
+  readonly #mutex = new KeyedMutex();
 
   constructor(
     store: EventStore,
     codec: EventCodec,
     loader: AggregateLoader,
     claimDigest: (value: string) => string,
-    newWorkbench: () => Workbench<Ports>,
+    newUnitOfWork: () => UnitOfWork<Ports>,
     disposal: SecretDisposal = noSecrets,
   ) {
     this.#store = store;
     this.#codec = codec;
     this.#loader = loader;
     this.#digest = claimDigest;
-    this.#newWorkbench = newWorkbench;
+    this.#newUnitOfWork = newUnitOfWork;
     this.#disposal = disposal;
   }
 
   async execute<Input, State, E extends DomainEvent, Facts, Result>(
     command: Command<Input, State, E, Ports, Facts, Result>,
     input: Input,
-    issuer: Issuer,
-  ): Promise<Executed<Result> | Failure> {
-    const context = contextOf(issuer);
+    execution: ExecutionContext,
+  ): Promise<ExecutionResult<Result> | Failure> {
+    const context = contextOf(execution);
     try {
-      const earlier = issuer.isRetryable ? await this.#earlierRun(command, input, context) : undefined;
-      return earlier ?? (await this.#run(command, input, context, issuer.isRetryable === true));
+      const earlier = execution.isRetryable ? await this.#earlierRun(command, input, context) : undefined;
+      return earlier ?? (await this.#run(command, input, context, execution.isRetryable === true));
     } catch (error) {
-      if (error instanceof EventStoreUnavailable) return awayForNow();
+      if (error instanceof EventStoreUnavailable) return temporarilyUnavailable();
       throw error;
     }
   }
@@ -98,8 +98,8 @@ export class Executor<Ports> {
   async recall<Input, State, E extends DomainEvent, Facts, Result>(
     command: Command<Input, State, E, Ports, Facts, Result>,
     input: Input,
-    issuer: Issuer,
-  ): Promise<Executed<Result> | undefined> {
+    issuer: ExecutionContext,
+  ): Promise<ExecutionResult<Result> | undefined> {
     return this.#earlierRun(command, input, contextOf(issuer));
   }
 
@@ -108,14 +108,14 @@ export class Executor<Ports> {
     input: Input,
     context: CommandContext,
     isRetryable: boolean,
-  ): Promise<Executed<Result> | Failure> {
-    let workbench = this.#newWorkbench();
+  ): Promise<ExecutionResult<Result> | Failure> {
+    let unitOfWork = this.#newUnitOfWork();
     const prepare = async () => {
       try {
-        return command.prepare && (await command.prepare(input, workbench.ports, context));
+        return command.prepare && (await command.prepare(input, unitOfWork.ports, context));
       } catch (error) {
         // Nothing was appended with what this preparation kept.
-        await workbench.undo().catch(() => undefined);
+        await unitOfWork.compensate().catch(() => undefined);
         throw error;
       }
     };
@@ -123,7 +123,7 @@ export class Executor<Ports> {
     // A retryable command may be running twice. An append proves only that the state was current, so the other run's events must
     // not be part of it: the state is loaded first and then searched for them.
     const decideAfterLooking = async (
-      decide: (on: Loaded<State>) => Promise<Outcome<Result>>,
+      decide: (on: LoadedAggregate<State>) => Promise<Outcome<Result>>,
     ): Promise<Outcome<Result>> => {
       const loaded = await this.#load(command, stream);
       return (await this.#earlierRun(command, input, context)) ?? decide(loaded);
@@ -132,23 +132,23 @@ export class Executor<Ports> {
     for (let attempt = 1; attempt <= TRIES; attempt += 1) {
       if (isFailure(facts))
         return await afterUndoing(
-          workbench,
+          unitOfWork,
           (isRetryable && (await this.#earlierRun(command, input, context))) || facts,
         );
       const settled = facts as Facts;
-      const decide = (on: Loaded<State>) => this.#decide(command, input, context, settled, stream, on);
+      const decide = (on: LoadedAggregate<State>) => this.#decide(command, input, context, settled, stream, on);
       const decideNow = () =>
         attempt === 1 ? this.#decideFirst(command, stream, decide) : this.#load(command, stream).then(decide);
-      const outcome = await this.#turns.take(stream, () => (isRetryable ? decideAfterLooking(decide) : decideNow()));
-      if (isFailure(outcome)) return await afterUndoing(workbench, outcome);
+      const outcome = await this.#mutex.run(stream, () => (isRetryable ? decideAfterLooking(decide) : decideNow()));
+      if (isFailure(outcome)) return await afterUndoing(unitOfWork, outcome);
       if (outcome !== 'lostRace' && outcome !== 'lostClaim')
-        return outcome.position === undefined || isEarlier(outcome) ? await afterUndoing(workbench, outcome) : outcome;
+        return outcome.position === undefined || isEarlier(outcome) ? await afterUndoing(unitOfWork, outcome) : outcome;
       await sleep(Math.random() * 2 ** Math.min(attempt, 6));
       if (outcome === 'lostRace') continue;
-      workbench = await afterUndoing(workbench, this.#newWorkbench());
+      unitOfWork = await afterUndoing(unitOfWork, this.#newUnitOfWork());
       facts = await prepare();
     }
-    return afterUndoing(workbench, awayForNow('too many changes at once, try again'));
+    return afterUndoing(unitOfWork, temporarilyUnavailable('too many changes at once, try again'));
   }
 
   /** Rebuilds the outcome of an earlier run from its events, with the result that its decision had. */
@@ -189,12 +189,12 @@ export class Executor<Ports> {
   async #decideFirst<State, E extends DomainEvent, Result>(
     command: Pick<Command<never, State, E, never, never, Result>, 'aggregate' | 'tail' | 'begins'>,
     stream: string,
-    decide: (on: Loaded<State>) => Promise<Outcome<Result>>,
+    decide: (on: LoadedAggregate<State>) => Promise<Outcome<Result>>,
   ): Promise<Outcome<Result>> {
     // Gain: `npm run bench -- without remembered-decisions resolve-32`: 1.35 (95 %: 1.19 to 1.41).
     const assumed = command.begins
       ? { state: command.aggregate.initial, revision: -1n }
-      : this.#loader.remembered(command.aggregate, stream);
+      : this.#loader.cached(command.aggregate, stream);
     const outcome = assumed && (await decide(assumed));
     if (outcome && isAppended(outcome)) return outcome;
     const loaded = await this.#load(command, stream);
@@ -208,7 +208,7 @@ export class Executor<Ports> {
     context: CommandContext,
     facts: Facts,
     stream: string,
-    loaded: Loaded<State>,
+    loaded: LoadedAggregate<State>,
   ): Promise<Outcome<Result>> {
     const decision = command.decide(loaded.state, input, context, facts);
     if (isFailure(decision)) return decision;
@@ -232,7 +232,7 @@ export class Executor<Ports> {
     const verdict = await this.#append(decision, context, stream, loaded);
     if (verdict.kind === 'wrongRevision') return 'lostRace';
     if (verdict.kind === 'claimed') {
-      const lost = decision.take.find(
+      const lost = decision.claim.find(
         (claim) => this.#claimKey(context.tenantId, claim).digest === verdict.claim.digest,
       );
       const answer = command.whenClaimed?.(lost!) ?? conflict();
@@ -254,7 +254,7 @@ export class Executor<Ports> {
   #load<State, E extends DomainEvent>(
     { aggregate, tail }: Pick<Command<never, State, E, never, never, unknown>, 'aggregate' | 'tail'>,
     stream: string,
-  ): Promise<Loaded<State>> {
+  ): Promise<LoadedAggregate<State>> {
     return tail === undefined
       ? this.#loader.loadWithRevision(aggregate, stream)
       : this.#loader.followTail(aggregate, stream, tail);
@@ -264,7 +264,7 @@ export class Executor<Ports> {
     decision: Decision<E, Result>,
     context: CommandContext,
     stream: string,
-    { revision }: Loaded<unknown>,
+    { revision }: LoadedAggregate<unknown>,
   ) {
     const { tenantId } = context;
     const metadata: EventMetadata = {
@@ -282,7 +282,7 @@ export class Executor<Ports> {
       stream,
       expectedRevision: revision,
       events,
-      take: keys(decision.take),
+      claim: keys(decision.claim),
       release: keys(decision.release),
     });
   }
@@ -292,7 +292,7 @@ export class Executor<Ports> {
   }
 }
 
-const isEarlier = (outcome: Executed<unknown>): boolean => 'isEarlier' in outcome;
+const isEarlier = (outcome: ExecutionResult<unknown>): boolean => 'isEarlier' in outcome;
 
 /**
  * `recall` reads the result from the events. A command without preparation needs none: its pure decision is made again, on the
@@ -317,12 +317,18 @@ const isAppended = (outcome: Outcome<unknown>): boolean =>
   typeof outcome === 'object' && !isFailure(outcome) && outcome.position !== undefined;
 
 /** What cannot be taken back now does no harm where it lies: the outcome stands all the same. */
-async function afterUndoing<Outcome>(workbench: Workbench<unknown>, outcome: Outcome): Promise<Outcome> {
-  await workbench.undo().catch(() => undefined);
+async function afterUndoing<Outcome>(unitOfWork: UnitOfWork<unknown>, outcome: Outcome): Promise<Outcome> {
+  await unitOfWork.compensate().catch(() => undefined);
   return outcome;
 }
 
-function contextOf({ tenantId, actor, commandId = randomUUID(), correlationId, causationId }: Issuer): CommandContext {
+function contextOf({
+  tenantId,
+  actor,
+  commandId = randomUUID(),
+  correlationId,
+  causationId,
+}: ExecutionContext): CommandContext {
   return {
     tenantId,
     actor,

@@ -14,12 +14,12 @@ export class TooBusy extends Error {
   }
 }
 
-export interface Shares {
+export interface ResourceShares {
   /** Named in the error. */
   readonly what: string;
   /** Pieces of work at a time, of all keys. */
   readonly atOnce: number;
-  /** Pieces of work at a time of one key: the rest of `atOnce` is for others. */
+  /** Pieces of work at a time of one key: the rest of `runConcurrently` is for others. */
   readonly perKey: number;
   /** Callers that may wait, of all keys and of one key. 0: nobody waits. */
   readonly waiting: number;
@@ -43,14 +43,14 @@ interface Waiter {
  * bounded queue, for a bounded time, and are served by turns of their keys: a key that floods the queue delays only itself.
  */
 export class FairLimiter {
-  readonly #shares: Shares;
+  readonly #shares: ResourceShares;
   readonly #running = new Map<string, number>();
   readonly #waiting = new FairQueue<Waiter>();
   #total = 0;
   /** Pieces of work that have ended, ever. */
   #ended = 0;
 
-  constructor(shares: Shares) {
+  constructor(shares: ResourceShares) {
     this.#shares = shares;
   }
 

@@ -19,7 +19,7 @@ export interface WorkSettings {
 
 const DEFAULT_CONCURRENCY = 8;
 /** A job that takes its process down with it is not allowed to do so for ever. */
-const MOST_STALLS = 5;
+const MAX_STALLS = 5;
 /** For a build that knows the job to come up. */
 const UNKNOWN_JOB_DELAY_MS = 60_000;
 /** Within the time that a process has to end (`DRAIN_SECONDS`). */
@@ -156,7 +156,7 @@ export class BullMqJobs implements Jobs {
       concurrency: concurrency[lane] ?? DEFAULT_CONCURRENCY,
       lockDuration: lockMs,
       stalledInterval: stalledCheckMs,
-      maxStalledCount: MOST_STALLS,
+      maxStalledCount: MAX_STALLS,
       runRetryDelay: 1_000,
       settings: { backoffStrategy: (attempt, _type, _error, job) => this.#delay(job?.name, attempt) },
     });

@@ -22,7 +22,7 @@ export type SecretRef = string;
 /** What a decider answers: events, the claims that the same append takes or gives up, and the secrets that nothing refers to afterwards. */
 export interface Decision<E extends DomainEvent, Result = void> {
   readonly events: readonly E[];
-  readonly take: readonly Claim[];
+  readonly claim: readonly Claim[];
   readonly release: readonly Claim[];
   /** Secrets that the events give up. The executor destroys them once the events are appended. */
   readonly forget: readonly SecretRef[];
@@ -30,7 +30,7 @@ export interface Decision<E extends DomainEvent, Result = void> {
 }
 
 export interface Claims {
-  readonly take?: readonly Claim[];
+  readonly claim?: readonly Claim[];
   readonly release?: readonly Claim[];
 }
 
@@ -46,10 +46,10 @@ export const replacedSecret = <Ref extends SecretRef | null | undefined>(before:
 /** The events that follow, with the claims they take or release and the secrets they give up. No events: the state is already as asked. */
 export const accept = <E extends DomainEvent>(
   events: readonly E[],
-  { take = [], release = [], forget = [] }: Consequences = {},
+  { claim = [], release = [], forget = [] }: Consequences = {},
 ): Decision<E> => ({
   events,
-  take,
+  claim,
   release,
   forget: forget.filter((secret) => typeof secret === 'string'),
   result: undefined,

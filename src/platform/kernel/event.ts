@@ -80,7 +80,7 @@ export interface Envelope {
 }
 
 /** An event as a reader gets it: validated, upcast, opened. */
-export type Recorded<E extends DomainEvent = DomainEvent> = E & Envelope;
+export type RecordedEvent<E extends DomainEvent = DomainEvent> = E & Envelope;
 
 /**
  * What stands in for a personal value after its person was erased.

@@ -37,9 +37,12 @@ export const conflict = (message = 'already exists'): Failure => failure('confli
 export const tooLarge = (message = 'payload too large'): Failure => failure('tooLarge', message);
 export const unavailable = (message = 'service unavailable'): Failure => failure('unavailable', message);
 /** A failover or a restart takes seconds. */
-export const AWAY_SECONDS = 2;
+export const RETRY_AFTER_SECONDS = 2;
 /** The same request may succeed when it is sent again soon. */
-export const awayForNow = (message?: string): Failure => ({ ...unavailable(message), retryAfterSeconds: AWAY_SECONDS });
+export const temporarilyUnavailable = (message?: string): Failure => ({
+  ...unavailable(message),
+  retryAfterSeconds: RETRY_AFTER_SECONDS,
+});
 export const limited = (retryAfterSeconds: number): Failure => ({
   ...failure('limited', 'rate limit exceeded'),
   retryAfterSeconds,

@@ -1,5 +1,5 @@
 /**
- * Does the work for every item, at most `atOnce` at a time, in the order of the items. An error ends it: nothing more is begun,
+ * Does the work for every item, at most `runConcurrently` at a time, in the order of the items. An error ends it: nothing more is begun,
  * what was begun is awaited, and the first error is thrown.
  */
 export async function inParallel<Item>(

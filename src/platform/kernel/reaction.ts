@@ -1,5 +1,5 @@
 import type { AnyCommand, Command } from './command.ts';
-import type { DomainEvent, EventFamily, EventOf, Recorded } from './event.ts';
+import type { DomainEvent, EventFamily, EventOf, RecordedEvent } from './event.ts';
 import type { JobRequest } from './job.ts';
 import type { Columns, Lane, Purge, RowOf } from './read-model.ts';
 
@@ -54,7 +54,7 @@ export interface Reaction<
   readonly state?: { readonly columns: C; readonly key: readonly Key[] };
   readonly on: {
     readonly [Type in EventOf<Families[number]>['type']]?: (
-      event: Recorded<Extract<EventOf<Families[number]>, { type: Type }>>,
+      event: RecordedEvent<Extract<EventOf<Families[number]>, { type: Type }>>,
     ) => readonly Step<RowOf<C>, Key>[];
   };
 }

@@ -1,4 +1,4 @@
-import type { EventFamily, EventOf, Recorded } from './event.ts';
+import type { EventFamily, EventOf, RecordedEvent } from './event.ts';
 import type { ReadModelName } from './read-model-name.ts';
 
 /**
@@ -60,7 +60,7 @@ type TypeOf<Families extends readonly EventFamily[]> = EventOf<Families[number]>
 type NamedEvent<Families extends readonly EventFamily[], Type> = Extract<EventOf<Families[number]>, { type: Type }>;
 
 type Handlers<Families extends readonly EventFamily[], Answer> = {
-  readonly [Type in TypeOf<Families>]?: (event: Recorded<NamedEvent<Families, Type>>) => Answer;
+  readonly [Type in TypeOf<Families>]?: (event: RecordedEvent<NamedEvent<Families, Type>>) => Answer;
 };
 
 /**
@@ -84,7 +84,7 @@ export interface ReadModel<
   readonly families: Families;
   readonly on: Handlers<Families, Change<RowOf<C>, Key> | readonly Change<RowOf<C>, Key>[]>;
   /** A security-critical model stops on an event that it cannot fold; others park that event's stream. */
-  readonly whenPoisoned?: 'park' | 'halt';
+  readonly onFoldFailure?: 'park' | 'halt';
 }
 
 export const defineReadModel = <

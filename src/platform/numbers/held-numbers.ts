@@ -26,7 +26,7 @@ interface HolderLookup {
 }
 
 /** The claims themselves: always current. Every number is a claim to look up. */
-export const claimedIn = ({ claimHolders }: HolderLookup): HeldNumbers => ({
+export const heldNumbersFromClaims = ({ claimHolders }: HolderLookup): HeldNumbers => ({
   async heldAmong({ tenantId, kind }, numbers) {
     const holders = await claimHolders(
       tenantId,
@@ -44,7 +44,10 @@ interface ReadSide {
 const HELD = `
   select coalesce(array_agg(number), '{}') as held from ${CLAIMED_NUMBERS} where tenant_id = $1 and kind = $2 and number = any($3::int[])`;
 
-export const projectedIn = ({ vitalReads, freshness }: ReadSide, head: () => Promise<Position>): ProjectedNumbers => ({
+export const heldNumbersFromReadModel = (
+  { vitalReads, freshness }: ReadSide,
+  head: () => Promise<Position>,
+): ProjectedNumbers => ({
   async heldAmong({ tenantId, kind }, numbers) {
     const row = await vitalReads(tenantId).figures<{ held: number[] }>(HELD, [kind, numbers]);
     return new Set(row!.held);

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TenantId } from '../kernel/ids.ts';
-import { Slots } from '../projector/slots.ts';
+import { ConcurrencyLimiter } from '../projector/concurrency-limiter.ts';
 import type { HeldNumbers, Numbering, ProjectedNumbers } from './held-numbers.ts';
 import { freeNumbers, type NumberLimit } from './number-search.ts';
 import { OfferedNumbers } from './offered-numbers.ts';
@@ -43,7 +43,7 @@ export class NumberFinder implements FreeNumbers {
   readonly #claims: HeldNumbers;
   readonly #projected: ProjectedNumbers;
   readonly #searches = new Map<string, Search>();
-  readonly #slots = new Slots(SEARCHES_AT_ONCE);
+  readonly #limiter = new ConcurrencyLimiter(SEARCHES_AT_ONCE);
   readonly #offered = new OfferedNumbers();
 
   constructor(claims: HeldNumbers, projected: ProjectedNumbers) {
@@ -70,7 +70,7 @@ export class NumberFinder implements FreeNumbers {
   async #serve(name: string, search: Search): Promise<void> {
     // Callers of the same turn of the event loop take part in the first search.
     await nextTurn();
-    while (search.callers.length > 0) await this.#slots.take(() => this.#serveOnce(search));
+    while (search.callers.length > 0) await this.#limiter.run(() => this.#serveOnce(search));
     this.#searches.delete(name);
   }
 

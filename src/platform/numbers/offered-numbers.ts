@@ -3,11 +3,11 @@ import type { Numbering } from './held-numbers.ts';
 
 /** As long as it takes, on a busy day, until a number that was offered is claimed and projected. */
 const FRESH_MS = 5_000;
-const MOST_NUMBERINGS = 1_000;
+const MAX_NUMBERINGS = 1_000;
 
 /** Numbers that this process has offered within seconds. A hint that spares races: nothing is refused because of it. */
 export class OfferedNumbers {
-  readonly #until = new LRUCache<string, Map<number, number>>({ max: MOST_NUMBERINGS });
+  readonly #until = new LRUCache<string, Map<number, number>>({ max: MAX_NUMBERINGS });
 
   add({ tenantId, kind }: Numbering, numbers: readonly number[]): void {
     const name = `${tenantId}/${kind}`;

@@ -1,28 +1,28 @@
 /** Names of objects and of what they have in common: ids and days between slashes, so that no name can lead anywhere else. */
 const SEGMENT = /^[0-9a-z]+(?:-[0-9a-z]+)*$/;
 const LONGEST_SEGMENT = 64;
-const MOST_SEGMENTS = 8;
-export const MOST_OBJECT_BYTES = 8 * 1024 * 1024;
+const MAX_SEGMENTS = 8;
+export const MAX_OBJECT_BYTES = 8 * 1024 * 1024;
 
 const isSegment = (text: string): boolean => text.length <= LONGEST_SEGMENT && SEGMENT.test(text);
 
 /** An object's name, e.g. `screenshots/<tenant>/<person>/<screenshot>`. Throws where a part is not an id. */
 export function objectKey(...segments: readonly string[]): string {
-  if (segments.length < 2 || segments.length > MOST_SEGMENTS || !segments.every(isSegment))
+  if (segments.length < 2 || segments.length > MAX_SEGMENTS || !segments.every(isSegment))
     throw new TypeError('an object is named by ids');
   return segments.join('/');
 }
 
 /** What the names of a group begin with; ends with a slash, so that one id is never the beginning of another. */
 export function objectPrefix(...segments: readonly string[]): string {
-  if (segments.length === 0 || segments.length >= MOST_SEGMENTS || !segments.every(isSegment))
+  if (segments.length === 0 || segments.length >= MAX_SEGMENTS || !segments.every(isSegment))
     throw new TypeError('objects are grouped by ids');
   return `${segments.join('/')}/`;
 }
 
 export const isObjectKey = (text: string): boolean => {
   const segments = text.split('/');
-  return segments.length >= 2 && segments.length <= MOST_SEGMENTS && segments.every(isSegment);
+  return segments.length >= 2 && segments.length <= MAX_SEGMENTS && segments.every(isSegment);
 };
 
 export interface StoredObject {
@@ -55,7 +55,7 @@ export interface ObjectStore {
 /** Refuses what no adapter may be asked for. */
 export function checkPut(key: string, bytes: Buffer): void {
   checkKey(key);
-  if (bytes.length > MOST_OBJECT_BYTES) throw new RangeError('the object is too large');
+  if (bytes.length > MAX_OBJECT_BYTES) throw new RangeError('the object is too large');
 }
 
 export function checkKey(key: string): void {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { guardedFetch } from '../outbound/guarded-fetch.ts';
 import { DirectoryObjects } from './directory-objects.ts';
-import { MOST_OBJECT_BYTES, type ObjectStore } from './object-store.ts';
+import { MAX_OBJECT_BYTES, type ObjectStore } from './object-store.ts';
 import { S3Objects, type S3Settings } from './s3-objects.ts';
 
 const TIMEOUT_MS = 20_000;
@@ -17,6 +17,6 @@ export function openObjects({
   if (!s3) return new DirectoryObjects(join(dataDir, 'objects'));
   return new S3Objects(
     s3,
-    guardedFetch({ allowPrivate: s3.isTrusted, timeoutMs: TIMEOUT_MS, maxBytes: MOST_OBJECT_BYTES }),
+    guardedFetch({ allowPrivate: s3.isTrusted, timeoutMs: TIMEOUT_MS, maxBytes: MAX_OBJECT_BYTES }),
   );
 }

@@ -30,7 +30,7 @@ interface Ask {
   readonly body?: Buffer;
 }
 
-const MOST_IN_A_PAGE = 1_000;
+const MAX_IN_A_PAGE = 1_000;
 
 /** Objects in a bucket of Amazon S3 or whatever speaks its protocol: path-style addresses, Signature Version 4 over the content too. */
 export class S3Objects implements ObjectStore {
@@ -68,7 +68,7 @@ export class S3Objects implements ObjectStore {
     do {
       const query = {
         'list-type': '2',
-        'max-keys': String(MOST_IN_A_PAGE),
+        'max-keys': String(MAX_IN_A_PAGE),
         prefix,
         ...(continuation ? { 'continuation-token': continuation } : {}),
       };

@@ -82,7 +82,7 @@ export class HealthCheck {
       .finally(() => this.#pending.delete(probe));
     this.#pending.set(probe, asked);
     try {
-      const impairment = await within(PATIENCE_MS, answer);
+      const impairment = await rejectAfter(PATIENCE_MS, answer);
       return impairment ? done('degraded', impairment) : done('healthy');
     } catch (error) {
       // What a driver says may name hosts and users.
@@ -92,7 +92,7 @@ export class HealthCheck {
 }
 
 /** Rejects when the work takes longer; the work itself goes on. */
-export async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
+export async function rejectAfter<T>(milliseconds: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error('no answer in time')), milliseconds);

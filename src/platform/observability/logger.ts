@@ -1,5 +1,5 @@
 import pino, { type Logger } from 'pino';
-import { recentLines } from './recent-lines.ts';
+import { recentLogLines } from './recent-log-lines.ts';
 
 const SECRETS = [
   'password',
@@ -38,7 +38,7 @@ export function newLogger(level: string, destination?: pino.DestinationStream): 
     options,
     pino.multistream([
       { level: 'trace', stream: destination ?? pino.destination(1) },
-      { level: 'trace', stream: recentLines },
+      { level: 'trace', stream: recentLogLines },
     ]),
   );
 }

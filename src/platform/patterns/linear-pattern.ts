@@ -1,17 +1,17 @@
 import { RE2JS } from 're2js';
-import { MOST_PATTERN_CHARACTERS } from './linear-matcher.ts';
+import { MAX_PATTERN_CHARACTERS } from './linear-matcher.ts';
 
 /** What RE2 allows a counted repetition to multiply up to, nested ones included. */
-const MOST_REPETITIONS = 1_000;
+const MAX_REPETITIONS = 1_000;
 /** What a pattern may come to with all its repetitions written out: compiling takes time and memory by that, not by its length. */
-const MOST_PARTS = 2_000;
+const MAX_PARTS = 2_000;
 
 /**
  * Regular expressions that can be matched in time linear to the text: what RE2 and ECMAScript have in common, so that the
  * service and the extensions read them alike. No lookaround, no backreference (choice OP-108). Answers what is wrong.
  */
 export function patternFault(pattern: string): string | undefined {
-  if (pattern.length > MOST_PATTERN_CHARACTERS) return `must be at most ${MOST_PATTERN_CHARACTERS} characters long`;
+  if (pattern.length > MAX_PATTERN_CHARACTERS) return `must be at most ${MAX_PATTERN_CHARACTERS} characters long`;
   if (!compiles(pattern)) return 'is not a regular expression';
   const repetitions = [1];
   let last = 1;
@@ -22,11 +22,11 @@ export function patternFault(pattern: string): string | undefined {
     else if (token === ')') last = repetitions.pop() ?? 1;
     else if (/^\{\d/.test(token)) last *= Math.max(...token.match(/\d+/g)!.map(Number));
     else if (!QUANTIFIER.test(token)) last = 1;
-    if (last > MOST_REPETITIONS) return `must not repeat more than ${MOST_REPETITIONS} times`;
+    if (last > MAX_REPETITIONS) return `must not repeat more than ${MAX_REPETITIONS} times`;
     repetitions.push(Math.max(repetitions.pop() ?? 1, last));
   }
-  if (partsOf(pattern) > MOST_PARTS)
-    return `must not come to more than ${MOST_PARTS} parts with its repetitions written out`;
+  if (partsOf(pattern) > MAX_PARTS)
+    return `must not come to more than ${MAX_PARTS} parts with its repetitions written out`;
   return knownToRe2(pattern) ? undefined : 'holds what RE2 does not know';
 }
 

@@ -4,7 +4,7 @@ import type { TenantId } from '../kernel/ids.ts';
 import type { Vault } from '../vault/vault.ts';
 import type { Authority } from './authority.ts';
 import { issueDeviceCertificate, type DeviceCertificate } from './device-certificate.ts';
-import { prepareIssuer, type Issuer } from './issuer.ts';
+import { prepareCertificateIssuer, type CertificateIssuer } from './certificate-issuer.ts';
 import { issueRevocationList, type RevocationList, type RevokedCertificate } from './revocation-list.ts';
 import { inspectAuthority } from './uploaded-authority.ts';
 
@@ -38,13 +38,13 @@ export interface CertificateService {
 /** Interface, "Limits": typically 365 days. */
 export const DEVICE_CERTIFICATE_DAYS = 365;
 const DAY_MS = 86_400_000;
-const MOST_ISSUERS = 500;
+const MAX_ISSUERS = 500;
 
 /** No authority, or one whose key is gone: enrollment is not possible here until an admin uploads another. */
 export const NO_AUTHORITY = unavailable('certificate service not configured');
 
 /** Where the vault keeps the key of a tenant's authority. */
-export const authorityKeyPlace = (tenantId: TenantId) => ({ owner: `tenant/${tenantId}`, field: 'caPrivateKey' });
+export const authorityKeyLocation = (tenantId: TenantId) => ({ owner: `tenant/${tenantId}`, field: 'caPrivateKey' });
 
 /**
  * Signs with keys from the vault. An authority made ready is kept in memory, since opening and checking its key costs far
@@ -52,7 +52,7 @@ export const authorityKeyPlace = (tenantId: TenantId) => ({ owner: `tenant/${ten
  */
 export class VaultCertificateService implements CertificateService {
   readonly #vault: Vault;
-  readonly #issuers = new LRUCache<string, Promise<Issuer | undefined>>({ max: MOST_ISSUERS });
+  readonly #issuers = new LRUCache<string, Promise<CertificateIssuer | undefined>>({ max: MAX_ISSUERS });
 
   readonly inspect = inspectAuthority;
 
@@ -90,7 +90,7 @@ export class VaultCertificateService implements CertificateService {
   }
 
   /** The reference is part of the name: the same certificate may be uploaded again with its key kept elsewhere. */
-  async #issuer(tenantId: TenantId, authority: SigningAuthority): Promise<Issuer | undefined> {
+  async #issuer(tenantId: TenantId, authority: SigningAuthority): Promise<CertificateIssuer | undefined> {
     const name = `${tenantId}/${authority.fingerprintSha256}/${authority.privateKeyRef}`;
     const known = this.#issuers.get(name);
     const preparing = known ?? this.#prepare(tenantId, authority);
@@ -106,8 +106,11 @@ export class VaultCertificateService implements CertificateService {
     return issuer;
   }
 
-  async #prepare(tenantId: TenantId, { certificatePem, privateKeyRef }: SigningAuthority): Promise<Issuer | undefined> {
-    const key = await this.#vault.get(tenantId, authorityKeyPlace(tenantId), privateKeyRef);
-    return key && prepareIssuer({ certificatePem, privateKeyPem: key.toString() });
+  async #prepare(
+    tenantId: TenantId,
+    { certificatePem, privateKeyRef }: SigningAuthority,
+  ): Promise<CertificateIssuer | undefined> {
+    const key = await this.#vault.get(tenantId, authorityKeyLocation(tenantId), privateKeyRef);
+    return key && prepareCertificateIssuer({ certificatePem, privateKeyPem: key.toString() });
   }
 }

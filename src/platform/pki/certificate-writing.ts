@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { bitString, embed, encode, explicit, integer, sequence } from './der.ts';
+import { bitString, embed, encode, explicit, unsignedInteger, sequence } from './der.ts';
 import type { Node } from './der.ts';
 import { TAG, readDer } from './der-reader.ts';
 import { extensions } from './extension-writing.ts';
@@ -31,8 +31,8 @@ export const algorithmIdentifier = ({ der }: SignatureAlgorithm): Node => embed(
 export const tbsCertificate = (contents: CertificateContents): Buffer =>
   encode(
     sequence(
-      explicit(0, integer(VERSION_3)),
-      integer(contents.serial),
+      explicit(0, unsignedInteger(VERSION_3)),
+      unsignedInteger(contents.serial),
       algorithmIdentifier(contents.algorithm),
       contents.issuer,
       contents.validity,
@@ -43,7 +43,7 @@ export const tbsCertificate = (contents: CertificateContents): Buffer =>
   );
 
 /** `SEQUENCE { toBeSigned, algorithm, signature }`: certificates and revocation lists alike. */
-export function signed({ algorithm, privateKey }: Signer, toBeSigned: Buffer): Buffer {
+export function signedSequence({ algorithm, privateKey }: Signer, toBeSigned: Buffer): Buffer {
   const signature = signWith(algorithm, privateKey, toBeSigned);
   return encode(
     sequence(embed(readDer(toBeSigned, TAG.sequence)), algorithmIdentifier(algorithm), bitString(signature)),

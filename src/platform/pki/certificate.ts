@@ -1,8 +1,8 @@
-import { DerError, Fields, TAG, constructedContext, elements, readDer } from './der-reader.ts';
+import { DerError, SequenceReader, TAG, constructedContext, elements, readDer } from './der-reader.ts';
 import type { Element } from './der-reader.ts';
 import { readBoolean, readObjectIdentifier, readOctetsOfBits, readTime, readUnsigned } from './der-values.ts';
 
-export interface Extension {
+export interface CertificateExtension {
   readonly critical: boolean;
   readonly value: Buffer;
 }
@@ -25,14 +25,14 @@ export interface Certificate {
   /** SubjectPublicKeyInfo. */
   readonly publicKey: Buffer;
   /** By the hex of their object identifier. */
-  readonly extensions: ReadonlyMap<string, Extension>;
+  readonly extensions: ReadonlyMap<string, CertificateExtension>;
 }
 
-function readExtensions(container: Element | undefined): ReadonlyMap<string, Extension> {
-  const found = new Map<string, Extension>();
+function readExtensions(container: Element | undefined): ReadonlyMap<string, CertificateExtension> {
+  const found = new Map<string, CertificateExtension>();
   if (!container) return found;
   for (const element of elements(readDer(container.content, TAG.sequence).content)) {
-    const fields = new Fields(element);
+    const fields = new SequenceReader(element);
     const identifier = readObjectIdentifier(fields.take(TAG.objectIdentifier));
     const critical = fields.takeIf(TAG.boolean);
     const value = fields.take(TAG.octetString).content;
@@ -46,13 +46,13 @@ function readExtensions(container: Element | undefined): ReadonlyMap<string, Ext
 
 const V3 = '02';
 
-function skipVersion(fields: Fields): void {
+function skipVersion(fields: SequenceReader): void {
   const version = fields.takeIf(constructedContext(0));
   if (!version || readUnsigned(readDer(version.content, TAG.integer)) !== V3) throw new DerError('version');
 }
 
 function readValidity(element: Element): { notBefore: number; notAfter: number } {
-  const fields = new Fields(element);
+  const fields = new SequenceReader(element);
   const validity = { notBefore: readTime(fields.takeAny()), notAfter: readTime(fields.takeAny()) };
   fields.end();
   return validity;
@@ -60,13 +60,13 @@ function readValidity(element: Element): { notBefore: number; notAfter: number }
 
 /** Takes an X.509 v3 certificate apart; throws DerError for anything that is not exactly one. */
 export function readCertificate(der: Buffer): Certificate {
-  const outer = new Fields(readDer(der, TAG.sequence));
+  const outer = new SequenceReader(readDer(der, TAG.sequence));
   const tbs = outer.take(TAG.sequence);
   const signatureAlgorithm = outer.take(TAG.sequence).der;
   const signature = readOctetsOfBits(outer.take(TAG.bitString));
   outer.end();
 
-  const fields = new Fields(tbs);
+  const fields = new SequenceReader(tbs);
   skipVersion(fields);
   const serialNumber = readUnsigned(fields.take(TAG.integer));
   if (!fields.take(TAG.sequence).der.equals(signatureAlgorithm)) throw new DerError('two signature algorithms');

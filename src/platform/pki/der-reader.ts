@@ -94,7 +94,7 @@ export function readDer(bytes: Buffer, tag?: number): Element {
 }
 
 /** Walks the members of a SEQUENCE in their order. */
-export class Fields {
+export class SequenceReader {
   readonly #members: readonly Element[];
   #next = 0;
 

@@ -17,14 +17,14 @@ const constructed = (type: forge.asn1.Type, children: readonly Node[]): Node =>
 export const sequence = (...children: readonly Node[]): Node => constructed(Type.SEQUENCE, children);
 export const setOf = (child: Node): Node => constructed(Type.SET, [child]);
 export const boolean = (value: boolean): Node => primitive(Type.BOOLEAN, value ? '\xff' : '\x00');
-export const nothing = (): Node => primitive(Type.NULL, '');
+export const nullValue = (): Node => primitive(Type.NULL, '');
 export const octetString = (bytes: Uint8Array): Node => primitive(Type.OCTETSTRING, octets(bytes));
 export const utf8 = (text: string): Node => primitive(Type.UTF8, octets(Buffer.from(text, 'utf8')));
 export const objectIdentifier = (dotted: string): Node => primitive(Type.OID, forge.asn1.oidToDer(dotted).getBytes());
 export const enumerated = (value: number): Node => primitive(Type.ENUMERATED, String.fromCharCode(value));
 
 /** An unsigned big-endian number. A leading zero octet keeps one with its high bit set from reading as negative. */
-export function integer(magnitude: Uint8Array): Node {
+export function unsignedInteger(magnitude: Uint8Array): Node {
   const first = magnitude.findIndex((byte) => byte !== 0);
   if (first < 0) return primitive(Type.INTEGER, '\x00');
   const digits = octets(magnitude.subarray(first));

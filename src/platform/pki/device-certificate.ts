@@ -3,9 +3,9 @@ import type { Failure } from '../kernel/failure.ts';
 import { asTenantId, isUuid } from '../kernel/ids.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { fingerprint } from './certificate-details.ts';
-import { signed } from './certificate-writing.ts';
+import { signedSequence } from './certificate-writing.ts';
 import { deviceLayout } from './device-layout.ts';
-import type { Issuer } from './issuer.ts';
+import type { CertificateIssuer } from './certificate-issuer.ts';
 import { keyIdentifierOfPoint } from './key-identifier.ts';
 import { generateKeyPair, P256_PUBLIC_KEY_PREFIX } from './key-pair.ts';
 import { pem } from './pem.ts';
@@ -41,7 +41,10 @@ export interface DeviceCertificate {
  * A fresh P-256 key and a certificate that says whose it is: CN = deviceId, O = tenantId, both again as a URI in subjectAltName,
  * for TLS clients only. Fails as `unavailable` outside the authority's own validity; a malformed id is a TypeError.
  */
-export function issueDeviceCertificate(issuer: Issuer, request: DeviceCertificateRequest): DeviceCertificate | Failure {
+export function issueDeviceCertificate(
+  issuer: CertificateIssuer,
+  request: DeviceCertificateRequest,
+): DeviceCertificate | Failure {
   if (!isUuid(request.deviceId)) throw new TypeError('a device id is a UUID');
   if (!isCurrent(issuer.certificate, request.notBefore))
     return unavailable('the certificate authority is not valid at this time');
@@ -65,7 +68,7 @@ export function issueDeviceCertificate(issuer: Issuer, request: DeviceCertificat
     publicPoint,
     keyIdentifier: keyIdentifierOfPoint(publicPoint),
   });
-  const der = signed(issuer, toBeSigned);
+  const der = signedSequence(issuer, toBeSigned);
   return {
     certificatePem: pem('CERTIFICATE', der),
     privateKeyPem,

@@ -16,7 +16,7 @@ export type RefusalReason =
 export interface DeviceRefusal {
   readonly refused: RefusalReason;
 }
-export const refuse = (refused: RefusalReason): DeviceRefusal => ({ refused });
+export const refuseCertificate = (refused: RefusalReason): DeviceRefusal => ({ refused });
 
 /** What a certificate says of itself. Good for finding the tenant's authorities, and for nothing else. */
 export interface DeviceClaims extends DeviceName {
@@ -71,9 +71,9 @@ function readDeviceName(certificate: Certificate): DeviceName | undefined {
 export function readDeviceCertificate(presented: string | Uint8Array): DeviceCertificateRead | DeviceRefusal {
   const der = presentedDer(presented);
   const certificate = der && ifReadable(() => readCertificate(der));
-  if (!certificate) return refuse('malformed');
+  if (!certificate) return refuseCertificate('malformed');
   const name = ifReadable(() => (isDeviceProfile(certificate) ? readDeviceName(certificate) : undefined));
-  if (!name) return refuse('not a device certificate');
+  if (!name) return refuseCertificate('not a device certificate');
   const { serialNumber, notBefore, notAfter } = certificate;
   return {
     claims: {

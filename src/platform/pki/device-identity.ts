@@ -4,7 +4,7 @@ import type { TenantId } from '../kernel/ids.ts';
 import { readCertificate } from './certificate.ts';
 import type { Certificate } from './certificate.ts';
 import { fingerprint } from './certificate-details.ts';
-import { readDeviceCertificate, refuse } from './device-claims.ts';
+import { readDeviceCertificate, refuseCertificate } from './device-claims.ts';
 import type { DeviceClaims, DeviceRefusal } from './device-claims.ts';
 import { firstCertificate } from './pem.ts';
 import { signatureVerifies, trustedAlgorithm } from './signature-algorithm.ts';
@@ -71,10 +71,10 @@ export function verifyDeviceCertificate(
   const candidates = authorities.filter(
     ({ tenantId, name }) => tenantId === claims.tenantId && name.equals(certificate.issuer.der),
   );
-  if (candidates.length === 0) return refuse('unknown authority');
+  if (candidates.length === 0) return refuseCertificate('unknown authority');
   const authority = candidates.find((candidate) => verifies(certificate, candidate));
-  if (!authority) return refuse('bad signature');
-  if (now < claims.notBefore) return refuse('not yet valid');
-  if (!isCurrent(claims, now) || !isCurrent(authority, now)) return refuse('expired');
+  if (!authority) return refuseCertificate('bad signature');
+  if (now < claims.notBefore) return refuseCertificate('not yet valid');
+  if (!isCurrent(claims, now) || !isCurrent(authority, now)) return refuseCertificate('expired');
   return { ...claims, verified: true, authoritySha256: authority.fingerprintSha256 };
 }

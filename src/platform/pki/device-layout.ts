@@ -14,7 +14,7 @@ import {
   subjectKeyIdentifier,
   uriName,
 } from './extension-writing.ts';
-import type { Issuer } from './issuer.ts';
+import type { CertificateIssuer } from './certificate-issuer.ts';
 import { KEY_IDENTIFIER_LENGTH } from './key-identifier.ts';
 import { P256_POINT_LENGTH } from './key-pair.ts';
 import { OID } from './object-identifiers.ts';
@@ -23,7 +23,7 @@ import { SERIAL_LENGTH } from './serial-number.ts';
 const text = (bytes: Buffer): string => bytes.toString('latin1');
 
 /** What all device certificates of one issuer share, with gaps where they differ. */
-const layOut = (issuer: Issuer, notBefore: Element, notAfter: Element) =>
+const layOut = (issuer: CertificateIssuer, notBefore: Element, notAfter: Element) =>
   template(
     {
       serial: SERIAL_LENGTH,
@@ -59,10 +59,10 @@ const layOut = (issuer: Issuer, notBefore: Element, notAfter: Element) =>
 type Layout = ReturnType<typeof layOut>;
 
 // A layout holds for one form of either date (UTCTime or GeneralizedTime), and lives as long as its issuer.
-const layouts = new WeakMap<Issuer, Map<string, Layout>>();
+const layouts = new WeakMap<CertificateIssuer, Map<string, Layout>>();
 
 /** The signed part of a device certificate, to be filled in. `notBefore` and `notAfter` only give their form here. */
-export function deviceLayout(issuer: Issuer, notBefore: Element, notAfter: Element): Layout {
+export function deviceLayout(issuer: CertificateIssuer, notBefore: Element, notAfter: Element): Layout {
   const known = layouts.get(issuer) ?? new Map<string, Layout>();
   layouts.set(issuer, known);
   const forms = `${notBefore.tag} ${notAfter.tag}`;

@@ -1,4 +1,4 @@
-import { DerError, Fields, TAG, elements } from './der-reader.ts';
+import { DerError, SequenceReader, TAG, elements } from './der-reader.ts';
 import type { Element } from './der-reader.ts';
 import { readObjectIdentifier, readText } from './der-values.ts';
 import { sequence, setOf, utf8 } from './der.ts';
@@ -30,7 +30,7 @@ export function readDistinguishedName(name: Element): ReadonlyMap<string, string
   for (const relative of elements(name.content)) {
     if (relative.tag !== TAG.set) throw new DerError('relative name');
     for (const pair of elements(relative.content)) {
-      const fields = new Fields(pair);
+      const fields = new SequenceReader(pair);
       const type = readObjectIdentifier(fields.take(TAG.objectIdentifier));
       if (attributes.has(type)) throw new DerError('repeated attribute');
       attributes.set(type, readText(fields.takeAny()));

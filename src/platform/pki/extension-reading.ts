@@ -1,5 +1,5 @@
 import type { Certificate } from './certificate.ts';
-import { DerError, Fields, TAG, elements, primitiveContext, readDer } from './der-reader.ts';
+import { DerError, SequenceReader, TAG, elements, primitiveContext, readDer } from './der-reader.ts';
 import { readBoolean, readFlags, readObjectIdentifier, readUnsigned } from './der-values.ts';
 import { GENERAL_NAME } from './extension-writing.ts';
 import { OID } from './object-identifiers.ts';
@@ -12,7 +12,7 @@ const valueOf = (certificate: Certificate, identifier: ObjectIdentifier): Buffer
 export function isAuthority(certificate: Certificate): boolean {
   const value = valueOf(certificate, OID.basicConstraints);
   if (!value) return false;
-  const fields = new Fields(readDer(value, TAG.sequence));
+  const fields = new SequenceReader(readDer(value, TAG.sequence));
   const authority = fields.takeIf(TAG.boolean);
   const pathLength = fields.takeIf(TAG.integer);
   fields.end();

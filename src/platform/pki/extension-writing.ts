@@ -1,4 +1,4 @@
-import { bitString, boolean, encode, explicit, implicit, integer, octetString, sequence } from './der.ts';
+import { bitString, boolean, encode, explicit, implicit, unsignedInteger, octetString, sequence } from './der.ts';
 import type { Node } from './der.ts';
 import { OID } from './object-identifiers.ts';
 import type { ObjectIdentifier } from './object-identifiers.ts';
@@ -18,7 +18,7 @@ const extension = (identifier: ObjectIdentifier, value: Node, critical = false):
     : sequence(identifier.node, octetString(encode(value)));
 
 export const basicConstraintsOfAuthority = (): Node =>
-  extension(OID.basicConstraints, sequence(boolean(true), integer(Uint8Array.of(0))), true);
+  extension(OID.basicConstraints, sequence(boolean(true), unsignedInteger(Uint8Array.of(0))), true);
 export const basicConstraintsOfLeaf = (): Node => extension(OID.basicConstraints, sequence(), true);
 
 /** DER cuts a named bit list after its last set bit (X.690 §11.2.2). */
@@ -33,7 +33,7 @@ export const subjectKeyIdentifier = (identifier: Uint8Array): Node =>
   extension(OID.subjectKeyIdentifier, octetString(identifier));
 export const authorityKeyIdentifier = (identifier: Uint8Array): Node =>
   extension(OID.authorityKeyIdentifier, sequence(implicit(0, identifier)));
-export const crlNumber = (magnitude: Uint8Array): Node => extension(OID.crlNumber, integer(magnitude));
+export const crlNumber = (magnitude: Uint8Array): Node => extension(OID.crlNumber, unsignedInteger(magnitude));
 export const reasonCode = (reason: Node): Node => extension(OID.reasonCode, reason);
 
 /** GeneralName choices (RFC 5280 §4.2.1.6). */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { Fields, TAG, readDer } from './der-reader.ts';
+import { SequenceReader, TAG, readDer } from './der-reader.ts';
 import { readOctetsOfBits } from './der-values.ts';
 
 export const KEY_IDENTIFIER_LENGTH = 20;
@@ -10,7 +10,7 @@ export const keyIdentifierOfPoint = (point: Buffer): Buffer =>
 
 /** As above, of a SubjectPublicKeyInfo. */
 export function keyIdentifier(publicKey: Buffer): Buffer {
-  const fields = new Fields(readDer(publicKey, TAG.sequence));
+  const fields = new SequenceReader(readDer(publicKey, TAG.sequence));
   fields.take(TAG.sequence);
   return keyIdentifierOfPoint(readOctetsOfBits(fields.take(TAG.bitString)));
 }

@@ -1,11 +1,11 @@
 import { unavailable } from '../kernel/failure.ts';
 import type { Failure } from '../kernel/failure.ts';
-import { algorithmIdentifier, signed } from './certificate-writing.ts';
-import { embed, encode, enumerated, explicit, integer, sequence, time } from './der.ts';
+import { algorithmIdentifier, signedSequence } from './certificate-writing.ts';
+import { embed, encode, enumerated, explicit, unsignedInteger, sequence, time } from './der.ts';
 import type { Node } from './der.ts';
 import { permitsUsage } from './extension-reading.ts';
 import { KEY_USAGE, authorityKeyIdentifier, crlNumber, reasonCode } from './extension-writing.ts';
-import type { Issuer } from './issuer.ts';
+import type { CertificateIssuer } from './certificate-issuer.ts';
 import { pem } from './pem.ts';
 
 /** CRLReason of RFC 5280 §5.3.1, where a device can have it. */
@@ -16,7 +16,7 @@ const REASONS = {
   cessationOfOperation: 5,
   privilegeWithdrawn: 9,
 } as const;
-export type RevocationReason = keyof typeof REASONS;
+export type CertificateRevocationReason = keyof typeof REASONS;
 
 export interface RevokedCertificate {
   /** Hex, as a certificate's `serialNumber` has it. */
@@ -24,7 +24,7 @@ export interface RevokedCertificate {
   /** Epoch milliseconds. */
   readonly revokedAt: number;
   /** Left out where nobody gave one. */
-  readonly reason?: RevocationReason;
+  readonly reason?: CertificateRevocationReason;
 }
 
 export interface RevocationListRequest {
@@ -41,7 +41,7 @@ export interface RevocationList {
 }
 
 const SERIAL = /^(?:[0-9A-Fa-f]{2}){1,20}$/;
-const VERSION_2 = integer(Uint8Array.of(1));
+const VERSION_2 = unsignedInteger(Uint8Array.of(1));
 
 function magnitude(number: bigint | number): Buffer {
   const digits = BigInt(number).toString(16);
@@ -50,7 +50,7 @@ function magnitude(number: bigint | number): Buffer {
 
 function entry({ serialNumber, revokedAt, reason }: RevokedCertificate): Node {
   if (!SERIAL.test(serialNumber)) throw new TypeError('a serial number is 1 to 20 octets of hex');
-  const serial = integer(Buffer.from(serialNumber, 'hex'));
+  const serial = unsignedInteger(Buffer.from(serialNumber, 'hex'));
   return reason === undefined
     ? sequence(serial, time(revokedAt))
     : sequence(serial, time(revokedAt), sequence(reasonCode(enumerated(REASONS[reason]))));
@@ -61,7 +61,7 @@ function entry({ serialNumber, revokedAt, reason }: RevokedCertificate): Node {
  * Fails as `unavailable` for an authority whose keyUsage does not let it sign lists.
  */
 export function issueRevocationList(
-  issuer: Issuer,
+  issuer: CertificateIssuer,
   entries: readonly RevokedCertificate[],
   { thisUpdate, nextUpdate, number }: RevocationListRequest,
 ): RevocationList | Failure {
@@ -79,6 +79,6 @@ export function issueRevocationList(
     ...(entries.length > 0 ? [sequence(...entries.map(entry))] : []),
     explicit(0, sequence(authorityKeyIdentifier(issuer.keyIdentifier), crlNumber(magnitude(number)))),
   );
-  const der = signed(issuer, encode(toBeSigned));
+  const der = signedSequence(issuer, encode(toBeSigned));
   return { der, pem: pem('X509 CRL', der) };
 }

@@ -1,5 +1,5 @@
 import { createPrivateKey } from 'node:crypto';
-import { signed, tbsCertificate } from './certificate-writing.ts';
+import { signedSequence, tbsCertificate } from './certificate-writing.ts';
 import type { Node } from './der.ts';
 import { keyIdentifierOfPoint } from './key-identifier.ts';
 import { generateKeyPair } from './key-pair.ts';
@@ -34,6 +34,6 @@ export function selfSigned(
     publicPoint,
     extensions: extensions(keyIdentifierOfPoint(publicPoint)),
   });
-  const der = signed({ algorithm: ECDSA_SHA256, privateKey: createPrivateKey(privateKeyPem) }, toBeSigned);
+  const der = signedSequence({ algorithm: ECDSA_SHA256, privateKey: createPrivateKey(privateKeyPem) }, toBeSigned);
   return { der, certificatePem: pem('CERTIFICATE', der), privateKeyPem };
 }

@@ -1,6 +1,6 @@
 import { sign, verify } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
-import { encode, nothing, sequence } from './der.ts';
+import { encode, nullValue, sequence } from './der.ts';
 import { algorithmOid } from './object-identifiers.ts';
 
 /** A signature algorithm of RFC 4055 / RFC 5758 that is strong enough to be trusted. */
@@ -15,7 +15,7 @@ export interface SignatureAlgorithm {
 const rsa = (hash: SignatureAlgorithm['hash'], dotted: string): SignatureAlgorithm => ({
   keyType: 'rsa',
   hash,
-  der: encode(sequence(algorithmOid(dotted).node, nothing())),
+  der: encode(sequence(algorithmOid(dotted).node, nullValue())),
 });
 const ec = (hash: SignatureAlgorithm['hash'], dotted: string): SignatureAlgorithm => ({
   keyType: 'ec',

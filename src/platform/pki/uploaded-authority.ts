@@ -6,7 +6,7 @@ import type { Certificate } from './certificate.ts';
 import { describeCertificate } from './certificate-details.ts';
 import { isAuthority, permitsPurpose, permitsUsage } from './extension-reading.ts';
 import { KEY_USAGE } from './extension-writing.ts';
-import { prepareIssuer } from './issuer.ts';
+import { prepareCertificateIssuer } from './certificate-issuer.ts';
 import { OID } from './object-identifiers.ts';
 import { isSignedBy, readCertificates, readPair } from './uploaded-pair.ts';
 
@@ -38,6 +38,6 @@ export function inspectAuthority(certificatePem: string, privateKeyPem: string, 
   if (isFailure(pair)) return pair;
   const normal = { certificatePem: pair.certificatePem, privateKeyPem: pair.privateKeyPem };
   // Whatever is accepted here must serve at the next enrollment, when nobody is there to bring a better one.
-  if (!ifReadable(() => prepareIssuer(normal))) return invalid('certificate', 'has unreadable extensions');
+  if (!ifReadable(() => prepareCertificateIssuer(normal))) return invalid('certificate', 'has unreadable extensions');
   return { ...describeCertificate(own.fields), ...normal };
 }

@@ -4,7 +4,7 @@ import { invalid, isFailure } from '../kernel/failure.ts';
 import type { Failure } from '../kernel/failure.ts';
 import { ifReadable, readCertificate } from './certificate.ts';
 import type { Certificate } from './certificate.ts';
-import { Fields, TAG, readDer } from './der-reader.ts';
+import { SequenceReader, TAG, readDer } from './der-reader.ts';
 import { pem, pemBlocks } from './pem.ts';
 import { keyWeakness, keysMatch, trustedAlgorithm } from './signature-algorithm.ts';
 
@@ -64,7 +64,7 @@ function readPrivateKey(text: string): KeyObject | Failure {
 
 /** RFC 5480 §2.1.1. Curves that were spelled out have passed for a known one with another generator (CVE-2020-0601). */
 function namesItsCurve(publicKey: Buffer): boolean {
-  const algorithm = new Fields(new Fields(readDer(publicKey, TAG.sequence)).take(TAG.sequence));
+  const algorithm = new SequenceReader(new SequenceReader(readDer(publicKey, TAG.sequence)).take(TAG.sequence));
   algorithm.take(TAG.objectIdentifier);
   return algorithm.takeIf(TAG.objectIdentifier) !== undefined;
 }

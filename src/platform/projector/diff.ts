@@ -3,9 +3,9 @@ import type pg from 'pg';
 import type { Position } from '../kernel/event.ts';
 import type { AnyReadModel } from '../kernel/read-model.ts';
 import { rebuildInto, type RebuildParts } from './rebuild.ts';
-import { shapeOf } from './projection.ts';
+import { tableShapeOf } from './projection.ts';
 import { qualified, tableName } from './table.ts';
-import type { FillProgress } from './filler.ts';
+import type { ReplayProgress } from './table-replay.ts';
 
 export interface RowDifference {
   readonly kind: 'changed' | 'missing' | 'added';
@@ -14,7 +14,7 @@ export interface RowDifference {
   readonly columns: readonly string[];
 }
 
-export interface Difference {
+export interface ModelDifference {
   readonly model: string;
   readonly position: Position;
   readonly rows: number;
@@ -31,8 +31,8 @@ const MOST = 1_000;
 export async function diffModel(
   parts: RebuildParts,
   model: AnyReadModel,
-  onProgress?: (progress: FillProgress) => void,
-): Promise<Difference> {
+  onProgress?: (progress: ReplayProgress) => void,
+): Promise<ModelDifference> {
   const schema = `diff_${randomBytes(6).toString('hex')}`;
   const client = await parts.pool.connect();
   try {
@@ -79,7 +79,7 @@ interface DifferenceRow {
 }
 
 const comparison = (model: AnyReadModel, rebuilt: string): string => {
-  const keys = ['tenant_id', ...shapeOf(model).key].map((name) => `"${name}"`).join(', ');
+  const keys = ['tenant_id', ...tableShapeOf(model).key].map((name) => `"${name}"`).join(', ');
   return `select to_jsonb(s) as served, to_jsonb(r) as rebuilt from served s full join ${rebuilt} r using (${keys})
            where to_jsonb(s) is distinct from to_jsonb(r) order by ${keys} limit ${MOST}`;
 };
@@ -87,7 +87,7 @@ const comparison = (model: AnyReadModel, rebuilt: string): string => {
 const differenceOf =
   (model: AnyReadModel) =>
   ({ served, rebuilt }: DifferenceRow): RowDifference => {
-    const keys = ['tenant_id', ...shapeOf(model).key];
+    const keys = ['tenant_id', ...tableShapeOf(model).key];
     const row = (served ?? rebuilt)!;
     const key = Object.fromEntries(keys.map((name) => [name, row[name]]));
     if (!served) return { kind: 'missing', key, columns: [] };

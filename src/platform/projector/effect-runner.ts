@@ -5,14 +5,14 @@ import type { AnyCommand } from '../kernel/command.ts';
 import { isFailure, type FailureKind } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { JobRequest } from '../kernel/job.ts';
-import type { Issuer } from '../execution/executor.ts';
-import type { Due } from './reaction-page.ts';
-import { EffectRefused, EffectUnavailable } from './setback.ts';
-import type { Slots } from './slots.ts';
+import type { ExecutionContext } from '../execution/executor.ts';
+import type { DueEffect } from './reaction-page.ts';
+import { EffectRefused, EffectUnavailable } from './failure-class.ts';
+import type { ConcurrencyLimiter } from './concurrency-limiter.ts';
 
 /** What a reaction acts through. Jobs are enqueued inside the transaction that moves its checkpoint. */
-export interface Effects {
-  execute(command: AnyCommand, input: unknown, issuer: Issuer): Promise<unknown>;
+export interface EffectPorts {
+  execute(command: AnyCommand, input: unknown, execution: ExecutionContext): Promise<unknown>;
   enqueueWithin(
     client: pg.PoolClient,
     request: JobRequest,
@@ -27,28 +27,28 @@ const LATER: readonly FailureKind[] = ['unavailable', 'limited'];
 /** Runs the effects of one reaction. All tenants share its slots, and each tenant asks for one at a time. */
 export class EffectRunner {
   readonly #reaction: string;
-  readonly #effects: Effects;
-  readonly #slots: Slots;
+  readonly #effects: EffectPorts;
+  readonly #limiter: ConcurrencyLimiter;
   readonly #log: Logger;
 
-  constructor(reaction: string, effects: Effects, slots: Slots, log: Logger) {
+  constructor(reaction: string, effects: EffectPorts, limiter: ConcurrencyLimiter, log: Logger) {
     this.#reaction = reaction;
     this.#effects = effects;
-    this.#slots = slots;
+    this.#limiter = limiter;
     this.#log = log;
   }
 
   /** Runs a command; jobs come with the checkpoint. Throws `EffectRefused`, `EffectUnavailable`, and what the command throws. */
-  async run({ effect, event, id }: Due): Promise<void> {
+  async run({ effect, event, id }: DueEffect): Promise<void> {
     if (!('command' in effect)) return;
-    const issuer: Issuer = {
+    const execution: ExecutionContext = {
       tenantId: event.tenantId,
       actor: system(this.#reaction),
       correlationId: event.metadata.correlationId,
       causationId: event.id,
       commandId: id,
     };
-    const outcome = await this.#slots.take(() => this.#effects.execute(effect.command, effect.input, issuer));
+    const outcome = await this.#limiter.run(() => this.#effects.execute(effect.command, effect.input, execution));
     if (!isFailure(outcome)) return;
     if (LATER.includes(outcome.kind)) throw new EffectUnavailable(effect.command.name, outcome);
     if (POISON.includes(outcome.kind)) throw new EffectRefused(effect.command.name, outcome);
@@ -59,7 +59,7 @@ export class EffectRunner {
     );
   }
 
-  async enqueue(client: pg.PoolClient, due: readonly Due[]): Promise<void> {
+  async enqueue(client: pg.PoolClient, due: readonly DueEffect[]): Promise<void> {
     for (const { effect, id, event } of due) {
       if (!('job' in effect)) continue;
       const { tenantId, metadata } = event;

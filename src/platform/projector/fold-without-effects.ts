@@ -1,8 +1,8 @@
 import type pg from 'pg';
-import type { Recorded } from '../kernel/event.ts';
+import type { RecordedEvent } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { AnyReaction } from '../kernel/reaction.ts';
-import type { Poisoned, WorkSet } from './fold-batch.ts';
+import type { FoldFailure, WorkingSet } from './working-set.ts';
 import { ReactionPage } from './reaction-page.ts';
 import type { ReactionState } from './reaction-state.ts';
 
@@ -17,8 +17,8 @@ export type OnPoison = 'leave out the event' | 'leave out the stream';
 
 /** The rows that a page of history leaves, one work set per tenant, and the events that could not be folded. */
 export interface FoldedPage {
-  readonly works: readonly WorkSet[];
-  readonly poisoned: readonly Poisoned[];
+  readonly works: readonly WorkingSet[];
+  readonly poisoned: readonly FoldFailure[];
 }
 
 /**
@@ -27,11 +27,11 @@ export interface FoldedPage {
  */
 export async function foldWithoutEffects(
   parts: FoldParts,
-  events: readonly Recorded[],
+  events: readonly RecordedEvent[],
   onPoison: OnPoison,
 ): Promise<FoldedPage> {
-  const works: WorkSet[] = [];
-  const poisoned: Poisoned[] = [];
+  const works: WorkingSet[] = [];
+  const poisoned: FoldFailure[] = [];
   for (const share of byTenant(events)) {
     const folded = await foldShare(parts, share, onPoison);
     works.push(folded.work);
@@ -40,8 +40,8 @@ export async function foldWithoutEffects(
   return { works, poisoned };
 }
 
-function byTenant(events: readonly Recorded[]): Iterable<Recorded[]> {
-  const tenants = new Map<TenantId, Recorded[]>();
+function byTenant(events: readonly RecordedEvent[]): Iterable<RecordedEvent[]> {
+  const tenants = new Map<TenantId, RecordedEvent[]>();
   for (const event of events) {
     const share = tenants.get(event.tenantId);
     if (share) share.push(event);
@@ -52,10 +52,10 @@ function byTenant(events: readonly Recorded[]): Iterable<Recorded[]> {
 
 async function foldShare(
   { reaction, state, pool }: FoldParts,
-  events: readonly Recorded[],
+  events: readonly RecordedEvent[],
   onPoison: OnPoison,
-): Promise<{ work: WorkSet; poisoned: Poisoned[] }> {
-  const poisoned: Poisoned[] = [];
+): Promise<{ work: WorkingSet; poisoned: FoldFailure[] }> {
+  const poisoned: FoldFailure[] = [];
   for (let rest = events; ;) {
     const page = new ReactionPage(reaction, rest);
     const poison = page.fold(await state.load(pool, page.missing));

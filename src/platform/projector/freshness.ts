@@ -2,7 +2,7 @@ import type { Position } from '../kernel/event.ts';
 import type { ReadModelName } from '../kernel/read-model-name.ts';
 
 /** The durable checkpoints, needed while another process holds lanes that this one does not. */
-export interface Elsewhere {
+export interface DurableCheckpoints {
   isNeeded(): boolean;
   readPositions(): Promise<ReadonlyMap<string, Position>>;
 }
@@ -18,10 +18,10 @@ export class Freshness {
   readonly #positions = new Map<string, Position>();
   readonly #waiters = new Set<() => void>();
   readonly #leisurely = new Set<() => void>();
-  readonly #elsewhere: Elsewhere | undefined;
+  readonly #elsewhere: DurableCheckpoints | undefined;
   #polling: NodeJS.Timeout | undefined;
 
-  constructor(elsewhere?: Elsewhere) {
+  constructor(elsewhere?: DurableCheckpoints) {
     this.#elsewhere = elsewhere;
   }
 
@@ -44,13 +44,13 @@ export class Freshness {
     return this.#positions.get(model);
   }
 
-  /** True once all models have passed the position; false when `patience` milliseconds were not enough. */
-  async waitFor(models: readonly ReadModelName[], position: Position, patience = 1_000): Promise<boolean> {
+  /** True once all models have passed the position; false when `timeoutMs` milliseconds were not enough. */
+  async waitFor(models: readonly ReadModelName[], position: Position, timeoutMs = 1_000): Promise<boolean> {
     const fresh = () => models.every((name) => (this.#positions.get(name) ?? -1n) >= position);
     if (fresh()) return true;
     this.#poll();
     return new Promise((resolve) => {
-      const due = performance.now() + patience;
+      const due = performance.now() + timeoutMs;
       let excused = false;
       const settle = (answer: boolean) => {
         clearTimeout(timer);
@@ -62,16 +62,16 @@ export class Freshness {
         const stoodStill = !excused && performance.now() - due > STOOD_STILL_MS;
         if (!stoodStill || fresh()) return settle(fresh());
         excused = true;
-        timer = setTimeout(giveUp, patience);
+        timer = setTimeout(giveUp, timeoutMs);
       };
-      let timer = setTimeout(giveUp, patience);
+      let timer = setTimeout(giveUp, timeoutMs);
       this.#waiters.add(check);
       for (const hurry of this.#leisurely) hurry();
     });
   }
 
   /** Passes `ms` milliseconds, less as soon as somebody waits for a read model. */
-  async leisure(ms: number, signal: AbortSignal): Promise<void> {
+  async idle(ms: number, signal: AbortSignal): Promise<void> {
     if (this.isAwaited || signal.aborted) return;
     await new Promise<void>((resolve) => {
       const hurry = () => {

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import type { Position, Recorded } from '../kernel/event.ts';
+import type { Position, RecordedEvent } from '../kernel/event.ts';
 import type { AnyReadModel, Lane } from '../kernel/read-model.ts';
 import { isRefusal } from '../database/refusal.ts';
-import { LeaseLost, type Cursors } from './cursors.ts';
+import { LeaseLost, type Checkpoints } from './checkpoints.ts';
 import type { LogTrust } from '../eventstore/log-trust.ts';
-import type { FeedTail } from './feed-tail.ts';
+import type { CatchUpSubscription } from './catch-up-subscription.ts';
 import type { Freshness } from './freshness.ts';
-import type { Concerned, Member, Parked } from './member.ts';
-import { PagesAtHand } from './pages-at-hand.ts';
-import { FoldAgain, Halted, NarrowDown, writeInSteps } from './pages-in-steps.ts';
-import { retryParked } from './parked-retry.ts';
-import type { Parking } from './parking.ts';
+import type { MemberEvents, LaneMember, DeadLetterStart } from './lane-member.ts';
+import { InMemoryPages } from './in-memory-pages.ts';
+import { FoldAgain, ModelsHalted, NarrowPage, writePageStepwise } from './stepwise-pages.ts';
+import { retryDeadLetters } from './dead-letter-retry.ts';
+import type { DeadLetters } from './dead-letters.ts';
 import { Projection } from './projection.ts';
 
 /** Events that are folded at once. Of telemetry each may hold 500 observations, which together must fit into memory and into one statement. */
@@ -28,9 +28,9 @@ const STRIDE_MS = 100;
 
 export interface LaneServices {
   readonly pool: pg.Pool;
-  readonly cursors: Cursors;
-  readonly parking: Parking;
-  readonly tail: FeedTail;
+  readonly checkpoints: Checkpoints;
+  readonly deadLetters: DeadLetters;
+  readonly subscription: CatchUpSubscription;
   readonly freshness: Freshness;
   readonly trust: LogTrust;
   readonly log: Logger;
@@ -48,11 +48,11 @@ export class LaneRunner {
   readonly #models: readonly AnyReadModel[];
   readonly #services: LaneServices;
   readonly #stop = new AbortController();
-  readonly #atHand: PagesAtHand;
-  #members: readonly Member[] = [];
+  readonly #atHand: InMemoryPages;
+  #members: readonly LaneMember[] = [];
   #names: readonly string[] = [];
   /** Who folds events of a type; asked of every event, so known by heart. */
-  readonly #followers = new Map<string, readonly Member[]>();
+  readonly #followers = new Map<string, readonly LaneMember[]>();
   #running: Promise<void> | undefined;
   #lastLook = 0;
   #lastPage = 0;
@@ -67,7 +67,7 @@ export class LaneRunner {
     this.lane = lane;
     this.#models = models.filter((model) => model.lane === lane);
     this.#services = services;
-    this.#atHand = new PagesAtHand(services);
+    this.#atHand = new InMemoryPages(services);
   }
 
   /** True while every model of the lane is moved here. */
@@ -82,7 +82,7 @@ export class LaneRunner {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
-    await this.#services.cursors.release(this.#members.map(({ cursor }) => cursor)).catch(() => undefined);
+    await this.#services.checkpoints.release(this.#members.map(({ checkpoint }) => checkpoint)).catch(() => undefined);
     this.#lead([]);
   }
 
@@ -92,7 +92,7 @@ export class LaneRunner {
     while (!signal.aborted) {
       try {
         if (!(await this.#mayWork(signal))) continue;
-        if (Date.now() - this.#lastLook > this.#patience) {
+        if (Date.now() - this.#lastLook > this.#timeoutMs) {
           await this.#lookForWork(seize);
           seize = false;
         }
@@ -121,43 +121,46 @@ export class LaneRunner {
     this.#lastLook = Date.now();
     if (this.#members.length > 0) await this.#save();
     this.#unsaved = false;
-    const held = new Set(this.#members.map(({ cursor }) => cursor.name));
+    const held = new Set(this.#members.map(({ checkpoint }) => checkpoint.name));
     const free = this.#models.filter((model) => !held.has(model.name));
     if (free.length > 0) await this.#takeOver(free, seize);
-    for (const member of this.#members) if (member.parked.size > 0) await retryParked(member, this.#services);
+    for (const member of this.#members) if (member.parked.size > 0) await retryDeadLetters(member, this.#services);
   }
 
   /** Writes all checkpoints down, which keeps their leases. */
   async #save(): Promise<void> {
     const moves = this.#members.map((member) => ({
       member,
-      cursor: member.cursor,
+      checkpoint: member.checkpoint,
       from: member.saved,
       to: member.position,
     }));
-    await this.#services.cursors.renew(moves);
+    await this.#services.checkpoints.renew(moves);
     for (const { member, to } of moves) member.saved = to;
   }
 
   async #takeOver(free: readonly AnyReadModel[], seize: boolean): Promise<void> {
-    const { cursors, parking, freshness } = this.#services;
-    const taken = await cursors.acquire(
+    const { checkpoints, deadLetters, freshness } = this.#services;
+    const taken = await checkpoints.acquire(
       free.map(({ name, version }) => ({ name, version })),
       ['live'],
       seize,
     );
     if (taken.length === 0) return;
-    const streams = await parking.streamsOf(taken);
-    const members = taken.map((cursor): Member => {
-      const model = free.find(({ name }) => name === cursor.name)!;
+    const streams = await deadLetters.streamsOf(taken);
+    const members = taken.map((checkpoint): LaneMember => {
+      const model = free.find(({ name }) => name === checkpoint.name)!;
       const parked = new Map(
-        (streams.get(cursor) ?? []).map((stream): [string, Parked] => [stream, { from: 0n, reason: 'parked earlier' }]),
+        (streams.get(checkpoint) ?? []).map((stream): [string, DeadLetterStart] => [
+          stream,
+          { from: 0n, reason: 'parked earlier' },
+        ]),
       );
       return {
-        cursor,
-        position: cursor.position,
-        saved: cursor.position,
-        projection: new Projection(model, cursor.generation),
+        checkpoint,
+        position: checkpoint.position,
+        saved: checkpoint.position,
+        projection: new Projection(model, checkpoint.generation),
         parked,
       };
     });
@@ -174,15 +177,15 @@ export class LaneRunner {
       (low, { position }) => (position < low ? position : low),
       this.#members[0]!.position,
     );
-    const slice = await this.#services.tail.read(from, this.#narrow ? 1 : PAGE[this.lane]);
+    const slice = await this.#services.subscription.read(from, this.#narrow ? 1 : PAGE[this.lane]);
     if (slice.position === from) this.#narrow = false;
     if (slice.position === from)
-      return this.#services.tail.wait(from, IDLE_MS, {
+      return this.#services.subscription.wait(from, IDLE_MS, {
         signal,
-        pause: this.#patience < IDLE_MS ? QUIET_MS : undefined,
+        pause: this.#timeoutMs < IDLE_MS ? QUIET_MS : undefined,
       });
     const wanted = slice.events.filter(({ type }) => this.#followersOf(type).length > 0);
-    const events = (await this.#services.tail.decode(wanted)).filter((event) => event !== undefined);
+    const events = (await this.#services.subscription.decode(wanted)).filter((event) => event !== undefined);
     if (events.length === 0) return this.#passBy(slice.position);
     const untilNext = this.#lastPage + STRIDE_MS - Date.now();
     if (
@@ -191,7 +194,7 @@ export class LaneRunner {
       !this.#narrow &&
       !this.#services.freshness.isAwaited
     ) {
-      return this.#services.freshness.leisure(untilNext, signal);
+      return this.#services.freshness.idle(untilNext, signal);
     }
     this.#lastPage = Date.now();
     await this.#commit(events, slice.position);
@@ -204,16 +207,16 @@ export class LaneRunner {
     this.#services.freshness.passed(this.#names, to);
   }
 
-  get #patience(): number {
+  get #timeoutMs(): number {
     if (!this.#unsaved || this.#services.alone) return IDLE_MS;
-    return this.#services.tail.quietFor(QUIET_MS) ? QUIET_MS : SETTLE_MS;
+    return this.#services.subscription.quietFor(QUIET_MS) ? QUIET_MS : SETTLE_MS;
   }
 
-  async #commit(events: readonly Recorded[], to: Position): Promise<void> {
+  async #commit(events: readonly RecordedEvent[], to: Position): Promise<void> {
     const concerned = this.#concernedBy(events);
     if (concerned.length === 0) return this.#passBy(to);
     const atHand = !this.#narrow && (await this.#atHand.write(concerned, to));
-    if (!atHand) await writeInSteps(this.#services, concerned, to, this.#narrow);
+    if (!atHand) await writePageStepwise(this.#services, concerned, to, this.#narrow);
     for (const { member } of concerned) {
       member.saved = to;
       member.projection.committed();
@@ -222,8 +225,8 @@ export class LaneRunner {
   }
 
   /** In the order of the members: pages that concern the same of them are the same statement. */
-  #concernedBy(events: readonly Recorded[]): Concerned[] {
-    const mine = new Map<Member, Recorded[]>();
+  #concernedBy(events: readonly RecordedEvent[]): MemberEvents[] {
+    const mine = new Map<LaneMember, RecordedEvent[]>();
     for (const event of events) {
       for (const member of this.#followersOf(event.type)) {
         if (event.position <= member.position) continue;
@@ -235,13 +238,13 @@ export class LaneRunner {
     return this.#members.flatMap((member) => (mine.has(member) ? { member, mine: mine.get(member)! } : []));
   }
 
-  #lead(members: readonly Member[]): void {
+  #lead(members: readonly LaneMember[]): void {
     this.#members = members;
-    this.#names = members.map(({ cursor }) => cursor.name);
+    this.#names = members.map(({ checkpoint }) => checkpoint.name);
     this.#followers.clear();
   }
 
-  #followersOf(type: string): readonly Member[] {
+  #followersOf(type: string): readonly LaneMember[] {
     let followers = this.#followers.get(type);
     if (!followers)
       this.#followers.set(type, (followers = this.#members.filter(({ projection }) => projection.wants(type))));
@@ -249,30 +252,30 @@ export class LaneRunner {
   }
 
   async #recover(error: Error, signal: AbortSignal): Promise<void> {
-    const { log, cursors } = this.#services;
+    const { log, checkpoints } = this.#services;
     for (const { projection } of this.#members) projection.forget();
     if (error instanceof FoldAgain) {
       this.#narrow = false;
       return;
     }
-    if ((error instanceof NarrowDown || isRefusal(error)) && !this.#narrow) {
+    if ((error instanceof NarrowPage || isRefusal(error)) && !this.#narrow) {
       this.#narrow = true;
       return;
     }
-    if (error instanceof Halted) {
+    if (error instanceof ModelsHalted) {
       for (const { member, poison } of error.members) {
         log.fatal(
-          { model: member.cursor.name, position: String(poison.event.position), reason: poison.error.message },
+          { model: member.checkpoint.name, position: String(poison.event.position), reason: poison.error.message },
           'a read model halted',
         );
-        await cursors.setState(member.cursor, 'halted', poison.error.message).catch(() => undefined);
+        await checkpoints.setState(member.checkpoint, 'halted', poison.error.message).catch(() => undefined);
       }
     } else if (!(error instanceof LeaseLost)) {
       log.error({ lane: this.lane, reason: error.message }, 'a lane could not move on');
     }
     this.#failures += 1;
     const giveWay = !this.#services.alone && this.#failures % GIVES_WAY === 0;
-    if (giveWay) await cursors.release(this.#members.map(({ cursor }) => cursor)).catch(() => undefined);
+    if (giveWay) await checkpoints.release(this.#members.map(({ checkpoint }) => checkpoint)).catch(() => undefined);
     this.#lead([]);
     this.#lastLook = 0;
     const wait = giveWay ? 2 * IDLE_MS : Math.min(50 * 2 ** this.#failures, 2_000) * Math.random();

@@ -1,21 +1,21 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
-import type { Recorded } from '../kernel/event.ts';
+import type { RecordedEvent } from '../kernel/event.ts';
 import { INSTALLATION } from '../kernel/ids.ts';
 import type { AnyReadModel } from '../kernel/read-model.ts';
 import { settleAll } from '../database/transaction.ts';
-import { WorkSet, type EventSteps, type Poisoned, type RowStep } from './fold-batch.ts';
+import { WorkingSet, type EventSteps, type FoldFailure, type RowStep } from './working-set.ts';
 import { RowWriter, type TableChanges } from './row-writer.ts';
 import { tableName, type TableRow, type TableShape } from './table.ts';
 
-export const shapeOf = (model: AnyReadModel): TableShape => ({
+export const tableShapeOf = (model: AnyReadModel): TableShape => ({
   name: model.name,
   columns: model.columns,
   key: model.key,
   indexes: model.indexes ?? [],
 });
 
-type Handlers = Readonly<Record<string, ((event: Recorded) => RowStep | readonly RowStep[]) | undefined>>;
+type Handlers = Readonly<Record<string, ((event: RecordedEvent) => RowStep | readonly RowStep[]) | undefined>>;
 
 /** Steps that are folded without letting others have their turn: a millisecond or so. */
 const AT_HAND = 100;
@@ -35,22 +35,22 @@ export class Projection {
   readonly table: string;
   readonly #writer: RowWriter;
   readonly #on: Handlers;
-  #work: WorkSet;
+  #work: WorkingSet;
   /** True while the table is known to hold nothing that is not in memory: then nothing needs loading. */
   #complete: boolean;
 
   constructor(model: AnyReadModel, generation: number, options: { schema?: string; empty?: boolean } = {}) {
     this.model = model;
     this.table = tableName(model.name, model.version, generation);
-    this.#writer = new RowWriter(shapeOf(model), this.table, options.schema);
+    this.#writer = new RowWriter(tableShapeOf(model), this.table, options.schema);
     this.#on = model.on as Handlers;
     this.#work = this.#newWork();
     this.#complete = options.empty ?? false;
   }
 
-  #newWork(): WorkSet {
+  #newWork(): WorkingSet {
     const key = this.model.key as string[];
-    return this.model.scope === 'installation' ? new WorkSet(key, () => INSTALLATION) : new WorkSet(key);
+    return this.model.scope === 'installation' ? new WorkingSet(key, () => INSTALLATION) : new WorkingSet(key);
   }
 
   wants(type: string): boolean {
@@ -58,9 +58,9 @@ export class Projection {
   }
 
   /** What the model makes of these events. An event whose handler throws is poisoned here already. */
-  steps(events: readonly Recorded[]): { batch: EventSteps[]; poisoned: Poisoned[] } {
+  steps(events: readonly RecordedEvent[]): { batch: EventSteps[]; poisoned: FoldFailure[] } {
     const batch: EventSteps[] = [];
-    const poisoned: Poisoned[] = [];
+    const poisoned: FoldFailure[] = [];
     for (const event of events) {
       try {
         const answer = this.#on[event.type]!(event);
@@ -73,7 +73,7 @@ export class Projection {
   }
 
   /** Loads, folds and writes inside the caller's transaction. Answers the events that could not be folded. */
-  async apply(client: pg.PoolClient, events: readonly Recorded[]): Promise<Poisoned[]> {
+  async apply(client: pg.PoolClient, events: readonly RecordedEvent[]): Promise<FoldFailure[]> {
     const { poisoned, written } = await this.fold(client, events);
     await written;
     return poisoned;
@@ -82,8 +82,8 @@ export class Projection {
   /** Like `apply`, but its writes are only on their way, in their order: what the caller sends next comes behind them. */
   async fold(
     client: pg.PoolClient,
-    events: readonly Recorded[],
-  ): Promise<{ poisoned: Poisoned[]; written: Promise<unknown> }> {
+    events: readonly RecordedEvent[],
+  ): Promise<{ poisoned: FoldFailure[]; written: Promise<unknown> }> {
     const { batch, poisoned } = this.steps(events);
     const isLarge = stepsIn(batch) > AT_HAND;
     if (isLarge) await nextTurn();
@@ -105,7 +105,7 @@ export class Projection {
    * Folds in memory alone, while the writes of earlier events may still be under way. Memory is ahead of the table from then on: should
    * a write fail, this projection is worth nothing. Answers the events that could not be folded.
    */
-  foldAhead(events: readonly Recorded[]): Poisoned[] {
+  foldAhead(events: readonly RecordedEvent[]): FoldFailure[] {
     const { batch, poisoned } = this.steps(events);
     this.#work.admit(this.#work.missing(batch), []);
     poisoned.push(...this.#work.fold(batch));
@@ -123,7 +123,7 @@ export class Projection {
    * What the model makes of these events, when they are few and all the rows that they touch are in memory; undefined when something would
    * have to be asked first, or a handler refuses. Nothing has been folded then.
    */
-  stepsAtHand(events: readonly Recorded[]): EventSteps[] | undefined {
+  stepsInMemory(events: readonly RecordedEvent[]): EventSteps[] | undefined {
     if (!this.#writer.isReady) return undefined;
     const { batch, poisoned } = this.steps(events);
     if (poisoned.length > 0 || stepsIn(batch) > AT_HAND) return undefined;
@@ -134,7 +134,7 @@ export class Projection {
   }
 
   /** Folds steps that are at hand. Undefined for an event that cannot be folded: then this projection is to forget everything. */
-  foldAtHand(batch: readonly EventSteps[]): TableChanges | undefined {
+  foldInMemory(batch: readonly EventSteps[]): TableChanges | undefined {
     return this.#work.fold(batch).length > 0 ? undefined : this.#writer.split(this.#work.changes());
   }
 

@@ -8,13 +8,13 @@ import { transaction } from '../database/transaction.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import type { LogTrust } from '../eventstore/log-trust.ts';
 import type { EventStore } from '../eventstore/port.ts';
-import { Cursors, type Cursor } from './cursors.ts';
-import { FeedTail } from './feed-tail.ts';
-import { fill } from './filler.ts';
+import { Checkpoints, type Checkpoint } from './checkpoints.ts';
+import { CatchUpSubscription } from './catch-up-subscription.ts';
+import { replayIntoTable } from './table-replay.ts';
 import { Freshness } from './freshness.ts';
 import { LaneRunner } from './lane-runner.ts';
-import { Parking } from './parking.ts';
-import { Projection, shapeOf } from './projection.ts';
+import { DeadLetters } from './dead-letters.ts';
+import { Projection, tableShapeOf } from './projection.ts';
 import { createTable, serveTable, tableName } from './table.ts';
 import { TenantBacklogs } from './tenant-backlogs.ts';
 
@@ -22,7 +22,7 @@ export interface ProjectorOptions {
   readonly pool: pg.Pool;
   readonly store: EventStore;
   readonly codec: EventCodec;
-  readonly tail: FeedTail;
+  readonly subscription: CatchUpSubscription;
   readonly models: readonly AnyReadModel[];
   readonly freshness: Freshness;
   readonly trust: LogTrust;
@@ -36,8 +36,8 @@ const LANES: readonly Lane[] = ['main', 'telemetry'];
 
 /** The read side's engine room: makes sure that every declared model has a table and a cursor, fills new ones, runs the lanes. */
 export class Projector {
-  readonly cursors: Cursors;
-  readonly parking: Parking;
+  readonly checkpoints: Checkpoints;
+  readonly deadLetters: DeadLetters;
   readonly backlogs: TenantBacklogs;
   readonly #options: ProjectorOptions;
   readonly #lanes: readonly LaneRunner[];
@@ -45,12 +45,21 @@ export class Projector {
   #filling: Promise<void> | undefined;
 
   constructor(options: ProjectorOptions) {
-    const { pool, tail, freshness, trust, log, alone, models } = options;
+    const { pool, subscription, freshness, trust, log, alone, models } = options;
     this.#options = options;
-    this.cursors = new Cursors(pool, randomUUID());
-    this.parking = new Parking(pool);
+    this.checkpoints = new Checkpoints(pool, randomUUID());
+    this.deadLetters = new DeadLetters(pool);
     this.backlogs = new TenantBacklogs(pool);
-    const services = { pool, cursors: this.cursors, parking: this.parking, tail, freshness, trust, log, alone };
+    const services = {
+      pool,
+      checkpoints: this.checkpoints,
+      deadLetters: this.deadLetters,
+      subscription,
+      freshness,
+      trust,
+      log,
+      alone,
+    };
     this.#lanes = LANES.map((lane) => new LaneRunner(lane, models, services));
   }
 
@@ -58,7 +67,7 @@ export class Projector {
   async prepare(): Promise<void> {
     const { store, models } = this.#options;
     const head = await store.head();
-    const known = await this.cursors.all();
+    const known = await this.checkpoints.all();
     for (const model of models) await this.#ensure(model, head, known);
   }
 
@@ -82,9 +91,9 @@ export class Projector {
   }
 
   /** Every cursor, with how long ago it last moved. */
-  async progress(): Promise<(Cursor & { idleSeconds: number; failure: string | null })[]> {
+  async progress(): Promise<(Checkpoint & { idleSeconds: number; failure: string | null })[]> {
     const [cursors, { rows }] = await Promise.all([
-      this.cursors.all(),
+      this.checkpoints.all(),
       this.#options.pool.query<{
         name: string;
         version: number;
@@ -95,12 +104,12 @@ export class Projector {
         'select name, version, generation, extract(epoch from now() - updated_at)::float8 as idle, failure from cursors',
       ),
     ]);
-    return cursors.map((cursor) => {
+    return cursors.map((checkpoint) => {
       const row = rows.find(
         ({ name, version, generation }) =>
-          name === cursor.name && version === cursor.version && generation === cursor.generation,
+          name === checkpoint.name && version === checkpoint.version && generation === checkpoint.generation,
       );
-      return { ...cursor, idleSeconds: row?.idle ?? 0, failure: row?.failure ?? null };
+      return { ...checkpoint, idleSeconds: row?.idle ?? 0, failure: row?.failure ?? null };
     });
   }
 
@@ -111,7 +120,9 @@ export class Projector {
 
   async livePositions(): Promise<ReadonlyMap<string, Position>> {
     return new Map(
-      (await this.cursors.all()).filter(({ state }) => state === 'live').map(({ name, position }) => [name, position]),
+      (await this.checkpoints.all())
+        .filter(({ state }) => state === 'live')
+        .map(({ name, position }) => [name, position]),
     );
   }
 
@@ -127,10 +138,10 @@ export class Projector {
 
   /** What is not as it should be, in words for `/health`; undefined when all is well. */
   async impairment(): Promise<string | undefined> {
-    const halted = (await this.cursors.all()).filter(({ state }) => state === 'halted').map(({ name }) => name);
-    const parked = await this.parking.names();
+    const halted = (await this.checkpoints.all()).filter(({ state }) => state === 'halted').map(({ name }) => name);
+    const parked = await this.deadLetters.names();
     const held = await this.backlogs.stuck();
-    const stuck = [...new Set([...(await this.cursors.stuck()), ...held])].toSorted();
+    const stuck = [...new Set([...(await this.checkpoints.stuck()), ...held])].toSorted();
     const parts = [
       halted.length > 0 && `halted: ${halted.join(', ')}`,
       stuck.length > 0 && `stuck: ${stuck.join(', ')}`,
@@ -139,7 +150,7 @@ export class Projector {
     return parts.filter(Boolean).join('; ') || undefined;
   }
 
-  async #ensure(model: AnyReadModel, head: Position, known: readonly Cursor[]): Promise<void> {
+  async #ensure(model: AnyReadModel, head: Position, known: readonly Checkpoint[]): Promise<void> {
     if (
       known.some(({ name, version, state }) => name === model.name && version === model.version && state !== 'retired')
     )
@@ -151,15 +162,15 @@ export class Projector {
         0,
         ...known
           .filter(({ name, version }) => name === model.name && version === model.version)
-          .map((cursor) => cursor.generation),
+          .map((checkpoint) => checkpoint.generation),
       );
     const table = tableName(model.name, model.version, generation);
     const { name, version, lane } = model;
     const state = head === 0n ? 'live' : 'filling';
-    await this.cursors.ensure(
+    await this.checkpoints.ensure(
       { name, version, generation, lane, kind: 'model', state, position: 0n },
       async (client) => {
-        await client.query(createTable(shapeOf(model), table));
+        await client.query(createTable(tableShapeOf(model), table));
         // With nothing served yet a filling table is better than none; `/ready` says that it lags.
         if (!served) await client.query(serveTable(name, table));
       },
@@ -175,9 +186,9 @@ export class Projector {
       try {
         await this.#options.trust.assured();
         const keys = models.map(({ name, version }) => ({ name, version }));
-        const mine = await this.cursors.acquire(keys, ['filling'], seize);
+        const mine = await this.checkpoints.acquire(keys, ['filling'], seize);
         seize = false;
-        for (const cursor of mine) await this.#tryToFill(cursor);
+        for (const checkpoint of mine) await this.#tryToFill(checkpoint);
         if (!(await this.#someoneFills())) return;
       } catch (error) {
         if (!signal.aborted) log.error({ reason: (error as Error).message }, 'read models could not be filled');
@@ -188,10 +199,10 @@ export class Projector {
   }
 
   /** One model that cannot be filled keeps no other from it. */
-  async #tryToFill(cursor: Cursor): Promise<void> {
+  async #tryToFill(cursor: Checkpoint): Promise<void> {
     const { signal } = this.#stop;
     try {
-      await this.fillCursor(cursor, { signal });
+      await this.replayCheckpoint(cursor, { signal });
     } catch (error) {
       if (!signal.aborted)
         this.#options.log.error(
@@ -203,43 +214,43 @@ export class Projector {
 
   async #someoneFills(): Promise<boolean> {
     const { models } = this.#options;
-    return (await this.cursors.all()).some(
+    return (await this.checkpoints.all()).some(
       ({ name, version, state }) =>
         state === 'filling' && models.some((model) => model.name === name && model.version === version),
     );
   }
 
   /** Fills one held cursor to the end of the feed, then serves its table instead of the one before. */
-  async fillCursor(
-    cursor: Cursor,
-    options: { signal?: AbortSignal; onProgress?: Parameters<typeof fill>[1]['onProgress'] } = {},
+  async replayCheckpoint(
+    checkpoint: Checkpoint,
+    options: { signal?: AbortSignal; onProgress?: Parameters<typeof replayIntoTable>[1]['onProgress'] } = {},
   ): Promise<void> {
     const { store, codec, pool, models } = this.#options;
-    const model = models.find(({ name, version }) => name === cursor.name && version === cursor.version)!;
-    let saved = cursor.position;
-    const position = await fill(
+    const model = models.find(({ name, version }) => name === checkpoint.name && version === checkpoint.version)!;
+    let saved = checkpoint.position;
+    const position = await replayIntoTable(
       { store, codec, pool },
       {
         model,
-        generation: cursor.generation,
-        from: cursor.position,
-        empty: cursor.position === 0n,
+        generation: checkpoint.generation,
+        from: checkpoint.position,
+        empty: checkpoint.position === 0n,
         checkpoint: async (client, to) => {
-          await this.cursors.advance(client, [{ cursor, from: saved, to }]);
+          await this.checkpoints.advance(client, [{ checkpoint, from: saved, to }]);
           saved = to;
         },
         ...(options.signal ? { signal: options.signal } : {}),
         ...(options.onProgress ? { onProgress: options.onProgress } : {}),
       },
     );
-    await this.#serve({ ...cursor, position }, model);
+    await this.#serve({ ...checkpoint, position }, model);
   }
 
   /**
    * The switch: the new table is what queries see, the cursors that fed the old one retire, and a lane takes the lease. The
    * lane stands still meanwhile, and the new table is brought to where the old one is: nobody's read goes back in time.
    */
-  async #serve(cursor: Cursor, model: AnyReadModel): Promise<void> {
+  async #serve(cursor: Checkpoint, model: AnyReadModel): Promise<void> {
     const { name, version, generation } = cursor;
     await transaction(this.#options.pool, async (client) => {
       const {
@@ -249,7 +260,7 @@ export class Projector {
         [name],
       );
       const to = await this.#foldUpTo(client, cursor, model, BigInt(before?.position ?? 0));
-      await this.cursors.advance(client, [{ cursor, from: cursor.position, to }]);
+      await this.checkpoints.advance(client, [{ checkpoint: cursor, from: cursor.position, to }]);
       await client.query(serveTable(name, tableName(name, version, generation)));
       await client.query(
         `update cursors set state = case when version = $2 and generation = $3 then 'live' else 'retired' end,
@@ -262,7 +273,7 @@ export class Projector {
 
   async #foldUpTo(
     client: pg.PoolClient,
-    { position, generation }: Cursor,
+    { position, generation }: Checkpoint,
     model: AnyReadModel,
     target: Position,
   ): Promise<Position> {
@@ -270,7 +281,7 @@ export class Projector {
     const projection = new Projection(model, generation);
     let reached = position;
     while (reached < target) {
-      const page = await store.readFeed(reached, 5_000);
+      const page = await store.readAll(reached, 5_000);
       const missed = page.events.filter((event) => event.position <= target && projection.wants(event.type));
       const [poison] = await projection.apply(
         client,

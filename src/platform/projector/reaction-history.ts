@@ -2,25 +2,25 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { transaction } from '../database/transaction.ts';
-import type { Position, Recorded } from '../kernel/event.ts';
+import type { Position, RecordedEvent } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { AnyReaction } from '../kernel/reaction.ts';
-import { LeaseLost, type Cursor, type Cursors } from './cursors.ts';
-import type { FeedTail } from './feed-tail.ts';
+import { LeaseLost, type Checkpoint, type Checkpoints } from './checkpoints.ts';
+import type { CatchUpSubscription } from './catch-up-subscription.ts';
 import { foldWithoutEffects } from './fold-without-effects.ts';
-import type { Parking } from './parking.ts';
+import type { DeadLetters } from './dead-letters.ts';
 import type { ReactionState } from './reaction-state.ts';
-import { setbackOf } from './setback.ts';
+import { failureClassOf } from './failure-class.ts';
 import type { TenantBacklogs } from './tenant-backlogs.ts';
-import type { Parked } from './tenant-share.ts';
+import type { DeadLetter } from './tenant-batch.ts';
 
 export interface HistoryServices {
   readonly reaction: AnyReaction;
   readonly state: ReactionState;
   readonly pool: pg.Pool;
-  readonly cursors: Cursors;
-  readonly tail: Pick<FeedTail, 'read' | 'decode' | 'wait'>;
-  readonly parking: Parking;
+  readonly checkpoints: Checkpoints;
+  readonly subscription: Pick<CatchUpSubscription, 'read' | 'decode' | 'wait'>;
+  readonly deadLetters: DeadLetters;
   readonly backlogs: TenantBacklogs;
   readonly log: Logger;
 }
@@ -43,7 +43,7 @@ const GO_LIVE = `update cursors set state = 'live', failure = null, updated_at =
  * events that it holds, and the one at fault is parked with the later events of its stream, as live events are.
  */
 export class ReactionHistory {
-  readonly #cursor: Cursor;
+  readonly #checkpoint: Checkpoint;
   readonly #services: HistoryServices;
   /** By stream, the first event that is parked. It and all later events of the stream wait. */
   #parkedFrom: Map<string, Position> = new Map();
@@ -51,18 +51,23 @@ export class ReactionHistory {
   #behind: ReadonlyMap<TenantId, Position> = new Map();
   #filledTo: Position | null = null;
 
-  constructor(cursor: Cursor, services: HistoryServices) {
-    this.#cursor = cursor;
+  constructor(checkpoint: Checkpoint, services: HistoryServices) {
+    this.#checkpoint = checkpoint;
     this.#services = services;
   }
 
   /** Resolves once the cursor is live. Throws `LeaseLost` when another process holds it, and what the database throws. */
   async fold(signal: AbortSignal): Promise<void> {
     const { log, reaction } = this.#services;
-    const until = this.#cursor.position;
+    const until = this.#checkpoint.position;
     await this.#begin();
     log.info(
-      { reaction: reaction.name, version: this.#cursor.version, from: String(this.#filledTo), until: String(until) },
+      {
+        reaction: reaction.name,
+        version: this.#checkpoint.version,
+        from: String(this.#filledTo),
+        until: String(until),
+      },
       'a new version of a reaction folds its state from history',
     );
     const over = new AbortController();
@@ -74,25 +79,25 @@ export class ReactionHistory {
       await renewing;
     }
     await this.#update(this.#services.pool, GO_LIVE, []);
-    log.info({ reaction: reaction.name, version: this.#cursor.version }, 'a new version of a reaction is live');
+    log.info({ reaction: reaction.name, version: this.#checkpoint.version }, 'a new version of a reaction is live');
   }
 
   get #key(): unknown[] {
-    const { name, version, generation, epoch } = this.#cursor;
+    const { name, version, generation, epoch } = this.#checkpoint;
     return [name, version, generation, String(epoch)];
   }
 
   async #begin(): Promise<void> {
-    const { pool, backlogs, parking, state } = this.#services;
+    const { pool, backlogs, deadLetters, state } = this.#services;
     const {
       rows: [row],
     } = await pool.query<{ filled_to: string | null }>(PROGRESS, this.#key);
     if (!row) throw new LeaseLost();
     this.#filledTo = row.filled_to === null ? null : BigInt(row.filled_to);
     this.#behind = new Map(
-      (await backlogs.of(this.#cursor)).map(({ tenantId, position }) => [tenantId, position] as const),
+      (await backlogs.of(this.#checkpoint)).map(({ tenantId, position }) => [tenantId, position] as const),
     );
-    this.#parkedFrom = await parking.firsts(this.#cursor);
+    this.#parkedFrom = await deadLetters.firsts(this.#checkpoint);
     // Nothing is folded yet, or positions have changed with the log: what rows there are mean nothing.
     if (this.#filledTo === null)
       await transaction(pool, async (client) => {
@@ -104,29 +109,29 @@ export class ReactionHistory {
 
   async #step(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const { tail } = this.#services;
+    const { subscription } = this.#services;
     const from = this.#filledTo!;
-    const slice = await tail.read(from, PAGE);
-    if (slice.position === from) return tail.wait(from, IDLE_MS, { signal });
-    const until = this.#cursor.position;
+    const slice = await subscription.read(from, PAGE);
+    if (slice.position === from) return subscription.wait(from, IDLE_MS, { signal });
+    const until = this.#checkpoint.position;
     const to = slice.position < until ? slice.position : until;
-    const decoded = await tail.decode(slice.events.filter((event) => this.#counts(event)));
+    const decoded = await subscription.decode(slice.events.filter((event) => this.#counts(event)));
     await this.#pass(
       decoded.filter((event) => event !== undefined),
       to,
     );
   }
 
-  #counts({ type, tenantId, position }: Pick<Recorded, 'type' | 'tenantId' | 'position'>): boolean {
+  #counts({ type, tenantId, position }: Pick<RecordedEvent, 'type' | 'tenantId' | 'position'>): boolean {
     const { reaction } = this.#services;
-    return type in reaction.on && position <= (this.#behind.get(tenantId) ?? this.#cursor.position);
+    return type in reaction.on && position <= (this.#behind.get(tenantId) ?? this.#checkpoint.position);
   }
 
-  async #pass(events: readonly Recorded[], to: Position): Promise<void> {
+  async #pass(events: readonly RecordedEvent[], to: Position): Promise<void> {
     try {
       await this.#commit(events, to);
     } catch (error) {
-      if (setbackOf(error) === 'outage' || events.length === 0) throw error;
+      if (failureClassOf(error) === 'outage' || events.length === 0) throw error;
       // The database refuses something of the page, and does not say of which event it speaks.
       if (events.length === 1) await this.#park(events[0]!, error as Error, to);
       else {
@@ -136,9 +141,9 @@ export class ReactionHistory {
     }
   }
 
-  async #commit(events: readonly Recorded[], to: Position): Promise<void> {
+  async #commit(events: readonly RecordedEvent[], to: Position): Promise<void> {
     const { reaction, state, pool } = this.#services;
-    const waits = (event: Recorded) => event.position >= (this.#parkedFrom.get(event.stream) ?? to + 1n);
+    const waits = (event: RecordedEvent) => event.position >= (this.#parkedFrom.get(event.stream) ?? to + 1n);
     const { works, poisoned } = await foldWithoutEffects(
       { reaction, state, pool },
       events.filter((event) => !waits(event)),
@@ -148,20 +153,24 @@ export class ReactionHistory {
     const firsts = new Map(poisoned.map(({ event }) => [event.stream, event.position]));
     const parked = events
       .filter((event) => waits(event) || event.position >= (firsts.get(event.stream) ?? to + 1n))
-      .map((event): Parked => ({ event, ...(errors.has(event) ? { error: errors.get(event)! } : {}) }));
+      .map((event): DeadLetter => ({ event, ...(errors.has(event) ? { error: errors.get(event)! } : {}) }));
     await this.#write(works, parked, to);
   }
 
-  async #park(event: Recorded, error: Error, to: Position): Promise<void> {
+  async #park(event: RecordedEvent, error: Error, to: Position): Promise<void> {
     await this.#write([], [{ event, error: error.message }], to);
   }
 
-  async #write(works: Parameters<ReactionState['save']>[1], parked: readonly Parked[], to: Position): Promise<void> {
-    const { pool, state, parking, log, reaction } = this.#services;
+  async #write(
+    works: Parameters<ReactionState['save']>[1],
+    parked: readonly DeadLetter[],
+    to: Position,
+  ): Promise<void> {
+    const { pool, state, deadLetters, log, reaction } = this.#services;
     if (to === this.#filledTo && parked.length === 0) return;
     await transaction(pool, async (client) => {
       await state.save(client, works);
-      if (parked.length > 0) await parking.parkAll(client, this.#cursor, parked);
+      if (parked.length > 0) await deadLetters.parkAll(client, this.#checkpoint, parked);
       await this.#proceed(client, to);
     });
     this.#filledTo = to;
@@ -186,12 +195,12 @@ export class ReactionHistory {
 
   /** Renews the lease each second, however long a page takes. A lease that is lost shows at the next write. */
   async #renew(signal: AbortSignal): Promise<void> {
-    const { position } = this.#cursor;
+    const { position } = this.#checkpoint;
     while (!signal.aborted) {
       await sleep(RENEW_MS, undefined, { signal }).catch(() => undefined);
       if (!signal.aborted)
-        await this.#services.cursors
-          .renew([{ cursor: this.#cursor, from: position, to: position }])
+        await this.#services.checkpoints
+          .renew([{ checkpoint: this.#checkpoint, from: position, to: position }])
           .catch(() => undefined);
     }
   }

@@ -1,13 +1,13 @@
-import type { Recorded } from '../kernel/event.ts';
+import type { RecordedEvent } from '../kernel/event.ts';
 import type { AnyReaction, Effect } from '../kernel/reaction.ts';
 import { derivedId } from '../execution/executor.ts';
-import { WorkSet, type EventSteps, type Poisoned, type RowStep } from './fold-batch.ts';
+import { WorkingSet, type EventSteps, type FoldFailure, type RowStep } from './working-set.ts';
 import type { TableRow } from './table.ts';
 
 /** An effect that an event asks for, under the id by which it is recognized when it is asked for again. */
-export interface Due {
+export interface DueEffect {
   readonly effect: Effect;
-  readonly event: Recorded;
+  readonly event: RecordedEvent;
   readonly id: string;
 }
 
@@ -18,21 +18,21 @@ type ReactionStep =
 
 /** Events of one tenant in the order of the feed, folded in memory: the state that they leave and the effects that each asks for. */
 export class ReactionPage {
-  readonly events: readonly Recorded[];
+  readonly events: readonly RecordedEvent[];
   /** Rows of state that have to be loaded before `fold`. */
   readonly missing: readonly TableRow[];
-  readonly work: WorkSet;
+  readonly work: WorkingSet;
   readonly #reaction: AnyReaction;
-  readonly #due: Due[][];
+  readonly #due: DueEffect[][];
   readonly #batch: EventSteps[] = [];
   #rows: readonly TableRow[] = [];
-  #poison: Poisoned | undefined;
+  #poison: FoldFailure | undefined;
 
-  constructor(reaction: AnyReaction, events: readonly Recorded[]) {
+  constructor(reaction: AnyReaction, events: readonly RecordedEvent[]) {
     this.#reaction = reaction;
     this.events = events;
     this.#due = events.map(() => []);
-    this.work = new WorkSet(reaction.state?.key ?? []);
+    this.work = new WorkingSet(reaction.state?.key ?? []);
     for (const [at, event] of events.entries()) {
       try {
         this.#batch.push({ event, steps: this.#rowSteps(event, this.#due[at]!) });
@@ -45,7 +45,7 @@ export class ReactionPage {
   }
 
   /** Folds on top of these rows, which may hold some that nobody here asked for. Returns the first event that cannot be folded. */
-  fold(rows: readonly TableRow[]): Poisoned | undefined {
+  fold(rows: readonly TableRow[]): FoldFailure | undefined {
     this.#rows = rows;
     this.work.admit(this.missing, rows);
     const [poison] = this.work.fold(this.#batch);
@@ -53,11 +53,11 @@ export class ReactionPage {
   }
 
   /** The effects of the event at this place, in their order. */
-  dueAt(place: number): readonly Due[] {
+  dueAt(place: number): readonly DueEffect[] {
     return this.#due[place]!;
   }
 
-  get due(): readonly Due[] {
+  get due(): readonly DueEffect[] {
     return this.#due.flat();
   }
 
@@ -69,12 +69,12 @@ export class ReactionPage {
     return page;
   }
 
-  #rowSteps(event: Recorded, due: Due[]): RowStep[] {
+  #rowSteps(event: RecordedEvent, due: DueEffect[]): RowStep[] {
     const add = (effects: readonly Effect[]) => {
       for (const effect of effects)
         due.push({ effect, event, id: derivedId(event.id, this.#reaction.name, due.length) });
     };
-    const on = this.#reaction.on as Record<string, ((event: Recorded) => readonly ReactionStep[]) | undefined>;
+    const on = this.#reaction.on as Record<string, ((event: RecordedEvent) => readonly ReactionStep[]) | undefined>;
     return on[event.type]!(event).flatMap((step): RowStep[] => {
       if ('purge' in step) return [step];
       if (!('key' in step)) {

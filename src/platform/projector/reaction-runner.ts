@@ -2,25 +2,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { LogTrust } from '../eventstore/log-trust.ts';
-import type { Position, Recorded } from '../kernel/event.ts';
+import type { Position, RecordedEvent } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { versionOf, type AnyReaction } from '../kernel/reaction.ts';
 import { BacklogWorker } from './backlog-worker.ts';
-import { LeaseLost, type Cursor, type Cursors } from './cursors.ts';
-import { EffectRunner, type Effects } from './effect-runner.ts';
-import type { FeedTail } from './feed-tail.ts';
-import { Parking } from './parking.ts';
+import { LeaseLost, type Checkpoint, type Checkpoints } from './checkpoints.ts';
+import { EffectRunner, type EffectPorts } from './effect-runner.ts';
+import type { CatchUpSubscription } from './catch-up-subscription.ts';
+import { DeadLetters } from './dead-letters.ts';
 import { ReactionHistory } from './reaction-history.ts';
 import { ReactionPage } from './reaction-page.ts';
 import { ReactionState } from './reaction-state.ts';
-import { ReactionTerm } from './reaction-term.ts';
-import { succeed } from './reaction-succession.ts';
-import { setbackOf } from './setback.ts';
-import { Slots } from './slots.ts';
+import { ReactionLease } from './reaction-lease.ts';
+import { handOverReactionState } from './reaction-state-handover.ts';
+import { failureClassOf } from './failure-class.ts';
+import { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import { TenantBacklogs } from './tenant-backlogs.ts';
-import { workShare, type Share, type Worked } from './tenant-share.ts';
+import { processTenantBatch, type TenantBatch, type ProcessedBatch } from './tenant-batch.ts';
 
-export type { Effects } from './effect-runner.ts';
+export type { EffectPorts } from './effect-runner.ts';
 
 /** So many failures in a row are no accident any more. */
 const WORTH_TELLING = 3;
@@ -35,19 +35,19 @@ const PAGE_EFFECTS = 10;
 /** Effects that run at once, of all tenants and reactions that share the slots. */
 export const EFFECTS_AT_ONCE = 8;
 /** The lease is given up for want of success this often at most: 3 failures in a row, then 6, then 12, … */
-const MOST_PATIENCE = 192;
+const MAX_PATIENCE = 192;
 
 export interface ReactionServices {
   readonly pool: pg.Pool;
-  readonly cursors: Cursors;
-  readonly tail: FeedTail;
+  readonly checkpoints: Checkpoints;
+  readonly subscription: CatchUpSubscription;
   readonly trust: LogTrust;
-  readonly effects: Effects;
+  readonly effects: EffectPorts;
   readonly log: Logger;
   /** No other process works on this database: nobody else holds its leases, or looks at its checkpoints. */
   readonly alone: boolean;
   /** Shared by the reactions of a process. */
-  readonly slots?: Slots;
+  readonly limiter?: ConcurrencyLimiter;
 }
 
 /**
@@ -61,11 +61,11 @@ export class ReactionRunner {
   readonly #services: ReactionServices;
   readonly #state: ReactionState;
   readonly #runner: EffectRunner;
-  readonly #parking: Parking;
+  readonly #deadLetters: DeadLetters;
   readonly #backlogs: TenantBacklogs;
   readonly #concerns: (type: string) => boolean;
   readonly #stop = new AbortController();
-  #cursor: Cursor | undefined;
+  #checkpoint: Checkpoint | undefined;
   #running: Promise<void> | undefined;
   #isPrepared = false;
   #hasDropped = false;
@@ -76,7 +76,7 @@ export class ReactionRunner {
   #blamed = false;
   /** Turns of tenants that failed without one between them that did not; and how many of those make the process give way. */
   #outages = 0;
-  #patience = WORTH_TELLING;
+  #timeoutMs = WORTH_TELLING;
 
   constructor(reaction: AnyReaction, services: ReactionServices) {
     this.#reaction = reaction;
@@ -85,10 +85,10 @@ export class ReactionRunner {
     this.#runner = new EffectRunner(
       reaction.name,
       services.effects,
-      services.slots ?? new Slots(EFFECTS_AT_ONCE),
+      services.limiter ?? new ConcurrencyLimiter(EFFECTS_AT_ONCE),
       services.log,
     );
-    this.#parking = new Parking(services.pool);
+    this.#deadLetters = new DeadLetters(services.pool);
     this.#backlogs = new TenantBacklogs(services.pool);
     this.#concerns = (type) => (reaction.on as Record<string, unknown>)[type] !== undefined;
   }
@@ -98,13 +98,16 @@ export class ReactionRunner {
    * begins where the version before stopped.
    */
   async prepare(): Promise<void> {
-    const { cursors, tail } = this.#services;
+    const { checkpoints, subscription } = this.#services;
     const { name, lane } = this.#reaction;
     const key = { name, version: versionOf(this.#reaction), generation: 1 };
-    await cursors.ensure({ ...key, lane, kind: 'reaction', state: 'live', position: tail.head }, async (client) => {
-      await this.#state.create(client);
-      await succeed(client, key, this.#state);
-    });
+    await checkpoints.ensure(
+      { ...key, lane, kind: 'reaction', state: 'live', position: subscription.head },
+      async (client) => {
+        await this.#state.create(client);
+        await handOverReactionState(client, key, this.#state);
+      },
+    );
     await this.#tellIfSucceeded(key.version);
     this.#isPrepared = true;
   }
@@ -131,7 +134,7 @@ export class ReactionRunner {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
-    if (this.#cursor) await this.#services.cursors.release([this.#cursor]).catch(() => undefined);
+    if (this.#checkpoint) await this.#services.checkpoints.release([this.#checkpoint]).catch(() => undefined);
   }
 
   async #run(): Promise<void> {
@@ -145,11 +148,11 @@ export class ReactionRunner {
         if (!this.#isPrepared) await this.prepare();
         const { epoch } = trust;
         const key = { name: this.#reaction.name, version: versionOf(this.#reaction) };
-        [this.#cursor] = await this.#services.cursors.acquire([key], ['live', 'filling'], seize);
+        [this.#checkpoint] = await this.#services.checkpoints.acquire([key], ['live', 'filling'], seize);
         seize = false;
-        if (!this.#cursor) await sleep(IDLE_MS, undefined, { signal });
-        else if (this.#cursor.state === 'filling') await this.#foldHistory(this.#cursor, epoch);
-        else await this.#lead(this.#cursor, epoch);
+        if (!this.#checkpoint) await sleep(IDLE_MS, undefined, { signal });
+        else if (this.#checkpoint.state === 'filling') await this.#foldHistory(this.#checkpoint, epoch);
+        else await this.#lead(this.#checkpoint, epoch);
       } catch (error) {
         if (signal.aborted) return;
         this.#failures += 1;
@@ -159,14 +162,23 @@ export class ReactionRunner {
   }
 
   /** Folds the state of a new version from history. The cursor is live afterwards, and acquired again. */
-  async #foldHistory(cursor: Cursor, epoch: number): Promise<void> {
-    const { pool, cursors, tail, trust, log } = this.#services;
+  async #foldHistory(checkpoint: Checkpoint, epoch: number): Promise<void> {
+    const { pool, checkpoints, subscription, trust, log } = this.#services;
     const over = new AbortController();
     const unsubscribe = trust.onDoubt(() => over.abort(new LeaseLost()));
     if (trust.epoch !== epoch) over.abort(new LeaseLost());
-    const [reaction, state, parking, backlogs] = [this.#reaction, this.#state, this.#parking, this.#backlogs];
+    const [reaction, state, deadLetters, backlogs] = [this.#reaction, this.#state, this.#deadLetters, this.#backlogs];
     try {
-      const history = new ReactionHistory(cursor, { reaction, state, pool, cursors, tail, parking, backlogs, log });
+      const history = new ReactionHistory(checkpoint, {
+        reaction,
+        state,
+        pool,
+        checkpoints,
+        subscription,
+        deadLetters,
+        backlogs,
+        log,
+      });
       await history.fold(AbortSignal.any([this.#stop.signal, over.signal]));
       this.#failures = 0;
     } finally {
@@ -189,21 +201,21 @@ export class ReactionRunner {
   }
 
   /** Holds the lease until something fails. Ends only when every turn of this term has. */
-  async #lead(cursor: Cursor, epoch: number): Promise<void> {
-    const { pool, cursors, tail, trust, log } = this.#services;
-    const [state, runner, parking, backlogs] = [this.#state, this.#runner, this.#parking, this.#backlogs];
+  async #lead(checkpoint: Checkpoint, epoch: number): Promise<void> {
+    const { pool, checkpoints, subscription, trust, log } = this.#services;
+    const [state, runner, deadLetters, backlogs] = [this.#state, this.#runner, this.#deadLetters, this.#backlogs];
     await this.#dropRetired();
-    const term = await ReactionTerm.begin(cursor, { pool, cursors, state, runner, parking, backlogs });
+    const lease = await ReactionLease.begin(checkpoint, { pool, checkpoints, state, runner, deadLetters, backlogs });
     const over = new AbortController();
-    const signal = AbortSignal.any([this.#stop.signal, term.ended, over.signal]);
-    const heard = (outage: Error | undefined) => this.#hear(term, outage, over);
+    const signal = AbortSignal.any([this.#stop.signal, lease.ended, over.signal]);
+    const heard = (outage: Error | undefined) => this.#hear(lease, outage, over);
     const worker = new BacklogWorker({
       reaction: this.#reaction,
-      term,
+      lease,
       pool,
-      tail,
+      subscription,
       state,
-      parking,
+      deadLetters,
       backlogs,
       runner,
       log,
@@ -211,30 +223,30 @@ export class ReactionRunner {
       heard,
     });
     // Who had the lease before may have written down why it could not go on.
-    this.#blamed = Boolean(cursor.failure);
-    const keeping = this.#keepLease(term, signal);
+    this.#blamed = Boolean(checkpoint.failure);
+    const keeping = this.#keepLease(lease, signal);
     const unsubscribe = trust.onDoubt(() => over.abort(new LeaseLost()));
     if (trust.epoch !== epoch) over.abort(new LeaseLost());
     try {
       worker.start();
-      await this.#follow(term, worker, signal);
+      await this.#follow(lease, worker, signal);
     } catch (error) {
       throw signal.aborted ? signal.reason : error;
     } finally {
       unsubscribe();
       over.abort();
       await Promise.all([keeping, worker.ended()]);
-      this.#cursor = { ...term.cursor };
+      this.#checkpoint = { ...lease.checkpoint };
     }
   }
 
-  async #follow(term: ReactionTerm, worker: BacklogWorker, signal: AbortSignal): Promise<void> {
-    const { tail } = this.#services;
+  async #follow(term: ReactionLease, worker: BacklogWorker, signal: AbortSignal): Promise<void> {
+    const { subscription: tail } = this.#services;
     let isCareful = false;
     while (!signal.aborted) {
       await this.#lookForRequests(term);
       const moved = await this.#step(term, isCareful, signal).catch((error: unknown) => {
-        if (isCareful || signal.aborted || setbackOf(error) === 'outage') throw error;
+        if (isCareful || signal.aborted || failureClassOf(error) === 'outage') throw error;
         // The database refused something of the page, and does not say of which tenant it speaks: each is worked by itself.
         isCareful = true;
         return 'again' as const;
@@ -255,25 +267,25 @@ export class ReactionRunner {
   }
 
   /** Tenants for whose parked streams an operator has asked something are set aside: there nothing else touches their state. */
-  async #lookForRequests(term: ReactionTerm): Promise<void> {
-    if (!term.hasParked || Date.now() - this.#lookedAt < IDLE_MS) return;
+  async #lookForRequests(lease: ReactionLease): Promise<void> {
+    if (!lease.hasParked || Date.now() - this.#lookedAt < IDLE_MS) return;
     this.#lookedAt = Date.now();
-    const asked = await this.#parking.askedTenants(term.cursor);
+    const asked = await this.#deadLetters.askedTenants(lease.checkpoint);
     const setAside = new Map(
-      asked.filter((tenantId) => !term.laggards.has(tenantId)).map((tenantId) => [tenantId, term.position]),
+      asked.filter((tenantId) => !lease.laggards.has(tenantId)).map((tenantId) => [tenantId, lease.position]),
     );
-    if (setAside.size > 0) await term.passPage(term.position, { worked: [], setAside });
-    if (asked.length === 0 && term.laggards.size === 0) await term.lookForParked();
+    if (setAside.size > 0) await lease.passPage(lease.position, { worked: [], setAside });
+    if (asked.length === 0 && lease.laggards.size === 0) await lease.lookForParked();
   }
 
   /** One page; false when the feed ends here. Careful: every tenant of the page is set aside. */
-  async #step(term: ReactionTerm, isCareful: boolean, signal: AbortSignal): Promise<boolean> {
-    const { tail, pool } = this.#services;
+  async #step(term: ReactionLease, isCareful: boolean, signal: AbortSignal): Promise<boolean> {
+    const { subscription, pool } = this.#services;
     const from = term.position;
-    const slice = await tail.read(from, PAGE);
+    const slice = await subscription.read(from, PAGE);
     if (slice.position === from) return false;
     const wanted = slice.events.filter(({ type }) => this.#concerns(type));
-    const events = (await tail.decode(wanted)).filter((event) => event !== undefined);
+    const events = (await subscription.decode(wanted)).filter((event) => event !== undefined);
     if (events.length > 0) {
       const untilNext = this.#lastPage + STRIDE_MS - Date.now();
       if (untilNext > 0 && slice.events.length < PAGE) {
@@ -295,7 +307,9 @@ export class ReactionRunner {
       shares.flatMap(({ flowing }) => flowing.missing),
     );
     const worked = await Promise.all(
-      shares.map((share) => workShare(share, rows, this.#runner, { effects: PAGE_EFFECTS, atLeastOne: false, signal })),
+      shares.map((batch) =>
+        processTenantBatch(batch, rows, this.#runner, { effects: PAGE_EFFECTS, atLeastOne: false, signal }),
+      ),
     );
     const setAside = new Map(
       worked.filter(({ isCut }) => isCut).map(({ tenantId, reached }): [TenantId, Position] => [tenantId, reached]),
@@ -307,17 +321,17 @@ export class ReactionRunner {
 
   /** By tenant; tenants that are set aside are left out. */
   async #sharesOf(
-    term: ReactionTerm,
-    events: readonly Recorded[],
-    stretch: Pick<Share, 'from' | 'to'>,
-  ): Promise<Share[]> {
-    const parked = await term.parkedAmong(events.map(({ stream }) => stream));
-    const byTenant = new Map<TenantId, Recorded[]>();
+    lease: ReactionLease,
+    events: readonly RecordedEvent[],
+    stretch: Pick<TenantBatch, 'from' | 'to'>,
+  ): Promise<TenantBatch[]> {
+    const parked = await lease.parkedAmong(events.map(({ stream }) => stream));
+    const byTenant = new Map<TenantId, RecordedEvent[]>();
     // From here on a tenant that is set aside stays so until its turns have come to what is left out now.
     for (const event of events) {
-      const laggard = term.laggards.get(event.tenantId);
+      const backlogTenant = lease.laggards.get(event.tenantId);
       const mine = byTenant.get(event.tenantId);
-      if (laggard) laggard.latest = event.position;
+      if (backlogTenant) backlogTenant.latest = event.position;
       else if (mine) mine.push(event);
       else byTenant.set(event.tenantId, [event]);
     }
@@ -332,7 +346,7 @@ export class ReactionRunner {
     }));
   }
 
-  async #tell(term: ReactionTerm, worked: readonly Worked[]): Promise<void> {
+  async #tell(term: ReactionLease, worked: readonly ProcessedBatch[]): Promise<void> {
     const { log } = this.#services;
     const { name } = this.#reaction;
     for (const { parked, interruption, tenantId } of worked) {
@@ -352,22 +366,22 @@ export class ReactionRunner {
   }
 
   /** Something could be done: neither this process nor what it needs is at fault. */
-  async #succeed(term: ReactionTerm): Promise<void> {
+  async #succeed(lease: ReactionLease): Promise<void> {
     this.#failures = 0;
     this.#outages = 0;
-    this.#patience = WORTH_TELLING;
+    this.#timeoutMs = WORTH_TELLING;
     if (!this.#blamed) return;
     this.#blamed = false;
-    await this.#services.cursors.blame(term.cursor, null);
+    await this.#services.checkpoints.blame(lease.checkpoint, null);
   }
 
   /** A turn of a tenant ended. What nobody's turn can do here, another process may: the lease is given up, less often each time. */
-  #hear(term: ReactionTerm, outage: Error | undefined, over: AbortController): void {
+  #hear(term: ReactionLease, outage: Error | undefined, over: AbortController): void {
     if (!outage) return void this.#succeed(term).catch(() => undefined);
     this.#outages += 1;
-    if (this.#outages % this.#patience !== 0) return;
-    this.#patience = Math.min(2 * this.#patience, MOST_PATIENCE);
-    if (this.#services.alone) void this.#blame(term.cursor, outage);
+    if (this.#outages % this.#timeoutMs !== 0) return;
+    this.#timeoutMs = Math.min(2 * this.#timeoutMs, MAX_PATIENCE);
+    if (this.#services.alone) void this.#blame(term.checkpoint, outage);
     else over.abort(new NoSuccess(outage.message));
   }
 
@@ -376,7 +390,7 @@ export class ReactionRunner {
       this.#services.log.error({ reaction: this.#reaction.name, reason: error.message }, 'a reaction will try again');
     const isNoAccident = error instanceof NoSuccess || this.#failures % WORTH_TELLING === 0;
     if (isNoAccident) await this.#giveWay(error);
-    this.#cursor = undefined;
+    this.#checkpoint = undefined;
     const wait = error instanceof NoSuccess ? 0 : Math.min(100 * 2 ** this.#failures, 10_000) * Math.random();
     const untilTaken = isNoAccident && !this.#services.alone ? 2 * IDLE_MS : 0;
     await sleep(Math.max(wait, untilTaken), undefined, { signal: this.#stop.signal }).catch(() => undefined);
@@ -384,33 +398,33 @@ export class ReactionRunner {
 
   /** What this process cannot do, another may. `/health` names it: what no process can do holds up everything behind it, and no retry will help. */
   async #giveWay(error: Error): Promise<void> {
-    const { cursors, alone } = this.#services;
-    if (!this.#cursor || error instanceof LeaseLost) return;
-    await this.#blame(this.#cursor, error);
-    if (!alone) await cursors.release([this.#cursor]).catch(() => undefined);
+    const { checkpoints, alone } = this.#services;
+    if (!this.#checkpoint || error instanceof LeaseLost) return;
+    await this.#blame(this.#checkpoint, error);
+    if (!alone) await checkpoints.release([this.#checkpoint]).catch(() => undefined);
   }
 
-  async #blame(cursor: Cursor, error: Error): Promise<void> {
+  async #blame(checkpoint: Checkpoint, error: Error): Promise<void> {
     this.#blamed = true;
-    await this.#services.cursors.blame(cursor, error.message).catch(() => undefined);
+    await this.#services.checkpoints.blame(checkpoint, error.message).catch(() => undefined);
   }
 
   /** Renews the lease each second, however long a page takes. */
-  async #keepLease(term: ReactionTerm, signal: AbortSignal): Promise<void> {
+  async #keepLease(lease: ReactionLease, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await sleep(IDLE_MS / 4, undefined, { signal }).catch(() => undefined);
-      if (!signal.aborted && Date.now() - this.#renewed >= IDLE_MS) await this.#keep(term).catch(() => undefined);
+      if (!signal.aborted && Date.now() - this.#renewed >= IDLE_MS) await this.#keep(lease).catch(() => undefined);
     }
   }
 
-  async #keep(term: ReactionTerm): Promise<void> {
+  async #keep(term: ReactionLease): Promise<void> {
     this.#renewed = Date.now();
     await term.keep();
   }
 
   /** Its checkpoint is behind where others can see it. */
-  #hurries(term: ReactionTerm): boolean {
-    return term.isUnsaved && !this.#services.alone;
+  #hurries(lease: ReactionLease): boolean {
+    return lease.isUnsaved && !this.#services.alone;
   }
 }
 

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { versionOf, type AnyReaction } from '../kernel/reaction.ts';
 import { settleAll } from '../database/transaction.ts';
-import type { WorkSet } from './fold-batch.ts';
+import type { WorkingSet } from './working-set.ts';
 import { RowWriter } from './row-writer.ts';
 import { createTable, qualified, tableName, type TableRow, type TableShape } from './table.ts';
 
@@ -53,7 +53,7 @@ export class ReactionState {
     return keys.length > 0 && this.#writer ? this.#writer.load(pool, keys) : [];
   }
 
-  async save(client: pg.PoolClient, works: readonly WorkSet[]): Promise<void> {
+  async save(client: pg.PoolClient, works: readonly WorkingSet[]): Promise<void> {
     if (!this.#writer || works.every(({ isClean }) => isClean)) return;
     await this.#writer.prepare(client);
     const changes = works.map((work) => work.changes());

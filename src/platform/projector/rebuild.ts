@@ -6,9 +6,9 @@ import type { AnyReadModel } from '../kernel/read-model.ts';
 import { transaction } from '../database/transaction.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import type { EventStore } from '../eventstore/port.ts';
-import { Cursors } from './cursors.ts';
-import { fill, type FillProgress } from './filler.ts';
-import { shapeOf } from './projection.ts';
+import { Checkpoints } from './checkpoints.ts';
+import { replayIntoTable, type ReplayProgress } from './table-replay.ts';
+import { tableShapeOf } from './projection.ts';
 import type { Projector } from './projector.ts';
 import { createBareTable, createIndexes, createTable, serveTable, tableName, qualified } from './table.ts';
 
@@ -32,31 +32,31 @@ export async function rebuildLive(
   { pool }: RebuildParts,
   projector: Projector,
   model: AnyReadModel,
-  onProgress: (progress: FillProgress) => void,
+  onProgress: (progress: ReplayProgress) => void,
 ): Promise<void> {
   const { name, version, lane } = model;
   const generation =
     1 +
     Math.max(
       0,
-      ...(await projector.cursors.all())
-        .filter((cursor) => cursor.name === name && cursor.version === version)
-        .map((cursor) => cursor.generation),
+      ...(await projector.checkpoints.all())
+        .filter((checkpoint) => checkpoint.name === name && checkpoint.version === version)
+        .map((checkpoint) => checkpoint.generation),
     );
   const table = tableName(name, version, generation);
-  await projector.cursors.ensure(
+  await projector.checkpoints.ensure(
     { name, version, generation, lane, kind: 'model', state: 'filling', position: 0n },
     async (client) => {
-      await client.query(createTable(shapeOf(model), table));
+      await client.query(createTable(tableShapeOf(model), table));
     },
   );
   // An owner of its own: a service in this very process must not take the lease for its own either.
-  const cursors = new Cursors(pool, randomUUID());
-  const mine = (await cursors.acquire([{ name, version }], ['filling'], true)).find(
-    (cursor) => cursor.generation === generation,
+  const checkpoints = new Checkpoints(pool, randomUUID());
+  const mine = (await checkpoints.acquire([{ name, version }], ['filling'], true)).find(
+    (checkpoint) => checkpoint.generation === generation,
   );
   if (!mine) throw new FailureError(conflict(`another rebuild of ${name} is under way`));
-  await projector.fillCursor(mine, { onProgress });
+  await projector.replayCheckpoint(mine, { onProgress });
   await dropRetired(pool, name);
 }
 
@@ -82,7 +82,7 @@ export async function rebuildInto(
   model: AnyReadModel,
   schema: string,
   asOf: AsOf,
-  onProgress: (progress: FillProgress) => void = () => undefined,
+  onProgress: (progress: ReplayProgress) => void = () => undefined,
 ): Promise<Position> {
   if (!/^[a-z][a-z0-9_]{0,40}$/.test(schema))
     throw new FailureError(invalid('--into', 'a schema is named in lower-case letters, digits and underscores'));
@@ -91,10 +91,18 @@ export async function rebuildInto(
     await client.query(`create schema if not exists ${schema}`);
     await client.query(`grant usage on schema ${schema} to castellan_reads`);
     await client.query(`drop table if exists ${qualified(schema, table)} cascade`);
-    await client.query(createBareTable(shapeOf(model), table, schema));
+    await client.query(createBareTable(tableShapeOf(model), table, schema));
     await client.query(serveTable(model.name, table, schema));
   });
-  const position = await fill(parts, { model, generation: 1, schema, from: 0n, empty: true, until: asOf, onProgress });
-  for (const index of createIndexes(shapeOf(model), table, schema)) await parts.pool.query(index);
+  const position = await replayIntoTable(parts, {
+    model,
+    generation: 1,
+    schema,
+    from: 0n,
+    empty: true,
+    until: asOf,
+    onProgress,
+  });
+  for (const index of createIndexes(tableShapeOf(model), table, schema)) await parts.pool.query(index);
   return position;
 }

@@ -9,13 +9,13 @@ import { foldWithoutEffects } from './fold-without-effects.ts';
 import { ReactionState } from './reaction-state.ts';
 
 export interface RefoldParts {
-  readonly store: Pick<EventStore, 'readFeed'>;
+  readonly store: Pick<EventStore, 'readAll'>;
   readonly codec: EventCodec;
   readonly pool: pg.Pool;
 }
 
 /** Which events count as worked. */
-export interface WorkedSoFar {
+export interface ProcessedSoFar {
   readonly upTo: Position;
   /** Tenants that are worked apart, and have come less far. */
   readonly behind: ReadonlyMap<TenantId, Position>;
@@ -32,7 +32,7 @@ const PAGE = 500;
 export async function refoldReaction(
   { store, codec, pool }: RefoldParts,
   reaction: AnyReaction,
-  worked: WorkedSoFar,
+  worked: ProcessedSoFar,
 ): Promise<void> {
   if (!reaction.state) return;
   const state = new ReactionState(reaction);
@@ -42,7 +42,7 @@ export async function refoldReaction(
     event.position <= (worked.behind.get(event.tenantId) ?? worked.upTo) &&
     !worked.parked.has(event.position);
   for (let from: Position = 0n; from < worked.upTo;) {
-    const page = await store.readFeed(from, PAGE);
+    const page = await store.readAll(from, PAGE);
     const decoded = await codec.decodeForFollowers(page.events.filter(counts));
     const events = decoded.filter((event) => event !== undefined);
     const { works } = await foldWithoutEffects({ reaction, state, pool }, events, 'leave out the event');

@@ -1,6 +1,6 @@
 import { writeUuid } from '../database/binary-arrays.ts';
 import type { Column } from '../kernel/read-model.ts';
-import type { KeyedRow } from './fold-batch.ts';
+import type { KeyedRow } from './working-set.ts';
 import type { TableShape } from './table.ts';
 
 /** A value that its column cannot hold. Bears the SQLSTATE under which the database itself would have refused it. */

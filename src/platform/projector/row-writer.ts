@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { Containing } from '../kernel/read-model.ts';
-import type { KeyedRow } from './fold-batch.ts';
+import type { KeyedRow } from './working-set.ts';
 import { RowEncoding } from './row-encoding.ts';
 import { TableStatements, type TableRow, type TableShape } from './table.ts';
 

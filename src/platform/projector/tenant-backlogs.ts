@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Position } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import { LeaseLost, type Cursor } from './cursors.ts';
+import { LeaseLost, type Checkpoint } from './checkpoints.ts';
 
 /** A tenant whose events a reaction has set aside: everything after `position`, up to the reaction's own checkpoint, is not worked yet. */
 export interface Backlog {
@@ -13,7 +13,7 @@ export interface Backlog {
 /** Where a tenant's checkpoint stands, as far as the holder of the lease knows. */
 type Standing = Pick<Backlog, 'tenantId' | 'position'>;
 
-type Key = Pick<Cursor, 'name' | 'version' | 'generation'>;
+type Key = Pick<Checkpoint, 'name' | 'version' | 'generation'>;
 
 /**
  * The table `tenant_backlogs`: checkpoints of single tenants behind the checkpoint of a reaction. Rows are written in transactions

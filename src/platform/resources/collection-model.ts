@@ -1,4 +1,4 @@
-import type { EventFamily, Recorded } from '../kernel/event.ts';
+import type { EventFamily, RecordedEvent } from '../kernel/event.ts';
 import { at, id, integer, nullable, timestamp, type NamedReadModel } from '../kernel/read-model.ts';
 import { valuesOf, defaultOf, type AnyValues } from './fields.ts';
 import type { AnyCollection } from './declaration.ts';
@@ -19,7 +19,7 @@ export function collectionModel(
   const trackedNames = Object.keys(tracked?.fields ?? {});
 
   const own = {
-    [created]: (event: Recorded) => {
+    [created]: (event: RecordedEvent) => {
       const { slot: _, ...values } = event.data as AnyValues;
       const row = {
         ...toColumns(values),
@@ -31,7 +31,7 @@ export function collectionModel(
       };
       return step(values['id'], () => row);
     },
-    [updated]: (event: Recorded) => {
+    [updated]: (event: RecordedEvent) => {
       const values = event.data as AnyValues;
       return step(
         values['id'],
@@ -44,11 +44,11 @@ export function collectionModel(
           },
       );
     },
-    [deleted]: (event: Recorded) => step((event.data as AnyValues)['id'], () => undefined),
+    [deleted]: (event: RecordedEvent) => step((event.data as AnyValues)['id'], () => undefined),
   };
   const others = Object.entries(tracked?.on ?? {}).map(([type, concern]) => [
     type,
-    (event: Recorded) => {
+    (event: RecordedEvent) => {
       const { id: record, change } = concern(event as never);
       return step(record, (row) => row && { ...row, ...toColumns(change(fromColumns(trackedNames, row) as never)) });
     },

@@ -3,12 +3,12 @@ import type { Query } from '../kernel/query.ts';
 import type { AnyCollection } from './declaration.ts';
 import type { AnyValues } from './fields.ts';
 import { snakeCase } from './names.ts';
-import { fromColumns, keptNames } from './record-columns.ts';
+import { fromColumns, storedNames } from './record-columns.ts';
 
 export function collectionQueries({ table, fields, tracked, versioned }: AnyCollection) {
   const names = [
     'id',
-    ...keptNames(fields),
+    ...storedNames(fields),
     ...Object.keys(tracked?.fields ?? {}),
     ...(versioned ? ['version'] : []),
     'createdBy',

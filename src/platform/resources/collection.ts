@@ -10,12 +10,20 @@ import type { Vault } from '../vault/vault.ts';
 import { collectionModel } from './collection-model.ts';
 import { collectionQueries } from './collection-queries.ts';
 import type { AnyCollection, CollectionDeclaration } from './declaration.ts';
-import { isSecret, type AnyValues, type Changes, type Draft, type Fields, type Shown, type Values } from './fields.ts';
+import {
+  isSecret,
+  type AnyValues,
+  type RecordChanges,
+  type RecordDraft,
+  type Fields,
+  type ShownFields,
+  type Values,
+} from './fields.ts';
 import { DeclarationError } from './lasting-type.ts';
 import { capitalized, snakeCase } from './names.ts';
 import { recordAggregate, type RecordState } from './record-aggregate.ts';
-import { claimsOf, recordCommands, type Tell, type Written } from './record-commands.ts';
-import { answerShape, eventShape } from './schemas.ts';
+import { recordClaims, recordCommands, type EventsOnCreate, type WrittenRecord } from './record-commands.ts';
+import { responseShape, eventShape } from './schemas.ts';
 import type { SlotPorts } from './slots.ts';
 import type { TrackedFields } from './tracked.ts';
 
@@ -36,9 +44,9 @@ interface Times {
 }
 
 /** A record as its row keeps it, with references where secrets are: what workers read. */
-export type Kept<F extends Fields, T extends TrackedFields, Versioned extends boolean> = Identified &
+export type StoredRecord<F extends Fields, T extends TrackedFields, Versioned extends boolean> = Identified &
   Values<F> &
-  Shown<T> &
+  ShownFields<T> &
   Times & { readonly createdBy: string | null } & (Versioned extends true ? { readonly version: number } : unknown);
 
 type RecordCommand<Input, Noun extends string, F extends Fields, Ports = unknown> = Command<
@@ -47,7 +55,7 @@ type RecordCommand<Input, Noun extends string, F extends Fields, Ports = unknown
   EventOf<CollectionEvents<Noun, F>>,
   { readonly vault: Vault } & Ports,
   Partial<Values<F>>,
-  Written<Values<F>>
+  WrittenRecord<Values<F>>
 >;
 
 /** Everything that follows from one declaration. */
@@ -65,14 +73,14 @@ export interface Collection<
   /** The claims of a record with these values: who holds them is that record. */
   claims(values: Partial<Values<F>>): readonly Claim[];
   readonly model: NamedReadModel;
-  readonly view: z.ZodType<Identified & Shown<F> & Shown<T> & Times>;
+  readonly view: z.ZodType<Identified & ShownFields<F> & ShownFields<T> & Times>;
   /** The record's id is the command's. */
-  readonly create: RecordCommand<Draft<F>, Noun, F, SlotPorts>;
-  readonly update: RecordCommand<Identified & { readonly changes: Changes<F> }, Noun, F>;
+  readonly create: RecordCommand<RecordDraft<F>, Noun, F, SlotPorts>;
+  readonly update: RecordCommand<Identified & { readonly changes: RecordChanges<F> }, Noun, F>;
   readonly remove: RecordCommand<Identified, Noun, F>;
   /** Every record with these values, newest first. */
-  readonly all: Query<Partial<Values<F>>, Kept<F, T, Versioned>[]>;
-  readonly get: Query<Identified, Kept<F, T, Versioned>>;
+  readonly all: Query<Partial<Values<F>>, StoredRecord<F, T, Versioned>[]>;
+  readonly get: Query<Identified, StoredRecord<F, T, Versioned>>;
 }
 
 /** What `all` returns of each record: `RecordOf<typeof signatures>`. */
@@ -127,7 +135,7 @@ export function defineCollection<
   );
   const { create, update, remove } = recordCommands(declared, aggregate);
   const tell =
-    (name: string): Tell =>
+    (name: string): EventsOnCreate =>
     (id, values) => [{ type: name, data: { id, ...values } }];
   const built = {
     kind: 'collection',
@@ -135,7 +143,7 @@ export function defineCollection<
     events,
     aggregate,
     stream: (tenantId: TenantId, id: string) => streamName(noun, tenantId, id),
-    claims: (values: AnyValues) => claimsOf(declared, values),
+    claims: (values: AnyValues) => recordClaims(declared, values),
     model: collectionModel(declared, events),
     view: collectionView(declared),
     create: create(tell(type.created)),
@@ -150,8 +158,8 @@ const collectionView = ({ noun, fields, tracked, hidden = {}, showsCreator }: An
   z
     .object({
       id: z.uuid(),
-      ...answerShape(fields, (name) => name in hidden),
-      ...answerShape(tracked?.fields ?? {}),
+      ...responseShape(fields, (name) => name in hidden),
+      ...responseShape(tracked?.fields ?? {}),
       ...(showsCreator ? { createdBy: z.uuid().nullable() } : {}),
       createdAt: z.iso.datetime(),
       updatedAt: z.iso.datetime(),

@@ -54,7 +54,7 @@ export interface CollectionDeclaration<Noun extends string, F extends Fields, T 
 export type SettingFields = Readonly<Record<string, z.ZodDefault | SecretField>>;
 
 /** Fields whose change is an event of its own, because it means more than a setting that was set. */
-export type Apart<F extends Fields> = Readonly<
+export type SeparateEvents<F extends Fields> = Readonly<
   Record<string, { readonly fields: readonly (keyof F & string)[]; readonly audit: string }>
 >;
 
@@ -62,7 +62,7 @@ export type Apart<F extends Fields> = Readonly<
 export interface SingletonDeclaration<
   Noun extends string,
   F extends SettingFields,
-  A extends Apart<F>,
+  A extends SeparateEvents<F>,
 > extends Declared<Noun, F> {
   readonly apart?: A;
   readonly showsEditor?: boolean;
@@ -70,4 +70,4 @@ export interface SingletonDeclaration<
 
 export type AnyDeclared = Declared<string, Fields> & Pick<AnyCollection, 'unique' | 'most'>;
 export type AnyCollection = CollectionDeclaration<string, Fields, TrackedFields>;
-export type AnySingleton = SingletonDeclaration<string, SettingFields, Apart<Fields>>;
+export type AnySingleton = SingletonDeclaration<string, SettingFields, SeparateEvents<Fields>>;

@@ -10,14 +10,14 @@ export interface SecretField {
 }
 
 /** Chosen by the house when the record is created; a caller reads it and cannot write it. */
-export interface MadeField<Schema extends z.ZodType = z.ZodType> {
+export interface GeneratedField<Schema extends z.ZodType = z.ZodType> {
   readonly kind: 'made';
   readonly schema: Schema;
   readonly make: () => z.output<Schema>;
 }
 
 /** A zod schema is a field that callers read and write; with a default it may be left out when the record is created. */
-export type Field = z.ZodType | SecretField | MadeField;
+export type Field = z.ZodType | SecretField | GeneratedField;
 export type Fields = Readonly<Record<string, Field>>;
 
 const SECRET_CHARACTERS = 4_096;
@@ -31,19 +31,22 @@ export const secret = (
   schema,
   sentTo,
 });
-export const made = <Schema extends z.ZodType>(schema: Schema, make: () => z.output<Schema>): MadeField<Schema> => ({
+export const generated = <Schema extends z.ZodType>(
+  schema: Schema,
+  make: () => z.output<Schema>,
+): GeneratedField<Schema> => ({
   kind: 'made',
   schema,
   make,
 });
 
 export const isSecret = (field: Field): field is SecretField => 'kind' in field && field.kind === 'secret';
-export const isMade = (field: Field): field is MadeField => 'kind' in field && field.kind === 'made';
+export const isGenerated = (field: Field): field is GeneratedField => 'kind' in field && field.kind === 'made';
 export const isWritable = (field: Field): field is z.ZodType => !('kind' in field);
 
 type Flat<T> = { [Key in keyof T]: T[Key] };
 type ValueOf<F extends Field> =
-  F extends MadeField<infer Schema> ? z.output<Schema> : F extends z.ZodType ? z.output<F> : never;
+  F extends GeneratedField<infer Schema> ? z.output<Schema> : F extends z.ZodType ? z.output<F> : never;
 type Plain<F extends Fields> = {
   readonly [Name in keyof F as F[Name] extends SecretField ? never : Name]: ValueOf<F[Name]>;
 };
@@ -57,31 +60,31 @@ export type Values<F extends Fields> = Flat<
 >;
 
 /** A record's own fields as an answer shows them. */
-export type Shown<F extends Fields> = Flat<
+export type ShownFields<F extends Fields> = Flat<
   Plain<F> & { readonly [Name in SecretNames<F> as `${Name}Configured`]: boolean }
 >;
 
 /** What a caller may say, checked and completed. A secret that is left out, or null, is none. */
-export type Draft<F extends Fields> = Flat<
+export type RecordDraft<F extends Fields> = Flat<
   { readonly [Name in keyof F as F[Name] extends z.ZodType ? Name : never]: ValueOf<F[Name]> } & {
     readonly [Name in SecretNames<F>]?: string | null | undefined;
   }
 >;
 
 /** What a caller may say about a record that is there. */
-export type Changes<F extends Fields> = Partial<Draft<F>>;
+export type RecordChanges<F extends Fields> = Partial<RecordDraft<F>>;
 
 /** Inside the engine names of fields are data; a definition gives them back their types at its edge. */
 export type AnyValues = Readonly<Record<string, unknown>>;
 
 /** `value` and `token`, as events, rows and state name them: `value` and `tokenRef`. */
-export const keptName = (name: string, field: Field): string => (isSecret(field) ? `${name}Ref` : name);
+export const storedName = (name: string, field: Field): string => (isSecret(field) ? `${name}Ref` : name);
 
 /** One value for each field that has one under its kept name. */
 export const valuesOf = (fields: Fields, valueOf: (field: Field, name: string) => unknown): AnyValues =>
   Object.fromEntries(
     Object.entries(fields)
-      .map(([name, field]) => [keptName(name, field), valueOf(field, name)] as const)
+      .map(([name, field]) => [storedName(name, field), valueOf(field, name)] as const)
       .filter(([, value]) => value !== undefined),
   );
 
@@ -89,7 +92,7 @@ export const valuesOf = (fields: Fields, valueOf: (field: Field, name: string) =
 export const defaultOf = (field: Field): unknown =>
   isSecret(field)
     ? null
-    : isMade(field)
+    : isGenerated(field)
       ? field.make()
       : field instanceof z.ZodDefault
         ? field.def.defaultValue

@@ -1,11 +1,11 @@
 import type { Column } from '../kernel/read-model.ts';
-import { keptName, type AnyValues, type Fields } from './fields.ts';
+import { storedName, type AnyValues, type Fields } from './fields.ts';
 import { columnOf } from './lasting-type.ts';
 import { snakeCase } from './names.ts';
 
 export const columnsOf = (fields: Fields): Record<string, Column> =>
   Object.fromEntries(
-    Object.entries(fields).map(([name, field]) => [snakeCase(keptName(name, field)), columnOf(field)]),
+    Object.entries(fields).map(([name, field]) => [snakeCase(storedName(name, field)), columnOf(field)]),
   );
 
 export const toColumns = (values: AnyValues): AnyValues =>
@@ -15,5 +15,5 @@ export const toColumns = (values: AnyValues): AnyValues =>
 export const fromColumns = (names: readonly string[], row: AnyValues): AnyValues =>
   Object.fromEntries(names.map((name) => [name, row[snakeCase(name)]]));
 
-export const keptNames = (fields: Fields): string[] =>
-  Object.entries(fields).map(([name, field]) => keptName(name, field));
+export const storedNames = (fields: Fields): string[] =>
+  Object.entries(fields).map(([name, field]) => storedName(name, field));

@@ -9,11 +9,11 @@ import type { AnyDeclared } from './declaration.ts';
 import { changedValues, defaultOf, isWritable, valuesOf, type AnyValues, type Fields } from './fields.ts';
 import { capitalized } from './names.ts';
 import type { RecordState } from './record-aggregate.ts';
-import { keepSecrets, refuseMovedSecret, secretPlace, secretsOnlyIn } from './secrets.ts';
+import { storeSecrets, refuseMovedSecret, secretLocation, secretsOnlyIn } from './secrets.ts';
 import { slotClaims, slotFor, slotKind, type SlotPorts } from './slots.ts';
 
 /** What the caller of a command learns: the record as decided. */
-export interface Written<Values> {
+export interface WrittenRecord<Values> {
   readonly id: string;
   readonly values: Values;
 }
@@ -29,7 +29,7 @@ interface Update extends Named {
   readonly changes: AnyValues;
 }
 
-export type Tell = (id: string, values: AnyValues) => readonly DomainEvent[];
+export type EventsOnCreate = (id: string, values: AnyValues) => readonly DomainEvent[];
 
 /** The decisions about a declared record. What a declaration cannot say without an `if` is a command file of its own. */
 export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<RecordState<AnyValues>, DomainEvent>) {
@@ -39,9 +39,9 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
   const common = { aggregate, freshens };
   const idOf = ({ id }: Named, { tenantId }: CommandContext) => id ?? tenantId;
   const stream = (named: Named, context: CommandContext) => streamName(noun, context.tenantId, idOf(named, context));
-  const place = (id: string) => (field: string) => secretPlace(noun, id, field);
+  const place = (id: string) => (field: string) => secretLocation(noun, id, field);
 
-  const create = (tell: Tell) =>
+  const create = (tell: EventsOnCreate) =>
     defineCommand({
       ...common,
       name: `Create${capitalized(noun)}`,
@@ -53,7 +53,7 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
           : {
               ...valuesOf(fields, defaultOf),
               ...slot,
-              ...(await keepSecrets(fields, draft, place(id), ports.vault, tenantId)),
+              ...(await storeSecrets(fields, draft, place(id), ports.vault, tenantId)),
             };
       },
       whenClaimed: ({ kind }) => (kind === slotKind(noun) ? 'prepareAgain' : conflict()),
@@ -68,17 +68,17 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
         const broken = rule?.(values as never);
         return isFailure(broken)
           ? broken
-          : acceptWith({ id, values }, tell(id, values), { take: claimsOf(declared, values) });
+          : acceptWith({ id, values }, tell(id, values), { claim: recordClaims(declared, values) });
       },
     });
 
-  const update = (tell: Tell) =>
+  const update = (tell: EventsOnCreate) =>
     defineCommand({
       ...common,
       name: `Update${capitalized(noun)}`,
       stream: (input: Update, context) => stream(input, context),
       prepare: (input: Update, { vault }: Pick<Ports, 'vault'>, context): Promise<AnyValues> =>
-        keepSecrets(fields, input.changes, place(idOf(input, context)), vault, context.tenantId),
+        storeSecrets(fields, input.changes, place(idOf(input, context)), vault, context.tenantId),
       decide(state, input, context, facts) {
         if (!state.exists) return notFound();
         const id = idOf(input, context);
@@ -90,16 +90,16 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
           ? undefined
           : (refuseMovedSecret(fields, state.values, values) ?? rule?.(values as never));
         if (isFailure(broken)) return broken;
-        const [held, wanted] = [claimsOf(declared, state.values), claimsOf(declared, values)];
+        const [held, wanted] = [recordClaims(declared, state.values), recordClaims(declared, values)];
         return acceptWith({ id, values }, nothing ? [] : tell(id, changed), {
-          take: without(wanted, held),
+          claim: without(wanted, held),
           release: without(held, wanted),
           forget: secretsOnlyIn(fields, state.values, values),
         });
       },
     });
 
-  const remove = (tell: Tell) =>
+  const remove = (tell: EventsOnCreate) =>
     defineCommand({
       ...common,
       name: `Delete${capitalized(noun)}`,
@@ -108,7 +108,7 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
         if (!state.exists) return notFound();
         const id = idOf(input, context);
         return acceptWith({ id, values: {} }, tell(id, {}), {
-          release: claimsOf(declared, state.values),
+          release: recordClaims(declared, state.values),
           forget: secretsOnlyIn(fields, state.values, {}),
         });
       },
@@ -121,7 +121,7 @@ const plainValues = (fields: Fields, said: AnyValues): AnyValues =>
   valuesOf(fields, (field, name) => (isWritable(field) ? said[name] : undefined));
 
 /** One claim for each way in which the record is the only one, and its slot's. */
-export const claimsOf = (declared: AnyDeclared, values: AnyValues): Claim[] => {
+export const recordClaims = (declared: AnyDeclared, values: AnyValues): Claim[] => {
   const { noun, unique = [] } = declared;
   const own = unique.map((names) => ({
     kind: `${noun}.${names.join('+')}`,

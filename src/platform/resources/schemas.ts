@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isSecret, isWritable, keptName, withoutDefault, type Field, type Fields } from './fields.ts';
+import { isSecret, isWritable, storedName, withoutDefault, type Field, type Fields } from './fields.ts';
 import { lastingType } from './lasting-type.ts';
 
 const shapeOf = (
@@ -29,12 +29,12 @@ export const bodySchema = (fields: Fields, purpose: 'create' | 'change'): z.ZodO
 
 /** The fields as an event holds them: all of them, or in an event that says what changed each if it did. */
 export const eventShape = (fields: Fields, part: 'whole' | 'changed'): z.ZodRawShape =>
-  shapeOf(fields, keptName, (field) =>
+  shapeOf(fields, storedName, (field) =>
     part === 'whole' ? lastingType(field) : withoutDefault(lastingType(field)).optional(),
   );
 
 /** The fields as an answer shows them; `isHidden` names those that some callers see as null. */
-export const answerShape = (fields: Fields, isHidden: (name: string) => boolean = () => false): z.ZodRawShape =>
+export const responseShape = (fields: Fields, isHidden: (name: string) => boolean = () => false): z.ZodRawShape =>
   shapeOf(fields, shownName, (field, name) => {
     if (isSecret(field)) return z.boolean();
     const schema = readable('kind' in field ? field.schema : field);

@@ -2,20 +2,20 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { FailureError, secretNeededAgain, type Failure } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import type { SecretPlace, Vault } from '../vault/vault.ts';
-import { isSecret, keptName, valuesOf, type AnyValues, type Fields } from './fields.ts';
+import type { SecretLocation, Vault } from '../vault/vault.ts';
+import { isSecret, storedName, valuesOf, type AnyValues, type Fields } from './fields.ts';
 
-/** Where a record's secret is kept: who holds the reference opens it with `vault.get(tenantId, secretPlace(…), reference)`. */
-export const secretPlace = (noun: string, id: string, field: string): SecretPlace => ({
+/** Where a record's secret is kept: who holds the reference opens it with `vault.get(tenantId, secretLocation(…), reference)`. */
+export const secretLocation = (noun: string, id: string, field: string): SecretLocation => ({
   owner: `${noun}/${id}`,
   field,
 });
 
 /** Puts what was said into the vault; answers the references that events carry instead. Null is "none from now on". */
-export async function keepSecrets(
+export async function storeSecrets(
   fields: Fields,
   said: AnyValues,
-  place: (field: string) => SecretPlace,
+  place: (field: string) => SecretLocation,
   vault: Vault,
   tenantId: TenantId,
 ) {
@@ -35,8 +35,8 @@ export async function keepSecrets(
 export function refuseMovedSecret(fields: Fields, before: AnyValues, after: AnyValues): Failure | undefined {
   for (const [name, field] of Object.entries(fields)) {
     if (!isSecret(field)) continue;
-    const reference = before[keptName(name, field)] ?? null;
-    const isKept = reference !== null && after[keptName(name, field)] === reference;
+    const reference = before[storedName(name, field)] ?? null;
+    const isKept = reference !== null && after[storedName(name, field)] === reference;
     const moved = field.sentTo.find((address) => !isDeepStrictEqual(before[address], after[address]));
     if (isKept && moved !== undefined) return secretNeededAgain(name, moved);
   }
@@ -52,7 +52,7 @@ export function secretsOnlyIn(fields: Fields, before: AnyValues, after: AnyValue
 }
 
 /** A secret that stays behind is sealed, and nothing refers to it. */
-async function forgetSecrets(
+async function deleteSecrets(
   { vault, log }: { readonly vault: Vault; readonly log: Logger },
   tenantId: TenantId,
   references: readonly string[],
@@ -68,13 +68,13 @@ async function forgetSecrets(
  * For secrets that were put into the vault before a command that refers to them: forgets them after a refusal, and throws on. After any
  * other error the command's events may have been appended, so the secrets stay.
  */
-export async function forgetIfRefused(
-  services: Parameters<typeof forgetSecrets>[0],
+export async function deleteSecretsIfRefused(
+  services: Parameters<typeof deleteSecrets>[0],
   tenantId: TenantId,
   references: readonly string[],
   error: unknown,
 ): Promise<never> {
   if (error instanceof FailureError && error.failure.kind !== 'unavailable')
-    await forgetSecrets(services, tenantId, references);
+    await deleteSecrets(services, tenantId, references);
   throw error;
 }

@@ -1,28 +1,28 @@
 import { z } from 'zod';
 import { streamName, type Aggregate } from '../kernel/aggregate.ts';
 import type { Command } from '../kernel/command.ts';
-import type { EventDefinition, EventFamily, EventOf, Recorded } from '../kernel/event.ts';
+import type { EventDefinition, EventFamily, EventOf, RecordedEvent } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Query } from '../kernel/query.ts';
 import { at, id, nullable, timestamp, type NamedReadModel } from '../kernel/read-model.ts';
 import type { Vault } from '../vault/vault.ts';
-import type { AnySingleton, Apart, SettingFields, SingletonDeclaration } from './declaration.ts';
+import type { AnySingleton, SeparateEvents, SettingFields, SingletonDeclaration } from './declaration.ts';
 import {
   defaultOf,
-  keptName,
+  storedName,
   valuesOf,
   type AnyValues,
-  type Changes,
+  type RecordChanges,
   type Field,
-  type Shown,
+  type ShownFields,
   type Values,
 } from './fields.ts';
 import { columnOf, DeclarationError } from './lasting-type.ts';
 import { capitalized, snakeCase } from './names.ts';
 import { recordAggregate, type RecordState } from './record-aggregate.ts';
-import { recordCommands, type Written } from './record-commands.ts';
-import { columnsOf, fromColumns, keptNames, toColumns } from './record-columns.ts';
-import { answerShape, eventShape } from './schemas.ts';
+import { recordCommands, type WrittenRecord } from './record-commands.ts';
+import { columnsOf, fromColumns, storedNames, toColumns } from './record-columns.ts';
+import { responseShape, eventShape } from './schemas.ts';
 import { derivedReadModelName } from '../kernel/read-model-name.ts';
 
 /** `TenantSettingsUpdated` carries what changed, save for the fields that have an event of their own. */
@@ -37,7 +37,7 @@ interface Edited {
 }
 
 /** Everything that follows from one declaration. */
-export interface Singleton<Noun extends string, F extends SettingFields, A extends Apart<F>> {
+export interface Singleton<Noun extends string, F extends SettingFields, A extends SeparateEvents<F>> {
   readonly kind: 'singleton';
   readonly declared: SingletonDeclaration<Noun, F, A>;
   readonly events: SingletonEvents<Noun, F, A>;
@@ -45,15 +45,15 @@ export interface Singleton<Noun extends string, F extends SettingFields, A exten
   readonly aggregate: Aggregate<RecordState<Values<F>>, EventOf<SingletonEvents<Noun, F, A>>>;
   stream(tenantId: TenantId): string;
   readonly model: NamedReadModel;
-  readonly view: z.ZodType<Shown<F> & Edited>;
+  readonly view: z.ZodType<ShownFields<F> & Edited>;
   /** Merges; says in events what changed, and nothing when nothing did. */
   readonly update: Command<
-    { readonly changes: Changes<F> },
+    { readonly changes: RecordChanges<F> },
     RecordState<Values<F>>,
     EventOf<SingletonEvents<Noun, F, A>>,
     { readonly vault: Vault },
     Partial<Values<F>>,
-    Written<Values<F>>
+    WrittenRecord<Values<F>>
   >;
   readonly read: Query<unknown, Values<F> & Edited>;
 }
@@ -61,7 +61,7 @@ export interface Singleton<Noun extends string, F extends SettingFields, A exten
 export function defineSingleton<
   const Noun extends string,
   const F extends SettingFields,
-  const A extends Apart<F> = Record<never, never>,
+  const A extends SeparateEvents<F> = Record<never, never>,
 >(declaration: SingletonDeclaration<Noun, F, A>): Singleton<Noun, F, A> {
   const declared = declaration as unknown as AnySingleton;
   const { noun, fields } = declared;
@@ -83,7 +83,7 @@ export function defineSingleton<
   );
   const tell = (_id: string, changed: AnyValues) =>
     told
-      .map(({ type, about }) => ({ type, data: valuesOf(about, (field, name) => changed[keptName(name, field)]) }))
+      .map(({ type, about }) => ({ type, data: valuesOf(about, (field, name) => changed[storedName(name, field)]) }))
       .filter(({ data }) => Object.keys(data).length > 0);
   const built = {
     kind: 'singleton',
@@ -93,7 +93,7 @@ export function defineSingleton<
     stream: (tenantId: TenantId) => streamName(noun, tenantId, tenantId),
     model: settingsModel(declared, events),
     view: z
-      .object({ ...answerShape(fields), updatedAt: z.iso.datetime().nullable(), updatedBy: z.uuid().nullable() })
+      .object({ ...responseShape(fields), updatedAt: z.iso.datetime().nullable(), updatedBy: z.uuid().nullable() })
       .omit(declared.showsEditor ? {} : { updatedBy: true })
       .meta({ title: capitalized(noun) }),
     update: recordCommands(declared, aggregate).update(tell),
@@ -129,7 +129,7 @@ function settingsModel({ table, version, fields }: AnySingleton, events: EventFa
     Object.entries(columnsOf(fields)).map(([name, column]) => [name, { ...column, nullable: true }]),
   );
   const unset = Object.fromEntries(Object.keys(columns).map((name) => [name, null]));
-  const changed = (event: Recorded) => ({
+  const changed = (event: RecordedEvent) => ({
     key: { id: event.tenantId },
     fold: (row: AnyValues | undefined) => ({
       ...(row ?? unset),
@@ -152,7 +152,7 @@ function settingsModel({ table, version, fields }: AnySingleton, events: EventFa
 function settingsQuery({ table, fields }: AnySingleton, defaults: AnyValues): Query<unknown, AnyValues> {
   return async (reads) => {
     const row = await reads.one<AnyValues>(`select * from ${table} where tenant_id = $1`);
-    const set = Object.entries(row ? fromColumns(keptNames(fields), row) : {}).filter(([, value]) => value !== null);
+    const set = Object.entries(row ? fromColumns(storedNames(fields), row) : {}).filter(([, value]) => value !== null);
     return {
       ...defaults,
       ...Object.fromEntries(set),

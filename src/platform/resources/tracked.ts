@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { EventFamily, EventOf, Recorded } from '../kernel/event.ts';
+import type { EventFamily, EventOf, RecordedEvent } from '../kernel/event.ts';
 
 export type TrackedFields = Readonly<Record<string, z.ZodDefault>>;
 type TrackedValues<T extends TrackedFields> = { readonly [Name in keyof T]: z.output<T[Name]> };
@@ -22,7 +22,7 @@ export const tracked = <const T extends TrackedFields, const Families extends re
   readonly from: Families;
   readonly on: {
     readonly [Type in EventOf<Families[number]>['type']]?: (
-      event: Recorded<Extract<EventOf<Families[number]>, { type: Type }>>,
+      event: RecordedEvent<Extract<EventOf<Families[number]>, { type: Type }>>,
     ) => TrackedChange<T>;
   };
 }): Tracked<T> => declared as Tracked<T>;

@@ -1,12 +1,12 @@
 import type { Role } from './access-words.ts';
 import type { AnyCollection, AnySingleton } from './declaration.ts';
-import { isSecret, keptName, type AnyValues, type Fields } from './fields.ts';
+import { isSecret, storedName, type AnyValues, type Fields } from './fields.ts';
 import { shownName } from './schemas.ts';
 
 /** Of a secret an answer says whether there is one, never which. */
 const shownValues = (fields: Fields, kept: AnyValues): [string, unknown][] =>
   Object.entries(fields).map(([name, field]) => {
-    const value = kept[keptName(name, field)];
+    const value = kept[storedName(name, field)];
     return [shownName(name, field), isSecret(field) ? value !== null : value];
   });
 

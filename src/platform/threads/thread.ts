@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 
-export interface Question<Request> {
+export interface ThreadRequest<Request> {
   readonly id: number;
   readonly request: Request;
 }
-export interface Answered<Answer> {
+export interface ThreadResponse<Answer> {
   readonly id: number;
   readonly answer?: Answer;
   /** Why there is no answer. */
@@ -15,7 +15,7 @@ export interface Answered<Answer> {
 const RUNNER = new URL('../../../scripts/run.mjs', import.meta.url);
 
 /**
- * A thread that answers questions with a module of ours, which calls `answerQuestions` once it is loaded. For work that takes long and would
+ * A thread that answers questions with a module of ours, which calls `serveThread` once it is loaded. For work that takes long and would
  * keep this thread from everybody else: a thread costs some tens of milliseconds to begin. Questions, answers and `data` are copied
  * (structured clone).
  */
@@ -28,7 +28,7 @@ export class Thread<Request, Answer> {
   /** `entry` is the module's source; it is bundled and kept as the service itself is. */
   constructor(entry: URL, data: unknown) {
     this.#worker = new Worker(RUNNER, { argv: [fileURLToPath(entry)], workerData: data, execArgv: [] });
-    this.#worker.on('message', ({ id, answer, error }: Answered<Answer>) => {
+    this.#worker.on('message', ({ id, answer, error }: ThreadResponse<Answer>) => {
       const waiting = this.#asked.get(id);
       this.#asked.delete(id);
       if (error) waiting?.reject(error);
@@ -38,12 +38,12 @@ export class Thread<Request, Answer> {
     this.#worker.on('exit', (code) => this.#fail(new Error(`a thread ended (${code})`)));
   }
 
-  ask(request: Request): Promise<Answer> {
+  request(request: Request): Promise<Answer> {
     if (this.#ended) return Promise.reject(this.#ended);
     return new Promise((resolve, reject) => {
       const id = (this.#questions += 1);
       this.#asked.set(id, { resolve, reject });
-      this.#worker.postMessage({ id, request } satisfies Question<Request>);
+      this.#worker.postMessage({ id, request } satisfies ThreadRequest<Request>);
     });
   }
 

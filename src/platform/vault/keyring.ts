@@ -4,7 +4,7 @@ const NONCE = 12; // NIST SP 800-38D: 96-bit nonces
 const TAG = 16;
 
 /** nonce ‖ ciphertext ‖ tag, AES-256-GCM. `bound` is authenticated too: a value moved elsewhere does not open. */
-export function seal(key: Buffer, plaintext: Buffer, bound: string): Buffer {
+export function encrypt(key: Buffer, plaintext: Buffer, bound: string): Buffer {
   const nonce = randomBytes(NONCE);
   const cipher = createCipheriv('aes-256-gcm', key, nonce);
   cipher.setAAD(Buffer.from(bound));
@@ -12,7 +12,7 @@ export function seal(key: Buffer, plaintext: Buffer, bound: string): Buffer {
 }
 
 /** Throws when the key, the bytes or what they were bound to differ. */
-export function open(key: Buffer, sealed: Buffer, bound: string): Buffer {
+export function decrypt(key: Buffer, sealed: Buffer, bound: string): Buffer {
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE), { authTagLength: TAG });
   decipher.setAAD(Buffer.from(bound));
   decipher.setAuthTag(sealed.subarray(sealed.length - TAG));

@@ -2,7 +2,7 @@ import { hkdfSync } from 'node:crypto';
 import type pg from 'pg';
 import { ConfigError } from '../config-error.ts';
 import { transaction } from '../database/transaction.ts';
-import { Keyring, newKey, open, seal } from './keyring.ts';
+import { Keyring, newKey, decrypt, encrypt } from './keyring.ts';
 
 /**
  * What was digested or salted with these is compared for as long as there are events: account and claim digests stand in streams,
@@ -45,7 +45,7 @@ export class KeysMissing extends ConfigError {
 }
 
 /** Names a key without telling anything of it: 16 hex digits. */
-export const fingerprintOf = (key: Buffer): string =>
+export const keyFingerprint = (key: Buffer): string =>
   Buffer.from(hkdfSync('sha256', key, Buffer.alloc(0), 'castellan/kept-key-fingerprint', 8)).toString('hex');
 
 export interface Wrapped {
@@ -58,7 +58,7 @@ export const KEPT_KEY_WRAPPING = 'kept-key-wrapping';
 export const TENANT_KEY_WRAPPING = 'tenant-key-wrapping';
 
 /** Opens a wrapped key, and says with whose master key; undefined when neither opens it. */
-export function openWith(
+export function unwrapWith(
   { current, other }: Keyrings,
   purpose: string,
   { wrapped, wrapped_by: by }: Wrapped,
@@ -67,7 +67,7 @@ export function openWith(
   for (const opener of [current, other]) {
     if (!opener || (by !== null && by !== opener.fingerprint)) continue;
     try {
-      return { key: open(opener.key(purpose), wrapped, bound), opener };
+      return { key: decrypt(opener.key(purpose), wrapped, bound), opener };
     } catch {
       // the other one, then
     }
@@ -124,7 +124,7 @@ async function keptKeys(client: pg.PoolClient, keyrings: Keyrings): Promise<Read
   return new Map(
     [...rows].map(([purpose, row]) => [
       purpose,
-      openWith(keyrings, KEPT_KEY_WRAPPING, row, purpose)?.key ?? wrong('a key of the installation does not open'),
+      unwrapWith(keyrings, KEPT_KEY_WRAPPING, row, purpose)?.key ?? wrong('a key of the installation does not open'),
     ]),
   );
 }
@@ -156,13 +156,13 @@ async function makerOfKeys(client: pg.PoolClient, keyrings: Keyrings): Promise<(
   const [row] = rows;
   if (!row) return newKey;
   const { opener } =
-    openWith(keyrings, TENANT_KEY_WRAPPING, row, row.tenant_id) ?? wrong("a tenant's key does not open");
+    unwrapWith(keyrings, TENANT_KEY_WRAPPING, row, row.tenant_id) ?? wrong("a tenant's key does not open");
   return (purpose) => opener.key(purpose);
 }
 
 /** Of processes that start at once, the first one's is kept. */
 async function keep(client: pg.PoolClient, keyring: Keyring, purpose: string, key: Buffer): Promise<void> {
-  const wrapped = seal(keyring.key(KEPT_KEY_WRAPPING), key, purpose);
+  const wrapped = encrypt(keyring.key(KEPT_KEY_WRAPPING), key, purpose);
   await client.query(
     'insert into kept_keys (purpose, wrapped, wrapped_by) values ($1, $2, $3) on conflict do nothing',
     [purpose, wrapped, keyring.fingerprint],

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import type { TenantPool } from '../database/tenant-pool.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import { newKey, open, seal } from './keyring.ts';
+import { newKey, decrypt, encrypt } from './keyring.ts';
 import type { TenantDataKeys } from './tenant-data-keys.ts';
 import { personKey, type Person, type PersonKeys } from './vault.ts';
 
-const MOST_IN_MEMORY = 50_000;
+const MAX_IN_MEMORY = 50_000;
 /** However an erasure elsewhere was missed, no process opens with a destroyed key for longer than this. */
 const TRUSTED_FOR_MS = 60_000;
 
@@ -14,7 +14,7 @@ export class PostgresPersonKeys implements PersonKeys {
   readonly #dataKeys: TenantDataKeys;
   /** Ages by the wall clock: the monotonic one stands still while a virtual machine is suspended. */
   readonly #known = new LRUCache<string, Buffer>({
-    max: MOST_IN_MEMORY,
+    max: MAX_IN_MEMORY,
     ttl: TRUSTED_FOR_MS,
     ttlResolution: 0,
     perf: Date,
@@ -29,7 +29,7 @@ export class PostgresPersonKeys implements PersonKeys {
     const known = this.#known.get(personKey({ tenantId, personId }));
     if (known) return known;
     const dataKey = await this.#dataKeys.get(tenantId);
-    const wrapped = seal(dataKey, newKey(), bound(personId));
+    const wrapped = encrypt(dataKey, newKey(), bound(personId));
     const row = await this.#pool.transaction(tenantId, async (client) => {
       // One statement decides between "erased" and "made": an erasure at the same moment holds the same lock.
       await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [personKey({ tenantId, personId })]);
@@ -45,7 +45,7 @@ export class PostgresPersonKeys implements PersonKeys {
       );
       return rows[0];
     });
-    return row && this.#remember({ tenantId, personId }, open(dataKey, row.wrapped, bound(personId)));
+    return row && this.#remember({ tenantId, personId }, decrypt(dataKey, row.wrapped, bound(personId)));
   }
 
   async forOpening(persons: readonly Person[]): Promise<ReadonlyMap<string, Buffer>> {
@@ -72,7 +72,7 @@ export class PostgresPersonKeys implements PersonKeys {
     for (const { person_id: personId, wrapped } of rows) {
       into.set(
         personKey({ tenantId, personId }),
-        this.#remember({ tenantId, personId }, open(dataKey, wrapped, bound(personId))),
+        this.#remember({ tenantId, personId }, decrypt(dataKey, wrapped, bound(personId))),
       );
     }
   }

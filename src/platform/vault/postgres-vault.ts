@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { Gathering } from '../database/gathering.ts';
+import { Batcher } from '../database/batcher.ts';
 import type { TenantPool } from '../database/tenant-pool.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import { open, seal } from './keyring.ts';
+import { decrypt, encrypt } from './keyring.ts';
 import type { TenantDataKeys } from './tenant-data-keys.ts';
-import type { SecretPlace, Vault } from './vault.ts';
+import type { SecretLocation, Vault } from './vault.ts';
 
 export class PostgresVault implements Vault {
   readonly #pool: TenantPool;
   readonly #dataKeys: TenantDataKeys;
-  readonly #asked = new Gathering((tenantId: TenantId, references: readonly string[]) =>
+  readonly #asked = new Batcher((tenantId: TenantId, references: readonly string[]) =>
     this.#sealed(tenantId, references),
   );
 
@@ -18,10 +18,10 @@ export class PostgresVault implements Vault {
     this.#dataKeys = dataKeys;
   }
 
-  async put(tenantId: TenantId, place: SecretPlace, secret: string | Buffer): Promise<string> {
+  async put(tenantId: TenantId, place: SecretLocation, secret: string | Buffer): Promise<string> {
     const key = await this.#dataKeys.get(tenantId);
     const id = randomUUID();
-    const sealed = seal(key, Buffer.from(secret), boundTo(tenantId, place, id));
+    const sealed = encrypt(key, Buffer.from(secret), boundTo(tenantId, place, id));
     await this.#pool.statement(
       tenantId,
       'insert into secrets (tenant_id, id, owner, field, sealed) values ($1, $2, $3, $4, $5)',
@@ -30,10 +30,10 @@ export class PostgresVault implements Vault {
     return id;
   }
 
-  async get(tenantId: TenantId, place: SecretPlace, reference: string): Promise<Buffer | undefined> {
+  async get(tenantId: TenantId, place: SecretLocation, reference: string): Promise<Buffer | undefined> {
     const key = await this.#dataKeys.get(tenantId);
-    const sealed = await this.#asked.ask(tenantId, reference);
-    return sealed && open(key, sealed, boundTo(tenantId, place, reference));
+    const sealed = await this.#asked.load(tenantId, reference);
+    return sealed && decrypt(key, sealed, boundTo(tenantId, place, reference));
   }
 
   async forget(tenantId: TenantId, reference: string): Promise<void> {
@@ -52,5 +52,5 @@ export class PostgresVault implements Vault {
   }
 }
 
-const boundTo = (tenantId: TenantId, { owner, field }: SecretPlace, id: string) =>
+const boundTo = (tenantId: TenantId, { owner, field }: SecretLocation, id: string) =>
   `${tenantId}|${id}|${owner}|${field}`;

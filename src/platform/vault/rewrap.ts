@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { transaction } from '../database/transaction.ts';
-import { seal } from './keyring.ts';
+import { encrypt } from './keyring.ts';
 import {
   KEPT_KEY_WRAPPING,
-  openWith,
+  unwrapWith,
   TENANT_KEY_WRAPPING,
   WrongMasterKey,
   type Keyrings,
@@ -90,10 +90,10 @@ async function rewrapTable(
     [current.fingerprint],
   );
   const anew = rows.map((row) => {
-    const opened = openWith(keyrings, wrapping, row, row.bound);
+    const opened = unwrapWith(keyrings, wrapping, row, row.bound);
     if (!opened) throw new WrongMasterKey(`a key in ${table} does not open, and nothing was changed`);
     openers.add(opened.opener.fingerprint);
-    return seal(current.key(wrapping), opened.key, row.bound);
+    return encrypt(current.key(wrapping), opened.key, row.bound);
   });
   await client.query(
     `update ${table} k set wrapped = n.wrapped, wrapped_by = $3 from unnest($1::${type}[], $2::bytea[]) as n(name, wrapped) where k.${name} = n.name`,

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import type { TenantPool } from '../database/tenant-pool.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import { newKey, seal } from './keyring.ts';
-import { openWith, TENANT_KEY_WRAPPING, WrongMasterKey, type Keyrings, type Wrapped } from './keyrings.ts';
+import { newKey, encrypt } from './keyring.ts';
+import { unwrapWith, TENANT_KEY_WRAPPING, WrongMasterKey, type Keyrings, type Wrapped } from './keyrings.ts';
 
 const FIND = 'select wrapped, wrapped_by from tenant_keys where tenant_id = $1';
 const MAKE =
@@ -16,7 +16,7 @@ export class TenantDataKeys {
   readonly #pool: TenantPool;
   readonly #keyrings: Keyrings;
   readonly #known = new Map<TenantId, Buffer>();
-  #metStranger = false;
+  #foundUnknownMasterKey = false;
 
   constructor(pool: TenantPool, keyrings: Keyrings) {
     this.#pool = pool;
@@ -24,8 +24,8 @@ export class TenantDataKeys {
   }
 
   /** There was a tenant whose key this process cannot open: others have a master key that it lacks. */
-  get metStranger(): boolean {
-    return this.#metStranger;
+  get foundUnknownMasterKey(): boolean {
+    return this.#foundUnknownMasterKey;
   }
 
   /** Throws `WrongMasterKey` where another master key has taken the place of this process's own. */
@@ -33,9 +33,9 @@ export class TenantDataKeys {
     const known = this.#known.get(tenantId);
     if (known) return known;
     const row = (await this.#find(tenantId)) ?? (await this.#make(tenantId));
-    const opened = openWith(this.#keyrings, TENANT_KEY_WRAPPING, row, tenantId);
+    const opened = unwrapWith(this.#keyrings, TENANT_KEY_WRAPPING, row, tenantId);
     if (!opened) {
-      this.#metStranger = true;
+      this.#foundUnknownMasterKey = true;
       throw new WrongMasterKey("a tenant's key does not open");
     }
     this.#known.set(tenantId, opened.key);
@@ -50,7 +50,7 @@ export class TenantDataKeys {
     const { current } = this.#keyrings;
     try {
       await this.#pool.statement(tenantId, MAKE, [
-        seal(current.key(TENANT_KEY_WRAPPING), newKey(), tenantId),
+        encrypt(current.key(TENANT_KEY_WRAPPING), newKey(), tenantId),
         current.fingerprint,
       ]);
     } catch (error) {

@@ -6,13 +6,13 @@ import type { TenantId } from '../kernel/ids.ts';
  */
 export interface Vault {
   /** Keeps a secret and answers its reference. `owner` and `field` say whose and what: `admin/<id>`, `passwordHash`. */
-  put(tenantId: TenantId, place: SecretPlace, secret: string | Buffer): Promise<string>;
+  put(tenantId: TenantId, place: SecretLocation, secret: string | Buffer): Promise<string>;
   /** Undefined when there is no such secret (never was, or forgotten). Throws when it was tampered with. */
-  get(tenantId: TenantId, place: SecretPlace, reference: string): Promise<Buffer | undefined>;
+  get(tenantId: TenantId, place: SecretLocation, reference: string): Promise<Buffer | undefined>;
   forget(tenantId: TenantId, reference: string): Promise<void>;
 }
 
-export interface SecretPlace {
+export interface SecretLocation {
   readonly owner: string;
   readonly field: string;
 }

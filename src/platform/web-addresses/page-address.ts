@@ -2,7 +2,7 @@ import { domainToASCII } from 'node:url';
 import { siteOf } from './site.ts';
 import { soundsSecret } from './secret-tripwire.ts';
 
-const MOST_HOST_CHARACTERS = 253; // RFC 1035 §2.3.4, without the trailing dot
+const MAX_HOST_CHARACTERS = 253; // RFC 1035 §2.3.4, without the trailing dot
 const LABELS = /^(?=.)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
 const IPV6 = /^\[[0-9a-f:.]+\]$/;
 /** What an address has around its host, or spells a host with: `domainToASCII` would read on to the host alone. */
@@ -13,10 +13,10 @@ const SPELLED = /^(?!.*xn--)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[
 
 /** A host as one spelling: lower case, ASCII (IDNA), no trailing dot; undefined where there is none. */
 export function hostName(text: string): string | undefined {
-  if (text.length <= MOST_HOST_CHARACTERS && SPELLED.test(text)) return text;
+  if (text.length <= MAX_HOST_CHARACTERS && SPELLED.test(text)) return text;
   if (AROUND_A_HOST.test(text.trim())) return undefined;
   const ascii = domainToASCII(text.trim().replace(/\.$/, ''));
-  return ascii.length <= MOST_HOST_CHARACTERS && (LABELS.test(ascii) || IPV6.test(ascii)) ? ascii : undefined;
+  return ascii.length <= MAX_HOST_CHARACTERS && (LABELS.test(ascii) || IPV6.test(ascii)) ? ascii : undefined;
 }
 
 /** Places where a page can be. `javascript:` and `data:` are content, not places. */

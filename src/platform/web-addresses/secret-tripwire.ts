@@ -1,7 +1,7 @@
 const SECRET = /pass(?:word|wd|phrase|code)|^pass$|pwd|token|secret|api[-_]?key|private[-_]?key/i;
 const DIGEST = /^[0-9a-f]{64}$/i;
 /** Nested deeper than anything that an extension has to say. */
-const MOST_DEPTH = 12;
+const MAX_DEPTH = 12;
 
 /** The word by which a name gives itself away, in lower case; undefined where it does not. */
 export const secretWord = (name: string): string | undefined => SECRET.exec(name)?.[0].toLowerCase();
@@ -18,16 +18,16 @@ export function findSecret(value: unknown): string | undefined {
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const { path, depth } = next;
     if (typeof next.value !== 'object' || next.value === null) continue;
-    if (depth > MOST_DEPTH) return path;
+    if (depth > MAX_DEPTH) return path;
     for (const [name, inner] of Object.entries(next.value)) {
       const where = path ? `${path}.${name}` : name;
-      if (soundsSecret(name) && !(name === 'passwordHash' && isDigest(inner))) return where.slice(0, MOST_PATH);
+      if (soundsSecret(name) && !(name === 'passwordHash' && isDigest(inner))) return where.slice(0, MAX_PATH);
       if (typeof inner === 'object') waiting.push({ value: inner, path: where, depth: depth + 1 });
     }
   }
   return undefined;
 }
 
-const MOST_PATH = 100;
+const MAX_PATH = 100;
 const isDigest = (value: unknown): boolean =>
   value === null || value === undefined || (typeof value === 'string' && DIGEST.test(value));

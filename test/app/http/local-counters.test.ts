@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { LocalCounters } from '../../../src/app/http/plugins/rate-counters.ts';
+import { LocalRequestCounters } from '../../../src/app/http/plugins/rate-counters.ts';
 
 const MINUTE_MS = 60_000;
 
 describe('requests counted by one process', () => {
   it('keeps the count of a client that goes on, however many others come by', async () => {
-    const counters = new LocalCounters(10);
+    const counters = new LocalRequestCounters(10);
     for (let n = 1; n <= 50; n += 1) {
       expect((await counters.count('persistent', MINUTE_MS)).current).toBe(n);
       await counters.count(`passer-by ${n}`, MINUTE_MS);
@@ -13,7 +13,7 @@ describe('requests counted by one process', () => {
   });
 
   it('forgets the client that has made no request for longest', async () => {
-    const counters = new LocalCounters(2);
+    const counters = new LocalRequestCounters(2);
     for (const client of ['first', 'second', 'first', 'third']) await counters.count(client, MINUTE_MS);
     expect((await counters.count('first', MINUTE_MS)).current).toBe(3);
     expect((await counters.count('second', MINUTE_MS)).current).toBe(1);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EventStoreUnavailable } from '../../../src/platform/eventstore/port.ts';
 import { boundedServices, RequestDeadline } from '../../../src/app/http/request-deadline.ts';
-import type { Services } from '../../../src/app/compose/services.ts';
+import type { ServiceContainer } from '../../../src/app/compose/service-container.ts';
 
 const never = new Promise<never>(() => undefined);
 const LONG = 600_000;
@@ -20,7 +20,7 @@ function servicesThat(answer: () => Promise<unknown>) {
     lookups: { device: call('device') },
     ports: { aggregates: {}, claimHolder: call('claimHolder'), licensePublicKey: 'a key' },
     config: { port: 8080 },
-  } as unknown as Services;
+  } as unknown as ServiceContainer;
   const within = boundedServices(services);
   return {
     within: (deadline: RequestDeadline) =>

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TooBusy, type FairLimiter } from '../../../src/platform/fairness/fair-limiter.ts';
 import { agentSecretOf } from '../../dsl/agent-secret.ts';
-import { startApp, type Answer, type TestApp, type TestTenant } from '../../dsl/app.ts';
+import { startApp, type TestResponse, type TestApp, type TestTenant } from '../../dsl/app.ts';
 import { enrolledDevice, enrollmentTokenOf, tryToEnroll } from '../../dsl/enrolled-device.ts';
 import { multipart } from '../../dsl/pictures.ts';
 
@@ -37,7 +37,7 @@ describe("while one tenant uses up its share, another's requests are served", ()
   });
   afterAll(() => app?.close());
 
-  const expectOnlyBusyRefused = async (limiter: FairLimiter, ask: (tenant: TestTenant) => Promise<Answer>) => {
+  const expectOnlyBusyRefused = async (limiter: FairLimiter, ask: (tenant: TestTenant) => Promise<TestResponse>) => {
     const end = useUp(limiter, busy.tenantId);
     const [refused, served] = await Promise.all([ask(busy), ask(other)]);
     await end();

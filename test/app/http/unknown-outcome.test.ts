@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EventStoreUnavailable, type EventStore, type Verdict } from '../../../src/platform/eventstore/port.ts';
+import { EventStoreUnavailable, type EventStore, type AppendResult } from '../../../src/platform/eventstore/port.ts';
 import { startApp, type TestApp, type TestTenant } from '../../dsl/app.ts';
 
 describe('a change of which it is not known whether it was written', () => {
@@ -15,7 +15,7 @@ describe('a change of which it is not known whether it was written', () => {
   });
   afterAll(() => app.close());
 
-  const createGroup = async (meet: () => Promise<Verdict>) => {
+  const createGroup = async (meet: () => Promise<AppendResult>) => {
     store.append = meet;
     try {
       const headers = { authorization: `Bearer ${tenant.token}`, 'content-type': 'application/json' };

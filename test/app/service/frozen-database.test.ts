@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { compose, type House } from '../../../src/app/compose/compose.ts';
+import { compose, type Application } from '../../../src/app/compose/compose.ts';
 import { newLogger } from '../../../src/platform/observability/logger.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../../src/platform/embedded/postgres.ts';
 import { startApp, testConfig } from '../../dsl/app.ts';
@@ -13,7 +13,7 @@ import { scratchFolder } from '../../dsl/scratch.ts';
 describe('while the database stands still', () => {
   const dataDir = scratchFolder('frozen');
   let server: EmbeddedPostgres;
-  let house: House;
+  let application: Application;
   let frozen = false;
   beforeAll(async () => {
     server = await startEmbeddedPostgres({ dataDir: `${dataDir}/db`, durable: false });
@@ -25,7 +25,7 @@ describe('while the database stands still', () => {
       database: string;
     };
     const databaseUrl = `postgresql://${user}:${encodeURIComponent(password ?? '')}@/${database}?host=${encodeURIComponent(host)}&port=${port}`;
-    house = await compose(testConfig(dataDir, { databaseUrl, drainMs: 2_000, auditKey: randomBytes(32) }), {
+    application = await compose(testConfig(dataDir, { databaseUrl, drainMs: 2_000, auditKey: randomBytes(32) }), {
       log: newLogger('silent'),
     });
     await vi.waitFor(async () => expect((await ask('/ready')).status).toBe(200), 20_000);
@@ -35,14 +35,14 @@ describe('while the database stands still', () => {
     frozen = false;
   });
   afterAll(async () => {
-    await house.stop();
+    await application.stop();
     await server.stop();
     rmSync(dataDir, { recursive: true, force: true });
   });
 
   const ask = async (path: string) => {
     const started = performance.now();
-    const response = await fetch(house.addresses.http + path);
+    const response = await fetch(application.addresses.http + path);
     const text = await response.text();
     return { status: response.status, text, took: performance.now() - started };
   };
@@ -69,9 +69,9 @@ describe('while the database stands still', () => {
   it('a process that is told to stop ends all the same', async () => {
     freeze(server.pid);
     frozen = true;
-    void fetch(`${house.addresses.http}/api/v1/auth/tenant`).catch(() => undefined);
-    await house.stop();
-    await expect(fetch(`${house.addresses.http}/live`)).rejects.toThrow();
+    void fetch(`${application.addresses.http}/api/v1/auth/tenant`).catch(() => undefined);
+    await application.stop();
+    await expect(fetch(`${application.addresses.http}/live`)).rejects.toThrow();
   }, 15_000);
 });
 

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { enqueue } from '../../../src/platform/kernel/job.ts';
 import { openJobs } from '../../../src/platform/jobs/open-jobs.ts';
-import { StandingSchedules } from '../../../src/platform/jobs/standing-schedules.ts';
+import { PersistentSchedules } from '../../../src/platform/jobs/persistent-schedules.ts';
 import { defineJob } from '../../../src/platform/jobs/job.ts';
 import { freePort } from '../../crash/service-process.ts';
 import { PASSWORD, startApp } from '../../dsl/app.ts';
@@ -88,7 +88,7 @@ describe.runIf(findRedis())('Redis', () => {
       handle: async () => undefined,
     });
     const jobs = openJobs({ config: fresh.config, redisUrl: redis.url, jobs: [greet], log });
-    const standing = new StandingSchedules(
+    const standing = new PersistentSchedules(
       jobs,
       { 'maintenance/greet': { run: enqueue(greet, {}), recurrence: { everyMs: 3_600_000 } } },
       log,

@@ -4,13 +4,13 @@ import { deleteAdminUser } from '../../../commands/admins/delete-admin-user.ts';
 import { resetAdminPassword } from '../../../commands/admins/reset-admin-password.ts';
 import { setAdminMobileAccess } from '../../../commands/admins/set-admin-mobile-access.ts';
 import { updateAdminUser } from '../../../commands/admins/update-admin-user.ts';
-import { roles, type Role } from '../../../src/contexts/identity/domain/roles.ts';
+import { adminRoles, type AdminRole } from '../../../src/contexts/identity/domain/roles.ts';
 import { given } from '../../dsl/given.ts';
 import { ADA, BOB, created, deleted, REF, setUp, suspended } from './histories.ts';
 
 const NEW = '99999999-9999-4999-8999-999999999999';
 const by = (id: string) => ({ actor: { kind: 'admin', id } as const });
-const draft = (roleType: Role) => ({
+const draft = (roleType: AdminRole) => ({
   adminId: NEW,
   email: 'New@acme.example',
   displayName: 'New',
@@ -43,7 +43,7 @@ describe('making an admin', () => {
     made.thenTakes(claim('digest of new'));
   });
 
-  it.each(roles.flatMap((actor) => roles.map((target) => [actor, target] as const)))(
+  it.each(adminRoles.flatMap((actor) => adminRoles.map((target) => [actor, target] as const)))(
     'by a %s of role %s follows the matrix',
     (actor, target) => {
       const outcome = given(setUp, created(ADA), created(BOB, actor)).when(
@@ -206,9 +206,9 @@ describe('deleting an admin', () => {
 describe('what changes who controls an account', () => {
   const unproved = { reauthenticated: false };
   const refused = ['forbidden', 're-authentication required'] as const;
-  const staff = (role: Role) => [setUp, created(ADA), created(BOB, role)];
+  const staff = (role: AdminRole) => [setUp, created(ADA), created(BOB, role)];
 
-  it.each(roles)('needs a fresh proof to make a %s only where the role administers others', (roleType) => {
+  it.each(adminRoles)('needs a fresh proof to make a %s only where the role administers others', (roleType) => {
     const outcome = given(setUp, created(ADA)).when(
       createAdminUser,
       { ...draft(roleType), ...unproved },
@@ -219,7 +219,7 @@ describe('what changes who controls an account', () => {
     else outcome.thenTypes('AdminUserCreated');
   });
 
-  it.each(roles)('needs one to demote, suspend or delete a %s only where the role administers others', (role) => {
+  it.each(adminRoles)('needs one to demote, suspend or delete a %s only where the role administers others', (role) => {
     const governing = role === 'super_admin' || role === 'admin';
     const history = staff(role);
     const outcomes = [
@@ -241,7 +241,7 @@ describe('what changes who controls an account', () => {
       .thenRefused(...refused);
   });
 
-  it.each(roles)(
+  it.each(adminRoles)(
     'needs one for another e-mail of a %s, but not for another name or the same e-mail in other letters',
     (role) => {
       const history = staff(role);

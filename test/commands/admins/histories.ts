@@ -1,4 +1,4 @@
-import type { Role } from '../../../src/contexts/identity/domain/roles.ts';
+import type { AdminRole } from '../../../src/contexts/identity/domain/roles.ts';
 
 export const ADA = '44444444-4444-4444-8444-444444444444';
 export const BOB = '88888888-8888-4888-8888-888888888888';
@@ -8,7 +8,7 @@ export const setUp = {
   type: 'TenantSetUp',
   data: { name: 'Acme', slug: 'acme', externalBaseUrl: 'https://castellan.example' },
 };
-export const created = (adminId: string, roleType: Role = 'super_admin') => ({
+export const created = (adminId: string, roleType: AdminRole = 'super_admin') => ({
   type: 'AdminUserCreated',
   data: {
     adminId,

@@ -3,20 +3,20 @@ import { attemptLogin } from '../../../commands/identity/attempt-login.ts';
 import { confirmPassword } from '../../../commands/identity/confirm-password.ts';
 import { recordLoginSuccess } from '../../../commands/identity/record-login-success.ts';
 import { unlockLogin } from '../../../commands/identity/unlock-login.ts';
-import { loginEvents, type StandingCounter } from '../../../src/contexts/identity/domain/login-events.ts';
-import type { TrySource } from '../../../src/contexts/identity/domain/login-limits.ts';
+import { loginEvents, type RecordedCounter } from '../../../src/contexts/identity/domain/login-events.ts';
+import type { AttemptSource } from '../../../src/contexts/identity/domain/login-limits.ts';
 import { login, LOGIN_TAIL } from '../../../src/contexts/identity/domain/login.ts';
 import type { DomainEvent } from '../../../src/platform/kernel/event.ts';
 import { given, NOW } from '../../dsl/given.ts';
 
 const SUBJECT = '44444444-4444-4444-8444-444444444444';
-const HERE: TrySource = 'address:here';
-const THERE: TrySource = 'address:there';
-const BROWSER: TrySource = 'browser:known';
-const SESSION: TrySource = 'session:88888888-8888-4888-8888-888888888888';
+const HERE: AttemptSource = 'address:here';
+const THERE: AttemptSource = 'address:there';
+const BROWSER: AttemptSource = 'browser:known';
+const SESSION: AttemptSource = 'session:88888888-8888-4888-8888-888888888888';
 const iso = (secondsAgo: number) => new Date(NOW - secondsAgo * 1000).toISOString();
-const byStrangers = (source: TrySource = HERE) => [source, 'strangers'];
-const byCodes = (source: TrySource = HERE) => [source, 'strangers', 'codes'];
+const byStrangers = (source: AttemptSource = HERE) => [source, 'strangers'];
+const byCodes = (source: AttemptSource = HERE) => [source, 'strangers', 'codes'];
 const tried = (secondsAgo: number, countedBy: readonly string[] = byStrangers(), locked = false) => ({
   type: 'LoginAttempted',
   data: { at: iso(secondsAgo), subjectId: SUBJECT, locked, countedBy: [...countedBy] },
@@ -24,13 +24,13 @@ const tried = (secondsAgo: number, countedBy: readonly string[] = byStrangers(),
 const counter = (
   name: string,
   secondsAgo: readonly number[],
-  over: Partial<StandingCounter> = {},
-): StandingCounter => ({ name, tries: secondsAgo.map(iso), lockedUntil: null, checksWhileLocked: 0, ...over });
-const succeeded = (secondsAgo: number, source: TrySource = HERE, standing: StandingCounter[] = []) => ({
+  over: Partial<RecordedCounter> = {},
+): RecordedCounter => ({ name, tries: secondsAgo.map(iso), lockedUntil: null, checksWhileLocked: 0, ...over });
+const succeeded = (secondsAgo: number, source: AttemptSource = HERE, standing: RecordedCounter[] = []) => ({
   type: 'LoginSucceeded',
   data: { at: iso(secondsAgo), subjectId: SUBJECT, source, standing },
 });
-const confirmed = (secondsAgo: number, standing: StandingCounter[] = []) => ({
+const confirmed = (secondsAgo: number, standing: RecordedCounter[] = []) => ({
   type: 'PasswordConfirmed',
   data: { at: iso(secondsAgo), subjectId: SUBJECT, purpose: 'second_factor_follows', standing },
 });
@@ -41,7 +41,7 @@ const triedAt = (secondsAgo: number, countedBy: readonly string[] = byStrangers(
 const times = <T>(count: number, make: (n: number) => T) => Array.from({ length: count }, (_, n) => make(n));
 const four = [tried(100), tried(90), tried(80), tried(70)];
 
-const from = (source: TrySource, factor: 'password' | 'code' = 'password') => ({
+const from = (source: AttemptSource, factor: 'password' | 'code' = 'password') => ({
   accountDigest: 'digest',
   subjectId: SUBJECT,
   factor,
@@ -60,7 +60,7 @@ describe('a try', () => {
       given(...four)
         .when(attemptLogin, code)
         .result(),
-    ).toEqual({ locked: false, tried: triedAt(0, byCodes()) });
+    ).toEqual({ locked: false, attempt: triedAt(0, byCodes()) });
   });
 
   it('is granted to look at a password while locked, five times, and never to look at a code', () => {
@@ -148,19 +148,19 @@ describe('tries of one source', () => {
   it('are forgiven by a success from there, and no others are', () => {
     const history = [tried(100, byStrangers(THERE)), tried(90, byStrangers(THERE)), tried(80), tried(70), tried(60)];
     given(...history)
-      .when(recordLoginSuccess, { ...unlock, tried: triedAt(60) })
+      .when(recordLoginSuccess, { ...unlock, attempt: triedAt(60) })
       .then(succeeded(0, HERE, [counter(THERE, [100, 90]), counter('strangers', [100, 90, 80, 70])]));
   });
 
   it('leave nothing to be said once they are too old', () => {
     given(tried(2_000, byStrangers(THERE)), tried(0, [BROWSER]))
-      .when(recordLoginSuccess, { ...unlock, tried: triedAt(0, [BROWSER]) })
+      .when(recordLoginSuccess, { ...unlock, attempt: triedAt(0, [BROWSER]) })
       .then(succeeded(0, BROWSER, []));
   });
 });
 
 describe('strangers from many addresses', () => {
-  const stranger = (n: number): TrySource => `address:stranger-${n}`;
+  const stranger = (n: number): AttemptSource => `address:stranger-${n}`;
   const fifty = times(50, (n) => tried(600 - n * 5, byStrangers(stranger(n))));
 
   it('have fifty tries together, locked ones included, and then none is looked at', () => {
@@ -227,7 +227,7 @@ describe('strangers from many addresses', () => {
 
 describe('a right password where a code is asked for besides', () => {
   const confirm = (secondsAgo: number) =>
-    ({ ...unlock, tried: triedAt(secondsAgo), purpose: 'second_factor_follows' }) as const;
+    ({ ...unlock, attempt: triedAt(secondsAgo), purpose: 'second_factor_follows' }) as const;
   const both = (secondsAgo: readonly number[]) => [counter(HERE, secondsAgo), counter('strangers', secondsAgo)];
 
   it('gives back its own try and forgives no other', () => {

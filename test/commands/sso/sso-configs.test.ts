@@ -3,7 +3,7 @@ import { createSsoConfig } from '../../../commands/sso/create-sso-config.ts';
 import { deleteSsoConfig } from '../../../commands/sso/delete-sso-config.ts';
 import { updateSsoConfig } from '../../../commands/sso/update-sso-config.ts';
 import type { OidcConfig, SamlConfig, SsoEvent } from '../../../src/contexts/sso/domain/events.ts';
-import { MOST_CONFIGS, speaksFor } from '../../../src/contexts/sso/domain/fields.ts';
+import { MAX_CONFIGS, coversEmail } from '../../../src/contexts/sso/domain/fields.ts';
 import { certificatesOf, isCertificateBundle, isSigningKey } from '../../../src/contexts/sso/domain/saml-material.ts';
 import { isFailure } from '../../../src/platform/kernel/failure.ts';
 import { context, given } from '../../dsl/given.ts';
@@ -92,7 +92,7 @@ describe('adding an SSO configuration', () => {
   });
 
   it('has an end', () => {
-    const many = Array.from({ length: MOST_CONFIGS }, (_, n) =>
+    const many = Array.from({ length: MAX_CONFIGS }, (_, n) =>
       oidc(n, { isEnabled: false, configId: `77777777-7777-4777-8777-${String(n).padStart(12, '0')}` }),
     );
     given(...many)
@@ -240,8 +240,8 @@ describe('the key material of a SAML configuration', () => {
 
 describe('the domains of a provider', () => {
   it('bound whose e-mails it speaks for, whatever their case and whatever stands before the last @', () => {
-    expect(speaksFor([], 'ann@anywhere.example')).toBe(true);
-    expect(speaksFor(['acme.example'], 'Ann@ACME.example')).toBe(true);
+    expect(coversEmail([], 'ann@anywhere.example')).toBe(true);
+    expect(coversEmail(['acme.example'], 'Ann@ACME.example')).toBe(true);
     for (const email of [
       'ann@evil.example',
       'ann@sub.acme.example',
@@ -249,7 +249,7 @@ describe('the domains of a provider', () => {
       'ann@acme.example.evil.example',
       'ann',
     ]) {
-      expect([email, speaksFor(['acme.example'], email)]).toEqual([email, false]);
+      expect([email, coversEmail(['acme.example'], email)]).toEqual([email, false]);
     }
   });
 });

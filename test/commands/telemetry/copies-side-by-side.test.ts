@@ -9,24 +9,24 @@ import type { Append } from '../../../src/platform/eventstore/port.ts';
 import { orThrow } from '../../../src/platform/kernel/failure.ts';
 import { DAY, DEVICE, login, USER } from '../../dsl/observations.ts';
 import { TENANTS } from '../../platform/projector/ledger.ts';
-import { openHouse, type House } from '../../platform/projector/house.ts';
+import { openProjectorApplication, type ProjectorApplication } from '../../platform/projector/projector-application.ts';
 
 const COPIES = 12;
 const tenantId = TENANTS[0]!;
 const issuer = { tenantId, actor: { kind: 'device' as const, id: DEVICE } };
 
 describe('copies of one batch, side by side in one process', () => {
-  let house: House;
+  let application: ProjectorApplication;
   const appends: string[] = [];
   let executor: Executor<object>;
   beforeAll(async () => {
-    house = await openHouse([telemetryEvents]);
+    application = await openProjectorApplication([telemetryEvents]);
     const append = async (asked: Append) => {
-      const verdict = await house.store.append(asked);
+      const verdict = await application.store.append(asked);
       appends.push(verdict.kind);
       return verdict;
     };
-    const store = new Proxy(house.store, {
+    const store = new Proxy(application.store, {
       get: (target, key) => {
         if (key === 'append') return append;
         const value = Reflect.get(target, key) as unknown;
@@ -35,13 +35,13 @@ describe('copies of one batch, side by side in one process', () => {
     });
     executor = new Executor<object>(
       store,
-      house.codec,
-      new AggregateLoader(store, house.codec),
+      application.codec,
+      new AggregateLoader(store, application.codec),
       () => randomUUID(),
-      () => ({ ports: {}, undo: async () => {} }),
+      () => ({ ports: {}, compensate: async () => {} }),
     );
   });
-  afterAll(() => house?.close());
+  afterAll(() => application?.close());
 
   it('append once and lose no race: the executor takes the commands on one stream one after another', async () => {
     const batch = {
@@ -60,6 +60,6 @@ describe('copies of one batch, side by side in one process', () => {
     expect(results.filter(({ accepted }) => accepted === 3)).toHaveLength(1);
     expect(results.filter(({ duplicates }) => duplicates === 3)).toHaveLength(COPIES - 1);
     expect(appends).toEqual(['appended']);
-    expect(await house.store.readStream(deviceDayStream(tenantId, DEVICE, DAY))).toHaveLength(1);
+    expect(await application.store.readStream(deviceDayStream(tenantId, DEVICE, DAY))).toHaveLength(1);
   });
 });

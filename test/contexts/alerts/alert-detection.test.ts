@@ -4,7 +4,7 @@ import { raiseAlert } from '../../../commands/alerts/raise-alert.ts';
 import { recordAlertOccurrence } from '../../../commands/alerts/record-alert-occurrence.ts';
 import { recordPasswordReuse } from '../../../commands/credentials/record-password-reuse.ts';
 import type { Observation } from '../../../src/contexts/telemetry/domain/observation.ts';
-import { ERASED, type Recorded } from '../../../src/platform/kernel/event.ts';
+import { ERASED, type RecordedEvent } from '../../../src/platform/kernel/event.ts';
 import { whenSomethingIsFoundRaiseAlert } from '../../../src/contexts/alerts/reactions/when-something-is-found-raise-alert.ts';
 import { whenTelemetryRecordedDetectReuse } from '../../../src/contexts/credentials/reactions/when-telemetry-recorded-detect-reuse.ts';
 import { given, NOW, recorded } from '../../dsl/given.ts';
@@ -16,7 +16,7 @@ const after = (hours: number) => new Date(NOW + hours * HOUR).toISOString();
 const breached = (over: Partial<ReturnType<typeof login>> = {}) => login({ isBreached: true, ...over });
 
 /** What alert detection asks for: raised alert, or how often which one occurred again. */
-function alertsOf(...events: Recorded[]) {
+function alertsOf(...events: RecordedEvent[]) {
   return reactTo(whenSomethingIsFoundRaiseAlert, events).map(({ command, input }) => {
     const { alertId, alertType, domain, occurrences, cause } = input as Record<string, unknown>;
     if (command === raiseAlert) return { raised: alertType, domain, alertId, cause };
@@ -281,7 +281,7 @@ describe('alerts from telemetry', () => {
 });
 
 describe('detection of reused passwords', () => {
-  const found = (...events: Recorded[]) =>
+  const found = (...events: RecordedEvent[]) =>
     reactTo(whenTelemetryRecordedDetectReuse, events).map(({ command, input }) => {
       expect(command).toBe(recordPasswordReuse);
       return input as { domain: string; domains: string[]; reuseId: string };
@@ -312,7 +312,7 @@ describe('detection of reused passwords', () => {
   });
 
   it('finds 700 at once and what is left when it is entered again, by arrival', () => {
-    const onSites = (n: number, over: Partial<Recorded> = {}) => {
+    const onSites = (n: number, over: Partial<RecordedEvent> = {}) => {
       const logins = Array.from({ length: 400 }, (_, at) => [
         login({ passwordHash: hashOf(`${n}-${at}`) }),
         login({ passwordHash: hashOf(`${n}-${at}`), domain: 'mail.example' }),

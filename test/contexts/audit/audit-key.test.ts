@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WrongAuditKey } from '../../../src/contexts/audit/audit-key.ts';
 import { ChainKey } from '../../../src/contexts/audit/domain/chain-key.ts';
 import { entryHash } from '../../../src/contexts/audit/domain/entry.ts';
-import { entryIn } from '../../../src/contexts/audit/diagnosis.ts';
+import { entryAtPosition } from '../../../src/contexts/audit/diagnosis.ts';
 import { compose } from '../../../src/app/compose/compose.ts';
 import { ConfigError } from '../../../src/platform/config-error.ts';
 import { newLogger } from '../../../src/platform/observability/logger.ts';
@@ -15,7 +15,7 @@ import { cheapPasswords } from '../../dsl/cheap-passwords.ts';
 import { licensePublicKeyPem } from '../../dsl/licenses.ts';
 import { scratchFolder } from '../../dsl/scratch.ts';
 import { startPasswordServer } from '../../dsl/password-server.ts';
-import { aDay, ACME, openVaultHouse } from './vault-house.ts';
+import { aDay, ACME, openVaultHouse } from './audited-vault.ts';
 
 describe('a start with another AUDIT_HMAC_KEY', () => {
   const dataDir = scratchFolder('audit-key');
@@ -31,14 +31,14 @@ describe('a start with another AUDIT_HMAC_KEY', () => {
 
   const start = async (auditKey: Buffer, masterKey = app.config.masterKey) => {
     const config = testConfig(dataDir, { masterKey, auditKey });
-    const house = await compose(config, {
+    const application = await compose(config, {
       database: app.services.database.config,
       project: false,
       listen: false,
       log: newLogger('silent'),
       passwords: cheapPasswords(),
     });
-    await house.stop();
+    await application.stop();
   };
   const sql = (text: string) =>
     app.services.database.owner.query<Record<string, unknown>>(text).then(({ rows }) => rows);
@@ -81,7 +81,7 @@ describe('a start with another AUDIT_HMAC_KEY', () => {
 
   it('asks the seals in the log where there is no audit table', async () => {
     await forget();
-    await app.house.stop();
+    await app.application.stop();
     const { owner } = (await import('../../../src/platform/database/database.ts')).openDatabase(
       app.services.database.config,
       newLogger('silent'),
@@ -107,7 +107,7 @@ describe('a chain that was gone on with under another key', () => {
         [ACME, n],
       )) as unknown as (AuditLogRow & { recorded_at: Date | string })[];
       const entry = {
-        ...entryIn({ ...row!, recorded_at: new Date(row!.recorded_at).toISOString() }),
+        ...entryAtPosition({ ...row!, recorded_at: new Date(row!.recorded_at).toISOString() }),
         sequence: n,
         previousHash: previous ?? row!.previous_hash!,
       };

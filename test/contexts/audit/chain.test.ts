@@ -7,7 +7,7 @@ import { auditLog, type AuditLogRow } from '../../../projections/audit/audit-log
 import { ChainKey } from '../../../src/contexts/audit/domain/chain-key.ts';
 import { GENESIS } from '../../../src/contexts/audit/domain/entry.ts';
 import { canonicalJson } from '../../../src/platform/kernel/canonical-json.ts';
-import { defineEvents, type Recorded } from '../../../src/platform/kernel/event.ts';
+import { defineEvents, type RecordedEvent } from '../../../src/platform/kernel/event.ts';
 import { asTenantId } from '../../../src/platform/kernel/ids.ts';
 import { recorded, rowsAfter, TENANT } from '../../dsl/given.ts';
 
@@ -29,12 +29,12 @@ const doorEvents = defineEvents('door', {
 });
 const model = auditLog(KEY, [doorEvents]);
 
-const opened = (n: number, over: Partial<Recorded> = {}) =>
+const opened = (n: number, over: Partial<RecordedEvent> = {}) =>
   recorded({ type: 'DoorOpened', data: { guest: 'Ann', doorId: `d${n}` } }, n, {
     stream: `door-${TENANT}.d${n}`,
     ...over,
   });
-const entriesAfter = (events: readonly Recorded[], batchSize?: number) =>
+const entriesAfter = (events: readonly RecordedEvent[], batchSize?: number) =>
   (rowsAfter(model, events, batchSize) as unknown as AuditLogRow[]).filter(({ position }) => position > 0);
 
 /** What OP-248 says, in its own words and with nothing of ours. */
@@ -156,16 +156,16 @@ describe('the audit chain', () => {
     const data = { guest: '[sealed]', doorId: 'd1', $sealed: { person: 'p', value: 'AAAA' } };
     const open = entriesAfter([opened(1, { stored: { version: 1, data } })]);
     const erased = entriesAfter([
-      { ...opened(1, { stored: { version: 1, data } }), data: { guest: '[erased]', doorId: 'd1' } } as Recorded,
+      { ...opened(1, { stored: { version: 1, data } }), data: { guest: '[erased]', doorId: 'd1' } } as RecordedEvent,
     ]);
     expect(open[0]!.details).toBe('{"$sealed":{"person":"p","value":"AAAA"},"doorId":"d1","guest":"[sealed]"}');
     expect(erased).toEqual(open);
   });
 
   it('covers every part of the envelope that means something', () => {
-    const hash = (over: Partial<Recorded>) => entriesAfter([opened(1, over)])[0]!.hash;
+    const hash = (over: Partial<RecordedEvent>) => entriesAfter([opened(1, over)])[0]!.hash;
     const { metadata } = opened(1);
-    const changes: Partial<Recorded>[] = [
+    const changes: Partial<RecordedEvent>[] = [
       { id: '00000000-0000-4000-8000-000000000099' },
       { stream: `door-${OTHER}.d1` },
       { stream: `gate-${TENANT}.d1` },

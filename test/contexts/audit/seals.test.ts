@@ -8,15 +8,15 @@ import { SharedRuns } from '../../../src/contexts/audit/shared-runs.ts';
 import { HeadSealer } from '../../../src/contexts/audit/head-sealer.ts';
 import { SealAlarms } from '../../../src/contexts/audit/seal-alarms.ts';
 import { SealFile, type FiledSeal } from '../../../src/contexts/audit/seal-file.ts';
-import { evidenceOf, verify, verifyTenant } from '../../../src/contexts/audit/verify.ts';
+import { evidenceOf, verifyChain, verifyTenant } from '../../../src/contexts/audit/verify.ts';
 import { tenantReads } from '../../../src/platform/database/tenant-reads.ts';
 import { auditHeadStream, type SealedHead } from '../../../src/contexts/audit/domain/sealed-head.ts';
 import { AggregateLoader } from '../../../src/platform/execution/aggregate-loader.ts';
 import { Executor } from '../../../src/platform/execution/executor.ts';
 import { LogTrust } from '../../../src/platform/eventstore/log-trust.ts';
-import type { Services } from '../../../src/app/compose/services.ts';
+import type { ServiceContainer } from '../../../src/app/compose/service-container.ts';
 import { given } from '../../dsl/given.ts';
-import { aDay, ACME, openVaultHouse, OTHER, type VaultHouse } from './vault-house.ts';
+import { aDay, ACME, openVaultHouse, OTHER, type VaultHouse } from './audited-vault.ts';
 
 const HASH = '0a'.repeat(32);
 const seal = (sequence: number, previous: string, mac: string): SealedHead => ({
@@ -114,7 +114,7 @@ describe('the sealer', async () => {
     house.codec,
     loader,
     (value) => value,
-    () => ({ ports: {}, undo: async () => {} }),
+    () => ({ ports: {}, compensate: async () => {} }),
   );
   const config = { dataDir };
   const chainKey = new ChainKey(house.auditKey);
@@ -132,7 +132,7 @@ describe('the sealer', async () => {
     verifications: new SharedRuns(),
     log,
     trust: new LogTrust(),
-  } as unknown as Services;
+  } as unknown as ServiceContainer;
   const inLog = async (tenantId = ACME) =>
     (await house.store.readStream(auditHeadStream(tenantId))).map(({ data }) => (data as SealedHead).sequence);
   const inFile = (tenantId = ACME) => new SealFile(dataDir).sealsOf(tenantId).map(({ sequence }) => sequence);
@@ -216,7 +216,7 @@ describe('what is sealed, outside of the databases', async () => {
     house.codec,
     loader,
     (value) => value,
-    () => ({ ports: {}, undo: async () => {} }),
+    () => ({ ports: {}, compensate: async () => {} }),
   );
   const services = {
     store: house.store,
@@ -231,7 +231,7 @@ describe('what is sealed, outside of the databases', async () => {
     verifications: new SharedRuns(),
     log: pino({ level: 'info' }, { write: (line: string) => void lines.push(line) }),
     trust: new LogTrust(),
-  } as unknown as Services;
+  } as unknown as ServiceContainer;
 
   it('is told to the log, which is a witness where database and data directory were rolled back together', async () => {
     await aDay(house, 4);
@@ -251,8 +251,8 @@ describe('what is sealed, outside of the databases', async () => {
     writeFileSync(join(dataDir, 'service.log'), lines.join(''));
     await putBack();
     writeFileSync(path, file);
-    expect(await verify(evidenceOf(services), ACME)).toMatchObject({ valid: true });
-    expect(await verify(evidenceOf(services, new SealFile(dataDir, 'service.log')), ACME)).toMatchObject({
+    expect(await verifyChain(evidenceOf(services), ACME)).toMatchObject({ valid: true });
+    expect(await verifyChain(evidenceOf(services, new SealFile(dataDir, 'service.log')), ACME)).toMatchObject({
       valid: false,
       reason: 'log_truncated',
       firstInvalidSequence: 5,

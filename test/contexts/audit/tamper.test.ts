@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Reason } from '../../../src/contexts/audit/diagnosis.ts';
-import type { ReplayedEntry } from '../../../src/contexts/audit/replay.ts';
-import { aDay, ACME, openVaultHouse, OTHER, type VaultHouse } from './vault-house.ts';
+import type { FaultReason } from '../../../src/contexts/audit/diagnosis.ts';
+import type { ReplayedEntry } from '../../../src/contexts/audit/chain-replay.ts';
+import { aDay, ACME, openVaultHouse, OTHER, type VaultHouse } from './audited-vault.ts';
 
 /** Entries 1 to 12, seals of 5, 9 and 12; `ENTRIES[n - 1]` is entry n. */
 const COUNT = 12;
@@ -39,7 +39,7 @@ const two = fc
 interface Tampering {
   readonly how: string;
   readonly n: number;
-  readonly reason: Reason | readonly Reason[];
+  readonly reason: FaultReason | readonly FaultReason[];
   run(): Promise<unknown>;
 }
 
@@ -51,7 +51,7 @@ async function isNamed({ how, n, reason, run }: Tampering, tenantId = ACME): Pro
     // In several pages, and in stretches (with one page behind them), so that whatever was done is also done across an edge.
     for (const [walked, options] of Object.entries({
       'in pages': { pageSize: 5 },
-      'in stretches': { walking: house.walkHere(3) },
+      'in stretches': { verification: house.walkHere(3) },
     })) {
       const { verifiedAt: _, ...verdict } = await house.verify(tenantId, options);
       expect({
@@ -98,8 +98,8 @@ const changedRow: Record<string, string> = {
 
 describe('tampering with the audit table', () => {
   it('is not seen where there is none', async () => {
-    for (const walking of [undefined, house.walkHere(3), house.walkHere(5)]) {
-      expect(await house.verify(ACME, { walking })).toMatchObject({
+    for (const verification of [undefined, house.walkHere(3), house.walkHere(5)]) {
+      expect(await house.verify(ACME, { verification })).toMatchObject({
         valid: true,
         entriesChecked: COUNT,
         firstInvalidSequence: null,

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { newPassword } from '../../../src/contexts/identity/domain/password-rule.ts';
-import { whyCommon, whyGuessable } from '../../../src/contexts/identity/domain/guessable-password.ts';
+import {
+  commonPasswordReason,
+  guessablePasswordReason,
+} from '../../../src/contexts/identity/domain/guessable-password.ts';
 import { randomPassword } from '../../../src/contexts/identity/passwords.ts';
 
 describe('a password that is tried first', () => {
@@ -22,22 +25,22 @@ describe('a password that is tried first', () => {
     'ChangeMe-12345!',
     'Ｐａｓｓｗｏｒｄ123!',
   ])('is refused: %s', (password) => {
-    expect(whyCommon(password)).toBe('must not be a common password, also with digits or signs added');
+    expect(commonPasswordReason(password)).toBe('must not be a common password, also with digits or signs added');
   });
 
   it.each(['Aa1!Aa1!Aa1!', 'AAAAaaaa1111!'])('is refused for its few characters: %s', (password) => {
-    expect(whyCommon(password)).toBe('must have more different characters');
+    expect(commonPasswordReason(password)).toBe('must have more different characters');
   });
 
   it.each(['Correct-Horse-7!', 'Another-Horse-8!', 'violet-Tractor-hums-42!', 'xK7#mQ2$vN9@'])(
     'is not %s',
     (password) => {
-      expect(whyCommon(password)).toBeUndefined();
+      expect(commonPasswordReason(password)).toBeUndefined();
     },
   );
 
   it('is none that is made here', () => {
-    for (let n = 0; n < 500; n += 1) expect(whyCommon(randomPassword())).toBeUndefined();
+    for (let n = 0; n < 500; n += 1) expect(commonPasswordReason(randomPassword())).toBeUndefined();
   });
 
   it('is refused by the field that passwords are chosen in, which says why', () => {
@@ -56,7 +59,7 @@ describe('a password that is tried first', () => {
     expect(password.length).toBeLessThanOrEqual(256);
     for (let n = 0; n < 20; n += 1)
       expect(['string', 'undefined']).toContain(
-        typeof whyGuessable(password, ['owner@acme.example', 'Ada Lovelace', 'Acme']),
+        typeof guessablePasswordReason(password, ['owner@acme.example', 'Ada Lovelace', 'Acme']),
       );
   });
 });
@@ -75,14 +78,14 @@ describe('a password that is made of what everybody knows', () => {
     'Castellan-2026!',
     'Hopper-Password1!',
   ])('is refused: %s', (password) => {
-    expect(whyGuessable(password, known)).toMatch(/^must not be/);
+    expect(guessablePasswordReason(password, known)).toMatch(/^must not be/);
   });
 
   it.each(['Correct-Horse-7!', 'Grace-sails-at-nine-7!', 'turtles-Quarry-lamp-3!'])('is not %s', (password) => {
-    expect(whyGuessable(password, known)).toBeUndefined();
+    expect(guessablePasswordReason(password, known)).toBeUndefined();
   });
 
   it('is none where names are too short to mean anything', () => {
-    expect(whyGuessable('Correct-Horse-7!', ['a@b.example', 'Al', ''])).toBeUndefined();
+    expect(guessablePasswordReason('Correct-Horse-7!', ['a@b.example', 'Al', ''])).toBeUndefined();
   });
 });

@@ -7,38 +7,50 @@ import { tenantStream } from '../../../src/contexts/tenants/domain/tenant.ts';
 import { AggregateLoader } from '../../../src/platform/execution/aggregate-loader.ts';
 import { liveLookups, type Lookups } from '../../../src/contexts/identity/lookups.ts';
 import type { DomainEvent } from '../../../src/platform/kernel/event.ts';
-import { LIVE_STATE, LiveState } from '../../../src/platform/projector/live-state.ts';
-import { eventually, log, openHouse, type House } from '../../platform/projector/house.ts';
+import { CACHE_MODEL, InvalidatingCache } from '../../../src/platform/projector/invalidating-cache.ts';
+import {
+  eventually,
+  log,
+  openProjectorApplication,
+  type ProjectorApplication,
+} from '../../platform/projector/projector-application.ts';
 import { TENANTS } from '../../platform/projector/ledger.ts';
 
 const [TENANT] = TENANTS as [(typeof TENANTS)[number]];
 
 describe('what requests are checked against', () => {
-  let house: House;
-  let live: LiveState;
+  let application: ProjectorApplication;
+  let cache: InvalidatingCache;
   let lookups: Lookups;
   let reads = 0;
 
   beforeEach(async () => {
-    house = await openHouse([deviceEvents, tenantEvents]);
-    const loader = new AggregateLoader(house.store, house.codec);
+    application = await openProjectorApplication([deviceEvents, tenantEvents]);
+    const loader = new AggregateLoader(application.store, application.codec);
     const aggregates: typeof loader = Object.assign(Object.create(loader) as typeof loader, {
       load: (...args: Parameters<typeof loader.load>) => {
         reads += 1;
         return loader.load(...args);
       },
     });
-    live = new LiveState({ tail: house.tail, freshness: house.freshness, aggregates, log });
-    live.start();
-    lookups = liveLookups(live);
+    cache = new InvalidatingCache({
+      subscription: application.subscription,
+      freshness: application.freshness,
+      aggregates,
+      log,
+    });
+    cache.start();
+    lookups = liveLookups(cache);
   });
   afterEach(async () => {
-    await live.stop();
-    await house.close();
+    await cache.stop();
+    await application.close();
   });
 
   const happened = async (stream: string, event: DomainEvent) =>
-    expect(await house.freshness.waitFor([LIVE_STATE], await house.happen(stream, [event]), 25_000)).toBe(true);
+    expect(await application.freshness.waitFor([CACHE_MODEL], await application.happen(stream, [event]), 25_000)).toBe(
+      true,
+    );
   const cached = (look: () => Promise<unknown>) =>
     eventually('a cached state', async () => {
       const before = reads;

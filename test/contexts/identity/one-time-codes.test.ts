@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { backupCodeField, newBackupCodes, placeOfCode } from '../../../src/contexts/identity/backup-codes.ts';
-import { TooManyWaiting } from '../../../src/contexts/identity/hashing-turns.ts';
+import { backupCodeField, newBackupCodes, indexOfCode } from '../../../src/contexts/identity/backup-codes.ts';
+import { TooManyWaiting } from '../../../src/contexts/identity/hashing-limiter.ts';
 import { Passwords } from '../../../src/contexts/identity/passwords.ts';
 import { isRecoveryKey } from '../../../src/contexts/identity/recovery.ts';
 import { newTotpSecret, otpauthUrl, qrCode, stepOfCode, totpCodeField } from '../../../src/contexts/identity/totp.ts';
@@ -76,7 +76,7 @@ describe('backup codes', () => {
     for (const [place, code] of codes.entries()) {
       expect(code).toMatch(/^[A-Z2-9]{5}-[A-Z2-9]{5}$/);
       expect(
-        await placeOfCode(
+        await indexOfCode(
           kept,
           backupCodeField.parse(place % 2 === 0 ? code : ` ${code.toLowerCase().replace('-', '')} `),
           passwords,
@@ -84,7 +84,7 @@ describe('backup codes', () => {
       ).toBe(place);
       expect(kept).not.toContain(code.slice(0, 5));
     }
-    expect(await placeOfCode(kept, 'AAAAAAAAAA', passwords)).toBeUndefined();
+    expect(await indexOfCode(kept, 'AAAAAAAAAA', passwords)).toBeUndefined();
   });
 });
 
@@ -95,14 +95,14 @@ describe('passwords', () => {
     expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     expect(await passwords.verify(hash, 'x')).toBe(true);
     const verify = vi.spyOn(passwords, 'verify');
-    expect(await passwords.verifyNobody('x')).toBe(false);
+    expect(await passwords.verifyDummyPassword('x')).toBe(false);
     expect(verify.mock.lastCall![0].split('$').slice(0, 4)).toEqual(hash.split('$').slice(0, 4));
     expect(verify.mock.lastCall![0]).toHaveLength(hash.length);
   });
 
   it('that are too many at once are refused, not queued without end', async () => {
     const passwords = cheapPasswords();
-    const outcomes = await Promise.allSettled(Array.from({ length: 300 }, () => passwords.verifyNobody('x')));
+    const outcomes = await Promise.allSettled(Array.from({ length: 300 }, () => passwords.verifyDummyPassword('x')));
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
     expect(refused).toHaveLength(300 - 3 - 256);
     for (const { reason } of refused) expect(reason).toBeInstanceOf(TooManyWaiting);

@@ -19,12 +19,12 @@ describe('a new password', () => {
     expect(success).toBe(false);
     expect(error!.issues).toHaveLength(1);
     // Counted, not compared: a failure would print the password.
-    expect(vi.mocked(guessable.whyCommon).mock.calls.length).toBe(0);
+    expect(vi.mocked(guessable.commonPasswordReason).mock.calls.length).toBe(0);
   });
 
   it('of the greatest length is judged, and taken', () => {
     expect(newPassword.safeParse(good.padEnd(LONGEST, 'xY3$kq')).success).toBe(true);
-    expect(vi.mocked(guessable.whyCommon).mock.calls.length).toBe(1);
+    expect(vi.mocked(guessable.commonPasswordReason).mock.calls.length).toBe(1);
   });
 
   it('has the same greatest length as one that is presented', () => {

@@ -4,7 +4,7 @@ import type { MismatchKind } from '../../../src/platform/eventstore/log-trust.ts
 import { KeysMissing } from '../../../src/platform/vault/keyrings.ts';
 import { restoreStatus } from '../../../src/app/cli/restore.ts';
 import { startStandIn, type StandIn } from '../../fixtures/eventstoredb/stand-in.ts';
-import { eventually } from '../../platform/projector/house.ts';
+import { eventually } from '../../platform/projector/projector-application.ts';
 import { newSite, type Site } from './installation.ts';
 import type { TestApp } from '../../dsl/app.ts';
 

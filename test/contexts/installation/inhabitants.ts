@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest';
 import { auditVerify } from '../../../src/app/cli/audit.ts';
-import { diff } from '../../../src/app/cli/projections.ts';
+import { diffModels } from '../../../src/app/cli/projections.ts';
 import type { StoredEvent } from '../../../src/platform/eventstore/port.ts';
 import { PASSWORD, type TestApp, type TestTenant } from '../../dsl/app.ts';
 import { enrolledDevice, type EnrolledDevice } from '../../dsl/enrolled-device.ts';
@@ -69,7 +69,7 @@ export async function expectSound(app: TestApp, inhabited: Inhabited, employees 
   const emails = (users.body as { users: { email: string | null }[] }).users.map(({ email }) => email);
   expect(emails).toEqual(expect.arrayContaining(employees));
   const { models } = app.services;
-  expect(await quietly(() => diff(app.services, models))).toBe(0);
+  expect(await quietly(() => diffModels(app.services, models))).toBe(0);
   expect(await quietly(() => auditVerify(app.services, {}))).toBe(0);
   expect(await alertsOf(app, inhabited)).toContain('before.example');
   const domain = `after-${crypto.randomUUID().slice(0, 8)}.example`;
@@ -93,5 +93,5 @@ async function quietly(work: () => Promise<number>): Promise<number> {
 }
 
 export async function eventsAfter({ services }: TestApp, position: bigint): Promise<StoredEvent[]> {
-  return [...(await services.store.readFeed(position, 10_000)).events];
+  return [...(await services.store.readAll(position, 10_000)).events];
 }

@@ -37,11 +37,11 @@ export function newSite(over: Partial<Config> = {}): Site {
     newDatabase: async () => keep(await freshDatabase({ template: await modelsTemplate() })),
     copyOf: async ({ name }) => keep(await freshDatabase({ template: name })),
     async start({ config: database }, settings = {}) {
-      const house = await compose(
+      const application = await compose(
         { ...config, ...settings },
         { database, log: newLogger('silent'), passwords: cheapPasswords() },
       );
-      const app = appOf(house);
+      const app = appOf(application);
       apps.push(app);
       return app;
     },

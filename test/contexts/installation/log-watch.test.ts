@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { EventStore } from '../../../src/platform/eventstore/port.ts';
 import { positionOf } from '../../../src/platform/eventstore/eventstoredb/positions.ts';
-import { standingDoubt } from '../../../src/contexts/installation/log-watch.ts';
-import { compose, type House } from '../../../src/app/compose/compose.ts';
+import { recordedLogDoubt } from '../../../src/contexts/installation/log-watch.ts';
+import { compose, type Application } from '../../../src/app/compose/compose.ts';
 import { startApp, type TestApp, type TestTenant } from '../../dsl/app.ts';
 import { cheapPasswords } from '../../dsl/cheap-passwords.ts';
 import { newLogger } from '../../../src/platform/observability/logger.ts';
 import { startStandIn, type StandIn } from '../../fixtures/eventstoredb/stand-in.ts';
-import { eventually } from '../../platform/projector/house.ts';
+import { eventually } from '../../platform/projector/projector-application.ts';
 
 const PATIENTLY = { timeout: 20_000 };
 
@@ -51,7 +51,7 @@ async function expectStopped(app: TestApp, tenant: TestTenant, said: RegExp): Pr
     .poll(async () => (await app.anonymous.get('/metrics')).text, PATIENTLY)
     .toContain('castellan_event_log_trusted 0');
   await expect
-    .poll(() => standingDoubt(app.services.database.projector), PATIENTLY)
+    .poll(() => recordedLogDoubt(app.services.database.projector), PATIENTLY)
     .toMatchObject({ reason: expect.stringMatching(said) as string });
   expect((await createGroup(tenant, 'Refused')).status).toBe(503);
   // Not 401: nobody is to throw a session away that began in the missing part.
@@ -116,7 +116,7 @@ describe('a log that went backwards under a running service', () => {
       'Before',
       'C',
     ]);
-    expect(await standingDoubt(app.services.database.projector)).toBeUndefined();
+    expect(await recordedLogDoubt(app.services.database.projector)).toBeUndefined();
   });
 
   it('stops a process that has read further, even where checkpoints went back with the log', async () => {
@@ -228,15 +228,15 @@ describe('a log that went backwards under a running service', () => {
   });
 
   /** Another process of this installation; it does not listen. */
-  async function another({ config, services }: TestApp): Promise<House> {
-    const house = await compose(config, {
+  async function another({ config, services }: TestApp): Promise<Application> {
+    const application = await compose(config, {
       database: services.database.config,
       log: newLogger('silent'),
       passwords: cheapPasswords(),
       listen: false,
     });
-    closers.push(() => house.stop());
-    return house;
+    closers.push(() => application.stop());
+    return application;
   }
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mismatchOf, type Facts } from '../../../src/contexts/installation/mismatch.ts';
+import { mismatchOf, type InstallationFacts } from '../../../src/contexts/installation/mismatch.ts';
 
 const KEYS = { audit: 'a'.repeat(16), account: 'b'.repeat(16), claim: 'c'.repeat(16), credentialSalt: 'd'.repeat(16) };
 const US = { installationId: '11111111-1111-4111-8111-111111111111', format: 1, keys: KEYS };
@@ -16,11 +16,11 @@ const facts = ({
   own,
   read,
 }: {
-  log?: Partial<Facts['log']>;
-  tables?: Partial<Facts['tables']>;
-  own?: Facts['own'];
+  log?: Partial<InstallationFacts['log']>;
+  tables?: Partial<InstallationFacts['tables']>;
+  own?: InstallationFacts['own'];
   read?: bigint;
-} = {}): Facts => ({
+} = {}): InstallationFacts => ({
   own: own ?? KEYS,
   log: { identity: US, end: 100n, isUsed: true, ...log },
   tables: { identity: { ...US, inLog: true }, furthest: 90n, ...tables },
@@ -28,7 +28,7 @@ const facts = ({
 });
 
 describe('log, tables and keys', () => {
-  it.each<[string, Facts]>([
+  it.each<[string, InstallationFacts]>([
     ['that belong to one installation', facts()],
     [
       'of a new installation',
@@ -59,7 +59,7 @@ describe('log, tables and keys', () => {
     expect(mismatchOf(given)).toBeUndefined();
   });
 
-  it.each<[string, Facts, string, RegExp]>([
+  it.each<[string, InstallationFacts, string, RegExp]>([
     [
       'another installation wrote the log',
       facts({ log: { identity: THEM } }),

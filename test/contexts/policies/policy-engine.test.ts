@@ -1,9 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Condition, EngineConfig, EnginePolicy } from '../../../src/contexts/policies/domain/engine/encounter.ts';
+import type {
+  PolicyCondition,
+  EngineConfig,
+  EnginePolicy,
+} from '../../../src/contexts/policies/domain/engine/encounter.ts';
 import { canonicalHost } from '../../../src/contexts/policies/domain/engine/host.ts';
-import { decideNaively } from '../../../src/contexts/policies/domain/engine/naive-engine.ts';
+import { decideByReference } from '../../../src/contexts/policies/domain/engine/reference-engine.ts';
 import { PolicyEngine } from '../../../src/contexts/policies/domain/engine/policy-engine.ts';
 import { conditions, ruleActions, type Rule } from '../../../src/contexts/policies/domain/events.ts';
 
@@ -12,7 +16,7 @@ interface Vector {
   readonly config: EngineConfig;
   readonly encounter: {
     readonly domain: string;
-    readonly signals: readonly Condition[];
+    readonly signals: readonly PolicyCondition[];
     readonly groupIds: readonly string[];
   };
   readonly expected: Readonly<Record<string, unknown>>;
@@ -27,7 +31,7 @@ describe('the policy engine', () => {
     (_name, { config, encounter, expected }) => {
       const asked = { ...encounter, host: canonicalHost(encounter.domain)! };
       expect(new PolicyEngine(config).decide(asked)).toMatchObject(expected);
-      expect(decideNaively(config, asked)).toMatchObject(expected);
+      expect(decideByReference(config, asked)).toMatchObject(expected);
     },
   );
 
@@ -106,7 +110,7 @@ describe('the policy engine', () => {
       fc.property(config, encounter, (tenant, met) => {
         const engine = new PolicyEngine(tenant);
         const decision = engine.decide(met);
-        expect(decision).toEqual(decideNaively(tenant, met));
+        expect(decision).toEqual(decideByReference(tenant, met));
         const decided = engine.trace(met).considered.filter(({ outcome }) => outcome === 'decided');
         expect(decided.map(({ policyId, ruleIndex }) => [policyId, ruleIndex])).toEqual(
           decision.matched ? [[decision.matchedPolicyId, decision.matchedRuleIndex]] : [],
@@ -141,7 +145,7 @@ describe('the policy engine', () => {
     for (const asked of ['h99-97.example', 'a.b.w50-42.example', 'r77-60-123.example', 'nothing.example']) {
       for (const signals of [[], [...conditions]]) {
         const met = { host: asked, signals };
-        expect(engine.decide(met)).toEqual(decideNaively(tenant, met));
+        expect(engine.decide(met)).toEqual(decideByReference(tenant, met));
       }
     }
   });

@@ -12,7 +12,7 @@ import {
 } from '../../dsl/hostile-openid-provider.ts';
 import { startOpenIdProvider, type TestOpenIdProvider } from '../../dsl/openid-provider.ts';
 import { newOrganization } from '../../dsl/organization.ts';
-import { departs, returns } from '../../dsl/sso-browser.ts';
+import { startsSignIn, returnsFromProvider } from '../../dsl/sso-browser.ts';
 
 const CALLBACK = '/api/v1/auth/sso/callback';
 const CONFIGS = '/api/v1/admin/sso-configs';
@@ -53,9 +53,12 @@ describe('a provider that says what is not so', () => {
 
   const attempt = async (wrong: Misbehaviour, query: Record<string, string> = {}, path = loginPath(acme)) => {
     hostile.behave({ ...wrong, claims: { email: acme.email, ...wrong.claims } });
-    const { state, nonce: asked, cookie, address } = await departs(app.anonymous, path);
+    const { state, nonce: asked, cookie, address } = await startsSignIn(app.anonymous, path);
     nonce = asked;
-    return { address, answer: await returns(app.anonymous, CALLBACK, { code: 'a-code', state, ...query }, cookie) };
+    return {
+      address,
+      answer: await returnsFromProvider(app.anonymous, CALLBACK, { code: 'a-code', state, ...query }, cookie),
+    };
   };
 
   it('is believed when all of it is so, and is shown the verifier of what it was asked', async () => {
@@ -198,7 +201,7 @@ describe('a provider that says what is not so', () => {
   });
 
   it('refuses a state that is made up, altered, or of another kind of sign-in', async () => {
-    const { state, cookie } = await departs(app.anonymous, loginPath(acme));
+    const { state, cookie } = await startsSignIn(app.anonymous, loginPath(acme));
     const altered = state.replace(/.{4}$/, (end) => [...end].map((letter) => (letter === 'A' ? 'B' : 'A')).join(''));
     const other = await app.newTenant();
     const foreign = state.replace(
@@ -206,11 +209,11 @@ describe('a provider that says what is not so', () => {
       Buffer.from(other.tenantId.replaceAll('-', ''), 'hex').toString('base64url'),
     );
     for (const wrong of ['', 'nonsense', `page.${'x'.repeat(60)}`, altered, foreign]) {
-      const answer = await returns(app.anonymous, CALLBACK, { code: 'a-code', state: wrong }, cookie);
+      const answer = await returnsFromProvider(app.anonymous, CALLBACK, { code: 'a-code', state: wrong }, cookie);
       expect(wrong.startsWith('page.') ? answer.headers.get('location') : answer.body.error).toMatch(/invalid_state$/);
     }
     expect(await lastRefusal(other)).toMatchObject({ total: 1, reason: 'invalid_state' });
-    const atOrganization = await returns(
+    const atOrganization = await returnsFromProvider(
       app.anonymous,
       '/api/v1/org/auth/sso/callback',
       { code: 'a-code', state },
@@ -257,10 +260,10 @@ describe('codes of a sound provider in wrong hands', () => {
 
   it('are worth nothing in another sign-in (code injection), nor a second time, nor without their issuer', async () => {
     provider.signsIn({ email: tenant.email });
-    const own = await departs(app.anonymous, loginPath(tenant));
+    const own = await startsSignIn(app.anonymous, loginPath(tenant));
     const { searchParams: stolen } = await provider.visit(own.address.href);
-    const victim = await departs(app.anonymous, loginPath(tenant));
-    const injected = await returns(
+    const victim = await startsSignIn(app.anonymous, loginPath(tenant));
+    const injected = await returnsFromProvider(
       app.anonymous,
       CALLBACK,
       { code: stolen.get('code')!, state: victim.state, iss: provider.issuer },
@@ -269,19 +272,19 @@ describe('codes of a sound provider in wrong hands', () => {
     expect(injected.body).toEqual({ error: 'single sign-on failed: token_exchange_failed' });
     expect(await lastRefusal(tenant)).toMatchObject({ reason: 'token_exchange_failed', detail: 'invalid_grant' });
 
-    const once = await departs(app.anonymous, loginPath(tenant));
+    const once = await startsSignIn(app.anonymous, loginPath(tenant));
     const back = await provider.visit(once.address.href);
     const stripped = new URLSearchParams(back.searchParams);
     stripped.delete('iss');
-    expect((await returns(app.anonymous, CALLBACK, stripped, once.cookie)).body).toEqual({
+    expect((await returnsFromProvider(app.anonymous, CALLBACK, stripped, once.cookie)).body).toEqual({
       error: 'single sign-on failed: invalid_assertion',
     });
 
-    const good = await departs(app.anonymous, loginPath(tenant));
+    const good = await startsSignIn(app.anonymous, loginPath(tenant));
     const goodBack = await provider.visit(good.address.href);
-    expect((await returns(app.anonymous, CALLBACK, goodBack.searchParams, good.cookie)).status).toBe(200);
-    const next = await departs(app.anonymous, loginPath(tenant));
-    const replayed = await returns(
+    expect((await returnsFromProvider(app.anonymous, CALLBACK, goodBack.searchParams, good.cookie)).status).toBe(200);
+    const next = await startsSignIn(app.anonymous, loginPath(tenant));
+    const replayed = await returnsFromProvider(
       app.anonymous,
       CALLBACK,
       { code: goodBack.searchParams.get('code')!, state: next.state, iss: provider.issuer },

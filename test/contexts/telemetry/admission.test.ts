@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { domainToASCII } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { acceptedDays, admit } from '../../../src/contexts/telemetry/domain/admission.ts';
-import { inPortions } from '../../../src/contexts/telemetry/domain/portions.ts';
+import { acceptedDays, admitBatch } from '../../../src/contexts/telemetry/domain/admission.ts';
+import { inChunks } from '../../../src/contexts/telemetry/domain/chunks.ts';
 import { withoutSecrets, hostName } from '../../../src/platform/web-addresses/page-address.ts';
 import { NOW } from '../../dsl/given.ts';
 import { hashOf, login, reportedLogin } from '../../dsl/observations.ts';
@@ -11,7 +11,7 @@ import { hashOf, login, reportedLogin } from '../../dsl/observations.ts';
 const HOUR = 3_600_000;
 const after = (hours: number) => new Date(NOW + hours * HOUR).toISOString();
 const judge = (...items: unknown[]) =>
-  admit(items, { now: NOW, days: 89, explain: (error) => `bad ${error.issues[0]?.path.join('.')}` });
+  admitBatch(items, { now: NOW, days: 89, explain: (error) => `bad ${error.issues[0]?.path.join('.')}` });
 const admitted = (...items: unknown[]) => [...judge(...items).days.values()].flat();
 const errorsOf = (...items: unknown[]) => judge(...items).rejected.map(({ error }) => error);
 
@@ -289,12 +289,12 @@ describe('the spelling of hosts', () => {
 describe('portions of a batch', () => {
   it('keep an ordinary batch whole', () => {
     const batch = Array.from({ length: 500 }, () => login());
-    expect(inPortions(batch)).toEqual([batch]);
+    expect(inChunks(batch)).toEqual([batch]);
   });
 
   it('split a batch that would not fit into one event, losing nothing', () => {
     const batch = Array.from({ length: 500 }, () => login({ url: `https://shop.example/${'ü'.repeat(1_000)}` }));
-    const portions = inPortions(batch);
+    const portions = inChunks(batch);
     expect(portions.length).toBeGreaterThan(1);
     expect(portions.flat()).toEqual(batch);
     for (const portion of portions) expect(Buffer.byteLength(JSON.stringify(portion))).toBeLessThan(640 * 1024);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Wanted } from '../../../src/platform/arrivals/arrival-budgets.ts';
+import type { BudgetRequest } from '../../../src/platform/arrivals/arrival-budgets.ts';
 import { ObservationAllowance } from '../../../src/contexts/telemetry/observation-allowance.ts';
 import { asTenantId, type TenantId } from '../../../src/platform/kernel/ids.ts';
 
@@ -12,7 +12,7 @@ const FLEET = 20_100;
 class EndlessBudgets {
   readonly taken = new Map<string, number>();
 
-  take(_tenantId: TenantId, wanted: readonly Wanted[]): Promise<number> {
+  take(_tenantId: TenantId, wanted: readonly BudgetRequest[]): Promise<number> {
     for (const { name, amount } of wanted) this.taken.set(name, (this.taken.get(name) ?? 0) + amount);
     return Promise.resolve(0);
   }

@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { counted, missingBatches, type Sequence } from '../../../src/contexts/telemetry/domain/sequence-gaps.ts';
+import {
+  withBatchCounted,
+  missingBatches,
+  type Sequence,
+} from '../../../src/contexts/telemetry/domain/sequence-gaps.ts';
 
-const after = (...numbers: number[]): Sequence => numbers.reduce<Sequence | undefined>(counted, undefined)!;
+const after = (...numbers: number[]): Sequence => numbers.reduce<Sequence | undefined>(withBatchCounted, undefined)!;
 
 describe('the gaps in a count', () => {
   it('begin where the count is first heard', () => {

@@ -5,7 +5,7 @@ import {
   isStale,
   saysMalicious,
   unscanned,
-  verdictOf,
+  domainVerdictOf,
   type ScanData,
 } from '../../../src/contexts/threat-intel/domain/domain-scan.ts';
 import { isScannable } from '../../../src/contexts/threat-intel/domain/scannable.ts';
@@ -106,12 +106,12 @@ describe('a scan of a domain', () => {
   it('calls one clean only when all services that are in use have said so within seven days', () => {
     const clean = scan({ scannerLastScannedAt: iso(NOW), scannerIsMalicious: false });
     const bad = scan({ scannerLastScannedAt: iso(NOW), scannerIsMalicious: true });
-    expect(verdictOf(clean, ['scanner'], NOW)).toBe('clean');
-    expect(verdictOf(clean, ['scanner', 'reputation'], NOW)).toBe('unknown');
-    expect(verdictOf(clean, ['scanner'], NOW + 8 * DAY)).toBe('unknown');
-    expect(verdictOf(bad, ['scanner', 'reputation'], NOW)).toBe('malicious');
-    expect(verdictOf(bad, ['scanner'], NOW + 8 * DAY)).toBe('unknown');
-    expect(verdictOf(unscanned, [], NOW)).toBe('unknown');
+    expect(domainVerdictOf(clean, ['scanner'], NOW)).toBe('clean');
+    expect(domainVerdictOf(clean, ['scanner', 'reputation'], NOW)).toBe('unknown');
+    expect(domainVerdictOf(clean, ['scanner'], NOW + 8 * DAY)).toBe('unknown');
+    expect(domainVerdictOf(bad, ['scanner', 'reputation'], NOW)).toBe('malicious');
+    expect(domainVerdictOf(bad, ['scanner'], NOW + 8 * DAY)).toBe('unknown');
+    expect(domainVerdictOf(unscanned, [], NOW)).toBe('unknown');
   });
 
   it('is made of no name of the inside', () => {

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openProviders } from '../../../src/contexts/threat-intel/open-providers.ts';
-import { ProviderFailed, type Providers } from '../../../src/contexts/threat-intel/provider.ts';
+import { ProviderFailed, type ThreatIntelProviders } from '../../../src/contexts/threat-intel/provider.ts';
 import { json, startThreatIntelPeer, type Behaviour, type ThreatIntelPeer } from '../../dsl/threat-intel-peer.ts';
 
 const KEY = 'a-key-that-nobody-shows';
@@ -10,7 +10,7 @@ const SHORT_MS = 400;
 
 describe.each(['scanner', 'reputation'] as const)('the %s service', (service) => {
   let peer: ThreatIntelPeer;
-  let providers: Providers;
+  let providers: ThreatIntelProviders;
   beforeAll(async () => {
     peer = await startThreatIntelPeer();
     const address = { url: peer.url, isTrusted: true };

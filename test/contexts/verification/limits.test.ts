@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  MOST_FAILURES,
+  MAX_FAILURES,
   reachesLimit,
   secondsUntilOpen,
   verification,
@@ -21,7 +21,7 @@ const failedAt = (...times: number[]) =>
   );
 
 describe('after five failures in a quarter of an hour', () => {
-  const state = failedAt(...Array.from({ length: MOST_FAILURES }, (_, minutes) => NOW + minutes * MINUTE));
+  const state = failedAt(...Array.from({ length: MAX_FAILURES }, (_, minutes) => NOW + minutes * MINUTE));
 
   it('nothing is looked at until the oldest is a quarter of an hour old, to the millisecond', () => {
     const end = NOW + 15 * MINUTE;
@@ -46,7 +46,7 @@ describe('after five failures in a quarter of an hour', () => {
   it('four are no reason to wait, and neither are five over a longer time', () => {
     expect(secondsUntilOpen(failedAt(NOW, NOW, NOW, NOW), NOW)).toBe(0);
     expect(reachesLimit(failedAt(NOW, NOW, NOW), NOW)).toBe(false);
-    const spread = failedAt(...Array.from({ length: MOST_FAILURES }, (_, n) => NOW + n * 4 * MINUTE));
+    const spread = failedAt(...Array.from({ length: MAX_FAILURES }, (_, n) => NOW + n * 4 * MINUTE));
     expect(secondsUntilOpen(spread, NOW + 16 * MINUTE)).toBe(0);
   });
 });

@@ -19,7 +19,7 @@ export function describeClaimRaces(subject: Subject): void {
       const stores = await contenders();
       for (let round = 0; round < ROUNDS; round += 1) {
         const claim = newClaim(newTenant());
-        const racers = Array.from({ length: RACERS }, () => newAppend(claim.tenantId, { take: [claim] }));
+        const racers = Array.from({ length: RACERS }, () => newAppend(claim.tenantId, { claim: [claim] }));
         const verdicts = await Promise.all(racers.map((racer, at) => stores[at % stores.length]!.append(racer)));
         const winners = racers.filter((_, at) => verdicts[at]!.kind === 'appended');
         expect(winners).toHaveLength(1);
@@ -38,7 +38,7 @@ export function describeClaimRaces(subject: Subject): void {
       for (let round = 0; round < ROUNDS; round += 1) {
         const tenantId = newTenant();
         const [one, two] = [newClaim(tenantId), newClaim(tenantId)];
-        const racers = [newAppend(tenantId, { take: [one, two] }), newAppend(tenantId, { take: [two, one] })];
+        const racers = [newAppend(tenantId, { claim: [one, two] }), newAppend(tenantId, { claim: [two, one] })];
         const verdicts = await Promise.all(racers.map((racer, at) => stores[at % stores.length]!.append(racer)));
         expect(verdicts.map(({ kind }) => kind).sort()).toEqual(['appended', 'claimed']);
         const winner = racers[verdicts.findIndex(({ kind }) => kind === 'appended')]!;
@@ -50,13 +50,13 @@ export function describeClaimRaces(subject: Subject): void {
       const { store } = subject;
       const tenantId = newTenant();
       const [shared, left, right] = [newClaim(tenantId), newClaim(tenantId), newClaim(tenantId)];
-      const racers = [newAppend(tenantId, { take: [shared, left] }), newAppend(tenantId, { take: [shared, right] })];
+      const racers = [newAppend(tenantId, { claim: [shared, left] }), newAppend(tenantId, { claim: [shared, right] })];
       const verdicts = await Promise.all(racers.map((racer) => store.append(racer)));
       expect(verdicts.map(({ kind }) => kind).sort()).toEqual(['appended', 'claimed']);
       const [won, lost] = verdicts[0]!.kind === 'appended' ? [left, right] : [right, left];
       expect(await store.claimHolder(won)).toBeDefined();
       expect(await store.claimHolder(lost)).toBeUndefined();
-      await mustAppend(store, newAppend(tenantId, { take: [lost] }));
+      await mustAppend(store, newAppend(tenantId, { claim: [lost] }));
     });
 
     it('never let two hold a claim that goes from hand to hand', async () => {
@@ -64,13 +64,13 @@ export function describeClaimRaces(subject: Subject): void {
       const claim = newClaim(newTenant());
       let holding = 0;
       const takeAndRelease = async (store: EventStore) => {
-        const first = newAppend(claim.tenantId, { take: [claim] });
+        const first = newAppend(claim.tenantId, { claim: [claim] });
         while ((await store.append(first)).kind !== 'appended') await sleep(Math.random() * 5);
         holding += 1;
         expect(holding).toBe(1);
         await sleep(1);
         holding -= 1;
-        await mustAppend(store, { ...first, expectedRevision: 0n, events: newEvents(1), take: [], release: [claim] });
+        await mustAppend(store, { ...first, expectedRevision: 0n, events: newEvents(1), claim: [], release: [claim] });
       };
       await Promise.all(Array.from({ length: 6 }, (_, at) => takeAndRelease(stores[at % stores.length]!)));
       expect(await subject.store.claimHolder(claim)).toBeUndefined();

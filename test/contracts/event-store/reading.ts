@@ -71,7 +71,7 @@ export function describeReading(subject: Subject): void {
         metadata,
       };
       expect(plain(await store.readStream(append.stream))).toEqual([expected]);
-      const fed = (await store.readFeed(before, 100)).events;
+      const fed = (await store.readAll(before, 100)).events;
       expect(plain(fed.filter(({ id }) => id === event.id))).toEqual([expected]);
     });
 

@@ -7,7 +7,7 @@ import type {
   EventStore,
   NewEvent,
   StoredEvent,
-  Verdict,
+  AppendResult,
 } from '../../../src/platform/eventstore/port.ts';
 
 export const newTenant = (): TenantId => asTenantId(randomUUID());
@@ -42,12 +42,12 @@ export const newAppend = (tenantId: TenantId, over: Partial<Append> = {}): Appen
   stream: newStream(tenantId),
   expectedRevision: -1n,
   events: [newEvent()],
-  take: [],
+  claim: [],
   release: [],
   ...over,
 });
 
-export type Appended = Extract<Verdict, { kind: 'appended' }>;
+export type Appended = Extract<AppendResult, { kind: 'appended' }>;
 
 export async function mustAppend(store: EventStore, append: Append): Promise<Appended> {
   const verdict = await store.append(append);

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Position } from '../../../src/platform/kernel/event.ts';
 import type { TenantId } from '../../../src/platform/kernel/ids.ts';
-import type { EventStore, FeedHint, StoredEvent } from '../../../src/platform/eventstore/port.ts';
+import type { EventStore, AppendNotification, StoredEvent } from '../../../src/platform/eventstore/port.ts';
 import type { Subject } from '../event-store.contract.ts';
-import { expectContiguous, expectRising } from './feed-pages.ts';
+import { expectContiguous, expectRising } from './all-stream-pages.ts';
 import { idsOf, mustAppend, newAppend, newEvents, newStream, newTenant } from './sample.ts';
 
 const WRITERS = 12;
@@ -30,7 +30,7 @@ export function describeTailing(subject: Subject): void {
         const seen: StoredEvent[] = [];
         for (let after = before, ended = false; !ended;) {
           const wasWriting = writing;
-          const page = await store.readFeed(after, limit);
+          const page = await store.readAll(after, limit);
           ended = !wasWriting && page.position === after;
           if (store.gapless) expectContiguous(after, page.events);
           seen.push(...page.events.filter((event) => event.tenantId === tenantId));
@@ -85,7 +85,7 @@ export function describeTailing(subject: Subject): void {
 /** Reads on only when it is woken, never by itself. */
 class WaitingTail {
   readonly #store: EventStore;
-  readonly #hints: (FeedHint | undefined)[] = [];
+  readonly #hints: (AppendNotification | undefined)[] = [];
   #wake: () => void = () => undefined;
   readonly end: () => void;
   #after: Position;
@@ -106,7 +106,7 @@ class WaitingTail {
     for (;;) {
       if (this.#hints.length === 0) await new Promise<void>((resolve) => (this.#wake = resolve));
       this.#hints.length = 0;
-      const { events, position } = await this.#store.readFeed(this.#after, 1000);
+      const { events, position } = await this.#store.readAll(this.#after, 1000);
       if (events.some(wanted)) return;
       this.#after = position;
     }

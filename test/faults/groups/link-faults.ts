@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { it } from 'vitest';
 import type { Installation } from '../harness/installation.ts';
-import { patience, rounds } from '../harness/rounds.ts';
+import { timeoutMs, rounds } from '../harness/rounds.ts';
 import { underWrites } from '../harness/under-writes.ts';
 
 const RESETS = rounds(2);
@@ -11,7 +11,7 @@ const LATENCY_MS = 150;
 
 /** The network between the service and PostgreSQL misbehaves. */
 export function linkFaults(installation: () => Installation): void {
-  it('loses nothing when nothing gets through for a while, and then all of it', { timeout: patience() }, async () => {
+  it('loses nothing when nothing gets through for a while, and then all of it', { timeout: timeoutMs() }, async () => {
     const { proxy } = installation();
     await underWrites(installation(), async () => {
       proxy.stall();
@@ -20,19 +20,19 @@ export function linkFaults(installation: () => Installation): void {
     });
   });
 
-  it('loses nothing when the network forgets every connection without a word', { timeout: patience() }, async () => {
+  it('loses nothing when the network forgets every connection without a word', { timeout: timeoutMs() }, async () => {
     await underWrites(installation(), async () => installation().proxy.forsake());
   });
 
-  it(`loses nothing when every connection is reset, ${RESETS} times`, { timeout: patience(RESETS) }, async () => {
+  it(`loses nothing when every connection is reset, ${RESETS} times`, { timeout: timeoutMs(RESETS) }, async () => {
     await underWrites(installation(), async () => installation().proxy.reset(), { rounds: RESETS });
   });
 
-  it('loses nothing when every connection is half closed', { timeout: patience() }, async () => {
+  it('loses nothing when every connection is half closed', { timeout: timeoutMs() }, async () => {
     await underWrites(installation(), async () => installation().proxy.halfClose());
   });
 
-  it('loses nothing when everything arrives late', { timeout: patience() }, async () => {
+  it('loses nothing when everything arrives late', { timeout: timeoutMs() }, async () => {
     const { proxy } = installation();
     await underWrites(installation(), async () => {
       proxy.delay(LATENCY_MS);

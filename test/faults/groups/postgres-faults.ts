@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { it } from 'vitest';
 import type { Installation } from '../harness/installation.ts';
-import { patience, rounds } from '../harness/rounds.ts';
+import { timeoutMs, rounds } from '../harness/rounds.ts';
 import { underWrites } from '../harness/under-writes.ts';
 import { until } from '../harness/until.ts';
 
@@ -12,13 +12,13 @@ const RECOVERY_MS = 20_000;
 
 /** PostgreSQL fails while the service lives on. */
 export function postgresFaults(installation: () => Installation): void {
-  it('loses nothing when a restart disconnects everybody', { timeout: patience() }, async () => {
+  it('loses nothing when a restart disconnects everybody', { timeout: timeoutMs() }, async () => {
     await underWrites(installation(), () => installation().cluster.restart('fast'));
   });
 
   it(
     'loses nothing when PostgreSQL is stopped at once and recovers at its start',
-    { timeout: patience() },
+    { timeout: timeoutMs() },
     async () => {
       await underWrites(installation(), () => installation().cluster.restart('immediate'));
     },
@@ -26,7 +26,7 @@ export function postgresFaults(installation: () => Installation): void {
 
   it(
     `loses nothing when one of PostgreSQL's processes is killed and it recovers by itself, ${CRASHES} times`,
-    { timeout: patience(CRASHES) },
+    { timeout: timeoutMs(CRASHES) },
     async () => {
       const { cluster } = installation();
       const crash = async (round: number) => {
@@ -39,7 +39,7 @@ export function postgresFaults(installation: () => Installation): void {
 
   it(
     'loses nothing, answers probes and recovers when PostgreSQL is frozen and resumed',
-    { timeout: patience() },
+    { timeout: timeoutMs() },
     async () => {
       const { cluster } = installation();
       await underWrites(installation(), async () => {

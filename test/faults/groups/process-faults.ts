@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { it } from 'vitest';
 import { ask } from '../harness/ask.ts';
 import type { Installation } from '../harness/installation.ts';
-import { patience, rounds } from '../harness/rounds.ts';
+import { timeoutMs, rounds } from '../harness/rounds.ts';
 import type { ServiceNode } from '../harness/service-node.ts';
 import { underWrites } from '../harness/under-writes.ts';
 import { until } from '../harness/until.ts';
@@ -17,7 +17,7 @@ const TAKE_OVER_MS = 20_000;
 export function processFaults(installation: () => Installation): void {
   it(
     `loses nothing when each of its processes is killed in turn and started again, ${KILLS} times`,
-    { timeout: patience(2 * KILLS) },
+    { timeout: timeoutMs(2 * KILLS) },
     async () => {
       await underWrites(
         installation(),
@@ -31,7 +31,7 @@ export function processFaults(installation: () => Installation): void {
 
   it(
     `loses nothing when all of its processes and the database are killed at once, ${KILLS} times`,
-    { timeout: patience(KILLS) },
+    { timeout: timeoutMs(KILLS) },
     async () => {
       const { cluster, nodes } = installation();
       await underWrites(
@@ -49,7 +49,7 @@ export function processFaults(installation: () => Installation): void {
 
   it(
     'goes on when a leader is frozen past its lease, and has nothing of it when it is resumed',
-    { timeout: patience(2) },
+    { timeout: timeoutMs(2) },
     async () => {
       const projectors = installation().nodes.filter(({ role }) => role === 'projector');
       await underWrites(installation(), async () => {

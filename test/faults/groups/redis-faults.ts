@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { Installation } from '../harness/installation.ts';
 import { expectServed, limitsCount, scheduledIn } from '../harness/redis-promises.ts';
-import { patience } from '../harness/rounds.ts';
+import { timeoutMs } from '../harness/rounds.ts';
 import { underWrites } from '../harness/under-writes.ts';
 import { until } from '../harness/until.ts';
 
@@ -14,7 +14,7 @@ const SCHEDULED_MS = 90_000;
 export function redisFaults(installation: () => Installation): void {
   it(
     'signs in, serves policies, takes writes and stays ready while Redis is frozen',
-    { timeout: patience() },
+    { timeout: timeoutMs() },
     async () => {
       const redis = installation().redis!;
       await underWrites(installation(), async () => {
@@ -31,7 +31,7 @@ export function redisFaults(installation: () => Installation): void {
 
   it(
     'signs in, serves policies, takes writes and stays ready while Redis is gone, and uses it again when it is back, empty',
-    { timeout: patience(2) },
+    { timeout: timeoutMs(2) },
     async () => {
       const redis = installation().redis!;
       const scheduled = await scheduledIn(redis);
@@ -52,7 +52,7 @@ export function redisFaults(installation: () => Installation): void {
     },
   );
 
-  it('has its schedules and limits again after Redis has lost its data', { timeout: patience(2) }, async () => {
+  it('has its schedules and limits again after Redis has lost its data', { timeout: timeoutMs(2) }, async () => {
     const redis = installation().redis!;
     const scheduled = await scheduledIn(redis);
     expect(scheduled).not.toEqual([]);
@@ -68,7 +68,7 @@ export function redisFaults(installation: () => Installation): void {
     await limitsCount(installation());
   });
 
-  it('starts without Redis, serves, and uses it when it comes', { timeout: patience(2) }, async () => {
+  it('starts without Redis, serves, and uses it when it comes', { timeout: timeoutMs(2) }, async () => {
     const { redis, api, away, nodes } = installation();
     const scheduled = await scheduledIn(redis!);
     const worker = nodes.find(({ role }) => role === 'worker')!;

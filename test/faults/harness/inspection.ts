@@ -1,4 +1,4 @@
-import { compose, type House } from '../../../src/app/compose/compose.ts';
+import { compose, type Application } from '../../../src/app/compose/compose.ts';
 import { readConfig } from '../../../src/app/config/config.ts';
 import { newLogger } from '../../../src/platform/observability/logger.ts';
 import type { Installation } from './installation.ts';
@@ -6,15 +6,15 @@ import type { Installation } from './installation.ts';
 /** Looks at an installation as an operator's command does: past the proxy, without projecting, its listeners shut. */
 export async function inspect<T>(
   { cluster, database, env }: Installation,
-  look: (services: House['services']) => Promise<T>,
+  look: (services: Application['services']) => Promise<T>,
 ): Promise<T> {
   const { REDIS_URL: _redis, ...rest } = env;
 
   const config = readConfig({ ...rest, DATABASE_URL: cluster.url(database), LOG_LEVEL: 'silent' });
-  const house = await compose(config, { listen: false, project: false, log: newLogger('silent') });
+  const application = await compose(config, { listen: false, project: false, log: newLogger('silent') });
   try {
-    return await look(house.services);
+    return await look(application.services);
   } finally {
-    await house.stop();
+    await application.stop();
   }
 }

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
 import { chainOwners } from '../../../src/contexts/audit/chain-owners.ts';
 import { verifyTenant } from '../../../src/contexts/audit/verify.ts';
-import type { House } from '../../../src/app/compose/compose.ts';
+import type { Application } from '../../../src/app/compose/compose.ts';
 import { diffModel } from '../../../src/platform/projector/diff.ts';
-import { all, counted } from './answers.ts';
+import { all, counted } from './responses.ts';
 import { ask } from './ask.ts';
 import { inspect } from './inspection.ts';
 import type { Installation } from './installation.ts';
@@ -56,7 +56,7 @@ export async function expectNoGhosts(installation: Installation): Promise<void> 
   };
   await inspect(installation, async (services) => {
     const head = await services.store.head();
-    const beyond = (await services.projector.cursors.all()).filter(
+    const beyond = (await services.projector.checkpoints.all()).filter(
       ({ state, position }) => state !== 'retired' && position > head,
     );
     note(
@@ -93,14 +93,14 @@ export async function healthy({ present }: Installation): Promise<void> {
 }
 
 /** Read models and reactions have seen everything, and reactions have nothing to add. */
-async function caughtUp({ store, projector }: House['services']): Promise<void> {
+async function caughtUp({ store, projector }: Application['services']): Promise<void> {
   let behind = '';
   await until(
     () => `read models have caught up: ${behind}`,
     CAUGHT_UP_MS,
     async () => {
       const head = await store.head();
-      const late = (await projector.cursors.all()).filter(
+      const late = (await projector.checkpoints.all()).filter(
         ({ state, position }) => state !== 'retired' && (state === 'halted' || position < head),
       );
       behind = late
@@ -179,7 +179,7 @@ function compare(
 /** Figures that the service keeps are those that the log adds up to. */
 async function countedRight(
   { tenantId, written }: Installation,
-  services: House['services'],
+  services: Application['services'],
   note: Note,
 ): Promise<void> {
   const { gaps, ...truth } = await recount(services, tenantId);
@@ -190,7 +190,7 @@ async function countedRight(
 }
 
 /** `projections diff`. */
-async function foldedRight({ store, codec, database, models }: House['services'], note: Note): Promise<void> {
+async function foldedRight({ store, codec, database, models }: Application['services'], note: Note): Promise<void> {
   const parts = { store, codec, pool: database.projector };
   for (const model of models) {
     const outcome = await diffModel(parts, model).catch((error: Error) => error);
@@ -204,7 +204,7 @@ async function foldedRight({ store, codec, database, models }: House['services']
 }
 
 /** `audit verify`. */
-async function chained(services: House['services'], note: Note): Promise<void> {
+async function chained(services: Application['services'], note: Note): Promise<void> {
   for (const { id, name } of await chainOwners(services)) {
     const { valid, reason, firstInvalidSequence } = await verifyTenant(services, id);
     if (!valid) note(`audit verify ${name}`, [`${reason} at ${firstInvalidSequence}`]);

@@ -1,4 +1,4 @@
-import type { House } from '../../../src/app/compose/compose.ts';
+import type { Application } from '../../../src/app/compose/compose.ts';
 
 /** How much there is of what the service counts, counted from the event log by nothing but reading it. */
 export interface Counts {
@@ -14,7 +14,7 @@ const PAGE = 5_000;
 
 /** Also holds the log itself: positions rise by one, and no event is there twice. */
 export async function recount(
-  { store }: House['services'],
+  { store }: Application['services'],
   tenantId: string,
 ): Promise<Counts & { readonly gaps: readonly string[] }> {
   const counts = { employees: 0, alerts: 0, whitelistEntries: 0, policies: 0 };
@@ -23,7 +23,7 @@ export async function recount(
   const ids = new Set<string>();
   const gaps: string[] = [];
   for (let last = 0n; ;) {
-    const { events, position } = await store.readFeed(last, PAGE);
+    const { events, position } = await store.readAll(last, PAGE);
     if (position === last) break;
     for (const { id, type, data, position: at, tenantId: owner } of events) {
       if (store.gapless && at !== (last += 1n)) gaps.push(`position ${at} follows ${last - 1n}`);

@@ -8,4 +8,4 @@ export const rounds = (usual: number): number => Math.max(1, Number(process.env[
 const ROUND_MS = 150_000;
 
 /** The timeout of a test of so many rounds. */
-export const patience = (count = 1): number => 60_000 + count * ROUND_MS;
+export const timeoutMs = (count = 1): number => 60_000 + count * ROUND_MS;

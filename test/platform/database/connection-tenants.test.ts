@@ -12,14 +12,14 @@ it('a telling that fails fails everybody who relied on it, and is made again', a
     query: () => new Promise<void>((resolve, reject) => asked.push({ resolve, reject })),
   } as unknown as pg.PoolClient;
   const tenants = new ConnectionTenants();
-  const outcomes = Promise.allSettled([tenants.speakFor(client, tenantId), tenants.speakFor(client, tenantId)]);
+  const outcomes = Promise.allSettled([tenants.setTenant(client, tenantId), tenants.setTenant(client, tenantId)]);
   expect(asked).toHaveLength(1);
   asked[0]!.reject(new Error('cancelled'));
   expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-  const again = tenants.speakFor(client, tenantId);
+  const again = tenants.setTenant(client, tenantId);
   expect(asked).toHaveLength(2);
   asked[1]!.resolve();
   await again;
-  await tenants.speakFor(client, tenantId);
+  await tenants.setTenant(client, tenantId);
   expect(asked).toHaveLength(2);
 });

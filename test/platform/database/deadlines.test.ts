@@ -2,10 +2,13 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../src/platform/database/database.ts';
-import { LeanClient, type LeanClientConfig } from '../../../src/platform/database/lean-client.ts';
-import { patientQuery } from '../../../src/platform/database/patience.ts';
+import {
+  PreparedStatementClient,
+  type PreparedStatementClientConfig,
+} from '../../../src/platform/database/prepared-statement-client.ts';
+import { maintenanceQuery } from '../../../src/platform/database/time-limits.ts';
 import { closeIdle } from '../../../src/platform/database/idle-connections.ts';
-import { DatabaseSilent, isDatabaseUnavailable } from '../../../src/platform/database/unavailable.ts';
+import { DatabaseTimeout, isDatabaseUnavailable } from '../../../src/platform/database/unavailable.ts';
 import { freshDatabase, type FreshDatabase } from '../../dsl/database.ts';
 import { stallingProxy } from '../../dsl/stalling-proxy.ts';
 
@@ -22,20 +25,20 @@ describe('a statement', () => {
   });
   afterAll(() => fresh.drop());
 
-  const poolVia = (port: number, over: Partial<LeanClientConfig> & { max?: number } = {}) => {
+  const poolVia = (port: number, over: Partial<PreparedStatementClientConfig> & { max?: number } = {}) => {
     const pool = new pg.Pool({
       ...fresh.config,
       host: '127.0.0.1',
       port,
       max: 4,
-      Client: LeanClient as never,
+      Client: PreparedStatementClient as never,
       connectionTimeoutMillis: 2_000,
       silenceMillis: 200,
       pipeline: true,
       ...over,
     } as never);
     pool.on('error', () => undefined);
-    pool.on('connect', (client) => client.on('error', (error) => error instanceof DatabaseSilent && closeIdle(pool)));
+    pool.on('connect', (client) => client.on('error', (error) => error instanceof DatabaseTimeout && closeIdle(pool)));
     return pool;
   };
   const proxied = () => stallingProxy({ path: `${fresh.config.host}/.s.PGSQL.${fresh.config.port}` });
@@ -47,7 +50,7 @@ describe('a statement', () => {
     const before = await Promise.all([backend(), backend(), backend(), backend()]);
     proxy.stall();
     const failure = await failureOf(backend());
-    expect(failure).toBeInstanceOf(DatabaseSilent);
+    expect(failure).toBeInstanceOf(DatabaseTimeout);
     expect(isDatabaseUnavailable(failure)).toBe(true);
     const after = await Promise.all([backend(), backend(), backend(), backend()]);
     expect(after.filter((pid) => before.includes(pid))).toEqual([]);
@@ -62,10 +65,10 @@ describe('a statement', () => {
     // Each answer within the deadline, all of them together beyond it.
     await Promise.all(Array.from({ length: 4 }, () => client.query('select pg_sleep(0.1)')));
     client.release();
-    expect((await patientQuery<{ done: number }>(pool, 5_000, 'select 1 as done, pg_sleep(0.5)')).rows).toMatchObject([
-      { done: 1 },
-    ]);
-    expect(await failureOf(pool.query('select pg_sleep(0.5)'))).toBeInstanceOf(DatabaseSilent);
+    expect(
+      (await maintenanceQuery<{ done: number }>(pool, 5_000, 'select 1 as done, pg_sleep(0.5)')).rows,
+    ).toMatchObject([{ done: 1 }]);
+    expect(await failureOf(pool.query('select pg_sleep(0.5)'))).toBeInstanceOf(DatabaseTimeout);
     await pool.end();
     await proxy.close();
   });
@@ -83,7 +86,7 @@ describe('a statement', () => {
     expect(await shown(database.store)).toEqual(['10s', '5s', '5s']);
     expect(await shown(database.projector)).toEqual(['15s', '5s', '5s']);
     expect(await shown(database.reads)).toEqual(['10s', '3s', '5s']);
-    const [service] = await database.service.ofNobody<{ s: string }>(
+    const [service] = await database.service.asSystem<{ s: string }>(
       `select current_setting('statement_timeout') as s`,
     );
     expect(service).toEqual({ s: '5s' });

@@ -4,13 +4,13 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { prepareDatabase } from '../../../src/app/compose/prepare-database.ts';
 import { ConfigError } from '../../../src/platform/config-error.ts';
-import { admit } from '../../../src/platform/database/access.ts';
+import { openPools } from '../../../src/platform/database/access.ts';
 import { openDatabase, type Database } from '../../../src/platform/database/database.ts';
 import {
   asLogin,
   connectionOf,
   DATABASE_ROLES,
-  groupOf,
+  roleGroupOf,
   loginsOf,
   verifierOf,
   type DatabaseRole,
@@ -45,7 +45,7 @@ describe('on a server that asks for passwords', () => {
     const prepared = await prepareDatabase(connectionOf(server.url(ownerOf.get(name)!, name)), its);
     const database = openDatabase(prepared.config, log, { store: 1, service: 1, projector: 1, reads: 1 });
     opened.push(database);
-    await admit(database, prepared.wanted);
+    await openPools(database, prepared.wanted);
     return database;
   };
   const refusal = async (starting: Promise<unknown>): Promise<string> => {
@@ -155,7 +155,7 @@ describe('on a server that asks for passwords', () => {
     it('is logged in under its own name and takes the role that it works as', async () => {
       for (const role of DATABASE_ROLES) {
         const { rows } = await database.pools[role].query('select session_user as login, current_user as acting');
-        expect(rows).toEqual([{ login: `castellan_${role}_contained`, acting: groupOf(role) }]);
+        expect(rows).toEqual([{ login: `castellan_${role}_contained`, acting: roleGroupOf(role) }]);
       }
     });
 
@@ -241,7 +241,7 @@ describe('on a server that asks for passwords', () => {
         expect(message).not.toContain(password!);
       await server.admin('prepared', scriptIn(message));
       const database = await start('prepared', its);
-      expect(await database.service.ofNobody('select session_user as login')).toEqual([
+      expect(await database.service.asSystem('select session_user as login')).toEqual([
         { login: 'castellan_service_prepared' },
       ]);
       // Nothing is left to do the next time.

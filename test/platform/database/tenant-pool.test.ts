@@ -73,7 +73,7 @@ describe('a pool that speaks for tenants', () => {
 
   it('shows nothing to nobody, whoever spoke before', async () => {
     expect(await seenBy(ONE)).toEqual([ONE]);
-    await pool.ofNobody('select count_notes_shown()');
+    await pool.asSystem('select count_notes_shown()');
     expect(await seenBy(ONE)).toEqual([ONE]);
   });
 });

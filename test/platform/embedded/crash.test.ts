@@ -4,7 +4,7 @@ import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { chooseAccount } from '../../../src/platform/embedded/account.ts';
+import { chooseOsAccount } from '../../../src/platform/embedded/os-account.ts';
 import { locateBinaries } from '../../../src/platform/embedded/binaries.ts';
 import { hasSetpriv, launch } from '../../../src/platform/embedded/launcher.ts';
 import { startEmbeddedPostgres } from '../../../src/platform/embedded/postgres.ts';
@@ -35,7 +35,7 @@ describe('the embedded PostgreSQL, when the process that owns it is killed', () 
 
   /** A server that nothing binds to its parent: what a crash leaves where `setpriv` is missing. */
   const abandonServer = async () => {
-    const context = { account: chooseAccount(cluster()), passage: 'none' } as const;
+    const context = { account: chooseOsAccount(cluster()), passage: 'none' } as const;
     const args = serverArguments(cluster(), path.join(dataDir, 'socket'), false);
     const { file, args: full, options } = launch(locateBinaries().postgres, args, context);
     const orphan = spawn(file, full, { ...options, stdio: 'ignore', detached: true });
@@ -82,7 +82,7 @@ describe('the embedded PostgreSQL, when the process that owns it is killed', () 
     orphan.kill('SIGKILL');
     await once(orphan, 'exit');
     // The stranger has PostgreSQL's user, else PostgreSQL itself can tell that it is one.
-    const context = { account: chooseAccount(cluster()), passage: 'none' } as const;
+    const context = { account: chooseOsAccount(cluster()), passage: 'none' } as const;
     const { file, args, options } = launch('sleep', ['600'], context);
     const stranger = spawn(file, args, { ...options, stdio: 'ignore' });
     writeFileSync(pidFile, [stranger.pid, ...rest].join('\n'));

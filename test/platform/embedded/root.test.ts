@@ -16,7 +16,7 @@ import {
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { chooseAccount } from '../../../src/platform/embedded/account.ts';
+import { chooseOsAccount } from '../../../src/platform/embedded/os-account.ts';
 import { hasSetpriv } from '../../../src/platform/embedded/launcher.ts';
 import { ask, gone, hold, kill, makeSeed, plantSeed } from './process.ts';
 import { scratchFolder } from '../../dsl/scratch.ts';
@@ -128,7 +128,7 @@ describe.runIf(process.getuid?.() === 0 && hasSetpriv())(
     });
 
     it('keeps a cluster with the ordinary user who made it, who can start it again', async () => {
-      const uid = chooseAccount('/')!.uid === NOBODY ? DAEMON : NOBODY;
+      const uid = chooseOsAccount('/')!.uid === NOBODY ? DAEMON : NOBODY;
       const dataDir = path.join(open, 'data');
       mkdirSync(dataDir);
       chownSync(dataDir, uid, uid);

@@ -5,7 +5,7 @@ import {
   type Append,
   type ClaimKey,
   type EventStore,
-  type Verdict,
+  type AppendResult,
 } from '../../../src/platform/eventstore/port.ts';
 import { claimStream } from '../../../src/platform/eventstore/eventstoredb/claim-stream.ts';
 import { newAppend, newClaim, newEvents, newTenant } from '../../contracts/event-store/sample.ts';
@@ -29,7 +29,7 @@ function trouble(node: StandIn): void {
 }
 
 /** Appends as a caller does that gets no answer: the same events once more. */
-async function appendStubbornly(store: EventStore, append: Append): Promise<Verdict> {
+async function appendStubbornly(store: EventStore, append: Append): Promise<AppendResult> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await store.append(append);
@@ -70,7 +70,7 @@ describe('EventStoreDB adapter: laws under trouble', () => {
     const work = async (store: EventStore) => {
       for (let turn = 0; turn < TURNS; turn += 1) {
         const take = chance(0.5) ? claims : [claims[turn % 2]!];
-        const append = newAppend(tenantId, { take });
+        const append = newAppend(tenantId, { claim: take });
         const verdict = await appendStubbornly(store, append);
         if (verdict.kind !== 'appended') continue;
         won += 1;
@@ -91,7 +91,7 @@ describe('EventStoreDB adapter: laws under trouble', () => {
     expect(new Set(taken.flat()).size).toBe(won);
     const store = openStore(node);
     for (const claim of claims) expect(await store.claimHolder(claim)).toBeUndefined();
-    await expect(store.append(newAppend(tenantId, { take: claims }))).resolves.toMatchObject({ kind: 'appended' });
+    await expect(store.append(newAppend(tenantId, { claim: claims }))).resolves.toMatchObject({ kind: 'appended' });
   });
 
   it('writes every append once and every stream without gaps', async () => {

@@ -26,7 +26,7 @@ describe('EventStoreDB adapter: claims and crashes', () => {
   it('reserves before the events, and notes down after them what they release', async () => {
     const node = await startNode();
     const claim = newClaim(newTenant());
-    const append = newAppend(claim.tenantId, { take: [claim] });
+    const append = newAppend(claim.tenantId, { claim: [claim] });
     const store = openStore(node);
     await mustAppend(store, append);
     const written = node.log.all.filter(({ stream }) => !stream.startsWith('$'));
@@ -34,7 +34,7 @@ describe('EventStoreDB adapter: claims and crashes', () => {
       [claimStream(claim), 'ClaimReserved'],
       [append.stream, 'AccountRenamed'],
     ]);
-    await mustAppend(store, { ...append, expectedRevision: 0n, events: newEvents(1), take: [], release: [claim] });
+    await mustAppend(store, { ...append, expectedRevision: 0n, events: newEvents(1), claim: [], release: [claim] });
     await expect.poll(() => wordsOf(node, claim), PATIENTLY).toEqual(['ClaimReserved', 'ClaimReleased']);
   });
 
@@ -42,7 +42,7 @@ describe('EventStoreDB adapter: claims and crashes', () => {
     const node = await startNode();
     const [taken, given] = [newClaim(newTenant()), newClaim(newTenant())];
     const store = openStore(node);
-    const append = newAppend(taken.tenantId, { take: [given] });
+    const append = newAppend(taken.tenantId, { claim: [given] });
     await mustAppend(store, append);
     let letGo: (fault?: undefined) => void = () => undefined;
     const held = new Promise<undefined>((resolve) => (letGo = resolve));
@@ -51,7 +51,13 @@ describe('EventStoreDB adapter: claims and crashes', () => {
       if (stream === append.stream) written = true;
       return written && stream?.startsWith('claim-') ? held : undefined;
     };
-    await mustAppend(store, { ...append, expectedRevision: 0n, events: newEvents(1), take: [taken], release: [given] });
+    await mustAppend(store, {
+      ...append,
+      expectedRevision: 0n,
+      events: newEvents(1),
+      claim: [taken],
+      release: [given],
+    });
     expect(wordsOf(node, taken)).toEqual(['ClaimReserved']);
     const closed = store.close();
     letGo();
@@ -72,7 +78,7 @@ describe('EventStoreDB adapter: claims and crashes', () => {
       if (most === claims.length) letGo();
       return held;
     };
-    await mustAppend(openStore(node), newAppend(claims[0]!.tenantId, { take: claims }));
+    await mustAppend(openStore(node), newAppend(claims[0]!.tenantId, { claim: claims }));
     expect(most).toBeGreaterThanOrEqual(claims.length);
   });
 
@@ -97,7 +103,10 @@ describe('EventStoreDB adapter: claims and crashes', () => {
       while (waitsFor && !isReserved(waitsFor)) await once(node.log, 'commit');
       return undefined;
     };
-    const appends = [newAppend(first.tenantId, { take: claims }), newAppend(first.tenantId, { take: claims })] as const;
+    const appends = [
+      newAppend(first.tenantId, { claim: claims }),
+      newAppend(first.tenantId, { claim: claims }),
+    ] as const;
     const verdicts = await Promise.all([one.append(appends[0]), two.append(appends[1])]);
     expect(verdicts.map(({ kind }) => kind).sort()).toEqual(['appended', 'claimed']);
     const winner = appends[verdicts.findIndex(({ kind }) => kind === 'appended')]!;
@@ -107,7 +116,7 @@ describe('EventStoreDB adapter: claims and crashes', () => {
   it('gives a claim back when its append had a wrong revision', async () => {
     const node = await startNode();
     const claim = newClaim(newTenant());
-    await openStore(node).append(newAppend(claim.tenantId, { take: [claim], expectedRevision: 5n }));
+    await openStore(node).append(newAppend(claim.tenantId, { claim: [claim], expectedRevision: 5n }));
     expect(wordsOf(node, claim)).toEqual(['ClaimReserved', 'ClaimReleased']);
   });
 
@@ -117,7 +126,7 @@ describe('EventStoreDB adapter: claims and crashes', () => {
       const { claim, append } = await abandonedAppend(node, openStore(node));
       const store = openStore(node, IMPATIENT);
       expect(await store.claimHolder(claim)).toBeUndefined();
-      const other = newAppend(claim.tenantId, { take: [claim] });
+      const other = newAppend(claim.tenantId, { claim: [claim] });
       await expect(store.append(other)).rejects.toBeInstanceOf(EventStoreUnavailable);
       expect(await store.readStream(other.stream)).toEqual([]);
       expect(fencesIn(node, append.stream)).toBe(0);
@@ -127,7 +136,7 @@ describe('EventStoreDB adapter: claims and crashes', () => {
       const node = await startNode();
       const { claim, append } = await abandonedAppend(node, openStore(node));
       const store = openStore(node, AT_ONCE);
-      const other = newAppend(claim.tenantId, { take: [claim] });
+      const other = newAppend(claim.tenantId, { claim: [claim] });
       await mustAppend(store, other);
       expect(await store.claimHolder(claim)).toBe(other.stream);
       expect(await store.append(append)).toEqual({ kind: 'claimed', claim, holder: other.stream });
@@ -148,16 +157,16 @@ describe('EventStoreDB adapter: claims and crashes', () => {
       const node = await startNode();
       const { claim, append } = await abandonedAppend(node, openStore(node));
       const store = openStore(node);
-      await mustAppend(store, { ...append, events: newEvents(1), take: [] });
+      await mustAppend(store, { ...append, events: newEvents(1), claim: [] });
       expect(await store.claimHolder(claim)).toBeUndefined();
-      await mustAppend(store, newAppend(claim.tenantId, { take: [claim] }));
+      await mustAppend(store, newAppend(claim.tenantId, { claim: [claim] }));
       expect(fencesIn(node, append.stream)).toBe(0);
     });
 
     it('a reservation for a place that the stream never comes to ends as well', async () => {
       const node = await startNode();
       const { claim } = await abandonedAppend(node, openStore(node), { expectedRevision: 7n });
-      await mustAppend(openStore(node, AT_ONCE), newAppend(claim.tenantId, { take: [claim] }));
+      await mustAppend(openStore(node, AT_ONCE), newAppend(claim.tenantId, { claim: [claim] }));
     });
   });
 
@@ -166,8 +175,8 @@ describe('EventStoreDB adapter: claims and crashes', () => {
       const node = await startNode();
       const [slow, quick] = [openStore(node), openStore(node, AT_ONCE)];
       const claim = newClaim(newTenant());
-      const append = newAppend(claim.tenantId, { take: [claim] });
-      const other = newAppend(claim.tenantId, { take: [claim] });
+      const append = newAppend(claim.tenantId, { claim: [claim] });
+      const other = newAppend(claim.tenantId, { claim: [claim] });
       let arrive: (fault?: undefined) => void = () => undefined;
       const held = new Promise<undefined>((resolve) => (arrive = resolve));
       let holding = false;
@@ -189,13 +198,13 @@ describe('EventStoreDB adapter: claims and crashes', () => {
       const node = await startNode();
       const [slow, other] = [openStore(node), openStore(node)];
       const claim = newClaim(newTenant());
-      const append = newAppend(claim.tenantId, { take: [claim] });
+      const append = newAppend(claim.tenantId, { claim: [claim] });
       let arrive: (fault?: undefined) => void = () => undefined;
       const held = new Promise<undefined>((resolve) => (arrive = resolve));
       node.faults = (method, _, stream) => (method === 'append' && stream === append.stream ? held : undefined);
       const verdict = slow.append(append);
       await expect.poll(() => wordsOf(node, claim), PATIENTLY).toEqual(['ClaimReserved']);
-      const late = other.append(newAppend(claim.tenantId, { take: [claim] }));
+      const late = other.append(newAppend(claim.tenantId, { claim: [claim] }));
       arrive();
       expect(await verdict).toMatchObject({ kind: 'appended' });
       expect(await late).toEqual({ kind: 'claimed', claim, holder: append.stream });
@@ -205,7 +214,7 @@ describe('EventStoreDB adapter: claims and crashes', () => {
   it('holds a claim as soon as the event that takes it is written, though it dies right after that', async () => {
     const node = await startNode();
     const claim = newClaim(newTenant());
-    const append = newAppend(claim.tenantId, { take: [claim] });
+    const append = newAppend(claim.tenantId, { claim: [claim] });
     let reserved = false;
     node.faults = (method, _, stream) => {
       if (method !== 'append' || stream !== claimStream(claim)) return undefined;
@@ -220,19 +229,19 @@ describe('EventStoreDB adapter: claims and crashes', () => {
     expect(wordsOf(node, claim)).toEqual(['ClaimReserved']);
     const store = openStore(node, AT_ONCE);
     expect(await store.claimHolder(claim)).toBe(append.stream);
-    expect(await store.append(newAppend(claim.tenantId, { take: [claim] }))).toEqual({
+    expect(await store.append(newAppend(claim.tenantId, { claim: [claim] }))).toEqual({
       kind: 'claimed',
       claim,
       holder: append.stream,
     });
-    await mustAppend(store, { ...append, expectedRevision: 0n, events: newEvents(1), take: [], release: [claim] });
+    await mustAppend(store, { ...append, expectedRevision: 0n, events: newEvents(1), claim: [], release: [claim] });
     expect(await store.claimHolder(claim)).toBeUndefined();
   });
 
   it('takes a claim for released as soon as the releasing event is written, though it dies before noting that down', async () => {
     const node = await startNode();
     const claim = newClaim(newTenant());
-    const append = newAppend(claim.tenantId, { take: [claim] });
+    const append = newAppend(claim.tenantId, { claim: [claim] });
     const store = openStore(node);
     await mustAppend(store, append);
     // So much comes in between that the release is not on the first page that a taker reads.
@@ -254,7 +263,7 @@ describe('EventStoreDB adapter: claims and crashes', () => {
     recover(node);
     expect(wordsOf(node, claim)).toEqual(['ClaimReserved']);
     expect(await store.claimHolder(claim)).toBeUndefined();
-    await mustAppend(store, newAppend(claim.tenantId, { take: [claim] }));
+    await mustAppend(store, newAppend(claim.tenantId, { claim: [claim] }));
   });
 
   it('does not wait for itself when the reply to its reservation was lost', async () => {
@@ -267,7 +276,7 @@ describe('EventStoreDB adapter: claims and crashes', () => {
       lost = true;
       return unavailable();
     };
-    await mustAppend(openStore(node), newAppend(claim.tenantId, { take: [claim] }));
+    await mustAppend(openStore(node), newAppend(claim.tenantId, { claim: [claim] }));
     expect(lost).toBe(true);
     expect(wordsOf(node, claim)).toEqual(['ClaimReserved']);
   });
@@ -277,7 +286,7 @@ describe('EventStoreDB adapter: claims and crashes', () => {
     const claims = [newClaim(newTenant()), newClaim(newTenant())] as const;
     const [one, two] = claimStream(claims[0]) < claimStream(claims[1]) ? claims : [claims[1], claims[0]];
     crashBefore(node, claimStream(two));
-    await expect(openStore(node).append(newAppend(one.tenantId, { take: [one, two] }))).rejects.toMatchObject({
+    await expect(openStore(node).append(newAppend(one.tenantId, { claim: [one, two] }))).rejects.toMatchObject({
       type: 'access-denied',
     });
     await expect.poll(() => wordsOf(node, one), PATIENTLY).toEqual(['ClaimReserved', 'ClaimReleased']);

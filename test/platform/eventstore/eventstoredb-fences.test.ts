@@ -16,7 +16,7 @@ describe('EventStoreDB adapter: a fence in a stream', () => {
     await mustAppend(store, first);
     const before = await store.head();
     const { claim } = await abandonedAppend(node, openStore(node), { stream: first.stream, expectedRevision: 0n });
-    await mustAppend(store, newAppend(claim.tenantId, { take: [claim] }));
+    await mustAppend(store, newAppend(claim.tenantId, { claim: [claim] }));
     expect(fencesIn(node, first.stream)).toBe(1);
     return { store, first, before };
   }
@@ -26,7 +26,7 @@ describe('EventStoreDB adapter: a fence in a stream', () => {
     const { store, first, before } = await fenced(node);
     expect(idsOf(await store.readStream(first.stream))).toEqual(idsOf(first.events));
     expect(idsOf(await store.readStreamTail(first.stream, 1))).toEqual(idsOf(first.events));
-    const { events } = await store.readFeed(before, 100);
+    const { events } = await store.readAll(before, 100);
     expect(events.filter(({ stream }) => stream === first.stream)).toEqual([]);
   });
 
@@ -40,11 +40,11 @@ describe('EventStoreDB adapter: a fence in a stream', () => {
     expect(idsOf(await store.readStream(first.stream))).toEqual(idsOf([...first.events, ...second.events]));
     expect(await store.claimHolder(claim)).toBe(first.stream);
     expect(await store.append(second)).toEqual(verdict);
-    expect(await store.append({ ...second, events: newEvents(1), take: [] })).toEqual({
+    expect(await store.append({ ...second, events: newEvents(1), claim: [] })).toEqual({
       kind: 'wrongRevision',
       actual: 3n,
     });
-    await mustAppend(store, { ...second, expectedRevision: 3n, events: newEvents(1), take: [] });
+    await mustAppend(store, { ...second, expectedRevision: 3n, events: newEvents(1), claim: [] });
   });
 
   it('does not hide from a writer that its events have been written behind it', async () => {

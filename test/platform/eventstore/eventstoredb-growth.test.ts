@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { EventStore, FeedHint } from '../../../src/platform/eventstore/port.ts';
+import type { EventStore, AppendNotification } from '../../../src/platform/eventstore/port.ts';
 import { mustAppend, newAppend, newTenant } from '../../contracts/event-store/sample.ts';
 import { unavailable } from '../../fixtures/eventstoredb/faults.ts';
 import type { StandIn } from '../../fixtures/eventstoredb/stand-in.ts';
@@ -8,7 +8,7 @@ import { withNode } from '../../fixtures/eventstoredb/with-node.ts';
 const PATIENTLY = { timeout: 20_000 };
 
 function listenTo(store: EventStore) {
-  const hints: (FeedHint | undefined)[] = [];
+  const hints: (AppendNotification | undefined)[] = [];
   return { hints, end: store.onGrowth((hint) => hints.push(hint)) };
 }
 

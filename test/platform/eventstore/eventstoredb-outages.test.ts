@@ -59,7 +59,7 @@ describe('EventStoreDB adapter: outages', () => {
     };
     const seen: StoredEvent[] = [];
     for (let after = 0n; ;) {
-      const page = await store.readFeed(after, 100);
+      const page = await store.readAll(after, 100);
       seen.push(...page.events);
       if (page.position === after) break;
       after = page.position;
@@ -74,7 +74,7 @@ describe('EventStoreDB adapter: outages', () => {
     const append = newAppend(newTenant());
     await expectUnavailable(store.append(append));
     await expectUnavailable(store.readStream(append.stream));
-    await expectUnavailable(store.readFeed(0n, 10));
+    await expectUnavailable(store.readAll(0n, 10));
     await expectUnavailable(store.ping());
     await peer.close();
     await startNode({ port: peer.port });

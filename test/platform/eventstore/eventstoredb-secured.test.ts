@@ -58,14 +58,14 @@ describe('EventStoreDB adapter on a secured server', () => {
   ) =>
     `esdb://${user ? `${user}:${encodeURIComponent(USERS[user].password)}@` : ''}${host}:${port}${options ? `?${options}` : ''}`;
 
-  function open(url: string, patience = PATIENT): EventStoreDbEventStore {
-    const store = new EventStoreDbEventStore(url, patience);
+  function open(url: string, timeoutMs = PATIENT): EventStoreDbEventStore {
+    const store = new EventStoreDbEventStore(url, timeoutMs);
     stores.push(store);
     return store;
   }
 
-  const meeting = (url: string, patience = PATIENT) =>
-    open(url, patience)
+  const meeting = (url: string, timeoutMs = PATIENT) =>
+    open(url, timeoutMs)
       .meet()
       .then(
         () => 'it was well',
@@ -99,7 +99,7 @@ describe('EventStoreDB adapter on a secured server', () => {
     await store.meet();
     const tenantId = newTenant();
     const claim = newClaim(tenantId);
-    const append = newAppend(tenantId, { take: [claim] });
+    const append = newAppend(tenantId, { claim: [claim] });
     await mustAppend(store, append);
     await expectOnce(store, append);
     await store.setRetention(append.stream, 7);

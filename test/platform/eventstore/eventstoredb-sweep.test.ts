@@ -15,7 +15,7 @@ describe('EventStoreDB adapter: the sweep of claims', () => {
     const held = newClaim(newTenant());
     const released = newClaim(newTenant());
     const store = openStore(node);
-    const holder = newAppend(held.tenantId, { take: [released] });
+    const holder = newAppend(held.tenantId, { claim: [released] });
     await mustAppend(store, holder);
     // Lets the reservation through and nothing after it.
     let calls = 0;
@@ -25,7 +25,7 @@ describe('EventStoreDB adapter: the sweep of claims', () => {
       ...holder,
       expectedRevision: 0n,
       events: newEvents(1),
-      take: [held],
+      claim: [held],
       release: [released],
     });
     await store.close();
@@ -52,7 +52,7 @@ describe('EventStoreDB adapter: the sweep of claims', () => {
     expect(await patient.sweepClaims()).toBe(0);
     expect(wordsOf(node, claim)).toEqual(['ClaimReserved']);
     for (let at = 0; at < 4; at += 1)
-      await mustAppend(patient, newAppend(newTenant(), { take: [newClaim(newTenant())] }));
+      await mustAppend(patient, newAppend(newTenant(), { claim: [newClaim(newTenant())] }));
     const sweeper = openStore(node, AT_ONCE);
     expect(await sweeper.sweepClaims()).toBe(1);
     let sent = 0;
@@ -68,10 +68,10 @@ describe('EventStoreDB adapter: the sweep of claims', () => {
     const node = await startNode();
     const claim = newClaim(newTenant());
     const dying = openStore(node);
-    const holder = newAppend(claim.tenantId, { take: [claim] });
+    const holder = newAppend(claim.tenantId, { claim: [claim] });
     await mustAppend(dying, holder);
     crashBefore(node, claimStream(claim));
-    await mustAppend(dying, { ...holder, expectedRevision: 0n, events: newEvents(1), take: [], release: [claim] });
+    await mustAppend(dying, { ...holder, expectedRevision: 0n, events: newEvents(1), claim: [], release: [claim] });
     await dying.close();
     recover(node);
     const word = confirmed({ holder: holder.stream, eventId: holder.events[0]!.id, revision: 0n });

@@ -64,7 +64,7 @@ describe('EventStoreDB adapter', () => {
       }));
     const append = async (stream: string, expectedRevision: bigint, userId: string) =>
       expect(
-        await store.append({ tenantId, stream, expectedRevision, events: batch(userId), take: [], release: [] }),
+        await store.append({ tenantId, stream, expectedRevision, events: batch(userId), claim: [], release: [] }),
       ).toMatchObject({ kind: 'appended' });
     const [shared, own] = [`deviceDay-${tenantId}.a`, `deviceDay-${tenantId}.b`];
     await append(shared, -1n, erased);
@@ -96,13 +96,13 @@ describe('EventStoreDB adapter', () => {
     const node = await startNode({ log: new EventLog({ systemEvents: false }) });
     const store = openStore(node);
     expect(await store.head()).toBe(0n);
-    expect(await store.readFeed(0n, 10)).toEqual({ events: [], position: 0n });
+    expect(await store.readAll(0n, 10)).toEqual({ events: [], position: 0n });
     const append = newAppend(newTenant(), { events: newEvents(2) });
     await mustAppend(store, append);
     expect(node.log.all[0]!.position).toBe(0n);
-    const { events } = await store.readFeed(0n, 1);
+    const { events } = await store.readAll(0n, 1);
     expect(idsOf(events)).toEqual([append.events[0]!.id]);
-    expect(idsOf((await store.readFeed(events[0]!.position, 10)).events)).toEqual([append.events[1]!.id]);
+    expect(idsOf((await store.readAll(events[0]!.position, 10)).events)).toEqual([append.events[1]!.id]);
   });
 
   it('passes over what others keep on the same server, and remembers how far it looked', async () => {
@@ -125,11 +125,11 @@ describe('EventStoreDB adapter', () => {
       );
     await mustAppend(store, second);
     node.log.append('$stats-1', ANY, [foreign({ type: '$statsCollected' })]);
-    const { events, position: newest } = await store.readFeed(before, 10);
+    const { events, position: newest } = await store.readAll(before, 10);
     expect(idsOf(events)).toEqual(idsOf([...first.events, ...second.events]));
-    const { position } = await store.readFeed(newest, 10);
+    const { position } = await store.readAll(newest, 10);
     expect(position).toBe(await store.head());
-    expect(await store.readFeed(position, 10)).toEqual({ events: [], position });
+    expect(await store.readAll(position, 10)).toEqual({ events: [], position });
   });
 
   describe('retention', () => {
@@ -149,9 +149,9 @@ describe('EventStoreDB adapter', () => {
         [young[0]!.id, 2n],
       ]);
       expect(idsOf(await store.readStreamTail(append.stream, 5))).toEqual(idsOf(young));
-      expect((await store.readFeed(before, 10)).events).toHaveLength(3);
+      expect((await store.readAll(before, 10)).events).toHaveLength(3);
       node.log.scavenge();
-      expect(idsOf((await store.readFeed(before, 10)).events)).toEqual(idsOf(young));
+      expect(idsOf((await store.readAll(before, 10)).events)).toEqual(idsOf(young));
       await mustAppend(store, { ...append, expectedRevision: 2n, events: newEvents(1) });
     });
 
@@ -182,7 +182,7 @@ describe('EventStoreDB adapter', () => {
     for (let at = 0; at < 5; at += 1) {
       await store.readStream(append.stream, { limit: 3 });
       await store.readStreamTail(append.stream, 3);
-      await store.readFeed(0n, 3);
+      await store.readAll(0n, 3);
       await store.head();
     }
     await expect.poll(() => node.openReads.size, { timeout: 20_000 }).toBe(0);

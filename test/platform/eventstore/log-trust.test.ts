@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LogDoubted, LogTrust } from '../../../src/platform/eventstore/log-trust.ts';
+import { LogNotTrusted, LogTrust } from '../../../src/platform/eventstore/log-trust.ts';
 import type { EventStore } from '../../../src/platform/eventstore/port.ts';
 import { whileTrusted } from '../../../src/platform/eventstore/trusted-store.ts';
 
@@ -10,15 +10,15 @@ describe('trust in the event log', () => {
     const appended: unknown[] = [];
     const raw = {
       append: (append: unknown) => Promise.resolve(appended.push(append)),
-      readFeed: () => Promise.resolve('read'),
+      readAll: () => Promise.resolve('read'),
     } as unknown as EventStore;
     return { store: whileTrusted(raw, trust), appended };
   };
 
   it('offers what the store offers to threads, and nothing where the store offers nothing', () => {
-    const feedAddress = { kind: 'postgres', database: {} } as const;
-    expect(whileTrusted({ feedAddress } as EventStore, new LogTrust()).feedAddress).toBe(feedAddress);
-    expect(whileTrusted({} as EventStore, new LogTrust())).not.toHaveProperty('feedAddress');
+    const logAddress = { kind: 'postgres', database: {} } as const;
+    expect(whileTrusted({ logAddress } as EventStore, new LogTrust()).logAddress).toBe(logAddress);
+    expect(whileTrusted({} as EventStore, new LogTrust())).not.toHaveProperty('logAddress');
   });
 
   it('lets an append wait for a check that is under way', async () => {
@@ -36,8 +36,8 @@ describe('trust in the event log', () => {
     const trust = new LogTrust();
     const { store, appended } = storeThat(trust);
     trust.contradicted('log_older', 'it ends at 3');
-    await expect(store.append(APPEND)).rejects.toThrow(LogDoubted);
-    await expect(store.readFeed(0n, 1)).resolves.toBe('read');
+    await expect(store.append(APPEND)).rejects.toThrow(LogNotTrusted);
+    await expect(store.readAll(0n, 1)).resolves.toBe('read');
     expect(appended).toHaveLength(0);
   });
 

@@ -42,7 +42,7 @@ const appendTo = (stream: string, expectedRevision = -1n, events = 1): Append =>
     data: '{}',
     metadata,
   })),
-  take: [],
+  claim: [],
   release: [],
 });
 
@@ -74,7 +74,7 @@ it('three processes, each writing single events and groups, leave one log withou
   await Promise.all([contend(stores[0]!), contend(stores[1]!), alone(stores[2]!), contend(stores[2]!)]);
   await Promise.all([alone(stores[0]!), together(stores[1]!), alone(stores[2]!), contend(stores[2]!)]);
 
-  const { events } = await stores[0]!.readFeed(0n, 10_000);
+  const { events } = await stores[0]!.readAll(0n, 10_000);
   expect(events.map(({ position }) => position)).toEqual(events.map((_, at) => BigInt(at + 1)));
   expect(events.map(({ id }) => id).sort()).toEqual(appended.sort());
   expect(events.map(({ recordedAt }) => recordedAt)).toEqual(

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { AggregateLoader } from '../../../src/platform/execution/aggregate-loader.ts';
 import { defineAggregate, streamName } from '../../../src/platform/kernel/aggregate.ts';
 import { defineEvents } from '../../../src/platform/kernel/event.ts';
-import { openHouse, type House } from '../projector/house.ts';
+import { openProjectorApplication, type ProjectorApplication } from '../projector/projector-application.ts';
 import { TENANTS } from '../projector/ledger.ts';
 
 const bellEvents = defineEvents('bell', { BellRung: { version: 1, schema: z.object({}), audit: false } });
@@ -14,17 +14,17 @@ const doubled = defineAggregate(bellEvents, 0, (count: number) => count + 2);
 const RUNG = { type: 'BellRung', data: {} };
 
 describe('loads', () => {
-  let house: House;
+  let application: ProjectorApplication;
   beforeAll(async () => {
-    house = await openHouse([bellEvents]);
+    application = await openProjectorApplication([bellEvents]);
   });
-  afterAll(() => house.close());
+  afterAll(() => application.close());
   const newStream = () => streamName('bell', TENANTS[0]!, randomUUID());
 
   /** A loader, and the streams that it looks at in the store. What a look has found arrives when `arrival` has passed. */
   const newLoader = (arrival: () => Promise<void> = () => Promise.resolve()) => {
     const looks: string[] = [];
-    const store = new Proxy(house.store, {
+    const store = new Proxy(application.store, {
       get: (target, key) => {
         const value = Reflect.get(target, key) as unknown;
         if (typeof value !== 'function') return value;
@@ -38,13 +38,13 @@ describe('loads', () => {
         };
       },
     });
-    return { loader: new AggregateLoader(store, house.codec), looks };
+    return { loader: new AggregateLoader(store, application.codec), looks };
   };
 
   it('that are asked for together share one look at the store', async () => {
     const { loader, looks } = newLoader();
     const [stream, other] = [newStream(), newStream()];
-    await house.happen(stream, [RUNG, RUNG]);
+    await application.happen(stream, [RUNG, RUNG]);
     const loads = [
       loader.load(rings, stream),
       loader.load(rings, stream),
@@ -58,7 +58,7 @@ describe('loads', () => {
   it('of two kinds of state of one stream are each their own', async () => {
     const { loader } = newLoader();
     const stream = newStream();
-    await house.happen(stream, [RUNG]);
+    await application.happen(stream, [RUNG]);
     expect(await Promise.all([loader.load(rings, stream), loader.load(doubled, stream)])).toEqual([1, 2]);
   });
 
@@ -70,7 +70,7 @@ describe('loads', () => {
     const early = loader.load(rings, stream);
     await nextTurn();
     await nextTurn();
-    await house.happen(stream, [RUNG]);
+    await application.happen(stream, [RUNG]);
     const late = loader.load(rings, stream);
     await nextTurn();
     arrive();

@@ -2,14 +2,18 @@ import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { AggregateLoader } from '../../../src/platform/execution/aggregate-loader.ts';
-import { Executor, type Issuer } from '../../../src/platform/execution/executor.ts';
-import type { Call } from '../../../src/app/http/route.ts';
+import { Executor, type ExecutionContext } from '../../../src/platform/execution/executor.ts';
+import type { HandlerContext } from '../../../src/app/http/route.ts';
 import { defineAggregate, streamName } from '../../../src/platform/kernel/aggregate.ts';
 import { accept, acceptWith, defineCommand } from '../../../src/platform/kernel/command.ts';
 import { defineEvents, type EventOf } from '../../../src/platform/kernel/event.ts';
 import { conflict, isFailure, orThrow } from '../../../src/platform/kernel/failure.ts';
 import { TENANTS } from '../projector/ledger.ts';
-import { openHouse, type House, type Process } from '../projector/house.ts';
+import {
+  openProjectorApplication,
+  type ProjectorApplication,
+  type Process,
+} from '../projector/projector-application.ts';
 
 const seatEvents = defineEvents('hall', {
   SeatTaken: { version: 1, schema: z.object({ seat: z.int(), by: z.string() }), audit: false },
@@ -46,7 +50,7 @@ const register = defineCommand({
   aggregate: hall,
   stream: (input: { id: string; name: string }, { tenantId }) => streamName('hall', tenantId, input.id),
   decide: (_state, { name }) =>
-    accept([{ type: 'SeatTaken' as const, data: { seat: 1, by: name } }], { take: [{ kind: 'name', value: name }] }),
+    accept([{ type: 'SeatTaken' as const, data: { seat: 1, by: name } }], { claim: [{ kind: 'name', value: name }] }),
   whenClaimed: () => conflict('that name is taken'),
 });
 const registerNumbered = defineCommand({
@@ -54,7 +58,7 @@ const registerNumbered = defineCommand({
   name: 'register-numbered',
   prepare: async ({ name }: { id: string; name: string }, ports: { next: () => number }) => `${name}-${ports.next()}`,
   decide: (_state, _input, _context, name: string) =>
-    accept([{ type: 'SeatTaken' as const, data: { seat: 1, by: name } }], { take: [{ kind: 'name', value: name }] }),
+    accept([{ type: 'SeatTaken' as const, data: { seat: 1, by: name } }], { claim: [{ kind: 'name', value: name }] }),
   whenClaimed: () => 'prepareAgain' as const,
 });
 
@@ -62,8 +66,8 @@ const registerNumbered = defineCommand({
 export function doesNotCompile(
   none: Executor<Record<never, never>>,
   one: Executor<{ next: () => number }>,
-  call: Call<never, never, never>,
-  issuer: Issuer,
+  call: HandlerContext<never, never, never>,
+  execution: ExecutionContext,
 ): void {
   const needsMore = defineCommand({
     ...register,
@@ -72,9 +76,9 @@ export function doesNotCompile(
   });
   const input = { id: '1', name: 'Ada' };
   // @ts-expect-error the executor has no port at all
-  void none.execute(registerNumbered, input, issuer);
+  void none.execute(registerNumbered, input, execution);
   // @ts-expect-error the executor lacks one of the two ports
-  void one.execute(needsMore, input, issuer);
+  void one.execute(needsMore, input, execution);
   // @ts-expect-error the application has no such port
   void call.run(registerNumbered, input);
   // @ts-expect-error another input
@@ -82,12 +86,12 @@ export function doesNotCompile(
 }
 
 describe('commands that run at the same time', () => {
-  let house: House;
+  let application: ProjectorApplication;
   let nodes: Process[];
   let executors: Executor<{ next: () => number }>[];
   beforeAll(async () => {
-    house = await openHouse([seatEvents]);
-    nodes = [house, await house.another()];
+    application = await openProjectorApplication([seatEvents]);
+    nodes = [application, await application.another()];
     let number = 0;
     // Everybody begins with the same few numbers, so that they are lost to each other again and again.
     const next = () => 1 + ((number += 1) >> 2);
@@ -95,14 +99,14 @@ describe('commands that run at the same time', () => {
       ({ store, codec }) =>
         new Executor(store, codec, new AggregateLoader(store, codec), digest, () => ({
           ports: { next },
-          undo: async () => {},
+          compensate: async () => {},
         })),
     );
   });
-  afterAll(() => house.close());
+  afterAll(() => application.close());
   const issuer = { tenantId: TENANTS[0]!, actor: { kind: 'system' as const, id: 'test' } };
   const seatsOf = async (name: string) =>
-    (await house.store.readStream(streamName('hall', TENANTS[0]!, name))).map(
+    (await application.store.readStream(streamName('hall', TENANTS[0]!, name))).map(
       ({ data }) => (data as { seat: number }).seat,
     );
 
@@ -130,7 +134,7 @@ describe('commands that run at the same time', () => {
   describe('after another on the same stream', () => {
     const countReads = () => {
       let reads = 0;
-      const store = new Proxy(house.store, {
+      const store = new Proxy(application.store, {
         get: (target, key) => {
           if (key === 'readStream') reads += 1;
           const value = Reflect.get(target, key) as unknown;
@@ -139,10 +143,10 @@ describe('commands that run at the same time', () => {
       });
       const executor = new Executor<{ next: () => number }>(
         store,
-        house.codec,
-        new AggregateLoader(store, house.codec),
+        application.codec,
+        new AggregateLoader(store, application.codec),
         digest,
-        () => ({ ports: { next: () => 0 }, undo: async () => {} }),
+        () => ({ ports: { next: () => 0 }, compensate: async () => {} }),
       );
       return { executor, reads: () => reads };
     };
@@ -182,11 +186,11 @@ describe('commands that run at the same time', () => {
   it('take back what a preparation kept, where it throws as where the decision refuses', async () => {
     const undone: string[] = [];
     const executor = new Executor<{ what: string }>(
-      house.store,
-      house.codec,
-      new AggregateLoader(house.store, house.codec),
+      application.store,
+      application.codec,
+      new AggregateLoader(application.store, application.codec),
       digest,
-      () => ({ ports: { what: 'kept' }, undo: async () => void undone.push('undone') }),
+      () => ({ ports: { what: 'kept' }, compensate: async () => void undone.push('undone') }),
     );
     const fail = (how: 'throws' | 'refuses' | 'decides') =>
       executor.execute(
@@ -228,7 +232,7 @@ describe('commands that run at the same time', () => {
     const names = await Promise.all(
       ids.map(
         async (id) =>
-          ((await house.store.readStream(streamName('hall', TENANTS[0]!, id)))[0]!.data as { by: string }).by,
+          ((await application.store.readStream(streamName('hall', TENANTS[0]!, id)))[0]!.data as { by: string }).by,
       ),
     );
     expect(new Set(names).size).toBe(6);
@@ -240,7 +244,7 @@ describe('commands that run at the same time', () => {
     const fresh = () =>
       new Executor(store, codec, new AggregateLoader(store, codec), digest, () => ({
         ports: {},
-        undo: async () => {},
+        compensate: async () => {},
       }));
     const first = orThrow(
       await fresh().execute(register, { id: 'again', name: 'a'.repeat(64) }, { ...issuer, commandId }),
@@ -257,7 +261,7 @@ describe('commands that run at the same time', () => {
         data: '{}',
         metadata: { actor: issuer.actor, correlationId: commandId, causationId: commandId, commandId },
       })),
-      take: [],
+      claim: [],
       release: [],
     });
     expect(verdict).toMatchObject({ kind: 'appended', revision: first.revision, position: first.position });

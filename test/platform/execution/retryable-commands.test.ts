@@ -11,7 +11,7 @@ import { acceptWith, defineCommand } from '../../../src/platform/kernel/command.
 import { defineEvents, type EventOf } from '../../../src/platform/kernel/event.ts';
 import { conflict, orThrow } from '../../../src/platform/kernel/failure.ts';
 import { withNode } from '../../fixtures/eventstoredb/with-node.ts';
-import { MemoryPersonKeys, openHouse } from '../projector/house.ts';
+import { MemoryPersonKeys, openProjectorApplication } from '../projector/projector-application.ts';
 import { TENANTS } from '../projector/ledger.ts';
 
 const counterEvents = defineEvents('counter', {
@@ -60,7 +60,7 @@ let preparations = 0;
 const newExecutor = (store: EventStore) =>
   new Executor<{ prepared: () => number }>(store, codec, new AggregateLoader(store, codec), digest, () => ({
     ports: { prepared: () => (preparations += 1) },
-    undo: async () => {},
+    compensate: async () => {},
   }));
 
 function describeRetries(name: string, withStore: (use: (store: EventStore) => Promise<void>) => Promise<void>) {
@@ -146,8 +146,8 @@ function describeRetries(name: string, withStore: (use: (store: EventStore) => P
 }
 
 describeRetries('PostgreSQL', async (use) => {
-  const house = await openHouse([counterEvents]);
-  await use(house.store).finally(() => house.close());
+  const application = await openProjectorApplication([counterEvents]);
+  await use(application.store).finally(() => application.close());
 });
 {
   const { startNode, openStore } = withNode();

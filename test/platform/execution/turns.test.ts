@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Turns } from '../../../src/platform/execution/turns.ts';
+import { KeyedMutex } from '../../../src/platform/execution/keyed-mutex.ts';
 
 function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
   let open = (): void => undefined;
@@ -9,7 +9,7 @@ function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
 
 describe('turns by name', () => {
   it('are taken one after another, in the order in which they were asked for', async () => {
-    const turns = new Turns();
+    const mutex = new KeyedMutex();
     const log: string[] = [];
     const door = gate();
     const work = (name: string) => async () => {
@@ -17,22 +17,22 @@ describe('turns by name', () => {
       await door.opened;
       log.push(`${name} ends`);
     };
-    const all = ['a', 'b', 'c'].map((name) => turns.take('stream', work(name)));
+    const all = ['a', 'b', 'c'].map((name) => mutex.run('stream', work(name)));
     door.open();
     await Promise.all(all);
     expect(log).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
   });
 
   it('of different names are taken side by side', async () => {
-    const turns = new Turns();
+    const mutex = new KeyedMutex();
     const meeting = gate();
-    await Promise.all([turns.take('one', () => meeting.opened), turns.take('other', async () => meeting.open())]);
+    await Promise.all([mutex.run('one', () => meeting.opened), mutex.run('other', async () => meeting.open())]);
   });
 
   it('go on after one that failed, which tells only its own caller', async () => {
-    const turns = new Turns();
-    const failed = turns.take('stream', () => Promise.reject(new Error('mine')));
-    const next = turns.take('stream', () => Promise.resolve('next'));
+    const mutex = new KeyedMutex();
+    const failed = mutex.run('stream', () => Promise.reject(new Error('mine')));
+    const next = mutex.run('stream', () => Promise.resolve('next'));
     await expect(failed).rejects.toThrow('mine');
     await expect(next).resolves.toBe('next');
   });

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { isFailure } from '../../../src/platform/kernel/failure.ts';
 import { asTenantId, type TenantId } from '../../../src/platform/kernel/ids.ts';
-import { authorityKeyPlace, VaultCertificateService } from '../../../src/platform/pki/certificate-service.ts';
+import { authorityKeyLocation, VaultCertificateService } from '../../../src/platform/pki/certificate-service.ts';
 import { trustAuthority, verifyDeviceCertificate } from '../../../src/platform/pki/device-identity.ts';
-import type { SecretPlace, Vault } from '../../../src/platform/vault/vault.ts';
+import type { SecretLocation, Vault } from '../../../src/platform/vault/vault.ts';
 import { DAY, newAuthority, newTenant, NOW } from './fixtures.ts';
 
 /** A vault in memory that counts how often somebody looks. */
@@ -13,12 +13,12 @@ class CountingVault implements Vault {
   looks = 0;
   failing = false;
 
-  put(_tenantId: TenantId, _place: SecretPlace, secret: string | Buffer): Promise<string> {
+  put(_tenantId: TenantId, _place: SecretLocation, secret: string | Buffer): Promise<string> {
     const reference = randomUUID();
     this.secrets.set(reference, Buffer.from(secret));
     return Promise.resolve(reference);
   }
-  get(_tenantId: TenantId, _place: SecretPlace, reference: string): Promise<Buffer | undefined> {
+  get(_tenantId: TenantId, _place: SecretLocation, reference: string): Promise<Buffer | undefined> {
     this.looks += 1;
     return this.failing ? Promise.reject(new Error('vault is away')) : Promise.resolve(this.secrets.get(reference));
   }
@@ -33,7 +33,7 @@ async function withAuthority() {
   const certificates = new VaultCertificateService(vault);
   const tenantId = newTenant();
   const { privateKeyPem, ...authority } = newAuthority();
-  const privateKeyRef = await vault.put(tenantId, authorityKeyPlace(tenantId), privateKeyPem);
+  const privateKeyRef = await vault.put(tenantId, authorityKeyLocation(tenantId), privateKeyPem);
   return { vault, certificates, tenantId, authority: { ...authority, privateKeyRef } };
 }
 

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { ifReadable, readCertificate } from '../../../src/platform/pki/certificate.ts';
 import { DerError, elements, readDer } from '../../../src/platform/pki/der-reader.ts';
 import type { Element } from '../../../src/platform/pki/der-reader.ts';
-import { embed, encode, explicit, integer, sequence } from '../../../src/platform/pki/der.ts';
+import { embed, encode, explicit, unsignedInteger, sequence } from '../../../src/platform/pki/der.ts';
 import type { Node } from '../../../src/platform/pki/der.ts';
-import { prepareIssuer } from '../../../src/platform/pki/issuer.ts';
+import { prepareCertificateIssuer } from '../../../src/platform/pki/certificate-issuer.ts';
 import { firstCertificate } from '../../../src/platform/pki/pem.ts';
 import { issued, newAuthority, newTenant, rsaAuthority } from './fixtures.ts';
 
@@ -14,7 +14,7 @@ const rebuilt = (parts: readonly Node[]): Buffer => encode(sequence(...parts));
 
 describe('taking a certificate apart', () => {
   const original = firstCertificate(
-    issued(prepareIssuer(newAuthority()), { tenantId: newTenant(), deviceId: randomUUID() }).certificatePem,
+    issued(prepareCertificateIssuer(newAuthority()), { tenantId: newTenant(), deviceId: randomUUID() }).certificatePem,
   );
   const [tbs, algorithm, signature] = members(original).map(embed) as [Node, Node, Node];
   const inner = members(members(original)[0]?.der ?? Buffer.of()).map(embed);
@@ -38,13 +38,13 @@ describe('taking a certificate apart', () => {
   });
 
   it.each([
-    ['a fourth part behind the signature', rebuilt([tbs, algorithm, signature, integer(Buffer.of(1))])],
+    ['a fourth part behind the signature', rebuilt([tbs, algorithm, signature, unsignedInteger(Buffer.of(1))])],
     ['no signature', rebuilt([tbs, algorithm])],
     ['an algorithm outside that is not the one inside', rebuilt([tbs, sequence(), signature])],
-    ['a field behind the extensions', withInner([...inner, integer(Buffer.of(1))])],
+    ['a field behind the extensions', withInner([...inner, unsignedInteger(Buffer.of(1))])],
     ['two sets of extensions', withInner([...inner, ...inner.slice(-1)])],
     ['no version, which means the first', withInner(inner.slice(1))],
-    ['the second version', withInner([explicit(0, integer(Buffer.of(1))), ...inner.slice(1)])],
+    ['the second version', withInner([explicit(0, unsignedInteger(Buffer.of(1))), ...inner.slice(1)])],
     ['two versions', withInner([...inner.slice(0, 1), ...inner])],
     ['no public key', withInner([...inner.slice(0, 6), ...inner.slice(7)])],
   ])('refuses %s', (_what, der) => {

@@ -1,7 +1,7 @@
 import forge from 'node-forge';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DerError, Fields, TAG, elements, readDer } from '../../../src/platform/pki/der-reader.ts';
+import { DerError, SequenceReader, TAG, elements, readDer } from '../../../src/platform/pki/der-reader.ts';
 import { readBoolean, readFlags, readText, readTime, readUnsigned } from '../../../src/platform/pki/der-values.ts';
 import {
   bitString,
@@ -9,7 +9,7 @@ import {
   embed,
   encode,
   explicit,
-  integer,
+  unsignedInteger,
   octetString,
   sequence,
   time,
@@ -17,7 +17,7 @@ import {
 } from '../../../src/platform/pki/der.ts';
 
 const hex = (text: string): Buffer => Buffer.from(text.replaceAll(' ', ''), 'hex');
-const written = (bytes: string): string => encode(integer(hex(bytes))).toString('hex');
+const written = (bytes: string): string => encode(unsignedInteger(hex(bytes))).toString('hex');
 const timeText = (epochMs: number): string => {
   const { tag, content } = readDer(encode(time(epochMs)));
   return `${tag.toString(16)} ${content.toString('latin1')}`;
@@ -62,7 +62,7 @@ describe('writing DER', () => {
   });
 
   it('writes what node-forge reads back', () => {
-    const der = encode(sequence(utf8('Käse'), integer(hex('c0ffee')), octetString(Buffer.alloc(300, 7))));
+    const der = encode(sequence(utf8('Käse'), unsignedInteger(hex('c0ffee')), octetString(Buffer.alloc(300, 7))));
     const { value } = forge.asn1.fromDer(der.toString('latin1'));
     const [text, number, octets] = value as forge.asn1.Asn1[];
     expect(Buffer.from(text?.value as string, 'latin1').toString('utf8')).toBe('Käse');
@@ -101,10 +101,10 @@ describe('reading DER', () => {
   });
 
   it('refuses members that are missing, of another kind, or too many', () => {
-    const two = readDer(encode(sequence(integer(hex('01')), integer(hex('02')))));
-    expect(() => new Fields(two).take(TAG.octetString)).toThrow(DerError);
-    expect(() => new Fields(two).end()).toThrow(DerError);
-    const none = new Fields(readDer(hex('3000')));
+    const two = readDer(encode(sequence(unsignedInteger(hex('01')), unsignedInteger(hex('02')))));
+    expect(() => new SequenceReader(two).take(TAG.octetString)).toThrow(DerError);
+    expect(() => new SequenceReader(two).end()).toThrow(DerError);
+    const none = new SequenceReader(readDer(hex('3000')));
     expect(() => none.takeAny()).toThrow(DerError);
     expect(none.takeIf(TAG.integer)).toBeUndefined();
   });

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { createAuthority } from '../../../src/platform/pki/authority.ts';
 import { readCertificate } from '../../../src/platform/pki/certificate.ts';
 import { issueDeviceCertificate } from '../../../src/platform/pki/device-certificate.ts';
-import { prepareIssuer } from '../../../src/platform/pki/issuer.ts';
+import { prepareCertificateIssuer } from '../../../src/platform/pki/certificate-issuer.ts';
 import { OID } from '../../../src/platform/pki/object-identifiers.ts';
 import { firstCertificate } from '../../../src/platform/pki/pem.ts';
 import { DAY, NOW, issued, newAuthority, newTenant, rsaAuthority } from './fixtures.ts';
 import { hasOpenssl, openssl, selfSignedByOpenssl, withOpenssl } from './openssl.ts';
 
 const authority = newAuthority();
-const issuer = prepareIssuer(authority);
+const issuer = prepareCertificateIssuer(authority);
 
 describe('a device certificate', () => {
   const tenantId = newTenant();
@@ -85,14 +85,14 @@ describe('the key identifiers of a device certificate', () => {
     ]);
     const foreign = rsaAuthority();
     const [ownName] = identifiers(foreign.certificatePem);
-    expect(identifiers(issued(prepareIssuer(foreign)).certificatePem)[1]).toBe(ownName);
+    expect(identifiers(issued(prepareCertificateIssuer(foreign)).certificatePem)[1]).toBe(ownName);
     expect(ownName).not.toBe(identifierOf(foreign.certificatePem, 'rsa'));
   });
 
   it('name an authority that gives itself no name by the hash of its key', () => {
     const nameless = rsaAuthority({ withoutIdentifiers: true });
     expect(identifiers(nameless.certificatePem)).toEqual([undefined, undefined]);
-    expect(identifiers(issued(prepareIssuer(nameless)).certificatePem)[1]).toBe(
+    expect(identifiers(issued(prepareCertificateIssuer(nameless)).certificatePem)[1]).toBe(
       identifierOf(nameless.certificatePem, 'rsa'),
     );
   });
@@ -108,7 +108,7 @@ describe('the validity of a device certificate', () => {
   it('stays within that of its authority', () => {
     const device = issued(issuer, { notBefore: NOW, notAfter: NOW + 100 * 365 * DAY });
     expect(device.notAfter).toBe(authority.expiresAt);
-    const young = prepareIssuer(rsaAuthority({ notBefore: NOW - 1000 }));
+    const young = prepareCertificateIssuer(rsaAuthority({ notBefore: NOW - 1000 }));
     expect(issued(young).notBefore).toBe(NOW - 1000);
   });
 
@@ -126,7 +126,7 @@ describe('the validity of a device certificate', () => {
   });
 
   it('is read alike on both sides of 2050, one issuer writing both forms in turn', () => {
-    const old = prepareIssuer(
+    const old = prepareCertificateIssuer(
       createAuthority({ commonName: 'CA', organization: 'Acme', years: 30, now: Date.UTC(2040, 0, 1) }),
     );
     const ends = [Date.UTC(2049, 11, 31, 23, 59, 59), Date.UTC(2050, 0, 1), Date.UTC(2049, 5, 1), Date.UTC(2055, 0, 1)];
@@ -142,14 +142,16 @@ describe('the validity of a device certificate', () => {
 describe('an issuer', () => {
   it('is refused a key that is not the authority’s', () => {
     const { privateKeyPem } = newAuthority();
-    expect(() => prepareIssuer({ certificatePem: authority.certificatePem, privateKeyPem })).toThrow(TypeError);
-    expect(() => prepareIssuer({ certificatePem: 'nothing', privateKeyPem })).toThrow(TypeError);
+    expect(() => prepareCertificateIssuer({ certificatePem: authority.certificatePem, privateKeyPem })).toThrow(
+      TypeError,
+    );
+    expect(() => prepareCertificateIssuer({ certificatePem: 'nothing', privateKeyPem })).toThrow(TypeError);
   });
 
   it('of RSA signs P-256 leaves that name it exactly as it spells itself', () => {
     const rsa = rsaAuthority();
     const ca = new X509Certificate(rsa.certificatePem);
-    const leaf = new X509Certificate(issued(prepareIssuer(rsa)).certificatePem);
+    const leaf = new X509Certificate(issued(prepareCertificateIssuer(rsa)).certificatePem);
     expect(leaf.verify(ca.publicKey)).toBe(true);
     expect(leaf.checkIssued(ca)).toBe(true);
     expect(leaf.publicKey.asymmetricKeyDetails?.namedCurve).toBe('prime256v1');
@@ -162,7 +164,10 @@ describe.skipIf(!hasOpenssl)(withOpenssl('openssl verify -x509_strict -purpose s
 
   it('accepts a device under a generated authority, with the extensions of the profile', () => {
     const ca = newAuthority(Date.now());
-    const files = { 'ca.pem': ca.certificatePem, 'device.pem': issued(prepareIssuer(ca), current).certificatePem };
+    const files = {
+      'ca.pem': ca.certificatePem,
+      'device.pem': issued(prepareCertificateIssuer(ca), current).certificatePem,
+    };
     expect(openssl(verify, files)).toMatchObject({ ok: true });
     const { output } = openssl(['x509', '-in', 'device.pem', '-noout', '-text'], files);
     expect(output).toMatch(/Basic Constraints: critical\s+CA:FALSE/);
@@ -174,7 +179,7 @@ describe.skipIf(!hasOpenssl)(withOpenssl('openssl verify -x509_strict -purpose s
 
   it('refuses it as a server, and under another authority of the same name', () => {
     const [ca, namesake] = [newAuthority(Date.now()), newAuthority(Date.now())];
-    const device = issued(prepareIssuer(ca), current).certificatePem;
+    const device = issued(prepareCertificateIssuer(ca), current).certificatePem;
     const asServer = ['verify', '-purpose', 'sslserver', '-CAfile', 'ca.pem', 'device.pem'];
     expect(openssl(asServer, { 'ca.pem': ca.certificatePem, 'device.pem': device })).toMatchObject({ ok: false });
     expect(openssl(verify, { 'ca.pem': namesake.certificatePem, 'device.pem': device })).toMatchObject({ ok: false });
@@ -187,7 +192,7 @@ describe.skipIf(!hasOpenssl)(withOpenssl('openssl verify -x509_strict -purpose s
     ['a longer name', ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-subj', '/C=DE/O=Acme/CN=x']],
   ])('accepts a device under an authority that openssl made: %s', (_what, args) => {
     const { cert, key } = selfSignedByOpenssl(...args, '-addext', 'keyUsage=critical,keyCertSign,cRLSign');
-    const device = issued(prepareIssuer({ certificatePem: cert, privateKeyPem: key }), {
+    const device = issued(prepareCertificateIssuer({ certificatePem: cert, privateKeyPem: key }), {
       ...current,
       notBefore: Date.now() + 1000,
     });

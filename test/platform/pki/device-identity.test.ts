@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { signed, tbsCertificate } from '../../../src/platform/pki/certificate-writing.ts';
-import { boolean, encode, integer, octetString, sequence } from '../../../src/platform/pki/der.ts';
+import { signedSequence, tbsCertificate } from '../../../src/platform/pki/certificate-writing.ts';
+import { boolean, encode, unsignedInteger, octetString, sequence } from '../../../src/platform/pki/der.ts';
 import type { Node } from '../../../src/platform/pki/der.ts';
 import {
   readDeviceClaims,
@@ -20,7 +20,7 @@ import {
   subjectAltName,
   uriName,
 } from '../../../src/platform/pki/extension-writing.ts';
-import { prepareIssuer } from '../../../src/platform/pki/issuer.ts';
+import { prepareCertificateIssuer } from '../../../src/platform/pki/certificate-issuer.ts';
 import { OID, algorithmOid } from '../../../src/platform/pki/object-identifiers.ts';
 import { firstCertificate } from '../../../src/platform/pki/pem.ts';
 import { DAY, NOW, issued, leafContents, newAuthority, newTenant, rsaAuthority, signLeaf } from './fixtures.ts';
@@ -28,7 +28,7 @@ import { DAY, NOW, issued, leafContents, newAuthority, newTenant, rsaAuthority, 
 const tenantId = newTenant();
 const deviceId = randomUUID();
 const authority = newAuthority();
-const issuer = prepareIssuer(authority);
+const issuer = prepareCertificateIssuer(authority);
 const trusted = trustAuthority(tenantId, authority.certificatePem);
 const device = issued(issuer, { tenantId, deviceId });
 const verify = (presented: string | Uint8Array, authorities = [trusted], now = NOW) =>
@@ -61,13 +61,13 @@ describe('a presented device certificate', () => {
 
   it('proves it under an RSA authority', () => {
     const rsa = rsaAuthority();
-    const presented = issued(prepareIssuer(rsa), { tenantId, deviceId }).certificatePem;
+    const presented = issued(prepareCertificateIssuer(rsa), { tenantId, deviceId }).certificatePem;
     expect(verify(presented, [trustAuthority(tenantId, rsa.certificatePem)])).toMatchObject({ tenantId, deviceId });
   });
 
   it('proves nothing to another tenant, even when that one’s authority is at hand', () => {
     const [other, theirs] = [newTenant(), newAuthority()];
-    const foreign = issued(prepareIssuer(theirs), { tenantId, deviceId }).certificatePem;
+    const foreign = issued(prepareCertificateIssuer(theirs), { tenantId, deviceId }).certificatePem;
     expect(verify(foreign, [trustAuthority(other, theirs.certificatePem)])).toEqual({ refused: 'unknown authority' });
     expect(verify(foreign, [trusted, trustAuthority(other, theirs.certificatePem)])).toEqual({
       refused: 'bad signature',
@@ -115,7 +115,7 @@ describe('what is not a device certificate', () => {
     return sequence(...parts.flatMap(({ value }) => value as Node[]));
   };
   const critical = (dotted: string) =>
-    sequence(algorithmOid(dotted).node, boolean(true), octetString(encode(integer(Uint8Array.of(1)))));
+    sequence(algorithmOid(dotted).node, boolean(true), octetString(encode(unsignedInteger(Uint8Array.of(1)))));
 
   it('the contents that the cases below start from are sound', () => {
     expect(verify(signLeaf(issuer, sound))).toMatchObject({ verified: true });
@@ -194,8 +194,8 @@ describe('what is not a device certificate', () => {
   });
 
   it('is refused under an EC authority that signed it in the name of an RSA algorithm', () => {
-    const algorithm = prepareIssuer(rsaAuthority()).algorithm;
-    const presented = signed({ ...issuer, algorithm }, tbsCertificate({ ...sound, algorithm }));
+    const algorithm = prepareCertificateIssuer(rsaAuthority()).algorithm;
+    const presented = signedSequence({ ...issuer, algorithm }, tbsCertificate({ ...sound, algorithm }));
     expect(verify(presented)).toEqual({ refused: 'bad signature' });
   });
 

@@ -5,7 +5,7 @@ import { asTenantId } from '../../../src/platform/kernel/ids.ts';
 import type { TenantId } from '../../../src/platform/kernel/ids.ts';
 import { createAuthority } from '../../../src/platform/pki/authority.ts';
 import type { Authority } from '../../../src/platform/pki/authority.ts';
-import { signed, tbsCertificate } from '../../../src/platform/pki/certificate-writing.ts';
+import { signedSequence, tbsCertificate } from '../../../src/platform/pki/certificate-writing.ts';
 import type { CertificateContents } from '../../../src/platform/pki/certificate-writing.ts';
 import { embed } from '../../../src/platform/pki/der.ts';
 import { issueDeviceCertificate } from '../../../src/platform/pki/device-certificate.ts';
@@ -20,7 +20,7 @@ import {
   subjectAltName,
   uriName,
 } from '../../../src/platform/pki/extension-writing.ts';
-import type { Issuer } from '../../../src/platform/pki/issuer.ts';
+import type { CertificateIssuer } from '../../../src/platform/pki/certificate-issuer.ts';
 import { generateKeyPair } from '../../../src/platform/pki/key-pair.ts';
 import { OID } from '../../../src/platform/pki/object-identifiers.ts';
 import { freshSerialNumber } from '../../../src/platform/pki/serial-number.ts';
@@ -36,7 +36,7 @@ export const newAuthority = (now = NOW): Authority =>
   createAuthority({ commonName: 'Acme CA', organization: 'Acme', years: 10, now });
 
 /** A device certificate, by default for a year from NOW. */
-export function issued(issuer: Issuer, request: Partial<DeviceCertificateRequest> = {}): DeviceCertificate {
+export function issued(issuer: CertificateIssuer, request: Partial<DeviceCertificateRequest> = {}): DeviceCertificate {
   const answer = issueDeviceCertificate(issuer, {
     tenantId: newTenant(),
     deviceId: randomUUID(),
@@ -49,7 +49,7 @@ export function issued(issuer: Issuer, request: Partial<DeviceCertificateRequest
 }
 
 /** The parts of a sound device certificate, so that a test can exchange one and sign the result. */
-export function leafContents(issuer: Issuer, tenantId: string, deviceId: string): CertificateContents {
+export function leafContents(issuer: CertificateIssuer, tenantId: string, deviceId: string): CertificateContents {
   return {
     algorithm: issuer.algorithm,
     serial: freshSerialNumber(),
@@ -66,8 +66,8 @@ export function leafContents(issuer: Issuer, tenantId: string, deviceId: string)
   };
 }
 
-export const signLeaf = (issuer: Issuer, contents: CertificateContents): Buffer =>
-  signed(issuer, tbsCertificate(contents));
+export const signLeaf = (issuer: CertificateIssuer, contents: CertificateContents): Buffer =>
+  signedSequence(issuer, tbsCertificate(contents));
 
 export interface RsaRequest {
   readonly bits?: number;

@@ -6,7 +6,7 @@ import {
   trustAuthority,
   verifyDeviceCertificate,
 } from '../../../src/platform/pki/device-identity.ts';
-import { prepareIssuer } from '../../../src/platform/pki/issuer.ts';
+import { prepareCertificateIssuer } from '../../../src/platform/pki/certificate-issuer.ts';
 import { firstCertificate, pem, pemBlocks } from '../../../src/platform/pki/pem.ts';
 import { keysMatch } from '../../../src/platform/pki/signature-algorithm.ts';
 import { inspectAuthority } from '../../../src/platform/pki/uploaded-authority.ts';
@@ -16,8 +16,8 @@ import { NOW, issued, newAuthority, newTenant, rsaAuthority } from './fixtures.t
 const tenantId = newTenant();
 const generated = newAuthority();
 const rsa = rsaAuthority();
-const device = issued(prepareIssuer(generated), { tenantId, deviceId: randomUUID() });
-const deviceUnderRsa = issued(prepareIssuer(rsa), { tenantId, deviceId: randomUUID() });
+const device = issued(prepareCertificateIssuer(generated), { tenantId, deviceId: randomUUID() });
+const deviceUnderRsa = issued(prepareCertificateIssuer(rsa), { tenantId, deviceId: randomUUID() });
 const trusted = [generated, rsa].map(({ certificatePem }) => trustAuthority(tenantId, certificatePem));
 
 /** One way of spoiling octets. What it answers may be the original again; properties allow for that. */

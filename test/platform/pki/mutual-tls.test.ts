@@ -6,7 +6,7 @@ import type { ConnectionOptions, TLSSocket, TlsOptions } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { isFailure } from '../../../src/platform/kernel/failure.ts';
 import { trustAuthority, verifyDeviceCertificate } from '../../../src/platform/pki/device-identity.ts';
-import { prepareIssuer } from '../../../src/platform/pki/issuer.ts';
+import { prepareCertificateIssuer } from '../../../src/platform/pki/certificate-issuer.ts';
 import { issueRevocationList } from '../../../src/platform/pki/revocation-list.ts';
 import { issueServerCertificate } from '../../../src/platform/pki/server-certificate.ts';
 import { DAY, issued, newAuthority, newTenant, rsaAuthority } from './fixtures.ts';
@@ -17,9 +17,9 @@ const tenantId = newTenant();
 const deviceId = randomUUID();
 const generated = newAuthority(now);
 const rsa = rsaAuthority({ notBefore: now - DAY });
-const issuer = prepareIssuer(generated);
+const issuer = prepareCertificateIssuer(generated);
 const enroll = (authority: { certificatePem: string; privateKeyPem: string }) =>
-  issued(prepareIssuer(authority), { tenantId, deviceId, notBefore: now, notAfter: now + DAY });
+  issued(prepareCertificateIssuer(authority), { tenantId, deviceId, notBefore: now, notAfter: now + DAY });
 
 interface Seen {
   readonly authorized: boolean;

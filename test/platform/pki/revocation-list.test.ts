@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { isFailure } from '../../../src/platform/kernel/failure.ts';
 import { elements, readDer } from '../../../src/platform/pki/der-reader.ts';
-import { prepareIssuer } from '../../../src/platform/pki/issuer.ts';
-import type { Issuer } from '../../../src/platform/pki/issuer.ts';
+import { prepareCertificateIssuer } from '../../../src/platform/pki/certificate-issuer.ts';
+import type { CertificateIssuer } from '../../../src/platform/pki/certificate-issuer.ts';
 import { pemBlocks } from '../../../src/platform/pki/pem.ts';
 import { issueRevocationList } from '../../../src/platform/pki/revocation-list.ts';
 import type { RevocationList, RevokedCertificate } from '../../../src/platform/pki/revocation-list.ts';
@@ -11,7 +11,7 @@ import { DAY, NOW, issued, newAuthority, rsaAuthority } from './fixtures.ts';
 import { hasOpenssl, openssl, withOpenssl } from './openssl.ts';
 
 const list = (
-  issuer: Issuer,
+  issuer: CertificateIssuer,
   entries: readonly RevokedCertificate[],
   request = { thisUpdate: NOW, nextUpdate: NOW + DAY, number: 1n },
 ): RevocationList => {
@@ -21,7 +21,7 @@ const list = (
 };
 
 describe('a revocation list', () => {
-  const issuer = prepareIssuer(newAuthority());
+  const issuer = prepareCertificateIssuer(newAuthority());
 
   it('is the same as PEM and as DER', () => {
     const { der, pem } = list(issuer, []);
@@ -39,7 +39,7 @@ describe('a revocation list', () => {
 
   it('is refused by an authority that may not sign lists', () => {
     const keyUsage = { name: 'keyUsage', keyCertSign: true, critical: true };
-    const unable = prepareIssuer(
+    const unable = prepareCertificateIssuer(
       rsaAuthority({ extensions: [{ name: 'basicConstraints', cA: true, critical: true }, keyUsage] }),
     );
     const answer = issueRevocationList(unable, [], { thisUpdate: NOW, nextUpdate: NOW + DAY, number: 1 });
@@ -66,7 +66,7 @@ describe.skipIf(!hasOpenssl)(withOpenssl('openssl on revocation lists'), () => {
     ['RSA', () => rsaAuthority({ notBefore: now - DAY })],
   ])('tells a revoked certificate from another one under a %s authority', (_which, make) => {
     const authority = make();
-    const issuer = prepareIssuer(authority);
+    const issuer = prepareCertificateIssuer(authority);
     const [kept, revoked] = [issued(issuer, current), issued(issuer, current)];
     const { pem } = list(
       issuer,
@@ -82,7 +82,7 @@ describe.skipIf(!hasOpenssl)(withOpenssl('openssl on revocation lists'), () => {
 
   it('accepts an empty list as one that revokes nothing', () => {
     const authority = newAuthority(now);
-    const issuer = prepareIssuer(authority);
+    const issuer = prepareCertificateIssuer(authority);
     const files = {
       'ca.pem': authority.certificatePem,
       'list.pem': list(issuer, [], lasting).pem,
@@ -93,10 +93,10 @@ describe.skipIf(!hasOpenssl)(withOpenssl('openssl on revocation lists'), () => {
 
   it('does not accept the list of another authority of the same name', () => {
     const [authority, namesake] = [newAuthority(now), newAuthority(now)];
-    const device = issued(prepareIssuer(authority), current).certificatePem;
+    const device = issued(prepareCertificateIssuer(authority), current).certificatePem;
     const files = {
       'ca.pem': authority.certificatePem,
-      'list.pem': list(prepareIssuer(namesake), [], lasting).pem,
+      'list.pem': list(prepareCertificateIssuer(namesake), [], lasting).pem,
       'device.pem': device,
     };
     expect(openssl(verify, files)).toMatchObject({ ok: false });
@@ -109,7 +109,7 @@ describe.skipIf(!hasOpenssl)(withOpenssl('openssl on revocation lists'), () => {
       { serialNumber: '7f', revokedAt: Date.UTC(2050, 0, 1), reason: 'cessationOfOperation' },
       { serialNumber: '00', revokedAt: now },
     ];
-    const { pem } = list(prepareIssuer(authority), entries, lasting);
+    const { pem } = list(prepareCertificateIssuer(authority), entries, lasting);
     const { ok, output } = openssl(['crl', '-in', 'list.pem', '-noout', '-text', '-verify', '-CAfile', 'ca.pem'], {
       'list.pem': pem,
       'ca.pem': authority.certificatePem,
@@ -129,7 +129,7 @@ describe.skipIf(!hasOpenssl)(withOpenssl('openssl on revocation lists'), () => {
 
   it('finds one among ten thousand', () => {
     const authority = newAuthority(now);
-    const issuer = prepareIssuer(authority);
+    const issuer = prepareCertificateIssuer(authority);
     const device = issued(issuer, current);
     const others = Array.from({ length: 10_000 }, () => ({
       serialNumber: randomUUID().replaceAll('-', ''),

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../../src/platform/kernel/failure.ts';
-import { prepareIssuer } from '../../../src/platform/pki/issuer.ts';
+import { prepareCertificateIssuer } from '../../../src/platform/pki/certificate-issuer.ts';
 import { issueServerCertificate } from '../../../src/platform/pki/server-certificate.ts';
 import type { ServerCertificate } from '../../../src/platform/pki/server-certificate.ts';
 import { inspectServerCertificate } from '../../../src/platform/pki/uploaded-server-certificate.ts';
@@ -124,7 +124,7 @@ describe('an uploaded server certificate', () => {
       NOW + 3651 * DAY,
     );
     expect(refusal(later)).toBe('validation failed: certificate: has expired');
-    expect(refusal(upload(issued(prepareIssuer(newAuthority()))))).toBe(
+    expect(refusal(upload(issued(prepareCertificateIssuer(newAuthority()))))).toBe(
       'validation failed: certificate: extendedKeyUsage does not include serverAuth',
     );
   });

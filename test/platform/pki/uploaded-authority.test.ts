@@ -6,7 +6,7 @@ import type { Authority } from '../../../src/platform/pki/authority.ts';
 import { octetString, sequence } from '../../../src/platform/pki/der.ts';
 import { distinguishedName } from '../../../src/platform/pki/distinguished-name.ts';
 import { KEY_USAGE, basicConstraintsOfAuthority, keyUsage } from '../../../src/platform/pki/extension-writing.ts';
-import { prepareIssuer } from '../../../src/platform/pki/issuer.ts';
+import { prepareCertificateIssuer } from '../../../src/platform/pki/certificate-issuer.ts';
 import { generateKeyPair } from '../../../src/platform/pki/key-pair.ts';
 import { OID } from '../../../src/platform/pki/object-identifiers.ts';
 import type { ObjectIdentifier } from '../../../src/platform/pki/object-identifiers.ts';
@@ -45,7 +45,7 @@ describe('an uploaded authority', () => {
     expect(answer.expiresAt).toBe(Date.parse(certificate.validTo));
     expect(answer.privateKeyPem).toContain('BEGIN PRIVATE KEY');
     expect(certificate.checkPrivateKey(createPrivateKey(answer.privateKeyPem))).toBe(true);
-    expect(issued(prepareIssuer(answer)).certificatePem).toContain('BEGIN CERTIFICATE');
+    expect(issued(prepareCertificateIssuer(answer)).certificatePem).toContain('BEGIN CERTIFICATE');
   });
 
   it('may lack keyUsage, which then permits everything', () => {
@@ -81,7 +81,7 @@ describe('an uploaded authority', () => {
 
 describe('an uploaded authority is refused', () => {
   const { certificatePem, privateKeyPem } = generated;
-  const leaf = issued(prepareIssuer(generated));
+  const leaf = issued(prepareCertificateIssuer(generated));
 
   it.each([
     ['a certificate that is not PEM', 'hello', privateKeyPem, certificateRefused('must be a PEM certificate')],
@@ -187,7 +187,7 @@ describe('an uploaded authority is refused', () => {
     ],
   ])('for %s', (_what, change, reason) => {
     const { publicPoint, privateKeyPem: key } = generateKeyPair();
-    const own = { ...prepareIssuer(generated), privateKey: createPrivateKey(key) };
+    const own = { ...prepareCertificateIssuer(generated), privateKey: createPrivateKey(key) };
     const name = distinguishedName({ commonName: 'CA' });
     const sound = {
       ...leafContents(own, '', 'CA'),

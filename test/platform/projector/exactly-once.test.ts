@@ -1,8 +1,14 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { transaction } from '../../../src/platform/database/transaction.ts';
-import { Cursors, LeaseLost } from '../../../src/platform/projector/cursors.ts';
-import { caughtUp, eventually, openHouse, type House, type Process } from './house.ts';
+import { Checkpoints, LeaseLost } from '../../../src/platform/projector/checkpoints.ts';
+import {
+  caughtUp,
+  eventually,
+  openProjectorApplication,
+  type ProjectorApplication,
+  type Process,
+} from './projector-application.ts';
 import { entries, happening, ledgerEvents, pureFold, volumes } from './ledger.ts';
 
 const models = [entries, volumes];
@@ -10,39 +16,39 @@ const happenings = (count: number, seed: number) =>
   fc.sample(fc.array(happening, { minLength: count, maxLength: count }), { numRuns: 1, seed })[0]!;
 
 describe('each event takes effect exactly once', () => {
-  let house: House;
+  let application: ProjectorApplication;
   let others: Process[];
   beforeAll(async () => {
-    house = await openHouse([ledgerEvents]);
-    others = [await house.another(), await house.another()];
+    application = await openProjectorApplication([ledgerEvents]);
+    others = [await application.another(), await application.another()];
   });
-  afterAll(() => house.close());
+  afterAll(() => application.close());
 
   const append = async (count: number, seed: number) => {
     for (const { tenantId, event } of happenings(count, seed))
-      await house.happen(`ledger-${tenantId}.${seed % 3}`, [event], tenantId);
+      await application.happen(`ledger-${tenantId}.${seed % 3}`, [event], tenantId);
   };
   const expectExact = async () => {
-    const events = await house.everything();
-    for (const model of models) expect(await house.rowsOf(model.name)).toEqual(pureFold(model, events));
+    const events = await application.everything();
+    for (const model of models) expect(await application.rowsOf(model.name)).toEqual(pureFold(model, events));
   };
   /** Kills what a role has open, in the middle of whatever it does. */
   const killProjectors = () =>
-    house.sql(
+    application.sql(
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'castellan/castellan_projector'`,
     );
 
   it('while connections are cut, statements fail at random points, and two processes steal leases from each other', async () => {
     const projectors = others.map((process) => process.projector(models));
     // The database refuses now and then: before, among and after the writes of a transaction.
-    await house.sql(`create function now_and_then() returns trigger language plpgsql security definer as $$
+    await application.sql(`create function now_and_then() returns trigger language plpgsql security definer as $$
       begin
         if random() < 0.08 then raise exception 'bad luck' using errcode = 'XX000'; end if;
         return new;
       end $$`);
     for (const projector of projectors) await projector.start();
     for (const table of ['entries_v1', 'volumes_v1', 'cursors']) {
-      await house.sql(
+      await application.sql(
         `create trigger now_and_then after insert or update on ${table} for each row execute function now_and_then()`,
       );
     }
@@ -51,66 +57,66 @@ describe('each event takes effect exactly once', () => {
       if (round % 3 === 0) await killProjectors();
       // Half of the leases at a time: whoever held them is a zombie now, and the other may take them.
       const steal = `update cursors set epoch = epoch + 1, owner = null, leased_until = '-infinity' where random() < 0.5`;
-      if (round % 3 === 1) await house.sql(steal).catch(() => undefined); // bad luck may strike here too
+      if (round % 3 === 1) await application.sql(steal).catch(() => undefined); // bad luck may strike here too
     }
     for (const table of ['entries_v1', 'volumes_v1', 'cursors'])
-      await house.sql(`drop trigger now_and_then on ${table}`);
-    const head = await house.store.head();
+      await application.sql(`drop trigger now_and_then on ${table}`);
+    const head = await application.store.head();
     await eventually('the lanes have caught up', caughtUp(projectors[0]!, head));
     await expectExact();
     await Promise.all(projectors.map((projector) => projector.stop()));
   });
 
   it('also when the process that held the lease dies without a word: another goes on', async () => {
-    const [dying, heir] = [await house.another(), await house.another()];
+    const [dying, heir] = [await application.another(), await application.another()];
     const first = dying.projector(models);
     await first.start();
     await append(10, 101);
-    await eventually('the first holds the leases', caughtUp(first, await house.store.head()));
+    await eventually('the first holds the leases', caughtUp(first, await application.store.head()));
     // It never hears that it died: its pool is gone, so it can neither renew nor release.
     await dying.database.projector.end();
     const second = heir.projector(models);
     await second.start();
     await append(10, 102);
-    await eventually('the heir has taken over', caughtUp(second, await house.store.head()));
+    await eventually('the heir has taken over', caughtUp(second, await application.store.head()));
     await expectExact();
     await second.stop();
   });
 
   it('lets no zombie commit: rows and checkpoint of a lease that was taken are rolled back', async () => {
     const [zombie, thief] = [
-      new Cursors(house.database.projector, crypto.randomUUID()),
-      new Cursors(house.database.projector, crypto.randomUUID()),
+      new Checkpoints(application.database.projector, crypto.randomUUID()),
+      new Checkpoints(application.database.projector, crypto.randomUUID()),
     ];
     const [mine] = await zombie.acquire([entries], ['live'], true);
     const [taken] = await thief.acquire([entries], ['live'], true);
     expect(taken!.epoch).toBe(mine!.epoch + 1n);
-    const before = await house.rowsOf('entries');
-    const write = transaction(house.database.projector, async (client) => {
+    const before = await application.rowsOf('entries');
+    const write = transaction(application.database.projector, async (client) => {
       await client.query('delete from entries_v1');
-      await zombie.advance(client, [{ cursor: mine!, from: mine!.position, to: mine!.position + 100n }]);
+      await zombie.advance(client, [{ checkpoint: mine!, from: mine!.position, to: mine!.position + 100n }]);
     });
     await expect(write).rejects.toThrow(LeaseLost);
-    expect(await house.rowsOf('entries')).toEqual(before);
-    await expect(zombie.renew([{ cursor: mine!, from: mine!.position, to: mine!.position }])).rejects.toThrow(
+    expect(await application.rowsOf('entries')).toEqual(before);
+    await expect(zombie.renew([{ checkpoint: mine!, from: mine!.position, to: mine!.position }])).rejects.toThrow(
       LeaseLost,
     );
-    await thief.renew([{ cursor: taken!, from: taken!.position, to: taken!.position }]);
+    await thief.renew([{ checkpoint: taken!, from: taken!.position, to: taken!.position }]);
   });
 
   it('also when a crash of the database undoes the newest commits under a lane that sees no error', async () => {
-    const process = await house.another();
+    const process = await application.another();
     const projector = process.projector(models);
     await projector.start();
     await append(10, 103);
-    await eventually('the lane has caught up', caughtUp(projector, await house.store.head()));
-    await house.sql('create table before as select * from entries_v1');
-    await house.sql('create table volumes_before as select * from volumes_v1');
-    await house.sql('create table cursors_before as select name, version, generation, position from cursors');
+    await eventually('the lane has caught up', caughtUp(projector, await application.store.head()));
+    await application.sql('create table before as select * from entries_v1');
+    await application.sql('create table volumes_before as select * from volumes_v1');
+    await application.sql('create table cursors_before as select name, version, generation, position from cursors');
     await append(20, 104);
-    await eventually('the lane has caught up again', caughtUp(projector, await house.store.head()));
+    await eventually('the lane has caught up again', caughtUp(projector, await application.store.head()));
     // Rows and checkpoints as they stood before the commits that never reached the disk; leases and epochs are as they were.
-    await house.sql(`do $$ begin
+    await application.sql(`do $$ begin
       lock table entries_v1, volumes_v1, cursors in access exclusive mode;
       truncate entries_v1, volumes_v1;
       insert into entries_v1 select * from before;
@@ -118,41 +124,41 @@ describe('each event takes effect exactly once', () => {
       update cursors c set position = b.position from cursors_before b where (c.name, c.version, c.generation) = (b.name, b.version, b.generation);
     end $$`);
     await append(10, 105);
-    await eventually('the lane has folded what was lost', caughtUp(projector, await house.store.head()));
+    await eventually('the lane has folded what was lost', caughtUp(projector, await application.store.head()));
     await expectExact();
     await projector.stop();
   });
 
   it('lets a holder whose checkpoint was set back commit nothing, though its epoch is the newest', async () => {
-    const holder = new Cursors(house.database.projector, crypto.randomUUID());
+    const holder = new Checkpoints(application.database.projector, crypto.randomUUID());
     const [held] = await holder.acquire([entries], ['live'], true);
-    await house.sql(`update cursors set position = position - 1 where name = 'entries'`);
-    const move = { cursor: held!, from: held!.position, to: held!.position + 5n };
-    await expect(transaction(house.database.projector, (client) => holder.advance(client, [move]))).rejects.toThrow(
-      LeaseLost,
-    );
-    await house.sql(`update cursors set position = position + 1 where name = 'entries'`);
+    await application.sql(`update cursors set position = position - 1 where name = 'entries'`);
+    const move = { checkpoint: held!, from: held!.position, to: held!.position + 5n };
     await expect(
-      transaction(house.database.projector, (client) => holder.advance(client, [move])),
+      transaction(application.database.projector, (client) => holder.advance(client, [move])),
+    ).rejects.toThrow(LeaseLost);
+    await application.sql(`update cursors set position = position + 1 where name = 'entries'`);
+    await expect(
+      transaction(application.database.projector, (client) => holder.advance(client, [move])),
     ).resolves.toBeUndefined();
-    await house.sql(`update cursors set position = position - 5 where name = 'entries'`);
+    await application.sql(`update cursors set position = position - 5 where name = 'entries'`);
   });
 
   it('lets one of several cursors of a page hold back all of them', async () => {
-    const holder = new Cursors(house.database.projector, crypto.randomUUID());
+    const holder = new Checkpoints(application.database.projector, crypto.randomUUID());
     const held = await holder.acquire([entries, volumes], ['live'], true);
     expect(held).toHaveLength(2);
-    await house.sql(`update cursors set state = 'halted' where name = 'volumes'`);
-    const moved = held.map((cursor) => ({ cursor, from: cursor.position, to: cursor.position + 1n }));
-    await expect(transaction(house.database.projector, (client) => holder.advance(client, moved))).rejects.toThrow(
-      LeaseLost,
-    );
+    await application.sql(`update cursors set state = 'halted' where name = 'volumes'`);
+    const moved = held.map((checkpoint) => ({ checkpoint, from: checkpoint.position, to: checkpoint.position + 1n }));
+    await expect(
+      transaction(application.database.projector, (client) => holder.advance(client, moved)),
+    ).rejects.toThrow(LeaseLost);
     const after = (await holder.all()).find(({ name }) => name === 'entries')!;
     expect(after.position).toBe(held.find(({ name }) => name === 'entries')!.position);
   });
 
   it('hears of a commit that the database turned into a rollback', async () => {
-    const swallowed = transaction(house.database.projector, async (client) => {
+    const swallowed = transaction(application.database.projector, async (client) => {
       await client.query('delete from entries_v1');
       await client.query('select 1 / 0').catch(() => undefined);
     });

@@ -8,7 +8,7 @@ describe('leisure', () => {
 
   it('ends as soon as somebody waits for a read model', async () => {
     const freshness = new Freshness();
-    const leisure = freshness.leisure(LONG_MS, signal);
+    const leisure = freshness.idle(LONG_MS, signal);
     const waiting = freshness.waitFor(['alerts'], 1n, LONG_MS);
     await leisure;
     freshness.passed(['alerts'], 1n);
@@ -19,11 +19,11 @@ describe('leisure', () => {
   it('is none while somebody waits already, and when the process stops', async () => {
     const freshness = new Freshness();
     const waiting = freshness.waitFor(['alerts'], 1n, LONG_MS);
-    await freshness.leisure(LONG_MS, signal);
+    await freshness.idle(LONG_MS, signal);
     freshness.passed(['alerts'], 1n);
     await waiting;
     const stop = new AbortController();
-    const leisure = freshness.leisure(LONG_MS, stop.signal);
+    const leisure = freshness.idle(LONG_MS, stop.signal);
     stop.abort();
     await leisure;
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { z } from 'zod';
-import { defineEvents, type DomainEvent, type Recorded } from '../../../src/platform/kernel/event.ts';
+import { defineEvents, type DomainEvent, type RecordedEvent } from '../../../src/platform/kernel/event.ts';
 import { asTenantId, INSTALLATION, type TenantId } from '../../../src/platform/kernel/ids.ts';
 import {
   at,
@@ -89,7 +89,7 @@ export const entries = defineReadModel({
   },
 });
 
-const changed = (event: Recorded, entry: string, fold: (row: Entry) => Entry) => ({
+const changed = (event: RecordedEvent, entry: string, fold: (row: Entry) => Entry) => ({
   key: { entry },
   fold: (row: Entry | undefined) =>
     row && { ...fold(row), trail: [...row.trail, event.type].slice(-8), changed_at: at(event) },
@@ -145,7 +145,7 @@ export const happening: fc.Arbitrary<Happening> = fc.record({
 export const history = (most: number) => fc.array(happening, { minLength: 1, maxLength: most });
 
 /** An event at a position, as a reader gets it. */
-export const placed = ({ tenantId, event }: Happening, position: number): Recorded => ({
+export const placed = ({ tenantId, event }: Happening, position: number): RecordedEvent => ({
   ...event,
   tenantId,
   id: randomUUID(),
@@ -160,7 +160,7 @@ export const placed = ({ tenantId, event }: Happening, position: number): Record
 type Row = Record<string, unknown>;
 
 /** The meaning of a read model in a dozen lines: one event after the other into a map, nothing else. */
-export function pureFold(model: AnyReadModel, events: readonly Recorded[]): Row[] {
+export function pureFold(model: AnyReadModel, events: readonly RecordedEvent[]): Row[] {
   const rows = new Map<string, Row>();
   for (const event of events) {
     const tenant = model.scope === 'installation' ? INSTALLATION : event.tenantId;

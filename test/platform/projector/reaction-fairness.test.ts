@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EventContractError } from '../../../src/platform/eventstore/codec.ts';
-import { eventually } from './house.ts';
-import { openReactionHouse, porter, rung, tenant, type Asked, type ReactionHouse } from './reaction-house.ts';
+import { eventually } from './projector-application.ts';
+import { openReactionHouse, porter, rung, tenant, type Asked, type ReactionHouse } from './reaction-application.ts';
 
 const [FLOOD, OTHER] = [tenant(1), tenant(2)];
 
@@ -181,7 +181,7 @@ describe('a reaction with many tenants', () => {
     await flood(300);
     await house.happen('bell-other', [rung('bad')], OTHER);
     before.start();
-    await eventually('it hangs', async () => of(FLOOD).length > 50 && (await house.parking.names()).length > 0);
+    await eventually('it hangs', async () => of(FLOOD).length > 50 && (await house.deadLetters.names()).length > 0);
     isCured = true;
     const next = await house.runner(fault, {
       process: await house.another(),
@@ -193,8 +193,8 @@ describe('a reaction with many tenants', () => {
     await house.worked();
     hanging.open();
     await before.stop();
-    await house.parking.askRetry('when-rung-answer');
-    await eventually('nothing is parked', async () => (await house.parking.names()).length === 0);
+    await house.deadLetters.askRetry('when-rung-answer');
+    await eventually('nothing is parked', async () => (await house.deadLetters.names()).length === 0);
     expect([...new Set(of(FLOOD).map((input) => input.split(' ')[0]))]).toEqual(
       Array.from({ length: 300 }, (_, at) => `f${at}`),
     );

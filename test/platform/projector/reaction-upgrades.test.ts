@@ -4,9 +4,17 @@ import type { AnyCommand } from '../../../src/platform/kernel/command.ts';
 import { enqueue } from '../../../src/platform/kernel/job.ts';
 import { bigint, integer, text } from '../../../src/platform/kernel/read-model.ts';
 import { defineReaction, effect, type AnyReaction } from '../../../src/platform/kernel/reaction.ts';
-import type { FeedTail, Slice } from '../../../src/platform/projector/feed-tail.ts';
-import { eventually, type Process } from './house.ts';
-import { bellEvents, cure, openReactionHouse, porter, rung, tenant, type ReactionHouse } from './reaction-house.ts';
+import type { CatchUpSubscription, LogSlice } from '../../../src/platform/projector/catch-up-subscription.ts';
+import { eventually, type Process } from './projector-application.ts';
+import {
+  bellEvents,
+  cure,
+  openReactionHouse,
+  porter,
+  rung,
+  tenant,
+  type ReactionHouse,
+} from './reaction-application.ts';
 
 const NAME = 'when-rung-answer';
 const answer = { name: 'answer' } as AnyCommand;
@@ -60,10 +68,10 @@ function stalling(process: Process, pages: number): { process: Process; release:
   let left = pages;
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
-  const tail = new Proxy(process.tail, {
+  const subscription = new Proxy(process.subscription, {
     get(target, name) {
       if (name === 'read')
-        return async (...args: Parameters<FeedTail['read']>): Promise<Slice> => {
+        return async (...args: Parameters<CatchUpSubscription['read']>): Promise<LogSlice> => {
           left -= 1;
           if (left < 0) await released;
           return target.read(...args);
@@ -73,7 +81,7 @@ function stalling(process: Process, pages: number): { process: Process; release:
     },
   });
   stalled.push(release);
-  return { process: { ...process, tail }, release };
+  return { process: { ...process, subscription }, release };
 }
 
 describe('a new version of a reaction', () => {
@@ -189,7 +197,7 @@ describe('a new version of a reaction', () => {
     await house.happen('bell-2', [rung('b'), rung('later'), rung('last')], tenant(2));
     await eventually(
       'a stream is parked and a tenant set aside',
-      async () => (await house.parking.counts()).size === 1 && (await house.backlogs.counts()).size === 1,
+      async () => (await house.deadLetters.counts()).size === 1 && (await house.backlogs.counts()).size === 1,
     );
     await house.happen('bell-1', [rung('c')], tenant(1));
     await eventually('the others go on', () => house.inputs().includes('c 2'));
@@ -200,8 +208,8 @@ describe('a new version of a reaction', () => {
     next.start();
     await house.worked();
     expect(house.inputs().slice(asked)).toEqual(['later 2', 'last 3']);
-    await house.parking.askRetry(NAME);
-    await eventually('nothing is parked', async () => (await house.parking.names()).length === 0);
+    await house.deadLetters.askRetry(NAME);
+    await eventually('nothing is parked', async () => (await house.deadLetters.names()).length === 0);
     expect(house.inputs().slice(asked)).toEqual(['later 2', 'last 3', 'bad fold 3', 'behind 4']);
     expect(await state()).toEqual([
       ['1', 'front', 4, 4],
@@ -223,7 +231,7 @@ describe('a new version of a reaction', () => {
     await house.happen('bell-1', [rung('c')], tenant(1));
     await house.worked();
     expect(house.inputs().at(-1)).toBe('c 3');
-    expect((await house.parking.list()).map(({ stream, events }) => [stream, events])).toEqual([
+    expect((await house.deadLetters.list()).map(({ stream, events }) => [stream, events])).toEqual([
       ['bell-2', 2],
       ['bell-3', 2],
     ]);

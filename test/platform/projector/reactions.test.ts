@@ -7,9 +7,15 @@ import { integer, text } from '../../../src/platform/kernel/read-model.ts';
 import { enqueue } from '../../../src/platform/kernel/job.ts';
 import { unavailable } from '../../../src/platform/kernel/failure.ts';
 import { defineReaction, effect, type AnyReaction } from '../../../src/platform/kernel/reaction.ts';
-import { Cursors } from '../../../src/platform/projector/cursors.ts';
-import { ReactionRunner, type Effects } from '../../../src/platform/projector/reaction-runner.ts';
-import { eventually, log, openHouse, type House, type Process } from './house.ts';
+import { Checkpoints } from '../../../src/platform/projector/checkpoints.ts';
+import { ReactionRunner, type EffectPorts } from '../../../src/platform/projector/reaction-runner.ts';
+import {
+  eventually,
+  log,
+  openProjectorApplication,
+  type ProjectorApplication,
+  type Process,
+} from './projector-application.ts';
 import { ledgerEvents } from './ledger.ts';
 
 const greet = { name: 'greet' } as AnyCommand;
@@ -44,18 +50,18 @@ const greeter: AnyReaction = defineReaction({
 });
 
 describe('a reaction', () => {
-  let house: House;
+  let application: ProjectorApplication;
   let asked: { input: unknown; id: string }[];
   beforeEach(async () => {
     asked = [];
-    house = await openHouse([ledgerEvents]);
-    await house.sql('create table mail (id text primary key, entry text)');
-    await house.sql('grant all on mail to castellan_projector');
+    application = await openProjectorApplication([ledgerEvents]);
+    await application.sql('create table mail (id text primary key, entry text)');
+    await application.sql('grant all on mail to castellan_projector');
   });
-  afterEach(() => house.close());
+  afterEach(() => application.close());
 
   /** Jobs go into a table; commands are noted, unless `fault` says otherwise. */
-  const effects = (fault: (input: unknown) => unknown = () => undefined): Effects => ({
+  const effects = (fault: (input: unknown) => unknown = () => undefined): EffectPorts => ({
     execute: (_command, input, { commandId }) => {
       asked.push({ input, id: commandId! });
       return Promise.resolve(fault(input));
@@ -64,12 +70,12 @@ describe('a reaction', () => {
       await client.query('insert into mail values ($1, $2)', [id, data]);
     },
   });
-  const runner = (through: Effects, process: Process = house) => {
-    const { database, tail } = process;
+  const runner = (through: EffectPorts, process: Process = application) => {
+    const { database, subscription } = process;
     return new ReactionRunner(greeter, {
       pool: database.projector,
-      cursors: new Cursors(database.projector, randomUUID()),
-      tail,
+      checkpoints: new Checkpoints(database.projector, randomUUID()),
+      subscription,
       trust: new LogTrust(),
       effects: through,
       log,
@@ -80,28 +86,28 @@ describe('a reaction', () => {
   const position = async () =>
     BigInt(
       (
-        await house.sql(
+        await application.sql(
           `select least(position, (select min(position) from tenant_backlogs))::text as p from cursors where kind = 'reaction'`,
         )
       )[0]!['p'] as string,
     );
   const passed = (to: bigint) => eventually(`the reaction has passed ${to}`, async () => (await position()) >= to);
   const state = async () =>
-    (await house.rowsOf('when_opened_greet_state_v1')).map(({ stream, opened: count }) => [stream, count]);
+    (await application.rowsOf('when_opened_greet_state_v1')).map(({ stream, opened: count }) => [stream, count]);
 
   it('begins at now: what happened before it was deployed is not reacted to', async () => {
-    await house.happen('ledger-1', [opened('past')]);
-    const deployed = await house.another();
+    await application.happen('ledger-1', [opened('past')]);
+    const deployed = await application.another();
     const reaction = runner(effects(), deployed);
     await reaction.prepare();
-    await house.happen('ledger-1', [opened('new')]);
+    await application.happen('ledger-1', [opened('new')]);
     reaction.start();
     await passed(2n);
     await reaction.stop();
     expect(asked.map(({ input }) => input)).toEqual(['new 1']);
     // Deployed again, it goes on from its checkpoint, not from now.
-    await house.happen('ledger-1', [opened('meanwhile')]);
-    const again = runner(effects(), await house.another());
+    await application.happen('ledger-1', [opened('meanwhile')]);
+    const again = runner(effects(), await application.another());
     await again.prepare();
     again.start();
     await passed(3n);
@@ -112,7 +118,7 @@ describe('a reaction', () => {
   it('asks for effects in the order of their events', async () => {
     const reaction = runner(effects());
     await reaction.prepare();
-    await house.happen('ledger-1', [opened('a'), closed('a'), opened('b'), closed('b')]);
+    await application.happen('ledger-1', [opened('a'), closed('a'), opened('b'), closed('b')]);
     reaction.start();
     await passed(4n);
     await reaction.stop();
@@ -122,23 +128,23 @@ describe('a reaction', () => {
   it('asks again, under the same ids, for what a crash between command and checkpoint leaves in doubt', async () => {
     const crashing = runner(effects());
     await crashing.prepare();
-    await house.sql(
+    await application.sql(
       `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'crash' using errcode = 'XX000'; end $$`,
     );
-    await house.sql(
+    await application.sql(
       `create trigger crash before update of position on cursors for each row when (new.position <> old.position) execute function refuse()`,
     );
-    await house.happen('ledger-1', [opened('a'), opened('b')]);
+    await application.happen('ledger-1', [opened('a'), opened('b')]);
     crashing.start();
     await eventually('it has acted twice', () => asked.length >= 4);
     await crashing.stop();
     expect(await position()).toBe(0n);
     // Neither its state nor its jobs are ahead of its checkpoint.
     expect(await state()).toEqual([]);
-    expect(await house.rowsOf('mail')).toEqual([]);
-    await house.sql('drop trigger crash on cursors');
+    expect(await application.rowsOf('mail')).toEqual([]);
+    await application.sql('drop trigger crash on cursors');
     const before = asked.length;
-    const next = runner(effects(), await house.another());
+    const next = runner(effects(), await application.another());
     next.start();
     await passed(2n);
     await next.stop();
@@ -148,15 +154,15 @@ describe('a reaction', () => {
     expect(first!.id).not.toBe(second!.id);
     expect(asked.slice(0, 2)).toEqual([first, second]);
     expect(await state()).toEqual([['ledger-1', 2]]);
-    expect((await house.rowsOf('mail')).map(({ entry }) => entry).sort()).toEqual(['a', 'b']);
+    expect((await application.rowsOf('mail')).map(({ entry }) => entry).sort()).toEqual(['a', 'b']);
   });
 
   it('is not blamed by somebody who has lost it: whoever has it now would never take that back', async () => {
     const reaction = runner(effects());
     await reaction.prepare();
     const [first, second] = [
-      new Cursors(house.database.projector, randomUUID()),
-      new Cursors(house.database.projector, randomUUID()),
+      new Checkpoints(application.database.projector, randomUUID()),
+      new Checkpoints(application.database.projector, randomUUID()),
     ];
     const key = { name: 'when-opened-greet', version: 1 };
     const [held] = await first.acquire([key], ['live'], false);
@@ -174,9 +180,9 @@ describe('a reaction', () => {
     let down = true;
     const reaction = runner(effects(() => (down ? unavailable() : undefined)));
     await reaction.prepare();
-    await house.happen('ledger-1', [opened('a')]);
+    await application.happen('ledger-1', [opened('a')]);
     reaction.start();
-    const stuck = () => new Cursors(house.database.projector, randomUUID()).stuck();
+    const stuck = () => new Checkpoints(application.database.projector, randomUUID()).stuck();
     await eventually('it says that it is stuck', async () => (await stuck()).length > 0);
     expect(await stuck()).toEqual(['when-opened-greet']);
     expect(asked.length).toBeGreaterThan(1);
@@ -190,17 +196,17 @@ describe('a reaction', () => {
   });
 
   it('never goes back, also in a process that has not heard yet how far another one came', async () => {
-    const behind = await house.another({ deaf: true });
-    await behind.tail.read(0n, 10);
+    const behind = await application.another({ deaf: true });
+    await behind.subscription.read(0n, 10);
     const ahead = runner(effects());
     await ahead.prepare();
     ahead.start();
-    await house.happen('ledger-1', [opened('a'), opened('b')]);
+    await application.happen('ledger-1', [opened('a'), opened('b')]);
     await passed(2n);
     await ahead.stop();
     const next = runner(effects(), behind);
     next.start();
-    await house.happen('ledger-1', [opened('c')]);
+    await application.happen('ledger-1', [opened('c')]);
     await passed(3n);
     await next.stop();
     expect(asked.map(({ input }) => input)).toEqual(['a 1', 'b 2', 'c 3']);

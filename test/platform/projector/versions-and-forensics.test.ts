@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import fc from 'fast-check';
-import type { Recorded } from '../../../src/platform/kernel/event.ts';
+import type { RecordedEvent } from '../../../src/platform/kernel/event.ts';
 import type { AnyReadModel } from '../../../src/platform/kernel/read-model.ts';
 import { integer } from '../../../src/platform/kernel/read-model.ts';
 import { diffModel } from '../../../src/platform/projector/diff.ts';
 import { rebuildInto, rebuildLive } from '../../../src/platform/projector/rebuild.ts';
-import { caughtUp, eventually, openHouse, type House } from './house.ts';
+import { caughtUp, eventually, openProjectorApplication, type ProjectorApplication } from './projector-application.ts';
 import { entries, happening, ledgerEvents, pureFold, TENANTS, volumes } from './ledger.ts';
 
-const countLouder = (event: Recorded<{ type: 'AmountMoved'; data: { amount: number } }>) => ({
+const countLouder = (event: RecordedEvent<{ type: 'AmountMoved'; data: { amount: number } }>) => ({
   key: { tenant: event.tenantId },
   fold: (row: { moved: number; events: number; loudness: number } | undefined) => ({
     tenant: event.tenantId,
@@ -27,15 +27,15 @@ const louder: AnyReadModel = {
 };
 
 describe('versions of a read model', () => {
-  let house: House;
+  let application: ProjectorApplication;
   beforeEach(async () => {
-    house = await openHouse([ledgerEvents]);
+    application = await openProjectorApplication([ledgerEvents]);
   });
-  afterEach(() => house.close());
+  afterEach(() => application.close());
 
   const append = async (count: number, seed: number) => {
     for (const { tenantId, event } of fc.sample(happening, { numRuns: count, seed }))
-      await house.happen(`ledger-${tenantId}.one`, [event], tenantId);
+      await application.happen(`ledger-${tenantId}.one`, [event], tenantId);
   };
   /** Appends without a pause until told to stop. */
   const flood = () => {
@@ -43,7 +43,7 @@ describe('versions of a read model', () => {
     const writer = async (seed: number) => {
       for (let round = 0; flooding; round += 1) {
         const some = fc.sample(happening, { numRuns: 5, seed: seed * 1_000 + round });
-        await house.happen(
+        await application.happen(
           `ledger-flood.${seed}`,
           some.map(({ event }) => event),
           TENANTS[0],
@@ -58,28 +58,30 @@ describe('versions of a read model', () => {
   };
 
   it('fill beside the old one, and are served when they have caught up, while events keep coming', async () => {
-    const old = house.projector([entries, volumes]);
+    const old = application.projector([entries, volumes]);
     await old.start();
     await append(60, 1);
-    await eventually('the old version is live', caughtUp(old, await house.store.head()));
-    const expected = pureFold(volumes, await house.everything());
-    const deploying = await house.another();
+    await eventually('the old version is live', caughtUp(old, await application.store.head()));
+    const expected = pureFold(volumes, await application.everything());
+    const deploying = await application.another();
     const next = deploying.projector([entries, louder]);
     await next.prepare();
     // Not filled yet: queries still see the old one.
-    expect(await house.rowsOf('volumes')).toEqual(expected);
+    expect(await application.rowsOf('volumes')).toEqual(expected);
     const stopFlood = flood();
     await next.start();
     await eventually('the new version is served', async () =>
-      (await next.cursors.all()).some(
+      (await next.checkpoints.all()).some(
         ({ name, version, state }) => name === 'volumes' && version === 2 && state === 'live',
       ),
     );
     await stopFlood();
-    await eventually('all have caught up', caughtUp(next, await house.store.head()));
-    expect(await house.rowsOf('volumes')).toEqual(pureFold(louder, await house.everything()));
+    await eventually('all have caught up', caughtUp(next, await application.store.head()));
+    expect(await application.rowsOf('volumes')).toEqual(pureFold(louder, await application.everything()));
     expect(
-      (await next.cursors.all()).filter(({ name }) => name === 'volumes').map(({ version, state }) => [version, state]),
+      (await next.checkpoints.all())
+        .filter(({ name }) => name === 'volumes')
+        .map(({ version, state }) => [version, state]),
     ).toEqual([
       [1, 'retired'],
       [2, 'live'],
@@ -88,28 +90,31 @@ describe('versions of a read model', () => {
   });
 
   it('lose nothing in a rebuild under concurrent appends, and never show less than before', async () => {
-    const projector = house.projector([entries, volumes]);
+    const projector = application.projector([entries, volumes]);
     await projector.start();
     await append(50, 2);
-    await eventually('live', caughtUp(projector, await house.store.head()));
+    await eventually('live', caughtUp(projector, await application.store.head()));
     const stopFlood = flood();
     const seen: number[] = [];
     let watching = true;
     const watch = (async () => {
       while (watching)
-        seen.push(Number((await house.sql(`select coalesce(sum(events), 0) as n from volumes`))[0]!['n']));
+        seen.push(Number((await application.sql(`select coalesce(sum(events), 0) as n from volumes`))[0]!['n']));
     })();
-    const operator = await house.another();
+    const operator = await application.another();
     for (let time = 0; time < 2; time += 1)
       await rebuildLive(operator.parts(), operator.projector([entries, volumes]), volumes, () => undefined);
     await stopFlood();
-    await eventually('all have caught up', caughtUp(projector, await house.store.head()));
+    await eventually('all have caught up', caughtUp(projector, await application.store.head()));
     watching = false;
     await watch;
-    const events = await house.everything();
-    for (const model of [entries, volumes]) expect(await house.rowsOf(model.name)).toEqual(pureFold(model, events));
+    const events = await application.everything();
+    for (const model of [entries, volumes])
+      expect(await application.rowsOf(model.name)).toEqual(pureFold(model, events));
     expect(seen).toEqual([...seen].sort((a, b) => a - b));
-    const tables = await house.sql(`select relname from pg_class where relname like 'volumes%' and relkind = 'r'`);
+    const tables = await application.sql(
+      `select relname from pg_class where relname like 'volumes%' and relkind = 'r'`,
+    );
     expect(tables).toEqual([{ relname: 'volumes_v1_g3' }]);
   });
 
@@ -124,36 +129,36 @@ describe('versions of a read model', () => {
         },
       },
     };
-    const projector = house.projector([broken, entries, volumes]);
+    const projector = application.projector([broken, entries, volumes]);
     await projector.start();
     await eventually(
       'the others are live',
-      async () => (await projector.cursors.all()).filter(({ state }) => state === 'live').length === 2,
+      async () => (await projector.checkpoints.all()).filter(({ state }) => state === 'live').length === 2,
     );
     expect(await projector.lagging()).toEqual(['broken']);
-    expect(await house.rowsOf('broken')).toEqual([]);
+    expect(await application.rowsOf('broken')).toEqual([]);
   });
 
   it('that another process was filling when it died are filled by whoever is left', async () => {
     await append(30, 4);
-    const dying = (await house.another()).projector([entries]);
+    const dying = (await application.another()).projector([entries]);
     await dying.prepare();
-    const [held] = await dying.cursors.acquire([entries], ['filling'], false);
+    const [held] = await dying.checkpoints.acquire([entries], ['filling'], false);
     expect(held!.state).toBe('filling');
-    const heir = house.projector([entries]);
+    const heir = application.projector([entries]);
     await heir.start();
-    await eventually('the heir has filled it', caughtUp(heir, await house.store.head()));
-    expect(await house.rowsOf('entries')).toEqual(pureFold(entries, await house.everything()));
+    await eventually('the heir has filled it', caughtUp(heir, await application.store.head()));
+    expect(await application.rowsOf('entries')).toEqual(pureFold(entries, await application.everything()));
     // The dead one's epoch is over, also if it only slept.
-    await expect(dying.fillCursor(held!)).rejects.toThrow('the lease on a checkpoint was lost');
+    await expect(dying.replayCheckpoint(held!)).rejects.toThrow('the lease on a checkpoint was lost');
   });
 
   it('can be seen as they stood at a position or at a time', async () => {
     await append(40, 5);
-    const events = await house.everything();
+    const events = await application.everything();
     const asOf = async (name: string, when: Parameters<typeof rebuildInto>[3]) => {
-      await rebuildInto(house.parts(), entries, name, when);
-      return house.rowsOf(`${name}.entries`);
+      await rebuildInto(application.parts(), entries, name, when);
+      return application.rowsOf(`${name}.entries`);
     };
     for (const position of [0n, 1n, 17n, 40n, 1_000n]) {
       expect(await asOf(`at_${position}`, { position })).toEqual(
@@ -176,32 +181,33 @@ describe('versions of a read model', () => {
   });
 
   it('differ from their history exactly where somebody changed them by hand', async () => {
-    const projector = house.projector([entries, volumes]);
+    const projector = application.projector([entries, volumes]);
     await projector.start();
     const [tenantId, other] = TENANTS;
     const opened = (entry: string) => ({
       type: 'EntryOpened',
       data: { entry, owner: 'bbbbbbbb-0000-4000-8000-000000000001', amount: 5 },
     });
-    await house.happen('ledger-x.1', ['a', 'b', 'c'].map(opened), TENANTS[0]);
-    await house.happen('ledger-x.2', ['a', 'b', 'c'].map(opened), TENANTS[1]);
-    await eventually('live', caughtUp(projector, await house.store.head()));
-    expect(await diffModel(house.parts(), entries)).toMatchObject({ rows: 6, differences: [] });
-    await house.sql(`update entries_v1 set amount = 6, trail = '["forged"]' where entry = 'a' and tenant_id = $1`, [
-      tenantId,
-    ]);
-    await house.sql(`delete from entries_v1 where entry = 'b' and tenant_id = $1`, [tenantId]);
-    await house.sql(
+    await application.happen('ledger-x.1', ['a', 'b', 'c'].map(opened), TENANTS[0]);
+    await application.happen('ledger-x.2', ['a', 'b', 'c'].map(opened), TENANTS[1]);
+    await eventually('live', caughtUp(projector, await application.store.head()));
+    expect(await diffModel(application.parts(), entries)).toMatchObject({ rows: 6, differences: [] });
+    await application.sql(
+      `update entries_v1 set amount = 6, trail = '["forged"]' where entry = 'a' and tenant_id = $1`,
+      [tenantId],
+    );
+    await application.sql(`delete from entries_v1 where entry = 'b' and tenant_id = $1`, [tenantId]);
+    await application.sql(
       `insert into entries_v1 select $1, 'z', owner, amount, trail, note, changed_at from entries_v1 where entry = 'c' and tenant_id = $1`,
       [other],
     );
-    const { differences } = await diffModel(house.parts(), entries);
+    const { differences } = await diffModel(application.parts(), entries);
     expect(differences).toEqual([
       { kind: 'changed', key: { tenant_id: tenantId, entry: 'a' }, columns: ['trail', 'amount'] },
       { kind: 'missing', key: { tenant_id: tenantId, entry: 'b' }, columns: [] },
       { kind: 'added', key: { tenant_id: other, entry: 'z' }, columns: [] },
     ]);
-    expect((await diffModel(house.parts(), volumes)).differences).toEqual([]);
-    expect(await house.sql(`select from pg_namespace where nspname like 'diff_%'`)).toEqual([]);
+    expect((await diffModel(application.parts(), volumes)).differences).toEqual([]);
+    expect(await application.sql(`select from pg_namespace where nspname like 'diff_%'`)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { DomainEvent, EventOf } from '../../../src/platform/kernel/event.ts';
 import { invalid } from '../../../src/platform/kernel/failure.ts';
-import type { Draft } from '../../../src/platform/resources/fields.ts';
+import type { RecordDraft } from '../../../src/platform/resources/fields.ts';
 import { context, given, recorded, rowsAfter, TENANT } from '../../dsl/given.ts';
 import { gadgets, gadgetUse } from './gadget.resource.ts';
 import { memoryVault } from './memory-vault.ts';
@@ -15,7 +15,7 @@ const draft = {
   pieces: 1,
   isEnabled: true,
   labels: ['heavy'],
-} as const satisfies Partial<Draft<typeof gadgets.declared.fields>>;
+} as const satisfies Partial<RecordDraft<typeof gadgets.declared.fields>>;
 const mutableDraft = { ...draft, labels: [...draft.labels] };
 const values = { ...mutableDraft, serial: 'serial-of-the-house', tokenRef: null };
 const created: DomainEvent = { type: 'GadgetCreated', data: { id, ...values } };
@@ -45,7 +45,7 @@ describe('creating a declared record', () => {
   });
 
   it('lets nobody write what the house makes', () => {
-    const forged = { ...mutableDraft, serial: 'forged' } as Draft<typeof gadgets.declared.fields>;
+    const forged = { ...mutableDraft, serial: 'forged' } as RecordDraft<typeof gadgets.declared.fields>;
     given().when(gadgets.create, forged, made).then(created);
   });
 
@@ -242,7 +242,7 @@ describe('the types of a declaration', () => {
     // @ts-expect-error an answer has no secret
     expectTypeOf<View['token']>().toBeAny();
     // @ts-expect-error nobody writes what the house makes
-    expectTypeOf<Draft<typeof gadgets.declared.fields>['serial']>().toBeAny();
+    expectTypeOf<RecordDraft<typeof gadgets.declared.fields>['serial']>().toBeAny();
     expect(Object.keys(gadgetUse.definitions)).toEqual(['GadgetUsed']);
   });
 });

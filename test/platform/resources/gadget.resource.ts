@@ -3,7 +3,7 @@ import { defineEvents } from '../../../src/platform/kernel/event.ts';
 import { invalid } from '../../../src/platform/kernel/failure.ts';
 import { uuid } from '../../../src/platform/kernel/ids.ts';
 import { defineCollection } from '../../../src/platform/resources/collection.ts';
-import { made, secret } from '../../../src/platform/resources/fields.ts';
+import { generated, secret } from '../../../src/platform/resources/fields.ts';
 import { defineSingleton } from '../../../src/platform/resources/singleton.ts';
 import { tracked } from '../../../src/platform/resources/tracked.ts';
 
@@ -29,7 +29,7 @@ export const gadgets = defineCollection({
     pieces: z.int().min(1).max(9).default(1),
     isEnabled: z.boolean().default(true),
     labels: z.array(z.string().max(20)).max(5).default([]),
-    serial: made(z.string(), () => 'serial-of-the-house'),
+    serial: generated(z.string(), () => 'serial-of-the-house'),
     token: secret(z.string().min(8).max(100)),
   },
   unique: [['name'], ['kind', 'weight']],

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { conflict, FailureError, unavailable } from '../../../src/platform/kernel/failure.ts';
-import { forgetIfRefused } from '../../../src/platform/resources/secrets.ts';
+import { deleteSecretsIfRefused } from '../../../src/platform/resources/secrets.ts';
 import { TENANT } from '../../dsl/given.ts';
 import { memoryVault } from './memory-vault.ts';
 
@@ -9,9 +9,9 @@ describe('a secret that was kept for a command', () => {
   const afterwards = async (error: Error): Promise<number> => {
     const vault = memoryVault();
     const reference = await vault.put(TENANT, { owner: 'admin/a', field: 'totpSecret' }, 'a secret');
-    await expect(forgetIfRefused({ vault, log: pino({ level: 'silent' }) }, TENANT, [reference], error)).rejects.toBe(
-      error,
-    );
+    await expect(
+      deleteSecretsIfRefused({ vault, log: pino({ level: 'silent' }) }, TENANT, [reference], error),
+    ).rejects.toBe(error);
     return vault.kept.size;
   };
 

@@ -1,7 +1,7 @@
 // The other side of `thread.test.ts`.
-import { answerQuestions } from '../../../src/platform/threads/answer-questions.ts';
+import { serveThread } from '../../../src/platform/threads/thread-server.ts';
 
-answerQuestions(({ greeting }: { greeting: string }) => async (name: string) => {
+serveThread(({ greeting }: { greeting: string }) => async (name: string) => {
   if (name === '') throw new RangeError('nobody to greet');
   if (name === 'exit') process.exit(3);
   if (name === 'never') return new Promise<string>(() => undefined);

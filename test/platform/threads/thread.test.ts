@@ -7,7 +7,7 @@ afterEach(() => thread.close());
 
 it('answers each question, and tells why it cannot', async () => {
   begin();
-  const answers = await Promise.allSettled(['Ada', '', 'Grace'].map((name) => thread.ask(name)));
+  const answers = await Promise.allSettled(['Ada', '', 'Grace'].map((name) => thread.request(name)));
   expect(answers).toEqual([
     { status: 'fulfilled', value: 'Hello, Ada' },
     { status: 'rejected', reason: new RangeError('nobody to greet') },
@@ -17,15 +17,15 @@ it('answers each question, and tells why it cannot', async () => {
 
 it('leaves nobody waiting when it ends, and takes no more questions', async () => {
   begin();
-  const waiting = expect(thread.ask('never')).rejects.toThrow('a thread ended (3)');
-  await expect(thread.ask('exit')).rejects.toThrow('a thread ended (3)');
+  const waiting = expect(thread.request('never')).rejects.toThrow('a thread ended (3)');
+  await expect(thread.request('exit')).rejects.toThrow('a thread ended (3)');
   await waiting;
-  await expect(thread.ask('Ada')).rejects.toThrow('a thread ended (3)');
+  await expect(thread.request('Ada')).rejects.toThrow('a thread ended (3)');
 });
 
 it('ends at once when it is closed', async () => {
   begin();
-  const waiting = expect(thread.ask('never')).rejects.toThrow('a thread ended');
+  const waiting = expect(thread.request('never')).rejects.toThrow('a thread ended');
   await thread.close();
   await waiting;
 });

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { rewrapKeys } from '../../../src/app/cli/master-key.ts';
 import { createTenant } from '../../../src/app/cli/tenants.ts';
-import { compose, type House } from '../../../src/app/compose/compose.ts';
+import { compose, type Application } from '../../../src/app/compose/compose.ts';
 import { newLogger } from '../../../src/platform/observability/logger.ts';
 import { asTenantId, INSTALLATION } from '../../../src/platform/kernel/ids.ts';
 import { keyFingerprints } from '../../../src/contexts/installation/key-fingerprints.ts';
@@ -22,7 +22,7 @@ const nameOf = (masterKey: Buffer) => new Keyring(masterKey).fingerprint;
 
 describe('one master key takes the place of another', () => {
   const dataDir = scratchFolder('master-key');
-  const houses: House[] = [];
+  const houses: Application[] = [];
   let app: TestApp;
   let acme: TestTenant;
   beforeEach(async () => {
@@ -30,25 +30,25 @@ describe('one master key takes the place of another', () => {
     acme = await app.newTenant();
   });
   afterEach(async () => {
-    await Promise.all(houses.splice(0).map((house) => house.stop()));
+    await Promise.all(houses.splice(0).map((application) => application.stop()));
     await app.close();
   });
   afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
   /** Another process on the same database. */
-  async function node(masterKey: Buffer, otherMasterKey?: Buffer, project = false): Promise<House> {
+  async function node(masterKey: Buffer, otherMasterKey?: Buffer, project = false): Promise<Application> {
     const config = testConfig(dataDir, { masterKey, otherMasterKey, auditKey: app.config.auditKey });
-    const house = await compose(config, {
+    const application = await compose(config, {
       database: app.services.database.config,
       project,
       log: newLogger('silent'),
       passwords: cheapPasswords(),
     });
-    houses.push(house);
-    return house;
+    houses.push(application);
+    return application;
   }
-  const login = (house: House, password = PASSWORD) =>
-    fetch(`${house.addresses.http}/api/v1/auth/login`, {
+  const login = (application: Application, password = PASSWORD) =>
+    fetch(`${application.addresses.http}/api/v1/auth/login`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-tenant-id': acme.tenantId },
       body: JSON.stringify({ email: acme.email, password }),
@@ -56,13 +56,13 @@ describe('one master key takes the place of another', () => {
       status: answer.status,
       token: ((await answer.json()) as { accessToken?: string }).accessToken ?? '',
     }));
-  const me = (house: House, token: string) =>
-    fetch(`${house.addresses.http}/api/v1/admin/me`, { headers: { authorization: `Bearer ${token}` } }).then(
+  const me = (application: Application, token: string) =>
+    fetch(`${application.addresses.http}/api/v1/admin/me`, { headers: { authorization: `Bearer ${token}` } }).then(
       ({ status }) => status,
     );
   const uses = async () => (await masterKeyUses(app.services.database.owner)).filter(({ isRetired }) => !isRetired);
-  const newTenantAt = (house: House) =>
-    createTenant(house.services, {
+  const newTenantAt = (application: Application) =>
+    createTenant(application.services, {
       name: 'New',
       email: `${randomUUID()}@new.example`,
       licenseKey: licenseKey(),
@@ -72,9 +72,11 @@ describe('one master key takes the place of another', () => {
   it('while both are at hand, every node opens what the others sealed, and believes their tokens', async () => {
     const [middle, next] = [await node(FIRST, SECOND), await node(SECOND, FIRST)];
     const made = await newTenantAt(next);
-    for (const house of [app.house, middle, next]) expect((await login(house)).status).toBe(200);
+    for (const application of [app.application, middle, next]) expect((await login(application)).status).toBe(200);
     const { token } = await login(next);
-    expect([await me(middle, token), await me(next, acme.token), await me(app.house, token)]).toEqual([200, 200, 401]);
+    expect([await me(middle, token), await me(next, acme.token), await me(app.application, token)]).toEqual([
+      200, 200, 401,
+    ]);
     // Who has only the first cannot open what the second sealed: it says so instead of making another key.
     await expect(app.services.vault.put(made.tenantId, { owner: 'x', field: 'y' }, 'secret')).rejects.toThrow(
       WrongMasterKey,
@@ -120,8 +122,8 @@ describe('one master key takes the place of another', () => {
     const before = await uses();
     await rewrapKeys(await node(SECOND, FIRST));
     // What it has in memory it goes on with.
-    expect((await login(app.house)).status).toBe(200);
-    await expect(newTenantAt(app.house)).rejects.toThrow(WrongMasterKey);
+    expect((await login(app.application)).status).toBe(200);
+    await expect(newTenantAt(app.application)).rejects.toThrow(WrongMasterKey);
     const after = await uses();
     expect(after.map(({ tenantKeys }) => tenantKeys)).toEqual([
       before.reduce((sum, { tenantKeys }) => sum + tenantKeys, 0),
@@ -154,33 +156,33 @@ describe('one master key takes the place of another', () => {
     const before = await uses();
     await expect(rewrapKeys(next)).rejects.toThrow(WrongMasterKey);
     expect(await uses()).toEqual(before);
-    expect((await login(app.house)).status).toBe(200);
+    expect((await login(app.application)).status).toBe(200);
   });
 });
 
 describe('a process that lacks a master key which others have', () => {
   let app: TestApp;
-  let house: House | undefined;
+  let application: Application | undefined;
   const dataDir = scratchFolder('lacking-master-key');
   beforeAll(async () => {
     app = await startApp({ masterKey: FIRST });
   });
   afterAll(async () => {
-    await house?.stop();
+    await application?.stop();
     await app.close();
     rmSync(dataDir, { recursive: true, force: true });
   });
 
   it('says so, and leaves the read models to those who have it', async () => {
     const config = testConfig(dataDir, { masterKey: SECOND, otherMasterKey: FIRST, auditKey: app.config.auditKey });
-    house = await compose(config, {
+    application = await compose(config, {
       database: app.services.database.config,
       project: true,
       log: newLogger('silent'),
       passwords: cheapPasswords(),
     });
     // Until now the other one leads: its leases are not free.
-    const { tenantId } = await createTenant(house.services, {
+    const { tenantId } = await createTenant(application.services, {
       name: 'New',
       email: 'new@new.example',
       licenseKey: licenseKey(),
@@ -188,7 +190,9 @@ describe('a process that lacks a master key which others have', () => {
     });
     await vi.waitFor(
       async () =>
-        expect(await house!.services.reads(tenantId).rows('select from tenants where tenant_id = $1')).toHaveLength(1),
+        expect(
+          await application!.services.reads(tenantId).rows('select from tenants where tenant_id = $1'),
+        ).toHaveLength(1),
       20_000,
     );
     await expect
@@ -197,7 +201,9 @@ describe('a process that lacks a master key which others have', () => {
     // A dependency that answers late, or a read model that was handed over a moment ago, degrades for as long as that lasts.
     await vi.waitFor(
       async () =>
-        expect(await (await fetch(`${house!.addresses.http}/health`)).json()).toMatchObject({ status: 'healthy' }),
+        expect(await (await fetch(`${application!.addresses.http}/health`)).json()).toMatchObject({
+          status: 'healthy',
+        }),
       30_000,
     );
   }, 90_000);
@@ -243,22 +249,22 @@ describe('a database of a version that named no master key', () => {
     return { reference, salt: new Keyring(masterKey).digester('credential-salt')(tenantId) };
   }
   const tables = async () => {
-    const house = await start(FIRST);
-    const { owner } = house.services.database;
+    const application = await start(FIRST);
+    const { owner } = application.services.database;
     const { rows } = await owner.query(
       'select (select count(*)::int from master_keys) as masters, (select count(*)::int from kept_keys) as kept',
     );
-    await house.stop();
+    await application.stop();
     return rows[0] as { masters: number; kept: number };
   };
 
   it('starts with the one that its tenants are sealed with, and with no other, which leaves no trace', async () => {
     const { reference, salt } = await ofBefore(FIRST);
     await expect(start(SECOND)).rejects.toThrow(WrongMasterKey);
-    const house = await start(FIRST);
-    expect(house.services.credentialSalt(tenantId)).toBe(salt);
-    expect((await house.services.vault.get(tenantId, place, reference))?.toString()).toBe('secret');
-    await house.stop();
+    const application = await start(FIRST);
+    expect(application.services.credentialSalt(tenantId)).toBe(salt);
+    expect((await application.services.vault.get(tenantId, place, reference))?.toString()).toBe('secret');
+    await application.stop();
     expect(await tables()).toEqual({ masters: 1, kept: 5 });
     await expect(start(SECOND)).rejects.toThrow(WrongMasterKey);
     expect(await tables()).toEqual({ masters: 1, kept: 5 });

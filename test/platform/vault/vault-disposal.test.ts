@@ -10,7 +10,7 @@ import { defineEvents, type EventOf } from '../../../src/platform/kernel/event.t
 import { conflict, isFailure, orThrow } from '../../../src/platform/kernel/failure.ts';
 import { EventStoreUnavailable, type EventStore } from '../../../src/platform/eventstore/port.ts';
 import { destroySecrets, vaultDisposal } from '../../../src/platform/vault/vault-disposal.ts';
-import { log, openHouse, type House } from '../projector/house.ts';
+import { log, openProjectorApplication, type ProjectorApplication } from '../projector/projector-application.ts';
 import { TENANTS } from '../projector/ledger.ts';
 
 const lockEvents = defineEvents('lock', {
@@ -37,14 +37,14 @@ interface Planned {
 }
 
 describe('secrets that a decision gives up', () => {
-  let house: House;
+  let application: ProjectorApplication;
   let kept: Set<string>;
   let planned: Planned[];
   let isVaultAway: boolean;
   beforeAll(async () => {
-    house = await openHouse([lockEvents]);
+    application = await openProjectorApplication([lockEvents]);
   });
-  afterAll(() => house.close());
+  afterAll(() => application.close());
   beforeEach(() => {
     kept = new Set();
     planned = [];
@@ -71,15 +71,15 @@ describe('secrets that a decision gives up', () => {
   const executorOn = (store: EventStore, over: Partial<SecretDisposal> = {}) =>
     new Executor<object>(
       store,
-      house.codec,
-      new AggregateLoader(store, house.codec),
+      application.codec,
+      new AggregateLoader(store, application.codec),
       (text) => text,
-      () => ({ ports: {}, undo: async () => {} }),
+      () => ({ ports: {}, compensate: async () => {} }),
       { ...vaultDisposal(vault, () => jobs, log), ...over },
     );
   /** As the jobs do a while later. */
   const runPlanned = async () => {
-    const job = destroySecrets(house.store, vault);
+    const job = destroySecrets(application.store, vault);
     for (const { data } of planned)
       await job.handle(job.data.parse(data), {
         id: 'job',
@@ -93,7 +93,7 @@ describe('secrets that a decision gives up', () => {
   /** A lock with a first key, which the next change gives up. */
   const newLock = async () => {
     const [name, first] = [randomUUID(), newKey()];
-    orThrow(await executorOn(house.store).execute(changeLock, { lock: name, keyRef: first }, issuer));
+    orThrow(await executorOn(application.store).execute(changeLock, { lock: name, keyRef: first }, issuer));
     return { name, first };
   };
 
@@ -101,7 +101,7 @@ describe('secrets that a decision gives up', () => {
     const { name, first } = await newLock();
     expect([kept.has(first), planned]).toEqual([true, []]);
     const next = newKey();
-    orThrow(await executorOn(house.store).execute(changeLock, { lock: name, keyRef: next }, issuer));
+    orThrow(await executorOn(application.store).execute(changeLock, { lock: name, keyRef: next }, issuer));
     expect([...kept]).toEqual([next]);
     await runPlanned();
     expect([...kept]).toEqual([next]);
@@ -109,14 +109,14 @@ describe('secrets that a decision gives up', () => {
 
   it('are kept when the command is refused', async () => {
     const { name, first } = await newLock();
-    const answer = await executorOn(house.store).execute(changeLock, { lock: name, keyRef: 'refused' }, issuer);
+    const answer = await executorOn(application.store).execute(changeLock, { lock: name, keyRef: 'refused' }, issuer);
     expect([isFailure(answer), [...kept]]).toEqual([true, [first]]);
   });
 
   it('are destroyed later when the process dies right after the append', async () => {
     const { name } = await newLock();
     const next = newKey();
-    const dying = executorOn(house.store, { carryOut: () => Promise.reject(new Error('the process is gone')) });
+    const dying = executorOn(application.store, { carryOut: () => Promise.reject(new Error('the process is gone')) });
     await expect(dying.execute(changeLock, { lock: name, keyRef: next }, issuer)).rejects.toThrow('gone');
     expect(kept.size).toBe(2);
     await runPlanned();
@@ -127,7 +127,7 @@ describe('secrets that a decision gives up', () => {
     const { name } = await newLock();
     const next = newKey();
     isVaultAway = true;
-    orThrow(await executorOn(house.store).execute(changeLock, { lock: name, keyRef: next }, issuer));
+    orThrow(await executorOn(application.store).execute(changeLock, { lock: name, keyRef: next }, issuer));
     await expect(runPlanned()).rejects.toThrow('away');
     isVaultAway = false;
     await runPlanned();
@@ -139,7 +139,7 @@ describe('secrets that a decision gives up', () => {
     async (happened) => {
       const { name, first } = await newLock();
       const next = newKey();
-      const unsure = new Proxy(house.store, {
+      const unsure = new Proxy(application.store, {
         get: (target, key) => {
           if (key !== 'append') {
             const value: unknown = Reflect.get(target, key);
@@ -161,12 +161,12 @@ describe('secrets that a decision gives up', () => {
 
   it('are those of the decision that was appended, not of one that lost a race', async () => {
     const { name, first } = await newLock();
-    const slow = executorOn(house.store);
+    const slow = executorOn(application.store);
     const [between, last] = [newKey(), newKey()];
     // It decides on what it remembers: the first key. Meanwhile another process has put a key in its place.
     orThrow(await slow.execute(changeLock, { lock: name, keyRef: first }, issuer));
     kept.add(first);
-    orThrow(await executorOn(house.store).execute(changeLock, { lock: name, keyRef: between }, issuer));
+    orThrow(await executorOn(application.store).execute(changeLock, { lock: name, keyRef: between }, issuer));
     kept.add(first);
     planned = [];
     orThrow(await slow.execute(changeLock, { lock: name, keyRef: last }, issuer));
@@ -180,7 +180,7 @@ describe('secrets that a decision gives up', () => {
     const { name } = await newLock();
     const next = newKey();
     const disposal = vaultDisposal(vault, () => ({ enqueue: () => Promise.reject(new Error('no jobs')) }), log);
-    orThrow(await executorOn(house.store, disposal).execute(changeLock, { lock: name, keyRef: next }, issuer));
+    orThrow(await executorOn(application.store, disposal).execute(changeLock, { lock: name, keyRef: next }, issuer));
     expect([...kept]).toEqual([next]);
   });
 });

@@ -8,17 +8,17 @@ import { resolveAlert } from '../../../commands/alerts/resolve-alert.ts';
 import {
   alertHours,
   noFigures,
-  sumOf,
+  sumAlertFigures,
   type AlertFigures,
   type AlertHourRow,
 } from '../../../projections/alerts/alert-hours.ts';
-import { metricsOf, type TriageMetrics } from '../../../queries/alerts/triage-metrics.ts';
+import { toTriageMetrics, type TriageMetrics } from '../../../queries/alerts/triage-metrics.ts';
 import { alert } from '../../../src/contexts/alerts/domain/alert.ts';
-import { windowOf } from '../../../src/contexts/alerts/domain/timeframe.ts';
+import { chartWindowOf } from '../../../src/contexts/alerts/domain/timeframe.ts';
 import { severities, type Severity } from '../../../src/contexts/alerts/domain/vocabulary.ts';
 import { isFailure } from '../../../src/platform/kernel/failure.ts';
 import type { AnyCommand } from '../../../src/platform/kernel/command.ts';
-import type { Recorded } from '../../../src/platform/kernel/event.ts';
+import type { RecordedEvent } from '../../../src/platform/kernel/event.ts';
 import { context, NOW, recorded, rowsAfter } from '../../dsl/given.ts';
 
 interface Action {
@@ -52,9 +52,9 @@ function commandOf({ which, what }: Action): readonly [AnyCommand, unknown] {
 }
 
 /** The stream that comes of these decisions; what is refused leaves no trace. */
-function historyOf(actions: readonly Action[]): Recorded[] {
+function historyOf(actions: readonly Action[]): RecordedEvent[] {
   const states = Array.from({ length: ALERTS }, () => alert.initial);
-  const events: Recorded[] = [];
+  const events: RecordedEvent[] = [];
   let now = NOW;
   const run = (which: number, command: AnyCommand, input: unknown, facts?: unknown) => {
     const decision = command.decide(states[which], input, context({ now }), facts);
@@ -76,12 +76,12 @@ function historyOf(actions: readonly Action[]): Recorded[] {
 }
 
 /** Counted the plain way: every alert's life from its events, by the times at which they were recorded. */
-function recount(events: readonly Recorded[]): TriageMetrics & { bySeverity: Record<Severity, number> } {
+function recount(events: readonly RecordedEvent[]): TriageMetrics & { bySeverity: Record<Severity, number> } {
   const lives = new Map<
     string,
     { raised: number; severity: Severity; acknowledged: number | null; closed: number | null; status: string }
   >();
-  for (const { type, data, recordedAt } of events as (Recorded & { data: Record<string, string> })[]) {
+  for (const { type, data, recordedAt } of events as (RecordedEvent & { data: Record<string, string> })[]) {
     const life = lives.get(data['alertId']!);
     if (type === 'AlertRaised')
       lives.set(data['alertId']!, {
@@ -139,9 +139,9 @@ describe('the figures of alerts', () => {
       fc.property(actions, fc.integer({ min: 1, max: 9 }), (taken, size) => {
         const events = historyOf(taken);
         const rows = rowsAfter(alertHours, events, size) as unknown as AlertHourRow[];
-        const figures: AlertFigures = rows.reduce((sum, row) => sumOf(sum, row), noFigures);
+        const figures: AlertFigures = rows.reduce((sum, row) => sumAlertFigures(sum, row), noFigures);
         const { bySeverity, ...expected } = recount(events);
-        expect(metricsOf('7d', figures)).toEqual(expected);
+        expect(toTriageMetrics('7d', figures)).toEqual(expected);
         expect(figures).toMatchObject(bySeverity);
         expect(rows.length).toBe(2);
       }),
@@ -169,7 +169,7 @@ describe('the window of a chart', () => {
     ['30d', 30, 'day', '2026-05-03', '2026-06-01'],
     ['90d', 90, 'day', '2026-03-04', '2026-06-01'],
   ] as const)('of %s has %i buckets by the %s', (timeframe, length, interval, first, last) => {
-    const window = windowOf(timeframe, NOW + 59 * 60_000);
+    const window = chartWindowOf(timeframe, NOW + 59 * 60_000);
     expect([window.interval, window.buckets.length, window.buckets[0], window.buckets.at(-1)]).toEqual([
       interval,
       length,

@@ -8,7 +8,7 @@ import { authEndpoints } from '../../../projections/discovery/auth-endpoints.ts'
 import { endpointPages } from '../../../projections/discovery/endpoint-pages.ts';
 import { endpointTechnologies } from '../../../projections/discovery/endpoint-technologies.ts';
 import { endpointUsers } from '../../../projections/discovery/endpoint-users.ts';
-import { endpoints, MOST_TECHNOLOGIES } from '../../../projections/discovery/endpoints.ts';
+import { endpoints, MAX_TECHNOLOGIES_PER_ENDPOINT } from '../../../projections/discovery/endpoints.ts';
 import { relyingParties } from '../../../projections/discovery/relying-parties.ts';
 import { sites } from '../../../projections/discovery/sites.ts';
 import { reporters } from '../../../projections/telemetry/reporters.ts';
@@ -146,7 +146,7 @@ describe('rows of what is discovered', () => {
   it('stay bounded, whatever a site claims to run on', () => {
     const technologies = Array.from({ length: 100 }, (_, n) => ({ name: `technology ${n}`, version: null }));
     const [row] = after(endpoints, visit(1, { technologies }), visit(2, { technologies }));
-    expect(row!['technologies']).toHaveLength(MOST_TECHNOLOGIES);
+    expect(row!['technologies']).toHaveLength(MAX_TECHNOLOGIES_PER_ENDPOINT);
     expect(row!['fingerprinted_visits']).toBe(2);
   });
 

@@ -11,8 +11,8 @@ import {
   type InstalledExtensionRow,
 } from '../../../projections/extensions/installed-extensions.ts';
 import { rankOf, riskOf } from '../../../src/contexts/extensions/domain/permission-risk.ts';
-import { isThere, stampOf } from '../../../src/contexts/extensions/domain/sightings.ts';
-import { extensionChanges as changes } from '../../../src/contexts/telemetry/domain/vocabulary.ts';
+import { isThere, sightingStamp } from '../../../src/contexts/extensions/domain/sightings.ts';
+import { extensionChangeKinds as changes } from '../../../src/contexts/telemetry/domain/vocabulary.ts';
 import type { ObservationOf } from '../../../src/contexts/telemetry/domain/observation.ts';
 import { NOW, recorded, rowsAfter } from '../../dsl/given.ts';
 import { DEVICE, telemetry, USER } from '../../dsl/observations.ts';
@@ -188,7 +188,7 @@ function recount(
   const has = new Map<string, { version: string; permissions: readonly string[]; isEnabled: boolean }>();
   const known = new Map<string, { version: string; permissions: readonly string[]; isEnabled: boolean }>();
   for (const { deviceId, observation } of all.toSorted((a, b) =>
-    stampOf(a.observation) < stampOf(b.observation) ? -1 : 1,
+    sightingStamp(a.observation) < sightingStamp(b.observation) ? -1 : 1,
   )) {
     if (observation.kind === 'extension_inventory') {
       for (const name of has.keys()) if (name.startsWith(deviceId)) has.delete(name);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ssoConfigs } from '../../../projections/sso/sso-configs.ts';
+import { ssoConfigsModel } from '../../../projections/sso/sso-configs.ts';
 import type { SsoEvent } from '../../../src/contexts/sso/domain/events.ts';
 import { NOW, recorded, rowsAfter } from '../../dsl/given.ts';
 
@@ -21,7 +21,7 @@ const created: SsoEvent = {
 };
 const after = (...events: SsoEvent[]) =>
   rowsAfter(
-    ssoConfigs,
+    ssoConfigsModel,
     events.map((event, index) => recorded(event, index + 1)),
     1,
   );

@@ -5,7 +5,7 @@ import { acceptsAccessKey } from '../../../contexts/devices/domain/device.ts';
 import { orThrow } from '../../../platform/kernel/failure.ts';
 import { asTenantId, INSTALLATION, type TenantId } from '../../../platform/kernel/ids.ts';
 import type { DevicePrincipal } from '../principal.ts';
-import { isLetInByUser } from './device-user.ts';
+import { isAllowedByUser } from './device-user.ts';
 import type { Lookups } from '../../../contexts/identity/lookups.ts';
 import type { TenantReads } from '../../../platform/kernel/query.ts';
 
@@ -20,7 +20,7 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const equal = (a: string, b: string) => timingSafeEqual(Buffer.from(sha256(a)), Buffer.from(sha256(b)));
 
 /** The device whose agent shows its access key (`X-Access-Key`, choice OP-173). Undefined unless the key is its present one. */
-export async function agentOf(
+export async function identifyAgent(
   { headers }: FastifyRequest,
   services: AgentKeyDependencies,
   evenToBeWiped: boolean,
@@ -33,6 +33,6 @@ export async function agentOf(
   const tenantId = asTenantId(known.tenant);
   const device = await services.lookups.device(tenantId, known.device_id);
   if (!device || !acceptsAccessKey(device, (digest) => equal(digest, accessKeyDigest))) return undefined;
-  if (!(await isLetInByUser(services, tenantId, device, evenToBeWiped))) return undefined;
+  if (!(await isAllowedByUser(services, tenantId, device, evenToBeWiped))) return undefined;
   return { kind: 'device', tenantId, deviceId: known.device_id, userId: device.userId, certificateSerial: '' };
 }

@@ -11,8 +11,8 @@ import type { TenantId } from '../../../platform/kernel/ids.ts';
 import type { Access, OfferingSettings } from '../access.ts';
 import { permits } from '../../../contexts/identity/domain/permissions.ts';
 import type { AdminPrincipal, DevicePrincipal, OrgPrincipal, Principal } from '../principal.ts';
-import { agentOf, type AgentKeyDependencies } from './agent-key.ts';
-import { deviceOf, type DeviceIdentityDependencies } from './device-identity.ts';
+import { identifyAgent, type AgentKeyDependencies } from './agent-key.ts';
+import { identifyDevice, type DeviceIdentityDependencies } from './device-identity.ts';
 import type { AggregateLoader } from '../../../platform/execution/aggregate-loader.ts';
 import type { AccessTokens } from '../../../contexts/identity/access-tokens.ts';
 import type { OneTimeTokens } from '../../../contexts/identity/one-time-tokens.ts';
@@ -132,8 +132,8 @@ async function authenticateDevice(
 ): Promise<DevicePrincipal> {
   const { orAgentKey, evenToBeWiped } = access;
   const device =
-    (await deviceOf(request, services, evenToBeWiped)) ??
-    (orAgentKey ? await agentOf(request, services, evenToBeWiped) : undefined);
+    (await identifyDevice(request, services, evenToBeWiped)) ??
+    (orAgentKey ? await identifyAgent(request, services, evenToBeWiped) : undefined);
   if (!device) throw new FailureError(unauthenticated());
   return device;
 }

@@ -12,7 +12,7 @@ import {
 } from '../../../platform/pki/device-identity.ts';
 import type { TenantState } from '../../../contexts/tenants/domain/tenant.ts';
 import type { DevicePrincipal } from '../principal.ts';
-import { isLetInByUser } from './device-user.ts';
+import { isAllowedByUser } from './device-user.ts';
 import type { Executor } from '../../../platform/execution/executor.ts';
 import type { CommandPorts } from '../../../../commands/ports.ts';
 import type { Lookups } from '../../../contexts/identity/lookups.ts';
@@ -42,12 +42,12 @@ const proven = new WeakMap<object, ProvenCertificate>();
  * The device behind a request: from the TLS handshake, or, where a proxy that we trust ended TLS, from its
  * `X-Client-Cert` header (URL-encoded PEM, choice OP-162). Undefined unless everything holds.
  */
-export async function deviceOf(
+export async function identifyDevice(
   request: FastifyRequest,
   services: DeviceIdentityDependencies,
   evenToBeWiped = false,
 ): Promise<DevicePrincipal | undefined> {
-  const certificate = await certificateOf(request, services);
+  const certificate = await presentedCertificateOf(request, services);
   if (!certificate || certificate.notAfter <= Date.now()) return undefined;
   const { tenantId, deviceId, serialNumber } = certificate;
   const device = await services.lookups.device(tenantId, deviceId);
@@ -56,7 +56,7 @@ export async function deviceOf(
     !(acceptsCertificate(device, certificate, Date.now()) || (await adopts(device, certificate, services)))
   )
     return undefined;
-  if (!(await isLetInByUser(services, tenantId, device, evenToBeWiped))) return undefined;
+  if (!(await isAllowedByUser(services, tenantId, device, evenToBeWiped))) return undefined;
   return { kind: 'device', tenantId, deviceId, userId: device.userId, certificateSerial: serialNumber };
 }
 
@@ -86,7 +86,7 @@ async function adopts(
 const forwarded = new WeakMap<FastifyRequest, Promise<ProvenCertificate | undefined>>();
 
 /** The certificate that a request comes with, once a tenant's authority is proved to have signed it. */
-export async function certificateOf(
+export async function presentedCertificateOf(
   request: FastifyRequest,
   services: DeviceIdentityDependencies,
 ): Promise<ProvenCertificate | undefined> {

@@ -11,7 +11,7 @@ export interface DeviceUserDependencies {
  * Whether the device's user still lets it in: an inactive or deleted person has no device that may speak for them.
  * `evenToBeWiped`: it is asked on a route by which a device learns that it has to wipe itself.
  */
-export async function isLetInByUser(
+export async function isAllowedByUser(
   { lookups }: DeviceUserDependencies,
   tenantId: TenantId,
   { userId, status }: DeviceState,

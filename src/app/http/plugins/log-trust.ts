@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { LogDoubted, type LogTrust } from '../../../platform/eventstore/log-trust.ts';
+import { LogNotTrusted, type LogTrust } from '../../../platform/eventstore/log-trust.ts';
 
 /**
  * While the event log contradicts what is known of it, the API answers 503. Reads would be as wrong as writes: a session or device
@@ -10,6 +10,6 @@ export function refuseWhileLogContradicts(app: FastifyInstance, trust: LogTrust)
   app.addHook('onRequest', (request, _reply, done) => {
     const { doubt } = trust;
     const isRefused = doubt?.kind === 'contradicted' && request.url.startsWith('/api/');
-    done(isRefused ? new LogDoubted(doubt.reason) : undefined);
+    done(isRefused ? new LogNotTrusted(doubt.reason) : undefined);
   });
 }

@@ -2,7 +2,7 @@ import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { FailureError, invalid } from '../../../platform/kernel/failure.ts';
-import { refuse } from '../errors.ts';
+import { sendFailure } from '../errors.ts';
 import { securityHeaders } from './security-headers.ts';
 
 /**
@@ -24,7 +24,7 @@ export function refuseWithoutHost(app: FastifyInstance): void {
 export function refuseAddress(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   for (const [name, value] of securityHeaders) void reply.header(name, value);
   void reply.header('x-request-id', request.id);
-  refuse(error, request, reply);
+  sendFailure(error, request, reply);
 }
 
 /** For servers beside the framework's own. `createServer` of the framework takes `refuseMalformed` as an option. */

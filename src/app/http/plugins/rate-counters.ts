@@ -2,26 +2,26 @@ import { LRUCache } from 'lru-cache';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 
-export interface Counted {
+export interface RequestCount {
   readonly current: number;
   /** Milliseconds until the window ends. */
   readonly ttl: number;
 }
 
 /** Counts requests in fixed windows. */
-export interface Counters {
-  count(key: string, windowMs: number): Promise<Counted>;
+export interface RequestCounters {
+  count(key: string, windowMs: number): Promise<RequestCount>;
 }
 
 /** In this process alone. Beyond `most` clients the one that has made no request for longest is forgotten. */
-export class LocalCounters implements Counters {
+export class LocalRequestCounters implements RequestCounters {
   readonly #windows: LRUCache<string, { count: number; readonly ends: number }>;
 
   constructor(most: number) {
     this.#windows = new LRUCache({ max: most });
   }
 
-  count(key: string, windowMs: number): Promise<Counted> {
+  count(key: string, windowMs: number): Promise<RequestCount> {
     const now = Date.now();
     let window = this.#windows.get(key);
     if (!window || window.ends <= now) this.#windows.set(key, (window = { count: 0, ends: now + windowMs }));
@@ -46,19 +46,19 @@ const AGAIN_AFTER_MS = 5_000;
  * In Redis, shared by all processes. While it cannot be reached, or stands still, this process counts by itself: budgets are then
  * one for each process, and no request waits.
  */
-export class SharedCounters implements Counters {
+export class SharedRequestCounters implements RequestCounters {
   readonly #redis: Redis;
-  readonly #local: LocalCounters;
+  readonly #local: LocalRequestCounters;
   readonly #log: Logger;
   #avoidedUntil = 0;
 
-  constructor(redis: Redis, local: LocalCounters, log: Logger) {
+  constructor(redis: Redis, local: LocalRequestCounters, log: Logger) {
     this.#redis = redis;
     this.#local = local;
     this.#log = log;
   }
 
-  async count(key: string, windowMs: number): Promise<Counted> {
+  async count(key: string, windowMs: number): Promise<RequestCount> {
     if (performance.now() < this.#avoidedUntil || this.#redis.status !== 'ready')
       return this.#local.count(key, windowMs);
     try {

@@ -6,8 +6,13 @@ import { FailureError, limited } from '../../../platform/kernel/failure.ts';
 import type { Config } from '../../config/config.ts';
 import type { RateClass } from '../access.ts';
 import { clientAddress } from '../client-address.ts';
-import { certificateOf, type DeviceIdentityDependencies } from './device-identity.ts';
-import { LocalCounters, SharedCounters, type Counted, type Counters } from './rate-counters.ts';
+import { presentedCertificateOf, type DeviceIdentityDependencies } from './device-identity.ts';
+import {
+  LocalRequestCounters,
+  SharedRequestCounters,
+  type RequestCount,
+  type RequestCounters,
+} from './rate-counters.ts';
 
 export interface RateLimitsDependencies extends DeviceIdentityDependencies {
   readonly config: Pick<Config, 'adminRateLimit' | 'enrollRateLimit' | 'rateBudgets'>;
@@ -33,23 +38,23 @@ const budgets = (config: RateLimitsDependencies['config']): Readonly<Record<Excl
 });
 
 /** Clients that one process counts. */
-const MOST_CLIENTS = 50_000;
+const MAX_CLIENTS = 50_000;
 
 export async function limitRates(app: FastifyInstance, redis: Redis | undefined, log: Logger): Promise<void> {
   app.decorate('budgets', new Map());
-  const local = new LocalCounters(MOST_CLIENTS);
+  const local = new LocalRequestCounters(MAX_CLIENTS);
   await app.register(rateLimit, {
     global: false,
     hook: 'onRequest',
-    store: storeOf(redis ? new SharedCounters(redis, local, log) : local) as never,
+    store: storeOf(redis ? new SharedRequestCounters(redis, local, log) : local) as never,
     errorResponseBuilder: (_request, context) => new FailureError(limited(Math.max(1, Math.ceil(context.ttl / 1000)))),
   });
 }
 
 /** As the plugin wants its store: a class, whose children it makes for each budget. Keys name their budget already. */
-const storeOf = (counters: Counters) =>
+const storeOf = (counters: RequestCounters) =>
   class Store {
-    incr(key: string, done: (error: Error | null, counted?: Counted) => void, windowMs: number): void {
+    incr(key: string, done: (error: Error | null, counted?: RequestCount) => void, windowMs: number): void {
       counters.count(key, windowMs).then((counted) => done(null, counted), done);
     }
 
@@ -90,6 +95,6 @@ export function countedBy(
  * trusted proxy vouches for. Anything else names nobody: a stranger would have a new budget with each certificate that he signs himself.
  */
 async function clientOf(request: FastifyRequest, rate: RateClass, services: RateLimitsDependencies): Promise<string> {
-  const proven = rate === 'device' ? await certificateOf(request, services) : undefined;
+  const proven = rate === 'device' ? await presentedCertificateOf(request, services) : undefined;
   return proven ? `${proven.tenantId}/${proven.deviceId}` : clientAddress(request.ip);
 }

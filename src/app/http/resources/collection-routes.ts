@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { admin } from '../access.ts';
 import type { AdminPrincipal } from '../principal.ts';
-import { routeWith, type AnyRoute, type Call } from '../route.ts';
+import { routeWith, type AnyRoute, type HandlerContext } from '../route.ts';
 import { uuid } from '../../../platform/kernel/ids.ts';
 import type { AnyDefinedCollection } from '../../../platform/resources/collection.ts';
 import type { AnyCollection, Verb } from '../../../platform/resources/declaration.ts';
@@ -35,7 +35,7 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<Col
         access: admin(access.read),
         summary: `Every ${noun}, newest first`,
         query: filterQuery(declared),
-        answer: z.object({ [list]: z.array(view), total: z.int() }),
+        response: z.object({ [list]: z.array(view), total: z.int() }),
         handle: async ({ ask, query, principal }) => {
           const records = await ask(all, filterOf(declared, query) as never);
           return { [list]: records.map((kept) => recordView(declared, kept, principal.role)), total: records.length };
@@ -49,7 +49,7 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<Col
         summary: `Create a ${noun}`,
         body: bodySchema(fields, 'create'),
         status: 201,
-        answer: view,
+        response: view,
         handle: (call) => createdRecord(collection, call, call.body),
       }),
     read: () =>
@@ -58,7 +58,7 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<Col
         method: 'GET',
         access: admin(access.read),
         summary: `One ${noun}`,
-        answer: view,
+        response: view,
         handle: async ({ ask, params, principal }) =>
           recordView(declared, await ask(get, { id: idOf(params) }), principal.role),
       }),
@@ -69,7 +69,7 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<Col
         access: admin(access.write),
         summary: `Change a ${noun}; what is left out stays`,
         body: bodySchema(fields, 'change'),
-        answer: view,
+        response: view,
         handle: async ({ run, ask, params, body, principal }) => {
           const { result } = await run(update, { id: idOf(params), changes: body });
           // The read side may be behind: what was decided is what is answered.
@@ -90,7 +90,7 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<Col
   return declared.verbs.map((verb) => routes[verb]());
 }
 
-type Creating = Pick<Call<unknown, unknown, unknown, AdminPrincipal>, 'run' | 'ask' | 'principal' | 'reply'>;
+type Creating = Pick<HandlerContext<unknown, unknown, unknown, AdminPrincipal>, 'run' | 'ask' | 'principal' | 'reply'>;
 
 /** Creates a record of the collection and answers it as its caller may see it. */
 export async function createdRecord(

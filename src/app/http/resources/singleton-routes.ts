@@ -29,7 +29,7 @@ export function singletonRoutes({
       path,
       access: admin(access.read),
       summary: `The ${noun}`,
-      answer: view,
+      response: view,
       handle: async ({ ask }) => settingsView(declared, await ask(read, undefined)),
     }),
     route({
@@ -38,7 +38,7 @@ export function singletonRoutes({
       access: admin(access.write),
       summary: `Change the ${noun}; what is left out stays`,
       body: bodySchema(declared.fields, 'change'),
-      answer: view,
+      response: view,
       handle: async ({ run, ask, body }) => {
         const { result } = await run(update, { changes: body });
         // The read side may be behind: what was decided is what is answered.

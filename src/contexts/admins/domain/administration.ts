@@ -7,12 +7,12 @@ import {
   unauthenticated,
   type Failure,
 } from '../../../platform/kernel/failure.ts';
-import type { Role } from '../../identity/domain/roles.ts';
+import type { AdminRole } from '../../identity/domain/roles.ts';
 import type { AdminState } from '../../tenants/domain/admin.ts';
 import { activeSuperAdmins, type TenantState } from '../../tenants/domain/tenant.ts';
 
 /** Choice OP-266: super admins administer everybody, admins those below them. */
-const ADMINISTERED: Readonly<Record<Role, readonly Role[]>> = {
+const ADMINISTERED: Readonly<Record<AdminRole, readonly AdminRole[]>> = {
   super_admin: ['super_admin', 'admin', 'analyst', 'viewer'],
   admin: ['analyst', 'viewer'],
   analyst: [],
@@ -26,7 +26,7 @@ const ADMINISTERED: Readonly<Record<Role, readonly Role[]>> = {
 export function refuseUnlessAdministers(
   { admins }: TenantState,
   actor: Actor,
-  roles: readonly Role[],
+  roles: readonly AdminRole[],
 ): Failure | undefined {
   if (actor.kind === 'system') return undefined;
   const self = actor.kind === 'admin' && actor.id !== null ? admins.get(actor.id) : undefined;
@@ -35,7 +35,7 @@ export function refuseUnlessAdministers(
 }
 
 /** An account of this role decides about other accounts: whoever gets hold of it gets hold of the tenant. */
-export const governs = (role: Role): boolean => ADMINISTERED[role].length > 0;
+export const governs = (role: AdminRole): boolean => ADMINISTERED[role].length > 0;
 
 /**
  * What changes who controls an account needs a fresh proof of who is asking, so that a stolen access token cannot be made into a lasting
@@ -45,7 +45,7 @@ export const refuseUnlessReauthenticated = (actor: Actor, reauthenticated: boole
   actor.kind === 'system' || reauthenticated === true ? undefined : reauthenticationRequired();
 
 /** The admin whom a command names, if the actor may administer them. */
-export function administered(state: TenantState, actor: Actor, adminId: string): AdminState | Failure {
+export function administeredAdmin(state: TenantState, actor: Actor, adminId: string): AdminState | Failure {
   const admin = state.admins.get(adminId);
   if (!admin) return notFound();
   return refuseUnlessAdministers(state, actor, [admin.role]) ?? admin;

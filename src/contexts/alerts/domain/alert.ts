@@ -1,7 +1,7 @@
 import { defineAggregate, streamName } from '../../../platform/kernel/aggregate.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import { alertEvents } from './events.ts';
-import type { Standing } from './standing.ts';
+import type { TriageState } from './triage-state.ts';
 import type { AlertStatus, Severity } from './vocabulary.ts';
 
 /** What decisions about an alert need. */
@@ -15,7 +15,7 @@ export interface AlertState {
   /** The latest causes, so that one report counts once however often it is asked for. */
   readonly causes: readonly string[];
   /** Null for an alert from before standings were recorded. */
-  readonly standing: Standing | null;
+  readonly standing: TriageState | null;
   readonly lastDeliveryId: string | null;
 }
 
@@ -37,7 +37,7 @@ export const alert = defineAggregate<AlertState, typeof alertEvents>(alertEvents
   switch (event.type) {
     case 'AlertRaised': {
       const { severity, userId, fingerprint, cause, raisedAt } = event.data;
-      const standing: Standing | null = raisedAt
+      const standing: TriageState | null = raisedAt
         ? { raisedAt, severity, status: 'open', acknowledgedAt: null, resolvedAt: null }
         : null;
       return {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineEvents, type EventOf } from '../../../platform/kernel/event.ts';
 import { uuid } from '../../../platform/kernel/ids.ts';
-import { moveFields, unknownMove } from './standing.ts';
+import { triageMoveFields, unknownTriageMove } from './triage-state.ts';
 import { alertTypeSchema, policyActionSchema, severitySchema } from './vocabulary.ts';
 
 const alertId = uuid();
@@ -9,7 +9,7 @@ const fingerprint = z.string();
 /** Version 2 of the events that move an alert in triage says from where to where. (What is new comes first: V8 makes such an object in a quarter of the time.) */
 /** Version 3 names the person whom the alert is about: what is written about it is sealed for them. Before, it stood in clear. */
 const upcasters = {
-  1: (data: object) => ({ was: unknownMove.was, is: unknownMove.is, ...data }),
+  1: (data: object) => ({ was: unknownTriageMove.was, is: unknownTriageMove.is, ...data }),
   2: (data: object) => ({ userId: null, ...data }),
 };
 const userId = uuid().nullable();
@@ -51,7 +51,7 @@ export const alertEvents = defineEvents('alert', {
   },
   AlertAcknowledged: {
     version: 3,
-    schema: z.object({ alertId, userId, notes: z.string().nullable(), ...moveFields }),
+    schema: z.object({ alertId, userId, notes: z.string().nullable(), ...triageMoveFields }),
     upcasters,
     personal: sealedFor('notes'),
     audit: 'alert.acknowledged',
@@ -64,7 +64,7 @@ export const alertEvents = defineEvents('alert', {
       status: z.enum(['resolved', 'false_positive']),
       resolution: z.string().nullable(),
       fingerprint,
-      ...moveFields,
+      ...triageMoveFields,
     }),
     upcasters,
     personal: sealedFor('resolution', 'fingerprint'),
@@ -72,7 +72,7 @@ export const alertEvents = defineEvents('alert', {
   },
   AlertReopened: {
     version: 3,
-    schema: z.object({ alertId, userId, notes: z.string().nullable(), fingerprint, ...moveFields }),
+    schema: z.object({ alertId, userId, notes: z.string().nullable(), fingerprint, ...triageMoveFields }),
     upcasters,
     personal: sealedFor('notes', 'fingerprint'),
     audit: 'alert.reopened',
@@ -81,7 +81,7 @@ export const alertEvents = defineEvents('alert', {
   AlertClaimed: { version: 1, schema: z.object({ alertId, assigneeId: uuid() }), audit: 'alert.claimed' },
   AlertSeverityChanged: {
     version: 3,
-    schema: z.object({ alertId, userId, severity: severitySchema, reason: z.string().nullable(), ...moveFields }),
+    schema: z.object({ alertId, userId, severity: severitySchema, reason: z.string().nullable(), ...triageMoveFields }),
     upcasters,
     personal: sealedFor('reason'),
     audit: 'alert.severity_changed',

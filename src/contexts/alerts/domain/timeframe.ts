@@ -2,7 +2,7 @@ export const timeframes = ['24h', '7d', '30d', '90d'] as const;
 export type Timeframe = (typeof timeframes)[number];
 
 /** The buckets of a chart, oldest first: calendar days in UTC, or for `24h` hours. The last one is under way. */
-export interface Window {
+export interface ChartWindow {
   readonly interval: 'hour' | 'day';
   /** `YYYY-MM-DD`, or the hour's beginning as RFC 3339. */
   readonly buckets: readonly string[];
@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const LENGTHS = { '24h': 24, '7d': 7, '30d': 30, '90d': 90 } as const;
 
-export function windowOf(timeframe: Timeframe, now: number): Window {
+export function chartWindowOf(timeframe: Timeframe, now: number): ChartWindow {
   const interval = timeframe === '24h' ? 'hour' : 'day';
   const step = interval === 'hour' ? HOUR_MS : DAY_MS;
   const last = Math.floor(now / step) * step;

@@ -28,8 +28,8 @@ const RAISES = ordinaryDays(10);
 /** Reports of one device on an ordinary day that say that an alert of one type occurred again. */
 const REPEATS = ordinaryDays(100);
 const DAY_MS = 24 * 3_600_000;
-const MOST_SUMMARIES = 8;
-const MOST_NAMED = 20;
+const MAX_SUMMARIES = 8;
+const MAX_NAMED = 20;
 /** RFC 9562 §5.5. */
 const SUMMARIES = '6f2c1d7e-9c0b-4f55-8d43-0f6f1c1f7a09';
 
@@ -105,7 +105,7 @@ export class AlertBudget {
     const others = this.#now.summaries.filter((one) => one !== open);
     this.#now = {
       ...this.#now,
-      summaries: [{ alertId, last: recordedAt, isOpen: true }, ...others].slice(0, MOST_SUMMARIES),
+      summaries: [{ alertId, last: recordedAt, isOpen: true }, ...others].slice(0, MAX_SUMMARIES),
     };
     if (open) return [repeat(alertId, occurrences.length)];
     return [
@@ -116,8 +116,8 @@ export class AlertBudget {
 
   #raise(alertId: string, occurrences: readonly Occurrence[]): Effect {
     const { alertType, severity, userId, deviceId } = this.#beyond[0]!.finding;
-    const observationIds = occurrences.slice(0, MOST_NAMED).map(({ observationId }) => observationId);
-    const domains = [...new Set(this.#beyond.flatMap((one) => one.finding.domain ?? []))].slice(0, MOST_NAMED);
+    const observationIds = occurrences.slice(0, MAX_NAMED).map(({ observationId }) => observationId);
+    const domains = [...new Set(this.#beyond.flatMap((one) => one.finding.domain ?? []))].slice(0, MAX_NAMED);
     return effect(raiseAlert, {
       alertId,
       fingerprint: this.name,
@@ -150,7 +150,7 @@ const refilledBudget = (known: SpentBudget | undefined, now: number): SpentBudge
 });
 
 /** Somebody decided about the alert that counts what is beyond the budget. */
-export const withSummary = (budget: SpentBudget, alertId: string, isOpen: boolean): SpentBudget => ({
+export const withSummaryDecided = (budget: SpentBudget, alertId: string, isOpen: boolean): SpentBudget => ({
   ...budget,
   summaries: budget.summaries.map((one) => (one.alertId === alertId ? { ...one, isOpen } : one)),
 });

@@ -24,13 +24,13 @@ export const changedPermissions = ({ data }: Named<'ExtensionPermissionsChanged'
     kind: 'extension_event',
     setting: 'alertOnPermissionChange',
     ...detailsOf(data, data.change),
-    permissions: data.change.permissions.slice(0, MOST_NAMED),
+    permissions: data.change.permissions.slice(0, MAX_NAMED),
     permissionCount: data.change.permissions.length,
   },
 });
 
 /** The rest stands with the extension in the inventory. */
-const MOST_NAMED = 50;
+const MAX_NAMED = 50;
 
 const concerning = (
   { userId, deviceId, severity }: Judged,

@@ -26,7 +26,7 @@ export interface Finding {
 }
 
 /** What repeats is the same type, person and domain (choice OP-089). */
-export const fingerprintOf = ({
+export const findingFingerprint = ({
   alertType,
   userId,
   domain,

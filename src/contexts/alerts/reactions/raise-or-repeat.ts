@@ -4,8 +4,8 @@ import { recordAlertOccurrence } from '../../../../commands/alerts/record-alert-
 import type { Envelope } from '../../../platform/kernel/event.ts';
 import { effect, type Effect, type StatefulStep } from '../../../platform/kernel/reaction.ts';
 import { json, text, type RowOf } from '../../../platform/kernel/read-model.ts';
-import { AlertBudget, budgetName, withSummary, type SpentBudget } from './alert-budget.ts';
-import { fingerprintOf, type Finding, type Occurrence } from './finding.ts';
+import { AlertBudget, budgetName, withSummaryDecided, type SpentBudget } from './alert-budget.ts';
+import { findingFingerprint, type Finding, type Occurrence } from './finding.ts';
 
 /** An alert of this fingerprint, and the time over which its occurrences spread. */
 interface Window {
@@ -25,7 +25,7 @@ export const alertWindows = { columns, key: ['fingerprint'] as const };
 
 const DAY_MS = 24 * 3_600_000;
 /** Older alerts of a fingerprint are not remembered: what comes so late opens a new one. */
-const MOST_WINDOWS = 8;
+const MAX_WINDOWS = 8;
 /** RFC 9562 §5.5: an alert's id is a function of what raised it, so that raising it twice is raising it once. */
 const ALERTS = '6f2c1d7e-9c0b-4f55-8d43-0f6f1c1f7a03';
 
@@ -77,7 +77,7 @@ type Budget = Pick<AlertBudget, 'mayRaise' | 'mayRepeat' | 'count'>;
 const WITHOUT_BUDGET: Budget = { mayRaise: () => true, mayRepeat: () => true, count: () => undefined };
 
 function raiseOrRepeatOne(event: Envelope, finding: Finding, budget: Budget): Step {
-  const fingerprint = fingerprintOf(finding);
+  const fingerprint = findingFingerprint(finding);
   return {
     key: { fingerprint },
     react(row) {
@@ -104,13 +104,13 @@ function raiseOrRepeatOne(event: Envelope, finding: Finding, budget: Budget): St
 }
 
 /** Somebody decided about an alert: it stops, or starts again, to take in what repeats. */
-export const setOpen = (fingerprint: string, alertId: string, isOpen: boolean): Step => ({
+export const setAlertOpen = (fingerprint: string, alertId: string, isOpen: boolean): Step => ({
   key: { fingerprint },
   react: (row) => ({
     row: row && {
       ...row,
       windows: isBudget(row.windows)
-        ? withSummary(row.windows, alertId, isOpen)
+        ? withSummaryDecided(row.windows, alertId, isOpen)
         : row.windows.map((window) => (window.alertId === alertId ? { ...window, isOpen } : window)),
     },
     effects: [],
@@ -148,7 +148,7 @@ function widened(windows: readonly Window[], alertId: string, occurrences: reado
   ].sort();
   const window = { alertId, first: times[0]!, last: times.at(-1)!, isOpen: true };
   const others = windows.filter((other) => other !== known);
-  return [window, ...others].sort((a, b) => (a.last < b.last ? 1 : -1)).slice(0, MOST_WINDOWS);
+  return [window, ...others].sort((a, b) => (a.last < b.last ? 1 : -1)).slice(0, MAX_WINDOWS);
 }
 
 const newAlertId = ({ tenantId }: Envelope, fingerprint: string, { observationId }: Occurrence): string =>

@@ -3,7 +3,7 @@ import type { TelemetryEvent } from '../../telemetry/domain/events.ts';
 import type { Observation } from '../../telemetry/domain/observation.ts';
 import type { Signal } from '../../telemetry/domain/vocabulary.ts';
 import { ERASED, type Envelope } from '../../../platform/kernel/event.ts';
-import { fingerprintOf, type Finding, type Occurrence } from './finding.ts';
+import { findingFingerprint, type Finding, type Occurrence } from './finding.ts';
 
 export type TelemetryRecorded = Extract<TelemetryEvent, { type: 'TelemetryRecorded' }> & Envelope;
 
@@ -92,7 +92,11 @@ export function findingsIn(event: TelemetryRecorded): Finding[] {
   for (const observation of inOrder) {
     const rule = rules.find(({ applies }) => applies(observation));
     if (!rule) continue;
-    const name = fingerprintOf({ alertType: rule.alertType, userId: event.data.userId, domain: observation.domain });
+    const name = findingFingerprint({
+      alertType: rule.alertType,
+      userId: event.data.userId,
+      domain: observation.domain,
+    });
     const group = groups.get(name);
     if (group) group.observations.push(observation);
     else groups.set(name, { rule, observations: [observation] });
@@ -100,7 +104,7 @@ export function findingsIn(event: TelemetryRecorded): Finding[] {
   return [...groups.values()].map(({ rule, observations }) => findingOf(event, rule, observations));
 }
 
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 
 function findingOf({ id, data }: TelemetryRecorded, rule: Rule, observations: readonly Observation[]): Finding {
   const { alertType, title, description } = rule;
@@ -122,7 +126,7 @@ function findingOf({ id, data }: TelemetryRecorded, rule: Rule, observations: re
     metadata: {
       kind,
       observedAt: first.occurredAt,
-      observationIds: occurrences.slice(0, MOST_NAMED).map(({ observationId }) => observationId),
+      observationIds: occurrences.slice(0, MAX_NAMED).map(({ observationId }) => observationId),
       batchId: id,
       extensionMode: data.extensionMode,
       policyVersion: data.policyVersion,

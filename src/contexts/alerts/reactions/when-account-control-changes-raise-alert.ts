@@ -3,7 +3,7 @@ import { raiseAlert } from '../../../../commands/alerts/raise-alert.ts';
 import { ssoEvents } from '../../sso/domain/events.ts';
 import { governs } from '../../admins/domain/administration.ts';
 import { tenantEvents } from '../../tenants/domain/events.ts';
-import type { Recorded } from '../../../platform/kernel/event.ts';
+import type { RecordedEvent } from '../../../platform/kernel/event.ts';
 import { defineReaction, effect, type Effect } from '../../../platform/kernel/reaction.ts';
 import { at } from '../../../platform/kernel/read-model.ts';
 
@@ -20,7 +20,7 @@ interface Change {
 }
 
 /** One alert for each change: two of them within a day are two things that somebody has to answer for. */
-function alerting(event: Recorded, { change, title, isSevere, about }: Change): { effects: readonly Effect[] }[] {
+function alerting(event: RecordedEvent, { change, title, isSevere, about }: Change): { effects: readonly Effect[] }[] {
   const { actor } = event.metadata;
   const raise = effect(raiseAlert, {
     alertId: v5(`${event.tenantId}|${event.id}`, ALERTS),
@@ -48,16 +48,16 @@ function alerting(event: Recorded, { change, title, isSevere, about }: Change): 
   return [{ effects: [raise] }];
 }
 
-const aboutAdmin = (event: Recorded, change: string, title: string, isSevere = true) =>
+const aboutAdmin = (event: RecordedEvent, change: string, title: string, isSevere = true) =>
   alerting(event, { change, title, isSevere, about: { adminId: (event.data as { adminId: string }).adminId } });
-const aboutProvider = (event: Recorded, change: string, title: string) =>
+const aboutProvider = (event: RecordedEvent, change: string, title: string) =>
   alerting(event, {
     change,
     title,
     isSevere: true,
     about: { configId: (event.data as { configId: string }).configId },
   });
-const aboutAuthority = (event: Recorded, change: string, title: string) =>
+const aboutAuthority = (event: RecordedEvent, change: string, title: string) =>
   alerting(event, {
     change,
     title,

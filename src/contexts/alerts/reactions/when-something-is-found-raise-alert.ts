@@ -7,14 +7,14 @@ import { sessionEvents } from '../../identity/domain/session-events.ts';
 import { telemetryEvents, type TelemetryEvent } from '../../telemetry/domain/events.ts';
 import { verificationEvents } from '../../verification/domain/events.ts';
 import { domainScanEvents } from '../../threat-intel/domain/domain-scan-events.ts';
-import type { Envelope, EventOf, Recorded } from '../../../platform/kernel/event.ts';
+import type { Envelope, EventOf, RecordedEvent } from '../../../platform/kernel/event.ts';
 import { defineReaction } from '../../../platform/kernel/reaction.ts';
 import { enrolledBesideAnother } from './device-findings.ts';
 import { at, Containing } from '../../../platform/kernel/read-model.ts';
 import { changedPermissions, unwhitelistedIn } from './extension-findings.ts';
 import { maliciousDomain } from './domain-scan-findings.ts';
 import type { Finding } from './finding.ts';
-import { alertWindows, raiseOrRepeat, setOpen } from './raise-or-repeat.ts';
+import { alertWindows, raiseOrRepeat, setAlertOpen } from './raise-or-repeat.ts';
 import { reusedRefreshToken } from './session-findings.ts';
 import { findingsIn } from './telemetry-rules.ts';
 
@@ -46,8 +46,8 @@ export const whenSomethingIsFoundRaiseAlert = defineReaction({
     SessionEnded: (event) => raiseOrRepeat(event, reusedRefreshToken(event)),
     DomainScanEnded: (event) => raiseOrRepeat(event, maliciousDomain(event)),
     DeviceEnrolled: (event) => raiseOrRepeat(event, enrolledBesideAnother(event)),
-    AlertResolved: ({ data: { fingerprint, alertId } }) => [setOpen(fingerprint, alertId, false)],
-    AlertReopened: ({ data: { fingerprint, alertId } }) => [setOpen(fingerprint, alertId, true)],
+    AlertResolved: ({ data: { fingerprint, alertId } }) => [setAlertOpen(fingerprint, alertId, false)],
+    AlertReopened: ({ data: { fingerprint, alertId } }) => [setAlertOpen(fingerprint, alertId, true)],
     // Fingerprints name person and site.
     EmployeeErased: ({ data: { userId } }) => [{ purge: { fingerprint: new Containing(`|${userId}|`) } }],
   },
@@ -79,7 +79,7 @@ function sentSecret({ id, data }: TelemetryRefused): Finding {
   };
 }
 
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 
 function reusedPassword({ data }: CredentialReuseEvent & Envelope): Finding {
   const { userId, deviceId, domain, domains, cause, occurredAt, reuseId, extensionMode, policyVersion } = data;
@@ -97,7 +97,7 @@ function reusedPassword({ data }: CredentialReuseEvent & Envelope): Finding {
       observedAt: occurredAt,
       observationIds: [cause],
       reuseId,
-      domains: domains.slice(0, MOST_NAMED),
+      domains: domains.slice(0, MAX_NAMED),
       domainCount: domains.length,
       extensionMode,
       policyVersion,
@@ -105,7 +105,7 @@ function reusedPassword({ data }: CredentialReuseEvent & Envelope): Finding {
   };
 }
 
-type VerificationAlertRaised = Recorded<
+type VerificationAlertRaised = RecordedEvent<
   Extract<EventOf<typeof verificationEvents>, { type: 'VerificationAlertRaised' }>
 >;
 

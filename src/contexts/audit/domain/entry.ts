@@ -2,7 +2,7 @@ import { streamSubject } from '../../../platform/kernel/aggregate.ts';
 import type { EventMetadata } from '../../../platform/kernel/event.ts';
 import { canonicalJson, quoted } from '../../../platform/kernel/canonical-json.ts';
 import type { ChainKey } from './chain-key.ts';
-import type { AuditWords } from './vocabulary.ts';
+import type { AuditTerms } from './vocabulary.ts';
 
 /** An event as a store holds it: personal values sealed, so that erasing a person changes no entry. */
 export interface AuditedEvent {
@@ -57,7 +57,7 @@ export const entryHash = (key: ChainKey, entry: Unhashed, canonical = canonicalE
   key.mac(entry.previousHash, canonical);
 
 /** The entry that an event adds to a chain that has come as far as `head`, for `entryHash` to close. */
-export function entryAfter(head: ChainHead, event: AuditedEvent, stored: StoredData, words: AuditWords): Unhashed {
+export function entryAfter(head: ChainHead, event: AuditedEvent, stored: StoredData, words: AuditTerms): Unhashed {
   const { actor } = event.metadata;
   return {
     sequence: head.sequence + 1,

@@ -1,7 +1,7 @@
 import type { EventFamily } from '../../../platform/kernel/event.ts';
 
 /** How the audit log speaks of one event type. */
-export interface AuditWords {
+export interface AuditTerms {
   readonly action: string;
   readonly resourceType: string;
   /** The field of the event that names the resource; undefined: the stream does. */
@@ -9,8 +9,8 @@ export interface AuditWords {
 }
 
 /** The words for every event type that the audit log tells of, by type. Types that stand in no family, or that are telemetry, are not here. */
-export function auditVocabulary(families: readonly EventFamily[]): ReadonlyMap<string, AuditWords> {
-  const words = new Map<string, AuditWords>();
+export function auditVocabulary(families: readonly EventFamily[]): ReadonlyMap<string, AuditTerms> {
+  const words = new Map<string, AuditTerms>();
   for (const { category, definitions } of families) {
     for (const [type, { audit, about }] of Object.entries(definitions)) {
       if (audit === false) continue;

@@ -38,4 +38,4 @@ export const serverCertificateStream = (tenantId: TenantId): string =>
   streamName('serverCertificate', tenantId, tenantId);
 
 /** Where in the vault the key is. */
-export const serverKeyPlace = (tenantId: TenantId) => ({ owner: `tenant/${tenantId}`, field: 'serverPrivateKey' });
+export const serverKeyLocation = (tenantId: TenantId) => ({ owner: `tenant/${tenantId}`, field: 'serverPrivateKey' });

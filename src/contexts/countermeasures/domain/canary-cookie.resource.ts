@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { defineCollection } from '../../../platform/resources/collection.ts';
-import { made } from '../../../platform/resources/fields.ts';
+import { generated } from '../../../platform/resources/fields.ts';
 import { tracked } from '../../../platform/resources/tracked.ts';
 import { hostField } from '../../../platform/web-addresses/host-field.ts';
 import { canaryCookieTriggers } from './canary-cookie-triggers.ts';
@@ -39,7 +39,7 @@ export const canaryCookies = defineCollection({
       .max(1_024)
       .regex(/^\/[^\p{Cc};]*$/u, NOT_IN_A_COOKIE)
       .default('/'),
-    value: made(z.string(), () => randomBytes(VALUE_BYTES).toString('hex')),
+    value: generated(z.string(), () => randomBytes(VALUE_BYTES).toString('hex')),
     isEnabled: z.boolean().default(true),
     description: z.string().max(2_000).default(''),
   },

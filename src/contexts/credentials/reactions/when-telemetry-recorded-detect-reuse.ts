@@ -1,6 +1,6 @@
 import { recordPasswordReuse } from '../../../../commands/credentials/record-password-reuse.ts';
 import { reuseId } from '../domain/identity.ts';
-import { loginsIn, type Login } from '../domain/login.ts';
+import { loginsIn, type ObservedLogin } from '../domain/observed-login.ts';
 import { employeeEvents } from '../../employees/domain/events.ts';
 import { telemetryEvents, type TelemetryEvent } from '../../telemetry/domain/events.ts';
 import type { Envelope } from '../../../platform/kernel/event.ts';
@@ -11,7 +11,7 @@ import { ordinaryDays, refilled, spent, type Bucket } from '../../../platform/ke
 type TelemetryRecorded = Extract<TelemetryEvent, { type: 'TelemetryRecorded' }> & Envelope;
 
 /** A password on so many sites is reused, whatever the next one is called; what is remembered of it must stay small. */
-const MOST_SITES = 100;
+const MAX_SITES = 100;
 
 /** Reuses of one person that are found on an ordinary day. */
 const REUSES = ordinaryDays(50);
@@ -41,7 +41,7 @@ export const whenTelemetryRecordedDetectReuse = defineReaction({
 });
 
 /** Steps run in order: the first reads the budget, the last keeps what is left of it. */
-function reuseSteps(event: TelemetryRecorded, logins: readonly Login[]): Step[] {
+function reuseSteps(event: TelemetryRecorded, logins: readonly ObservedLogin[]): Step[] {
   const { userId } = event.data;
   const key = { user_id: userId, password_hash: BUDGET };
   let budget: Bucket = refilled(undefined, REUSES, event.recordedAt);
@@ -67,13 +67,13 @@ function reuseSteps(event: TelemetryRecorded, logins: readonly Login[]): Step[] 
 
 const isList = (sites: readonly string[] | Bucket): sites is readonly string[] => Array.isArray(sites);
 
-function loginStep(event: TelemetryRecorded, login: Login, mayFind: () => boolean): Step {
+function loginStep(event: TelemetryRecorded, login: ObservedLogin, mayFind: () => boolean): Step {
   const key = { user_id: event.data.userId, password_hash: login.passwordHash };
   return {
     key,
     react: (row) => {
       const sites = row && isList(row.sites) ? row.sites : [];
-      if (row && (sites.includes(login.site) || sites.length >= MOST_SITES || !mayFind())) return { row, effects: [] };
+      if (row && (sites.includes(login.site) || sites.length >= MAX_SITES || !mayFind())) return { row, effects: [] };
       return { row: { ...key, sites: [...sites, login.site] }, effects: row ? [reuse(event, login, sites)] : [] };
     },
   };
@@ -81,7 +81,7 @@ function loginStep(event: TelemetryRecorded, login: Login, mayFind: () => boolea
 
 function reuse(
   { tenantId, data }: TelemetryRecorded,
-  { observation, site, passwordHash }: Login,
+  { observation, site, passwordHash }: ObservedLogin,
   known: readonly string[],
 ): Effect {
   const { userId, deviceId, extensionMode, policyVersion } = data;

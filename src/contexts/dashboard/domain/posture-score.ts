@@ -21,13 +21,13 @@ const FROM: readonly (readonly [Grade, number])[] = [
 ];
 
 /** One thing that was measured: how much of it is as it should be. `of` 0: nothing is known, and nothing speaks against it. */
-export interface Measure {
+export interface PostureMeasure {
   readonly good: number;
   readonly of: number;
   readonly details: string;
 }
 
-export interface Part {
+export interface PosturePart {
   readonly category: Category;
   readonly label: string;
   /** Whole, 0..100. */
@@ -40,10 +40,10 @@ export interface Posture {
   /** The parts' scores by their weights, rounded. */
   readonly score: number;
   readonly grade: Grade;
-  readonly breakdown: readonly Part[];
+  readonly breakdown: readonly PosturePart[];
 }
 
-export function postureOf(measures: Readonly<Record<Category, Measure>>): Posture {
+export function postureOf(measures: Readonly<Record<Category, PostureMeasure>>): Posture {
   const breakdown = categories.map(({ category, label, weight }) => {
     const { good, of, details } = measures[category];
     return { category, label, score: of === 0 ? 100 : Math.round((100 * good) / of), weight, details };

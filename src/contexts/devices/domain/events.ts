@@ -4,8 +4,8 @@ import { uuid } from '../../../platform/kernel/ids.ts';
 
 export const browserTypes = ['chrome', 'edge', 'firefox', 'safari'] as const;
 export const osTypes = ['windows', 'macos', 'linux', 'chromeos'] as const;
-export const revocationReasons = ['revoked', 'deleted', 'wiped', 'user_deleted'] as const;
-export type RevocationReason = (typeof revocationReasons)[number];
+export const deviceRevocationReasons = ['revoked', 'deleted', 'wiped', 'user_deleted'] as const;
+export type DeviceRevocationReason = (typeof deviceRevocationReasons)[number];
 
 const browserSchema = z.enum(browserTypes);
 const osSchema = z.enum(osTypes);
@@ -92,7 +92,7 @@ export const deviceEvents = defineEvents('device', {
   },
   DeviceRevoked: {
     version: 1,
-    schema: z.object({ deviceId: uuid(), reason: z.enum(revocationReasons) }),
+    schema: z.object({ deviceId: uuid(), reason: z.enum(deviceRevocationReasons) }),
     audit: 'device.revoked',
   },
   DeviceWipeRequested: {

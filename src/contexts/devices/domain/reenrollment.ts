@@ -17,11 +17,15 @@ export interface EnrollmentProof {
  *  - `revoked`: refused until an administrator allows it.
  *  - `unproven`: the record must not be touched.
  */
-export type Standing = 'new' | 'same' | 'allowed' | 'revoked' | 'unproven' | 'deleted';
+export type EnrollmentKind = 'new' | 'same' | 'allowed' | 'revoked' | 'unproven' | 'deleted';
 
 export const DEVICE_REVOKED = forbidden('the device is revoked: an administrator has to allow it to enroll again');
 
-export function standingOf(state: DeviceState, { userId, certificateSerial }: EnrollmentProof, now: number): Standing {
+export function enrollmentKindOf(
+  state: DeviceState,
+  { userId, certificateSerial }: EnrollmentProof,
+  now: number,
+): EnrollmentKind {
   switch (state.status) {
     case 'none':
       return 'new';

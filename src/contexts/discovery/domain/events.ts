@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineEvents } from '../../../platform/kernel/event.ts';
 import { uuid } from '../../../platform/kernel/ids.ts';
-import { classifications, mfaOverrides } from './vocabulary.ts';
+import { classifications, mfaOverrideValues } from './vocabulary.ts';
 
 /** What people decided about a host that browsers discovered. The discovery itself is counted from telemetry. */
 export const endpointEvents = defineEvents('endpoint', {
@@ -20,7 +20,7 @@ export const endpointEvents = defineEvents('endpoint', {
 export const authEndpointEvents = defineEvents('authEndpoint', {
   AuthEndpointMfaOverridden: {
     version: 1,
-    schema: z.object({ authEndpointId: uuid(), domain: z.string(), mfaOverride: z.enum(mfaOverrides).nullable() }),
+    schema: z.object({ authEndpointId: uuid(), domain: z.string(), mfaOverride: z.enum(mfaOverrideValues).nullable() }),
     audit: 'auth_endpoint.mfa_overridden',
   },
 });

@@ -5,12 +5,12 @@ export const classifications = ['unknown', 'corporate', 'approved', 'personal', 
 export type Classification = (typeof classifications)[number];
 
 /** Choice OP-092. */
-export const providers = ['entra_id', 'google', 'okta', 'other', 'none'] as const;
-export type Provider = (typeof providers)[number];
+export const identityProviders = ['entra_id', 'google', 'okta', 'other', 'none'] as const;
+export type IdentityProvider = (typeof identityProviders)[number];
 
 /** Choice OP-093; null goes back to what was detected. */
-export const mfaOverrides = ['enabled', 'disabled'] as const;
-export type MfaOverride = (typeof mfaOverrides)[number];
+export const mfaOverrideValues = ['enabled', 'disabled'] as const;
+export type MfaOverride = (typeof mfaOverrideValues)[number];
 
 export type AuthMethod = (typeof authMethods)[number];
 

@@ -61,7 +61,7 @@ export const SEAT = 'employee-seat';
 export const seatClaim = (seat: number): Claim => ({ kind: SEAT, value: String(seat) });
 
 /** What an employee holds, and gives up with the record. */
-export const claimsOf = ({ emailDigest, seat }: Pick<EmployeeState, 'emailDigest' | 'seat'>): Claim[] => [
+export const employeeClaims = ({ emailDigest, seat }: Pick<EmployeeState, 'emailDigest' | 'seat'>): Claim[] => [
   employeeEmailClaim(emailDigest),
   seatClaim(seat),
 ];

@@ -61,7 +61,7 @@ export const newAgentSecret = (octetsOf: (size: number) => Buffer = randomBytes)
 const sha256 = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 export const digestOfAgentSecret = (secret: string): string => sha256(secret).toString('hex');
 
-export const liveSecrets = ({ secrets }: AgentSecretsState, now: number): readonly AgentSecret[] =>
+export const validAgentSecrets = ({ secrets }: AgentSecretsState, now: number): readonly AgentSecret[] =>
   secrets.filter(({ validUntil }) => validUntil === null || Date.parse(validUntil) > now);
 
 /** Stands in where there is no secret: nothing has this digest. */
@@ -70,7 +70,7 @@ const NOTHING = '0'.repeat(64);
 /** Whether the tenant's secret was presented. Takes equally long for a tenant that has no secret, and whatever is presented. */
 export function isAgentSecret(state: AgentSecretsState, presented: string, now: number): boolean {
   const digest = sha256(presented);
-  const [first = NOTHING, second = NOTHING] = liveSecrets(state, now).map(({ secretDigest }) => secretDigest);
+  const [first = NOTHING, second = NOTHING] = validAgentSecrets(state, now).map(({ secretDigest }) => secretDigest);
   const matches = [first, second].map((known) => timingSafeEqual(digest, Buffer.from(known, 'hex')));
   return matches.includes(true);
 }

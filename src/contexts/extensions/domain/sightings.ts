@@ -3,7 +3,7 @@ import type { Observation, ObservationOf } from '../../telemetry/domain/observat
 type Reported = ObservationOf<'extension_inventory' | 'extension_event'>;
 
 /** What a browser can say of an extension; what it left out, it did not say. */
-export interface Said {
+export interface ReportedAttributes {
   readonly isRemoved: boolean;
   readonly name?: string;
   readonly version?: string;
@@ -13,12 +13,12 @@ export interface Said {
 }
 
 /** One report about one extension of one browser. */
-export interface Sighting {
+export interface ExtensionSighting {
   readonly extensionId: string;
   readonly stamp: string;
   readonly occurredAt: string;
   readonly observationId: string;
-  readonly says: Said;
+  readonly says: ReportedAttributes;
 }
 
 export const isReported = (observation: Observation): observation is Reported =>
@@ -29,19 +29,21 @@ export const isReported = (observation: Observation): observation is Reported =>
  * inventory, and the id decides between equals. Whoever keeps for each thing that is said what bears the greatest stamp ends
  * with the same, in whatever order and however often reports come.
  */
-export const stampOf = ({ kind, occurredAt, eventId }: Reported): string =>
+export const sightingStamp = ({ kind, occurredAt, eventId }: Reported): string =>
   `${occurredAt}|${kind === 'extension_event' ? 1 : 0}|${eventId}`;
 
 /** Earliest first. */
-export const inOrder = (observations: readonly Observation[]): Reported[] => {
-  const stamped = observations.filter(isReported).map((observation) => ({ observation, stamp: stampOf(observation) }));
+export const byStamp = (observations: readonly Observation[]): Reported[] => {
+  const stamped = observations
+    .filter(isReported)
+    .map((observation) => ({ observation, stamp: sightingStamp(observation) }));
   return stamped.sort((a, b) => (a.stamp < b.stamp ? -1 : 1)).map(({ observation }) => observation);
 };
 
 /** Everything that an observation says, extension by extension. */
-export function sightingsIn(observation: Reported): Sighting[] {
+export function sightingsIn(observation: Reported): ExtensionSighting[] {
   const common = {
-    stamp: stampOf(observation),
+    stamp: sightingStamp(observation),
     occurredAt: observation.occurredAt,
     observationId: observation.eventId,
   };
@@ -54,7 +56,7 @@ export function sightingsIn(observation: Reported): Sighting[] {
   }));
 }
 
-function saidBy({ change, name, version, permissions }: ObservationOf<'extension_event'>): Said {
+function saidBy({ change, name, version, permissions }: ObservationOf<'extension_event'>): ReportedAttributes {
   return {
     isRemoved: change === 'removed',
     ...(name === null ? {} : { name }),

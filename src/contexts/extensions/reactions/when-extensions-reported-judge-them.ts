@@ -1,12 +1,12 @@
-import { judgeExtensions, MOST_REPORTED } from '../../../../commands/extensions/judge-extensions.ts';
+import { judgeExtensions, MAX_REPORTED_EXTENSIONS } from '../../../../commands/extensions/judge-extensions.ts';
 import { recordPermissionChange } from '../../../../commands/extensions/record-permission-change.ts';
 import { deviceEvents } from '../../devices/domain/events.ts';
 import { riskOf } from '../domain/permission-risk.ts';
-import { inOrder, sightingsIn, stampOf, type Sighting } from '../domain/sightings.ts';
+import { byStamp, sightingsIn, sightingStamp, type ExtensionSighting } from '../domain/sightings.ts';
 import type { FoundExtension } from '../domain/watch-events.ts';
 import { telemetryEvents, type TelemetryEvent } from '../../telemetry/domain/events.ts';
 import type { ObservationOf } from '../../telemetry/domain/observation.ts';
-import { inPortions } from '../../telemetry/domain/portions.ts';
+import { inChunks } from '../../telemetry/domain/chunks.ts';
 import type { Envelope } from '../../../platform/kernel/event.ts';
 import { defineReaction, effect, type Effect } from '../../../platform/kernel/reaction.ts';
 import { id, text } from '../../../platform/kernel/read-model.ts';
@@ -25,17 +25,17 @@ export const whenExtensionsReportedJudgeThem = defineReaction({
   state: { columns: { device_id: id, inventory: text }, key: ['device_id'] },
   on: {
     TelemetryRecorded: (event) => {
-      const reported = inOrder(event.data.observations);
+      const reported = byStamp(event.data.observations);
       if (reported.length === 0) return [];
       const { deviceId } = event.data;
       return [
         {
           key: { device_id: deviceId },
           react: (row) => {
-            const news = reported.filter((one) => stampOf(one) > (row?.inventory ?? ''));
+            const news = reported.filter((one) => sightingStamp(one) > (row?.inventory ?? ''));
             const inventory = news.findLast(({ kind }) => kind === 'extension_inventory');
             return {
-              row: inventory ? { device_id: deviceId, inventory: stampOf(inventory) } : row,
+              row: inventory ? { device_id: deviceId, inventory: sightingStamp(inventory) } : row,
               effects: [
                 ...(news.length > 0 ? judgements(event, news) : []),
                 ...permissionChanges(event, reported.filter(changesPermissions)),
@@ -83,7 +83,7 @@ function judgements(event: TelemetryRecorded, reports: readonly Reported[]): Eff
     gone: [...gone],
     isComplete,
   });
-  return Array.from({ length: Math.max(1, Math.ceil(present.size / MOST_REPORTED)) }, () => judgement);
+  return Array.from({ length: Math.max(1, Math.ceil(present.size / MAX_REPORTED_EXTENSIONS)) }, () => judgement);
 }
 
 const foundIn = ({
@@ -91,7 +91,7 @@ const foundIn = ({
   observationId,
   occurredAt,
   says: { name, version, publisher, permissions },
-}: Sighting): FoundExtension => ({
+}: ExtensionSighting): FoundExtension => ({
   extensionId,
   name: name ?? extensionId,
   version: version ?? null,
@@ -111,7 +111,7 @@ function permissionChanges(event: TelemetryRecorded, reports: readonly Observati
   const changes = reports.flatMap((report) =>
     sightingsIn(report).map((sighting) => ({ ...foundIn(sighting), permissions: [...(report.permissions ?? [])] })),
   );
-  return inPortions(changes, ONE_APPEND).map((portion) =>
+  return inChunks(changes, ONE_APPEND).map((portion) =>
     effect(recordPermissionChange, { ...batchOf(event), changes: portion }),
   );
 }

@@ -114,18 +114,18 @@ export const admitsSession = (
 export const secretsOfMfa = ({ mfa, pendingTotpSecretRef }: AccountState): string[] =>
   [mfa?.totpSecretRef, mfa?.backupCodesRef, pendingTotpSecretRef].filter((reference) => reference !== undefined);
 
-interface SecretPlace {
+interface SecretLocation {
   readonly owner: string;
   readonly field: string;
 }
 
 /** Where the vault keeps what is an account's. */
-export interface AccountPlaces {
-  password(adminId: string): SecretPlace;
-  totpSecret(adminId: string): SecretPlace;
-  backupCodes(adminId: string): SecretPlace;
+export interface AccountSecretLocations {
+  password(adminId: string): SecretLocation;
+  totpSecret(adminId: string): SecretLocation;
+  backupCodes(adminId: string): SecretLocation;
 }
-export const placesOf = (noun: 'admin' | 'org-admin'): AccountPlaces => ({
+export const secretLocationsOf = (noun: 'admin' | 'org-admin'): AccountSecretLocations => ({
   password: (adminId) => ({ owner: `${noun}/${adminId}`, field: 'passwordHash' }),
   totpSecret: (adminId) => ({ owner: `${noun}/${adminId}`, field: 'totpSecret' }),
   backupCodes: (adminId) => ({ owner: `${noun}/${adminId}`, field: 'backupCodes' }),

@@ -42,9 +42,9 @@ const readings = (text: string): string[] => {
 };
 
 /** As many characters at an end are tried as part of the word: `welc0m3!` ends with a letter that is written as a digit. */
-const MOST_ENDINGS = 8;
+const MAX_ENDINGS = 8;
 const endings = (most: number): number[] => [
-  ...new Set([...Array.from({ length: Math.min(most, MOST_ENDINGS) + 1 }, (_, count) => count), most]),
+  ...new Set([...Array.from({ length: Math.min(most, MAX_ENDINGS) + 1 }, (_, count) => count), most]),
 ];
 
 /** With and without the characters other than letters at the two ends: that is where a year or a sign is put to please a rule. */
@@ -89,15 +89,15 @@ function isMadeOf(names: readonly string[], text: string): boolean {
 }
 
 /** Why a password would be among the first that somebody tries; undefined where it would not. */
-export function whyCommon(password: string): string | undefined {
+export function commonPasswordReason(password: string): string | undefined {
   const text = folded(password);
   if (new Set(text).size < LEAST_DIFFERENT_CHARACTERS) return 'must have more different characters';
   return isCommon(text) ? 'must not be a common password, also with digits or signs added' : undefined;
 }
 
-/** As `whyCommon`, for somebody who knows whose password it is: `known` are e-mail, name and tenant. */
-export function whyGuessable(password: string, known: readonly string[]): string | undefined {
-  const common = whyCommon(password);
+/** As `commonPasswordReason`, for somebody who knows whose password it is: `known` are e-mail, name and tenant. */
+export function guessablePasswordReason(password: string, known: readonly string[]): string | undefined {
+  const common = commonPasswordReason(password);
   if (common) return common;
   return isMadeOf(namesIn(known), folded(password))
     ? 'must not be made of your name, e-mail or organization'

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineEvents, type EventOf } from '../../../platform/kernel/event.ts';
 import { uuid } from '../../../platform/kernel/ids.ts';
-import { EARLIER, LOCK_MS, TRIES } from './login-limits.ts';
+import { LEGACY_SOURCE, LOCK_MS, MAX_ATTEMPTS } from './login-limits.ts';
 
 /** What still counts of one counter (`limits.ts`). */
 const counterSchema = z.object({
@@ -10,12 +10,12 @@ const counterSchema = z.object({
   lockedUntil: z.iso.datetime().nullable(),
   checksWhileLocked: z.int(),
 });
-export type StandingCounter = z.output<typeof counterSchema>;
+export type RecordedCounter = z.output<typeof counterSchema>;
 
 /** Before version 3 there was one counter for everybody, and its lock followed from its tries. */
-const standingBefore = (tries: readonly string[]): StandingCounter[] => {
-  const lockedUntil = tries.length >= TRIES ? new Date(Date.parse(tries.at(-1)!) + LOCK_MS).toISOString() : null;
-  return tries.length === 0 ? [] : [{ name: EARLIER, tries: [...tries], lockedUntil, checksWhileLocked: 0 }];
+const standingBefore = (tries: readonly string[]): RecordedCounter[] => {
+  const lockedUntil = tries.length >= MAX_ATTEMPTS ? new Date(Date.parse(tries.at(-1)!) + LOCK_MS).toISOString() : null;
+  return tries.length === 0 ? [] : [{ name: LEGACY_SOURCE, tries: [...tries], lockedUntil, checksWhileLocked: 0 }];
 };
 
 /**
@@ -33,7 +33,7 @@ export const loginEvents = defineEvents('login', {
       /** The counters that this try adds to, its source's own first. */
       countedBy: z.array(z.string()).min(1),
     }),
-    upcasters: { 1: (data: object) => ({ ...data, countedBy: [EARLIER] }) },
+    upcasters: { 1: (data: object) => ({ ...data, countedBy: [LEGACY_SOURCE] }) },
     audit: 'login.attempted',
   },
   /**
@@ -69,7 +69,7 @@ export const loginEvents = defineEvents('login', {
       /** Every counter that is not empty from here on: tries of other sources still count. */
       standing: z.array(counterSchema),
     }),
-    upcasters: { 1: (data: object) => ({ ...data, source: EARLIER, standing: [] }) },
+    upcasters: { 1: (data: object) => ({ ...data, source: LEGACY_SOURCE, standing: [] }) },
     audit: 'login.succeeded',
   },
   LoginUnlocked: { version: 1, schema: z.object({ at: z.iso.datetime(), subjectId: uuid() }), audit: 'login.unlocked' },

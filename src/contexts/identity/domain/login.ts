@@ -1,11 +1,18 @@
 import { defineAggregate, streamName } from '../../../platform/kernel/aggregate.ts';
 import type { EventOf } from '../../../platform/kernel/event.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
-import { loginEvents, type StandingCounter } from './login-events.ts';
-import { limitOf, LOCK_MS, STRANGERS, STRANGERS_CODES, WINDOW_MS, type TrySource } from './login-limits.ts';
+import { loginEvents, type RecordedCounter } from './login-events.ts';
+import {
+  attemptLimitOf,
+  LOCK_MS,
+  UNFAMILIAR_ADDRESSES,
+  UNFAMILIAR_CODES,
+  WINDOW_MS,
+  type AttemptSource,
+} from './login-limits.ts';
 
 /** Tries that count together. Times are epoch milliseconds. */
-export interface Counter {
+export interface AttemptCounter {
   readonly tries: readonly number[];
   readonly lockedUntil: number;
   readonly checksWhileLocked: number;
@@ -13,20 +20,20 @@ export interface Counter {
 
 export interface LoginState {
   /** By name (`limits.ts`); none that is empty. */
-  readonly counters: Readonly<Record<string, Counter>>;
+  readonly counters: Readonly<Record<string, AttemptCounter>>;
   /** Addresses from which the account was signed in to, the latest first. */
   readonly knownAddresses: readonly string[];
 }
 
 /** A try that was taken, as its outcome refers to it. */
-export interface Tried {
+export interface CountedAttempt {
   readonly at: number;
   readonly countedBy: readonly string[];
 }
 
-export const NO_TRIES: LoginState = { counters: {}, knownAddresses: [] };
-const EMPTY: Counter = { tries: [], lockedUntil: 0, checksWhileLocked: 0 };
-const MOST_KNOWN_ADDRESSES = 8;
+export const NO_ATTEMPTS: LoginState = { counters: {}, knownAddresses: [] };
+const EMPTY: AttemptCounter = { tries: [], lockedUntil: 0, checksWhileLocked: 0 };
+const MAX_KNOWN_ADDRESSES = 8;
 
 export function foldLogin(state: LoginState, event: EventOf<typeof loginEvents>): LoginState {
   switch (event.type) {
@@ -48,19 +55,26 @@ export function foldLogin(state: LoginState, event: EventOf<typeof loginEvents>)
   }
 }
 
-export const login = defineAggregate<LoginState, typeof loginEvents>(loginEvents, NO_TRIES, foldLogin);
+export const login = defineAggregate<LoginState, typeof loginEvents>(loginEvents, NO_ATTEMPTS, foldLogin);
 
-function counted(name: string, { tries, lockedUntil, checksWhileLocked }: Counter = EMPTY, at: number): Counter {
+function counted(
+  name: string,
+  { tries, lockedUntil, checksWhileLocked }: AttemptCounter = EMPTY,
+  at: number,
+): AttemptCounter {
   if (lockedUntil > at) return { tries, lockedUntil, checksWhileLocked: checksWhileLocked + 1 };
   const counting = [...tries.filter((then) => then > at - WINDOW_MS && then >= lockedUntil), at];
   return {
     tries: counting,
-    lockedUntil: counting.length >= limitOf(name).tries ? at + LOCK_MS : lockedUntil,
+    lockedUntil: counting.length >= attemptLimitOf(name).tries ? at + LOCK_MS : lockedUntil,
     checksWhileLocked: 0,
   };
 }
 
-const stillCounting = (counters: Readonly<Record<string, Counter>>, at: number): Record<string, Counter> =>
+const stillCounting = (
+  counters: Readonly<Record<string, AttemptCounter>>,
+  at: number,
+): Record<string, AttemptCounter> =>
   Object.fromEntries(
     Object.entries(counters).filter(
       ([, { tries, lockedUntil }]) => lockedUntil > at || tries.some((then) => then > at - WINDOW_MS),
@@ -69,21 +83,25 @@ const stillCounting = (counters: Readonly<Record<string, Counter>>, at: number):
 
 const withKnown = (known: readonly string[], source: string): readonly string[] =>
   source.startsWith('address:')
-    ? [source, ...known.filter((address) => address !== source)].slice(0, MOST_KNOWN_ADDRESSES)
+    ? [source, ...known.filter((address) => address !== source)].slice(0, MAX_KNOWN_ADDRESSES)
     : known;
 
 /**
  * What a try from there adds to. Sources that signed in before answer for themselves alone, so that no number of strangers locks them out;
  * strangers are bounded together besides, or an attacker with many addresses would have as many times the tries.
  */
-export function countersFor({ knownAddresses }: LoginState, source: TrySource, factor: 'password' | 'code'): string[] {
+export function countersFor(
+  { knownAddresses }: LoginState,
+  source: AttemptSource,
+  factor: 'password' | 'code',
+): string[] {
   const isStranger = source.startsWith('address:') && !knownAddresses.includes(source);
   if (!isStranger) return [source];
-  return factor === 'code' ? [source, STRANGERS, STRANGERS_CODES] : [source, STRANGERS];
+  return factor === 'code' ? [source, UNFAMILIAR_ADDRESSES, UNFAMILIAR_CODES] : [source, UNFAMILIAR_ADDRESSES];
 }
 
 /** May a password be looked at now, and could it let anybody in? */
-export function judgeTry(
+export function judgeAttempt(
   { counters }: LoginState,
   names: readonly string[],
   now: number,
@@ -91,14 +109,17 @@ export function judgeTry(
   // The try that filled a count may still be under way and succeed; those after it cannot.
   const locked = names.flatMap((name) => {
     const { lockedUntil, checksWhileLocked } = counters[name] ?? EMPTY;
-    return lockedUntil > now ? [{ isExhausted: checksWhileLocked >= limitOf(name).checksWhileLocked }] : [];
+    return lockedUntil > now ? [{ isExhausted: checksWhileLocked >= attemptLimitOf(name).checksWhileLocked }] : [];
   });
   if (locked.some(({ isExhausted }) => isExhausted)) return 'exhausted';
   return locked.length > 0 ? 'locked' : 'open';
 }
 
 /** The counters once this try is given back; as they are where it was wiped out since, or was one while locked. */
-export function withoutTry({ counters }: LoginState, { at, countedBy }: Tried): Record<string, Counter> {
+export function withoutAttempt(
+  { counters }: LoginState,
+  { at, countedBy }: CountedAttempt,
+): Record<string, AttemptCounter> {
   const left = { ...counters };
   for (const name of countedBy) {
     const { tries, ...lock } = left[name] ?? EMPTY;
@@ -106,20 +127,25 @@ export function withoutTry({ counters }: LoginState, { at, countedBy }: Tried): 
     if (own < 0) continue;
     const others = tries.toSpliced(own, 1);
     if (others.length === 0) delete left[name];
-    else left[name] = others.length < limitOf(name).tries ? { ...EMPTY, tries: others } : { ...lock, tries: others };
+    else
+      left[name] =
+        others.length < attemptLimitOf(name).tries ? { ...EMPTY, tries: others } : { ...lock, tries: others };
   }
   return left;
 }
 
 /** The counters once somebody came in: their source's tries are forgiven, and of those that all strangers share theirs alone. */
-export function withoutSource(state: LoginState, tried: Tried): Record<string, Counter> {
-  const [source, ...shared] = tried.countedBy;
-  const { [source!]: _forgiven, ...others } = withoutTry(state, { at: tried.at, countedBy: shared });
+export function withoutSource(state: LoginState, attempt: CountedAttempt): Record<string, AttemptCounter> {
+  const [source, ...shared] = attempt.countedBy;
+  const { [source!]: _forgiven, ...others } = withoutAttempt(state, { at: attempt.at, countedBy: shared });
   return others;
 }
 
 /** For an event; without what counts no more. */
-export const standing = (counters: Readonly<Record<string, Counter>>, now: number): StandingCounter[] =>
+export const toRecordedCounters = (
+  counters: Readonly<Record<string, AttemptCounter>>,
+  now: number,
+): RecordedCounter[] =>
   Object.entries(stillCounting(counters, now)).map(([name, { tries, lockedUntil, checksWhileLocked }]) => ({
     name,
     tries: tries.map((then) => new Date(then).toISOString()),
@@ -127,7 +153,7 @@ export const standing = (counters: Readonly<Record<string, Counter>>, now: numbe
     checksWhileLocked,
   }));
 
-const countersOf = (kept: readonly StandingCounter[]): Record<string, Counter> =>
+const countersOf = (kept: readonly RecordedCounter[]): Record<string, AttemptCounter> =>
   Object.fromEntries(
     kept.map(({ name, tries, lockedUntil, checksWhileLocked }) => [
       name,

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { invalid, type Failure } from '../../../platform/kernel/failure.ts';
-import { whyCommon, whyGuessable } from './guessable-password.ts';
+import { commonPasswordReason, guessablePasswordReason } from './guessable-password.ts';
 
 const LEAST_CHARACTERS = 12;
 /** Far beyond any passphrase. Judging a password takes time that grows with the square of its length. */
-const MOST_CHARACTERS = 256;
+const MAX_CHARACTERS = 256;
 /** A password of a wrong length is not looked at any further. */
 const conclusive = { abort: true };
 
@@ -15,13 +15,13 @@ const conclusive = { abort: true };
 export const newPassword = z
   .string()
   .min(LEAST_CHARACTERS, conclusive)
-  .max(MOST_CHARACTERS, conclusive)
+  .max(MAX_CHARACTERS, conclusive)
   .refine((text) => /\p{Lu}/u.test(text), 'must contain an upper-case letter')
   .refine((text) => /\p{Ll}/u.test(text), 'must contain a lower-case letter')
   .refine((text) => /\p{Nd}/u.test(text), 'must contain a digit')
   .refine((text) => /[^\p{L}\p{N}\s]/u.test(text), 'must contain a special character')
   .superRefine((text, { addIssue }) => {
-    const reason = whyCommon(text);
+    const reason = commonPasswordReason(text);
     if (reason) addIssue({ code: 'custom', message: reason });
   })
   .describe(
@@ -30,10 +30,10 @@ export const newPassword = z
 
 /** For passwords that people choose. Those that are made here are random. */
 export function refuseGuessable(field: string, password: string, known: readonly string[]): Failure | undefined {
-  const reason = whyGuessable(password, known);
+  const reason = guessablePasswordReason(password, known);
   return reason === undefined ? undefined : invalid(field, reason);
 }
 
 /** What a login form may send: the field's minimum of 6, and a bound. */
-export const presentedPassword = z.string().min(6).max(MOST_CHARACTERS);
+export const presentedPassword = z.string().min(6).max(MAX_CHARACTERS);
 export const emailField = z.email().max(254);

@@ -1,13 +1,13 @@
-import type { Role, roles } from './roles.ts';
+import type { AdminRole, adminRoles } from './roles.ts';
 
 /**
  * The one permission table (choices OP-255 … OP-281): who may read and who may write what. Routes name a permission,
  * guards look here, and the generated tests walk every route × role against it.
  */
-const SA: Role = 'super_admin';
-const AD: Role = 'admin';
-const AN: Role = 'analyst';
-const VI: Role = 'viewer';
+const SA: AdminRole = 'super_admin';
+const AD: AdminRole = 'admin';
+const AN: AdminRole = 'analyst';
+const VI: AdminRole = 'viewer';
 const everyone = [SA, AD, AN, VI];
 const triage = [SA, AD, AN];
 const administration = [SA, AD];
@@ -76,20 +76,20 @@ const table = {
   'verification:read': triage,
   'verification:write': triage,
   'portal:read': triage,
-} as const satisfies Record<string, readonly Role[]>;
+} as const satisfies Record<string, readonly AdminRole[]>;
 
 export type Permission = keyof typeof table;
 
 declare module '../../../platform/resources/access-words.ts' {
   interface AccessWords {
     readonly permission: keyof typeof table;
-    readonly role: (typeof roles)[number];
+    readonly role: (typeof adminRoles)[number];
   }
 }
 
-export const permissionTable: Readonly<Record<Permission, readonly Role[]>> = table;
+export const permissionTable: Readonly<Record<Permission, readonly AdminRole[]>> = table;
 
-export const permits = (role: Role, permission: Permission): boolean => permissionTable[permission].includes(role);
+export const permits = (role: AdminRole, permission: Permission): boolean => permissionTable[permission].includes(role);
 
-export const permissionsOf = (role: Role): Permission[] =>
+export const permissionsOf = (role: AdminRole): Permission[] =>
   (Object.keys(permissionTable) as Permission[]).filter((permission) => permits(role, permission));

@@ -1,12 +1,9 @@
 import { z } from 'zod';
 
 /** Tenant admins (F088). `executive` exists only as a key of the mobile-access map. */
-export const roles = ['super_admin', 'admin', 'analyst', 'viewer'] as const;
-export const roleSchema = z.enum(roles);
-export type Role = (typeof roles)[number];
-
-export const mobileRoles = ['super_admin', 'admin', 'analyst', 'executive'] as const;
-export type MobileRole = (typeof mobileRoles)[number];
+export const adminRoles = ['super_admin', 'admin', 'analyst', 'viewer'] as const;
+export const adminRoleSchema = z.enum(adminRoles);
+export type AdminRole = (typeof adminRoles)[number];
 
 /** Admins of an organization (choice OP-143). */
 export const orgRoles = ['org_owner', 'org_admin', 'org_viewer'] as const;

@@ -21,7 +21,7 @@ export const keyFingerprintsSchema = z.object({
 export type KeyFingerprints = Readonly<z.output<typeof keyFingerprintsSchema>>;
 
 /** An event must stay small, however many chains there are. */
-export const MOST_HEADS_NAMED = 1_000;
+export const MAX_HEADS_NAMED = 1_000;
 
 const position = z.string().regex(/^\d{1,20}$/);
 const count = z.int().nonnegative();
@@ -46,7 +46,7 @@ export const installationEvents = defineEvents('installation', {
       tablesReached: position,
       /** How many chains have sealed heads that the log does not hold; the first ones by name, with the highest sequence that was sealed. */
       chainsCut: count,
-      headsDropped: z.array(z.object({ owner: uuid(), sequence: z.int().positive() })).max(MOST_HEADS_NAMED),
+      headsDropped: z.array(z.object({ owner: uuid(), sequence: z.int().positive() })).max(MAX_HEADS_NAMED),
     }),
     about,
     audit: 'installation.log_accepted',

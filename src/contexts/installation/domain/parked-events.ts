@@ -15,13 +15,13 @@ const parkedStream = z.object({
 });
 
 /** Of a request that concerns more streams than this, the first are named and all are counted. */
-export const MOST_STREAMS_NAMED = 100;
+export const MAX_STREAMS_NAMED = 100;
 
 const request = {
   /** The read model or reaction that does without these streams. */
   projection: z.string(),
   streamCount: z.int().positive(),
-  streams: z.array(parkedStream).min(1).max(MOST_STREAMS_NAMED),
+  streams: z.array(parkedStream).min(1).max(MAX_STREAMS_NAMED),
 };
 
 const about = { resource: 'projection', id: 'projection' } as const;

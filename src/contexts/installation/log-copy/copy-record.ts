@@ -100,7 +100,7 @@ export async function clearRecord(owner: pg.Pool): Promise<void> {
   await owner.query('truncate log_copies, log_copy_tenants, log_copy_positions, log_copy_claims, log_copy_retention');
 }
 
-export interface Progress {
+export interface CopyProgress {
   readonly record: CopyRecord;
   readonly sourcePosition: Position;
   readonly targetPosition: Position;
@@ -111,7 +111,7 @@ export interface Progress {
 }
 
 /** Writes down that a page has been copied and was found in the target as it was in the source. */
-export async function saveProgress(client: Pick<pg.PoolClient, 'query'>, progress: Progress): Promise<CopyRecord> {
+export async function saveProgress(client: Pick<pg.PoolClient, 'query'>, progress: CopyProgress): Promise<CopyRecord> {
   const { record, sourcePosition, targetPosition, copied, positions, hashes } = progress;
   await client.query('insert into log_copy_positions select * from unnest($1::bigint[], $2::bigint[])', [
     positions.map(([from]) => String(from)),

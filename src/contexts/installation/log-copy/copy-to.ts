@@ -91,7 +91,7 @@ export class CopyTo implements LogCopy {
 
   async step(): Promise<boolean> {
     const { source, owner, isLasting } = this.#parts;
-    const page = await source.readFeed(this.record.sourcePosition, PAGE);
+    const page = await source.readAll(this.record.sourcePosition, PAGE);
     if (page.position === this.record.sourcePosition) return false;
     const events = page.events.filter(({ type }) => type !== TRIMMED);
     await this.#import.write(events);
@@ -114,7 +114,7 @@ export class CopyTo implements LogCopy {
   async #readBack(count: number): Promise<StoredEvent[]> {
     const written: StoredEvent[] = [];
     for (let after = this.record.targetPosition; written.length < count;) {
-      const page = await this.target.readFeed(after, count - written.length);
+      const page = await this.target.readAll(after, count - written.length);
       if (page.position === after) break;
       written.push(...page.events);
       after = page.position;

@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../../../platform/eventstore/port.ts';
 import type { Position } from '../../../platform/kernel/event.ts';
-import { contentOf, type TenantHashes } from './tenant-hashes.ts';
+import { hashedContentOf, type TenantHashes } from './tenant-hashes.ts';
 
 /** The target returned something else than was written to it. Nothing may be switched to this copy. */
 export class CopyDiffers extends Error {
@@ -20,8 +20,8 @@ export function checkPage(
   const positions: (readonly [Position, Position])[] = [];
   for (const [at, event] of events.entries()) {
     const copy = written[at];
-    const content = contentOf(event);
-    if (!copy || contentOf(copy) !== content) throw new CopyDiffers(event);
+    const content = hashedContentOf(event);
+    if (!copy || hashedContentOf(copy) !== content) throw new CopyDiffers(event);
     hashes.add(event.tenantId, content);
     if (isLasting(event.type)) positions.push([event.position, copy.position]);
   }

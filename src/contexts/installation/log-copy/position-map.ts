@@ -52,7 +52,7 @@ export class PositionMap {
     } = await this.#owner.query<{ position: string }>(LASTING_BEFORE, [String(position)]);
     let newest: StoredEvent | undefined;
     for (let after = BigInt(before?.position ?? 0); after < position;) {
-      const page = await this.#source.readFeed(after, PAGE);
+      const page = await this.#source.readAll(after, PAGE);
       newest = page.events.findLast((event) => event.position <= position && event.type !== TRIMMED) ?? newest;
       if (page.position === after) break;
       after = page.position;

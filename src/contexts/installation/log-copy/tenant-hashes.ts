@@ -12,7 +12,7 @@ export interface TenantHash {
 const NOTHING: TenantHash = { events: 0, hash: Buffer.alloc(32) };
 
 /** Everything that an event says, whichever store holds it: all but its position. */
-export const contentOf = ({
+export const hashedContentOf = ({
   tenantId,
   id,
   type,

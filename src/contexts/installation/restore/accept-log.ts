@@ -1,13 +1,13 @@
 import { recordLogAccepted } from '../../../../commands/installation/record-restore.ts';
-import { MOST_HEADS_NAMED } from '../domain/identity.ts';
+import { MAX_HEADS_NAMED } from '../domain/identity.ts';
 import { system } from '../../../platform/kernel/actor.ts';
 import { conflict, FailureError, orThrow } from '../../../platform/kernel/failure.ts';
 import { INSTALLATION, type TenantId } from '../../../platform/kernel/ids.ts';
 import { rebuildLive } from '../../../platform/projector/rebuild.ts';
 import { carryOutErasures, type ErasuresDependencies } from './erasures.ts';
 import { setAsideLostHeads, type LostHeadsDependencies } from './lost-heads.ts';
-import { bringReactionsTo } from './reaction-checkpoints.ts';
-import type { Standing } from './standing.ts';
+import { moveReactionCheckpoints } from './reaction-checkpoints.ts';
+import type { RestoreState } from './restore-state.ts';
 import { untilTrusted } from './until-trusted.ts';
 import type { Database } from '../../../platform/database/database.ts';
 import type { EventStore } from '../../../platform/eventstore/port.ts';
@@ -35,7 +35,7 @@ export interface AcceptedLog {
 }
 
 /** Refuses where there is nothing to accept, or something else is wrong. */
-export function refuseUnlessLogIsOlder({ mismatch, headsLost }: Standing): void {
+export function refuseUnlessLogIsOlder({ mismatch, headsLost }: RestoreState): void {
   if (!mismatch && headsLost.size === 0)
     throw new FailureError(conflict('log and tables belong together: there is nothing to accept'));
   if (mismatch && mismatch.kind !== 'log_older' && mismatch.kind !== 'empty_log')
@@ -49,7 +49,7 @@ export function refuseUnlessLogIsOlder({ mismatch, headsLost }: Standing): void 
  */
 export async function acceptLog(
   services: AcceptLogDependencies,
-  standing: Standing,
+  standing: RestoreState,
   reason: string,
   say: (text: string) => void,
 ): Promise<AcceptedLog> {
@@ -68,7 +68,7 @@ export async function acceptLog(
     logEnd: String(standing.end),
     tablesReached: String(standing.reached),
     chainsCut: headsDropped.size,
-    headsDropped: [...headsDropped].slice(0, MOST_HEADS_NAMED).map(([owner, sequence]) => ({ owner, sequence })),
+    headsDropped: [...headsDropped].slice(0, MAX_HEADS_NAMED).map(([owner, sequence]) => ({ owner, sequence })),
   };
   orThrow(
     await executor.execute(recordLogAccepted, data, {
@@ -81,7 +81,7 @@ export async function acceptLog(
 
 async function bringTables(
   services: AcceptLogDependencies,
-  standing: Standing,
+  standing: RestoreState,
   say: (text: string) => void,
 ): Promise<void> {
   const { store, codec, database, projector, models } = services;
@@ -93,7 +93,7 @@ async function bringTables(
   }
   await forgetClaimsOfLostStreams(services);
   // A log that went another way since, and has grown past the checkpoints, was worked by whoever wrote it.
-  await bringReactionsTo(parts, standing.end, standing.reached > standing.end ? 'what they had' : 'everything');
+  await moveReactionCheckpoints(parts, standing.end, standing.reached > standing.end ? 'what they had' : 'everything');
   say('brought reactions to the log');
   if (!standing.log) await database.projector.query('update installation set in_log = false');
   await database.projector.query(

@@ -67,7 +67,7 @@ async function decideErasure(
     stream,
     expectedRevision: last!.revision,
     events: encoded,
-    take: [],
+    claim: [],
     release: await store.claimsHeldBy(stream),
   });
   if (verdict.kind !== 'appended')

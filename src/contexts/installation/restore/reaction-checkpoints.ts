@@ -13,7 +13,7 @@ interface Live {
 }
 
 /** How far reactions count as having worked: as far as they had come, but no further than the log; or all of it. */
-export type Worked = 'what they had' | 'everything';
+export type ProcessedUpTo = 'what they had' | 'everything';
 
 const LIVE = `select name, version, generation, position::text from cursors where kind = 'reaction' and state <> 'retired'`;
 const OF = 'name = $1 and version = $2 and generation = $3';
@@ -22,7 +22,7 @@ const OF = 'name = $1 and version = $2 and generation = $3';
  * Brings reactions to the log, without any of their effects: what they remember is folded anew, and all checkpoints move at once, in the
  * end. Interrupted before that, everything can be done again.
  */
-export async function bringReactionsTo(parts: RefoldParts, end: Position, worked: Worked): Promise<void> {
+export async function moveReactionCheckpoints(parts: RefoldParts, end: Position, worked: ProcessedUpTo): Promise<void> {
   const moves: (Live & { readonly to: Position })[] = [];
   for (const cursor of await liveReactions(parts.pool)) {
     const reaction = reactions.find(({ name }) => name === cursor.name);

@@ -4,8 +4,8 @@ import { conflict, FailureError, orThrow } from '../../../platform/kernel/failur
 import { INSTALLATION } from '../../../platform/kernel/ids.ts';
 import { personKey, type PersonKeys } from '../../../platform/vault/vault.ts';
 import { carryOutErasures, type ErasuresDependencies } from './erasures.ts';
-import { bringReactionsTo } from './reaction-checkpoints.ts';
-import { tracesBehind, WAY_BACK, type Standing, type StandingDependencies } from './standing.ts';
+import { moveReactionCheckpoints } from './reaction-checkpoints.ts';
+import { tracesBehind, RECOVERY_STEPS, type RestoreState, type StandingDependencies } from './restore-state.ts';
 import { untilTrusted } from './until-trusted.ts';
 import type { Database } from '../../../platform/database/database.ts';
 import type { EventStore } from '../../../platform/eventstore/port.ts';
@@ -31,12 +31,12 @@ export interface RebuiltTables {
 
 /** Refuses where the tables are not older, and where no command can bring back what is missing. */
 export function refuseUnlessTablesAreOlder(
-  { mismatch, log, tables }: Standing,
+  { mismatch, log, tables }: RestoreState,
   own: RebuildFromLogDependencies['installation']['keys'],
 ): void {
   if (!mismatch) throw new FailureError(conflict('log and tables belong together: there is nothing to rebuild'));
   if (mismatch.kind === 'empty_tables')
-    throw new FailureError(conflict(`${mismatch.reason}. ${WAY_BACK.empty_tables}`));
+    throw new FailureError(conflict(`${mismatch.reason}. ${RECOVERY_STEPS.empty_tables}`));
   if (mismatch.kind !== 'tables_older' && mismatch.kind !== 'keys_missing')
     throw new FailureError(conflict(`${mismatch.reason}: that is nothing which rebuilding the tables would mend`));
   const hasOtherKeys = [log, tables].some(
@@ -59,7 +59,7 @@ export function refuseUnlessTablesAreOlder(
  */
 export async function rebuildFromLog(
   services: RebuildFromLogDependencies,
-  standing: Standing,
+  standing: RestoreState,
   reason: string,
   say: (text: string) => void,
 ): Promise<RebuiltTables> {
@@ -70,7 +70,7 @@ export async function rebuildFromLog(
   for (const { tenantId, personId } of new Map(lost.map((person) => [personKey(person), person])).values())
     await personKeys.destroy(tenantId, personId);
   say(`${lost.length} persons are lost with their keys`);
-  await bringReactionsTo({ store, codec, pool: database.projector }, standing.end, 'everything');
+  await moveReactionCheckpoints({ store, codec, pool: database.projector }, standing.end, 'everything');
   say('brought reactions to the log');
   await database.projector.query('update log_watch set doubt = null, mismatch = null, doubted_at = null');
   await untilTrusted(trust);

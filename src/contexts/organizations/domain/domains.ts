@@ -6,7 +6,7 @@ export const domainProofs = ['dns', 'operator'] as const;
 export type DomainProof = (typeof domainProofs)[number];
 
 /** Domains that one organization may have proved at a time. */
-export const MOST_DOMAINS = 100;
+export const MAX_DOMAINS = 100;
 
 /** A proved domain is one organization's: e-mails of it lead to that organization's provider. */
 export const provedDomainClaim = (domain: string): Claim => ({

@@ -3,7 +3,7 @@ import type { Claim } from '../../../platform/kernel/command.ts';
 import { INSTALLATION, type TenantId } from '../../../platform/kernel/ids.ts';
 import {
   newAccount,
-  placesOf,
+  secretLocationsOf,
   withBackupCodeUsed,
   withMfa,
   withoutMfa,
@@ -163,6 +163,9 @@ export const tenantOwnerClaim = (tenantId: TenantId): Claim => ({
 });
 
 /** Where the vault keeps what is an admin's, and a configuration's client secret. */
-export const orgAdminPlaces = placesOf('org-admin');
-export const orgPasswordPlace = orgAdminPlaces.password;
-export const orgSsoSecretPlace = (configId: string) => ({ owner: `org-sso-config/${configId}`, field: 'clientSecret' });
+export const orgAdminSecretLocations = secretLocationsOf('org-admin');
+export const orgPasswordLocation = orgAdminSecretLocations.password;
+export const orgSsoSecretLocation = (configId: string) => ({
+  owner: `org-sso-config/${configId}`,
+  field: 'clientSecret',
+});

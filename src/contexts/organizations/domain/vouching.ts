@@ -1,5 +1,5 @@
 import { defineAggregate } from '../../../platform/kernel/aggregate.ts';
-import { changedTo, type Vouchings } from '../../sso/domain/vouching.ts';
+import { vouchingAfterChange, type Vouchings } from '../../sso/domain/vouching.ts';
 import { organizationEvents } from './events.ts';
 
 /** Of an organization: over its own stream, where its configurations stand. */
@@ -11,7 +11,7 @@ export const orgVouchings = defineAggregate<Vouchings, typeof organizationEvents
       case 'OrgSsoConfigCreated':
       case 'OrgSsoConfigUpdated': {
         const { configId, isEnabled, issuerUrl: provider } = event.data;
-        return new Map(state).set(configId, changedTo(state.get(configId), { isEnabled, provider }));
+        return new Map(state).set(configId, vouchingAfterChange(state.get(configId), { isEnabled, provider }));
       }
       case 'OrgSsoConfigDeleted': {
         const vouchings = new Map(state);

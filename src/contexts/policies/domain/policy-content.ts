@@ -3,9 +3,9 @@ import { uuid } from '../../../platform/kernel/ids.ts';
 import { domainMatchField } from './domain-match.ts';
 import { conditions, ruleActions } from './events.ts';
 
-const MOST_RULES = 100;
+const MAX_RULES = 100;
 /** Every event of a policy holds them all. */
-export const MOST_GROUPS = 1_000;
+export const MAX_GROUPS = 1_000;
 
 const rule = z.object({
   id: uuid().optional(),
@@ -22,11 +22,11 @@ export const policyFields = {
   /** Lower numbers are evaluated first. */
   priority: z.int().min(0).max(10_000),
   isEnabled: z.boolean(),
-  rules: z.array(rule).min(1).max(MOST_RULES),
+  rules: z.array(rule).min(1).max(MAX_RULES),
   /** Empty: every device of the tenant. */
   groupIds: z
     .array(uuid())
-    .max(MOST_GROUPS)
+    .max(MAX_GROUPS)
     .transform((ids) => [...new Set(ids)]),
 };
 

@@ -38,7 +38,7 @@ export const policy = defineAggregate<PolicyState, typeof policyEvents>(policyEv
 export const policyStream = (tenantId: TenantId, policyId: string): string => streamName('policy', tenantId, policyId);
 
 /** The policy itself, as its events carry it. */
-export const contentOf = ({
+export const policyContentOf = ({
   name,
   description,
   priority,

@@ -11,10 +11,10 @@ export interface Image extends Dimensions {
   readonly type: ImageType;
 }
 
-export const MOST_IMAGE_BYTES = 5 * 1024 * 1024;
+export const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
 const LONGEST_SIDE = 16_384;
 /** What four bytes a pixel make of it is what whoever looks at it has to hold in memory. */
-const MOST_PIXELS = 50_000_000;
+const MAX_PIXELS = 50_000_000;
 
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const JPEG = Buffer.from([0xff, 0xd8, 0xff]);
@@ -31,7 +31,7 @@ export function readImage(bytes: Buffer): Image {
   const image = walk(bytes);
   const { width, height } = image;
   if (width === 0 || height === 0) throw new ImageRefused('has no size');
-  if (width > LONGEST_SIDE || height > LONGEST_SIDE || width * height > MOST_PIXELS)
+  if (width > LONGEST_SIDE || height > LONGEST_SIDE || width * height > MAX_PIXELS)
     throw new ImageRefused('has too many pixels');
   return image;
 }

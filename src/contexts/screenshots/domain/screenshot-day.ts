@@ -19,10 +19,10 @@ export const screenshotDay = defineAggregate<ScreenshotDayState, typeof screensh
 export const screenshotDayStream = (tenantId: TenantId, deviceId: string, day: string): string =>
   streamName('screenshotDay', tenantId, `${deviceId}/${day}`);
 
-const MOST_OF_AN_EVENT = 10;
+const MAX_OF_AN_EVENT = 10;
 
 /** Why there is no room for another picture of this observation; undefined where there is. How many a device may send is counted by arrival. */
-export function noRoom({ eventOf }: ScreenshotDayState, eventId: string): Failure | undefined {
+export function screenshotLimitReason({ eventOf }: ScreenshotDayState, eventId: string): Failure | undefined {
   const ofEvent = [...eventOf.values()].filter((id) => id === eventId).length;
-  return ofEvent >= MOST_OF_AN_EVENT ? conflict('the event has as many screenshots as are kept') : undefined;
+  return ofEvent >= MAX_OF_AN_EVENT ? conflict('the event has as many screenshots as are kept') : undefined;
 }

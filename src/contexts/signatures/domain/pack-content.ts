@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { severitySchema } from '../../alerts/domain/vocabulary.ts';
 import { readPattern } from './signature-pattern.ts';
-import { MOST_SIGNATURES } from './signature.resource.ts';
+import { MAX_SIGNATURES } from './signature.resource.ts';
 import { descriptionField, nameField, patternField, patternTypes, signatureTypes } from './vocabulary.ts';
 
 export const packedSignature = z
@@ -30,7 +30,7 @@ export const packContent = z.object({
     .min(1)
     .max(50)
     .regex(/^[\w.+-]+$/, 'must be letters, digits, dots, plus, minus and underscores'),
-  signatures: z.array(z.unknown()).min(1).max(MOST_SIGNATURES),
+  signatures: z.array(z.unknown()).min(1).max(MAX_SIGNATURES),
 });
 
 /** Names are told apart without case. */

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { invalid } from '../../../platform/kernel/failure.ts';
 import { uuid } from '../../../platform/kernel/ids.ts';
 import { defineCollection } from '../../../platform/resources/collection.ts';
-import { made } from '../../../platform/resources/fields.ts';
+import { generated } from '../../../platform/resources/fields.ts';
 import { severitySchema } from '../../alerts/domain/vocabulary.ts';
 import { readPattern } from './signature-pattern.ts';
 import { descriptionField, nameField, patternField, patternTypes, signatureTypes } from './vocabulary.ts';
 
 /** Every extension of a tenant holds all of them: more would make what each one polls too large. */
-export const MOST_SIGNATURES = 2_000;
+export const MAX_SIGNATURES = 2_000;
 
 /** By what extensions recognise a phishing page, written by an administrator or from an uploaded pack (choice OP-198). */
 export const signatures = defineCollection({
@@ -29,8 +29,8 @@ export const signatures = defineCollection({
     patternType: z.enum(patternTypes),
     severity: severitySchema.default('medium'),
     isEnabled: z.boolean().default(true),
-    source: made(z.enum(['manual', 'pack']), () => 'manual' as const),
-    packId: made(uuid().nullable(), () => null),
+    source: generated(z.enum(['manual', 'pack']), () => 'manual' as const),
+    packId: generated(uuid().nullable(), () => null),
   },
   settled: (values) => ({ ...values, ...('pattern' in readPattern(values) ? readPattern(values) : {}) }),
   rule: (values) => {
@@ -38,7 +38,7 @@ export const signatures = defineCollection({
     return 'fault' in read ? invalid('pattern', read.fault) : undefined;
   },
   filters: ['type', 'severity', 'isEnabled', 'source'],
-  most: MOST_SIGNATURES,
+  most: MAX_SIGNATURES,
   versioned: true,
   toldToExtensions: true,
 });

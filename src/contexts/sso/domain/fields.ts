@@ -9,7 +9,7 @@ const conclusive = { abort: true };
 
 export const DEFAULT_SCOPES = 'openid email profile';
 /** Configurations that one tenant or organization keeps. */
-export const MOST_CONFIGS = 100;
+export const MAX_CONFIGS = 100;
 
 export const issuerUrl = z.url({ protocol: /^https?$/, error: 'must be an https address' }).max(ADDRESS_CHARACTERS);
 export const clientId = z.string().trim().min(1).max(512);
@@ -57,7 +57,7 @@ export const nameIdFormatUrn: Readonly<Record<NameIdFormat, string>> = {
 };
 
 /** Whether a provider may speak for this e-mail. */
-export const speaksFor = (domains: readonly string[], email: string): boolean =>
+export const coversEmail = (domains: readonly string[], email: string): boolean =>
   domains.length === 0 ||
   domains.includes(
     email

@@ -1,13 +1,13 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 
-const MOST_CERTIFICATES = 5;
+const MAX_CERTIFICATES = 5;
 const LEAST_RSA_BITS = 2_048;
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
 
 /** Every certificate of a PEM text, each as a PEM of its own; undefined where anything in it is no certificate that signatures are checked with. */
 export function certificatesOf(text: string): readonly X509Certificate[] | undefined {
   const blocks = text.match(CERTIFICATE) ?? [];
-  if (blocks.length === 0 || blocks.length > MOST_CERTIFICATES || text.replaceAll(CERTIFICATE, '').trim() !== '')
+  if (blocks.length === 0 || blocks.length > MAX_CERTIFICATES || text.replaceAll(CERTIFICATE, '').trim() !== '')
     return undefined;
   try {
     const certificates = blocks.map((block) => new X509Certificate(block));

@@ -16,7 +16,7 @@ export const ssoConfigs = defineAggregate<SsoConfigs, typeof ssoEvents>(ssoEvent
 /** A tenant has one such stream. */
 export const ssoConfigsStream = (tenantId: TenantId): string => streamName('sso', tenantId, tenantId);
 
-export const ssoSecretPlace = (configId: string) => ({ owner: `sso-config/${configId}`, field: 'secret' });
+export const ssoSecretLocation = (configId: string) => ({ owner: `sso-config/${configId}`, field: 'secret' });
 
 export function enabledConfig<P extends SsoProtocol>(
   configs: SsoConfigs,

@@ -18,7 +18,10 @@ export interface Vouching {
 export type Vouchings = ReadonlyMap<string, Vouching>;
 
 /** Switched off, or pointed at another provider, a configuration begins anew: switched on again it does not revive what was. */
-export function changedTo(was: Vouching | undefined, { isEnabled, provider }: Omit<Vouching, 'epoch'>): Vouching {
+export function vouchingAfterChange(
+  was: Vouching | undefined,
+  { isEnabled, provider }: Omit<Vouching, 'epoch'>,
+): Vouching {
   const begins = was !== undefined && ((was.isEnabled && !isEnabled) || was.provider !== provider);
   return { isEnabled, provider, epoch: (was?.epoch ?? 0) + (begins ? 1 : 0) };
 }
@@ -39,7 +42,7 @@ export const ssoVouchings = defineAggregate<Vouchings, typeof ssoEvents>(ssoEven
   else
     vouchings.set(
       configId,
-      changedTo(state.get(configId), { isEnabled: event.data.isEnabled, provider: providerOf(event.data) }),
+      vouchingAfterChange(state.get(configId), { isEnabled: event.data.isEnabled, provider: providerOf(event.data) }),
     );
   return vouchings;
 });

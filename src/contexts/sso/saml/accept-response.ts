@@ -1,7 +1,7 @@
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import { checkAssertion, checkResponse, type Expected } from './assertion-conditions.ts';
 import type { GuardedResponse } from './document-guard.ts';
-import { refuse } from './refused.ts';
+import { refuseSaml } from './refused.ts';
 import { validateSchema } from './schema-validation.ts';
 import { subjectOf, type Subject } from './subject.ts';
 import { verifiedAssertion } from './verified-assertion.ts';
@@ -31,6 +31,6 @@ export async function acceptResponse(
   const { endsAt } = checkAssertion(assertion, expected);
   const subject = subjectOf(assertion);
   // Two readings, of the document and of the signed bytes, have to name the same person.
-  if (subject.nameId !== subjectOf(guarded.assertion).nameId) refuse('signature', 'two readings differ');
+  if (subject.nameId !== subjectOf(guarded.assertion).nameId) refuseSaml('signature', 'two readings differ');
   return { assertionId: attribute(assertion, 'ID')!, endsAt, subject };
 }

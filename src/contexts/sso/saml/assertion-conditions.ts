@@ -1,5 +1,5 @@
 import type { GuardedResponse } from './document-guard.ts';
-import { refuse } from './refused.ts';
+import { refuseSaml } from './refused.ts';
 import { succeeded } from './status.ts';
 import { attribute, childrenOf, elementsIn, onlyChild, SAML, type XmlElement } from './xml.ts';
 
@@ -24,19 +24,21 @@ const BEARER = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
 
 /** The envelope, which need not be signed: it may contradict the assertion in nothing. Throws `SamlRefused`. */
 export function checkResponse({ response }: GuardedResponse, { idpEntityId, acsUrl, requestId }: Expected): void {
-  if (!succeeded(response)) refuse('status', 'the provider did not sign anybody in');
-  if (attribute(response, 'Version') !== '2.0') refuse('structure', 'the version is not 2.0');
-  if (attribute(response, 'Destination') !== acsUrl) refuse('destination', 'the response was sent to somewhere else');
+  if (!succeeded(response)) refuseSaml('status', 'the provider did not sign anybody in');
+  if (attribute(response, 'Version') !== '2.0') refuseSaml('structure', 'the version is not 2.0');
+  if (attribute(response, 'Destination') !== acsUrl)
+    refuseSaml('destination', 'the response was sent to somewhere else');
   if (attribute(response, 'InResponseTo') !== requestId)
-    refuse('not_requested', 'the response answers another request');
+    refuseSaml('not_requested', 'the response answers another request');
   const issuer = onlyChild(response, SAML, 'Issuer');
-  if (issuer && text(issuer) !== idpEntityId) refuse('issuer', 'the response is from somebody else');
+  if (issuer && text(issuer) !== idpEntityId) refuseSaml('issuer', 'the response is from somebody else');
 }
 
 /** The signed assertion: from this provider, for this service, now, in answer to this request. Answers when it ends. Throws `SamlRefused`. */
 export function checkAssertion(assertion: XmlElement, expected: Expected): { readonly endsAt: number } {
-  if (attribute(assertion, 'Version') !== '2.0') refuse('structure', 'the version is not 2.0');
-  if (text(one(assertion, 'Issuer')) !== expected.idpEntityId) refuse('issuer', 'the assertion is from somebody else');
+  if (attribute(assertion, 'Version') !== '2.0') refuseSaml('structure', 'the version is not 2.0');
+  if (text(one(assertion, 'Issuer')) !== expected.idpEntityId)
+    refuseSaml('issuer', 'the assertion is from somebody else');
   checkConditions(one(assertion, 'Conditions'), expected);
   checkStatements(assertion, expected);
   return { endsAt: checkConfirmation(one(assertion, 'Subject'), expected) };
@@ -47,55 +49,56 @@ function checkConditions(conditions: XmlElement, { spEntityId, now }: Expected):
   const known = new Set(['AudienceRestriction', 'OneTimeUse', 'ProxyRestriction']);
   // Core §2.5.1: a condition that is not understood makes the assertion's validity unknown.
   if (elementsIn(conditions).some(({ localName }) => !known.has(localName)))
-    refuse('audience', 'a condition is not understood');
+    refuseSaml('audience', 'a condition is not understood');
   const audiences = childrenOf(conditions, SAML, 'AudienceRestriction').flatMap((restriction) =>
     childrenOf(restriction, SAML, 'Audience').map(text),
   );
   if (audiences.length === 0 || audiences.some((audience) => audience !== spEntityId))
-    refuse('audience', 'the assertion is meant for others');
+    refuseSaml('audience', 'the assertion is meant for others');
 }
 
 function checkStatements(assertion: XmlElement, { now, authenticatedSince = 0 }: Expected): void {
   const statements = childrenOf(assertion, SAML, 'AuthnStatement');
-  if (statements.length === 0) refuse('structure', 'nobody was authenticated');
+  if (statements.length === 0) refuseSaml('structure', 'nobody was authenticated');
   for (const statement of statements) {
     const authenticatedAt = instant(statement, 'AuthnInstant');
-    if (authenticatedAt > now + SKEW_MS) refuse('not_yet_valid', 'signed in later than now');
-    if (authenticatedAt < authenticatedSince - SKEW_MS) refuse('expired', 'signed in too long ago');
+    if (authenticatedAt > now + SKEW_MS) refuseSaml('not_yet_valid', 'signed in later than now');
+    if (authenticatedAt < authenticatedSince - SKEW_MS) refuseSaml('expired', 'signed in too long ago');
     if (statement.hasAttribute('SessionNotOnOrAfter') && instant(statement, 'SessionNotOnOrAfter') <= now - SKEW_MS)
-      refuse('expired', "the provider's session is over");
+      refuseSaml('expired', "the provider's session is over");
   }
 }
 
 function checkConfirmation(subject: XmlElement, { acsUrl, requestId, now }: Expected): number {
   const confirmation = one(subject, 'SubjectConfirmation');
-  if (attribute(confirmation, 'Method') !== BEARER) refuse('structure', 'the subject is not confirmed by bearing');
+  if (attribute(confirmation, 'Method') !== BEARER) refuseSaml('structure', 'the subject is not confirmed by bearing');
   const data = one(confirmation, 'SubjectConfirmationData');
-  if (attribute(data, 'Recipient') !== acsUrl) refuse('recipient', 'the assertion was sent to somewhere else');
-  if (attribute(data, 'InResponseTo') !== requestId) refuse('not_requested', 'the assertion answers another request');
-  if (!data.hasAttribute('NotOnOrAfter')) refuse('expired', 'the confirmation has no end');
+  if (attribute(data, 'Recipient') !== acsUrl) refuseSaml('recipient', 'the assertion was sent to somewhere else');
+  if (attribute(data, 'InResponseTo') !== requestId)
+    refuseSaml('not_requested', 'the assertion answers another request');
+  if (!data.hasAttribute('NotOnOrAfter')) refuseSaml('expired', 'the confirmation has no end');
   checkWindow(data, now);
   const endsAt = instant(data, 'NotOnOrAfter');
-  if (endsAt > now + LONGEST_CONFIRMATION_MS) refuse('expired', 'the confirmation lasts too long');
+  if (endsAt > now + LONGEST_CONFIRMATION_MS) refuseSaml('expired', 'the confirmation lasts too long');
   return endsAt + SKEW_MS;
 }
 
 function checkWindow(element: XmlElement, now: number): void {
   if (element.hasAttribute('NotBefore') && instant(element, 'NotBefore') > now + SKEW_MS)
-    refuse('not_yet_valid', 'not valid yet');
+    refuseSaml('not_yet_valid', 'not valid yet');
   if (element.hasAttribute('NotOnOrAfter') && instant(element, 'NotOnOrAfter') <= now - SKEW_MS)
-    refuse('expired', 'no longer valid');
+    refuseSaml('expired', 'no longer valid');
 }
 
 /** Core §1.3.3: UTC, always. */
 function instant(element: XmlElement, name: string): number {
   const written = attribute(element, name) ?? '';
   const epoch = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(written) ? Date.parse(written) : Number.NaN;
-  return Number.isNaN(epoch) ? refuse('malformed', `${name} is not an instant`) : epoch;
+  return Number.isNaN(epoch) ? refuseSaml('malformed', `${name} is not an instant`) : epoch;
 }
 
 const text = ({ textContent }: XmlElement): string => textContent.trim();
 
 function one(parent: XmlElement, name: string): XmlElement {
-  return onlyChild(parent, SAML, name) ?? refuse('structure', `${name} is missing or repeated`);
+  return onlyChild(parent, SAML, name) ?? refuseSaml('structure', `${name} is missing or repeated`);
 }

@@ -1,4 +1,4 @@
-import { refuse } from './refused.ts';
+import { refuseSaml } from './refused.ts';
 import { guardSignature } from './signature-guard.ts';
 import { succeeded } from './status.ts';
 import {
@@ -36,37 +36,38 @@ const MAX_DEPTH = 32;
  * puts them (Core §5.4) or of something else than their parent. Throws `SamlRefused`.
  */
 export function guardDocument(base64: string): GuardedResponse {
-  if (base64.length > MAX_BASE64) refuse('too_large', 'the response exceeds its limit');
+  if (base64.length > MAX_BASE64) refuseSaml('too_large', 'the response exceeds its limit');
   const xml = decoded(base64);
   // "<!" opens declarations, comments and CDATA, and has no place in an attribute's value (XML 1.0 §3.1).
   if (xml.includes('<!') || xml.replace(/^<\?xml [^?<>]*\?>/, '').includes('<?')) {
-    refuse('forbidden_markup', 'declarations, comments, CDATA and processing instructions are not accepted');
+    refuseSaml('forbidden_markup', 'declarations, comments, CDATA and processing instructions are not accepted');
   }
   const document = parsed(xml);
   const response = document.documentElement;
-  if (!isNamed(response, SAMLP, 'Response')) refuse('structure', 'the root is not a Response');
+  if (!isNamed(response, SAMLP, 'Response')) refuseSaml('structure', 'the root is not a Response');
   const elements = everyElement(response);
   const assertion = onlyAssertion(response, elements);
   guardIds(elements);
   const signatures = elements.filter((element) => element.localName === 'Signature');
   for (const signature of signatures) {
     if (signature.namespaceURI !== DS || (signature.parentNode !== assertion && signature.parentNode !== response)) {
-      refuse('structure', 'a signature stands where none belongs');
+      refuseSaml('structure', 'a signature stands where none belongs');
     }
     guardSignature(signature);
   }
-  if (childrenOf(assertion, DS, 'Signature').length !== 1) refuse('signature', 'the assertion is not signed once');
-  if (childrenOf(response, DS, 'Signature').length > 1) refuse('structure', 'the response is signed more than once');
+  if (childrenOf(assertion, DS, 'Signature').length !== 1) refuseSaml('signature', 'the assertion is not signed once');
+  if (childrenOf(response, DS, 'Signature').length > 1)
+    refuseSaml('structure', 'the response is signed more than once');
   return { xml, document, response, assertion, responseSignature: onlyChild(response, DS, 'Signature') };
 }
 
 function decoded(base64: string): string {
   const packed = base64.replaceAll(/[\s]/g, '');
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(packed)) refuse('malformed', 'is not base64');
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(packed)) refuseSaml('malformed', 'is not base64');
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(packed, 'base64'));
   } catch {
-    return refuse('malformed', 'is not UTF-8');
+    return refuseSaml('malformed', 'is not UTF-8');
   }
 }
 
@@ -74,7 +75,7 @@ function parsed(xml: string): XmlDocument {
   try {
     return parseXml(xml);
   } catch (error) {
-    if (error instanceof XmlRefused) refuse('malformed', error.message);
+    if (error instanceof XmlRefused) refuseSaml('malformed', error.message);
     throw error;
   }
 }
@@ -86,7 +87,7 @@ function everyElement(root: XmlElement): XmlElement[] {
   while (waiting.length > 0) {
     const { element, depth } = waiting.pop()!;
     found.push(element);
-    if (found.length > MAX_ELEMENTS || depth > MAX_DEPTH) refuse('too_large', 'too many elements');
+    if (found.length > MAX_ELEMENTS || depth > MAX_DEPTH) refuseSaml('too_large', 'too many elements');
     for (const child of elementsIn(element).toReversed()) waiting.push({ element: child, depth: depth + 1 });
   }
   return found;
@@ -95,12 +96,12 @@ function everyElement(root: XmlElement): XmlElement[] {
 /** By local name: whatever namespace a look-alike hides in, a reader that ignores namespaces must not find it. */
 function onlyAssertion(response: XmlElement, elements: readonly XmlElement[]): XmlElement {
   if (elements.some(({ localName }) => localName === 'EncryptedAssertion'))
-    refuse('structure', 'encrypted assertions are not accepted');
+    refuseSaml('structure', 'encrypted assertions are not accepted');
   const [assertion, ...others] = elements.filter(({ localName }) => localName === 'Assertion');
-  if (!assertion) refuse(succeeded(response) ? 'structure' : 'status', 'there is no assertion');
-  if (others.length > 0) refuse('structure', 'there is more than one assertion');
+  if (!assertion) refuseSaml(succeeded(response) ? 'structure' : 'status', 'there is no assertion');
+  if (others.length > 0) refuseSaml('structure', 'there is more than one assertion');
   if (!isNamed(assertion, SAML, 'Assertion') || assertion.parentNode !== response)
-    refuse('structure', 'the assertion stands where none belongs');
+    refuseSaml('structure', 'the assertion stands where none belongs');
   return assertion;
 }
 
@@ -110,7 +111,7 @@ function guardIds(elements: readonly XmlElement[]): void {
   for (const { attributes } of elements) {
     for (const { localName, value } of Array.from(attributes)) {
       if (localName.toLowerCase() !== 'id') continue;
-      if (seen.has(value)) refuse('structure', 'an id occurs twice');
+      if (seen.has(value)) refuseSaml('structure', 'an id occurs twice');
       seen.add(value);
     }
   }

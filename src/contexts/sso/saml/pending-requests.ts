@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import type { OneTimeTokens } from '../../identity/one-time-tokens.ts';
-import { refuse } from './refused.ts';
+import { refuseSaml } from './refused.ts';
 
 /** A sign-in that was started here and has not come back yet. */
 export interface PendingRequest {
@@ -53,7 +53,7 @@ export class PendingRequests {
   async find(relayState: string): Promise<OpenRequest> {
     const token = relayState.slice(1);
     const found =
-      (await this.#tokens.peek('saml-request', token)) ?? refuse('not_requested', 'no such request is open');
+      (await this.#tokens.peek('saml-request', token)) ?? refuseSaml('not_requested', 'no such request is open');
     const { tenantId, subjectId: configId, payload } = found;
     const browser = typeof payload['browser'] === 'string' ? payload['browser'] : null;
     return {
@@ -68,7 +68,7 @@ export class PendingRequests {
   /** Takes the one answer that a request has. Throws `SamlRefused` for every one after the first. */
   async close(relayState: string): Promise<void> {
     if (!(await this.#tokens.spend('saml-request', relayState.slice(1))))
-      refuse('replayed', 'the request was answered before');
+      refuseSaml('replayed', 'the request was answered before');
   }
 
   /** An NCName starts with a letter or "_". */
@@ -78,4 +78,4 @@ export class PendingRequests {
 }
 
 /** What a relay state says of itself, of a request that is over too: good only for choosing the form of a refusal. */
-export const cameFromPage = (relayState: string): boolean => relayState.startsWith('p');
+export const samlStartedOnPage = (relayState: string): boolean => relayState.startsWith('p');

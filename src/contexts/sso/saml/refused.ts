@@ -27,6 +27,6 @@ export class SamlRefused extends Error {
   }
 }
 
-export function refuse(reason: SamlRefusal, detail: string): never {
+export function refuseSaml(reason: SamlRefusal, detail: string): never {
   throw new SamlRefused(reason, detail);
 }

@@ -1,7 +1,7 @@
-import { tenantOf } from '../../identity/refresh-tokens.ts';
+import { tenantOfToken } from '../../identity/refresh-tokens.ts';
 import { REAUTHENTICATION_SECONDS } from '../../identity/reauthentication.ts';
 import { admitAdmin, SsoRefused, type SsoSignInDependencies } from '../../identity/sso-sign-in.ts';
-import { vouchedNow } from '../../identity/vouching.ts';
+import { vouchedByNow } from '../../identity/vouching.ts';
 import type { AdminState } from '../../tenants/domain/tenant.ts';
 import { SAML_CALLBACK, samlEntityId } from '../domain/addresses.ts';
 import type { SamlConfig } from '../domain/events.ts';
@@ -69,7 +69,7 @@ export async function startSamlSignIn(
   });
 }
 
-export interface SamlAnswer {
+export interface SamlCallback {
   /** Base64, as it was posted. */
   readonly samlResponse: string;
   readonly relayState: string;
@@ -78,10 +78,10 @@ export interface SamlAnswer {
 /** The admin whom the provider vouches for. Request and assertion are used up by success alone. Throws `SamlRefused` and `SsoRefused`. */
 export async function finishSamlSignIn(
   services: SamlSignInDependencies,
-  { samlResponse, relayState }: SamlAnswer,
+  { samlResponse, relayState }: SamlCallback,
   { tenantId, configId, requestId, reauthenticates }: OpenRequest,
 ): Promise<{ readonly admin: AdminState; readonly vouchedBy: VouchedBy }> {
-  const vouchedBy = await vouchedNow(services.loader, 'tenant', tenantId, configId);
+  const vouchedBy = await vouchedByNow(services.loader, 'tenant', tenantId, configId);
   const enabled = await enabledSsoConfig(services, tenantId, 'saml');
   if (enabled?.config.configId !== configId) throw new SsoRefused('sso_not_configured');
   const { entityId: spEntityId, acsUrl } = serviceProviderOf(tenantId, enabled.externalBaseUrl, enabled);
@@ -114,7 +114,7 @@ export async function claimedTenant(
   { lookups }: SamlSignInDependencies,
   relayState: string,
 ): Promise<TenantId | undefined> {
-  const claimed = tenantOf(relayState.slice(1));
+  const claimed = tenantOfToken(relayState.slice(1));
   return claimed && (await lookups.tenant(claimed, claimed)) ? claimed : undefined;
 }
 

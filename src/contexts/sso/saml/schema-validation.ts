@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { validateXML, type XMLFileInfo } from 'xmllint-wasm';
 import { FairLimiter } from '../../../platform/fairness/fair-limiter.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
-import { refuse, SamlRefused } from './refused.ts';
+import { refuseSaml, SamlRefused } from './refused.ts';
 
 const schemaFile = (fileName: string): XMLFileInfo => ({
   fileName,
@@ -34,9 +34,9 @@ async function validate(xml: string): Promise<void> {
       schema: [protocol],
       preload: imported,
     });
-    if (!valid) refuse('schema', 'the response is not valid');
+    if (!valid) refuseSaml('schema', 'the response is not valid');
   } catch (error) {
     if (error instanceof SamlRefused) throw error;
-    refuse('schema', 'the response could not be validated');
+    refuseSaml('schema', 'the response could not be validated');
   }
 }

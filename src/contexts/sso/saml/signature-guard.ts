@@ -1,4 +1,4 @@
-import { refuse } from './refused.ts';
+import { refuseSaml } from './refused.ts';
 import { attribute, childrenOf, DS, elementsIn, onlyChild, type XmlElement } from './xml.ts';
 
 const ENVELOPED = 'http://www.w3.org/2000/09/xmldsig#enveloped-signature';
@@ -22,15 +22,15 @@ export function guardSignature(signature: XmlElement): void {
   const parts = elementsIn(signature).map(({ localName }) => localName);
   // No Object: what is carried inside a signature is a favourite hiding place.
   if (!/^SignedInfo,SignatureValue(,KeyInfo)?$/.test(parts.join(',')))
-    refuse('structure', 'the signature holds more or less than it should');
+    refuseSaml('structure', 'the signature holds more or less than it should');
   const signedInfo = only(signature, 'SignedInfo');
   const [, , reference, ...others] = elementsIn(signedInfo);
   if (!reference || reference.localName !== 'Reference' || others.length > 0)
-    refuse('structure', 'the signature does not sign exactly one thing');
+    refuseSaml('structure', 'the signature does not sign exactly one thing');
   if (attribute(only(signedInfo, 'CanonicalizationMethod'), 'Algorithm') !== EXCLUSIVE)
-    refuse('weak_algorithm', 'canonicalization');
+    refuseSaml('weak_algorithm', 'canonicalization');
   if (!SIGNATURE_METHODS.has(attribute(only(signedInfo, 'SignatureMethod'), 'Algorithm') ?? ''))
-    refuse('weak_algorithm', 'signature');
+    refuseSaml('weak_algorithm', 'signature');
   guardReference(reference, signature.parentNode!);
   guardKeyInfo(onlyChild(signature, DS, 'KeyInfo'));
 }
@@ -39,14 +39,14 @@ function guardReference(reference: XmlElement, parent: XmlElement): void {
   const id = attribute(parent, 'ID');
   // A whole-document reference ("") would do for the response alone; one form is enough.
   if (!id || !/^[A-Za-z_][\w.-]*$/.test(id) || attribute(reference, 'URI') !== `#${id}`)
-    refuse('structure', 'the signature signs something else than its parent');
+    refuseSaml('structure', 'the signature signs something else than its parent');
   if (!DIGEST_METHODS.has(attribute(only(reference, 'DigestMethod'), 'Algorithm') ?? ''))
-    refuse('weak_algorithm', 'digest');
+    refuseSaml('weak_algorithm', 'digest');
   const transforms = childrenOf(only(reference, 'Transforms'), DS, 'Transform').map((transform) =>
     attribute(transform, 'Algorithm'),
   );
   if (transforms.length !== 2 || transforms[0] !== ENVELOPED || transforms[1] !== EXCLUSIVE)
-    refuse('structure', 'the signature transforms what it signs');
+    refuseSaml('structure', 'the signature transforms what it signs');
 }
 
 /** A key that comes with the message proves nothing: it may only name the configured certificate, and has to. */
@@ -56,9 +56,9 @@ function guardKeyInfo(keyInfo: XmlElement | undefined): void {
   const known = elementsIn(keyInfo).every(
     ({ localName }) => localName === 'X509Data' || localName === 'KeyName' || localName === 'KeyValue',
   );
-  if (certificates.length !== 1 || !known) refuse('structure', 'the key is not named by one certificate');
+  if (certificates.length !== 1 || !known) refuseSaml('structure', 'the key is not named by one certificate');
 }
 
 function only(parent: XmlElement, name: string): XmlElement {
-  return onlyChild(parent, DS, name) ?? refuse('structure', `${name} is missing or repeated`);
+  return onlyChild(parent, DS, name) ?? refuseSaml('structure', `${name} is missing or repeated`);
 }

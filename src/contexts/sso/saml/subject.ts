@@ -1,5 +1,5 @@
 import { emailField } from '../../identity/domain/password-rule.ts';
-import { refuse } from './refused.ts';
+import { refuseSaml } from './refused.ts';
 import { attribute, childrenOf, onlyChild, SAML, type XmlElement } from './xml.ts';
 
 export const EMAIL_FORMAT = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress';
@@ -13,14 +13,14 @@ export interface Subject {
   readonly attributes: ReadonlyMap<string, readonly string[]>;
 }
 
-const MOST_CHARACTERS = 1_024;
+const MAX_CHARACTERS = 1_024;
 
 /** Of an assertion that has been verified. Throws `SamlRefused`. */
 export function subjectOf(assertion: XmlElement): Subject {
   const subject = onlyChild(assertion, SAML, 'Subject');
   const name = subject && onlyChild(subject, SAML, 'NameID');
   const nameId = name ? plainText(name) : '';
-  if (!name || nameId === '') refuse('no_subject', 'nobody is named');
+  if (!name || nameId === '') refuseSaml('no_subject', 'nobody is named');
   const [statement] = childrenOf(assertion, SAML, 'AuthnStatement');
   return {
     nameId,
@@ -45,7 +45,7 @@ function attributesOf(assertion: XmlElement): Map<string, readonly string[]> {
 /** Text without elements in it: half of a name in a child is a name that somebody else reads in full. */
 function plainText(element: XmlElement): string {
   const plain = Array.from(element.childNodes).every(({ nodeType }) => nodeType === 3);
-  return plain && element.textContent.length <= MOST_CHARACTERS ? element.textContent.trim() : '';
+  return plain && element.textContent.length <= MAX_CHARACTERS ? element.textContent.trim() : '';
 }
 
 /**

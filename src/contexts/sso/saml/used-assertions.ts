@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { TenantPool } from '../../../platform/database/tenant-pool.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
-import { refuse } from './refused.ts';
+import { refuseSaml } from './refused.ts';
 
 export interface UsedAssertion {
   readonly tenantId: TenantId;
@@ -24,5 +24,5 @@ export async function useOnce(
 ): Promise<void> {
   const digest = createHash('sha256').update(`${issuer}\n${assertionId}`).digest();
   const { rowCount } = await pool.statement(tenantId, SQL, [digest, configId, endsAt / 1000]);
-  if (rowCount !== 1) refuse('replayed', 'the assertion was used before');
+  if (rowCount !== 1) refuseSaml('replayed', 'the assertion was used before');
 }

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { GuardedResponse } from './document-guard.ts';
-import { refuse } from './refused.ts';
+import { refuseSaml } from './refused.ts';
 import { attribute, childrenOf, DS, isNamed, onlyChild, parseXml, SAML, type XmlElement } from './xml.ts';
 
 interface Verifier {
@@ -22,11 +22,11 @@ export function verifiedAssertion(guarded: GuardedResponse, certificatesPem: rea
   // The library is content with whichever signature is right. The assertion it answers still holds its own signature
   // only if it was taken from a response whose signature was right.
   if (guarded.responseSignature && childrenOf(signedPart(guarded.xml, certificates), DS, 'Signature').length !== 1) {
-    refuse('signature', "the response's signature is wrong");
+    refuseSaml('signature', "the response's signature is wrong");
   }
   const assertion = signedPart(withoutResponseSignature(guarded.xml), certificates);
   if (attribute(assertion, 'ID') !== attribute(guarded.assertion, 'ID'))
-    refuse('signature', 'something else was signed');
+    refuseSaml('signature', 'something else was signed');
   return assertion;
 }
 
@@ -37,7 +37,7 @@ function signedPart(xml: string, certificates: readonly string[]): XmlElement {
     const root = parseXml(signed).documentElement;
     if (isNamed(root, SAML, 'Assertion')) return root;
   }
-  return refuse('signature', 'the signature is wrong');
+  return refuseSaml('signature', 'the signature is wrong');
 }
 
 function verified(xml: string, certificate: string): string | undefined {

@@ -5,11 +5,11 @@ import { readReported } from './reported-observation.ts';
 import { findSecret, secretWord } from '../../../platform/web-addresses/secret-tripwire.ts';
 
 /** Choice OP-153. */
-export const MOST_IN_A_BATCH = 500;
-const MOST_AHEAD_MS = 24 * 3_600_000;
+export const MAX_BATCH_SIZE = 500;
+const MAX_AHEAD_MS = 24 * 3_600_000;
 const DAY_MS = 24 * 3_600_000;
 /** Of the one kind whose lists could make it larger than an event may be. */
-const MOST_CHARACTERS = 128 * 1024;
+const MAX_CHARACTERS = 128 * 1024;
 
 export interface Rejection {
   readonly index: number;
@@ -18,7 +18,7 @@ export interface Rejection {
 }
 
 /** What may be recorded, by UTC day, and what may not. */
-export interface Admission {
+export interface TelemetryAdmission {
   readonly days: ReadonlyMap<string, readonly Observation[]>;
   /** Observations that the batch holds twice. */
   readonly duplicates: number;
@@ -29,7 +29,7 @@ export interface Admission {
   readonly indexOf: ReadonlyMap<string, number>;
 }
 
-export interface AdmissionRules {
+export interface TelemetryAdmissionRules {
   /** Epoch milliseconds. */
   readonly now: number;
   /** How many days back an observation may lie: `acceptedDays` of what the log keeps. */
@@ -45,23 +45,23 @@ export interface AdmissionRules {
 export const acceptedDays = (keptDays: number): number => Math.max(1, keptDays - 1);
 
 /** Judges a batch item by item (choice OP-153): one bad observation does not cost the others. */
-export function admit(items: readonly unknown[], rules: AdmissionRules): Admission {
+export function admitBatch(items: readonly unknown[], rules: TelemetryAdmissionRules): TelemetryAdmission {
   const admitted = new AdmittedBatch(rules);
   for (const item of items) admitted.take(item);
   return admitted;
 }
 
 /** What was admitted of a batch so far: whoever judges a large one may let others have their turn in between. */
-export class AdmittedBatch implements Admission {
+export class AdmittedBatch implements TelemetryAdmission {
   readonly days = new Map<string, Observation[]>();
   readonly indexOf = new Map<string, number>();
   readonly rejected: Rejection[] = [];
   duplicates = 0;
-  readonly #rules: AdmissionRules;
+  readonly #rules: TelemetryAdmissionRules;
   readonly #secretWords = new Set<string>();
   #taken = 0;
 
-  constructor(rules: AdmissionRules) {
+  constructor(rules: TelemetryAdmissionRules) {
     this.#rules = rules;
   }
 
@@ -94,13 +94,13 @@ export class AdmittedBatch implements Admission {
   }
 }
 
-function judge(item: unknown, { now, days, explain }: AdmissionRules): Observation | string {
+function judge(item: unknown, { now, days, explain }: TelemetryAdmissionRules): Observation | string {
   const read = readReported(item);
   if (read instanceof z.ZodError) return explain(read);
   const occurredAt = Date.parse(read.occurredAt);
-  if (occurredAt > now + MOST_AHEAD_MS) return refused('occurredAt', 'must not be more than 24 hours ahead');
+  if (occurredAt > now + MAX_AHEAD_MS) return refused('occurredAt', 'must not be more than 24 hours ahead');
   if (occurredAt < now - days * DAY_MS) return refused('occurredAt', 'is older than telemetry is kept');
-  if (read.kind === 'extension_inventory' && JSON.stringify(read).length > MOST_CHARACTERS)
+  if (read.kind === 'extension_inventory' && JSON.stringify(read).length > MAX_CHARACTERS)
     return refused('data', 'is too large');
   return read;
 }

@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { uuid } from '../../../platform/kernel/ids.ts';
-import { authMethods, authOutcomes, extensionActions, extensionChanges, signals, userDecisions } from './vocabulary.ts';
+import {
+  authMethods,
+  authOutcomes,
+  extensionActions,
+  extensionChangeKinds,
+  signals,
+  userDecisions,
+} from './vocabulary.ts';
 
 /**
  * One thing that a browser saw, as the log keeps it: flat, so that what is a person's own can be sealed field by field.
@@ -61,7 +68,7 @@ export const observationSchema = z.discriminatedUnion('kind', [
     kind: z.literal('extension_event'),
     ...common,
     extensionId: z.string(),
-    change: z.enum(extensionChanges),
+    change: z.enum(extensionChangeKinds),
     name: text,
     version: text,
     permissions: z.array(z.string()).nullable(),

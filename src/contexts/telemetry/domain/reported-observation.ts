@@ -2,7 +2,14 @@ import { z } from 'zod';
 import { uuid } from '../../../platform/kernel/ids.ts';
 import type { Observation } from './observation.ts';
 import { hostName, isPageOf, webHostOf, withoutSecrets } from '../../../platform/web-addresses/page-address.ts';
-import { authMethods, authOutcomes, extensionActions, extensionChanges, signals, userDecisions } from './vocabulary.ts';
+import {
+  authMethods,
+  authOutcomes,
+  extensionActions,
+  extensionChangeKinds,
+  signals,
+  userDecisions,
+} from './vocabulary.ts';
 
 /**
  * An observation as an extension reports it (choices OP-153 … OP-158): what is unknown is dropped, what is too long is
@@ -96,7 +103,7 @@ const reported = z.discriminatedUnion('kind', [
   }),
   kind('extension_event', {
     extensionId: line(128).min(1),
-    change: z.enum(extensionChanges),
+    change: z.enum(extensionChangeKinds),
     name: optional(line(200)),
     version: optional(version),
     permissions: optional(permissions),

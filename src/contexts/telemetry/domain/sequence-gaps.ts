@@ -1,19 +1,19 @@
 /** Numbers from `first` to `last`, both included. */
-export type Range = readonly [first: number, last: number];
+export type SequenceRange = readonly [first: number, last: number];
 
 /** What is known of a device's own count of its batches (choice OP-153). */
 export interface Sequence {
   readonly last: number;
   /** What never came, in rising order; a batch that comes late closes its gap. */
-  readonly missing: readonly Range[];
+  readonly missing: readonly SequenceRange[];
   /** Batches of gaps that are no longer listed: they were too many. */
   readonly unlisted: number;
 }
 
-const MOST_RANGES = 50;
+const MAX_RANGES = 50;
 
 /** The count begins wherever it is first heard. */
-export function counted(known: Sequence | undefined, number: number): Sequence {
+export function withBatchCounted(known: Sequence | undefined, number: number): Sequence {
   if (!known) return { last: number, missing: [], unlisted: 0 };
   if (number > known.last)
     return number === known.last + 1
@@ -22,9 +22,9 @@ export function counted(known: Sequence | undefined, number: number): Sequence {
   return listed({ ...known, missing: known.missing.flatMap((range) => without(range, number)) });
 }
 
-function without([first, last]: Range, number: number): Range[] {
+function without([first, last]: SequenceRange, number: number): SequenceRange[] {
   if (number < first || number > last) return [[first, last]];
-  const rest: Range[] = [
+  const rest: SequenceRange[] = [
     [first, number - 1],
     [number + 1, last],
   ];
@@ -32,7 +32,7 @@ function without([first, last]: Range, number: number): Range[] {
 }
 
 function listed(sequence: Sequence): Sequence {
-  const surplus = sequence.missing.slice(0, Math.max(0, sequence.missing.length - MOST_RANGES));
+  const surplus = sequence.missing.slice(0, Math.max(0, sequence.missing.length - MAX_RANGES));
   return {
     ...sequence,
     missing: sequence.missing.slice(surplus.length),
@@ -40,7 +40,7 @@ function listed(sequence: Sequence): Sequence {
   };
 }
 
-const batchesIn = (ranges: readonly Range[]): number =>
+const batchesIn = (ranges: readonly SequenceRange[]): number =>
   ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0);
 
 export const missingBatches = ({ missing, unlisted }: Sequence): number => batchesIn(missing) + unlisted;

@@ -32,7 +32,7 @@ export const authMethods = ['password', 'oidc', 'saml', 'passkey', 'magic_link']
 export const authOutcomes = ['success', 'failure', 'unknown'] as const;
 
 /** Choice OP-158. */
-export const extensionChanges = [
+export const extensionChangeKinds = [
   'installed',
   'updated',
   'removed',

@@ -1,6 +1,6 @@
 import {
   newAccount,
-  placesOf,
+  secretLocationsOf,
   withBackupCodeUsed,
   withMfa,
   withoutMfa,
@@ -8,12 +8,12 @@ import {
   withPassword,
   type AccountState,
 } from '../../identity/domain/account.ts';
-import type { Role } from '../../identity/domain/roles.ts';
+import type { AdminRole } from '../../identity/domain/roles.ts';
 import type { TenantEvent } from './events.ts';
 
 /** What decisions about an admin need. Name and e-mail are not among it: uniqueness is a claim. */
 export interface AdminState extends AccountState {
-  readonly role: Role;
+  readonly role: AdminRole;
   readonly mobileAccess: boolean;
 }
 
@@ -58,5 +58,5 @@ export function foldAdmin(admin: AdminState, event: TenantEvent): AdminState {
 }
 
 /** Where the vault keeps what is an admin's. */
-export const adminPlaces = placesOf('admin');
-export const passwordPlace = adminPlaces.password;
+export const adminSecretLocations = secretLocationsOf('admin');
+export const adminPasswordLocation = adminSecretLocations.password;

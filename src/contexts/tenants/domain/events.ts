@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineEvents, type EventOf } from '../../../platform/kernel/event.ts';
 import { uuid } from '../../../platform/kernel/ids.ts';
-import { roleSchema } from '../../identity/domain/roles.ts';
+import { adminRoleSchema } from '../../identity/domain/roles.ts';
 import { licenseSchema } from './license.ts';
 
 const adminId = uuid();
@@ -32,7 +32,7 @@ export const tenantEvents = defineEvents('tenant', {
       /** Keyed digest of the folded e-mail: how a login finds the account. */
       accountDigest: z.string(),
       displayName: z.string(),
-      roleType: roleSchema,
+      roleType: adminRoleSchema,
       passwordRef: secretRef,
       mustChangePassword: z.boolean(),
       passwordExpiresAt,
@@ -56,7 +56,7 @@ export const tenantEvents = defineEvents('tenant', {
   },
   AdminRoleChanged: {
     version: 1,
-    schema: z.object({ adminId, roleType: roleSchema }),
+    schema: z.object({ adminId, roleType: adminRoleSchema }),
     about: aboutAdmin,
     audit: 'admin_user.role_changed',
   },

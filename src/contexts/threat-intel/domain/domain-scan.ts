@@ -51,7 +51,7 @@ export const domainScan = defineAggregate<DomainScanState, typeof domainScanEven
           ...postponed.map(({ service, until }) => [service, Date.parse(until)]),
         ];
         return {
-          data: learnt(state.data, event.data),
+          data: withScanResults(state.data, event.data),
           notBefore: { ...state.notBefore, ...(Object.fromEntries(waits) as object) },
           flight: undefined,
         };
@@ -61,7 +61,7 @@ export const domainScan = defineAggregate<DomainScanState, typeof domainScanEven
 );
 
 /** What is known once these answers have come. */
-export const learnt = (
+export const withScanResults = (
   known: ScanData,
   { scanner, reputation, endedAt }: Pick<Ended, 'scanner' | 'reputation' | 'endedAt'>,
 ): ScanData => ({
@@ -97,10 +97,10 @@ export const dueServices = (
 export const saysMalicious = ({ scannerIsMalicious, reputationMaliciousCount }: ScanData): boolean =>
   scannerIsMalicious === true || (reputationMaliciousCount ?? 0) >= MALICIOUS_FROM;
 
-export type Verdict = 'clean' | 'malicious' | 'unknown';
+export type DomainVerdict = 'clean' | 'malicious' | 'unknown';
 
 /** What is no older than seven days counts. Clean is said only when every service that is in use has said so. */
-export function verdictOf(data: ScanData, inUse: readonly ScanService[], now: number): Verdict {
+export function domainVerdictOf(data: ScanData, inUse: readonly ScanService[], now: number): DomainVerdict {
   const fresh = scanServices.filter((service) => !isStale(data, service, now));
   const known: ScanData = {
     ...unscanned,

@@ -2,13 +2,13 @@
 export const scanServices = ['scanner', 'reputation'] as const;
 export type ScanService = (typeof scanServices)[number];
 
-export interface CallBudget {
+export interface CallBudgetLimits {
   readonly perMinute: number;
   readonly perDay: number;
 }
 
 /** What their free tiers allow (interface, "Limits"). */
-export const callBudgets: Readonly<Record<ScanService, CallBudget>> = {
+export const callBudgets: Readonly<Record<ScanService, CallBudgetLimits>> = {
   scanner: { perMinute: 60, perDay: 1_000 },
   reputation: { perMinute: 4, perDay: 500 },
 };

@@ -48,7 +48,7 @@ export const threatIntel = defineAggregate<ThreatIntelState, typeof threatIntelE
 export const threatIntelStream = (tenantId: TenantId): string => streamName('threatIntel', tenantId, tenantId);
 
 /** Where a service's key is kept. */
-export const keyPlace = (of: ScanService) => ({ owner: 'threatIntel', field: `${of}ApiKey` });
+export const serviceKeyLocation = (of: ScanService) => ({ owner: 'threatIntel', field: `${of}ApiKey` });
 
 export interface ThreatIntelView {
   readonly scannerEnabled: boolean;

@@ -3,7 +3,7 @@ import type { TenantId } from '../../../platform/kernel/ids.ts';
 import { verificationEvents } from './events.ts';
 
 /** Choice OP-236: five failures of one employee in 15 minutes, whatever the method, and nothing is looked at until the oldest is over. */
-export const MOST_FAILURES = 5;
+export const MAX_FAILURES = 5;
 const WINDOW_MS = 15 * 60_000;
 /** Refusals are told to the audit log only so often between two failures, or refusing would cost more than looking. */
 const REFUSALS_TOLD = 5;
@@ -30,7 +30,7 @@ export const verification = defineAggregate<VerificationState, typeof verificati
       case 'VerificationFailed':
         return {
           ...state,
-          failures: [...state.failures, Date.parse(event.data.at)].slice(-MOST_FAILURES),
+          failures: [...state.failures, Date.parse(event.data.at)].slice(-MAX_FAILURES),
           refusals: 0,
         };
       case 'VerificationRefused':
@@ -52,11 +52,11 @@ const counting = ({ failures }: VerificationState, now: number): number[] =>
 /** Seconds until another code is looked at; 0 where one may be looked at now. */
 export function secondsUntilOpen(state: VerificationState, now: number): number {
   const failures = counting(state, now);
-  return failures.length < MOST_FAILURES ? 0 : Math.max(1, Math.ceil((failures[0]! + WINDOW_MS - now) / 1000));
+  return failures.length < MAX_FAILURES ? 0 : Math.max(1, Math.ceil((failures[0]! + WINDOW_MS - now) / 1000));
 }
 
 /** Is a failure of this moment the one that fills the count? */
 export const reachesLimit = (state: VerificationState, now: number): boolean =>
-  counting(state, now).length + 1 >= MOST_FAILURES;
+  counting(state, now).length + 1 >= MAX_FAILURES;
 
-export const isRefusalTold = ({ refusals }: VerificationState): boolean => refusals < REFUSALS_TOLD;
+export const isRefusalRecorded = ({ refusals }: VerificationState): boolean => refusals < REFUSALS_TOLD;

@@ -33,11 +33,11 @@ export function userOf({
 
 /** The rights that the user lacks. A server without TLS has neither users nor rights. Writes nothing. */
 export async function missingRights(
-  { reader, writer, patience }: StoreAccess,
+  { reader, writer, patience: timeoutMs }: StoreAccess,
   { tls }: Pick<ServerSettings, 'tls'>,
 ): Promise<Right[]> {
   if (!tls) return [];
-  const deadline = () => new Deadline(patience);
+  const deadline = () => new Deadline(timeoutMs);
   const probes: readonly (readonly [Right, () => Promise<unknown>])[] = [
     ['read the log ($all)', () => reader.newest()],
     ['read streams', () => reader.backwards(PROBE, END, 1, deadline())],
@@ -117,8 +117,11 @@ function withUser(list: string | readonly string[], user: string): string | read
 
 const userStreamLists = (settings: Json): AccessList => (settings['$userStreamAcl'] ?? {}) as AccessList;
 
-async function lastOf({ reader, patience }: StoreAccess, stream: string): Promise<{ data: Json; revision: bigint }> {
-  const [last] = await reader.backwards(stream, END, 1, new Deadline(patience));
+async function lastOf(
+  { reader, patience: timeoutMs }: StoreAccess,
+  stream: string,
+): Promise<{ data: Json; revision: bigint }> {
+  const [last] = await reader.backwards(stream, END, 1, new Deadline(timeoutMs));
   return { data: (last?.data ?? {}) as Json, revision: last?.revision ?? -1n };
 }
 

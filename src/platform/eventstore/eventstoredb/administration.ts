@@ -2,14 +2,14 @@ import { ConfigError } from '../../config-error.ts';
 import { grantRights, isOpenToOthers, missingRights, userOf } from './access-rights.ts';
 import { Connection } from './connection.ts';
 import { serverSettings, type ServerSettings } from './connection-string.ts';
-import { diagnose } from './diagnosis.ts';
+import { diagnoseConnection } from './diagnosis.ts';
 import type { StoreAccess } from './stream-metadata.ts';
 import { StreamReader } from './stream-reader.ts';
 import { StreamWriter } from './stream-writer.ts';
 
 const PATIENCE = { totalMs: 10_000, callMs: 5_000 };
 
-export interface Report {
+export interface AccessReport {
   readonly lines: readonly string[];
   /** The service can start with these rights. */
   readonly isSufficient: boolean;
@@ -29,7 +29,7 @@ export class Administration {
     this.#admin = admin;
   }
 
-  async rights({ grant, exclusive }: { readonly grant: boolean; readonly exclusive: boolean }): Promise<Report> {
+  async rights({ grant, exclusive }: { readonly grant: boolean; readonly exclusive: boolean }): Promise<AccessReport> {
     if (!this.#settings.tls)
       return {
         lines: ['EVENTSTORE_URL says tls=false: a server without TLS checks neither users nor rights'],
@@ -83,5 +83,5 @@ const explained =
   (settings: ServerSettings, setting = 'EVENTSTORE_URL') =>
   async (error: unknown): Promise<never> => {
     if (error instanceof ConfigError) throw error;
-    throw new ConfigError((await diagnose(settings, error)).replace(/^EVENTSTORE_URL/, setting));
+    throw new ConfigError((await diagnoseConnection(settings, error)).replace(/^EVENTSTORE_URL/, setting));
   };

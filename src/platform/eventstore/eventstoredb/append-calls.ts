@@ -2,17 +2,17 @@ import { BatchCall, isUnknownMethod, NoBatchCall } from './batch-call.ts';
 import type { AppendRequest } from './batch-request.ts';
 import type { Client } from './client.ts';
 import type { Connection } from './connection.ts';
-import { within, type Deadline } from './deadline.ts';
+import { abandonAfter, type Deadline } from './deadline.ts';
 import { isTransient } from './failures.ts';
 import { listsBatchAppend } from './server-methods.ts';
 import { appendSingly } from './single-append.ts';
-import { Slots } from './slots.ts';
-import type { Missed, Written } from './written.ts';
+import { CallLimiter } from './call-limiter.ts';
+import type { WriteConflict, WriteSucceeded } from './write-outcome.ts';
 
 /** More at once only wait in the server instead of here, and run into its limit of two seconds when its disk is slow. */
-const MOST_APPENDS = 256;
+const MAX_APPENDS = 256;
 /** A server takes 100 calls on a connection by default; more than that pile up in front of it and are refused in floods. */
-const MOST_CALLS = 64;
+const MAX_CALLS = 64;
 
 /** The batch call of one client, from the moment when it is being opened. */
 interface Line {
@@ -28,8 +28,8 @@ interface Line {
  */
 export class AppendCalls {
   readonly #connection: Connection;
-  readonly #appends = new Slots(MOST_APPENDS);
-  readonly #calls = new Slots(MOST_CALLS);
+  readonly #appends = new CallLimiter(MAX_APPENDS);
+  readonly #calls = new CallLimiter(MAX_CALLS);
   readonly #withoutBatch = new WeakSet<Client>();
   #line: Line | undefined;
 
@@ -39,7 +39,7 @@ export class AppendCalls {
   }
 
   /** One try. It throws what `isTransient` knows when the outcome was not learned. */
-  append(request: AppendRequest, deadline: Deadline): Promise<Written | Missed> {
+  append(request: AppendRequest, deadline: Deadline): Promise<WriteSucceeded | WriteConflict> {
     return this.#appends.run(deadline.remainingMs, () =>
       this.#connection.call((client, heard) => this.#send(client, request, deadline, heard)),
     );
@@ -50,7 +50,7 @@ export class AppendCalls {
     request: AppendRequest,
     deadline: Deadline,
     heard: () => void,
-  ): Promise<Written | Missed> {
+  ): Promise<WriteSucceeded | WriteConflict> {
     const call = this.#openCall(client) ?? (await this.#callOf(client, deadline.callMs()));
     if (call) return call.append(request, deadline.callMs(), heard);
     try {
@@ -71,7 +71,7 @@ export class AppendCalls {
     if (this.#withoutBatch.has(client)) return undefined;
     if (this.#line?.client !== client) this.#line = this.#dial(client, callMs);
     try {
-      return await within(callMs, this.#line.opening);
+      return await abandonAfter(callMs, this.#line.opening);
     } catch (error) {
       if (isUnknownMethod(error)) return undefined;
       throw error;

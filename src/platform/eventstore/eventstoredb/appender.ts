@@ -1,8 +1,8 @@
-import type { Append, StoredEvent, Verdict } from '../port.ts';
-import { ClaimReservations, type Wanted } from './claim-reservations.ts';
+import type { Append, StoredEvent, AppendResult } from '../port.ts';
+import { ClaimReservations, type ClaimRequest } from './claim-reservations.ts';
 import type { ClaimRegister } from './claim-register.ts';
 import { claimStream } from './claim-stream.ts';
-import { Deadline, type Patience } from './deadline.ts';
+import { Deadline, type OperationTimeouts } from './deadline.ts';
 import { encodeEvents } from './event-encoding.ts';
 import type { OutgoingEvent } from './outgoing-event.ts';
 import type { StreamHistory } from './stream-history.ts';
@@ -13,7 +13,7 @@ interface Prepared {
   readonly append: Append;
   readonly events: readonly OutgoingEvent[];
   /** Each once, and in one order for everybody, so that two appends never wait for each other. */
-  readonly take: readonly Wanted[];
+  readonly take: readonly ClaimRequest[];
   /** What is released and not taken again. */
   readonly released: readonly string[];
 }
@@ -28,18 +28,18 @@ export class Appender {
   readonly #history: StreamHistory;
   readonly #claims: ClaimRegister;
   readonly #reservations: ClaimReservations;
-  readonly #patience: Patience;
+  readonly #timeoutMs: OperationTimeouts;
   readonly #underWay = new Set<Promise<unknown>>();
 
-  constructor(writer: StreamWriter, history: StreamHistory, claims: ClaimRegister, patience: Patience) {
+  constructor(writer: StreamWriter, history: StreamHistory, claims: ClaimRegister, timeoutMs: OperationTimeouts) {
     this.#writer = writer;
     this.#history = history;
     this.#claims = claims;
-    this.#patience = patience;
-    this.#reservations = new ClaimReservations(claims, patience, (work) => void this.#track(work));
+    this.#timeoutMs = timeoutMs;
+    this.#reservations = new ClaimReservations(claims, timeoutMs, (work) => void this.#track(work));
   }
 
-  append(append: Append): Promise<Verdict> {
+  append(append: Append): Promise<AppendResult> {
     return this.#track(this.#append(append));
   }
 
@@ -48,9 +48,9 @@ export class Appender {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
   }
 
-  async #append(append: Append): Promise<Verdict> {
+  async #append(append: Append): Promise<AppendResult> {
     const prepared = prepare(append);
-    const deadline = new Deadline(this.#patience);
+    const deadline = new Deadline(this.#timeoutMs);
     const firstEventId = append.events[0]!.id.toLowerCase();
     const since = () =>
       this.#history.since(append.stream, append.expectedRevision + 1n, append.events.length, deadline);
@@ -75,7 +75,7 @@ export class Appender {
 
   /** The event that releases them is written: whatever fails here is made good by the next taker or by the sweep. */
   #noteReleases(released: readonly string[]): Promise<unknown> {
-    const deadline = new Deadline(this.#patience);
+    const deadline = new Deadline(this.#timeoutMs);
     return Promise.allSettled(released.map((name) => this.#claims.settle(name, deadline)));
   }
 
@@ -88,7 +88,7 @@ export class Appender {
 }
 
 function prepare(append: Append): Prepared {
-  const take = new Map(append.take.map((claim) => [claimStream(claim), claim]));
+  const take = new Map(append.claim.map((claim) => [claimStream(claim), claim]));
   const release = new Set(append.release.map(claimStream));
   const taken = [...take.keys()].sort();
   const released = [...release].filter((name) => !take.has(name));
@@ -101,7 +101,7 @@ function prepare(append: Append): Prepared {
 }
 
 /** The same ids at the same place: this append happened before, and its answer got lost. */
-function appendedBefore({ events }: Append, there: readonly StoredEvent[]): Verdict | undefined {
+function appendedBefore({ events }: Append, there: readonly StoredEvent[]): AppendResult | undefined {
   const last = there.at(-1);
   if (!last || there.length !== events.length) return undefined;
   if (there.some(({ id }, at) => id !== events[at]!.id.toLowerCase())) return undefined;

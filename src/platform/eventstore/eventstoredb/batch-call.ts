@@ -5,7 +5,7 @@ import { NodeNotReady, outcomeOf } from './batch-response.ts';
 import type { Client } from './client.ts';
 import { TimedOut } from './failures.ts';
 import { StreamsClient, UNIMPLEMENTED, type BatchAppendReq, type BatchAppendResp } from './protocol.ts';
-import type { Missed, Written } from './written.ts';
+import type { WriteConflict, WriteSucceeded } from './write-outcome.ts';
 
 type LongCall = Grpc.ClientDuplexStream<BatchAppendReq, BatchAppendResp>;
 
@@ -28,7 +28,7 @@ interface Pending {
   readonly timer: NodeJS.Timeout;
   /** Something came back: the peer is alive. */
   readonly heard: () => void;
-  readonly resolve: (outcome: Written | Missed) => void;
+  readonly resolve: (outcome: WriteSucceeded | WriteConflict) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -64,7 +64,7 @@ export class BatchCall {
     return batch!;
   }
 
-  append(request: AppendRequest, timeoutMs: number, heard: () => void): Promise<Written | Missed> {
+  append(request: AppendRequest, timeoutMs: number, heard: () => void): Promise<WriteSucceeded | WriteConflict> {
     if (this.#over) return Promise.reject(new UnavailableError(undefined, 'the batch call has ended'));
     const { correlationId, message } = batchRequest(request);
     return new Promise((resolve, reject) => {

@@ -2,7 +2,7 @@ import { AccessDeniedError, ErrorType, StreamDeletedError, UnknownError } from '
 import { AppendRefused } from '../port.ts';
 import { positionOf } from './positions.ts';
 import { INVALID_ARGUMENT, shared, UNAVAILABLE, type BatchAppendResp, type BatchStatus } from './protocol.ts';
-import type { Missed, Written } from './written.ts';
+import type { WriteConflict, WriteSucceeded } from './write-outcome.ts';
 
 /** The node takes no writes: it has not joined its cluster, or does not know who leads it. Only another node may be able to. */
 export class NodeNotReady extends Error {
@@ -23,7 +23,7 @@ class TryAgain extends Error {
 }
 
 /** What a response says. An error is in the same words as that of a single append call, so that `isTransient` tells them apart. */
-export function outcomeOf(response: BatchAppendResp, stream: string): Written | Missed | Error {
+export function outcomeOf(response: BatchAppendResp, stream: string): WriteSucceeded | WriteConflict | Error {
   const success = response.getSuccess();
   if (!success) return refusal(response.getError(), stream);
   const position = success.getPosition();
@@ -37,7 +37,7 @@ export function outcomeOf(response: BatchAppendResp, stream: string): Written | 
 
 const PACKAGE = 'event_store.client.';
 
-function refusal(status: BatchStatus | undefined, stream: string): Missed | Error {
+function refusal(status: BatchStatus | undefined, stream: string): WriteConflict | Error {
   const details = status?.getDetails();
   const words = status?.getMessage() ?? '';
   switch (details?.getTypeName()) {

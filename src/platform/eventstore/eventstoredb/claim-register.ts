@@ -1,19 +1,27 @@
 import { EventStoreUnavailable } from '../port.ts';
-import { claimWord, fence, NEVER_TAKEN, released, reserved, type ClaimWord, type Taking } from './claim-stream.ts';
+import {
+  claimState,
+  fence,
+  NEVER_CLAIMED,
+  released,
+  reserved,
+  type ClaimState,
+  type ClaimingEvent,
+} from './claim-stream.ts';
 import type { Deadline } from './deadline.ts';
 import { releasedBy } from './event-encoding.ts';
 import type { StreamReader } from './stream-reader.ts';
 import type { StreamWriter } from './stream-writer.ts';
 
 /** A claim that is ours as soon as the event that takes it has been written. */
-export interface Reservation {
+export interface ClaimReservation {
   readonly claim: string;
   readonly at: bigint;
-  readonly taking: Taking;
+  readonly taking: ClaimingEvent;
 }
 
 /** Whose a claim is that could not be reserved. */
-export interface Held {
+export interface HeldClaimOwner {
   readonly holder: string;
 }
 
@@ -52,13 +60,17 @@ export class ClaimRegister {
   }
 
   /** The reservation, or whoever holds the claim. Does not wait: a reservation of another may still be `pending`. */
-  tryToReserve(claim: string, taking: Taking, deadline: Deadline): Promise<Reservation | Held | 'pending'> {
+  tryToReserve(
+    claim: string,
+    taking: ClaimingEvent,
+    deadline: Deadline,
+  ): Promise<ClaimReservation | HeldClaimOwner | 'pending'> {
     // Most claims are new: the first try goes without reading.
-    return this.#reserveFrom(NEVER_TAKEN, claim, taking, deadline);
+    return this.#reserveFrom(NEVER_CLAIMED, claim, taking, deadline);
   }
 
   /** The same, after the reservation of another has been decided. */
-  async reserve(claim: string, taking: Taking, deadline: Deadline): Promise<Reservation | Held> {
+  async reserve(claim: string, taking: ClaimingEvent, deadline: Deadline): Promise<ClaimReservation | HeldClaimOwner> {
     for (let tries = 1; ; tries += 1) {
       const outcome = await this.#reserveFrom(await this.#read(claim, deadline), claim, taking, deadline);
       if (outcome !== 'pending') return outcome;
@@ -67,11 +79,11 @@ export class ClaimRegister {
   }
 
   async #reserveFrom(
-    known: ClaimWord,
+    known: ClaimState,
     claim: string,
-    taking: Taking,
+    taking: ClaimingEvent,
     deadline: Deadline,
-  ): Promise<Reservation | Held | 'pending'> {
+  ): Promise<ClaimReservation | HeldClaimOwner | 'pending'> {
     for (let word = known; ; word = await this.#read(claim, deadline)) {
       const standing = await this.#decide(claim, word, deadline, taking);
       if (standing === 'pending') return 'pending';
@@ -82,7 +94,7 @@ export class ClaimRegister {
   }
 
   /** For the reserving call alone, and only when its append was not tried or has missed its revision. */
-  async giveBack({ claim, at, taking }: Reservation, deadline: Deadline): Promise<void> {
+  async giveBack({ claim, at, taking }: ClaimReservation, deadline: Deadline): Promise<void> {
     await this.#writer.write(claim, at, [released(taking)], deadline);
   }
 
@@ -107,13 +119,13 @@ export class ClaimRegister {
     }
   }
 
-  async #read(claim: string, deadline: Deadline): Promise<ClaimWord> {
+  async #read(claim: string, deadline: Deadline): Promise<ClaimState> {
     const [last] = await this.#reader.backwards(claim, 'end', 1, deadline);
-    return claimWord(last);
+    return claimState(last);
   }
 
   /** One read tells it all, unless the holder's stream is long: the event that takes the claim, and those that may release it. */
-  async #standing(claim: string, word: ClaimWord, deadline: Deadline): Promise<Standing> {
+  async #standing(claim: string, word: ClaimState, deadline: Deadline): Promise<Standing> {
     if (word.word === 'free') return 'free';
     const { holder, eventId, revision } = word.taking;
     for (let from = revision; ;) {
@@ -133,7 +145,7 @@ export class ClaimRegister {
    * The standing, after an abandoned reservation was brought to an end: one that has waited too long, or that was made for
    * the very event that now comes once more, because the call before did not learn its outcome.
    */
-  async #decide(claim: string, word: ClaimWord, deadline: Deadline, again?: Taking): Promise<Standing> {
+  async #decide(claim: string, word: ClaimState, deadline: Deadline, again?: ClaimingEvent): Promise<Standing> {
     const standing = await this.#standing(claim, word, deadline);
     if (standing !== 'pending' || word.word === 'free') return standing;
     const { taking, recordedAt } = word;

@@ -1,9 +1,9 @@
 import type { ClaimKey } from '../port.ts';
-import type { ClaimRegister, Held, Reservation } from './claim-register.ts';
-import type { Taking } from './claim-stream.ts';
-import { Deadline, type Patience } from './deadline.ts';
+import type { ClaimRegister, HeldClaimOwner, ClaimReservation } from './claim-register.ts';
+import type { ClaimingEvent } from './claim-stream.ts';
+import { Deadline, type OperationTimeouts } from './deadline.ts';
 
-export interface Wanted {
+export interface ClaimRequest {
   /** The stream of the claim. */
   readonly name: string;
   readonly claim: ClaimKey;
@@ -11,8 +11,8 @@ export interface Wanted {
   readonly isReleased: boolean;
 }
 
-type Tried = Reservation | Held | 'pending';
-type Outcome = readonly Reservation[] | { readonly claim: ClaimKey; readonly holder: string };
+type Tried = ClaimReservation | HeldClaimOwner | 'pending';
+type Outcome = readonly ClaimReservation[] | { readonly claim: ClaimKey; readonly holder: string };
 
 /**
  * Reserves all claims of an append, or none. The first try is made for all of them at once, and nobody waits in it. If another
@@ -22,19 +22,19 @@ type Outcome = readonly Reservation[] | { readonly claim: ClaimKey; readonly hol
  */
 export class ClaimReservations {
   readonly #claims: ClaimRegister;
-  readonly #patience: Patience;
+  readonly #timeoutMs: OperationTimeouts;
   readonly #later: (work: Promise<unknown>) => void;
 
   /** `later` is told of work that goes on after an append has failed. */
-  constructor(claims: ClaimRegister, patience: Patience, later: (work: Promise<unknown>) => void) {
+  constructor(claims: ClaimRegister, timeoutMs: OperationTimeouts, later: (work: Promise<unknown>) => void) {
     this.#claims = claims;
-    this.#patience = patience;
+    this.#timeoutMs = timeoutMs;
     this.#later = later;
   }
 
   /** `wanted` in the order of the names. */
-  async reserve(wanted: readonly Wanted[], taking: Taking, deadline: Deadline): Promise<Outcome> {
-    const mine: Reservation[] = [];
+  async reserve(wanted: readonly ClaimRequest[], taking: ClaimingEvent, deadline: Deadline): Promise<Outcome> {
+    const mine: ClaimReservation[] = [];
     try {
       const contested = await this.#tryAll(wanted, taking, deadline, mine);
       if (typeof contested !== 'number') return await this.#lost(contested, mine, deadline);
@@ -46,13 +46,13 @@ export class ClaimReservations {
       }
       return mine;
     } catch (error) {
-      this.#later(this.giveBack(mine, new Deadline(this.#patience)));
+      this.#later(this.giveBack(mine, new Deadline(this.#timeoutMs)));
       throw error;
     }
   }
 
   /** What cannot be given back now is given up later: its place in the stream is taken, or will be fenced. */
-  async giveBack(reservations: readonly Reservation[], deadline: Deadline): Promise<void> {
+  async giveBack(reservations: readonly ClaimReservation[], deadline: Deadline): Promise<void> {
     await Promise.allSettled(reservations.map((reservation) => this.#claims.giveBack(reservation, deadline)));
   }
 
@@ -61,10 +61,10 @@ export class ClaimReservations {
    * none. What was reserved before that index is in `mine`, the rest has been given back.
    */
   async #tryAll(
-    wanted: readonly Wanted[],
-    taking: Taking,
+    wanted: readonly ClaimRequest[],
+    taking: ClaimingEvent,
     deadline: Deadline,
-    mine: Reservation[],
+    mine: ClaimReservation[],
   ): Promise<number | { claim: ClaimKey; holder: string }> {
     const settled = await Promise.allSettled(
       wanted.map(({ name }) => this.#claims.tryToReserve(name, taking, deadline)),
@@ -84,14 +84,15 @@ export class ClaimReservations {
     return pending;
   }
 
-  async #lost<Loss>(loss: Loss, mine: readonly Reservation[], deadline: Deadline): Promise<Loss> {
+  async #lost<Loss>(loss: Loss, mine: readonly ClaimReservation[], deadline: Deadline): Promise<Loss> {
     await this.giveBack(mine, deadline);
     return loss;
   }
 }
 
-const isReservation = (tried: Tried | undefined): tried is Reservation => typeof tried === 'object' && 'at' in tried;
+const isReservation = (tried: Tried | undefined): tried is ClaimReservation =>
+  typeof tried === 'object' && 'at' in tried;
 
 /** Held by a stream that keeps it: another one, or the appending one unless it lets go of it in the same append. */
-const stands = (tried: Tried, { isReleased }: Wanted, { holder }: Taking): tried is Held =>
+const stands = (tried: Tried, { isReleased }: ClaimRequest, { holder }: ClaimingEvent): tried is HeldClaimOwner =>
   typeof tried === 'object' && 'holder' in tried && !('at' in tried) && !(tried.holder === holder && isReleased);

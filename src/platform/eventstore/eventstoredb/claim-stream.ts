@@ -17,19 +17,19 @@ export function claimOfStream(name: string): ClaimKey {
 }
 
 /** The event that takes a claim, and the place in its stream where it stands or is about to. */
-export interface Taking {
+export interface ClaimingEvent {
   readonly holder: string;
   readonly eventId: string;
   readonly revision: bigint;
 }
 
 /** The last word of a claim's stream, and the revision at which the next one goes. */
-export type ClaimWord =
+export type ClaimState =
   | { readonly word: 'free'; readonly at: bigint }
   | {
       readonly word: 'reserved' | 'confirmed';
       readonly at: bigint;
-      readonly taking: Taking;
+      readonly taking: ClaimingEvent;
       readonly recordedAt: number;
     };
 
@@ -38,7 +38,7 @@ const CONFIRMED = 'ClaimConfirmed';
 const RELEASED = 'ClaimReleased';
 const FENCED = 'StreamFenced';
 
-export const NEVER_TAKEN: ClaimWord = { word: 'free', at: -1n };
+export const NEVER_CLAIMED: ClaimState = { word: 'free', at: -1n };
 
 interface ClaimData {
   readonly holder: string;
@@ -50,7 +50,7 @@ interface ClaimData {
 }
 
 // Neither claims nor fences carry an envelope, which is what keeps them out of every feed.
-const claimEvent = (type: string, { holder, eventId, revision }: Taking): JSONEventData => ({
+const claimEvent = (type: string, { holder, eventId, revision }: ClaimingEvent): JSONEventData => ({
   id: randomUUID(),
   contentType: 'application/json',
   type,
@@ -58,15 +58,15 @@ const claimEvent = (type: string, { holder, eventId, revision }: Taking): JSONEv
   metadata: undefined,
 });
 
-export const reserved = (taking: Taking): JSONEventData => claimEvent(RESERVED, taking);
+export const reserved = (taking: ClaimingEvent): JSONEventData => claimEvent(RESERVED, taking);
 /** Written by earlier versions, and still read. */
-export const confirmed = (taking: Taking): JSONEventData => claimEvent(CONFIRMED, taking);
-export const released = (taking: Taking): JSONEventData => claimEvent(RELEASED, taking);
+export const confirmed = (taking: ClaimingEvent): JSONEventData => claimEvent(CONFIRMED, taking);
+export const released = (taking: ClaimingEvent): JSONEventData => claimEvent(RELEASED, taking);
 /** Takes the place in the holder's stream that an abandoned append was meant for, so that it can never arrive. */
-export const fence = (taking: Taking): JSONEventData => claimEvent(FENCED, taking);
+export const fence = (taking: ClaimingEvent): JSONEventData => claimEvent(FENCED, taking);
 
-export function claimWord(last: RawEvent | undefined): ClaimWord {
-  if (!last) return NEVER_TAKEN;
+export function claimState(last: RawEvent | undefined): ClaimState {
+  if (!last) return NEVER_CLAIMED;
   const { type, revision: at } = last;
   if (type !== RESERVED && type !== CONFIRMED) return { word: 'free', at };
   const { holder, eventId, revision } = last.data as unknown as ClaimData;
@@ -75,7 +75,7 @@ export function claimWord(last: RawEvent | undefined): ClaimWord {
 }
 
 /** A claim of a log that was copied from another store. */
-export function copiedClaim(taking: Taking): JSONEventData {
+export function copiedClaim(taking: ClaimingEvent): JSONEventData {
   const word = confirmed(taking);
   return { ...word, data: { ...(word.data as unknown as ClaimData), copied: true } } as JSONEventData;
 }

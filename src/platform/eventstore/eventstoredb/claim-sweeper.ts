@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { END } from '@eventstore/db-client';
 import { START, type Position } from '../../kernel/event.ts';
 import type { ClaimRegister } from './claim-register.ts';
-import { CLAIM_STREAMS, claimWord, type ClaimWord } from './claim-stream.ts';
+import { CLAIM_STREAMS, claimState, type ClaimState } from './claim-stream.ts';
 import { Deadline } from './deadline.ts';
-import { positionOfEvent, releasedBy, takenBy } from './event-encoding.ts';
-import type { FeedReader } from './feed-reader.ts';
+import { positionOfEvent, releasedBy, claimedBy } from './event-encoding.ts';
+import type { AllStreamReader } from './all-stream-reader.ts';
 import { setStreamMetadata, type StoreAccess } from './stream-metadata.ts';
 import type { RawEvent } from './stream-reader.ts';
 import { EVENT_AND_CLAIM_STREAMS } from './stream-names.ts';
@@ -32,10 +32,10 @@ interface Progress {
  */
 export class ClaimSweeper {
   readonly #store: StoreAccess;
-  readonly #feed: FeedReader;
+  readonly #feed: AllStreamReader;
   readonly #claims: ClaimRegister;
 
-  constructor(store: StoreAccess, feed: FeedReader, claims: ClaimRegister) {
+  constructor(store: StoreAccess, feed: AllStreamReader, claims: ClaimRegister) {
     this.#store = store;
     this.#feed = feed;
     this.#claims = claims;
@@ -68,10 +68,10 @@ export class ClaimSweeper {
       } = await this.#feed.scan(position, PAGE, EVENT_AND_CLAIM_STREAMS, (raw) => raw);
       for (const raw of found) {
         // A reservation whose event stands in the log needs nothing more, unless a later event releases the claim.
-        for (const claim of takenBy(raw)) open.delete(claim);
+        for (const claim of claimedBy(raw)) open.delete(claim);
         for (const claim of releasedBy(raw)) open.set(claim, { before: position, release: raw });
         if (raw.streamId.startsWith(CLAIM_STREAMS) && raw.streamId !== PROGRESS) {
-          const word = claimWord(raw);
+          const word = claimState(raw);
           if (word.word === 'reserved') open.set(raw.streamId, { before: position });
           else if (!confirmsReleased(word, open.get(raw.streamId)?.release)) open.delete(raw.streamId);
         }
@@ -91,7 +91,7 @@ export class ClaimSweeper {
 
   /** Another sweep that was faster has saved as much. */
   async #save({ position, revision }: Progress): Promise<void> {
-    const { writer, patience } = this.#store;
+    const { writer, patience: timeoutMs } = this.#store;
     if (revision < 0n) await setStreamMetadata(this.#store, PROGRESS, '$maxCount', 1);
     const event = {
       id: randomUUID(),
@@ -100,10 +100,10 @@ export class ClaimSweeper {
       data: { position: String(position) },
       metadata: undefined,
     };
-    await writer.write(PROGRESS, revision, [event], new Deadline(patience));
+    await writer.write(PROGRESS, revision, [event], new Deadline(timeoutMs));
   }
 }
 
 /** A process of an earlier version may have confirmed a claim after it was released. Then the release still has to be noted down. */
-const confirmsReleased = (word: ClaimWord, release: RawEvent | undefined): boolean =>
+const confirmsReleased = (word: ClaimState, release: RawEvent | undefined): boolean =>
   word.word === 'confirmed' && release?.streamId === word.taking.holder && release.revision > word.taking.revision;

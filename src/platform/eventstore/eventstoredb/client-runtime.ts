@@ -12,5 +12,5 @@ export const grpc = createRequire(createRequire(import.meta.url).resolve('@event
 export type { Grpc };
 
 /** An error as a failed call has it, for what fails before there is a call. */
-export const unavailable = (message: string): Error =>
+export const unavailableError = (message: string): Error =>
   Object.assign(new Error(message), { code: grpc.status.UNAVAILABLE });

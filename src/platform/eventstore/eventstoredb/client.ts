@@ -1,7 +1,7 @@
 import type { Transform } from 'node:stream';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import type { Grpc } from './client-runtime.ts';
-import { nameOf, type ServerSettings } from './connection-string.ts';
+import { endpointName, type ServerSettings } from './connection-string.ts';
 import { Link, type Stub } from './link.ts';
 
 export type Client = EventStoreDBClient;
@@ -38,7 +38,7 @@ export function openClient(settings: ServerSettings, serial: number): Client {
   const { tls, user, connectionName, keepAliveIntervalMs, keepAliveTimeoutMs } = settings;
   const client = new EventStoreDBClient(
     {
-      endpoint: nameOf(settings.hosts[0]),
+      endpoint: endpointName(settings.hosts[0]),
       connectionName,
       keepAliveInterval: keepAliveIntervalMs,
       keepAliveTimeout: keepAliveTimeoutMs,
@@ -67,9 +67,9 @@ export async function closeClient(client: Client): Promise<void> {
 }
 
 /** The node that the client talks to, or talked to last. */
-export const endpointOf = (client: Client): string | undefined => {
+export const connectedEndpoint = (client: Client): string | undefined => {
   const endpoint = links.get(client)?.endpoint;
-  return endpoint && nameOf(endpoint);
+  return endpoint && endpointName(endpoint);
 };
 
 const listening =

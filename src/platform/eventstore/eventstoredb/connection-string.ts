@@ -92,7 +92,7 @@ export function serverSettings(url: string): ServerSettings {
   };
 }
 
-export const nameOf = ({ address, port }: Endpoint): string => `${address}:${port}`;
+export const endpointName = ({ address, port }: Endpoint): string => `${address}:${port}`;
 
 const wrong = (what: string): ConfigError => new ConfigError(`EVENTSTORE_URL ${what}`);
 

@@ -1,7 +1,7 @@
 import { EventStoreUnavailable } from '../port.ts';
 import { closeClient, openClient, type Client } from './client.ts';
 import type { ServerSettings } from './connection-string.ts';
-import { isSilence, isTransient, known } from './failures.ts';
+import { isSilence, isTransient, toKnownError } from './failures.ts';
 
 /** How many clients this process has opened. */
 let opened = 0;
@@ -37,7 +37,7 @@ export class Connection {
       if (!isTransient(error)) heard();
       // A call that fails among others that are answered is no reason to break those off.
       else if (isSilence(error) && this.#lastHeard < started) this.#discard(client);
-      throw known(error);
+      throw toKnownError(error);
     }
   }
 

@@ -10,7 +10,7 @@ export const backOff = (tries: number, longest = LONGEST_PAUSE_MS): number =>
   Math.random() * Math.min(FIRST_PAUSE_MS * 2 ** tries, longest);
 
 /** Milliseconds: what an operation may take with all its calls and retries, and what each call may. */
-export interface Patience {
+export interface OperationTimeouts {
   readonly totalMs: number;
   readonly callMs: number;
 }
@@ -22,7 +22,7 @@ export class Deadline {
   /** A call that starts with less than this would only be mistaken for a peer that says nothing. */
   readonly #leastMs: number;
 
-  constructor({ totalMs, callMs }: Patience) {
+  constructor({ totalMs, callMs }: OperationTimeouts) {
     this.#at = performance.now() + totalMs;
     this.#callMs = callMs;
     this.#leastMs = Math.min(callMs, totalMs / 10);
@@ -61,7 +61,7 @@ export class Deadline {
 }
 
 /** A promise that is given up after a while; whatever becomes of it later is nobody's concern. */
-export async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
+export async function abandonAfter<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new TimedOut(timeoutMs)), timeoutMs);

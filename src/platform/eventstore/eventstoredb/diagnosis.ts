@@ -1,6 +1,6 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
-import { nameOf, type Endpoint, type ServerSettings } from './connection-string.ts';
+import { endpointName, type Endpoint, type ServerSettings } from './connection-string.ts';
 import { grpc } from './client-runtime.ts';
 
 /** How long one host may take to show what is wrong with it. */
@@ -13,7 +13,7 @@ type Finding = string | undefined;
  * Says in one sentence why a call to the server failed: which setting, which host, what to do. Looks at each host by itself, since the
  * error of the call says only that no connection came about. Never quotes the password.
  */
-export async function diagnose(settings: ServerSettings, error: unknown): Promise<string> {
+export async function diagnoseConnection(settings: ServerSettings, error: unknown): Promise<string> {
   const { code, type, message } = innermost(error) as { code?: unknown; type?: unknown; message: string };
   if (code === grpc.status.UNAUTHENTICATED)
     return `EVENTSTORE_URL: ${hostsOf(settings)} refuses the user or the password: correct user:password@ in it`;
@@ -39,7 +39,7 @@ function refused(settings: ServerSettings): string {
   return `EVENTSTORE_URL: ${who} lacks rights at ${hostsOf(settings)}: run "castellan eventstore rights", which says which, and sets them with --grant`;
 }
 
-const hostsOf = ({ hosts }: ServerSettings): string => hosts.map(nameOf).join(', ');
+const hostsOf = ({ hosts }: ServerSettings): string => hosts.map(endpointName).join(', ');
 
 function innermost(error: unknown): unknown {
   let found = error;
@@ -57,8 +57,8 @@ function unreachable(host: Endpoint, failure: Failure): string {
   if (failure.code === 'ENOTFOUND' || failure.code === 'EAI_AGAIN')
     return `the host ${host.address} has no address: correct its name`;
   if (failure.code === 'ECONNREFUSED')
-    return `nothing listens at ${nameOf(host)}: correct host and port, or start the server`;
-  return `${nameOf(host)} does not answer (${failure.code}): correct host and port, or let the connection through the firewall`;
+    return `nothing listens at ${endpointName(host)}: correct host and port, or start the server`;
+  return `${endpointName(host)} does not answer (${failure.code}): correct host and port, or let the connection through the firewall`;
 }
 
 const ALTERNATIVE_NAME = 'ERR_TLS_CERT_ALTNAME_INVALID';
@@ -77,21 +77,21 @@ async function lookAtTls(host: Endpoint, settings: ServerSettings): Promise<Find
   if (shaken === 'well') return undefined;
   const { code } = shaken;
   if (code === ALTERNATIVE_NAME)
-    return `the certificate of ${nameOf(host)} is not for the name ${host.address}: use a name that is in the certificate`;
+    return `the certificate of ${endpointName(host)} is not for the name ${host.address}: use a name that is in the certificate`;
   if (EXPIRED.has(code))
-    return `the certificate of ${nameOf(host)} has expired or is not valid yet: renew it, and check both clocks`;
+    return `the certificate of ${endpointName(host)} has expired or is not valid yet: renew it, and check both clocks`;
   if (UNTRUSTED.has(code)) {
-    return `the certificate of ${nameOf(host)} is not from ${settings.authorities ? 'the authority of tlsCAFile' : 'a public authority'}: name the file of its authority with tlsCAFile=`;
+    return `the certificate of ${endpointName(host)} is not from ${settings.authorities ? 'the authority of tlsCAFile' : 'a public authority'}: name the file of its authority with tlsCAFile=`;
   }
   if (/ALERT/.test(code))
-    return `${nameOf(host)} refuses the certificate of this client (${code}): correct userCertFile and userKeyFile`;
-  return `${nameOf(host)} does not speak TLS (${code}): set up TLS there, or write tls=false for a server without it`;
+    return `${endpointName(host)} refuses the certificate of this client (${code}): correct userCertFile and userKeyFile`;
+  return `${endpointName(host)} does not speak TLS (${code}): set up TLS there, or write tls=false for a server without it`;
 }
 
 /** A server with TLS closes a connection that speaks without. */
 async function lookAtPlain(host: Endpoint): Promise<Finding> {
   const shaken = await settled(shakeHands(host, undefined, false), 'secureConnect');
-  return shaken === 'well' ? `${nameOf(host)} speaks TLS: remove tls=false` : undefined;
+  return shaken === 'well' ? `${endpointName(host)} speaks TLS: remove tls=false` : undefined;
 }
 
 function shakeHands(

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { GossipClient } from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import gossip from '@eventstore/db-client/generated/gossip_pb.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
-import { grpc, unavailable, type Grpc } from './client-runtime.ts';
-import { nameOf, type Endpoint, type ServerSettings } from './connection-string.ts';
+import { grpc, unavailableError, type Grpc } from './client-runtime.ts';
+import { endpointName, type Endpoint, type ServerSettings } from './connection-string.ts';
 
 const { LEADER } = gossip.MemberInfo.VNodeState;
 
-export interface Search {
+export interface LeaderSearch {
   readonly settings: Pick<ServerSettings, 'hosts' | 'maxDiscoverAttempts' | 'discoveryIntervalMs' | 'gossipTimeoutMs'>;
   readonly credentials: Grpc.ChannelCredentials;
   /** The node that failed last: taken again only where nobody names another. */
@@ -19,24 +19,24 @@ export interface Search {
  * Asks the nodes which of them leads. All are asked at once, so that one which is switched off delays nothing. The client's own search
  * asks one after another, cannot be stopped, and a member that it cannot read ends the process.
  */
-export async function findLeader(search: Search): Promise<Endpoint> {
+export async function findLeader(search: LeaderSearch): Promise<Endpoint> {
   const { hosts, maxDiscoverAttempts, discoveryIntervalMs } = search.settings;
   for (let tries = 1; tries <= maxDiscoverAttempts && !search.stopped.aborted; tries += 1) {
     const leader = await askAll(search);
     if (leader) return leader;
     await sleep(discoveryIntervalMs, undefined, { signal: search.stopped }).catch(() => undefined);
   }
-  throw unavailable(`no node names a leader: ${hosts.map(nameOf).join(', ')}`);
+  throw unavailableError(`no node names a leader: ${hosts.map(endpointName).join(', ')}`);
 }
 
-async function askAll(search: Search): Promise<Endpoint | undefined> {
+async function askAll(search: LeaderSearch): Promise<Endpoint | undefined> {
   const named = search.settings.hosts.map((host) => leaderBy(host, search));
   const isAnother = (leader: Endpoint | undefined) =>
-    leader !== undefined && (!search.failed || nameOf(leader) !== nameOf(search.failed));
+    leader !== undefined && (!search.failed || endpointName(leader) !== endpointName(search.failed));
   const another = named.map(async (answer) => {
     const leader = await answer;
     if (isAnother(leader)) return leader;
-    throw unavailable('it names no other leader');
+    throw unavailableError('it names no other leader');
   });
   return Promise.any(another).catch(async () => (await Promise.all(named)).find(Boolean));
 }
@@ -44,10 +44,10 @@ async function askAll(search: Search): Promise<Endpoint | undefined> {
 /** The leader that one node names; undefined also where the node cannot be asked. */
 function leaderBy(
   host: Endpoint,
-  { credentials, settings: { gossipTimeoutMs } }: Search,
+  { credentials, settings: { gossipTimeoutMs } }: LeaderSearch,
 ): Promise<Endpoint | undefined> {
   return new Promise((resolve) => {
-    const client = new GossipClient(nameOf(host), credentials);
+    const client = new GossipClient(endpointName(host), credentials);
     client.read(
       new shared.Empty(),
       new grpc.Metadata(),

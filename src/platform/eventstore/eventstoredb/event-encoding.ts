@@ -129,7 +129,7 @@ export function positionOfEvent({ position, streamId, revision }: RawEvent): Pos
 }
 
 /** The streams of the claims that an event took. */
-export const takenBy = (raw: RawEvent): readonly string[] => envelopeOf(raw)?.taken ?? [];
+export const claimedBy = (raw: RawEvent): readonly string[] => envelopeOf(raw)?.taken ?? [];
 
 /** The streams of the claims that an event gave up. */
 export const releasedBy = (raw: RawEvent): readonly string[] => envelopeOf(raw)?.released ?? [];

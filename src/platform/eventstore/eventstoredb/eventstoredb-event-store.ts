@@ -1,7 +1,16 @@
 import { START, type Position } from '../../kernel/event.ts';
 import type { TenantId } from '../../kernel/ids.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
-import type { Append, ClaimKey, EventStore, FeedFilter, FeedHint, FeedPage, StoredEvent, Verdict } from '../port.ts';
+import type {
+  Append,
+  ClaimKey,
+  EventStore,
+  AllStreamFilter,
+  AppendNotification,
+  AllStreamPage,
+  StoredEvent,
+  AppendResult,
+} from '../port.ts';
 import { Appender } from './appender.ts';
 import { ClaimRegister } from './claim-register.ts';
 import { claimOfStream, claimStream } from './claim-stream.ts';
@@ -9,11 +18,11 @@ import { ClaimSweeper } from './claim-sweeper.ts';
 import { Connection } from './connection.ts';
 import { ConfigError } from '../../config-error.ts';
 import { serverSettings, type ServerSettings } from './connection-string.ts';
-import { diagnose } from './diagnosis.ts';
+import { diagnoseConnection } from './diagnosis.ts';
 import { missingRights } from './access-rights.ts';
-import { Deadline, type Patience } from './deadline.ts';
-import { releasedBy, takenBy } from './event-encoding.ts';
-import { FeedReader } from './feed-reader.ts';
+import { Deadline, type OperationTimeouts } from './deadline.ts';
+import { releasedBy, claimedBy } from './event-encoding.ts';
+import { AllStreamReader } from './all-stream-reader.ts';
 import { Growth } from './growth.ts';
 import { StreamHistory } from './stream-history.ts';
 import { LogExport } from './log-export.ts';
@@ -49,29 +58,29 @@ export class EventStoreDbEventStore implements EventStore {
   readonly #reader: StreamReader;
   readonly #writer: StreamWriter;
   readonly #history: StreamHistory;
-  readonly #feed: FeedReader;
+  readonly #feed: AllStreamReader;
   readonly #growth: Growth;
   readonly #claims: ClaimRegister;
   readonly #appender: Appender;
   readonly #sweeper: ClaimSweeper;
-  readonly #patience: Patience;
+  readonly #timeoutMs: OperationTimeouts;
   readonly #settings: ServerSettings;
 
   /** @param url `esdb://…` or `kurrentdb://…`; nothing is dialled before the first call. */
   constructor(url: string, options: EventStoreDbOptions = {}) {
     const { timeoutMs = 5_000, claimGraceMs = 10_000, watchdogMs = 15_000, warn = () => undefined } = options;
-    this.#patience = { totalMs: timeoutMs, callMs: options.callTimeoutMs ?? timeoutMs / 2 };
+    this.#timeoutMs = { totalMs: timeoutMs, callMs: options.callTimeoutMs ?? timeoutMs / 2 };
     // Apart, so that a flood of reads or a subscription that is dropped never breaks off an append.
     this.#settings = serverSettings(url);
     this.#appending = new Connection(this.#settings);
     this.#reading = new Connection(this.#settings);
-    this.#reader = new StreamReader(this.#reading, this.#patience);
+    this.#reader = new StreamReader(this.#reading, this.#timeoutMs);
     this.#writer = new StreamWriter(this.#appending, this.#reader);
     this.#history = new StreamHistory(this.#reader);
-    this.#feed = new FeedReader(this.#reading, this.#reader, this.#patience);
+    this.#feed = new AllStreamReader(this.#reading, this.#reader, this.#timeoutMs);
     this.#growth = new Growth(this.#reading, this.#feed, { watchdogMs, warn });
     this.#claims = new ClaimRegister(this.#writer, this.#reader, claimGraceMs);
-    this.#appender = new Appender(this.#writer, this.#history, this.#claims, this.#patience);
+    this.#appender = new Appender(this.#writer, this.#history, this.#claims, this.#timeoutMs);
     this.#sweeper = new ClaimSweeper(this.#tools, this.#feed, this.#claims);
   }
 
@@ -80,7 +89,7 @@ export class EventStoreDbEventStore implements EventStore {
     try {
       await this.ping();
     } catch (error) {
-      throw new ConfigError(await diagnose(this.#settings, error));
+      throw new ConfigError(await diagnoseConnection(this.#settings, error));
     }
     const missing = await missingRights(this.#tools, this.#settings);
     if (missing.length > 0) {
@@ -90,7 +99,7 @@ export class EventStoreDbEventStore implements EventStore {
     }
   }
 
-  async append(append: Append): Promise<Verdict> {
+  async append(append: Append): Promise<AppendResult> {
     const verdict = await this.#appender.append(append);
     if (verdict.kind === 'appended') this.#growth.announce(verdict.position);
     return verdict;
@@ -104,7 +113,7 @@ export class EventStoreDbEventStore implements EventStore {
     return this.#history.tail(stream, limit);
   }
 
-  readFeed(after: Position, limit: number, filter?: FeedFilter): Promise<FeedPage> {
+  readAll(after: Position, limit: number, filter?: AllStreamFilter): Promise<AllStreamPage> {
     return this.#feed.read(after, limit, filter);
   }
 
@@ -120,7 +129,7 @@ export class EventStoreDbEventStore implements EventStore {
     return this.#feed.idAt(position);
   }
 
-  onGrowth(wake: (hint?: FeedHint) => void): () => void {
+  onGrowth(wake: (hint?: AppendNotification) => void): () => void {
     return this.#growth.subscribe(wake);
   }
 
@@ -130,7 +139,7 @@ export class EventStoreDbEventStore implements EventStore {
   }
 
   claimHolder(claim: ClaimKey): Promise<string | undefined> {
-    return this.#claims.holder(claimStream(claim), new Deadline(this.#patience));
+    return this.#claims.holder(claimStream(claim), new Deadline(this.#timeoutMs));
   }
 
   async claimHolders(claims: readonly ClaimKey[]): Promise<readonly (string | undefined)[]> {
@@ -147,7 +156,7 @@ export class EventStoreDbEventStore implements EventStore {
       const page = await this.#reader.forwards(stream, from, READ_AT_ONCE);
       for (const raw of page) {
         for (const name of releasedBy(raw)) held.delete(name);
-        for (const name of takenBy(raw)) held.add(name);
+        for (const name of claimedBy(raw)) held.add(name);
       }
       if (page.length < READ_AT_ONCE) return [...held].map(claimOfStream);
       from = page.at(-1)!.revision + 1n;
@@ -205,6 +214,6 @@ export class EventStoreDbEventStore implements EventStore {
   }
 
   get #tools(): StoreAccess {
-    return { reader: this.#reader, writer: this.#writer, patience: this.#patience };
+    return { reader: this.#reader, writer: this.#writer, patience: this.#timeoutMs };
   }
 }

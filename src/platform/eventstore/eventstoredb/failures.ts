@@ -22,7 +22,7 @@ export class AccessRefused extends EventStoreUnavailable {
 }
 
 /** The error under our own name, where callers know one. */
-export const known = (error: unknown): unknown =>
+export const toKnownError = (error: unknown): unknown =>
   (error as CallFailure).type === ErrorType.ACCESS_DENIED ? new AccessRefused(error) : error;
 
 interface CallFailure {
@@ -76,7 +76,7 @@ export function isTransient(error: unknown): boolean {
  * The server may mean that nothing stands at the place from which it was to read: it has no answer of its own for that, and an illness
  * of its own looks the same.
  */
-export function mayDenyPlace(error: unknown): boolean {
+export function mayDenyPosition(error: unknown): boolean {
   const { code } = error as CallFailure;
   return code === UNKNOWN || code === INVALID_ARGUMENT || code === OUT_OF_RANGE;
 }

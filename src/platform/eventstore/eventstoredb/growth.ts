@@ -1,12 +1,12 @@
 import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises';
 import type { Position } from '../../kernel/event.ts';
-import type { FeedHint } from '../port.ts';
+import type { AppendNotification } from '../port.ts';
 import type { Connection } from './connection.ts';
 import { backOff } from './deadline.ts';
-import type { FeedReader } from './feed-reader.ts';
-import { listen } from './subscription.ts';
+import type { AllStreamReader } from './all-stream-reader.ts';
+import { subscribeToAll } from './subscription.ts';
 
-type Wake = (hint?: FeedHint) => void;
+type Wake = (hint?: AppendNotification) => void;
 
 export interface GrowthOptions {
   /** How long a subscription may say nothing before it is checked whether there was something to say. */
@@ -22,14 +22,14 @@ const LONGEST_PAUSE_MS = 10_000;
  */
 export class Growth {
   readonly #connection: Connection;
-  readonly #feed: FeedReader;
+  readonly #feed: AllStreamReader;
   readonly #options: GrowthOptions;
   readonly #wakes = new Set<Wake>();
   readonly #drops = new Set<() => void>();
   #following: AbortController | undefined;
   #newest: Position | undefined;
 
-  constructor(connection: Connection, feed: FeedReader, options: GrowthOptions) {
+  constructor(connection: Connection, feed: AllStreamReader, options: GrowthOptions) {
     this.#connection = connection;
     this.#feed = feed;
     this.#options = options;
@@ -78,7 +78,7 @@ export class Growth {
         const from = await this.#feed.head();
         // Whatever came while nobody listened lies before this place, and everything else after it.
         for (const wake of this.#wakes) wake();
-        await listen(this.#connection, this.#feed, from, {
+        await subscribeToAll(this.#connection, this.#feed, from, {
           watchdogMs: this.#options.watchdogMs,
           stopped,
           confirmed: () => (tries = 0),

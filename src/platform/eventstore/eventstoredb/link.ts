@@ -1,7 +1,7 @@
 import { ErrorType } from '@eventstore/db-client';
 import { convertToCommandError } from '@eventstore/db-client/dist/utils/CommandError.js';
-import { grpc, unavailable, type Grpc } from './client-runtime.ts';
-import { nameOf, type Endpoint, type ServerSettings } from './connection-string.ts';
+import { grpc, unavailableError, type Grpc } from './client-runtime.ts';
+import { endpointName, type Endpoint, type ServerSettings } from './connection-string.ts';
 import { findLeader } from './discovery.ts';
 
 /** A generated stub of one of the server's services. */
@@ -14,7 +14,7 @@ interface Opened {
 }
 
 /** As large as an event can be that the server itself wrote. */
-const MOST_BYTES_RECEIVED = 17 * 1024 * 1024;
+const MAX_BYTES_RECEIVED = 17 * 1024 * 1024;
 
 /**
  * The connection of one client: opens a channel to the node that leads, and another after that node was lost. It takes the place of the
@@ -41,7 +41,7 @@ export class Link {
     this.#options = {
       'grpc.keepalive_time_ms': settings.keepAliveIntervalMs,
       'grpc.keepalive_timeout_ms': settings.keepAliveTimeoutMs,
-      'grpc.max_receive_message_length': MOST_BYTES_RECEIVED,
+      'grpc.max_receive_message_length': MAX_BYTES_RECEIVED,
       'castellan.link': serial,
     };
   }
@@ -86,9 +86,13 @@ export class Link {
 
   async #dial(): Promise<Opened> {
     const to = await this.#next();
-    if (this.#stopped.signal.aborted) throw unavailable('the connection has been closed');
+    if (this.#stopped.signal.aborted) throw unavailableError('the connection has been closed');
     this.#leader = undefined;
-    this.#opened = { to, channel: new grpc.Channel(nameOf(to), this.#credentials, this.#options), stubs: new Map() };
+    this.#opened = {
+      to,
+      channel: new grpc.Channel(endpointName(to), this.#credentials, this.#options),
+      stubs: new Map(),
+    };
     return this.#opened;
   }
 

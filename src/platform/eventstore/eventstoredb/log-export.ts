@@ -3,7 +3,7 @@ import { asTenantId } from '../../kernel/ids.ts';
 import type { ClaimKey, StoredEvent } from '../port.ts';
 import { copiedHolder, releasedHolder } from './claim-stream.ts';
 import { claimsIn, decodeEvent } from './event-encoding.ts';
-import type { FeedReader } from './feed-reader.ts';
+import type { AllStreamReader } from './all-stream-reader.ts';
 import type { RawEvent } from './stream-reader.ts';
 import { EVENT_CLAIM_AND_METADATA_STREAMS } from './stream-names.ts';
 
@@ -33,9 +33,9 @@ export interface FactPage {
 
 /** Reads events, claims and retention as one history. Which claims are held follows from the events that took them (`ClaimRegister`). */
 export class LogExport {
-  readonly #feed: FeedReader;
+  readonly #feed: AllStreamReader;
 
-  constructor(feed: FeedReader) {
+  constructor(feed: AllStreamReader) {
     this.#feed = feed;
   }
 

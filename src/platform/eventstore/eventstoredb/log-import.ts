@@ -3,15 +3,15 @@ import { END, type JSONEventData } from '@eventstore/db-client';
 import { uuidOf } from '../../kernel/ids.ts';
 import { MAX_APPEND_BYTES, type ClaimKey, type StoredEvent } from '../port.ts';
 import { claimStream, copiedClaim, fence, releasedClaim } from './claim-stream.ts';
-import { Deadline, type Patience } from './deadline.ts';
+import { Deadline, type OperationTimeouts } from './deadline.ts';
 import { encodeCopied } from './event-encoding.ts';
-import type { FeedReader } from './feed-reader.ts';
+import type { AllStreamReader } from './all-stream-reader.ts';
 import { setStreamMetadata, type StoreAccess } from './stream-metadata.ts';
 import { EVENT_AND_CLAIM_STREAMS } from './stream-names.ts';
 
 /** Says whose unfinished copy stands on the server. Its name fits no filter: no reader of events sees it. */
 const COPY_STREAM = 'castellan-log-copy';
-const MOST_EVENTS = 500;
+const MAX_EVENTS = 500;
 
 export interface HeldClaim extends ClaimKey {
   readonly holder: string;
@@ -23,13 +23,13 @@ export interface HeldClaim extends ClaimKey {
  */
 export class LogImport {
   readonly #store: StoreAccess;
-  readonly #feed: FeedReader;
-  readonly #patience: Patience;
+  readonly #feed: AllStreamReader;
+  readonly #timeoutMs: OperationTimeouts;
 
-  constructor(store: StoreAccess, feed: FeedReader) {
+  constructor(store: StoreAccess, feed: AllStreamReader) {
     this.#store = store;
     this.#feed = feed;
-    this.#patience = store.patience;
+    this.#timeoutMs = store.patience;
   }
 
   /** The id of the copy that was begun here, `empty`, or `used` by something else that would be mistaken for events of the copy. */
@@ -52,7 +52,7 @@ export class LogImport {
       data: { copy },
       metadata: undefined,
     };
-    await this.#store.writer.write(COPY_STREAM, -1n, [event], new Deadline(this.#patience));
+    await this.#store.writer.write(COPY_STREAM, -1n, [event], new Deadline(this.#timeoutMs));
   }
 
   async write(events: readonly StoredEvent[]): Promise<void> {
@@ -85,7 +85,7 @@ export class LogImport {
 
   /** Makes a claim's newest word this one. */
   async #say(stream: string, word: JSONEventData): Promise<void> {
-    const deadline = new Deadline(this.#patience);
+    const deadline = new Deadline(this.#timeoutMs);
     for (;;) {
       const [last] = await this.#store.reader.backwards(stream, END, 1, deadline);
       const outcome = await this.#store.writer.write(stream, last?.revision ?? -1n, [word], deadline);
@@ -94,7 +94,7 @@ export class LogImport {
   }
 
   async #append(stream: string, revision: bigint, events: JSONEventData[]): Promise<void> {
-    const deadline = new Deadline(this.#patience);
+    const deadline = new Deadline(this.#timeoutMs);
     const { writer } = this.#store;
     const outcome = await writer.write(stream, revision - 1n, events, deadline);
     if (outcome.kind === 'written') return;
@@ -105,20 +105,20 @@ export class LogImport {
       throw new Error(`${stream} has other events at revision ${revision} than the log that is copied`);
     }
     await this.#fill(stream, outcome.actual + 1n, revision);
-    const again = await writer.write(stream, revision - 1n, events, new Deadline(this.#patience));
+    const again = await writer.write(stream, revision - 1n, events, new Deadline(this.#timeoutMs));
     if (again.kind !== 'written') throw new Error(`${stream} was written to by somebody else during the copy`);
   }
 
   /** Places of events that have expired: something has to stand there, and no reader sees it. */
   async #fill(stream: string, from: bigint, to: bigint): Promise<void> {
     for (let next = from; next < to;) {
-      const end = next + BigInt(MOST_EVENTS) < to ? next + BigInt(MOST_EVENTS) : to;
+      const end = next + BigInt(MAX_EVENTS) < to ? next + BigInt(MAX_EVENTS) : to;
       const fences: JSONEventData[] = [];
       for (let at = next; at < end; at += 1n) {
         const id = uuidOf(createHash('sha256').update(`${stream}@${at}`).digest());
         fences.push({ ...fence({ holder: stream, eventId: id, revision: at }), id });
       }
-      const outcome = await this.#store.writer.write(stream, next - 1n, fences, new Deadline(this.#patience));
+      const outcome = await this.#store.writer.write(stream, next - 1n, fences, new Deadline(this.#timeoutMs));
       if (outcome.kind !== 'written') throw new Error(`${stream} was written to by somebody else during the copy`);
       next = end;
     }
@@ -133,7 +133,7 @@ function runAt(
   const { stream, revision } = events[from]!;
   const encoded: JSONEventData[] = [];
   let bytes = 0;
-  for (let at = from; at < events.length && encoded.length < MOST_EVENTS; at += 1) {
+  for (let at = from; at < events.length && encoded.length < MAX_EVENTS; at += 1) {
     const event = events[at]!;
     if (event.stream !== stream || event.revision !== revision + BigInt(at - from)) break;
     const { event: next, size } = encodeCopied(event);

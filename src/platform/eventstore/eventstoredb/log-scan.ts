@@ -31,16 +31,16 @@ interface ReadingClient {
   read(request: ReadReq, ...rest: unknown[]): ScanCall;
 }
 
-export interface Scan {
+export interface LogScan {
   /** Begins with the first event after this position. */
   readonly after: Position;
   /** The server sends events of streams whose names match this expression, and no others. */
   readonly streams: string;
   /** How long nothing may come, not even a checkpoint. */
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
 }
 
-export interface Visitor {
+export interface LogScanVisitor {
   /** The next event. False ends the scan. */
   event(event: ScannedEvent): boolean;
   /** Everything up to here was looked at. False ends the scan. */
@@ -58,13 +58,13 @@ const CHECKPOINT_WINDOWS = 4;
  * them would look like a server that is gone, and a reader could not write down how far it has come. The messages are taken as they come,
  * because the client's own subscription tells of checkpoints beside the events and not between them.
  */
-export function scanLog(connection: Connection, scan: Scan, visitor: Visitor): Promise<void> {
+export function scanLog(connection: Connection, scan: LogScan, visitor: LogScanVisitor): Promise<void> {
   return connection.call(async (client, heard) => {
-    const call = await openWithin(scan.patienceMs, client, requestFor(scan));
+    const call = await openWithin(scan.timeoutMs, client, requestFor(scan));
     // Before anything else: an error that nobody listens to would end the process.
     call.on('error', () => undefined);
-    const giveUp = () => call.destroy(new TimedOut(scan.patienceMs));
-    const timer = setTimeout(giveUp, scan.patienceMs);
+    const giveUp = () => call.destroy(new TimedOut(scan.timeoutMs));
+    const timer = setTimeout(giveUp, scan.timeoutMs);
     const forget = connection.onDiscard(giveUp);
     try {
       for await (const message of call as AsyncIterable<ReadResp>) {
@@ -72,7 +72,7 @@ export function scanLog(connection: Connection, scan: Scan, visitor: Visitor): P
         heard();
         if (message.hasCaughtUp() || !takes(visitor, message)) return;
       }
-      throw new TimedOut(scan.patienceMs);
+      throw new TimedOut(scan.timeoutMs);
     } catch (error) {
       throw convertToCommandError(error as Error);
     } finally {
@@ -84,21 +84,21 @@ export function scanLog(connection: Connection, scan: Scan, visitor: Visitor): P
   });
 }
 
-function takes(visitor: Visitor, message: ReadResp): boolean {
+function takes(visitor: LogScanVisitor, message: ReadResp): boolean {
   if (message.hasCheckpoint()) return visitor.passed(positionOf(BigInt(message.getCheckpoint()!.getCommitPosition())));
   const record = message.getEvent()?.getEvent();
   return record === undefined || visitor.event(new ScannedEvent(record));
 }
 
 /** Dialling waits for a connection that may never come. */
-async function openWithin(patienceMs: number, client: Client, request: ReadReq): Promise<ScanCall> {
+async function openWithin(timeoutMs: number, client: Client, request: ReadReq): Promise<ScanCall> {
   const inner = client as unknown as Extensible;
   const opening = inner.GRPCStreamCreator(StreamsClient, 'scanLog', (service) =>
     service.read(request, ...inner.callArguments({ requiresLeader: true }, { deadline: Infinity })),
   )();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TimedOut(patienceMs)), patienceMs);
+    timer = setTimeout(() => reject(new TimedOut(timeoutMs)), timeoutMs);
   });
   try {
     return await Promise.race([opening, late]);
@@ -113,7 +113,7 @@ async function openWithin(patienceMs: number, client: Client, request: ReadReq):
   }
 }
 
-function requestFor({ after, streams }: Scan): ReadReq {
+function requestFor({ after, streams }: LogScan): ReadReq {
   const all = new ReadReq.Options.AllOptions();
   const from = logPosition(after);
   if (from)

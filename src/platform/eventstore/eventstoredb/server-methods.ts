@@ -1,6 +1,6 @@
 import type * as Grpc from '@grpc/grpc-js';
 import type { Client } from './client.ts';
-import { within } from './deadline.ts';
+import { abandonAfter } from './deadline.ts';
 import { ServerFeaturesClient, shared, StreamsService, UNIMPLEMENTED } from './protocol.ts';
 
 /** Members that the client keeps for its subclasses; its version is pinned, and tests cover what is used of them. */
@@ -28,7 +28,7 @@ export function listsBatchAppend(client: Client, callMs: number): Promise<boolea
         else reject(error);
       });
     });
-  return within(callMs, maker.execute(ServerFeaturesClient, 'getSupportedMethods', ask));
+  return abandonAfter(callMs, maker.execute(ServerFeaturesClient, 'getSupportedMethods', ask));
 }
 
 const PATH = StreamsService.batchAppend.path.toLowerCase();

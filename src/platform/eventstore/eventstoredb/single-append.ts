@@ -2,21 +2,21 @@ import { NO_STREAM, type AppendResult } from '@eventstore/db-client';
 import { AppendRefused } from '../port.ts';
 import type { AppendRequest } from './batch-request.ts';
 import type { Client } from './client.ts';
-import { within } from './deadline.ts';
+import { abandonAfter } from './deadline.ts';
 import { isTooLarge, wrongRevision } from './failures.ts';
 import { positionOf } from './positions.ts';
-import type { Missed, Written } from './written.ts';
+import type { WriteConflict, WriteSucceeded } from './write-outcome.ts';
 
 /** An append in a call of its own: for servers that have no batch call (before 21.10). */
 export async function appendSingly(
   client: Client,
   { stream, expected, events }: AppendRequest,
   callMs: number,
-): Promise<Written | Missed> {
+): Promise<WriteSucceeded | WriteConflict> {
   const expectedRevision = expected < 0n ? NO_STREAM : expected;
   const options = { expectedRevision, requiresLeader: true, deadline: callMs } as const;
   try {
-    return outcomeOf(await within(callMs, client.appendToStream(stream, [...events], options)));
+    return outcomeOf(await abandonAfter(callMs, client.appendToStream(stream, [...events], options)));
   } catch (error) {
     if (isTooLarge(error))
       throw new AppendRefused('the server takes no append of that size (its setting MaxAppendSize)', { cause: error });
@@ -26,7 +26,7 @@ export async function appendSingly(
   }
 }
 
-function outcomeOf({ success, nextExpectedRevision, position }: AppendResult): Written | Missed {
+function outcomeOf({ success, nextExpectedRevision, position }: AppendResult): WriteSucceeded | WriteConflict {
   // A wrong revision is an answer, not an error, when the URL says throwOnAppendFailure=false.
   if (!success) return { kind: 'wrongRevision', actual: nextExpectedRevision };
   if (!position) throw new Error('the server did not tell the position of an append');

@@ -1,23 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { END } from '@eventstore/db-client';
-import { Deadline, type Patience } from './deadline.ts';
+import { Deadline, type OperationTimeouts } from './deadline.ts';
 import type { StreamReader } from './stream-reader.ts';
 import type { StreamWriter } from './stream-writer.ts';
 
 export interface StoreAccess {
   readonly reader: StreamReader;
   readonly writer: StreamWriter;
-  readonly patience: Patience;
+  readonly patience: OperationTimeouts;
 }
 
 /** Changes one key of a stream's metadata and leaves the others, of which access rights may be one, as they are. */
 export async function setStreamMetadata(
-  { reader, writer, patience }: StoreAccess,
+  { reader, writer, patience: timeoutMs }: StoreAccess,
   stream: string,
   key: '$maxAge' | '$maxCount' | '$tb',
   value: number,
 ): Promise<void> {
-  const deadline = new Deadline(patience);
+  const deadline = new Deadline(timeoutMs);
   for (;;) {
     const [last] = await reader.backwards(`$$${stream}`, END, 1, deadline);
     if (last && !last.isJson) throw new Error(`the metadata of ${stream} is no JSON`);

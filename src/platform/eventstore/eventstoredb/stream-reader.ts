@@ -2,8 +2,8 @@ import { BACKWARDS, END, FORWARDS, START, type RecordedEvent, type StreamingRead
 import type { Position } from '../../kernel/event.ts';
 import type { Client } from './client.ts';
 import type { Connection } from './connection.ts';
-import { Deadline, type Patience } from './deadline.ts';
-import { isMissingStream, mayDenyPlace, TimedOut } from './failures.ts';
+import { Deadline, type OperationTimeouts } from './deadline.ts';
+import { isMissingStream, mayDenyPosition, TimedOut } from './failures.ts';
 import { logPosition } from './positions.ts';
 
 export type RawEvent = RecordedEvent;
@@ -19,11 +19,11 @@ const FROM_LEADER = { requiresLeader: true } as const;
 /** Pages of events as the server has them. Each page is asked for again until it comes or the time is up. */
 export class StreamReader {
   readonly #connection: Connection;
-  readonly #patience: Patience;
+  readonly #timeoutMs: OperationTimeouts;
 
-  constructor(connection: Connection, patience: Patience) {
+  constructor(connection: Connection, timeoutMs: OperationTimeouts) {
     this.#connection = connection;
-    this.#patience = patience;
+    this.#timeoutMs = timeoutMs;
   }
 
   /** From a revision (inclusive) on; nothing for a stream that does not exist. */
@@ -58,11 +58,11 @@ export class StreamReader {
 
   /** A place is only taken for none when the server denies it twice and serves the end of the log in between. */
   async #one(
-    deadline = new Deadline(this.#patience),
+    deadline = new Deadline(this.#timeoutMs),
     start: (client: Client) => StreamingRead<Resolved>,
   ): Promise<RawEvent | undefined | 'nowhere'> {
     for (let denials = 0; denials < 2; denials += 1) {
-      const found = await this.#read(deadline, start, mayDenyPlace);
+      const found = await this.#read(deadline, start, mayDenyPosition);
       if (found !== 'refused') return found[0];
       if (denials === 0) await this.newest(deadline);
     }
@@ -83,14 +83,14 @@ export class StreamReader {
     isRefusal: (error: unknown) => boolean,
   ): Promise<RawEvent[] | 'refused'>;
   #read(
-    deadline: Deadline = new Deadline(this.#patience),
+    deadline: Deadline = new Deadline(this.#timeoutMs),
     start: (client: Client) => StreamingRead<Resolved>,
     isRefusal?: (error: unknown) => boolean,
   ): Promise<RawEvent[] | 'refused'> {
     return deadline.persist(async () => {
-      const patienceMs = deadline.callMs();
+      const timeoutMs = deadline.callMs();
       try {
-        return await this.#connection.call((client, heard) => this.#collect(start(client), patienceMs, heard));
+        return await this.#connection.call((client, heard) => this.#collect(start(client), timeoutMs, heard));
       } catch (error) {
         if (isMissingStream(error)) return [];
         if (isRefusal?.(error)) return 'refused';
@@ -100,11 +100,11 @@ export class StreamReader {
   }
 
   /** The patience is for the next event, not for all of them: a long page that keeps coming is no silence. */
-  async #collect(read: StreamingRead<Resolved>, patienceMs: number, heard: () => void): Promise<RawEvent[]> {
+  async #collect(read: StreamingRead<Resolved>, timeoutMs: number, heard: () => void): Promise<RawEvent[]> {
     // Before anything else: an error that nobody listens to would end the process.
     read.on('error', () => undefined);
-    const giveUp = () => read.destroy(new TimedOut(patienceMs));
-    const timer = setTimeout(giveUp, patienceMs);
+    const giveUp = () => read.destroy(new TimedOut(timeoutMs));
+    const timer = setTimeout(giveUp, timeoutMs);
     const forget = this.#connection.onDiscard(giveUp);
     const events: RawEvent[] = [];
     try {

@@ -4,7 +4,7 @@ import type { Deadline } from './deadline.ts';
 import { positionOfEvent } from './event-encoding.ts';
 import type { OutgoingEvent } from './outgoing-event.ts';
 import type { StreamReader } from './stream-reader.ts';
-import type { Missed, Written } from './written.ts';
+import type { WriteConflict, WriteSucceeded } from './write-outcome.ts';
 
 /**
  * Writes events at an explicit revision, never at "any": only then does the server recognise, after a restart too, that
@@ -24,7 +24,7 @@ export class StreamWriter {
     expected: bigint,
     events: readonly OutgoingEvent[],
     deadline: Deadline,
-  ): Promise<Written | Missed> {
+  ): Promise<WriteSucceeded | WriteConflict> {
     let tries = 0;
     const outcome = await deadline.persist(() => {
       tries += 1;
@@ -41,7 +41,7 @@ export class StreamWriter {
     expected: bigint,
     events: readonly OutgoingEvent[],
     deadline: Deadline,
-  ): Promise<Written | undefined> {
+  ): Promise<WriteSucceeded | undefined> {
     const there = await this.#reader.forwards(stream, expected + 1n, events.length, deadline);
     const last = there.at(-1);
     const same = there.length === events.length && there.every(({ id }, at) => id === events[at]!.id.toLowerCase());

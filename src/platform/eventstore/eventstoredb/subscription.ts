@@ -2,11 +2,11 @@ import { START, STREAM_NAME } from '@eventstore/db-client';
 import type { Position } from '../../kernel/event.ts';
 import type { Client } from './client.ts';
 import type { Connection } from './connection.ts';
-import type { FeedReader } from './feed-reader.ts';
+import type { AllStreamReader } from './all-stream-reader.ts';
 import { logPosition, positionOf } from './positions.ts';
 import { EVENT_STREAMS } from './stream-names.ts';
 
-export interface Listener {
+export interface SubscriptionListener {
   /** How long nothing may come, not even a checkpoint, before it is checked whether the feed has grown. */
   readonly watchdogMs: number;
   readonly stopped: AbortSignal;
@@ -18,7 +18,12 @@ export interface Listener {
 const CHECKPOINT_PAGES = 30;
 
 /** One subscription to everything after a position. It only ends by throwing: stopped, dropped or found deaf. */
-export function listen(connection: Connection, feed: FeedReader, from: Position, listener: Listener): Promise<never> {
+export function subscribeToAll(
+  connection: Connection,
+  feed: AllStreamReader,
+  from: Position,
+  listener: SubscriptionListener,
+): Promise<never> {
   const { stopped, watchdogMs } = listener;
   return connection.call(async (client, heard) => {
     let seen = from;
@@ -76,7 +81,7 @@ const subscribe = (client: Client, from: Position, heard: () => void) =>
     },
   });
 
-async function lookAfter(feed: FeedReader, after: Position): Promise<{ grown: boolean; position: Position }> {
+async function lookAfter(feed: AllStreamReader, after: Position): Promise<{ grown: boolean; position: Position }> {
   try {
     const { events, position } = await feed.read(after, 1);
     return { grown: events.length > 0, position };

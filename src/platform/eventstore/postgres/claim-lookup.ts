@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { Gathering } from '../../database/gathering.ts';
+import { Batcher } from '../../database/batcher.ts';
 import type { ClaimKey } from '../port.ts';
 
 const HOLDERS = `
@@ -15,14 +15,14 @@ const nameOf = ({ tenant_id, kind, digest }: { tenant_id: string; kind: string; 
 /** Who holds a claim. What is asked at once is one statement: whoever looks for a free seat asks for a thousand. */
 export class ClaimLookup {
   readonly #pool: pg.Pool;
-  readonly #asked = new Gathering((_: 'all', claims: readonly ClaimKey[]) => this.#holders(claims));
+  readonly #asked = new Batcher((_: 'all', claims: readonly ClaimKey[]) => this.#holders(claims));
 
   constructor(pool: pg.Pool) {
     this.#pool = pool;
   }
 
   holder(claim: ClaimKey): Promise<string | undefined> {
-    return this.#asked.ask('all', claim);
+    return this.#asked.load('all', claim);
   }
 
   /** Reads all claims: for operators' commands. */

@@ -7,13 +7,13 @@ import {
   type Append,
   type ClaimKey,
   type StoredEvent,
-  type Verdict,
+  type AppendResult,
 } from '../port.ts';
-import { claimsOf, encodeFitting, encodeGroup } from './group-encoding.ts';
+import { claimsOfGroup, encodeFitting, encodeGroup } from './group-encoding.ts';
 
 interface Waiting {
   readonly append: Append;
-  readonly answer: (verdict: Verdict) => void;
+  readonly answer: (verdict: AppendResult) => void;
   readonly fail: (error: Error) => void;
 }
 
@@ -35,10 +35,10 @@ const fitWith = (parameters: number) => ({
   name: `append-fitting-${parameters}`,
   text: `select head, at from append_fitting(${placeholders(parameters)})`,
 });
-const MOST_APPENDS = 512;
-const MOST_BYTES = 4 * 1024 * 1024;
+const MAX_APPENDS = 512;
+const MAX_BYTES = 4 * 1024 * 1024;
 /** While one group is written the next is encoded and sent: the store's lock, not this process, puts them in a row. */
-const MOST_GROUPS = 2;
+const MAX_GROUPS = 2;
 /** A second group that leaves with less than this would only keep its appends from a bigger one. */
 const WORTH_A_GROUP = 32;
 
@@ -63,7 +63,7 @@ export class GroupCommit {
     this.#appended = appended;
   }
 
-  append(append: Append): Promise<Verdict> {
+  append(append: Append): Promise<AppendResult> {
     return new Promise((answer, fail) => {
       this.#waiting.push({ append, answer, fail });
       this.#leaveSoon();
@@ -93,7 +93,7 @@ export class GroupCommit {
 
   #leave(): void {
     const worth = this.#underWay.size === 0 ? 1 : WORTH_A_GROUP;
-    if (this.#underWay.size < MOST_GROUPS && this.#waiting.length >= worth) {
+    if (this.#underWay.size < MAX_GROUPS && this.#waiting.length >= worth) {
       const { group, names } = this.#nextGroup();
       if (group.length > 0) {
         this.#alone = group.length === 1;
@@ -116,12 +116,12 @@ export class GroupCommit {
     const held = new Set<string>();
     // Callers that come back together are parted here, so that from now on one half is written while the other comes back.
     const parted = this.#underWay.size === 0 && this.#waiting.length >= 2 * WORTH_A_GROUP;
-    const most = parted ? Math.min(MOST_APPENDS, Math.ceil(this.#waiting.length / 2)) : MOST_APPENDS;
+    const most = parted ? Math.min(MAX_APPENDS, Math.ceil(this.#waiting.length / 2)) : MAX_APPENDS;
     const taken = (name: string) => names.has(name) || held.has(name) || this.#isUnderWay(name);
     let bytes = 0;
     for (const waiting of this.#waiting) {
       const own = namesOf(waiting.append);
-      const full = group.length >= most || bytes > MOST_BYTES;
+      const full = group.length >= most || bytes > MAX_BYTES;
       const waits = full || own.some(taken);
       (waits ? later : group).push(waiting);
       // Also those that wait keep their place in the order of their stream.
@@ -149,9 +149,9 @@ export class GroupCommit {
     }
     let head = 0n;
     const written: (readonly [Append, number])[] = [];
-    const takes = claimsOf(
+    const takes = claimsOfGroup(
       group.map(({ append }) => append),
-      'take',
+      'claim',
     );
     group.forEach(({ append, answer: settle }, at) => {
       const verdict = verdictOf(append, answer, at, takes);
@@ -212,15 +212,15 @@ function allFit(appends: readonly Append[], head: number, at: number): GroupAnsw
 }
 
 const claimName = ({ tenantId, kind, digest }: ClaimKey) => `${tenantId}/${kind}/${digest}`;
-const namesOf = ({ stream, take, release }: Append) =>
-  take.length + release.length === 0 ? [stream] : [stream, ...take.map(claimName), ...release.map(claimName)];
+const namesOf = ({ stream, claim, release }: Append) =>
+  claim.length + release.length === 0 ? [stream] : [stream, ...claim.map(claimName), ...release.map(claimName)];
 
 function verdictOf(
   { events }: Append,
   { ok, actual, base, at, lost, holders }: GroupAnswer,
   index: number,
   takes: readonly ClaimKey[],
-): Verdict {
+): AppendResult {
   const revision = BigInt(actual[index]!);
   if (ok[index]) {
     const size = BigInt(events.length);

@@ -28,7 +28,7 @@ export function encodeGroup(group: readonly Append[]): Buffer[] {
     jsonArray(events.map(({ metadata }) => JSON.stringify(metadata))),
     jsonArray(events.map(({ data }) => data)),
     ...(group.some(claimsSomething)
-      ? [...encodeClaims(claimsOf(group, 'take')), ...encodeClaims(claimsOf(group, 'release'))]
+      ? [...encodeClaims(claimsOfGroup(group, 'claim')), ...encodeClaims(claimsOfGroup(group, 'release'))]
       : []),
   ];
 }
@@ -50,11 +50,11 @@ export function encodeFitting(group: readonly Append[]): Buffer[] {
     int2Array(rows.map(({ event }) => event.version)),
     jsonArray(rows.map(({ event }) => JSON.stringify(event.metadata))),
     jsonArray(rows.map(({ event }) => event.data)),
-    ...(group.some(claimsSomething) ? [...encodeOwned(group, 'release'), ...encodeOwned(group, 'take')] : []),
+    ...(group.some(claimsSomething) ? [...encodeOwned(group, 'release'), ...encodeOwned(group, 'claim')] : []),
   ];
 }
 
-function encodeOwned(group: readonly Append[], which: 'take' | 'release'): Buffer[] {
+function encodeOwned(group: readonly Append[], which: 'claim' | 'release'): Buffer[] {
   const owned = group.flatMap((append) => append[which].map((claim) => ({ claim, stream: append.stream })));
   return [
     uuidArray(owned.map(({ claim }) => claim.tenantId)),
@@ -64,10 +64,13 @@ function encodeOwned(group: readonly Append[], which: 'take' | 'release'): Buffe
   ];
 }
 
-const claimsSomething = ({ take, release }: Append): boolean => take.length + release.length > 0;
+const claimsSomething = ({ claim, release }: Append): boolean => claim.length + release.length > 0;
 
 /** The claims of a group, in the order in which `append_events` counts them. */
-export const claimsOf = (group: readonly Append[], which: 'take' | 'release'): (ClaimKey & { readonly of: number })[] =>
+export const claimsOfGroup = (
+  group: readonly Append[],
+  which: 'claim' | 'release',
+): (ClaimKey & { readonly of: number })[] =>
   group.flatMap((append, index) => append[which].map((claim) => ({ of: index + 1, ...claim })));
 
 const encodeClaims = (claims: readonly (ClaimKey & { readonly of: number })[]): Buffer[] => [

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { TooBusy, type FairLimiter } from '../../fairness/fair-limiter.ts';
-import { patientQuery } from '../../database/patience.ts';
+import { maintenanceQuery } from '../../database/time-limits.ts';
 import { storeShares } from '../../database/pool-shares.ts';
 import { streamTenant } from '../../kernel/aggregate.ts';
 import type { DatabaseConfig } from '../../database/logins.ts';
@@ -11,17 +11,17 @@ import {
   type Append,
   type ClaimKey,
   type EventStore,
-  type FeedAddress,
-  type FeedFilter,
-  type FeedHint,
-  type FeedPage,
+  type LogAddress,
+  type AllStreamFilter,
+  type AppendNotification,
+  type AllStreamPage,
   type StoredEvent,
-  type Verdict,
+  type AppendResult,
 } from '../port.ts';
 import { ClaimLookup } from './claim-lookup.ts';
-import { FeedAnnouncer } from './feed-announcer.ts';
+import { AppendAnnouncer } from './append-announcer.ts';
 import { GroupCommit } from './group-commit.ts';
-import { FeedListener } from './feed-listener.ts';
+import { AppendListener } from './append-listener.ts';
 import { PACKED, UnpackedEvent, type PackedRow } from './packed-rows.ts';
 import { storedEvent, type EventRow } from './rows.ts';
 
@@ -57,36 +57,36 @@ const EVERYBODY = 'everybody';
 export class PostgresEventStore implements EventStore {
   readonly name = 'postgres';
   readonly gapless = true;
-  readonly feedAddress: FeedAddress;
+  readonly logAddress: LogAddress;
   readonly #pool: pg.Pool;
   readonly #group: GroupCommit;
-  readonly #listener: FeedListener;
-  readonly #announcer: FeedAnnouncer | undefined;
+  readonly #listener: AppendListener;
+  readonly #announcer: AppendAnnouncer | undefined;
   readonly #claims: ClaimLookup;
   readonly #shares: FairLimiter;
 
   /** `announceWith` tells followers in other processes of growth; without it they find out when they look. */
   constructor(pool: pg.Pool, listenWith: DatabaseConfig, announceWith?: pg.Pool) {
     this.#pool = pool;
-    this.feedAddress = { kind: 'postgres', database: listenWith };
+    this.logAddress = { kind: 'postgres', database: listenWith };
     this.#claims = new ClaimLookup(pool);
     this.#shares = storeShares(pool);
-    this.#listener = new FeedListener(listenWith);
-    this.#announcer = announceWith && new FeedAnnouncer(announceWith);
+    this.#listener = new AppendListener(listenWith);
+    this.#announcer = announceWith && new AppendAnnouncer(announceWith);
     this.#group = new GroupCommit(pool, (head, events) => {
       this.#listener.wakeWith(events);
       this.#announcer?.grown(head);
     });
   }
 
-  async append(append: Append): Promise<Verdict> {
+  async append(append: Append): Promise<AppendResult> {
     const verdict = await this.#group.append(append);
     if (verdict.kind === 'appended') return verdict;
     return (await this.#alreadyAppended(append)) ?? verdict;
   }
 
   /** The same event ids at the same place: this append already happened, and its answer got lost. */
-  async #alreadyAppended({ stream, expectedRevision, events }: Append): Promise<Verdict | undefined> {
+  async #alreadyAppended({ stream, expectedRevision, events }: Append): Promise<AppendResult | undefined> {
     if (events.length === 0) return undefined;
     const there = await this.readStream(stream, { from: expectedRevision + 1n, limit: events.length });
     const last = there.at(-1);
@@ -104,7 +104,7 @@ export class PostgresEventStore implements EventStore {
     return (await this.#read(streamTenant(stream), 'read-tail', READ_TAIL, [stream, limit])).reverse();
   }
 
-  async readFeed(after: Position, limit: number, filter?: FeedFilter): Promise<FeedPage> {
+  async readAll(after: Position, limit: number, filter?: AllStreamFilter): Promise<AllStreamPage> {
     const events = filter
       ? await this.#readPacked(filter.tenantId, 'read-part', READ_PART, [
           after.toString(),
@@ -129,7 +129,7 @@ export class PostgresEventStore implements EventStore {
     return (await this.#rows<{ id: string }>(EVERYBODY, 'id-at', ID_AT, [position.toString()]))[0]?.id;
   }
 
-  onGrowth(wake: (hint?: FeedHint) => void): () => void {
+  onGrowth(wake: (hint?: AppendNotification) => void): () => void {
     return this.#listener.subscribe(wake);
   }
 
@@ -167,7 +167,7 @@ export class PostgresEventStore implements EventStore {
   }
 
   async trimExpired(most: number): Promise<number> {
-    const { rows } = await patientQuery<{ trimmed: number }>(
+    const { rows } = await maintenanceQuery<{ trimmed: number }>(
       this.#pool,
       TRIM_MS,
       'select trim_expired_events($1) as trimmed',

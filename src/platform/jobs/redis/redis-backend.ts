@@ -2,7 +2,7 @@ import { Queue, Worker, type Processor, type WorkerOptions } from 'bullmq';
 import { Redis } from 'ioredis';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { within } from '../../observability/health.ts';
+import { rejectAfter } from '../../observability/health.ts';
 import type { DatabaseConfig } from '../../database/logins.ts';
 import { storedOptions, type JobBackend, type LaneQueue, type LaneWorker } from '../backend.ts';
 import { laneOf, type JobPayload, type PreparedJob } from '../catalogue.ts';
@@ -66,7 +66,7 @@ export class RedisJobBackend implements JobBackend {
   async add(job: PreparedJob): Promise<void> {
     const options = { ...storedOptions(job), jobId: job.id, delay: job.delayMs };
     try {
-      await within(
+      await rejectAfter(
         COMMAND_MS,
         this.queue(laneOf(job.definition))
           .add(job.definition.name, job.payload, options)

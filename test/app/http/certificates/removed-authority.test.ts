@@ -6,9 +6,9 @@ import { system } from '../../../../src/platform/kernel/actor.ts';
 import { accept, defineCommand } from '../../../../src/platform/kernel/command.ts';
 import { orThrow } from '../../../../src/platform/kernel/failure.ts';
 import { createAuthority, type Authority } from '../../../../src/platform/pki/authority.ts';
-import { signed } from '../../../../src/platform/pki/certificate-writing.ts';
+import { signedSequence } from '../../../../src/platform/pki/certificate-writing.ts';
 import { deviceLayout } from '../../../../src/platform/pki/device-layout.ts';
-import { prepareIssuer } from '../../../../src/platform/pki/issuer.ts';
+import { prepareCertificateIssuer } from '../../../../src/platform/pki/certificate-issuer.ts';
 import { keyIdentifierOfPoint } from '../../../../src/platform/pki/key-identifier.ts';
 import { generateKeyPair } from '../../../../src/platform/pki/key-pair.ts';
 import { pem } from '../../../../src/platform/pki/pem.ts';
@@ -30,7 +30,7 @@ interface Pair {
 
 /** What whoever has an authority's key can make: a certificate for a device and under a serial number that are known, with a key of their own. */
 function forge(authority: Authority, tenantId: string, { deviceId, certificatePem }: EnrolledDevice): Pair {
-  const issuer = prepareIssuer(authority);
+  const issuer = prepareCertificateIssuer(authority);
   const [from, until] = [timeElement(Date.now() - DAY), timeElement(Date.now() + DAY)];
   const { publicPoint, privateKeyPem } = generateKeyPair();
   const toBeSigned = deviceLayout(
@@ -46,7 +46,7 @@ function forge(authority: Authority, tenantId: string, { deviceId, certificatePe
     publicPoint,
     keyIdentifier: keyIdentifierOfPoint(publicPoint),
   });
-  return { certificatePem: pem('CERTIFICATE', signed(issuer, toBeSigned)), privateKeyPem };
+  return { certificatePem: pem('CERTIFICATE', signedSequence(issuer, toBeSigned)), privateKeyPem };
 }
 
 describe('an authority whose key somebody else has', () => {

@@ -10,7 +10,7 @@ import {
   type DeviceCertificate,
   type DeviceCertificateRequest,
 } from '../../../../src/platform/pki/device-certificate.ts';
-import { prepareIssuer } from '../../../../src/platform/pki/issuer.ts';
+import { prepareCertificateIssuer } from '../../../../src/platform/pki/certificate-issuer.ts';
 import { issueServerCertificate } from '../../../../src/platform/pki/server-certificate.ts';
 import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { enrolledDevice, type EnrolledDevice } from '../../../dsl/enrolled-device.ts';
@@ -66,7 +66,7 @@ describe('the identity of a device', () => {
       notAfter: Date.now() + DAY,
       ...over,
     };
-    return orThrow(issueDeviceCertificate(prepareIssuer(signer), request));
+    return orThrow(issueDeviceCertificate(prepareCertificateIssuer(signer), request));
   };
   const answerToIssued = ({ certificatePem, privateKeyPem }: DeviceCertificate) =>
     answerTo(certificatePem, privateKeyPem);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEmployee } from '../../../../commands/employees/create-employee.ts';
 import { erasePerson as decideErasure } from '../../../../commands/employees/erase-person.ts';
 import { readModels } from '../../../../projections/index.ts';
-import { providerNamed } from '../../../../src/contexts/discovery/domain/identity-provider.ts';
+import { identityProviderNamed } from '../../../../src/contexts/discovery/domain/identity-provider.ts';
 import { erasePerson } from '../../../../src/app/cli/employees.ts';
 import { system } from '../../../../src/platform/kernel/actor.ts';
 import { orThrow } from '../../../../src/platform/kernel/failure.ts';
@@ -389,7 +389,7 @@ describe('the erasure of a person', () => {
     );
     const expected = events
       .toSorted((a, b) => (a.domain < b.domain ? -1 : 1))
-      .map(({ data: { provider } }) => providerNamed(provider));
+      .map(({ data: { provider } }) => identityProviderNamed(provider));
     expect(kept.rows.map(({ provider }) => provider ?? 'none')).toEqual(expected);
   });
 

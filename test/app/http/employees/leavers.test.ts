@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compose, type House } from '../../../../src/app/compose/compose.ts';
+import { compose, type Application } from '../../../../src/app/compose/compose.ts';
 import { newLogger } from '../../../../src/platform/observability/logger.ts';
 import { startApp, type Client, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { enrolledDevice, type EnrolledDevice } from '../../../dsl/enrolled-device.ts';
@@ -16,7 +16,7 @@ interface Codes {
 
 describe('a person who becomes inactive', () => {
   let app: TestApp;
-  let other: House;
+  let other: Application;
   let acme: TestTenant;
   const open: Client[] = [];
   beforeAll(async () => {

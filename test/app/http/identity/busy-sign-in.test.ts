@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { TooManyWaiting } from '../../../../src/contexts/identity/hashing-turns.ts';
+import { TooManyWaiting } from '../../../../src/contexts/identity/hashing-limiter.ts';
 import { loginStream } from '../../../../src/contexts/identity/domain/login.ts';
 import { PASSWORD, startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { newOrganization } from '../../../dsl/organization.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PASSWORD, startApp, type Answer, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { PASSWORD, startApp, type TestResponse, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { newOrganization } from '../../../dsl/organization.ts';
 import { codeOf, secondFactorOf } from '../../../dsl/second-factor.ts';
 import { cookiesOf } from '../../../dsl/sso-browser.ts';
@@ -34,7 +34,7 @@ describe('the lock of an account', () => {
         tenantId,
       ])
     ).rowCount!;
-  const told = ({ status, body }: Answer) => [status, body.error];
+  const told = ({ status, body }: TestResponse) => [status, body.error];
   /** One address after another, until no try of a stranger is looked at any more. */
   async function attacked(tenant: Pick<TestTenant, 'tenantId' | 'email'>): Promise<void> {
     for (let n = 0; n < 6; n += 1) await times(10, () => login(tenant, WRONG, { address: `203.0.113.${n}` }));

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compose, type House } from '../../../../src/app/compose/compose.ts';
+import { compose, type Application } from '../../../../src/app/compose/compose.ts';
 import { newLogger } from '../../../../src/platform/observability/logger.ts';
 import { sessionStream } from '../../../../src/contexts/identity/domain/session.ts';
 import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
@@ -15,7 +15,7 @@ interface Session {
 
 describe("an admin's own sessions", () => {
   let app: TestApp;
-  let other: House;
+  let other: Application;
   beforeAll(async () => {
     app = await startApp({ recoveryKey: 'a-recovery-key-for-tests' });
     other = await compose(

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PASSWORD, startApp, type Answer, type Client, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { PASSWORD, startApp, type TestResponse, type Client, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { secondFactorOf } from '../../../dsl/second-factor.ts';
 
 const ADMINS = '/api/v1/admin/admin-users';
@@ -21,7 +21,7 @@ describe('a stolen access token of a super admin', () => {
 
   const takeovers: readonly (readonly [
     string,
-    (thief: Client, victim: TestTenant, otherId: string) => Promise<Answer>,
+    (thief: Client, victim: TestTenant, otherId: string) => Promise<TestResponse>,
   ])[] = [
     ['set up a second factor', (thief) => thief.post('/api/v1/admin/mfa/setup')],
     ['finish setting one up', (thief) => thief.post('/api/v1/admin/mfa/setup/verify', { code: '123456' })],

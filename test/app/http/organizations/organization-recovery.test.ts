@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { addOrganizationCommands } from '../../../../src/app/cli/organizations.ts';
 import { verifyTenant } from '../../../../src/contexts/audit/verify.ts';
 import { openSession } from '../../../../src/contexts/identity/sign-in.ts';
-import { vouchedNow } from '../../../../src/contexts/identity/vouching.ts';
+import { vouchedByNow } from '../../../../src/contexts/identity/vouching.ts';
 import { system } from '../../../../src/platform/kernel/actor.ts';
 import {
   attachTenant,
@@ -225,7 +225,7 @@ describe('at the machine', () => {
   async function castellan(...words: string[]): Promise<string[]> {
     const print = vi.spyOn(console, 'log').mockImplementation(() => undefined);
     const program = new Command();
-    addOrganizationCommands(program, (work) => work(app.house));
+    addOrganizationCommands(program, (work) => work(app.application));
     await program.parseAsync(['org', ...words], { from: 'user' });
     return print.mock.calls.map(([line]) => String(line));
   }
@@ -293,7 +293,7 @@ describe('at the machine', () => {
       .body;
     expect(own.managedBy).toBe('tenant');
     const through = async (configId: string) => {
-      const vouchedBy = await vouchedNow(app.services.loader, 'tenant', acme.tenantId, configId);
+      const vouchedBy = await vouchedByNow(app.services.loader, 'tenant', acme.tenantId, configId);
       const session = {
         tenantId: acme.tenantId,
         subjectId: acme.adminId,

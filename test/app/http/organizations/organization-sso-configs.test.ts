@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   organization,
   organizationStream,
-  orgSsoSecretPlace,
+  orgSsoSecretLocation,
 } from '../../../../src/contexts/organizations/domain/organization.ts';
 import { startApp, type TestApp } from '../../../dsl/app.ts';
 import { newOrganization, type TestOrganization } from '../../../dsl/organization.ts';
@@ -38,7 +38,7 @@ describe('SSO configurations of an organization', () => {
     const { ssoConfigs } = await app.services.loader.load(organization, organizationStream(north.organizationId));
     const reference = ssoConfigs.get(configId)?.clientSecretRef;
     return reference
-      ? (await app.services.vault.get(north.organizationId, orgSsoSecretPlace(configId), reference))?.toString()
+      ? (await app.services.vault.get(north.organizationId, orgSsoSecretLocation(configId), reference))?.toString()
       : undefined;
   };
   const created = async (over: object = {}): Promise<{ id: string }> =>

@@ -8,7 +8,7 @@ import { vouchForDomain } from '../../../../src/app/cli/organization-commands.ts
 import { startApp, type TestApp } from '../../../dsl/app.ts';
 import { startOpenIdProvider, type TestOpenIdProvider } from '../../../dsl/openid-provider.ts';
 import { newOrganization, type TestOrganization } from '../../../dsl/organization.ts';
-import { cookiesOf, departs, returns } from '../../../dsl/sso-browser.ts';
+import { cookiesOf, startsSignIn, returnsFromProvider } from '../../../dsl/sso-browser.ts';
 
 const BASE = '/api/v1/org/auth/sso';
 const CALLBACK = `${BASE}/callback`;
@@ -40,8 +40,13 @@ const loginPath = (over: Record<string, string> = {}) =>
   `${BASE}/login?${new URLSearchParams({ slug: north.slug, ...over }).toString()}`;
 /** There, through the provider, and back; the callback's answer with what the browser holds afterwards. */
 const cameBack = async (over: Record<string, string> = {}) => {
-  const { address, cookie } = await departs(app.anonymous, loginPath(over));
-  const answer = await returns(app.anonymous, CALLBACK, (await provider.visit(address.href)).searchParams, cookie);
+  const { address, cookie } = await startsSignIn(app.anonymous, loginPath(over));
+  const answer = await returnsFromProvider(
+    app.anonymous,
+    CALLBACK,
+    (await provider.visit(address.href)).searchParams,
+    cookie,
+  );
   const location = answer.headers.get('location')!;
   const code = new URL(location, HOME).searchParams.get('org_sso_code') ?? '';
   return { location, code, cookie: cookiesOf(answer), answer };
@@ -290,19 +295,21 @@ describe('the single sign-on of an organization', () => {
     await configure();
     provider.signsIn({ email: north.email });
     const invalid = '/login?org_sso_error=invalid_state';
-    const { address, cookie, state } = await departs(app.anonymous, loginPath());
+    const { address, cookie, state } = await startsSignIn(app.anonymous, loginPath());
     const back = (await provider.visit(address.href)).searchParams;
     const altered = new URLSearchParams(back);
     altered.set('state', `${state.slice(0, -3)}AAA`);
-    expect((await returns(app.anonymous, CALLBACK, altered, cookie)).headers.get('location')).toBe(invalid);
-    expect((await returns(app.anonymous, CALLBACK, back, cookie)).headers.get('location')).toMatch(/org_sso_code=/);
-    expect((await returns(app.anonymous, CALLBACK, back, cookie)).headers.get('location')).toBe(invalid);
-    expect((await returns(app.anonymous, CALLBACK, {}, '')).headers.get('location')).toBe(invalid);
-    const other = await departs(app.anonymous, loginPath());
+    expect((await returnsFromProvider(app.anonymous, CALLBACK, altered, cookie)).headers.get('location')).toBe(invalid);
+    expect((await returnsFromProvider(app.anonymous, CALLBACK, back, cookie)).headers.get('location')).toMatch(
+      /org_sso_code=/,
+    );
+    expect((await returnsFromProvider(app.anonymous, CALLBACK, back, cookie)).headers.get('location')).toBe(invalid);
+    expect((await returnsFromProvider(app.anonymous, CALLBACK, {}, '')).headers.get('location')).toBe(invalid);
+    const other = await startsSignIn(app.anonymous, loginPath());
     expect(
-      (await returns(app.anonymous, CALLBACK, (await provider.visit(other.address.href)).searchParams, '')).headers.get(
-        'location',
-      ),
+      (
+        await returnsFromProvider(app.anonymous, CALLBACK, (await provider.visit(other.address.href)).searchParams, '')
+      ).headers.get('location'),
     ).toBe(invalid);
     expect((await refusals()).map(([reason]) => reason)).toEqual(['invalid_state', 'invalid_state', 'invalid_state']);
   });

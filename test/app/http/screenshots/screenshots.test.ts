@@ -3,7 +3,7 @@ import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { screenshotSweeping } from '../../../../src/contexts/screenshots/sweep-screenshots.ts';
-import { startApp, type Answer, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { startApp, type TestResponse, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { enrolledDevice, type EnrolledDevice } from '../../../dsl/enrolled-device.ts';
 import { browserPicture, multipart, png, type Upload } from '../../../dsl/pictures.ts';
 
@@ -45,7 +45,7 @@ describe('screenshots', () => {
     return eventId;
   }
 
-  const send = (upload: Upload, from = device): Promise<Answer> =>
+  const send = (upload: Upload, from = device): Promise<TestResponse> =>
     from.client.post('/api/v1/ext/screenshots', undefined, multipart(upload));
   const fieldsOf = (eventId: string, over: object = {}) => ({
     eventId,

@@ -7,7 +7,7 @@ import {
   type OpenIdProviderOptions,
   type TestOpenIdProvider,
 } from '../../../dsl/openid-provider.ts';
-import { cookiesOf, departs, returns } from '../../../dsl/sso-browser.ts';
+import { cookiesOf, startsSignIn, returnsFromProvider } from '../../../dsl/sso-browser.ts';
 
 const CALLBACK = '/api/v1/auth/sso/callback';
 const LOGIN = '/api/v1/auth/sso/login';
@@ -40,9 +40,9 @@ const loginPath = (over: Record<string, string> = {}) =>
   `${LOGIN}?${new URLSearchParams({ tenant_id: acme.tenantId, ...over }).toString()}`;
 /** There, through the provider, and back. */
 const signIn = async (peer: TestOpenIdProvider = provider, over: Record<string, string> = {}) => {
-  const { address, cookie } = await departs(app.anonymous, loginPath(over));
+  const { address, cookie } = await startsSignIn(app.anonymous, loginPath(over));
   const back = await peer.visit(address.href);
-  return { back, cookie, answer: await returns(app.anonymous, back.pathname, back.searchParams, cookie) };
+  return { back, cookie, answer: await returnsFromProvider(app.anonymous, back.pathname, back.searchParams, cookie) };
 };
 const refusals = async () => {
   await app.settled();
@@ -159,7 +159,7 @@ describe('a single sign-on over OpenID Connect', () => {
 
   it('asks with PKCE, state and nonce, and for nothing else than it is configured for', async () => {
     await configure(provider, { scopes: 'openid email' });
-    const { address, state, nonce, cookie } = await departs(app.anonymous, loginPath());
+    const { address, state, nonce, cookie } = await startsSignIn(app.anonymous, loginPath());
     expect(Object.fromEntries(address.searchParams)).toEqual({
       client_id: provider.clientId,
       redirect_uri: redirectUris[0],
@@ -228,27 +228,41 @@ describe('a single sign-on over OpenID Connect', () => {
     await configure();
     provider.signsIn({ email: acme.email });
     const invalid = { error: 'single sign-on failed: invalid_state' };
-    const first = await departs(app.anonymous, loginPath());
+    const first = await startsSignIn(app.anonymous, loginPath());
     const back = await provider.visit(first.address.href);
-    const other = await departs(app.anonymous, loginPath());
+    const other = await startsSignIn(app.anonymous, loginPath());
     // Somebody else's browser: without a cookie, with that of another sign-in, with the right name and another's secret.
-    expect((await returns(app.anonymous, CALLBACK, back.searchParams, '')).body).toEqual(invalid);
-    expect((await returns(app.anonymous, CALLBACK, back.searchParams, first.cookie)).body).toEqual(invalid);
-    const second = await departs(app.anonymous, loginPath());
+    expect((await returnsFromProvider(app.anonymous, CALLBACK, back.searchParams, '')).body).toEqual(invalid);
+    expect((await returnsFromProvider(app.anonymous, CALLBACK, back.searchParams, first.cookie)).body).toEqual(invalid);
+    const second = await startsSignIn(app.anonymous, loginPath());
     const injected = `${second.cookie.split('=')[0]}=${other.cookie.split('=')[1]}`;
     expect(
-      (await returns(app.anonymous, CALLBACK, (await provider.visit(second.address.href)).searchParams, injected)).body,
+      (
+        await returnsFromProvider(
+          app.anonymous,
+          CALLBACK,
+          (await provider.visit(second.address.href)).searchParams,
+          injected,
+        )
+      ).body,
     ).toEqual(invalid);
     // A sibling host can set a cookie for all of the domain, but none with the prefix: the attacker's own secret under the bare name.
-    const tossed = await departs(app.anonymous, loginPath());
+    const tossed = await startsSignIn(app.anonymous, loginPath());
     const bare = tossed.cookie.replace('__Host-', '');
     expect(
-      (await returns(app.anonymous, CALLBACK, (await provider.visit(tossed.address.href)).searchParams, bare)).body,
+      (
+        await returnsFromProvider(
+          app.anonymous,
+          CALLBACK,
+          (await provider.visit(tossed.address.href)).searchParams,
+          bare,
+        )
+      ).body,
     ).toEqual(invalid);
     const { answer, back: used, cookie } = await signIn();
     expect(answer.status).toBe(200);
     expect(cookiesOf(answer)).toMatch(/^__Host-castellan-sso-[0-9a-f]{16}=$/);
-    expect((await returns(app.anonymous, CALLBACK, used.searchParams, cookie)).body).toEqual(invalid);
+    expect((await returnsFromProvider(app.anonymous, CALLBACK, used.searchParams, cookie)).body).toEqual(invalid);
     expect((await refusals()).map(({ details }) => details.detail)).toEqual([
       'unknown or used',
       'another browser',
@@ -261,7 +275,7 @@ describe('a single sign-on over OpenID Connect', () => {
   it('is over after ten minutes', async () => {
     await configure();
     provider.signsIn({ email: acme.email });
-    const { address, cookie } = await departs(app.anonymous, loginPath());
+    const { address, cookie } = await startsSignIn(app.anonymous, loginPath());
     const back = await provider.visit(address.href);
     const { rows } = await app.services.database.owner.query<{ left: number }>(
       `with open as (select digest, extract(epoch from expires_at - now())::float8 as left from one_time_tokens where tenant_id = $1 and purpose = 'sso-state')
@@ -271,7 +285,7 @@ describe('a single sign-on over OpenID Connect', () => {
     expect(rows).toHaveLength(1);
     expect(rows[0]!.left).toBeGreaterThan(9 * 60);
     expect(rows[0]!.left).toBeLessThanOrEqual(10 * 60);
-    expect((await returns(app.anonymous, CALLBACK, back.searchParams, cookie)).body).toEqual({
+    expect((await returnsFromProvider(app.anonymous, CALLBACK, back.searchParams, cookie)).body).toEqual({
       error: 'single sign-on failed: invalid_state',
     });
   });
@@ -279,10 +293,10 @@ describe('a single sign-on over OpenID Connect', () => {
   it('of two hundred returns at once lets in one', async () => {
     await configure();
     provider.signsIn({ email: acme.email });
-    const { address, cookie } = await departs(app.anonymous, loginPath());
+    const { address, cookie } = await startsSignIn(app.anonymous, loginPath());
     const back = await provider.visit(address.href);
     const answers = await Promise.all(
-      Array.from({ length: 200 }, () => returns(app.anonymous, CALLBACK, back.searchParams, cookie)),
+      Array.from({ length: 200 }, () => returnsFromProvider(app.anonymous, CALLBACK, back.searchParams, cookie)),
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(199);
@@ -291,11 +305,11 @@ describe('a single sign-on over OpenID Connect', () => {
   it('is over when another provider has been put in its place meanwhile', async () => {
     const { id } = await configure();
     provider.signsIn({ email: acme.email });
-    const { address, cookie } = await departs(app.anonymous, loginPath());
+    const { address, cookie } = await startsSignIn(app.anonymous, loginPath());
     const back = await provider.visit(address.href);
     await acme.admin.put(`${CONFIGS}/${id}`, { isEnabled: false });
     await configure(provider, { isEnabled: true });
-    expect((await returns(app.anonymous, CALLBACK, back.searchParams, cookie)).body).toEqual({
+    expect((await returnsFromProvider(app.anonymous, CALLBACK, back.searchParams, cookie)).body).toEqual({
       error: 'single sign-on failed: sso_not_configured',
     });
   });
@@ -323,7 +337,7 @@ describe('a single sign-on over OpenID Connect', () => {
     expect(refused.answer.headers.get('location')).toBe(
       `/login?tenant_id=${acme.tenantId}&sso_error=account_not_found`,
     );
-    const again = await returns(app.anonymous, CALLBACK, refused.back.searchParams, refused.cookie);
+    const again = await returnsFromProvider(app.anonymous, CALLBACK, refused.back.searchParams, refused.cookie);
     expect(again.headers.get('location')).toBe(`/login?tenant_id=${acme.tenantId}&sso_error=invalid_state`);
   });
 

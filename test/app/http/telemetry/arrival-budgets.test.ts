@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ArrivalBudgets } from '../../../../src/platform/arrivals/arrival-budgets.ts';
-import { OBSERVATIONS } from '../../../../src/contexts/telemetry/observation-allowance.ts';
+import { OBSERVATION_BUDGET } from '../../../../src/contexts/telemetry/observation-allowance.ts';
 import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { enrolledDevice, type EnrolledDevice } from '../../../dsl/enrolled-device.ts';
 
@@ -33,13 +33,15 @@ describe('what a device may report, counted by arrival', () => {
   });
 
   const observations = (deviceId: string, amount: number) => [
-    { name: `observations/${deviceId}`, size: OBSERVATIONS, amount },
+    { name: `observations/${deviceId}`, size: OBSERVATION_BUDGET, amount },
   ];
   /** A device that has so many left. */
   const deviceWith = async (left: number) => {
     const device = await enrolledDevice(app, acme);
     devices.push(device);
-    expect(await budgets.take(acme.tenantId, observations(device.deviceId, OBSERVATIONS.capacity - left))).toBe(0);
+    expect(await budgets.take(acme.tenantId, observations(device.deviceId, OBSERVATION_BUDGET.capacity - left))).toBe(
+      0,
+    );
     return device;
   };
   const pass = (deviceId: string, ms: number) =>
@@ -84,14 +86,14 @@ describe('what a device may report, counted by arrival', () => {
   });
 
   it('admits fourteen days of a browser that was offline, in one batch or in many', async () => {
-    const { client } = await deviceWith(OBSERVATIONS.capacity);
+    const { client } = await deviceWith(OBSERVATION_BUDGET.capacity);
     const events = Array.from({ length: 15 }, (_, days) => visits(33, days)).flat();
     expect((await client.post(EVENTS, { events })).body).toEqual({
       accepted: events.length,
       duplicates: 0,
       rejected: [],
     });
-    expect(OBSERVATIONS).toEqual({ capacity: 14 * OBSERVATIONS.perDay, perDay: 20_000 });
+    expect(OBSERVATION_BUDGET).toEqual({ capacity: 14 * OBSERVATION_BUDGET.perDay, perDay: 20_000 });
   });
 
   describe('of technologies', () => {

@@ -2,23 +2,23 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { HeadSealer } from '../../../../src/contexts/audit/head-sealer.ts';
 import { SealAlarms } from '../../../../src/contexts/audit/seal-alarms.ts';
-import { abandon, copyLog, discard } from '../../../../src/app/cli/log.ts';
-import { diff } from '../../../../src/app/cli/projections.ts';
+import { abandonLogCopy, copyLog, discardCopiedLog } from '../../../../src/app/cli/log.ts';
+import { diffModels } from '../../../../src/app/cli/projections.ts';
 import { restoreAcceptLog, restoreRebuildFromLog, restoreStatus } from '../../../../src/app/cli/restore.ts';
-import type { House } from '../../../../src/app/compose/compose.ts';
+import type { Application } from '../../../../src/app/compose/compose.ts';
 import { EventStoreDbEventStore } from '../../../../src/platform/eventstore/eventstoredb/eventstoredb-event-store.ts';
 import { PostgresEventStore } from '../../../../src/platform/eventstore/postgres/postgres-event-store.ts';
 import type { EventStore, StoredEvent } from '../../../../src/platform/eventstore/port.ts';
 import { START } from '../../../../src/platform/kernel/event.ts';
-import { contentOf } from '../../../../src/contexts/installation/log-copy/tenant-hashes.ts';
+import { hashedContentOf } from '../../../../src/contexts/installation/log-copy/tenant-hashes.ts';
 import { httpClient, settle, startApp, type Client, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { enrolledDevice, type EnrolledDevice } from '../../../dsl/enrolled-device.ts';
 import { mustAppend, newAppend, newTenant } from '../../../contracts/event-store/sample.ts';
-import { readEverything } from '../../../contracts/event-store/feed-pages.ts';
+import { readEverything } from '../../../contracts/event-store/all-stream-pages.ts';
 import { ANY } from '../../../fixtures/eventstoredb/event-log.ts';
 import { death } from '../../../fixtures/eventstoredb/crashes.ts';
 import { startStandIn, type StandIn } from '../../../fixtures/eventstoredb/stand-in.ts';
-import { start, withOperator, type Standing } from './standing.ts';
+import { start, withOperator, type Standing } from './log-copy-state.ts';
 
 const PATIENTLY = { timeout: 30_000 };
 const silently = () => undefined;
@@ -33,18 +33,19 @@ const copying = (
   );
 
 /** What is said of events, without where they stand. Seals and what the tests add apart. */
-const contents = (events: readonly StoredEvent[]) => events.filter(({ type }) => type !== '$trimmed').map(contentOf);
+const contents = (events: readonly StoredEvent[]) =>
+  events.filter(({ type }) => type !== '$trimmed').map(hashedContentOf);
 const everything = async (store: EventStore) => contents(await readEverything(store, START));
 
-async function expectWell({ services }: { services: House['services'] }): Promise<void> {
+async function expectWell({ services }: { services: Application['services'] }): Promise<void> {
   await settle(services);
   const said: string[] = [];
   const spy = vi.spyOn(console, 'log').mockImplementation((line: string) => void said.push(line));
-  const found = await diff(services, services.models).finally(() => spy.mockRestore());
+  const found = await diffModels(services, services.models).finally(() => spy.mockRestore());
   expect({ found, differing: said.filter((line) => !line.startsWith('same')) }).toEqual({ found: 0, differing: [] });
 }
 
-const checkpoints = async ({ database }: House['services']) =>
+const checkpoints = async ({ database }: Application['services']) =>
   (await database.projector.query('select name, version, generation, position, epoch from cursors order by 1, 2, 3'))
     .rows;
 const audit = async (admin: Client) =>
@@ -134,11 +135,11 @@ describe('copying the log of an installation', () => {
       const before = await everything(app.services.store);
       const alerts = await alertsOf(tenant.admin);
       await expect(copying(app, { to: url, finish: true })).rejects.toThrow('still works on');
-      await app.house.stop();
+      await app.application.stop();
       expect(await copying(app, { to: url, finish: true })).toBe(0);
 
       const moved = await start(app, url, true);
-      closers.push(() => moved.house.stop());
+      closers.push(() => moved.application.stop());
       expect((await everything(moved.services.store)).slice(0, before.length)).toEqual(before);
       await expectSameInstallation(moved, tenant, alerts);
       // Here goes what only this store holds: a claim, an alert, a seal, an event of telemetry.
@@ -152,14 +153,14 @@ describe('copying the log of an installation', () => {
       await expect.poll(async () => (await alertsOf(admin)).length, PATIENTLY).toBe(2);
       await expectWell(moved);
       const later = await alertsOf(admin);
-      await moved.house.stop();
+      await moved.application.stop();
       const former = new EventStoreDbEventStore(url);
       closers.push(() => former.close());
       const gone = await everything(former);
 
       // And back, where the log that was left has to be deleted first.
       await expect(copying(app, { from: url })).rejects.toThrow('castellan log discard');
-      await withOperator(app, url, discard);
+      await withOperator(app, url, discardCopiedLog);
       let reads = 0;
       node.faults = (method) => (method === 'read' && ++reads > 6 ? death() : undefined);
       await expect(copying(app, { from: url })).rejects.toThrow();
@@ -167,7 +168,7 @@ describe('copying the log of an installation', () => {
       expect(await copying(app, { from: url, finish: true })).toBe(0);
 
       const home = await start(app, undefined, true);
-      closers.push(() => home.house.stop());
+      closers.push(() => home.application.stop());
       expect((await everything(home.services.store)).slice(0, gone.length)).toEqual(gone);
       await expectSameInstallation(home, tenant, later);
       expect((await home.as(tenant).post('/api/v1/admin/groups', { name: 'Legal' })).status).toBe(409);
@@ -190,7 +191,7 @@ describe('copying the log of an installation', () => {
       const other = await startStandIn();
       closers.push(() => other.stop());
       await copying(app, { to: other.connectionString });
-      await withOperator(app, undefined, abandon);
+      await withOperator(app, undefined, abandonLogCopy);
       await expect(copying(app, { to: other.connectionString })).rejects.toThrow('already holds events');
       // Given up, it leaves the service as it was.
       expect(await app.services.store.head()).toBeGreaterThan(0n);
@@ -203,10 +204,10 @@ describe('copying the log of an installation', () => {
     app = await startApp();
     await app.newTenant();
     await settle(app.services);
-    await app.house.stop();
+    await app.application.stop();
     expect(await copying(app, { to: node.connectionString, finish: true })).toBe(0);
     const forgotten = await start(app, undefined, false);
-    closers.push(() => forgotten.house.stop());
+    closers.push(() => forgotten.application.stop());
     const store = new PostgresEventStore(forgotten.services.database.store, forgotten.services.database.config);
     await expect(store.append(newAppend(newTenant()))).rejects.toThrow();
     await store.close();
@@ -220,13 +221,13 @@ describe('copying the log of an installation', () => {
       app = await startApp();
       const { tenant } = await populated();
       const alerts = await alertsOf(tenant.admin);
-      await app.house.stop();
+      await app.application.stop();
       const url = node.connectionString;
 
       const expectTold = async (given: string | undefined, sentence: string) => {
         const misled = await start(app, given, true);
         expect(misled.services.trust.doubt).toEqual({ kind: 'contradicted', mismatch: 'log_moved', reason: sentence });
-        const { status, body } = await httpClient(misled.house.addresses.http, {}).get('/ready');
+        const { status, body } = await httpClient(misled.application.addresses.http, {}).get('/ready');
         expect([status, body.reason]).toEqual([503, sentence]);
         const lines: string[] = [];
         expect((await restoreStatus(misled.services, (line) => lines.push(line))).mismatch?.kind).toBe('log_moved');
@@ -236,7 +237,7 @@ describe('copying the log of an installation', () => {
         await expect(restoreAcceptLog(misled.services, asked, silently)).rejects.toThrow(sentence);
         await expect(restoreRebuildFromLog(misled.services, asked, silently)).rejects.toThrow(sentence);
         expect(await checkpoints(misled.services)).toEqual(before);
-        await misled.house.stop();
+        await misled.application.stop();
       };
 
       expect(await copying(app, { to: url, finish: true })).toBe(0);
@@ -244,9 +245,9 @@ describe('copying the log of an installation', () => {
       await expectTold(undefined, 'the event log was moved to EventStoreDB: set EVENTSTORE_URL');
       const moved = await start(app, url, true);
       await expectSameInstallation(moved, tenant, alerts);
-      await moved.house.stop();
+      await moved.application.stop();
 
-      await withOperator(app, url, discard);
+      await withOperator(app, url, discardCopiedLog);
       await expectTold(undefined, 'the event log was moved to EventStoreDB: set EVENTSTORE_URL');
       expect(await copying(app, { from: url, finish: true })).toBe(0);
       await expect(copying(app, { from: url, finish: true })).rejects.toThrow(
@@ -254,7 +255,7 @@ describe('copying the log of an installation', () => {
       );
       await expectTold(url, 'the event log is in PostgreSQL: take EVENTSTORE_URL away');
       const home = await start(app, undefined, true);
-      closers.push(() => home.house.stop());
+      closers.push(() => home.application.stop());
       await expectSameInstallation(home, tenant, alerts);
     },
   );

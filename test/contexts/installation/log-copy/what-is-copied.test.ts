@@ -17,7 +17,7 @@ import {
   newTenant,
 } from '../../../contracts/event-store/sample.ts';
 import { startStandIn, type StandIn } from '../../../fixtures/eventstoredb/stand-in.ts';
-import { start } from './standing.ts';
+import { start } from './log-copy-state.ts';
 
 const DAY_SECONDS = 86_400;
 
@@ -55,7 +55,7 @@ const add = (to: Append, expectedRevision: bigint, over: Partial<Append> = {}): 
   ...to,
   expectedRevision,
   events: newEvents(1),
-  take: [],
+  claim: [],
   release: [],
   ...over,
 });
@@ -64,7 +64,7 @@ describe('a copy of the log in EventStoreDB', { timeout: 60_000 }, () => {
   it('has times, claims and what became of them since the copy began', async () => {
     const tenantId = newTenant();
     const [kept, passedOn, given] = [newClaim(tenantId), newClaim(tenantId), newClaim(tenantId)];
-    const first = newAppend(tenantId, { events: newEvents(2), take: [kept, passedOn, given] });
+    const first = newAppend(tenantId, { events: newEvents(2), claim: [kept, passedOn, given] });
     const second = newAppend(tenantId);
     await mustAppend(source, first);
     await mustAppend(source, second);
@@ -76,14 +76,14 @@ describe('a copy of the log in EventStoreDB', { timeout: 60_000 }, () => {
     expect(await target.claimHolder(passedOn)).toBe(first.stream);
 
     await mustAppend(source, add(first, 1n, { release: [passedOn, given] }));
-    await mustAppend(source, add(second, 0n, { take: [passedOn] }));
+    await mustAppend(source, add(second, 0n, { claim: [passedOn] }));
     await copied();
     expect(await Promise.all([kept, passedOn, given].map((claim) => target.claimHolder(claim)))).toEqual([
       first.stream,
       second.stream,
       undefined,
     ]);
-    const rival = newAppend(tenantId, { take: [kept] });
+    const rival = newAppend(tenantId, { claim: [kept] });
     expect(await target.append(rival)).toMatchObject({ kind: 'claimed', holder: first.stream });
   });
 
@@ -141,7 +141,7 @@ describe('a copy of the log in EventStoreDB', { timeout: 60_000 }, () => {
     const positions: bigint[] = [];
     for (const append of appends) positions.push((await mustAppend(source, append)).position);
     await app.settled();
-    await app.house.stop();
+    await app.application.stop();
     const operator = await start(app, undefined, false);
     const { owner } = operator.services.database;
     const log = operator.services.store;
@@ -189,6 +189,6 @@ describe('a copy of the log in EventStoreDB', { timeout: 60_000 }, () => {
       idsOf(parked),
     );
     await close();
-    await operator.house.stop();
+    await operator.application.stop();
   });
 });

@@ -3,7 +3,7 @@ import {
   assertionIn,
   signatureIn,
   signed,
-  type Said,
+  type SamlResponseOptions,
   type SamlIdentityProvider,
   type SigningPair,
 } from '../../../dsl/saml-identity-provider.ts';
@@ -12,7 +12,7 @@ export interface Attack {
   readonly name: string;
   readonly reason: SamlRefusal;
   /** The response, in base64, that pretends to be what was said. */
-  readonly make: (said: Said) => Promise<string>;
+  readonly make: (said: SamlResponseOptions) => Promise<string>;
 }
 
 const base64 = (xml: string): string => Buffer.from(xml).toString('base64');
@@ -34,7 +34,7 @@ const forged = (assertionXml: string): string =>
  * Somorovsky et al. ("On Breaking SAML", 2012), and what each omitted check of SAML Profiles §4.1.4 lets in.
  */
 export function attackCorpus(provider: SamlIdentityProvider, stranger: SigningPair): Attack[] {
-  const responding = (name: string, reason: SamlRefusal, over: Partial<Said>): Attack => ({
+  const responding = (name: string, reason: SamlRefusal, over: Partial<SamlResponseOptions>): Attack => ({
     name,
     reason,
     make: async (said) => base64(await provider.respond({ ...said, ...over })),
@@ -42,8 +42,8 @@ export function attackCorpus(provider: SamlIdentityProvider, stranger: SigningPa
   const changing = (
     name: string,
     reason: SamlRefusal,
-    change: (xml: string, said: Said) => string,
-    over: Partial<Said> = {},
+    change: (xml: string, said: SamlResponseOptions) => string,
+    over: Partial<SamlResponseOptions> = {},
   ): Attack => ({
     name,
     reason,

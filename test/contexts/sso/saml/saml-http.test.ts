@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SamlRefused } from '../../../../src/contexts/sso/saml/refused.ts';
 import { useOnce } from '../../../../src/contexts/sso/saml/used-assertions.ts';
 import { newAuthority } from '../../../../src/platform/pki/new-authority.ts';
-import { startApp, type Answer, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { startApp, type TestResponse, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import {
   newSigningPair,
   startSamlIdentityProvider,
@@ -55,7 +55,7 @@ describe('the SAML sign-in of a tenant', () => {
     app.anonymous.get(
       `/api/v1/auth/saml/login?${new URLSearchParams({ tenant_id: tenant.tenantId, ...query }).toString()}`,
     );
-  const post = ({ samlResponse, relayState }: Posted): Promise<Answer> =>
+  const post = ({ samlResponse, relayState }: Posted): Promise<TestResponse> =>
     app.anonymous.send('POST', CALLBACK, {
       raw: new URLSearchParams({ SAMLResponse: samlResponse, RelayState: relayState }).toString(),
       headers: { 'content-type': 'application/x-www-form-urlencoded' },

@@ -9,7 +9,7 @@ import { adminUserView } from '../../../../../queries/admins/admin-user-view.ts'
 import { getAdminUser } from '../../../../../queries/admins/get-admin-user.ts';
 import { listAdminUsers } from '../../../../../queries/admins/list-admin-users.ts';
 import { emailField, newPassword } from '../../../../contexts/identity/domain/password-rule.ts';
-import { roles, roleSchema } from '../../../../contexts/identity/domain/roles.ts';
+import { adminRoles, adminRoleSchema } from '../../../../contexts/identity/domain/roles.ts';
 import { randomPassword } from '../../../../contexts/identity/passwords.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin, adminReauthenticated, adminReauthenticatedWhere } from '../../access.ts';
@@ -36,7 +36,7 @@ export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
       path: base,
       access: admin('admin-users:read'),
       summary: 'All admins of the tenant, newest first',
-      answer: z.object({ adminUsers: z.array(adminUserView), total: z.int() }),
+      response: z.object({ adminUsers: z.array(adminUserView), total: z.int() }),
       handle: ({ ask }) => ask(listAdminUsers, undefined),
     }),
     route({
@@ -45,9 +45,9 @@ export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
       access: adminReauthenticatedWhere('admin-users:write', 'roleType is super_admin or admin'),
       summary:
         'Add an admin; without a password a temporary one is made, shown once, good for seven days and to be changed',
-      body: z.object({ email: emailField, displayName, roleType: roleSchema, password: newPassword.optional() }),
+      body: z.object({ email: emailField, displayName, roleType: adminRoleSchema, password: newPassword.optional() }),
       status: 201,
-      answer: adminUserView.extend({
+      response: adminUserView.extend({
         temporaryPassword: z.string().optional(),
         temporaryPasswordExpiresAt: z.iso.datetime().optional(),
       }),
@@ -73,15 +73,15 @@ export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
       path: `${base}/roles`,
       access: admin('roles:read'),
       summary: 'The roles that an admin can have',
-      answer: z.object({ roles: z.array(roleSchema), total: z.int() }),
-      handle: async () => ({ roles: [...roles], total: roles.length }),
+      response: z.object({ roles: z.array(adminRoleSchema), total: z.int() }),
+      handle: async () => ({ roles: [...adminRoles], total: adminRoles.length }),
     }),
     route({
       ...one,
       method: 'GET',
       access: admin('admin-users:read'),
       summary: 'One admin',
-      answer: adminUserView,
+      response: adminUserView,
       handle: ({ ask, params: { userID } }) => ask(getAdminUser, { adminId: userID }),
     }),
     route({
@@ -95,10 +95,10 @@ export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
       body: z.object({
         email: emailField.optional(),
         displayName: displayName.optional(),
-        roleType: roleSchema.optional(),
+        roleType: adminRoleSchema.optional(),
         status: z.enum(['active', 'suspended']).optional(),
       }),
-      answer: adminUserView,
+      response: adminUserView,
       handle: async ({ run, ask, params: { userID }, body, principal: { reauthenticated } }) => {
         await run(updateAdminUser, { ...body, adminId: userID, reauthenticated });
         return ask(getAdminUser, { adminId: userID });
@@ -120,7 +120,7 @@ export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
       access: adminReauthenticated('admin-users:write'),
       summary:
         "Replace an admin's password by a temporary one, shown once, good for seven days and to be changed; their sessions end",
-      answer: z.object({
+      response: z.object({
         temporaryPassword: z.string(),
         temporaryPasswordExpiresAt: z.iso.datetime(),
         message: z.string(),
@@ -144,7 +144,7 @@ export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
       access: admin('admin-users:write'),
       summary: 'Let an admin use the mobile app or not; without a body the other way than now',
       body: z.object({ mobileAccess: z.boolean().nullish() }).nullish(),
-      answer: adminUserView,
+      response: adminUserView,
       handle: async ({ run, ask, params: { userID }, body }) => {
         await run(setAdminMobileAccess, { adminId: userID, mobileAccess: body?.mobileAccess ?? undefined });
         return ask(getAdminUser, { adminId: userID });

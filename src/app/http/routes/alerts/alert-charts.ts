@@ -10,7 +10,7 @@ import { triageMetrics, triageMetricsView } from '../../../../../queries/alerts/
 import { securityPosture, securityPostureView } from '../../../../../queries/dashboard/security-posture.ts';
 import { timeframes } from '../../../../contexts/alerts/domain/timeframe.ts';
 import { admin } from '../../access.ts';
-import { dateRangeQuery, inOrder, notInOrder } from '../../list-query.ts';
+import { dateRangeQuery, isOrderedRange, rangeOrderIssue } from '../../list-query.ts';
 import { route, type RouteGroup } from '../../route.ts';
 
 const base = '/api/v1/admin/alerts';
@@ -26,7 +26,7 @@ export const alertChartRoutes: RouteGroup = {
       access: admin('alerts:read'),
       summary: 'How many alerts were raised, by day or by hour',
       query: timeframeQuery,
-      answer: alertTrendView,
+      response: alertTrendView,
       handle: ({ ask, query: { timeframe } }) => ask(alertTrend, { timeframe, now: Date.now() }),
     }),
     route({
@@ -35,7 +35,7 @@ export const alertChartRoutes: RouteGroup = {
       access: admin('alerts:read'),
       summary: 'How many alerts were raised, by day or by hour and by severity as it is now',
       query: timeframeQuery,
-      answer: alertTrendBySeverityView,
+      response: alertTrendBySeverityView,
       handle: ({ ask, query: { timeframe } }) => ask(alertTrendBySeverity, { timeframe, now: Date.now() }),
     }),
     route({
@@ -43,8 +43,8 @@ export const alertChartRoutes: RouteGroup = {
       path: `${base}/aggregated`,
       access: admin('alerts:read'),
       summary: 'Alerts of the same type on the same domain, together, the latest first',
-      query: z.object(dateRangeQuery).refine(inOrder, notInOrder),
-      answer: z.object({ aggregates: z.array(alertAggregateView), total: z.int() }),
+      query: z.object(dateRangeQuery).refine(isOrderedRange, rangeOrderIssue),
+      response: z.object({ aggregates: z.array(alertAggregateView), total: z.int() }),
       handle: ({ ask, query }) => ask(aggregatedAlerts, { from: query.start_date, to: query.end_date }),
     }),
     route({
@@ -53,7 +53,7 @@ export const alertChartRoutes: RouteGroup = {
       access: admin('alerts:read'),
       summary: 'How fast alerts are acknowledged and closed, and how many',
       query: timeframeQuery,
-      answer: triageMetricsView,
+      response: triageMetricsView,
       handle: ({ ask, query: { timeframe } }) => ask(triageMetrics, { timeframe, now: Date.now() }),
     }),
     route({
@@ -61,7 +61,7 @@ export const alertChartRoutes: RouteGroup = {
       path: '/api/v1/admin/security-posture',
       access: admin('overview:read'),
       summary: 'A score for how well the tenant is protected, and what it is made of',
-      answer: securityPostureView,
+      response: securityPostureView,
       handle: ({ ask }) => ask(securityPosture, { now: Date.now() }),
     }),
   ],

@@ -19,7 +19,7 @@ import {
 } from '../../../../contexts/alerts/domain/vocabulary.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin } from '../../access.ts';
-import { dateRangeQuery, inOrder, notInOrder, pageQuery, paginatedView, toPage } from '../../list-query.ts';
+import { dateRangeQuery, isOrderedRange, rangeOrderIssue, pageQuery, paginatedView, toPage } from '../../list-query.ts';
 import { route, type RouteGroup } from '../../route.ts';
 
 const base = '/api/v1/admin/alerts';
@@ -43,8 +43,8 @@ export const alertRoutes: RouteGroup = {
           alert_type: alertTypeSchema.optional(),
           status: z.enum(alertStatuses).optional(),
         })
-        .refine(inOrder, notInOrder),
-      answer: z.object({ alerts: z.array(alertView), ...paginatedView }),
+        .refine(isOrderedRange, rangeOrderIssue),
+      response: z.object({ alerts: z.array(alertView), ...paginatedView }),
       handle: ({ ask, query }) =>
         ask(listAlerts, {
           ...toPage(query),
@@ -60,8 +60,8 @@ export const alertRoutes: RouteGroup = {
       path: `${base}/stats`,
       access: admin('alerts:read'),
       summary: 'Alerts counted by status, severity and type',
-      query: z.object(dateRangeQuery).refine(inOrder, notInOrder),
-      answer: z.object({
+      query: z.object(dateRangeQuery).refine(isOrderedRange, rangeOrderIssue),
+      response: z.object({
         total: z.int(),
         open: z.int(),
         acknowledged: z.int(),
@@ -79,7 +79,7 @@ export const alertRoutes: RouteGroup = {
       access: admin('alerts:read'),
       summary: 'One alert',
       params,
-      answer: alertView,
+      response: alertView,
       handle: ({ ask, params: { alertID } }) => ask(getAlert, { alertId: alertID }),
     }),
     route({
@@ -88,7 +88,7 @@ export const alertRoutes: RouteGroup = {
       access: admin('alerts:read'),
       summary: 'Alerts of the same user, domain or device around the same time, with the reason',
       params,
-      answer: z.object({ alerts: z.array(alertView.extend({ reasons: z.array(z.string()) })), total: z.int() }),
+      response: z.object({ alerts: z.array(alertView.extend({ reasons: z.array(z.string()) })), total: z.int() }),
       handle: ({ ask, params: { alertID } }) => ask(relatedAlerts, { alertId: alertID }),
     }),
     route({
@@ -98,7 +98,7 @@ export const alertRoutes: RouteGroup = {
       summary: 'Acknowledge an open alert',
       params,
       body: z.object({ notes: longText.nullish() }).nullish(),
-      answer: alertView,
+      response: alertView,
       handle: async ({ run, ask, params: { alertID: alertId }, body }) => {
         await run(acknowledgeAlert, { alertId, notes: body?.notes ?? null });
         return ask(getAlert, { alertId });
@@ -111,7 +111,7 @@ export const alertRoutes: RouteGroup = {
       summary: 'Resolve an alert as a true or false positive',
       params,
       body: z.object({ status: z.enum(['resolved', 'false_positive']), resolution: longText.nullish() }),
-      answer: alertView,
+      response: alertView,
       handle: async ({ run, ask, params: { alertID: alertId }, body }) => {
         await run(resolveAlert, { alertId, status: body.status, resolution: body.resolution ?? null });
         return ask(getAlert, { alertId });
@@ -124,7 +124,7 @@ export const alertRoutes: RouteGroup = {
       summary: 'Assign an alert to an admin, or to nobody',
       params,
       body: z.object({ assigneeId: uuid().nullable() }),
-      answer: alertView,
+      response: alertView,
       handle: async ({ run, ask, params: { alertID: alertId }, body }) => {
         await run(assignAlert, { alertId, assigneeId: body.assigneeId });
         return ask(getAlert, { alertId });
@@ -136,7 +136,7 @@ export const alertRoutes: RouteGroup = {
       access: admin('alerts:write'),
       summary: 'Take a free alert',
       params,
-      answer: alertView,
+      response: alertView,
       handle: async ({ run, ask, principal, params: { alertID: alertId } }) => {
         await run(claimAlert, { alertId, adminId: principal.adminId });
         return ask(getAlert, { alertId });
@@ -149,7 +149,7 @@ export const alertRoutes: RouteGroup = {
       summary: 'Open an alert again',
       params,
       body: z.object({ notes: longText.nullish() }).nullish(),
-      answer: alertView,
+      response: alertView,
       handle: async ({ run, ask, params: { alertID: alertId }, body }) => {
         await run(reopenAlert, { alertId, notes: body?.notes ?? null });
         return ask(getAlert, { alertId });
@@ -162,7 +162,7 @@ export const alertRoutes: RouteGroup = {
       summary: 'Change the severity of an alert',
       params,
       body: z.object({ severity: severitySchema, reason: longText.nullish() }),
-      answer: alertView,
+      response: alertView,
       handle: async ({ run, ask, params: { alertID: alertId }, body }) => {
         await run(changeAlertSeverity, { alertId, severity: body.severity, reason: body.reason ?? null });
         return ask(getAlert, { alertId });
@@ -179,7 +179,7 @@ export const alertRoutes: RouteGroup = {
         policyId: uuid().nullish(),
         policyName: z.string().max(200).nullish(),
       }),
-      answer: alertView,
+      response: alertView,
       handle: async ({ run, ask, params: { alertID: alertId }, body }) => {
         await run(recordAlertPolicyAction, {
           alertId,

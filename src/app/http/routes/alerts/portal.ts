@@ -38,7 +38,7 @@ export const portalRoutes: RouteGroup<PortalRouteDependencies> = {
       summary:
         'Send an alert to the central portal; 503 where it cannot be reached, in which case it is tried again later',
       params: z.object({ alertID: uuid() }),
-      answer: z.object({ forwarded: z.literal(true), forwardedAt: z.iso.datetime(), portalAlertId: z.string() }),
+      response: z.object({ forwarded: z.literal(true), forwardedAt: z.iso.datetime(), portalAlertId: z.string() }),
       handle: async ({ ask, principal, services, request, fresh, params: { alertID: alertId } }) => {
         await ask(getAlert, { alertId });
         if (!services.portal.isConfigured) throw new FailureError(unavailable());
@@ -71,7 +71,7 @@ export const portalRoutes: RouteGroup<PortalRouteDependencies> = {
       path: '/api/v1/admin/portal/status',
       access: admin('portal:read'),
       summary: 'Whether the central portal is configured and answers',
-      answer: z.object({
+      response: z.object({
         configured: z.boolean(),
         connected: z.boolean(),
         portalUrl: z.string().nullable(),

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { auditRecordView, type AuditLogFilter } from '../../../../../queries/audit/audit-log-view.ts';
-import { dateRangeQuery, inOrder, notInOrder, pageQuery, paginatedView } from '../../list-query.ts';
+import { dateRangeQuery, isOrderedRange, rangeOrderIssue, pageQuery, paginatedView } from '../../list-query.ts';
 
 const word = z.string().max(200).optional();
 
 /** How an audit log is filtered (interface, "Audit log"): a tenant's and an organization's alike. */
-export const filterQuery = { ...dateRangeQuery, actor_id: word, action: word, resource_type: word };
+export const auditLogFilterQuery = { ...dateRangeQuery, actor_id: word, action: word, resource_type: word };
 
 type AskedFilter = Partial<
   Record<'actor_id' | 'action' | 'resource_type' | 'start_date' | 'end_date', string | undefined>
 >;
 
-export const toFilter = (query: AskedFilter): AuditLogFilter => ({
+export const toAuditLogFilter = (query: AskedFilter): AuditLogFilter => ({
   actorId: query.actor_id,
   action: query.action,
   resourceType: query.resource_type,
@@ -19,8 +19,10 @@ export const toFilter = (query: AskedFilter): AuditLogFilter => ({
   to: query.end_date,
 });
 
-export const auditListQuery = z.object({ ...pageQuery, ...filterQuery }).refine(inOrder, notInOrder);
-export const auditListAnswer = z.object({ auditLogs: z.array(auditRecordView), ...paginatedView });
+export const auditListQuery = z
+  .object({ ...pageQuery, ...auditLogFilterQuery })
+  .refine(isOrderedRange, rangeOrderIssue);
+export const auditListResponse = z.object({ auditLogs: z.array(auditRecordView), ...paginatedView });
 
 export const verdictView = z.object({
   valid: z.boolean(),

@@ -3,11 +3,17 @@ import type { AuditRecordView } from '../../../../../queries/audit/audit-log-vie
 import { exportAuditLog } from '../../../../../queries/audit/export-audit-log.ts';
 import { listAuditLog } from '../../../../../queries/audit/list-audit-log.ts';
 import { admin } from '../../access.ts';
-import { auditListAnswer, auditListQuery, filterQuery, toFilter, verdictView } from './audit-log-query.ts';
+import {
+  auditListResponse,
+  auditListQuery,
+  auditLogFilterQuery,
+  toAuditLogFilter,
+  verdictView,
+} from './audit-log-query.ts';
 import { verifyTenant, type VerifyDependencies } from '../../../../contexts/audit/verify.ts';
 import { asCsv, asJsonArray } from '../../exported-rows.ts';
 import { sendExport } from '../../send-export.ts';
-import { inOrder, notInOrder, toPage } from '../../list-query.ts';
+import { isOrderedRange, rangeOrderIssue, toPage } from '../../list-query.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import type { EventCodec } from '../../../../platform/eventstore/codec.ts';
 import type { TenantReads } from '../../../../platform/kernel/query.ts';
@@ -55,9 +61,9 @@ export const auditLogRoutes: RouteGroup<AuditLogRouteDependencies> = {
       access: admin('audit:read'),
       summary: 'Who decided what and when, newest first',
       query: auditListQuery,
-      answer: auditListAnswer,
+      response: auditListResponse,
       handle: ({ ask, query, services: { codec } }) =>
-        ask(listAuditLog, { ...toPage(query), ...toFilter(query), reveal: (events) => codec.reveal(events) }),
+        ask(listAuditLog, { ...toPage(query), ...toAuditLogFilter(query), reveal: (events) => codec.reveal(events) }),
     }),
     route({
       method: 'GET',
@@ -65,11 +71,11 @@ export const auditLogRoutes: RouteGroup<AuditLogRouteDependencies> = {
       access: admin('audit:export'),
       summary: 'The audit log as a file, oldest first',
       query: z
-        .object({ ...filterQuery, format: z.enum(['csv', 'json']).optional().default('json') })
-        .refine(inOrder, notInOrder),
-      answer: { media: 'application/json' },
+        .object({ ...auditLogFilterQuery, format: z.enum(['csv', 'json']).optional().default('json') })
+        .refine(isOrderedRange, rangeOrderIssue),
+      response: { media: 'application/json' },
       handle: async ({ query, services, principal, reply }) => {
-        const records = exportAuditLog(services.reads(principal.tenantId), toFilter(query), (events) =>
+        const records = exportAuditLog(services.reads(principal.tenantId), toAuditLogFilter(query), (events) =>
           services.codec.reveal(events),
         );
         const file = {
@@ -86,7 +92,7 @@ export const auditLogRoutes: RouteGroup<AuditLogRouteDependencies> = {
       path: `${base}/verify`,
       access: admin('audit:read'),
       summary: 'Replays the event log and compares: 200 also when the chain does not hold',
-      answer: verdictView,
+      response: verdictView,
       handle: ({ services, principal: { tenantId } }) =>
         services.limits.verifications.run(tenantId, () => verifyTenant(services, tenantId)),
     }),

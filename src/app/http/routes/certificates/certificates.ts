@@ -11,7 +11,7 @@ import type { TenantId } from '../../../../platform/kernel/ids.ts';
 import type { RevocationList } from '../../../../platform/pki/revocation-list.ts';
 import { admin, adminReauthenticated } from '../../access.ts';
 import { pemField, refuseLargePem } from './pem-field.ts';
-import { routeWith, type Call, type RouteGroup } from '../../route.ts';
+import { routeWith, type HandlerContext, type RouteGroup } from '../../route.ts';
 import type { WithCertificates } from '../../../../../commands/ports.ts';
 import type { Limits } from '../../../config/limits.ts';
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';
@@ -29,7 +29,7 @@ const base = '/api/v1/admin/certificates/ca';
 async function revocationListOf(
   { lookups, ports }: CertificatesRouteDependencies,
   tenantId: TenantId,
-  ask: Call<undefined, undefined, undefined>['ask'],
+  ask: HandlerContext<undefined, undefined, undefined>['ask'],
 ): Promise<RevocationList> {
   const now = Date.now();
   const [tenant, revoked] = await Promise.all([
@@ -50,7 +50,7 @@ export const certificateRoutes: RouteGroup<CertificatesRouteDependencies> = {
       summary: 'Install the CA that signs device certificates',
       body: z.object({ certificate: pemField, privateKey: pemField }),
       status: 201,
-      answer: certificateAuthorityView,
+      response: certificateAuthorityView,
       handle: async ({ run, ask, body, principal: { tenantId }, services }) => {
         refuseLargePem(body.certificate, body.privateKey);
         return services.limits.certificates.run(tenantId, async () => {
@@ -74,7 +74,7 @@ export const certificateRoutes: RouteGroup<CertificatesRouteDependencies> = {
       path: `${base}/crl`,
       access: admin('certificates:read'),
       summary: 'The revocation list of the CA (RFC 5280, DER), for a proxy that ends TLS in front of this service',
-      answer: { media: 'application/pkix-crl' },
+      response: { media: 'application/pkix-crl' },
       handle: async ({ ask, principal: { tenantId }, services, reply }) => {
         const list = await services.limits.certificates.run(tenantId, () => revocationListOf(services, tenantId, ask));
         reply.type('application/pkix-crl');
@@ -86,7 +86,7 @@ export const certificateRoutes: RouteGroup<CertificatesRouteDependencies> = {
       path: `${base}/status`,
       access: admin('certificates:read'),
       summary: 'The CA that signs device certificates',
-      answer: certificateAuthorityView,
+      response: certificateAuthorityView,
       handle: ({ ask }) => ask(certificateAuthorityStatus, undefined),
     }),
   ],

@@ -44,7 +44,7 @@ export const tlsRoutes: RouteGroup<TlsRouteDependencies> = {
       path: `${base}/status`,
       access: admin('certificates:read'),
       summary: 'The certificate that the TLS listener shows',
-      answer: tlsStatusView,
+      response: tlsStatusView,
       handle: async ({ services }) => statusOf(services),
     }),
     route({
@@ -53,7 +53,7 @@ export const tlsRoutes: RouteGroup<TlsRouteDependencies> = {
       access: admin('certificates:write'),
       summary: 'Install the certificate of the TLS listener: shown to whoever connects from then on',
       body: z.object({ certificate: pemField, privateKey: pemField, chain: pemField.nullish() }),
-      answer: tlsStatusView,
+      response: tlsStatusView,
       handle: async ({ run, body, principal: { tenantId }, services }) => {
         const { certificate, privateKey, chain } = body;
         refuseLargePem(certificate, privateKey, chain ?? '');

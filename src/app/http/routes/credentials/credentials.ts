@@ -28,7 +28,7 @@ export const credentialRoutes: RouteGroup = {
       summary: 'The accounts for which an employee entered a password, latest first',
       params,
       query: z.object(pageQuery),
-      answer: z.object({ credentials: z.array(credentialView), ...paginatedView }),
+      response: z.object({ credentials: z.array(credentialView), ...paginatedView }),
       handle: ({ ask, params: { userID: userId }, query }) => ask(employeeCredentials, { userId, ...toPage(query) }),
     }),
     route({
@@ -37,7 +37,7 @@ export const credentialRoutes: RouteGroup = {
       access: admin('employees:read'),
       summary: "An employee's credentials, counted",
       params,
-      answer: employeeCredentialStatsView,
+      response: employeeCredentialStatsView,
       handle: ({ ask, params: { userID: userId } }) => ask(employeeCredentialStats, { userId }),
     }),
     route({
@@ -47,7 +47,7 @@ export const credentialRoutes: RouteGroup = {
       summary: 'Passwords that an employee uses on more than one site',
       params,
       query: z.object(pageQuery),
-      answer: z.object({ reuseRecords: z.array(reuseRecordView), ...paginatedView }),
+      response: z.object({ reuseRecords: z.array(reuseRecordView), ...paginatedView }),
       handle: ({ ask, params: { userID: userId }, query }) => ask(employeeReuseRecords, { userId, ...toPage(query) }),
     }),
     route({
@@ -55,7 +55,7 @@ export const credentialRoutes: RouteGroup = {
       path: '/api/v1/admin/credential-stats',
       access: admin('overview:read'),
       summary: "The tenant's credentials, counted",
-      answer: tenantCredentialStatsView,
+      response: tenantCredentialStatsView,
       handle: ({ ask }) => ask(tenantCredentialStats, undefined),
     }),
   ],

@@ -19,13 +19,13 @@ import { dayOf } from '../../../../platform/kernel/read-model.ts';
 import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
 import type { Query } from '../../../../platform/kernel/query.ts';
 import { admin } from '../../access.ts';
-import { dateRangeQuery, inOrder, notInOrder } from '../../list-query.ts';
+import { dateRangeQuery, isOrderedRange, rangeOrderIssue } from '../../list-query.ts';
 import { route, type AnyRoute, type RouteGroup } from '../../route.ts';
 
 const base = '/api/v1/admin/dashboard';
 const access = admin('overview:read');
-const MOST_DAYS = 90;
-const MOST_USERS = 50;
+const MAX_DAYS = 90;
+const MAX_USERS = 50;
 
 const wholeNumber = (most: number, usual: number) =>
   z
@@ -37,10 +37,10 @@ const wholeNumber = (most: number, usual: number) =>
     .default(usual);
 
 /** Choice OP-242. */
-const range = { ...dateRangeQuery, days: wholeNumber(MOST_DAYS, 30) };
-const limit = { limit: wholeNumber(MOST_USERS, 10) };
-const rangeQuery = z.object(range).refine(inOrder, notInOrder);
-const topQuery = z.object({ ...range, ...limit }).refine(inOrder, notInOrder);
+const range = { ...dateRangeQuery, days: wholeNumber(MAX_DAYS, 30) };
+const limit = { limit: wholeNumber(MAX_USERS, 10) };
+const rangeQuery = z.object(range).refine(isOrderedRange, rangeOrderIssue);
+const topQuery = z.object({ ...range, ...limit }).refine(isOrderedRange, rangeOrderIssue);
 
 interface Asked {
   readonly start_date?: string | undefined;
@@ -53,10 +53,10 @@ function daysOf({ start_date, end_date, days }: Asked): Days {
   const today = dayOf(Date.now());
   const from = start_date?.slice(0, 10);
   const to =
-    end_date?.slice(0, 10) ?? (from === undefined ? today : [today, daysAfter(from, MOST_DAYS - 1)].toSorted()[0]!);
+    end_date?.slice(0, 10) ?? (from === undefined ? today : [today, daysAfter(from, MAX_DAYS - 1)].toSorted()[0]!);
   const asked = { from: from ?? daysBefore(to, days - 1), to };
   if (asked.from > asked.to) throw new FailureError(invalid('start_date', 'must not lie in the future'));
-  if (lengthOf(asked) > MOST_DAYS) throw new FailureError(invalid('start_date', `a range may span ${MOST_DAYS} days`));
+  if (lengthOf(asked) > MAX_DAYS) throw new FailureError(invalid('start_date', `a range may span ${MAX_DAYS} days`));
   return asked;
 }
 
@@ -67,7 +67,7 @@ const series = (path: string, summary: string, point: z.ZodType, query: Query<Da
     access,
     summary,
     query: rangeQuery,
-    answer: z.object({ trend: z.array(point) }),
+    response: z.object({ trend: z.array(point) }),
     handle: ({ ask, query: asked }) => ask(query, daysOf(asked)),
   });
 
@@ -83,7 +83,7 @@ const top = (
     access,
     summary,
     query: topQuery,
-    answer,
+    response: answer,
     handle: ({ ask, query: asked }) => ask(query, { ...daysOf(asked), limit: asked.limit }),
   });
 
@@ -113,7 +113,7 @@ export const dashboardRoutes: RouteGroup = {
       path: `${base}/policy-deployment`,
       access,
       summary: 'How far policies have reached devices',
-      answer: policyDeploymentView,
+      response: policyDeploymentView,
       handle: ({ ask }) => ask(policyDeployment, undefined),
     }),
     series(
@@ -134,7 +134,7 @@ export const dashboardRoutes: RouteGroup = {
       access,
       summary: 'One day in figures',
       query: z.object({ date: dateRangeQuery.start_date.unwrap() }),
-      answer: dayDetailView,
+      response: dayDetailView,
       handle: ({ ask, query: { date } }) => ask(dayDetail, { date: date.slice(0, 10) }),
     }),
   ],

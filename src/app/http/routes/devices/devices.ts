@@ -42,7 +42,7 @@ export const deviceRoutes: RouteGroup<DevicesRouteDependencies> = {
         status: z.enum(deviceStatuses).optional(),
         enrollment_confirmed: z.enum(['true', 'false']).optional(),
       }),
-      answer: z.object({ devices: z.array(deviceView), ...paginatedView }),
+      response: z.object({ devices: z.array(deviceView), ...paginatedView }),
       handle: ({ ask, query }) =>
         ask(listDevices, {
           ...toPage(query),
@@ -57,7 +57,7 @@ export const deviceRoutes: RouteGroup<DevicesRouteDependencies> = {
       access: admin('devices:read'),
       summary: 'One device',
       params,
-      answer: deviceView,
+      response: deviceView,
       handle: ({ ask, params: { deviceID } }) => ask(getDevice, { deviceId: deviceID }),
     }),
     route({
@@ -66,7 +66,7 @@ export const deviceRoutes: RouteGroup<DevicesRouteDependencies> = {
       access: admin('devices:read'),
       summary: 'What is installed in the browser, as it last said',
       params,
-      answer: z.object({ extensions: z.array(extensionOnDeviceView), total: z.int() }),
+      response: z.object({ extensions: z.array(extensionOnDeviceView), total: z.int() }),
       handle: ({ ask, params: { deviceID } }) => ask(extensionsOnDevice, { deviceId: deviceID }),
     }),
     route({
@@ -75,7 +75,7 @@ export const deviceRoutes: RouteGroup<DevicesRouteDependencies> = {
       access: admin('devices:write'),
       summary: 'Revoke the certificate of a device: it can no longer talk to the back end',
       params,
-      answer: deviceView,
+      response: deviceView,
       handle: async ({ run, ask, params: { deviceID: deviceId } }) => {
         await run(revokeDevice, { deviceId, reason: 'revoked' });
         return ask(getDevice, { deviceId });
@@ -88,7 +88,7 @@ export const deviceRoutes: RouteGroup<DevicesRouteDependencies> = {
       summary:
         'Let a revoked device enroll once more; its user comes back only with an enrollment token that is bound to them',
       params,
-      answer: deviceView,
+      response: deviceView,
       handle: async ({ run, ask, params: { deviceID: deviceId } }) => {
         await run(allowReenrollment, { deviceId });
         return ask(getDevice, { deviceId });
@@ -101,7 +101,7 @@ export const deviceRoutes: RouteGroup<DevicesRouteDependencies> = {
       summary:
         'Confirm that a device which enrolled by itself belongs to its user: it may show verification codes from then on',
       params,
-      answer: deviceView,
+      response: deviceView,
       handle: async ({ run, ask, params: { deviceID: deviceId } }) => {
         await run(confirmDeviceEnrollment, { deviceId });
         return ask(getDevice, { deviceId });
@@ -113,7 +113,7 @@ export const deviceRoutes: RouteGroup<DevicesRouteDependencies> = {
       access: admin('devices:write'),
       summary: 'Ask the extension to clear its local data at its next heartbeat',
       params,
-      answer: deviceView,
+      response: deviceView,
       handle: async ({ run, ask, params: { deviceID: deviceId } }) => {
         await run(requestDeviceWipe, { deviceId });
         return ask(getDevice, { deviceId });
@@ -126,7 +126,7 @@ export const deviceRoutes: RouteGroup<DevicesRouteDependencies> = {
       summary: 'Mute alerts about a device that is not heard of',
       params,
       body: z.object({ silenced: z.boolean().default(true), untilDays: z.int().min(1).max(365).nullish() }).nullish(),
-      answer: deviceView,
+      response: deviceView,
       handle: async ({ run, ask, params: { deviceID: deviceId }, body }) => {
         await run(silenceStaleAlerts, { deviceId, silenced: body?.silenced ?? true, days: body?.untilDays ?? null });
         return ask(getDevice, { deviceId });
@@ -148,7 +148,7 @@ export const deviceRoutes: RouteGroup<DevicesRouteDependencies> = {
       access: admin('support-bundle:read'),
       summary:
         'What support needs to see of this installation, as a zip: no secrets, no telemetry, nothing of other tenants',
-      answer: { media: 'application/zip' },
+      response: { media: 'application/zip' },
       handle: async ({ services, principal: { tenantId }, reply }) => {
         const day = new Date().toISOString().slice(0, 10);
         reply.type('application/zip').header('content-disposition', `attachment; filename="support-bundle-${day}.zip"`);
@@ -160,7 +160,7 @@ export const deviceRoutes: RouteGroup<DevicesRouteDependencies> = {
       path: '/api/v1/admin/fleet-health',
       access: admin('overview:read'),
       summary: 'The fleet at a glance: who enrolled, what is stale, which versions are about',
-      answer: z.object({
+      response: z.object({
         totalDevices: z.int(),
         activeDevices: z.int(),
         staleDevices: z.int(),

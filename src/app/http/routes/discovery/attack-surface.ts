@@ -22,7 +22,7 @@ export const attackSurfaceRoutes: RouteGroup = {
       path: base,
       access: admin('endpoints:read'),
       summary: 'Registrable domains, the riskiest first',
-      answer: z.object({ domains: z.array(surfaceView), total: z.int() }),
+      response: z.object({ domains: z.array(surfaceView), total: z.int() }),
       handle: ({ ask }) => ask(attackSurface, undefined),
     }),
     route({
@@ -31,7 +31,7 @@ export const attackSurfaceRoutes: RouteGroup = {
       access: admin('endpoints:read'),
       summary: 'One registrable domain: its risk in parts, its subdomains and endpoints',
       params: z.object({ domain: hostField() }),
-      answer: domainSurfaceView,
+      response: domainSurfaceView,
       handle: ({ ask, params }) => ask(domainSurface, params),
     }),
     route({
@@ -40,7 +40,7 @@ export const attackSurfaceRoutes: RouteGroup = {
       access: admin('endpoints:read'),
       summary: 'One host: sign-ins, people and technologies',
       params: z.object({ subdomain: hostField() }),
-      answer: subdomainSurfaceView,
+      response: subdomainSurfaceView,
       handle: ({ ask, params }) => ask(subdomainSurface, params),
     }),
   ],

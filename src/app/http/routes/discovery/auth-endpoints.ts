@@ -4,9 +4,9 @@ import { authEndpointStats, authEndpointStatsView } from '../../../../../queries
 import { authEndpointView } from '../../../../../queries/discovery/auth-endpoint-view.ts';
 import { authEndpointHost, getAuthEndpoint } from '../../../../../queries/discovery/get-auth-endpoint.ts';
 import { listAuthEndpoints } from '../../../../../queries/discovery/list-auth-endpoints.ts';
-import { relyingPartiesOf, relyingPartyView } from '../../../../../queries/discovery/relying-parties.ts';
-import { authEndpointUsers, seenUserView } from '../../../../../queries/discovery/seen-users.ts';
-import { mfaOverrides } from '../../../../contexts/discovery/domain/vocabulary.ts';
+import { listRelyingParties, relyingPartyView } from '../../../../../queries/discovery/relying-parties.ts';
+import { listAuthEndpointUsers, seenUserView } from '../../../../../queries/discovery/seen-users.ts';
+import { mfaOverrideValues } from '../../../../contexts/discovery/domain/vocabulary.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin } from '../../access.ts';
 import { pageQuery, paginatedView, toPage } from '../../list-query.ts';
@@ -25,7 +25,7 @@ export const authEndpointRoutes: RouteGroup = {
       access: admin('endpoints:read'),
       summary: 'Authentication endpoints with the identity provider behind them, latest discovery first',
       query: z.object(pageQuery),
-      answer: z.object({ authEndpoints: z.array(authEndpointView), ...paginatedView }),
+      response: z.object({ authEndpoints: z.array(authEndpointView), ...paginatedView }),
       handle: ({ ask, query }) => ask(listAuthEndpoints, toPage(query)),
     }),
     route({
@@ -33,7 +33,7 @@ export const authEndpointRoutes: RouteGroup = {
       path: `${base}/stats`,
       access: admin('endpoints:read'),
       summary: 'MFA adoption, identity providers and methods',
-      answer: authEndpointStatsView,
+      response: authEndpointStatsView,
       handle: ({ ask }) => ask(authEndpointStats, undefined),
     }),
     route({
@@ -42,7 +42,7 @@ export const authEndpointRoutes: RouteGroup = {
       access: admin('endpoints:read'),
       summary: 'One authentication endpoint',
       params,
-      answer: authEndpointView,
+      response: authEndpointView,
       handle: ({ ask, params: { authEndpointID } }) => ask(getAuthEndpoint, { authEndpointId: authEndpointID }),
     }),
     route({
@@ -51,8 +51,8 @@ export const authEndpointRoutes: RouteGroup = {
       access: admin('endpoints:read'),
       summary: 'Employees who were seen signing in there, latest first',
       params,
-      answer: z.object({ users: z.array(seenUserView), total: z.int() }),
-      handle: ({ ask, params: { authEndpointID } }) => ask(authEndpointUsers, { endpointId: authEndpointID }),
+      response: z.object({ users: z.array(seenUserView), total: z.int() }),
+      handle: ({ ask, params: { authEndpointID } }) => ask(listAuthEndpointUsers, { endpointId: authEndpointID }),
     }),
     route({
       method: 'GET',
@@ -60,8 +60,8 @@ export const authEndpointRoutes: RouteGroup = {
       access: admin('endpoints:read'),
       summary: 'What people sign in to by way of it, latest first',
       params,
-      answer: z.object({ relyingParties: z.array(relyingPartyView), total: z.int() }),
-      handle: ({ ask, params: { authEndpointID } }) => ask(relyingPartiesOf, { authEndpointId: authEndpointID }),
+      response: z.object({ relyingParties: z.array(relyingPartyView), total: z.int() }),
+      handle: ({ ask, params: { authEndpointID } }) => ask(listRelyingParties, { authEndpointId: authEndpointID }),
     }),
     route({
       method: 'PUT',
@@ -69,8 +69,8 @@ export const authEndpointRoutes: RouteGroup = {
       access: admin('endpoints:write'),
       summary: 'Say whether it asks for a second factor; null goes back to what was seen',
       params,
-      body: z.object({ mfaOverride: z.enum(mfaOverrides).nullable() }),
-      answer: authEndpointView,
+      body: z.object({ mfaOverride: z.enum(mfaOverrideValues).nullable() }),
+      response: authEndpointView,
       handle: async ({ run, ask, params: { authEndpointID: authEndpointId }, body }) => {
         const domain = await ask(authEndpointHost, { authEndpointId });
         await run(overrideMfa, { authEndpointId, domain, mfaOverride: body.mfaOverride });

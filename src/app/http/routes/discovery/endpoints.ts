@@ -4,7 +4,7 @@ import { endpointStats, endpointStatsView } from '../../../../../queries/discove
 import { endpointView } from '../../../../../queries/discovery/endpoint-view.ts';
 import { endpointHost, getEndpoint } from '../../../../../queries/discovery/get-endpoint.ts';
 import { listEndpoints } from '../../../../../queries/discovery/list-endpoints.ts';
-import { endpointUsers, seenUserView } from '../../../../../queries/discovery/seen-users.ts';
+import { listEndpointUsers, seenUserView } from '../../../../../queries/discovery/seen-users.ts';
 import { classifications } from '../../../../contexts/discovery/domain/vocabulary.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin } from '../../access.ts';
@@ -32,7 +32,7 @@ export const endpointRoutes: RouteGroup = {
           .transform((text) => text.trim() || undefined)
           .optional(),
       }),
-      answer: z.object({ endpoints: z.array(endpointView), ...paginatedView }),
+      response: z.object({ endpoints: z.array(endpointView), ...paginatedView }),
       handle: ({ ask, query }) =>
         ask(listEndpoints, { ...toPage(query), classification: query.classification, search: query.search }),
     }),
@@ -41,7 +41,7 @@ export const endpointRoutes: RouteGroup = {
       path: `${base}/stats`,
       access: admin('endpoints:read'),
       summary: 'Endpoints by classification, new ones, malicious ones',
-      answer: endpointStatsView,
+      response: endpointStatsView,
       handle: ({ ask }) => ask(endpointStats, undefined),
     }),
     route({
@@ -50,7 +50,7 @@ export const endpointRoutes: RouteGroup = {
       access: admin('endpoints:read'),
       summary: 'One endpoint with its technology fingerprints',
       params,
-      answer: endpointView,
+      response: endpointView,
       handle: ({ ask, params: { endpointID } }) => ask(getEndpoint, { endpointId: endpointID }),
     }),
     route({
@@ -59,8 +59,8 @@ export const endpointRoutes: RouteGroup = {
       access: admin('endpoints:read'),
       summary: 'Employees who were seen on an endpoint, latest first',
       params,
-      answer: z.object({ users: z.array(seenUserView), total: z.int() }),
-      handle: ({ ask, params: { endpointID } }) => ask(endpointUsers, { endpointId: endpointID }),
+      response: z.object({ users: z.array(seenUserView), total: z.int() }),
+      handle: ({ ask, params: { endpointID } }) => ask(listEndpointUsers, { endpointId: endpointID }),
     }),
     route({
       method: 'PUT',
@@ -69,7 +69,7 @@ export const endpointRoutes: RouteGroup = {
       summary: 'Say what an endpoint is to the company',
       params,
       body: z.object({ classification: z.enum(classifications), reason: z.string().max(4_000).nullish() }),
-      answer: endpointView,
+      response: endpointView,
       handle: async ({ run, ask, params: { endpointID: endpointId }, body }) => {
         const domain = await ask(endpointHost, { endpointId });
         await run(classifyEndpoint, {

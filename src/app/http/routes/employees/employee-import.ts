@@ -10,9 +10,9 @@ import { FailureError, forbidden, invalid } from '../../../../platform/kernel/fa
 import { inParallel } from '../../../../platform/kernel/in-parallel.ts';
 import { admin } from '../../access.ts';
 import { isUnavailable } from '../../errors.ts';
-import { PartlyDone } from '../../partly-done.ts';
+import { PartialCompletion } from '../../partial-completion.ts';
 import type { AdminPrincipal } from '../../principal.ts';
-import { routeWith, type Call } from '../../route.ts';
+import { routeWith, type HandlerContext } from '../../route.ts';
 import { failureOfIssues } from '../../validation.ts';
 import type { WithClaimHolders } from '../../../../../commands/ports.ts';
 import type { Freshness } from '../../../../platform/projector/freshness.ts';
@@ -30,13 +30,13 @@ export interface EmployeeImportRouteDependencies {
 const route = routeWith<EmployeeImportRouteDependencies>();
 
 /** Choice OP-210. */
-const MOST_BYTES = 5 * 1024 * 1024;
+const MAX_BYTES = 5 * 1024 * 1024;
 const AT_ONCE = 24;
 const AT_ONCE_AFTER_FAILURE = 8;
 
 type Importing = Pick<
-  Call<undefined, undefined, undefined, AdminPrincipal, EmployeeImportRouteDependencies>,
-  'execute' | 'seen' | 'ask' | 'services' | 'principal' | 'fresh'
+  HandlerContext<undefined, undefined, undefined, AdminPrincipal, EmployeeImportRouteDependencies>,
+  'execute' | 'waitFor' | 'ask' | 'services' | 'principal' | 'fresh'
 >;
 
 /** A row, and whom it speaks of. */
@@ -53,9 +53,9 @@ export const employeeImport = route({
   access: admin('employees:write'),
   summary: 'Add and change employees by a CSV file with the header email,displayName,department,jobTitle',
   consumes: 'multipart',
-  file: { part: 'file', mostBytes: MOST_BYTES },
+  file: { part: 'file', mostBytes: MAX_BYTES },
   body: z.object({ file: z.string().meta({ format: 'binary' }) }),
-  answer: importReport,
+  response: importReport,
   handle: async (call) => {
     // A place is taken when the file is there: a slow upload holds none.
     const file = await call.file();
@@ -72,9 +72,9 @@ async function importFile(call: Importing, file: Buffer) {
   // A store that was away for a moment is asked once more, by fewer.
   for (const atOnce of [AT_ONCE, AT_ONCE_AFTER_FAILURE])
     if (left.length > 0) left = await importRows(call, left, report, atOnce);
-  if (left.length > 0) throw new PartlyDone(report.body);
+  if (left.length > 0) throw new PartialCompletion(report.body);
   // Once for all rows: each of them would wait for its own.
-  await call.seen([...createEmployee.freshens!, ...updateEmployee.freshens!], await call.services.head());
+  await call.waitFor([...createEmployee.freshens!, ...updateEmployee.freshens!], await call.services.head());
   return report.body;
 }
 

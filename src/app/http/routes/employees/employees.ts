@@ -14,7 +14,7 @@ import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin, adminReauthenticatedWhere } from '../../access.ts';
 import { pageQuery, paginatedView, toPage } from '../../list-query.ts';
 import { permits } from '../../../../contexts/identity/domain/permissions.ts';
-import { routeWith, type Call, type RouteGroup } from '../../route.ts';
+import { routeWith, type HandlerContext, type RouteGroup } from '../../route.ts';
 import { employeeImport, type EmployeeImportRouteDependencies } from './employee-import.ts';
 import type { Jobs } from '../../../../platform/jobs/jobs.ts';
 
@@ -48,7 +48,7 @@ const changes = z.object({
 /** Deletions under way at once: enough to share commits, few enough to leave room for others. */
 const AT_ONCE = 25;
 
-type Deleting = Pick<Call<undefined, undefined, unknown>, 'run'>;
+type Deleting = Pick<HandlerContext<undefined, undefined, unknown>, 'run'>;
 
 /** Answers the ids of which there is no employee. Each deletion is a decision, and an event, of its own. */
 async function deleteAll({ run }: Deleting, userIds: readonly string[]): Promise<string[]> {
@@ -81,7 +81,7 @@ export const employeeRoutes: RouteGroup<EmployeesRouteDependencies> = {
         department: z.string().max(200).optional(),
         status: z.enum(employeeStatuses).optional(),
       }),
-      answer: z.object({ users: z.array(employeeView), ...paginatedView }),
+      response: z.object({ users: z.array(employeeView), ...paginatedView }),
       handle: ({ ask, query }) =>
         ask(listEmployees, {
           ...toPage(query),
@@ -97,7 +97,7 @@ export const employeeRoutes: RouteGroup<EmployeesRouteDependencies> = {
       summary: 'Add an employee',
       body: newEmployee,
       status: 201,
-      answer: employeeView,
+      response: employeeView,
       handle: async ({ run, ask, body, fresh }) => {
         const userId = fresh.id('employee');
         await run(createEmployee, { ...body, userId, externalId: null, source: 'manual', isActive: true });
@@ -110,7 +110,7 @@ export const employeeRoutes: RouteGroup<EmployeesRouteDependencies> = {
       access: admin('employees:write'),
       summary: 'Delete up to 500 employees',
       body: z.object({ userIds: z.array(uuid()).min(1).max(500) }),
-      answer: z.object({ deleted: z.int(), notFound: z.array(z.uuid()) }),
+      response: z.object({ deleted: z.int(), notFound: z.array(z.uuid()) }),
       handle: async ({ run, body }) => {
         const userIds = [...new Set(body.userIds)];
         const notFound = await deleteAll({ run }, userIds);
@@ -124,7 +124,7 @@ export const employeeRoutes: RouteGroup<EmployeesRouteDependencies> = {
       access: admin('employees:read'),
       summary: 'One employee',
       params,
-      answer: employeeView,
+      response: employeeView,
       handle: ({ ask, params: { userID } }) => ask(getEmployee, { userId: userID }),
     }),
     route({
@@ -134,7 +134,7 @@ export const employeeRoutes: RouteGroup<EmployeesRouteDependencies> = {
       summary: 'Change an employee; what is left out keeps its value',
       params,
       body: changes,
-      answer: employeeView,
+      response: employeeView,
       handle: async ({ run, ask, principal, params: { userID: userId }, body: { status, ...body } }) => {
         await run(updateEmployee, {
           ...body,

@@ -9,7 +9,7 @@ import { route, type RouteGroup } from '../../route.ts';
 
 const path = '/api/v1/admin/enrollment/agent-secret';
 const WEEK_HOURS = 7 * 24;
-const MOST_OVERLAP_HOURS = 90 * 24;
+const MAX_OVERLAP_HOURS = 90 * 24;
 
 /** The tenant's own secret, which agents show as `X-Enrollment-Secret` when they enroll by themselves. */
 export const agentSecretRoutes: RouteGroup = {
@@ -20,7 +20,7 @@ export const agentSecretRoutes: RouteGroup = {
       path,
       access: admin('enrollment:read'),
       summary: 'Show whether agents may enroll by themselves, and when their secret was last rotated; never the secret',
-      answer: agentSecretStatusView,
+      response: agentSecretStatusView,
       handle: ({ ask }) => ask(agentSecretStatus, { now: Date.now() }),
     }),
     route({
@@ -29,9 +29,9 @@ export const agentSecretRoutes: RouteGroup = {
       access: adminReauthenticated('enrollment:write'),
       summary:
         'Set or rotate the secret of the agents; it is shown once. The secret before stays valid for `overlapHours` (0 to 2160, 168 by default), and no third one is',
-      body: z.object({ overlapHours: z.int().min(0).max(MOST_OVERLAP_HOURS).default(WEEK_HOURS) }).nullish(),
+      body: z.object({ overlapHours: z.int().min(0).max(MAX_OVERLAP_HOURS).default(WEEK_HOURS) }).nullish(),
       status: 201,
-      answer: z.object({ id: z.uuid(), secret: z.string(), previousExpiresAt: z.iso.datetime().nullable() }),
+      response: z.object({ id: z.uuid(), secret: z.string(), previousExpiresAt: z.iso.datetime().nullable() }),
       handle: async ({ run, body, fresh }) => {
         const [id, secret] = [fresh.id('secret'), newAgentSecret((size) => fresh.bytes('secret', size))];
         const { result } = await run(issueAgentSecret, {

@@ -8,10 +8,10 @@ import { agentSecrets, agentSecretStream, isAgentSecret } from '../../../../cont
 import { streamSubject } from '../../../../platform/kernel/aggregate.ts';
 import { FailureError, invalid, notFound } from '../../../../platform/kernel/failure.ts';
 import { asTenantId, uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
-import { open } from '../../access.ts';
-import { enrollingDeviceOf, type DeviceOfFingerprintDependencies } from './device-of-fingerprint.ts';
-import { deviceOf, type DeviceIdentityDependencies } from '../../plugins/device-identity.ts';
-import { routeWith, type Call, type Refused, type RouteGroup } from '../../route.ts';
+import { openAccess } from '../../access.ts';
+import { enrollmentTargetOf, type DeviceOfFingerprintDependencies } from './enrollment-target.ts';
+import { identifyDevice, type DeviceIdentityDependencies } from '../../plugins/device-identity.ts';
+import { routeWith, type HandlerContext, type Refusal, type RouteGroup } from '../../route.ts';
 import { familyName } from '../../validation.ts';
 import type { AggregateLoader } from '../../../../platform/execution/aggregate-loader.ts';
 import type { Limits } from '../../../config/limits.ts';
@@ -55,7 +55,7 @@ const NO_TENANT = invalid('X-Tenant-ID', 'is required');
 function errorCodeOf({
   status,
   message,
-}: Refused): 'missing_tenant' | 'service_unavailable' | 'user_not_found' | 'invalid_request' {
+}: Refusal): 'missing_tenant' | 'service_unavailable' | 'user_not_found' | 'invalid_request' {
   if (message === NO_TENANT.message) return 'missing_tenant';
   if (status === 404) return 'user_not_found';
   return status === 429 || status >= 500 ? 'service_unavailable' : 'invalid_request';
@@ -81,7 +81,7 @@ async function showsSecret(
   return isAgentSecret(await loader.load(agentSecrets, agentSecretStream(tenantId)), String(header ?? ''), Date.now());
 }
 
-const refusal = (refused: Refused) => ({ success: false, error: refused.message, errorCode: errorCodeOf(refused) });
+const refusal = (refused: Refusal) => ({ success: false, error: refused.message, errorCode: errorCodeOf(refused) });
 
 /** By UPN, then by SID, among users that a directory or an identity provider keeps. */
 async function syncedUser(
@@ -112,7 +112,7 @@ async function enrollAgent(
     services,
     run,
   }: Pick<
-    Call<undefined, undefined, unknown, undefined, AutoEnrollmentRouteDependencies>,
+    HandlerContext<undefined, undefined, unknown, undefined, AutoEnrollmentRouteDependencies>,
     'request' | 'services' | 'run'
   >,
   tenantId: TenantId,
@@ -123,8 +123,8 @@ async function enrollAgent(
   const deviceFingerprint = fingerprintOf(services, userId, hostname);
   const accessKey = randomBytes(32).toString('base64url');
   const accessKeyDigest = createHash('sha256').update(accessKey).digest('hex');
-  const shown = await deviceOf(request, services);
-  return enrollingDeviceOf(
+  const shown = await identifyDevice(request, services);
+  return enrollmentTargetOf(
     services,
     tenantId,
     { fingerprint: deviceFingerprint, userId: null, shown },
@@ -160,11 +160,11 @@ export const autoEnrollmentRoutes: RouteGroup<AutoEnrollmentRouteDependencies> =
     route({
       method: 'POST',
       path: '/api/v1/enroll/auto',
-      access: open('enroll'),
+      access: openAccess('enroll'),
       summary:
         "Enroll the agent of a user whom the directory knows, with the secret of the tenant's agents as `X-Enrollment-Secret`; without it every request gets the same 503. An administrator confirms the device before it shows verification codes",
       body: autoEnrollment,
-      answer: z.object({
+      response: z.object({
         success: z.literal(true),
         userId: z.uuid(),
         accessKey: z.string(),

@@ -13,10 +13,10 @@ import {
 import { employee, employeeStream } from '../../../../contexts/employees/domain/employee.ts';
 import { FailureError } from '../../../../platform/kernel/failure.ts';
 import type { DeviceCertificate } from '../../../../platform/pki/device-certificate.ts';
-import { device, open } from '../../access.ts';
-import { enrollingDeviceOf, type DeviceOfFingerprintDependencies } from './device-of-fingerprint.ts';
-import { deviceOf, type DeviceIdentityDependencies } from '../../plugins/device-identity.ts';
-import { routeWith, type Behalf, type Call, type RouteGroup } from '../../route.ts';
+import { deviceAccess, openAccess } from '../../access.ts';
+import { enrollmentTargetOf, type DeviceOfFingerprintDependencies } from './enrollment-target.ts';
+import { identifyDevice, type DeviceIdentityDependencies } from '../../plugins/device-identity.ts';
+import { routeWith, type CallerContext, type HandlerContext, type RouteGroup } from '../../route.ts';
 import { tenantOfHeader } from '../../tenant-header.ts';
 import { familyName } from '../../validation.ts';
 import type { Logger } from 'pino';
@@ -76,7 +76,7 @@ const answerOf = (
   expiresAt,
 });
 
-type Open = Pick<Call<undefined, undefined, unknown, undefined, EnrollRouteDependencies>, 'run' | 'services'>;
+type Open = Pick<HandlerContext<undefined, undefined, unknown, undefined, EnrollRouteDependencies>, 'run' | 'services'>;
 
 /**
  * The device is enrolled by now, so its browser gets its certificate whatever else fails: the reaction to the enrollment
@@ -85,7 +85,7 @@ type Open = Pick<Call<undefined, undefined, unknown, undefined, EnrollRouteDepen
 async function givePlaceholder(
   { run, services }: Open,
   owner: { userId: string; deviceId: string },
-  behalf: Behalf,
+  behalf: CallerContext,
 ): Promise<void> {
   try {
     const { position } = await run(createPlaceholderEmployee, owner, behalf);
@@ -113,11 +113,11 @@ export const enrollRoutes: RouteGroup<EnrollRouteDependencies> = {
     route({
       method: 'POST',
       path: '/api/v1/enroll/certificate',
-      access: open('enroll'),
+      access: openAccess('enroll'),
       summary:
         'Exchange an enrollment token for a device certificate; the private key is shown once and not kept. A device that enrolled before keeps its id and user if the token is bound to that user, or the connection shows its certificate',
       body: enrollmentBody,
-      answer: enrolledView,
+      response: enrolledView,
       handle: async ({ run, services, request, body }) => {
         const tenantId = tenantOfHeader(request);
         const { enrollmentToken: token, browserVersion = null, osType = null, osVersion = null, ...required } = body;
@@ -125,13 +125,13 @@ export const enrollRoutes: RouteGroup<EnrollRouteDependencies> = {
         const { tokenId, tokenDigest } = identifyToken(token);
         const [issued, shown] = await Promise.all([
           services.ports.aggregates.load(enrollmentToken, enrollmentTokenStream(tenantId, tokenId)),
-          deviceOf(request, services),
+          identifyDevice(request, services),
         ]);
         const enrolling = { fingerprint: body.deviceFingerprint, userId: issued.userId, shown };
         const enroll = () =>
-          enrollingDeviceOf(services, tenantId, enrolling, async (target) => {
+          enrollmentTargetOf(services, tenantId, enrolling, async (target) => {
             const { deviceId } = target;
-            const behalf: Behalf = { tenantId, actor: { kind: 'device', id: deviceId } };
+            const behalf: CallerContext = { tenantId, actor: { kind: 'device', id: deviceId } };
             const certificateSerial = shown?.deviceId === deviceId ? shown.certificateSerial : null;
             const { result } = await run(
               enrollDevice,
@@ -150,9 +150,9 @@ export const enrollRoutes: RouteGroup<EnrollRouteDependencies> = {
     route({
       method: 'POST',
       path: '/api/v1/ext/certificate/renew',
-      access: device,
+      access: deviceAccess,
       summary: 'The next certificate, in the last 30 days of the current one',
-      answer: enrolledView,
+      response: enrolledView,
       handle: ({ run, services, principal: { tenantId, deviceId, certificateSerial } }) =>
         services.limits.certificates.run(tenantId, async () => {
           const { result } = await run(renewDeviceCertificate, { deviceId, certificateSerial });

@@ -14,7 +14,7 @@ import { admin, adminReauthenticatedWhere } from '../../access.ts';
 import { enrollmentArchive, type EnrollmentConfig } from './enrollment-archive.ts';
 import { pageQuery, paginatedView, toPage } from '../../list-query.ts';
 import type { AdminPrincipal } from '../../principal.ts';
-import { routeWith, type Call, type RouteGroup } from '../../route.ts';
+import { routeWith, type HandlerContext, type RouteGroup } from '../../route.ts';
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';
 import type { Limits } from '../../../config/limits.ts';
 
@@ -31,7 +31,7 @@ const token = z.object({ token: z.string(), expiresAt: z.iso.datetime() });
 const issued = token.extend({ id: z.uuid() });
 const config = token.extend({ tenantId: z.uuid(), apiEndpoint: z.string() });
 
-type Admin<Body> = Pick<Call<undefined, undefined, Body, AdminPrincipal>, 'run' | 'fresh' | 'principal'>;
+type Admin<Body> = Pick<HandlerContext<undefined, undefined, Body, AdminPrincipal>, 'run' | 'fresh' | 'principal'>;
 
 interface Issue {
   readonly expiresInDays: number | null;
@@ -70,7 +70,7 @@ async function issueTokens(call: Admin<unknown>, count: number, issue: Issue): P
 }
 
 /** More than a fleet needs at once, and few enough for one request. What is left is revoked by the next one. */
-const MOST_REVOKED = 10_000;
+const MAX_REVOKED = 10_000;
 
 /** Revokes one; answers whether it did. A token that enrolled a device meanwhile is not valid any more either. */
 async function revokeUnlessUsed({ run }: Pick<Admin<unknown>, 'run'>, tokenId: string): Promise<boolean> {
@@ -111,7 +111,7 @@ export const enrollmentRoutes: RouteGroup<EnrollmentRouteDependencies> = {
         "Issue a token that enrolls one device, for 30 days unless `expiresInDays` says otherwise, and never beyond the license. With `userId` the device is that employee's; without, a placeholder's",
       body: z.object({ expiresInDays, userId: uuid().nullish() }).nullish(),
       status: 201,
-      answer: issued,
+      response: issued,
       handle: (call) =>
         issueToken(call, {
           expiresInDays: call.body?.expiresInDays ?? null,
@@ -132,7 +132,7 @@ export const enrollmentRoutes: RouteGroup<EnrollmentRouteDependencies> = {
         expiresInDays,
       }),
       status: 200,
-      answer: z.object({ configs: z.array(config), total: z.int(), batchId: z.uuid() }),
+      response: z.object({ configs: z.array(config), total: z.int(), batchId: z.uuid() }),
       handle: (call) =>
         call.services.limits.archives.run(call.principal.tenantId, async () => {
           const { body, principal, services, reply, fresh } = call;
@@ -166,7 +166,7 @@ export const enrollmentRoutes: RouteGroup<EnrollmentRouteDependencies> = {
         batch_id: uuid().optional(),
         user_id: uuid().optional(),
       }),
-      answer: z.object({ tokens: z.array(enrollmentTokenView), ...paginatedView }),
+      response: z.object({ tokens: z.array(enrollmentTokenView), ...paginatedView }),
       handle: ({ ask, query }) =>
         ask(listEnrollmentTokens, {
           ...toPage(query),
@@ -198,11 +198,11 @@ export const enrollmentRoutes: RouteGroup<EnrollmentRouteDependencies> = {
           path: ['batchId'],
           message: 'or all is required, and not both',
         }),
-      answer: z.object({ revoked: z.int(), remaining: z.boolean() }),
+      response: z.object({ revoked: z.int(), remaining: z.boolean() }),
       handle: async ({ run, ask, body: { batchId } }) => {
-        const tokenIds = await ask(validEnrollmentTokens, { batchId, most: MOST_REVOKED + 1 });
-        const revoked = await revokeAll({ run }, tokenIds.slice(0, MOST_REVOKED));
-        return { revoked, remaining: tokenIds.length > MOST_REVOKED };
+        const tokenIds = await ask(validEnrollmentTokens, { batchId, most: MAX_REVOKED + 1 });
+        const revoked = await revokeAll({ run }, tokenIds.slice(0, MAX_REVOKED));
+        return { revoked, remaining: tokenIds.length > MAX_REVOKED };
       },
     }),
     route({
@@ -210,7 +210,7 @@ export const enrollmentRoutes: RouteGroup<EnrollmentRouteDependencies> = {
       path: `${base}/config`,
       access: admin('enrollment:read'),
       summary: 'Where browsers of this tenant enroll',
-      answer: z.object({ apiEndpoint: z.string(), tenantId: z.uuid() }),
+      response: z.object({ apiEndpoint: z.string(), tenantId: z.uuid() }),
       handle: async ({ principal: { tenantId }, services }) => ({
         apiEndpoint: await apiEndpoint(services, tenantId),
         tenantId,

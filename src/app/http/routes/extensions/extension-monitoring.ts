@@ -12,11 +12,11 @@ import { reportedExtension } from '../../../../../queries/extensions/reported-ex
 import { browserTypes } from '../../../../contexts/devices/domain/events.ts';
 import { riskLevels } from '../../../../contexts/extensions/domain/permission-risk.ts';
 import { extensionWhitelist } from '../../../../contexts/extensions/domain/whitelist-entry.resource.ts';
-import { extensionChanges } from '../../../../contexts/telemetry/domain/vocabulary.ts';
+import { extensionChangeKinds } from '../../../../contexts/telemetry/domain/vocabulary.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { createdRecord } from '../../resources/collection-routes.ts';
 import { admin } from '../../access.ts';
-import { dateRangeQuery, inOrder, notInOrder, pageQuery, paginatedView, toPage } from '../../list-query.ts';
+import { dateRangeQuery, isOrderedRange, rangeOrderIssue, pageQuery, paginatedView, toPage } from '../../list-query.ts';
 import { route, type RouteGroup } from '../../route.ts';
 
 const base = '/api/v1/admin/extension-monitoring';
@@ -56,7 +56,7 @@ export const extensionMonitoringRoutes: RouteGroup = {
         reason: z.string().max(2_000).optional(),
       }),
       status: 201,
-      answer: extensionWhitelist.view,
+      response: extensionWhitelist.view,
       handle: async (call) => {
         const reported = await call.ask(reportedExtension, { extensionId: call.body.extensionId });
         return createdRecord(extensionWhitelist, call, {
@@ -72,7 +72,7 @@ export const extensionMonitoringRoutes: RouteGroup = {
       access: read,
       summary: 'Extensions that browsers of the fleet have now, latest appearance first',
       query: z.object({ ...pageQuery, ...filters, is_whitelisted: yesOrNo.optional() }),
-      answer: inventoryView,
+      response: inventoryView,
       handle: ({ ask, query }) =>
         ask(listInventory, {
           ...toPage(query),
@@ -87,7 +87,7 @@ export const extensionMonitoringRoutes: RouteGroup = {
       path: `${base}/inventory/stats`,
       access: read,
       summary: 'Extensions counted, and the browsers that have any',
-      answer: inventoryStatsView,
+      response: inventoryStatsView,
       handle: ({ ask }) => ask(inventoryStats, undefined),
     }),
     route({
@@ -96,7 +96,7 @@ export const extensionMonitoringRoutes: RouteGroup = {
       access: read,
       summary: 'Extensions that the whitelist does not allow in every browser that has them',
       query: z.object({ ...pageQuery, ...filters }),
-      answer: inventoryView,
+      response: inventoryView,
       handle: ({ ask, query }) =>
         ask(listInventory, {
           ...toPage(query),
@@ -111,7 +111,7 @@ export const extensionMonitoringRoutes: RouteGroup = {
       path: `${base}/inventory/aggregates`,
       access: read,
       summary: 'Extensions by browser, by risk and by permission',
-      answer: inventoryAggregatesView,
+      response: inventoryAggregatesView,
       handle: ({ ask }) => ask(inventoryAggregates, undefined),
     }),
     route({
@@ -124,12 +124,12 @@ export const extensionMonitoringRoutes: RouteGroup = {
           ...pageQuery,
           ...dateRangeQuery,
           extension_id: storeId.optional(),
-          change: z.enum(extensionChanges).optional(),
+          change: z.enum(extensionChangeKinds).optional(),
           device_id: uuid().optional(),
           user_id: uuid().optional(),
         })
-        .refine(inOrder, notInOrder),
-      answer: z.object({ events: z.array(extensionChangeView), ...paginatedView }),
+        .refine(isOrderedRange, rangeOrderIssue),
+      response: z.object({ events: z.array(extensionChangeView), ...paginatedView }),
       handle: ({ ask, query }) =>
         ask(listExtensionChanges, {
           ...toPage(query),
@@ -147,7 +147,7 @@ export const extensionMonitoringRoutes: RouteGroup = {
       access: read,
       summary: 'One extension, with the browsers that have it and its versions',
       params: z.object({ extensionID: storeId }),
-      answer: extensionView,
+      response: extensionView,
       handle: ({ ask, params: { extensionID } }) => ask(getExtension, { extensionId: extensionID }),
     }),
   ],

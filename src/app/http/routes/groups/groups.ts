@@ -5,7 +5,7 @@ import { deleteGroup } from '../../../../../commands/groups/delete-group.ts';
 import { updateGroup } from '../../../../../commands/groups/update-group.ts';
 import { attachPolicy } from '../../../../../commands/policies/attach-policy.ts';
 import { getGroup, groupsOfUser, groupView, listGroups } from '../../../../../queries/groups/group-view.ts';
-import { groupMembersOf, groupMemberView, groupPoliciesOf } from '../../../../../queries/groups/of-a-group.ts';
+import { groupMembersOf, groupMemberView, groupPoliciesOf } from '../../../../../queries/groups/group-details.ts';
 import { policyView } from '../../../../../queries/policies/policy-view.ts';
 import { FailureError, invalid, notFound } from '../../../../platform/kernel/failure.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
@@ -13,11 +13,11 @@ import { admin } from '../../access.ts';
 import { route, type AnyRoute, type RouteGroup } from '../../route.ts';
 
 const base = '/api/v1/admin/groups';
-const MOST_AT_ONCE = 1_000;
+const MAX_AT_ONCE = 1_000;
 const params = z.object({ groupID: uuid() });
 const name = z.string().trim().min(1).max(200);
 const description = z.string().max(2_000);
-const ids = z.array(uuid()).min(1).max(MOST_AT_ONCE);
+const ids = z.array(uuid()).min(1).max(MAX_AT_ONCE);
 const changedView = z.object({ added: z.int(), total: z.int() });
 
 /** `{ userIds: […] }`, or one as `{ userId }` (choice OP-228). */
@@ -38,7 +38,7 @@ const memberRoutes: readonly AnyRoute[] = [
     access: admin('groups:read'),
     summary: 'Who is in a group',
     params,
-    answer: z.object({ members: z.array(groupMemberView), total: z.int() }),
+    response: z.object({ members: z.array(groupMemberView), total: z.int() }),
     handle: ({ ask, params: { groupID: groupId } }) => ask(groupMembersOf, { groupId }),
   }),
   route({
@@ -48,7 +48,7 @@ const memberRoutes: readonly AnyRoute[] = [
     summary: 'Put employees into a group; twice is once',
     params,
     body: someOf('userIds', 'userId'),
-    answer: changedView,
+    response: changedView,
     handle: async ({ run, body: add, params: { groupID: groupId } }) => {
       const { result } = await run(changeGroupMembers, { groupId, add, remove: [], by: 'manual' });
       return { added: result.added, total: result.total };
@@ -74,7 +74,7 @@ const policyRoutes: readonly AnyRoute[] = [
     access: admin('groups:read'),
     summary: 'The policies that are attached to a group',
     params,
-    answer: z.object({ policies: z.array(policyView), total: z.int() }),
+    response: z.object({ policies: z.array(policyView), total: z.int() }),
     handle: ({ ask, params: { groupID: groupId } }) => ask(groupPoliciesOf, { groupId }),
   }),
   route({
@@ -85,7 +85,7 @@ const policyRoutes: readonly AnyRoute[] = [
     summary: 'Attach policies to a group: each then reaches the members of its groups alone; twice is once',
     params,
     body: someOf('policyIds', 'policyId'),
-    answer: changedView,
+    response: changedView,
     handle: async ({ run, ask, body, params: { groupID: groupId } }) => {
       let added = 0;
       for (const policyId of new Set(body))
@@ -112,7 +112,7 @@ const ofUserRoutes: readonly AnyRoute[] = [
     access: admin('employees:read'),
     summary: 'The groups that an employee is in',
     params: z.object({ userID: uuid() }),
-    answer: z.object({ groups: z.array(groupView), total: z.int() }),
+    response: z.object({ groups: z.array(groupView), total: z.int() }),
     handle: ({ ask, params: { userID: userId } }) => ask(groupsOfUser, { userId }),
   }),
   route({
@@ -122,8 +122,8 @@ const ofUserRoutes: readonly AnyRoute[] = [
     access: admin('employees:write'),
     summary: 'Set the groups that an employee is in; those that a directory keeps are not changed by hand',
     params: z.object({ userID: uuid() }),
-    body: z.object({ groupIds: z.array(uuid()).max(MOST_AT_ONCE) }),
-    answer: z.object({ groups: z.array(groupView), total: z.int() }),
+    body: z.object({ groupIds: z.array(uuid()).max(MAX_AT_ONCE) }),
+    response: z.object({ groups: z.array(groupView), total: z.int() }),
     handle: async ({ run, ask, body, params: { userID: userId } }) => {
       const [{ groups: now }, { groups: all }] = await Promise.all([
         ask(groupsOfUser, { userId }),
@@ -150,7 +150,7 @@ export const groupRoutes: RouteGroup = {
       path: base,
       access: admin('groups:read'),
       summary: 'Every group, newest first',
-      answer: z.object({ groups: z.array(groupView), total: z.int() }),
+      response: z.object({ groups: z.array(groupView), total: z.int() }),
       handle: ({ ask }) => ask(listGroups, undefined),
     }),
     route({
@@ -160,7 +160,7 @@ export const groupRoutes: RouteGroup = {
       summary: 'Create a group',
       body: z.object({ name, description: description.default('') }),
       status: 201,
-      answer: groupView,
+      response: groupView,
       handle: async ({ run, ask, body }) => {
         const { result } = await run(createGroup, { ...body, source: 'manual', externalId: null });
         return ask(getGroup, result);
@@ -172,7 +172,7 @@ export const groupRoutes: RouteGroup = {
       access: admin('groups:read'),
       summary: 'One group',
       params,
-      answer: groupView,
+      response: groupView,
       handle: ({ ask, params: { groupID: groupId } }) => ask(getGroup, { groupId }),
     }),
     route({
@@ -182,7 +182,7 @@ export const groupRoutes: RouteGroup = {
       summary: 'Change a group; what is left out stays',
       params,
       body: z.object({ name: name.optional(), description: description.optional() }),
-      answer: groupView,
+      response: groupView,
       handle: async ({ run, ask, body, params: { groupID: groupId } }) => {
         await run(updateGroup, { groupId, ...body });
         return ask(getGroup, { groupId });

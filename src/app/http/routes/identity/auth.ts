@@ -5,13 +5,13 @@ import { getAdminUser } from '../../../../../queries/admins/get-admin-user.ts';
 import { getOrgAdmin } from '../../../../../queries/organizations/get-org-admin.ts';
 import { listTenants } from '../../../../../queries/tenants/list-tenants.ts';
 import { emailField, presentedPassword } from '../../../../contexts/identity/domain/password-rule.ts';
-import { tenantAdmins } from '../../../../contexts/identity/account-kinds.ts';
+import { tenantAdminAccounts } from '../../../../contexts/identity/account-kinds.ts';
 import { signInWithPassword, type AdminSignInDependencies } from '../../../../contexts/identity/admin-sign-in.ts';
-import { tenantOf as tenantNamedBy, type RefreshTokens } from '../../../../contexts/identity/refresh-tokens.ts';
-import { passSecondFactor, type SecondFactorDependencies } from '../../../../contexts/identity/second-factor.ts';
+import { tenantOfToken as tenantNamedBy, type RefreshTokens } from '../../../../contexts/identity/refresh-tokens.ts';
+import { verifySecondFactor, type SecondFactorDependencies } from '../../../../contexts/identity/second-factor.ts';
 import { FailureError, invalid, notFound, unauthenticated } from '../../../../platform/kernel/failure.ts';
 import { asTenantId, INSTALLATION, isUuid, uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
-import { open } from '../../access.ts';
+import { openAccess } from '../../access.ts';
 import {
   changeForcedPassword,
   forcedChangeBody,
@@ -20,9 +20,9 @@ import {
 } from '../../../../contexts/identity/forced-password-change.ts';
 import { presentedCodeBody, presentedIn } from './presented-code.ts';
 import { actorOf } from '../../principal.ts';
-import { routeWith, type Call, type RouteGroup } from '../../route.ts';
-import { mfaAsked, passwordChangeAsked, signedIn, signInAnswer } from './sign-in-answer.ts';
-import { rememberBrowser, visitorOf, type VisitorDependencies } from '../../visitor.ts';
+import { routeWith, type HandlerContext, type RouteGroup } from '../../route.ts';
+import { mfaRequired, passwordChangeRequired, signedIn, signInResponse } from './sign-in-response.ts';
+import { issueBrowserCookie, signInOriginOf, type VisitorDependencies } from '../../sign-in-origin.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AdminState } from '../../../../contexts/tenants/domain/admin.ts';
 import type { Freshness } from '../../../../platform/projector/freshness.ts';
@@ -73,7 +73,7 @@ async function namesOf(
   { freshness, head }: AuthRouteDependencies,
   adminId: string,
   tenantId: TenantId,
-  ask: Call<never, never, never>['ask'],
+  ask: HandlerContext<never, never, never>['ask'],
 ): Promise<string[]> {
   // Whoever was made a moment ago has names, too.
   await freshness.waitFor(['admin_users'], await head());
@@ -94,7 +94,7 @@ async function rememberAdminBrowser(
   { accountDigest }: AdminState,
 ): Promise<void> {
   const tenant = await services.lookups.tenant(tenantId, tenantId);
-  rememberBrowser(request, reply, services, { scope: tenantId, accountDigest }, tenant?.externalBaseUrl ?? '');
+  issueBrowserCookie(request, reply, services, { scope: tenantId, accountDigest }, tenant?.externalBaseUrl ?? '');
 }
 
 export const authRoutes: RouteGroup<AuthRouteDependencies> = {
@@ -103,9 +103,9 @@ export const authRoutes: RouteGroup<AuthRouteDependencies> = {
     route({
       method: 'GET',
       path: '/api/v1/auth/tenant',
-      access: open('session'),
+      access: openAccess('session'),
       summary: 'The tenant of a single-tenant installation',
-      answer: z.object({ tenantId: z.uuid(), name: z.string(), slug: z.string() }),
+      response: z.object({ tenantId: z.uuid(), name: z.string(), slug: z.string() }),
       handle: async ({ ask }) => {
         const [only, ...others] = await ask(listTenants, { most: 2 }, INSTALLATION);
         if (!only || others.length > 0) throw new FailureError(notFound());
@@ -115,10 +115,10 @@ export const authRoutes: RouteGroup<AuthRouteDependencies> = {
     route({
       method: 'POST',
       path: '/api/v1/auth/login',
-      access: open('login'),
+      access: openAccess('login'),
       summary: 'Sign in with e-mail and password',
       body: z.object({ email: emailField, password: presentedPassword, tenantId: uuid().optional() }),
-      answer: z.union([signedIn, mfaAsked, passwordChangeAsked]),
+      response: z.union([signedIn, mfaRequired, passwordChangeRequired]),
       handle: async ({ body, services, request, reply, ask }) => {
         const tenantId = tenantNamed(request, body.tenantId);
         const { admin, next } = await signInWithPassword(
@@ -126,43 +126,43 @@ export const authRoutes: RouteGroup<AuthRouteDependencies> = {
           tenantId,
           body.email,
           body.password,
-          visitorOf(request, services),
+          signInOriginOf(request, services),
         );
         if (next.step === 'done') await rememberAdminBrowser(request, reply, services, tenantId, admin);
-        return signInAnswer(next, tenantId, admin.adminId, ask);
+        return signInResponse(next, tenantId, admin.adminId, ask);
       },
     }),
     route({
       method: 'POST',
       path: '/api/v1/auth/mfa/verify',
-      access: open('login'),
+      access: openAccess('login'),
       summary: 'The second step of a sign-in: a code of the authenticator app, or a backup code',
       body: presentedCodeBody,
-      answer: z.union([signedIn, passwordChangeAsked]),
+      response: z.union([signedIn, passwordChangeRequired]),
       handle: async ({ body, services, request, reply, ask }) => {
         const sameTenant = (tenantId: TenantId) => refuseOtherTenant(request, tenantId);
-        const { tenantId, admin, next } = await passSecondFactor(
+        const { tenantId, admin, next } = await verifySecondFactor(
           services,
-          tenantAdmins,
+          tenantAdminAccounts,
           body.mfaToken,
           presentedIn(body),
           sameTenant,
-          visitorOf(request, services),
+          signInOriginOf(request, services),
         );
         if (next.step === 'done') await rememberAdminBrowser(request, reply, services, tenantId, admin);
-        return signInAnswer(next, tenantId, admin.adminId, ask);
+        return signInResponse(next, tenantId, admin.adminId, ask);
       },
     }),
     route({
       method: 'POST',
       path: '/api/v1/auth/change-password',
-      access: open('login'),
+      access: openAccess('login'),
       summary: 'Choose a new password where one must be changed; sign in again afterwards',
       body: forcedChangeBody,
-      answer: passwordChanged,
+      response: passwordChanged,
       handle: ({ body, services, request, run, ask }) =>
         changeForcedPassword(services, {
-          purpose: tenantAdmins.purposes.temp,
+          purpose: tenantAdminAccounts.purposes.temp,
           tempToken: body.tempToken,
           prepare: ({ tenantId, subjectId }) => {
             refuseOtherTenant(request, tenantId);
@@ -182,10 +182,12 @@ export const authRoutes: RouteGroup<AuthRouteDependencies> = {
     route({
       method: 'POST',
       path: '/api/v1/auth/refresh',
-      access: open('session'),
+      access: openAccess('session'),
       summary: 'Exchange a refresh token for new tokens; using one twice ends the session',
       body: z.object({ refreshToken: z.string().min(1).max(256) }),
-      answer: signedIn.extend({ user: signedIn.shape.user.omit({ roleType: true }).extend({ roleType: z.string() }) }),
+      response: signedIn.extend({
+        user: signedIn.shape.user.omit({ roleType: true }).extend({ roleType: z.string() }),
+      }),
       handle: async ({ body, services, request, run, ask }) => {
         // Before it is spent: a slip in a header must not make the next try look like a thief's.
         const named = tenantNamedBy(body.refreshToken);
@@ -225,9 +227,9 @@ export const authRoutes: RouteGroup<AuthRouteDependencies> = {
     route({
       method: 'POST',
       path: '/api/v1/auth/logout',
-      access: open('session'),
+      access: openAccess('session'),
       summary: 'End the current session',
-      answer: z.object({ success: z.literal(true) }),
+      response: z.object({ success: z.literal(true) }),
       handle: async ({ services, request, run }) => {
         const { tenantId, sessionId, subjectId, kind } = await sessionOf(request, services);
         request.principal =

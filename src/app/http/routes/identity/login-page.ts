@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { open } from '../../access.ts';
+import { openAccess } from '../../access.ts';
 import { page, pageAssets, PAGE_POLICY, type PageFile } from '../../login-page/login-page.ts';
 import { route, type RouteGroup } from '../../route.ts';
 
@@ -25,18 +25,18 @@ export const loginPageRoutes: RouteGroup = {
     route({
       method: 'GET',
       path: '/login',
-      access: open('none'),
+      access: openAccess('none'),
       summary: 'The page on which admins of tenants and organizations sign in',
-      answer: { media: 'text/html' },
+      response: { media: 'text/html' },
       handle: async ({ request, reply }) => serve(page, request, reply),
     }),
     route({
       method: 'GET',
       path: '/login-assets/{name}',
-      access: open('none'),
+      access: openAccess('none'),
       summary: 'What the sign-in page is made of',
       params: z.object({ name: z.enum(assetNames) }),
-      answer: { media: '*/*' },
+      response: { media: '*/*' },
       handle: async ({ params, request, reply }) => serve(pageAssets[params.name], request, reply),
     }),
   ],

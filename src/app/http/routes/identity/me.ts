@@ -27,7 +27,7 @@ export const meRoutes: RouteGroup<MeRouteDependencies> = {
       path: '/api/v1/admin/me',
       access: adminEvenUnlicensed('self:read'),
       summary: 'The calling admin, what they may do, and their tenant',
-      answer: adminUserView.extend({
+      response: adminUserView.extend({
         permissions: z.array(z.string()),
         tenant: z.object({ id: z.uuid(), name: z.string(), slug: z.string(), tier: z.enum(tiers).nullable() }),
       }),
@@ -50,7 +50,7 @@ export const meRoutes: RouteGroup<MeRouteDependencies> = {
       access: adminEvenUnlicensed('self:write'),
       summary: 'A token for what needs the password once more, good for 300 seconds in this session',
       body: z.object({ password: presentedPassword }),
-      answer: z.object({ reAuthToken: z.string(), expiresIn: z.int() }),
+      response: z.object({ reAuthToken: z.string(), expiresIn: z.int() }),
       handle: async ({ body, services, principal, request }) => {
         const { tenantId, adminId, sessionId } = principal;
         const actor = actorOf(principal, request.ip, request.headers['user-agent']);

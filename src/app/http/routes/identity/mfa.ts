@@ -5,7 +5,7 @@ import { startMfaSetup } from '../../../../../commands/identity/start-mfa-setup.
 import { getAdminUser } from '../../../../../queries/admins/get-admin-user.ts';
 import { mfaStatus, mfaStatusView } from '../../../../../queries/admins/mfa-status.ts';
 import { newBackupCodes } from '../../../../contexts/identity/backup-codes.ts';
-import { tenantAdmins } from '../../../../contexts/identity/account-kinds.ts';
+import { tenantAdminAccounts } from '../../../../contexts/identity/account-kinds.ts';
 import {
   beginMfaSetup,
   firstStepOf,
@@ -13,7 +13,7 @@ import {
   type MfaSetupDependencies,
 } from '../../../../contexts/identity/mfa-setup.ts';
 import { newTotpSecret, otpauthUrl, qrCode, totpCodeField } from '../../../../contexts/identity/totp.ts';
-import { forgetIfRefused } from '../../../../platform/resources/secrets.ts';
+import { deleteSecretsIfRefused } from '../../../../platform/resources/secrets.ts';
 import { admin, adminReauthenticated } from '../../access.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import type { Logger } from 'pino';
@@ -37,7 +37,7 @@ export const mfaRoutes: RouteGroup<MfaRouteDependencies> = {
       path: '/api/v1/admin/mfa/status',
       access: admin('self:read'),
       summary: 'Whether a second factor is on, and how many backup codes are left',
-      answer: mfaStatusView,
+      response: mfaStatusView,
       handle: ({ ask, principal }) => ask(mfaStatus, { adminId: principal.adminId }),
     }),
     route({
@@ -45,13 +45,13 @@ export const mfaRoutes: RouteGroup<MfaRouteDependencies> = {
       path: '/api/v1/admin/mfa/setup',
       access: adminReauthenticated('self:write'),
       summary: 'A secret for an authenticator app, shown once; nothing is asked for until its first code was verified',
-      answer: z.object({ secret: z.string(), otpauthUrl: z.string(), qrCode: z.string() }),
+      response: z.object({ secret: z.string(), otpauthUrl: z.string(), qrCode: z.string() }),
       handle: async ({ ask, run, recall, services, principal, fresh }) => {
         const { email } = await ask(getAdminUser, { adminId: principal.adminId });
         const secret = newTotpSecret((size) => fresh.bytes('totp secret', size));
         const earlier = await recall(startMfaSetup, { adminId: principal.adminId, totpSecretRef: '' });
         if (!earlier)
-          await beginMfaSetup(services, tenantAdmins, principal, secret, ({ adminId, totpSecretRef }) =>
+          await beginMfaSetup(services, tenantAdminAccounts, principal, secret, ({ adminId, totpSecretRef }) =>
             run(startMfaSetup, { adminId, totpSecretRef }),
           );
         const url = otpauthUrl(secret, email);
@@ -64,7 +64,7 @@ export const mfaRoutes: RouteGroup<MfaRouteDependencies> = {
       access: adminReauthenticated('self:write'),
       summary: "Turn the second factor on with the app's first code; answers ten backup codes, shown once",
       body: z.object({ code: totpCodeField }),
-      answer: z.object({ enabled: z.literal(true), backupCodes: z.array(z.string()) }),
+      response: z.object({ enabled: z.literal(true), backupCodes: z.array(z.string()) }),
       handle: async ({ body, run, recall, services, principal, fresh }) => {
         const { tenantId, adminId } = principal;
         // Its code was right when it came first, and is not any more.
@@ -80,10 +80,10 @@ export const mfaRoutes: RouteGroup<MfaRouteDependencies> = {
             enabled: true,
             backupCodes: (await newBackupCodes(services.passwords, fresh.integers('backup codes'))).codes,
           };
-        const { totpSecretRef, step } = await firstStepOf(services, tenantAdmins, principal, body.code);
-        const { codes, backupCodesRef } = await makeBackupCodes(services, tenantAdmins, principal, fresh);
+        const { totpSecretRef, step } = await firstStepOf(services, tenantAdminAccounts, principal, body.code);
+        const { codes, backupCodesRef } = await makeBackupCodes(services, tenantAdminAccounts, principal, fresh);
         await run(enableMfa, { adminId, totpSecretRef, step, backupCodesRef, backupCodes: codes.length }).catch(
-          (error: unknown) => forgetIfRefused(services, tenantId, [backupCodesRef], error),
+          (error: unknown) => deleteSecretsIfRefused(services, tenantId, [backupCodesRef], error),
         );
         return { enabled: true, backupCodes: codes };
       },

@@ -30,7 +30,7 @@ export const ownSessionRoutes: RouteGroup<OwnSessionsRouteDependencies> = {
       path: base,
       access: adminEvenUnlicensed('self:read'),
       summary: "The calling admin's sessions, newest first",
-      answer: z.object({ sessions: z.array(ownSessionView), total: z.int() }),
+      response: z.object({ sessions: z.array(ownSessionView), total: z.int() }),
       handle: async ({ ask, services, principal: { tenantId, adminId, sessionId: currentId } }) => {
         // No sign-in waits for this list, and whoever looks for a stranger in it must see all that there are.
         const head = await services.head();

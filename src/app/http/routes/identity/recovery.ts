@@ -12,7 +12,7 @@ import {
 } from '../../../../contexts/identity/recovery.ts';
 import { FailureError, invalid, notFound, unauthenticated } from '../../../../platform/kernel/failure.ts';
 import { INSTALLATION } from '../../../../platform/kernel/ids.ts';
-import { openWhere } from '../../access.ts';
+import { openAccessWhere } from '../../access.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import { tenantOfHeader } from '../../tenant-header.ts';
 import type { Config } from '../../../config/config.ts';
@@ -37,11 +37,11 @@ export const recoveryRoutes: RouteGroup<RecoveryRouteDependencies> = {
     route({
       method: 'POST',
       path: '/api/v1/recovery/reset',
-      access: openWhere(({ recoveryKey }) => recoveryKey !== undefined, 'recovery'),
+      access: openAccessWhere(({ recoveryKey }) => recoveryKey !== undefined, 'recovery'),
       summary:
         "Recover the account of a tenant's or an organization's admin: a temporary password, no second factor, no lock, no session, no requirement of single sign-on; 404 unless RECOVERY_KEY is set",
       body: z.object({ recoveryKey: z.string().min(1).max(1_024), email: emailField }),
-      answer: z.object({ success: z.literal(true), tempPassword: z.string(), message: z.string() }),
+      response: z.object({ success: z.literal(true), tempPassword: z.string(), message: z.string() }),
       handle: async ({ body, services, request, run }) => {
         const actor = { kind: 'system', id: null, ip: request.ip, userAgent: 'recovery' } as const;
         const refuse = async (reason: 'wrong_key' | 'unknown_account' | 'ambiguous_account') =>

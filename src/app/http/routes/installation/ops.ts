@@ -3,7 +3,7 @@ import { Gauge } from 'prom-client';
 import { z } from 'zod';
 import { FailureError, unauthenticated } from '../../../../platform/kernel/failure.ts';
 import { registry } from '../../../../platform/observability/metrics.ts';
-import { open } from '../../access.ts';
+import { openAccess } from '../../access.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import type { Config } from '../../../config/config.ts';
 import type { ServiceState } from '../../../operations/service-state.ts';
@@ -47,9 +47,9 @@ export const opsRoutes: RouteGroup<OpsRouteDependencies> = {
     route({
       method: 'GET',
       path: '/health',
-      access: open('none'),
+      access: openAccess('none'),
       summary: 'Whether the service works, and each thing that it depends on',
-      answer: healthView,
+      response: healthView,
       handle: async ({ services, reply }) => {
         const health = await services.state.health();
         if (health.status === 'unhealthy') reply.status(503);
@@ -59,17 +59,17 @@ export const opsRoutes: RouteGroup<OpsRouteDependencies> = {
     route({
       method: 'GET',
       path: '/live',
-      access: open('none'),
+      access: openAccess('none'),
       summary: 'Whether the process answers, whatever it depends on: restart it where it does not',
-      answer: z.object({ status: z.literal('alive') }),
+      response: z.object({ status: z.literal('alive') }),
       handle: async () => ({ status: 'alive' as const }),
     }),
     route({
       method: 'GET',
       path: '/ready',
-      access: open('none'),
+      access: openAccess('none'),
       summary: 'Whether requests should be sent here',
-      answer: z.object({ status, ready: z.boolean(), lagging: z.array(z.string()), reason: z.string().optional() }),
+      response: z.object({ status, ready: z.boolean(), lagging: z.array(z.string()), reason: z.string().optional() }),
       handle: async ({ services, reply }) => {
         const readiness = await services.state.readiness();
         if (!readiness.ready) reply.status(503);
@@ -79,9 +79,9 @@ export const opsRoutes: RouteGroup<OpsRouteDependencies> = {
     route({
       method: 'GET',
       path: '/metrics',
-      access: open('none'),
+      access: openAccess('none'),
       summary: 'Prometheus metrics',
-      answer: { media: 'text/plain; version=0.0.4' },
+      response: { media: 'text/plain; version=0.0.4' },
       handle: async ({ services, request, reply }) => {
         const { metricsToken } = services.config;
         const given = request.headers.authorization?.replace(/^bearer /i, '') ?? '';

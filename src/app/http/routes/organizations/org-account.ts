@@ -10,13 +10,13 @@ import { getOrgAdmin } from '../../../../../queries/organizations/get-org-admin.
 import { orgMfaStatus } from '../../../../../queries/organizations/org-mfa-status.ts';
 import { listOrgAdminSessions, ownSessionView } from '../../../../../queries/identity/list-own-sessions.ts';
 import { newPassword, presentedPassword } from '../../../../contexts/identity/domain/password-rule.ts';
-import { orgAdmins } from '../../../../contexts/identity/account-kinds.ts';
+import { orgAdminAccounts } from '../../../../contexts/identity/account-kinds.ts';
 import { newBackupCodes } from '../../../../contexts/identity/backup-codes.ts';
 import { beginMfaSetup, firstStepOf, makeBackupCodes } from '../../../../contexts/identity/mfa-setup.ts';
 import { confirmOrgPassword, type OrgSignInDependencies } from '../../../../contexts/identity/org-sign-in.ts';
 import { newTotpSecret, otpauthUrl, qrCode, totpCodeField } from '../../../../contexts/identity/totp.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
-import { forgetIfRefused } from '../../../../platform/resources/secrets.ts';
+import { deleteSecretsIfRefused } from '../../../../platform/resources/secrets.ts';
 import { orgReader, orgSelfReauthenticated } from '../../access.ts';
 import { passwordChanged } from '../../../../contexts/identity/forced-password-change.ts';
 import { orgAdminNames, type OrgAdminNamesDependencies } from './org-admin-names.ts';
@@ -54,7 +54,7 @@ export const orgAccountRoutes: RouteGroup<OrgAccountRouteDependencies> = {
       path: `${mfa}/status`,
       access: orgReader,
       summary: 'Whether a second factor is on, and how many backup codes are left',
-      answer: mfaStatusView,
+      response: mfaStatusView,
       handle: ({ ask, principal: { adminId } }) => ask(orgMfaStatus, { adminId }),
     }),
     route({
@@ -62,13 +62,13 @@ export const orgAccountRoutes: RouteGroup<OrgAccountRouteDependencies> = {
       path: `${mfa}/setup`,
       access: orgSelfReauthenticated,
       summary: 'A secret for an authenticator app, shown once; nothing is asked for until its first code was verified',
-      answer: z.object({ secret: z.string(), otpauthUrl: z.string(), qrCode: z.string() }),
+      response: z.object({ secret: z.string(), otpauthUrl: z.string(), qrCode: z.string() }),
       handle: async ({ ask, run, recall, services, principal, fresh }) => {
         const { email } = await ask(getOrgAdmin, { adminId: principal.adminId });
         const secret = newTotpSecret((size) => fresh.bytes('totp secret', size));
         const earlier = await recall(startOrgMfaSetup, { adminId: principal.adminId, totpSecretRef: '' });
         if (!earlier)
-          await beginMfaSetup(services, orgAdmins, principal, secret, ({ adminId, totpSecretRef }) =>
+          await beginMfaSetup(services, orgAdminAccounts, principal, secret, ({ adminId, totpSecretRef }) =>
             run(startOrgMfaSetup, { adminId, totpSecretRef }),
           );
         const url = otpauthUrl(secret, email);
@@ -81,7 +81,7 @@ export const orgAccountRoutes: RouteGroup<OrgAccountRouteDependencies> = {
       access: orgSelfReauthenticated,
       summary: "Turn the second factor on with the app's first code; answers ten backup codes, shown once",
       body: z.object({ code: totpCodeField }),
-      answer: z.object({ enabled: z.literal(true), backupCodes: z.array(z.string()) }),
+      response: z.object({ enabled: z.literal(true), backupCodes: z.array(z.string()) }),
       handle: async ({ body, run, recall, services, principal, fresh }) => {
         const { tenantId, adminId } = principal;
         // Its code was right when it came first, and is not any more.
@@ -97,10 +97,10 @@ export const orgAccountRoutes: RouteGroup<OrgAccountRouteDependencies> = {
             enabled: true,
             backupCodes: (await newBackupCodes(services.passwords, fresh.integers('backup codes'))).codes,
           };
-        const { totpSecretRef, step } = await firstStepOf(services, orgAdmins, principal, body.code);
-        const { codes, backupCodesRef } = await makeBackupCodes(services, orgAdmins, principal, fresh);
+        const { totpSecretRef, step } = await firstStepOf(services, orgAdminAccounts, principal, body.code);
+        const { codes, backupCodesRef } = await makeBackupCodes(services, orgAdminAccounts, principal, fresh);
         await run(enableOrgMfa, { adminId, totpSecretRef, step, backupCodesRef, backupCodes: codes.length }).catch(
-          (error: unknown) => forgetIfRefused(services, tenantId, [backupCodesRef], error),
+          (error: unknown) => deleteSecretsIfRefused(services, tenantId, [backupCodesRef], error),
         );
         return { enabled: true, backupCodes: codes };
       },
@@ -126,7 +126,7 @@ export const orgAccountRoutes: RouteGroup<OrgAccountRouteDependencies> = {
           path: ['confirmPassword'],
           message: 'must equal newPassword',
         }),
-      answer: passwordChanged,
+      response: passwordChanged,
       handle: async ({ body, run, recall, services, principal, request }) => {
         const { tenantId, adminId, sessionId } = principal;
         const done = { success: true as const, message: 'the password was changed; other sessions are over' };
@@ -150,7 +150,7 @@ export const orgAccountRoutes: RouteGroup<OrgAccountRouteDependencies> = {
       path: sessions,
       access: orgReader,
       summary: "The calling admin's sessions, newest first",
-      answer: z.object({ sessions: z.array(ownSessionView), total: z.int() }),
+      response: z.object({ sessions: z.array(ownSessionView), total: z.int() }),
       handle: async ({ ask, services, principal: { tenantId, adminId, sessionId: currentId } }) => {
         // No sign-in waits for this list, and whoever looks for a stranger in it must see all that there are.
         const head = await services.head();

@@ -1,7 +1,7 @@
 import { listAuditLog } from '../../../../../queries/audit/list-audit-log.ts';
 import { verifyTenant, type VerifyDependencies } from '../../../../contexts/audit/verify.ts';
 import { orgAdministration } from '../../access.ts';
-import { auditListAnswer, auditListQuery, toFilter, verdictView } from '../audit/audit-log-query.ts';
+import { auditListResponse, auditListQuery, toAuditLogFilter, verdictView } from '../audit/audit-log-query.ts';
 import { toPage } from '../../list-query.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import type { EventCodec } from '../../../../platform/eventstore/codec.ts';
@@ -24,16 +24,16 @@ export const orgAuditLogRoutes: RouteGroup<OrgAuditLogRouteDependencies> = {
       access: orgAdministration,
       summary: 'Who decided what in the organization and when, newest first',
       query: auditListQuery,
-      answer: auditListAnswer,
+      response: auditListResponse,
       handle: ({ ask, query, services: { codec } }) =>
-        ask(listAuditLog, { ...toPage(query), ...toFilter(query), reveal: (events) => codec.reveal(events) }),
+        ask(listAuditLog, { ...toPage(query), ...toAuditLogFilter(query), reveal: (events) => codec.reveal(events) }),
     }),
     route({
       method: 'GET',
       path: `${base}/verify`,
       access: orgAdministration,
       summary: "Replays the organization's event log and compares: 200 also when the chain does not hold",
-      answer: verdictView,
+      response: verdictView,
       handle: ({ services, principal }) => verifyTenant(services, principal.tenantId),
     }),
   ],

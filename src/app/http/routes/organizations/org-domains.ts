@@ -32,7 +32,7 @@ export const orgDomainRoutes: RouteGroup<OrgDomainsRouteDependencies> = {
       path: base,
       access: orgReader,
       summary: 'List the e-mail domains that the organization has proved to be its own',
-      answer: z.object({ domains: z.array(provedDomainView), total: z.int() }),
+      response: z.object({ domains: z.array(provedDomainView), total: z.int() }),
       handle: ({ ask, principal: { tenantId: organizationId } }) =>
         ask(listOrgDomains, { organizationId }, INSTALLATION),
     }),
@@ -43,7 +43,7 @@ export const orgDomainRoutes: RouteGroup<OrgDomainsRouteDependencies> = {
       summary:
         'Prove an e-mail domain: returns the TXT record to publish, and `verified` once the name servers show it; 409 if it is proved by another organization',
       body: z.object({ domain: emailDomain }),
-      answer: challengeView,
+      response: challengeView,
       handle: async ({ body: { domain }, services, run, principal: { tenantId } }) => {
         const record = challengeOf(services, tenantId, domain);
         if (!(await showsChallenge(services, record))) return { domain, status: 'pending' as const, record };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { changeOrgPassword } from '../../../../../commands/organizations/change-org-password.ts';
 import { emailField, presentedPassword } from '../../../../contexts/identity/domain/password-rule.ts';
 import { organization, organizationStream } from '../../../../contexts/organizations/domain/organization.ts';
-import { orgAdmins, type AccountKindsDependencies } from '../../../../contexts/identity/account-kinds.ts';
+import { orgAdminAccounts, type AccountKindsDependencies } from '../../../../contexts/identity/account-kinds.ts';
 import { ORGANIZATIONS } from '../../../../contexts/identity/known-browsers.ts';
 import {
   confirmOrgPassword,
@@ -14,9 +14,9 @@ import {
   REAUTHENTICATION_SECONDS,
   type ReauthenticationDependencies,
 } from '../../../../contexts/identity/reauthentication.ts';
-import { passSecondFactor, type SecondFactorDependencies } from '../../../../contexts/identity/second-factor.ts';
+import { verifySecondFactor, type SecondFactorDependencies } from '../../../../contexts/identity/second-factor.ts';
 import { FailureError, unauthenticated } from '../../../../platform/kernel/failure.ts';
-import { open, orgReader } from '../../access.ts';
+import { openAccess, orgReader } from '../../access.ts';
 import {
   changeForcedPassword,
   forcedChangeBody,
@@ -28,12 +28,12 @@ import { presentedCodeBody, presentedIn } from '../identity/presented-code.ts';
 import { actorOf } from '../../principal.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import {
-  mfaAskedByOrganization,
-  orgSignInAnswer,
-  passwordChangeAsked,
+  mfaRequiredByOrganization,
+  orgSignInResponse,
+  passwordChangeRequired,
   signedInToOrganization,
-} from '../identity/sign-in-answer.ts';
-import { rememberBrowser, visitorOf, type VisitorDependencies } from '../../visitor.ts';
+} from '../identity/sign-in-response.ts';
+import { issueBrowserCookie, signInOriginOf, type VisitorDependencies } from '../../sign-in-origin.ts';
 import type { AggregateLoader } from '../../../../platform/execution/aggregate-loader.ts';
 
 export interface OrgSignInRouteDependencies
@@ -57,7 +57,7 @@ export const orgSignInRoutes: RouteGroup<OrgSignInRouteDependencies> = {
     route({
       method: 'POST',
       path: '/api/v1/org/auth/login',
-      access: open('org-login'),
+      access: openAccess('org-login'),
       summary:
         "Sign in to an organization with e-mail and password; refused to all but the right password's owner in one way",
       body: z.object({
@@ -65,44 +65,50 @@ export const orgSignInRoutes: RouteGroup<OrgSignInRouteDependencies> = {
         password: presentedPassword,
         slug: z.string().trim().toLowerCase().max(100).optional(),
       }),
-      answer: z.union([signedInToOrganization, mfaAskedByOrganization, passwordChangeAsked]),
+      response: z.union([signedInToOrganization, mfaRequiredByOrganization, passwordChangeRequired]),
       handle: async ({ body, services, request, reply, ask }) => {
         const {
           organizationId,
           organization: { externalBaseUrl },
           admin,
           next,
-        } = await signInToOrganization(services, body.email, body.password, body.slug, visitorOf(request, services));
+        } = await signInToOrganization(
+          services,
+          body.email,
+          body.password,
+          body.slug,
+          signInOriginOf(request, services),
+        );
         if (next.step === 'done')
-          rememberBrowser(
+          issueBrowserCookie(
             request,
             reply,
             services,
             { scope: ORGANIZATIONS, accountDigest: admin.accountDigest },
             externalBaseUrl,
           );
-        return orgSignInAnswer(next, organizationId, admin.adminId, ask);
+        return orgSignInResponse(next, organizationId, admin.adminId, ask);
       },
     }),
     route({
       method: 'POST',
       path: '/api/v1/org/auth/mfa/verify',
-      access: open('org-login'),
+      access: openAccess('org-login'),
       summary: 'The second step of a sign-in to an organization: a code of the authenticator app, or a backup code',
       body: presentedCodeBody,
-      answer: z.union([signedInToOrganization, passwordChangeAsked]),
+      response: z.union([signedInToOrganization, passwordChangeRequired]),
       handle: async ({ body, services, request, reply, ask }) => {
-        const { tenantId, admin, next } = await passSecondFactor(
+        const { tenantId, admin, next } = await verifySecondFactor(
           services,
-          orgAdmins,
+          orgAdminAccounts,
           body.mfaToken,
           presentedIn(body),
           () => undefined,
-          visitorOf(request, services),
+          signInOriginOf(request, services),
         );
         if (next.step === 'done') {
           const { externalBaseUrl } = await services.loader.load(organization, organizationStream(tenantId));
-          rememberBrowser(
+          issueBrowserCookie(
             request,
             reply,
             services,
@@ -110,23 +116,23 @@ export const orgSignInRoutes: RouteGroup<OrgSignInRouteDependencies> = {
             externalBaseUrl,
           );
         }
-        return orgSignInAnswer(next, tenantId, admin.adminId, ask);
+        return orgSignInResponse(next, tenantId, admin.adminId, ask);
       },
     }),
     route({
       method: 'POST',
       path: '/api/v1/org/auth/change-password',
-      access: open('org-login'),
+      access: openAccess('org-login'),
       summary: 'Choose a new password where one must be changed; sign in again afterwards',
       body: forcedChangeBody,
-      answer: passwordChanged,
+      response: passwordChanged,
       handle: ({ body, services, request, run }) =>
         changeForcedPassword(services, {
-          purpose: orgAdmins.purposes.temp,
+          purpose: orgAdminAccounts.purposes.temp,
           tempToken: body.tempToken,
           prepare: ({ tenantId, subjectId }) => orgAdminNames(services, tenantId, subjectId),
           change: async ({ tenantId, subjectId: adminId, payload }, known) => {
-            const admin = await orgAdmins.find(services, tenantId, adminId);
+            const admin = await orgAdminAccounts.find(services, tenantId, adminId);
             // A suspension or a recovery since then has made the token worthless.
             if (!admin || admin.sessionEpoch !== payload['epoch'])
               throw new FailureError(unauthenticated('invalid or expired token'));
@@ -152,7 +158,7 @@ export const orgSignInRoutes: RouteGroup<OrgSignInRouteDependencies> = {
       access: orgReader,
       summary: 'A token for one write, good for 300 seconds in this session',
       body: z.object({ password: presentedPassword }),
-      answer: z.object({ reAuthToken: z.string(), expiresIn: z.int() }),
+      response: z.object({ reAuthToken: z.string(), expiresIn: z.int() }),
       handle: async ({ body, services, principal: { tenantId, adminId, sessionId }, request }) => {
         const actor = actorOf(request.principal, request.ip, request.headers['user-agent']);
         await confirmOrgPassword(services, { organizationId: tenantId, adminId, sessionId }, body.password, actor);

@@ -28,14 +28,18 @@ import {
 } from '../../../../contexts/sso/oidc-sign-in.ts';
 import { admitOrgAdmin, enabledOrgConfig, type OrgOidcDependencies } from '../../../../contexts/sso/org-oidc.ts';
 import { pageReturnQuery, reauthenticationQuery } from '../../../../contexts/sso/page-return.ts';
-import { claimedOwner, TRIP_SECONDS, type Trip } from '../../../../contexts/sso/round-trip.ts';
-import { open } from '../../access.ts';
-import { forgetInBrowser, keepInBrowser, keptByBrowser } from '../../browser-cookie.ts';
+import {
+  claimedOwner,
+  AUTHORIZATION_SECONDS,
+  type PendingAuthorization,
+} from '../../../../contexts/sso/pending-authorization.ts';
+import { openAccess } from '../../access.ts';
+import { clearBrowserSecret, setBrowserSecret, readBrowserSecret } from '../../browser-cookie.ts';
 import { actorOf } from '../../principal.ts';
 import { providerReturnQuery, returnedBy } from '../sso/provider-return.ts';
 import { redirect } from '../../redirect.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
-import { signedInToOrganizationByProvider } from '../identity/sign-in-answer.ts';
+import { signedInToOrganizationByProvider } from '../identity/sign-in-response.ts';
 import type { WithClaimHolder } from '../../../../../commands/ports.ts';
 
 export interface OrgSsoRouteDependencies
@@ -87,11 +91,11 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
     route({
       method: 'POST',
       path: `${base}/discover`,
-      access: open('org-login'),
+      access: openAccess('org-login'),
       summary:
         'Tell whether this e-mail signs in through a provider: by its domain alone where an organization has proved it, otherwise by account; in the same time for every e-mail',
       body: z.object({ email: emailField }),
-      answer: availability,
+      response: availability,
       handle: async ({ body: { email }, services, ask }) => {
         const find = async () => {
           const stream = await services.ports.claimHolder(
@@ -112,21 +116,21 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
     route({
       method: 'GET',
       path: `${base}/status`,
-      access: open('org-login'),
+      access: openAccess('org-login'),
       summary: "Whether an organization signs in through a provider, by its slug or its address's host",
       query: namedQuery,
-      answer: availability,
+      response: availability,
       handle: async ({ query, ask }) => available(await ask(findOrgSso, query, INSTALLATION)),
     }),
     route({
       method: 'GET',
       path: `${base}/login`,
-      access: open('org-login'),
+      access: openAccess('org-login'),
       summary:
         "Send the browser to the organization's OpenID Connect provider; with reauthenticate=true the person authenticates anew and gets a re-authentication token",
       query: loginQuery,
       status: 302,
-      answer: { media: 'text/plain' },
+      response: { media: 'text/plain' },
       handle: async ({ query, services, request, reply, ask }) => {
         const known = await ask(findOrgSso, query, INSTALLATION);
         const owner = known ? asTenantId(known.id) : undefined;
@@ -138,7 +142,10 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
             challenge: query.challenge ?? null,
             reauthenticates: query.reauthenticate === 'true',
           });
-          keepInBrowser(reply, started.state, started.browserSecret, { seconds: TRIP_SECONDS, secure: started.secure });
+          setBrowserSecret(reply, started.state, started.browserSecret, {
+            seconds: AUTHORIZATION_SECONDS,
+            secure: started.secure,
+          });
           return redirect(reply, 302, started.address);
         } catch (error) {
           if (!(error instanceof SsoRefused)) throw error;
@@ -160,32 +167,32 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
     route({
       method: 'GET',
       path: `${base}/callback`,
-      access: open('org-login'),
+      access: openAccess('org-login'),
       summary:
         'Where the provider sends the browser back to: on to the sign-in page with a code, or with the reason why not',
       query: providerReturnQuery,
       status: 302,
-      answer: { media: 'text/plain' },
+      response: { media: 'text/plain' },
       handle: async ({ query: { state }, services, request, reply }) => {
-        let believed: Trip | undefined;
+        let believed: PendingAuthorization | undefined;
         try {
           const find = (owner: TenantId) => enabledOrgConfig(services, owner);
-          const { trip, identity, vouchedBy, browserSecret, secure } = await finishOidcSignIn(
+          const { authorization, identity, vouchedBy, browserSecret, secure } = await finishOidcSignIn(
             services,
             'organization',
             returnedBy(request, state),
             find,
             (trip) => (believed = trip),
           );
-          const admin = await admitOrgAdmin(services, trip.owner, identity);
-          const code = await issueOrgHandoff(services, trip.owner, admin, {
+          const admin = await admitOrgAdmin(services, authorization.owner, identity);
+          const code = await issueOrgHandoff(services, authorization.owner, admin, {
             browserSecret,
-            challenge: trip.challenge,
+            challenge: authorization.challenge,
             vouchedBy,
-            reauthenticated: trip.reauthenticates,
+            reauthenticated: authorization.reauthenticates,
           });
-          forgetInBrowser(reply, state, secure);
-          keepInBrowser(reply, code, browserSecret, { seconds: HANDOFF_SECONDS, secure });
+          clearBrowserSecret(reply, state, secure);
+          setBrowserSecret(reply, code, browserSecret, { seconds: HANDOFF_SECONDS, secure });
           return redirect(reply, 302, `/login?${new URLSearchParams({ org_sso_code: code }).toString()}`);
         } catch (error) {
           if (!(error instanceof SsoRefused)) throw error;
@@ -207,14 +214,14 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
     route({
       method: 'POST',
       path: `${base}/exchange`,
-      access: open('org-login'),
+      access: openAccess('org-login'),
       summary:
         'Exchange the code that the sign-in page was called with; once, within a minute, in the browser that signed in. `reAuthToken` is there after reauthenticate=true, for one write',
       body: z.object({ code: z.string().min(1).max(256), verifier: z.string().max(256).optional() }),
-      answer: signedInToOrganizationByProvider,
+      response: signedInToOrganizationByProvider,
       handle: async ({ body: { code, verifier }, services, request, ask }) => {
         const redeemed = await redeemOrgHandoff(services, code, {
-          browserSecret: keptByBrowser(request, code),
+          browserSecret: readBrowserSecret(request, code),
           verifier,
         });
         if (!redeemed) throw new FailureError(unauthenticated('invalid or expired code'));

@@ -42,7 +42,7 @@ export const organizationRoutes: RouteGroup<OrganizationRouteDependencies> = {
       path: base,
       access: orgReader,
       summary: "The organization's SSO configurations without their secrets, and whether single sign-on is required",
-      answer: z.object({ configs: z.array(orgSsoConfigView), total: z.int(), requireSso: z.boolean() }),
+      response: z.object({ configs: z.array(orgSsoConfigView), total: z.int(), requireSso: z.boolean() }),
       handle: ({ ask }) => ask(listOrgSsoConfigs, undefined),
     }),
     route({
@@ -52,7 +52,7 @@ export const organizationRoutes: RouteGroup<OrganizationRouteDependencies> = {
       summary: 'Add an OpenID Connect provider; enabled unless said otherwise or another is',
       body: newConfig,
       status: 201,
-      answer: orgSsoConfigView,
+      response: orgSsoConfigView,
       handle: async ({ run, ask, body, services, fresh }) => {
         refuseInsecure(services, body);
         const configId = fresh.id('sso config');
@@ -82,7 +82,7 @@ export const organizationRoutes: RouteGroup<OrganizationRouteDependencies> = {
       access: orgOwner,
       summary: 'Ask an issuer for its discovery document',
       body: z.object({ issuerUrl, clientId }),
-      answer: issuerProbeView,
+      response: issuerProbeView,
       handle: ({ body, services }) =>
         probeIssuer(body.issuerUrl, guardedFetch({ allowPrivate: services.config.devMode })),
     }),
@@ -92,7 +92,7 @@ export const organizationRoutes: RouteGroup<OrganizationRouteDependencies> = {
       access: orgOwnerReauthenticated,
       summary: 'Require single sign-on of every org admin, or let passwords in again',
       body: z.object({ requireSso: z.boolean() }),
-      answer: z.object({ requireSso: z.boolean() }),
+      response: z.object({ requireSso: z.boolean() }),
       handle: async ({ run, body }) => {
         await run(setRequireSso, body);
         return { requireSso: body.requireSso };
@@ -104,7 +104,7 @@ export const organizationRoutes: RouteGroup<OrganizationRouteDependencies> = {
       access: orgReader,
       summary: 'One SSO configuration without its secret',
       params,
-      answer: orgSsoConfigView,
+      response: orgSsoConfigView,
       handle: ({ ask, params: { configId } }) => ask(getOrgSsoConfig, { configId }),
     }),
     route({
@@ -115,7 +115,7 @@ export const organizationRoutes: RouteGroup<OrganizationRouteDependencies> = {
         'Change an SSO configuration; what is left out keeps its value, the client secret too. Another issuerUrl needs clientSecret again (400), or null',
       params,
       body: changes,
-      answer: orgSsoConfigView,
+      response: orgSsoConfigView,
       handle: async ({ run, ask, params: { configId }, body, services }) => {
         refuseInsecure(services, body);
         await run(updateOrgSsoConfig, { ...body, configId });

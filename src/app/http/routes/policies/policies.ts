@@ -63,7 +63,7 @@ export const policyRoutes: RouteGroup = {
       path: base,
       access: admin('policies:read'),
       summary: 'Every policy, in the order of evaluation',
-      answer: z.object({ policies: z.array(policyView), total: z.int() }),
+      response: z.object({ policies: z.array(policyView), total: z.int() }),
       handle: ({ ask }) => ask(listPolicies, undefined),
     }),
     route({
@@ -73,7 +73,7 @@ export const policyRoutes: RouteGroup = {
       summary: 'Create a policy',
       body: newPolicy,
       status: 201,
-      answer: policyView,
+      response: policyView,
       handle: async ({ run, ask, body, principal, reply }) => {
         const { result } = await run(createPolicy, body);
         if (!reply.hasHeader('x-stale')) return ask(getPolicy, result);
@@ -101,7 +101,7 @@ export const policyRoutes: RouteGroup = {
         extensionMode: z.enum(extensionModes).nullish(),
         policy: policyDraft.nullish(),
       }),
-      answer: decisionView,
+      response: decisionView,
       handle: async ({ ask, body: { domain: host, signals, userId, extensionMode, policy } }) => {
         const groupIds = userId ? await ask(groupIdsOfUser, { userId }) : [];
         const stored = await ask(engineConfig, undefined);
@@ -117,7 +117,7 @@ export const policyRoutes: RouteGroup = {
       access: admin('policies:read'),
       summary: 'One policy',
       params,
-      answer: policyView,
+      response: policyView,
       handle: ({ ask, params: { policyID } }) => ask(getPolicy, { policyId: policyID }),
     }),
     route({
@@ -127,7 +127,7 @@ export const policyRoutes: RouteGroup = {
       summary: 'Change a policy; what is left out stays',
       params,
       body: policyChanges,
-      answer: policyView,
+      response: policyView,
       handle: async ({ run, ask, params: { policyID: policyId }, body }) => {
         await run(updatePolicy, { policyId, changes: body });
         return ask(getPolicy, { policyId });

@@ -7,7 +7,7 @@ import { newUnblockKey, unblockKeyClaim } from '../../../../contexts/policies/do
 import { streamSubject } from '../../../../platform/kernel/aggregate.ts';
 import { FailureError } from '../../../../platform/kernel/failure.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
-import { admin, device } from '../../access.ts';
+import { admin, deviceAccess } from '../../access.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import type { WithClaimHolder } from '../../../../../commands/ports.ts';
 
@@ -18,7 +18,7 @@ export interface UnblockKeysRouteDependencies {
 const route = routeWith<UnblockKeysRouteDependencies>();
 
 const base = '/api/v1/admin/unblock-keys';
-const MOST_HOURS = 7 * 24;
+const MAX_HOURS = 7 * 24;
 
 /** Keys that support hands out to let one person past one block (choices OP-116, OP-117). */
 export const unblockKeyRoutes: RouteGroup<UnblockKeysRouteDependencies> = {
@@ -29,7 +29,7 @@ export const unblockKeyRoutes: RouteGroup<UnblockKeysRouteDependencies> = {
       path: base,
       access: admin('unblock-keys:read'),
       summary: 'Every unblock key, newest first; never the keys themselves',
-      answer: z.object({ unblockKeys: z.array(unblockKeyView), total: z.int() }),
+      response: z.object({ unblockKeys: z.array(unblockKeyView), total: z.int() }),
       handle: ({ ask }) => ask(listUnblockKeys, { now: Date.now() }),
     }),
     route({
@@ -42,10 +42,10 @@ export const unblockKeyRoutes: RouteGroup<UnblockKeysRouteDependencies> = {
         userId: uuid().nullish(),
         deviceId: uuid().nullish(),
         reason: z.string().max(2_000).default(''),
-        expiresInHours: z.int().min(1).max(MOST_HOURS).default(24),
+        expiresInHours: z.int().min(1).max(MAX_HOURS).default(24),
       }),
       status: 201,
-      answer: unblockKeyView.extend({ key: z.string() }),
+      response: unblockKeyView.extend({ key: z.string() }),
       handle: async ({ run, body, principal: { adminId }, fresh }) => {
         const { domain, userId = null, deviceId = null, reason, expiresInHours } = body;
         const pickInteger = fresh.integers('unblock key');
@@ -65,10 +65,10 @@ export const unblockKeyRoutes: RouteGroup<UnblockKeysRouteDependencies> = {
     route({
       method: 'POST',
       path: '/api/v1/ext/unblock',
-      access: device,
+      access: deviceAccess,
       summary: 'Redeem an unblock key for a site, once',
       body: z.object({ key: z.string().min(1).max(40), domain: hostField() }),
-      answer: z.object({ unblocked: z.literal(true), expiresAt: z.iso.datetime() }),
+      response: z.object({ unblocked: z.literal(true), expiresAt: z.iso.datetime() }),
       handle: async ({ run, body: { key, domain }, principal: { tenantId, deviceId, userId }, services }) => {
         const holder = await services.ports.claimHolder(tenantId, unblockKeyClaim(key));
         if (holder === undefined) throw new FailureError(NO_SUCH_KEY);

@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { takeScreenshot } from '../../../../../commands/screenshots/take-screenshot.ts';
 import { ImageRefused } from '../../../../contexts/screenshots/domain/image-parts.ts';
-import { MOST_IMAGE_BYTES, readImage, type Image } from '../../../../contexts/screenshots/domain/image.ts';
-import { screenshotIdOf } from '../../../../contexts/screenshots/domain/place.ts';
+import { MAX_IMAGE_BYTES, readImage, type Image } from '../../../../contexts/screenshots/domain/image.ts';
+import { screenshotIdOf } from '../../../../contexts/screenshots/domain/screenshot-location.ts';
 import { screenshotDayStream } from '../../../../contexts/screenshots/domain/screenshot-day.ts';
 import { acceptedDays } from '../../../../contexts/telemetry/domain/admission.ts';
 import { FailureError, forbidden, invalid, orThrow, unavailable } from '../../../../platform/kernel/failure.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { ObjectStoreUnavailable } from '../../../../platform/objects/object-store.ts';
 import { observedDay } from '../../../../contexts/screenshots/observed-day.ts';
-import type { ExtensionAnswers } from '../../../../contexts/policies/extension-answers.ts';
+import type { ExtensionAnswers } from '../../../../contexts/policies/extension-responses.ts';
 import { multipartForm, type UploadedFile } from '../../multipart-form.ts';
 import type { DevicePrincipal } from '../../principal.ts';
-import type { Call } from '../../route.ts';
+import type { HandlerContext } from '../../route.ts';
 import {
   retentionOf,
   type StreamRetention,
@@ -62,16 +62,16 @@ export const uploadForm = z.object({
 });
 
 type Uploading = Pick<
-  Call<unknown, unknown, unknown, DevicePrincipal, ScreenshotUploadDependencies>,
+  HandlerContext<unknown, unknown, unknown, DevicePrincipal, ScreenshotUploadDependencies>,
   'request' | 'principal' | 'services' | 'run'
 >;
 
 /** Takes a picture of what a device observed; the same picture of the same observation is one, however often it is sent. */
-export async function takeUpload({ request, principal, services, run }: Uploading): Promise<{ id: string }> {
+export async function receiveUpload({ request, principal, services, run }: Uploading): Promise<{ id: string }> {
   const { tenantId, deviceId, userId } = principal;
   const { screenshotEnabled } = await services.extensionAnswers.ofTenant(tenantId);
   if (!screenshotEnabled) throw new FailureError(forbidden('screenshots are turned off'));
-  const { fields, file } = await multipartForm(request, 'file', MOST_IMAGE_BYTES);
+  const { fields, file } = await multipartForm(request, 'file', MAX_IMAGE_BYTES);
   const read = upload.safeParse(fields, { reportInput: true });
   if (!read.success) throw new FailureError(failureOfIssues('body', read.error));
   const { type: mediaType, width, height } = imageIn(file);

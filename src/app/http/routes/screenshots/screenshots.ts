@@ -6,9 +6,9 @@ import { screenshotsOfEvent } from '../../../../../queries/screenshots/screensho
 import { FailureError, forbidden, notFound, unavailable } from '../../../../platform/kernel/failure.ts';
 import { asTenantId, uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
 import { ObjectStoreUnavailable } from '../../../../platform/objects/object-store.ts';
-import { admin, device, open } from '../../access.ts';
+import { admin, deviceAccess, openAccess } from '../../access.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
-import { takeUpload, uploadForm, type ScreenshotUploadDependencies } from './screenshot-upload.ts';
+import { receiveUpload, uploadForm, type ScreenshotUploadDependencies } from './screenshot-upload.ts';
 import type { Pictures } from '../../../../contexts/screenshots/pictures.ts';
 import type { SignedAddresses } from '../../../../contexts/screenshots/signed-addresses.ts';
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';
@@ -86,7 +86,7 @@ export const screenshotRoutes: RouteGroup<ScreenshotsRouteDependencies> = {
       access: admin('screenshots:read'),
       summary: 'The screenshots of one event, in the order in which they were taken',
       params: z.object({ eventID: uuid() }),
-      answer: z.object({ screenshots: z.array(screenshotView), total: z.int() }),
+      response: z.object({ screenshots: z.array(screenshotView), total: z.int() }),
       handle: async ({ ask, run, params: { eventID }, services, principal: { tenantId, sessionId } }) => {
         const screenshots = await viewsOf(services, tenantId, await ask(screenshotsOfEvent, { eventId: eventID }));
         await run(recordScreenshotViews, {
@@ -103,7 +103,7 @@ export const screenshotRoutes: RouteGroup<ScreenshotsRouteDependencies> = {
       access: admin('screenshots:read'),
       summary: 'One screenshot, with an address that shows the picture for 15 minutes',
       params,
-      answer: screenshotView,
+      response: screenshotView,
       handle: async ({ ask, run, params: { screenshotID }, services, principal: { tenantId, sessionId } }) => {
         const [view] = await viewsOf(services, tenantId, [await ask(getScreenshot, { screenshotId: screenshotID })]);
         await run(recordScreenshotViews, { sessionId, screenshotIds: [screenshotID], shown: 'address' });
@@ -116,7 +116,7 @@ export const screenshotRoutes: RouteGroup<ScreenshotsRouteDependencies> = {
       access: admin('screenshots:read'),
       summary: 'The picture itself',
       params,
-      answer: { media: 'image/*' },
+      response: { media: 'image/*' },
       handle: async ({ ask, run, params: { screenshotID }, services, principal: { tenantId, sessionId }, reply }) => {
         const row = await ask(getScreenshot, { screenshotId: screenshotID });
         await run(recordScreenshotViews, { sessionId, screenshotIds: [screenshotID], shown: 'picture' });
@@ -126,11 +126,11 @@ export const screenshotRoutes: RouteGroup<ScreenshotsRouteDependencies> = {
     route({
       method: 'GET',
       path: '/api/v1/screenshots/{tenantID}/{screenshotID}/image',
-      access: open('admin'),
+      access: openAccess('admin'),
       summary: 'The picture itself, by its signed address',
       params: params.extend({ tenantID: uuid() }),
       query: z.object({ expires: z.string().max(20).default(''), signature: z.string().max(64).default('') }),
-      answer: { media: 'image/*' },
+      response: { media: 'image/*' },
       handle: async ({ ask, params: { tenantID, screenshotID }, query, services, reply }) => {
         const tenantId = asTenantId(tenantID);
         const verdict = services.screenshotAddresses.judge(
@@ -147,13 +147,13 @@ export const screenshotRoutes: RouteGroup<ScreenshotsRouteDependencies> = {
     route({
       method: 'POST',
       path: '/api/v1/ext/screenshots',
-      access: device,
+      access: deviceAccess,
       summary: 'A picture of what the device observed: PNG, JPEG or WebP of at most 5 MiB',
       consumes: 'multipart',
       body: uploadForm,
       status: 201,
-      answer: z.object({ id: z.uuid() }),
-      handle: takeUpload,
+      response: z.object({ id: z.uuid() }),
+      handle: receiveUpload,
     }),
   ],
 };

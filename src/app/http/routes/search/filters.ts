@@ -18,7 +18,7 @@ const options = (of: string, summary: string, query: Query<void, FilterOptions>)
     path: `/api/v1/admin/filters/${of}`,
     access: admin('overview:read'),
     summary,
-    answer: filterOptionsView,
+    response: filterOptionsView,
     handle: ({ ask }) => ask(query, undefined),
   });
 

@@ -41,7 +41,7 @@ export const searchRoutes: RouteGroup<SearchRouteDependencies> = {
       access: admin('search:read'),
       summary: 'Users, endpoints and alerts that hold these letters, by kind, newest first',
       query: z.object({ ...pageQuery, ...asked }),
-      answer: z.object({ ...searchView, ...paginatedView }),
+      response: z.object({ ...searchView, ...paginatedView }),
       handle: ({ ask, query: { q, type, ...page } }) => ask(search, { q, type, ...toPage(page) }),
     }),
     route({
@@ -50,7 +50,7 @@ export const searchRoutes: RouteGroup<SearchRouteDependencies> = {
       access: admin('search:export'),
       summary: 'What a search finds as a file: 10,000 lines at most, newest first',
       query: z.object({ ...asked, format: z.enum(['csv', 'json']).optional().default('csv') }),
-      answer: { media: 'text/csv' },
+      response: { media: 'text/csv' },
       handle: async ({ query: { q, type, format }, services, principal, reply }) => {
         const rows = exportHits(services.reads(principal.tenantId), { q, type });
         const file = { name: `search.${format}`, type: format === 'csv' ? 'text/csv' : 'application/json' };

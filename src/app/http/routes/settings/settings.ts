@@ -37,7 +37,7 @@ export const settingsRoutes: RouteGroup<SettingsRouteDependencies> = {
       path: `${base}/alert-severity`,
       access: admin('settings:read'),
       summary: 'The severity that new alerts get, by type',
-      answer: severities,
+      response: severities,
       handle: ({ ask }) => ask(getAlertSeverities, undefined),
     }),
     route({
@@ -46,7 +46,7 @@ export const settingsRoutes: RouteGroup<SettingsRouteDependencies> = {
       access: admin('settings:write'),
       summary: 'Change the severity of new alerts; types that are left out stay',
       body: z.object({ severities: z.partialRecord(alertTypeSchema, severitySchema) }),
-      answer: severities,
+      response: severities,
       handle: async ({ run, body }) => (await run(setAlertSeverities, body)).result,
     }),
     route({
@@ -56,7 +56,7 @@ export const settingsRoutes: RouteGroup<SettingsRouteDependencies> = {
       summary: 'Change which roles may use the mobile app; roles that are left out stay',
       // An object of optional members, so that keys which are no role fall away (choice OP-047).
       body: z.object({ mobileAccess: mobileAccess.partial() }),
-      answer: z.object({ mobileAccess }),
+      response: z.object({ mobileAccess }),
       handle: async ({ run, body }) => (await run(setMobileAccessByRole, body)).result,
     }),
     route({
@@ -64,7 +64,7 @@ export const settingsRoutes: RouteGroup<SettingsRouteDependencies> = {
       path: `${base}/retention`,
       access: admin('retention:read'),
       summary: 'How long telemetry is kept, and how long the license allows',
-      answer: z.object({
+      response: z.object({
         eventRetentionDays: days,
         streamRetentionDays: days,
         maxEventRetentionDays: days,

@@ -19,7 +19,7 @@ import type { TenantId } from '../../../../platform/kernel/ids.ts';
 import { admin } from '../../access.ts';
 import { jsonOf } from './json-file.ts';
 import { noSlotLeft, slotsLeft, type SlotPorts } from '../../../../platform/resources/slots.ts';
-import { routeWith, type Call, type RouteGroup } from '../../route.ts';
+import { routeWith, type HandlerContext, type RouteGroup } from '../../route.ts';
 import { failureOfIssues } from '../../validation.ts';
 import type { Limits } from '../../../config/limits.ts';
 import type { AggregateLoader } from '../../../../platform/execution/aggregate-loader.ts';
@@ -34,7 +34,7 @@ const route = routeWith<SignaturePacksRouteDependencies>();
 
 const base = '/api/v1/admin/signatures';
 /** Choice OP-210. */
-const MOST_BYTES = 10 * 1024 * 1024;
+const MAX_BYTES = 10 * 1024 * 1024;
 /** Enough for every signature that a tenant may have, with members that nobody knows. */
 const BOUNDS = { depth: 8, parts: 100_000 };
 const AT_ONCE = 25;
@@ -87,7 +87,10 @@ async function takePack(
   {
     run,
     services,
-  }: Pick<Call<undefined, undefined, unknown, undefined, SignaturePacksRouteDependencies>, 'run' | 'services'>,
+  }: Pick<
+    HandlerContext<undefined, undefined, unknown, undefined, SignaturePacksRouteDependencies>,
+    'run' | 'services'
+  >,
   tenantId: TenantId,
   file: Buffer,
 ) {
@@ -135,10 +138,10 @@ export const signaturePackRoutes: RouteGroup<SignaturePacksRouteDependencies> = 
       summary:
         'Upload a pack: JSON of {name, version, signatures}; another version of a known pack changes its signatures',
       consumes: 'multipart',
-      file: { part: 'file', mostBytes: MOST_BYTES },
+      file: { part: 'file', mostBytes: MAX_BYTES },
       body: z.object({ file: z.string().meta({ format: 'binary' }) }),
       status: 201,
-      answer: z.object({
+      response: z.object({
         packId: z.uuid(),
         name: z.string(),
         version: z.string(),
@@ -157,7 +160,7 @@ export const signaturePackRoutes: RouteGroup<SignaturePacksRouteDependencies> = 
       path: `${base}/packs`,
       access: admin('signatures:read'),
       summary: 'Packs that were uploaded, newest first',
-      answer: z.object({ packs: z.array(signaturePackView), total: z.int() }),
+      response: z.object({ packs: z.array(signaturePackView), total: z.int() }),
       handle: ({ ask }) => ask(listSignaturePacks, undefined),
     }),
   ],

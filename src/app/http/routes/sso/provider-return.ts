@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Returned } from '../../../../contexts/sso/oidc-sign-in.ts';
-import { keptByBrowser } from '../../browser-cookie.ts';
+import type { OidcCallback } from '../../../../contexts/sso/oidc-sign-in.ts';
+import { readBrowserSecret } from '../../browser-cookie.ts';
 
 const STATE_CHARACTERS = 512;
 
@@ -12,8 +12,8 @@ const STATE_CHARACTERS = 512;
 export const providerReturnQuery = z.looseObject({ state: z.string().max(STATE_CHARACTERS).catch('') });
 
 /** What a browser brings from a provider, and what only it can have. */
-export const returnedBy = (request: FastifyRequest, state: string): Returned => ({
+export const returnedBy = (request: FastifyRequest, state: string): OidcCallback => ({
   state,
   query: new URL(request.url, 'http://callback').searchParams,
-  browserSecret: keptByBrowser(request, state),
+  browserSecret: readBrowserSecret(request, state),
 });

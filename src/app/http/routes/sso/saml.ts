@@ -8,13 +8,13 @@ import {
 import { FailureError, notFound, unauthenticated } from '../../../../platform/kernel/failure.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import {
-  handOver,
+  issueHandover,
   pageReturnOf,
   pageReturnQuery,
   reauthenticationQuery,
-  refusedReturn,
+  refusalAddress,
 } from '../../../../contexts/sso/page-return.ts';
-import { cameFromPage, type OpenRequest } from '../../../../contexts/sso/saml/pending-requests.ts';
+import { samlStartedOnPage, type OpenRequest } from '../../../../contexts/sso/saml/pending-requests.ts';
 import { SamlRefused } from '../../../../contexts/sso/saml/refused.ts';
 import {
   claimedTenant,
@@ -24,11 +24,11 @@ import {
   startSamlSignIn,
   type SamlSignInDependencies,
 } from '../../../../contexts/sso/saml/saml-sign-in.ts';
-import { open } from '../../access.ts';
+import { openAccess } from '../../access.ts';
 import { actorOf } from '../../principal.ts';
 import { redirect } from '../../redirect.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
-import { signedInByProvider, signInAnswer } from '../identity/sign-in-answer.ts';
+import { signedInByProvider, signInResponse } from '../identity/sign-in-response.ts';
 import { ssoTenantOf } from './sso-tenant.ts';
 import type { OneTimeTokens } from '../../../../contexts/identity/one-time-tokens.ts';
 
@@ -46,10 +46,10 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
     route({
       method: 'GET',
       path: '/api/v1/auth/saml/metadata',
-      access: open('session'),
+      access: openAccess('session'),
       summary: 'This service as a SAML 2.0 service provider of the tenant: what its identity provider imports',
       query: z.object(tenantQuery),
-      answer: { media: 'application/samlmetadata+xml' },
+      response: { media: 'application/samlmetadata+xml' },
       handle: async (call) => {
         const metadata = await metadataOf(call.services, await ssoTenantOf(call));
         if (!metadata) throw new FailureError(notFound());
@@ -60,12 +60,12 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
     route({
       method: 'GET',
       path: '/api/v1/auth/saml/login',
-      access: open('login'),
+      access: openAccess('login'),
       summary:
         "Send the browser to the tenant's SAML provider; with return_to=login it comes back to the sign-in page, with reauthenticate=true the person authenticates anew and gets a re-authentication token",
       query: z.object({ ...tenantQuery, ...pageReturnQuery, ...reauthenticationQuery }),
       status: 302,
-      answer: { media: 'text/plain' },
+      response: { media: 'text/plain' },
       handle: async (call) => {
         const tenantId = await ssoTenantOf(call);
         const page = pageReturnOf(call.query);
@@ -74,18 +74,18 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
           reauthenticates: call.query.reauthenticate === 'true',
         });
         if (address) return redirect(call.reply, 302, address);
-        if (page) return redirect(call.reply, 302, refusedReturn('sso_not_configured', tenantId));
+        if (page) return redirect(call.reply, 302, refusalAddress('sso_not_configured', tenantId));
         throw new FailureError(notFound('single sign-on is not configured'));
       },
     }),
     route({
       method: 'POST',
       path: '/api/v1/auth/saml/callback',
-      access: open('login'),
+      access: openAccess('login'),
       summary: "Assertion consumer service: the identity provider's response, in answer to a request of this service",
       consumes: 'form',
       body: z.object({ SAMLResponse: z.string().min(1), RelayState: z.string().max(1_024).optional() }),
-      answer: signedInByProvider,
+      response: signedInByProvider,
       handle: async ({
         body: { SAMLResponse: samlResponse, RelayState: relayState = '' },
         services,
@@ -104,7 +104,7 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
             return redirect(
               reply,
               303,
-              await handOver(
+              await issueHandover(
                 services.oneTimeTokens,
                 { tenantId, adminId, sessionEpoch, method: 'saml', vouchedBy, reauthenticated },
                 { challenge: browser },
@@ -117,7 +117,7 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
             { method: 'saml', vouchedBy, reauthenticated },
             actor,
           );
-          return await signInAnswer({ step: 'done', tokens }, tenantId, adminId, ask);
+          return await signInResponse({ step: 'done', tokens }, tenantId, adminId, ask);
         } catch (error) {
           if (!(error instanceof SamlRefused) && !(error instanceof SsoRefused)) throw error;
           const refusal = error instanceof SamlRefused ? ssoRefusalOf(error) : error;
@@ -127,7 +127,7 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
             { tenantId, protocol: 'saml', configId: pending?.configId ?? null, actor },
             refusal,
           );
-          if (cameFromPage(relayState)) return redirect(reply, 303, refusedReturn(refusal.reason, tenantId));
+          if (samlStartedOnPage(relayState)) return redirect(reply, 303, refusalAddress(refusal.reason, tenantId));
           throw new FailureError(unauthenticated(`single sign-on failed: ${refusal.reason}`));
         }
       },

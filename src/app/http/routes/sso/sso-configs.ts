@@ -12,7 +12,7 @@ import { probeSaml } from '../../../../contexts/sso/probe-saml.ts';
 import {
   admin,
   adminReauthenticated,
-  ofItsTenant,
+  orgManagingTenant,
   orgOwner,
   orgOwnerReauthenticated,
   orgReader,
@@ -72,7 +72,7 @@ function ssoConfigRoutesBehind({
       access: read,
       summary: "A tenant's SSO configurations without their secrets, newest first",
       params: owner,
-      answer: z.object({ configs: z.array(ssoConfigView), total: z.int() }),
+      response: z.object({ configs: z.array(ssoConfigView), total: z.int() }),
       handle: async (call) => call.ask(listSsoConfigs, undefined, tenantOf(call as Asked)),
     }),
     route({
@@ -83,7 +83,7 @@ function ssoConfigRoutesBehind({
       params: owner,
       body: newSsoConfig,
       status: 201,
-      answer: ssoConfigView,
+      response: ssoConfigView,
       handle: async (call) => {
         refuseInsecure(call.services, call.body);
         const tenantId = tenantOf(call as Asked);
@@ -99,7 +99,7 @@ function ssoConfigRoutesBehind({
       summary: 'Ask an issuer for its discovery document, or look whether what was entered of a SAML provider holds',
       params: owner,
       body: ssoConfigProbe,
-      answer: issuerProbeView,
+      response: issuerProbeView,
       handle: async ({ body, services }) => {
         if (body.protocol !== 'saml')
           return probeIssuer(body.issuerUrl, guardedFetch({ allowPrivate: services.config.devMode }));
@@ -112,7 +112,7 @@ function ssoConfigRoutesBehind({
       method: 'GET',
       access: read,
       summary: 'One SSO configuration without its secret',
-      answer: ssoConfigView,
+      response: ssoConfigView,
       handle: async (call) => {
         const { tenantId, configId } = configOf(call as Asked);
         return call.ask(getSsoConfig, { configId }, tenantId);
@@ -125,7 +125,7 @@ function ssoConfigRoutesBehind({
       summary:
         'Change an SSO configuration; what is left out keeps its value, secrets too. Another issuerUrl needs clientSecret again (400), or null',
       body: ssoConfigChanges,
-      answer: ssoConfigView,
+      response: ssoConfigView,
       handle: async (call) => {
         refuseInsecure(call.services, call.body);
         const { tenantId, configId } = configOf(call as Asked);
@@ -166,8 +166,8 @@ export const orgTenantSsoConfigRoutes: RouteGroup<SsoConfigsRouteDependencies> =
     base: '/api/v1/org/tenants/{tenantId}/sso-configs',
     parameter: 'configId',
     tenantParameter: { tenantId: uuid() },
-    read: ofItsTenant(orgReader),
-    probe: ofItsTenant(orgOwner),
-    write: ofItsTenant(orgOwnerReauthenticated),
+    read: orgManagingTenant(orgReader),
+    probe: orgManagingTenant(orgOwner),
+    write: orgManagingTenant(orgOwnerReauthenticated),
   }),
 };

@@ -3,11 +3,11 @@ import { tenant, tenantStream } from '../../../../contexts/tenants/domain/tenant
 import { openSsoSession, type SsoSignInDependencies } from '../../../../contexts/identity/sso-sign-in.ts';
 import { isStillVouchedFor } from '../../../../contexts/identity/vouching.ts';
 import { FailureError, unauthenticated } from '../../../../platform/kernel/failure.ts';
-import { takeOver } from '../../../../contexts/sso/page-return.ts';
-import { open } from '../../access.ts';
+import { redeemHandover } from '../../../../contexts/sso/page-return.ts';
+import { openAccess } from '../../access.ts';
 import { actorOf } from '../../principal.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
-import { signedInByProvider, signInAnswer } from '../identity/sign-in-answer.ts';
+import { signedInByProvider, signInResponse } from '../identity/sign-in-response.ts';
 import type { AggregateLoader } from '../../../../platform/execution/aggregate-loader.ts';
 import type { OneTimeTokens } from '../../../../contexts/identity/one-time-tokens.ts';
 
@@ -25,14 +25,14 @@ export const ssoExchangeRoutes: RouteGroup<SsoExchangeRouteDependencies> = {
     route({
       method: 'POST',
       path: '/api/v1/auth/sso/exchange',
-      access: open('session'),
+      access: openAccess('session'),
       summary:
         'Exchange the code that a single sign-on came back to the sign-in page with; once, within a minute, by the tab that started it',
       body: z.object({ code: z.string().min(1).max(256), verifier: z.string().min(1).max(256) }),
-      answer: signedInByProvider,
+      response: signedInByProvider,
       handle: async ({ body, services, request, ask }) => {
         const refused = new FailureError(unauthenticated('invalid or expired code'));
-        const taken = await takeOver(services.oneTimeTokens, body.code, body.verifier);
+        const taken = await redeemHandover(services.oneTimeTokens, body.code, body.verifier);
         if (!taken) throw refused;
         const { tenantId, adminId, sessionEpoch, method, vouchedBy, reauthenticated } = taken;
         const admin = (await services.loader.load(tenant, tenantStream(tenantId))).admins.get(adminId);
@@ -49,7 +49,7 @@ export const ssoExchangeRoutes: RouteGroup<SsoExchangeRouteDependencies> = {
           { method, vouchedBy, reauthenticated },
           actorOf(undefined, request.ip, request.headers['user-agent']),
         );
-        return signInAnswer({ step: 'done', tokens }, tenantId, adminId, ask);
+        return signInResponse({ step: 'done', tokens }, tenantId, adminId, ask);
       },
     }),
   ],

@@ -2,9 +2,9 @@ import type { FastifyRequest } from 'fastify';
 import { listTenants } from '../../../../../queries/tenants/list-tenants.ts';
 import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
 import { asTenantId, INSTALLATION, isUuid, type TenantId } from '../../../../platform/kernel/ids.ts';
-import type { Call } from '../../route.ts';
+import type { HandlerContext } from '../../route.ts';
 
-type Asking = Pick<Call<unknown, unknown, unknown>, 'ask'> & {
+type Asking = Pick<HandlerContext<unknown, unknown, unknown>, 'ask'> & {
   readonly request: FastifyRequest;
   readonly query: { readonly tenant_id?: string | undefined };
 };

@@ -21,20 +21,25 @@ import {
   type OidcSignInDependencies,
 } from '../../../../contexts/sso/oidc-sign-in.ts';
 import {
-  handOver,
+  issueHandover,
   pageReturnOf,
   pageReturnQuery,
   reauthenticationQuery,
-  refusedReturn,
+  refusalAddress,
 } from '../../../../contexts/sso/page-return.ts';
-import { cameFromPage, claimedOwner, TRIP_SECONDS, type Trip } from '../../../../contexts/sso/round-trip.ts';
-import { open } from '../../access.ts';
-import { forgetInBrowser, keepInBrowser } from '../../browser-cookie.ts';
+import {
+  oidcStartedOnPage,
+  claimedOwner,
+  AUTHORIZATION_SECONDS,
+  type PendingAuthorization,
+} from '../../../../contexts/sso/pending-authorization.ts';
+import { openAccess } from '../../access.ts';
+import { clearBrowserSecret, setBrowserSecret } from '../../browser-cookie.ts';
 import { actorOf } from '../../principal.ts';
 import { providerReturnQuery, returnedBy } from './provider-return.ts';
 import { redirect } from '../../redirect.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
-import { signedInByProvider } from '../identity/sign-in-answer.ts';
+import { signedInByProvider } from '../identity/sign-in-response.ts';
 import { liveAdminSession, type LiveAdminSessionDependencies } from './live-admin-session.ts';
 import { ssoTenantOf } from './sso-tenant.ts';
 import type { AggregateLoader } from '../../../../platform/execution/aggregate-loader.ts';
@@ -66,10 +71,10 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
     route({
       method: 'GET',
       path: '/api/v1/auth/sso/status',
-      access: open('session'),
+      access: openAccess('session'),
       summary: 'Which kinds of single sign-on a tenant has; none for a tenant that there is not',
       query: z.object(tenantQuery),
-      answer: z.object({
+      response: z.object({
         configured: z.boolean(),
         oidc: z.boolean(),
         saml: z.boolean(),
@@ -93,12 +98,12 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
     route({
       method: 'GET',
       path: '/api/v1/auth/sso/login',
-      access: open('login'),
+      access: openAccess('login'),
       summary:
         "Send the browser to the tenant's OpenID Connect provider; with return_to=login it comes back to the sign-in page, with reauthenticate=true the person authenticates anew and gets a re-authentication token",
       query: z.object({ ...tenantQuery, ...pageReturnQuery, ...reauthenticationQuery }),
       status: 302,
-      answer: { media: 'text/plain' },
+      response: { media: 'text/plain' },
       handle: async (call) => {
         const { services, request, reply, query } = call;
         const tenantId = await ssoTenantOf(call);
@@ -111,7 +116,10 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
             challenge: page?.challenge ?? null,
             reauthenticates: query.reauthenticate === 'true',
           });
-          keepInBrowser(reply, started.state, started.browserSecret, { seconds: TRIP_SECONDS, secure: started.secure });
+          setBrowserSecret(reply, started.state, started.browserSecret, {
+            seconds: AUTHORIZATION_SECONDS,
+            secure: started.secure,
+          });
           return redirect(reply, 302, started.address);
         } catch (error) {
           if (!(error instanceof SsoRefused)) throw error;
@@ -127,7 +135,7 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
               },
               error,
             );
-          if (page) return redirect(reply, 302, refusedReturn(error.reason, tenantId));
+          if (page) return redirect(reply, 302, refusalAddress(error.reason, tenantId));
           throw new FailureError(
             found ? unavailable('the identity provider cannot be used') : notFound('single sign-on is not configured'),
           );
@@ -137,31 +145,31 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
     route({
       method: 'GET',
       path: '/api/v1/auth/sso/callback',
-      access: open('login'),
+      access: openAccess('login'),
       summary:
         'Where the OpenID Connect provider sends the browser back to: tokens, or back to the sign-in page with a code',
       query: providerReturnQuery,
-      answer: signedInByProvider,
+      response: signedInByProvider,
       handle: async ({ query: { state }, services, request, reply, ask }) => {
         const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
-        let believed: Trip | undefined;
+        let believed: PendingAuthorization | undefined;
         try {
-          const { trip, identity, vouchedBy, secure } = await finishOidcSignIn(
+          const { authorization, identity, vouchedBy, secure } = await finishOidcSignIn(
             services,
             'tenant',
             returnedBy(request, state),
             tenantOidcConfig(services),
             (trip) => (believed = trip),
           );
-          forgetInBrowser(reply, state, secure);
-          const { owner: tenantId, challenge, reauthenticates: reauthenticated } = trip;
+          clearBrowserSecret(reply, state, secure);
+          const { owner: tenantId, challenge, reauthenticates: reauthenticated } = authorization;
           const admin = await admitAdmin(services, tenantId, identity);
           const { adminId, sessionEpoch } = admin;
           if (challenge !== null)
             return redirect(
               reply,
               302,
-              await handOver(
+              await issueHandover(
                 services.oneTimeTokens,
                 { tenantId, adminId, sessionEpoch, method: 'oidc', vouchedBy, reauthenticated },
                 { challenge },
@@ -184,7 +192,7 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
             { tenantId, protocol: 'oidc', configId: believed?.configId ?? null, actor },
             error,
           );
-          if (cameFromPage(state)) return redirect(reply, 302, refusedReturn(error.reason, tenantId));
+          if (oidcStartedOnPage(state)) return redirect(reply, 302, refusalAddress(error.reason, tenantId));
           throw new FailureError(unauthenticated(`single sign-on failed: ${error.reason}`));
         }
       },
@@ -192,9 +200,9 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
     route({
       method: 'POST',
       path: '/api/v1/auth/sso/logout',
-      access: open('session'),
+      access: openAccess('session'),
       summary: 'End the session, and say where the provider ends its own',
-      answer: z.object({ success: z.literal(true), logoutUrl: z.string().nullable() }),
+      response: z.object({ success: z.literal(true), logoutUrl: z.string().nullable() }),
       handle: async ({ services, request, run }) => {
         const principal = await liveAdminSession(request, services);
         const { tenantId, sessionId } = principal;

@@ -8,7 +8,7 @@ import { telemetryStats, telemetryStatsView } from '../../../../../queries/telem
 import { hostField } from '../../../../platform/web-addresses/host-field.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin } from '../../access.ts';
-import { dateRangeQuery, inOrder, notInOrder, pageQuery, paginatedView, toPage } from '../../list-query.ts';
+import { dateRangeQuery, isOrderedRange, rangeOrderIssue, pageQuery, paginatedView, toPage } from '../../list-query.ts';
 import { route, type AnyRoute, type RouteGroup } from '../../route.ts';
 
 const base = '/api/v1/admin/events';
@@ -27,8 +27,8 @@ const list = (path: string, kind: ObservationFilter['kind'], summary: string): A
         device_id: uuid().optional(),
         domain: hostField().optional(),
       })
-      .refine(inOrder, notInOrder),
-    answer: z.object({ events: z.array(observationView), ...paginatedView }),
+      .refine(isOrderedRange, rangeOrderIssue),
+    response: z.object({ events: z.array(observationView), ...paginatedView }),
     handle: ({ ask, query }) =>
       ask(listObservations, {
         ...toPage(query),
@@ -50,8 +50,8 @@ export const eventRoutes: RouteGroup = {
       path: `${base}/stats`,
       access: admin('events-stats:read'),
       summary: 'Telemetry counted by kind and day',
-      query: z.object(dateRangeQuery).refine(inOrder, notInOrder),
-      answer: telemetryStatsView,
+      query: z.object(dateRangeQuery).refine(isOrderedRange, rangeOrderIssue),
+      response: telemetryStatsView,
       handle: ({ ask, query }) => ask(telemetryStats, { from: query.start_date, to: query.end_date }),
     }),
     list('navigation', 'navigation', 'Pages that were visited, latest first'),

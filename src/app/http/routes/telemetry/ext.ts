@@ -2,13 +2,13 @@ import { v5 } from 'uuid';
 import { z } from 'zod';
 import { deliverDeviceWipe } from '../../../../../commands/devices/deliver-device-wipe.ts';
 import { recordHeartbeat } from '../../../../../commands/telemetry/record-heartbeat.ts';
-import { MOST_IN_A_BATCH } from '../../../../contexts/telemetry/domain/admission.ts';
+import { MAX_BATCH_SIZE } from '../../../../contexts/telemetry/domain/admission.ts';
 import { deviceDayStream } from '../../../../contexts/telemetry/domain/device-day.ts';
 import { dayOf } from '../../../../platform/kernel/read-model.ts';
-import { device, deviceOrAgent } from '../../access.ts';
-import { isHeld } from '../../../../contexts/policies/extension-answers.ts';
+import { deviceAccess, deviceOrAgentAccess } from '../../access.ts';
+import { isNotModified } from '../../../../contexts/policies/extension-responses.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
-import { takeIn, type TelemetryIntakeDependencies } from './telemetry-intake.ts';
+import { ingestBatch, type TelemetryIntakeDependencies } from './telemetry-intake.ts';
 import { retentionOf } from '../../../../contexts/telemetry/telemetry-retention.ts';
 import type { BundleSigner } from '../../../../contexts/policies/bundle-signer.ts';
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';
@@ -32,24 +32,24 @@ export const extRoutes: RouteGroup<ExtRouteDependencies> = {
     route({
       method: 'POST',
       path: '/api/v1/ext/events',
-      access: device,
+      access: deviceAccess,
       summary: 'Telemetry: up to 500 events, each judged by itself and counted once',
       body: z.object({
         deviceSequence: z.int().min(0).nullish(),
-        events: z.array(z.unknown()).min(1).max(MOST_IN_A_BATCH),
+        events: z.array(z.unknown()).min(1).max(MAX_BATCH_SIZE),
       }),
       status: 202,
-      answer: z.object({
+      response: z.object({
         accepted: z.int(),
         duplicates: z.int(),
         rejected: z.array(z.object({ index: z.int(), eventId: z.uuid().nullable(), error: z.string() })),
       }),
-      handle: (call) => takeIn(call, call.body),
+      handle: (call) => ingestBatch(call, call.body),
     }),
     route({
       method: 'POST',
       path: '/api/v1/ext/heartbeat',
-      access: deviceOrAgent,
+      access: deviceOrAgentAccess,
       summary: 'A sign of life, answered with what the device is to do',
       body: z.object({
         extensionVersion: version,
@@ -57,7 +57,7 @@ export const extRoutes: RouteGroup<ExtRouteDependencies> = {
         osVersion: version.nullish(),
         policyVersion: version.nullish(),
       }),
-      answer: z.object({
+      response: z.object({
         serverTime: z.iso.datetime(),
         commands: z.array(z.object({ id: z.uuid(), type: z.enum(commandTypes) })),
         policyVersion: z.string(),
@@ -102,9 +102,9 @@ export const extRoutes: RouteGroup<ExtRouteDependencies> = {
     route({
       method: 'GET',
       path: '/api/v1/ext/policy-keys',
-      access: device,
+      access: deviceAccess,
       summary: 'The keys by which `X-Policy-Signature` of the policies is checked: Ed25519 over the body, as a JWK set',
-      answer: z.object({
+      response: z.object({
         keys: z.array(
           z.object({
             kty: z.string(),
@@ -121,14 +121,14 @@ export const extRoutes: RouteGroup<ExtRouteDependencies> = {
     route({
       method: 'GET',
       path: '/api/v1/ext/policies',
-      access: device,
+      access: deviceAccess,
       summary: "What the tenant's extensions work by; 304 for one that holds it already",
-      answer: { media: 'application/json' },
+      response: { media: 'application/json' },
       handle: async ({ principal: { tenantId, userId }, services, request, reply }) => {
         const { etag, body, signature } = await services.extensionAnswers.ofPerson(tenantId, userId);
         reply.header('etag', etag).header('cache-control', 'private, no-cache');
         reply.header('x-policy-signature', signature).header('x-policy-key', services.bundleSigner.publicKey.kid);
-        if (isHeld(request.headers['if-none-match'], etag)) return reply.status(304).send();
+        if (isNotModified(request.headers['if-none-match'], etag)) return reply.status(304).send();
         return reply.type('application/json; charset=utf-8').send(body);
       },
     }),

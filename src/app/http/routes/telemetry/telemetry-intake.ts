@@ -4,17 +4,17 @@ import { recordTelemetry } from '../../../../../commands/telemetry/record-teleme
 import {
   acceptedDays,
   AdmittedBatch,
-  type Admission,
-  type AdmissionRules,
+  type TelemetryAdmission,
+  type TelemetryAdmissionRules,
   type Rejection,
 } from '../../../../contexts/telemetry/domain/admission.ts';
 import { deviceDayStream } from '../../../../contexts/telemetry/domain/device-day.ts';
-import { inPortions } from '../../../../contexts/telemetry/domain/portions.ts';
+import { inChunks } from '../../../../contexts/telemetry/domain/chunks.ts';
 import { FailureError, limited } from '../../../../platform/kernel/failure.ts';
 import { dayOf } from '../../../../platform/kernel/read-model.ts';
-import type { ExtensionAnswers } from '../../../../contexts/policies/extension-answers.ts';
+import type { ExtensionAnswers } from '../../../../contexts/policies/extension-responses.ts';
 import type { DevicePrincipal } from '../../principal.ts';
-import type { Call } from '../../route.ts';
+import type { HandlerContext } from '../../route.ts';
 import {
   retentionOf,
   type StreamRetention,
@@ -39,7 +39,7 @@ interface Batch {
 }
 
 /** Choice OP-153. */
-export interface Taken {
+export interface IntakeResult {
   readonly accepted: number;
   readonly duplicates: number;
   readonly rejected: readonly Rejection[];
@@ -49,7 +49,7 @@ export interface Taken {
 const JUDGED_IN_A_TURN = 50;
 
 type Intake = Pick<
-  Call<unknown, unknown, unknown, DevicePrincipal, TelemetryIntakeDependencies>,
+  HandlerContext<unknown, unknown, unknown, DevicePrincipal, TelemetryIntakeDependencies>,
   'services' | 'principal' | 'run'
 >;
 
@@ -64,7 +64,7 @@ async function takeAllowance(
 }
 
 /** A large batch takes milliseconds to judge: others have their turn in between. */
-async function admitInTurns(events: readonly unknown[], rules: AdmissionRules): Promise<Admission> {
+async function admitInTurns(events: readonly unknown[], rules: TelemetryAdmissionRules): Promise<TelemetryAdmission> {
   const admitted = new AdmittedBatch(rules);
   for (const [index, event] of events.entries()) {
     if (index > 0 && index % JUDGED_IN_A_TURN === 0) await nextTurn();
@@ -74,10 +74,10 @@ async function admitInTurns(events: readonly unknown[], rules: AdmissionRules): 
 }
 
 /** Judges a batch and records what is good of it, day by day. A batch of one day, which is nearly every one, is one append. */
-export async function takeIn(
+export async function ingestBatch(
   { services, principal, run }: Intake,
   { deviceSequence = null, events }: Batch,
-): Promise<Taken> {
+): Promise<IntakeResult> {
   const { tenantId, deviceId, userId } = principal;
   const [{ extensionMode, policyVersion }, kept, tenant] = await Promise.all([
     services.extensionAnswers.ofTenant(tenantId),
@@ -100,7 +100,7 @@ export async function takeIn(
   try {
     for (const [day, ofDay] of admission.days) {
       const input = { deviceId, userId, day, deviceSequence, extensionMode, policyVersion };
-      for (const observations of inPortions(await services.technologies.within({ tenantId, deviceId, seats }, ofDay))) {
+      for (const observations of inChunks(await services.technologies.within({ tenantId, deviceId, seats }, ofDay))) {
         const { result } = await run(recordTelemetry, { ...input, observations });
         accepted += result.accepted;
         duplicates += result.duplicates;

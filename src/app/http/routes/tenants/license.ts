@@ -14,7 +14,7 @@ export const licenseRoutes: RouteGroup = {
       path,
       access: adminEvenUnlicensed('license:read'),
       summary: 'The license and how much of it is used',
-      answer: licenseView,
+      response: licenseView,
       handle: ({ ask }) => ask(licenseUsage, { now: Date.now() }),
     }),
     route({
@@ -23,7 +23,7 @@ export const licenseRoutes: RouteGroup = {
       access: adminEvenUnlicensed('license:write'),
       summary: 'Install a license key',
       body: z.object({ licenseKey: z.string().min(3).max(16_384) }),
-      answer: licenseView,
+      response: licenseView,
       handle: async ({ run, ask, body }) => {
         await run(installLicense, body);
         return ask(licenseUsage, { now: Date.now() });

@@ -8,7 +8,7 @@ import { tiers } from '../../../../contexts/tenants/domain/license.ts';
 import { openSession, type SignInDependencies } from '../../../../contexts/identity/sign-in.ts';
 import { FailureError, forbidden } from '../../../../platform/kernel/failure.ts';
 import { asTenantId, INSTALLATION } from '../../../../platform/kernel/ids.ts';
-import { open } from '../../access.ts';
+import { openAccess } from '../../access.ts';
 import { actorOf } from '../../principal.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import type { Config } from '../../../config/config.ts';
@@ -42,9 +42,9 @@ export const setupRoutes: RouteGroup<SetupRouteDependencies> = {
     route({
       method: 'GET',
       path: '/api/v1/setup/status',
-      access: open('setup'),
+      access: openAccess('setup'),
       summary: 'Whether the installation still waits for its first admin',
-      answer: z.object({ needsSetup: z.boolean(), devMode: z.boolean() }),
+      response: z.object({ needsSetup: z.boolean(), devMode: z.boolean() }),
       handle: async ({ services }) => {
         await refuseOnceSetUp(services);
         return { needsSetup: true, devMode: services.config.devMode };
@@ -53,12 +53,12 @@ export const setupRoutes: RouteGroup<SetupRouteDependencies> = {
     route({
       method: 'POST',
       path: '/api/v1/setup/complete',
-      access: open('setup'),
+      access: openAccess('setup'),
       summary: 'Make the first tenant and its first admin',
       precondition: refuseOnceSetUp,
       body: setupBody,
       status: 201,
-      answer: z.object({
+      response: z.object({
         tenantId: z.uuid(),
         clientName: z.string(),
         tier: z.enum(tiers),

@@ -3,7 +3,7 @@ import { getDomainScan } from '../../../../../queries/threat-intel/get-domain-sc
 import { hostField } from '../../../../platform/web-addresses/host-field.ts';
 import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
 import { scanLater, wasVisited } from '../../../../contexts/threat-intel/scan-domain.ts';
-import { device } from '../../access.ts';
+import { deviceAccess } from '../../access.ts';
 import { actorOf } from '../../principal.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import type { Jobs } from '../../../../platform/jobs/jobs.ts';
@@ -34,10 +34,10 @@ export const domainScanRoutes: RouteGroup<DomainScansRouteDependencies> = {
     route({
       method: 'GET',
       path: `${base}/{domain}`,
-      access: device,
+      access: deviceAccess,
       summary: 'Whether a domain is to be scanned: never was, or more than seven days ago',
       params: z.object({ domain: z.string() }),
-      answer: z.object({
+      response: z.object({
         domain: z.string(),
         needsScan: z.boolean(),
         scannerNeedsScan: z.boolean(),
@@ -53,11 +53,11 @@ export const domainScanRoutes: RouteGroup<DomainScansRouteDependencies> = {
     route({
       method: 'POST',
       path: `${base}/check`,
-      access: device,
+      access: deviceAccess,
       summary: 'What the threat-intelligence services say about a domain; asked by the house, once in seven days',
       /** `url` is taken and goes nowhere: what an employee reads is no third party's business. */
       body: z.object({ domain: host, url: z.string().max(2_048).nullish() }),
-      answer: z.object({
+      response: z.object({
         domain: z.string(),
         scanned: z.boolean(),
         verdict: z.enum(['clean', 'malicious', 'unknown']),

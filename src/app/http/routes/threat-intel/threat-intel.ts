@@ -47,7 +47,7 @@ export const threatIntelRoutes: RouteGroup<ThreatIntelRouteDependencies> = {
       path: `${base}/settings`,
       access: admin('threat-intel:read'),
       summary: 'Which services are asked about domains, and for which a key is stored',
-      answer: settingsView,
+      response: settingsView,
       handle: ({ ask }) => ask(getThreatIntelSettings, undefined),
     }),
     route({
@@ -56,7 +56,7 @@ export const threatIntelRoutes: RouteGroup<ThreatIntelRouteDependencies> = {
       access: admin('threat-intel:write'),
       summary: 'Switch services on or off; what is left out stays',
       body: z.object({ scannerEnabled: z.boolean().optional(), reputationEnabled: z.boolean().optional() }),
-      answer: settingsView,
+      response: settingsView,
       handle: async ({ run, body: { scannerEnabled, reputationEnabled } }) =>
         (await run(switchServices, { enabled: { scanner: scannerEnabled, reputation: reputationEnabled } })).result,
     }),
@@ -66,7 +66,7 @@ export const threatIntelRoutes: RouteGroup<ThreatIntelRouteDependencies> = {
       access: adminReauthenticated('threat-intel:write'),
       summary: "Store a service's key, which is never shown again; an empty one removes it",
       body: z.object({ service, apiKey }),
-      answer: z.object({ service, configured: z.boolean() }),
+      response: z.object({ service, configured: z.boolean() }),
       handle: async ({ run, body }) => {
         await run(changeServiceKey, { service: body.service, apiKey: body.apiKey || null });
         return { service: body.service, configured: body.apiKey !== '' };
@@ -78,7 +78,7 @@ export const threatIntelRoutes: RouteGroup<ThreatIntelRouteDependencies> = {
       access: admin('threat-intel:write'),
       summary: 'Ask a service once with the stored key',
       body: z.object({ service }),
-      answer: z.object({ success: z.boolean(), service, message: z.string(), latencyMs: z.int() }),
+      response: z.object({ success: z.boolean(), service, message: z.string(), latencyMs: z.int() }),
       handle: async ({ body, services, principal: { tenantId } }) => {
         const begun = performance.now();
         const message = await services.domainScans.probe(tenantId, body.service, PROBED).then(

@@ -19,7 +19,7 @@ import { employee, employeeStream, isEmployed } from '../../../../contexts/emplo
 import { verificationMethods, type VerificationMethod } from '../../../../contexts/verification/domain/events.ts';
 import { FailureError, forbidden, limited, notFound } from '../../../../platform/kernel/failure.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
-import { admin, device } from '../../access.ts';
+import { admin, deviceAccess } from '../../access.ts';
 import { pageQuery, paginatedView, toPage } from '../../list-query.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import type { AggregateLoader } from '../../../../platform/execution/aggregate-loader.ts';
@@ -47,7 +47,7 @@ const verify = (path: string, method: VerificationMethod, summary: string) =>
     access: admin('verification:write'),
     summary,
     body: z.object({ userId: uuid(), code: z.string().regex(/^\d{6}$/, 'must have 6 digits') }),
-    answer: z.object({
+    response: z.object({
       valid: z.boolean(),
       userId: z.uuid(),
       displayName: z.string(),
@@ -74,7 +74,7 @@ export const verificationRoutes: RouteGroup<VerificationRouteDependencies> = {
       access: admin('verification:read'),
       summary: 'Employees, with whether they can be verified and when they last were',
       query: z.object(pageQuery),
-      answer: z.object({ users: z.array(verifiableUserView), ...paginatedView }),
+      response: z.object({ users: z.array(verifiableUserView), ...paginatedView }),
       handle: ({ ask, query }) => ask(listVerifiableUsers, toPage(query)),
     }),
     route({
@@ -83,7 +83,7 @@ export const verificationRoutes: RouteGroup<VerificationRouteDependencies> = {
       access: admin('verification:read'),
       summary: 'Verifications, newest first',
       query: z.object(pageQuery),
-      answer: z.object({ events: z.array(verificationEventView), ...paginatedView }),
+      response: z.object({ events: z.array(verificationEventView), ...paginatedView }),
       handle: ({ ask, query }) => ask(listVerificationEvents, toPage(query)),
     }),
     route({
@@ -92,7 +92,7 @@ export const verificationRoutes: RouteGroup<VerificationRouteDependencies> = {
       access: admin('verification:read'),
       summary: 'Employees whose codes were tried too often',
       query: z.object(pageQuery),
-      answer: z.object({ alerts: z.array(verificationAlertView), ...paginatedView }),
+      response: z.object({ alerts: z.array(verificationAlertView), ...paginatedView }),
       handle: ({ ask, query }) => ask(listVerificationAlerts, toPage(query)),
     }),
     route({
@@ -101,7 +101,7 @@ export const verificationRoutes: RouteGroup<VerificationRouteDependencies> = {
       access: admin('verification:write'),
       summary: 'Mark a verification alert as read',
       params: z.object({ alertID: uuid() }),
-      answer: verificationAlertView,
+      response: verificationAlertView,
       handle: async ({ run, ask, params: { alertID: alertId } }) => {
         const { userId } = await ask(getVerificationAlert, { alertId });
         await run(readVerificationAlert, { alertId, userId });
@@ -111,9 +111,9 @@ export const verificationRoutes: RouteGroup<VerificationRouteDependencies> = {
     route({
       method: 'GET',
       path: '/api/v1/ext/verification/code',
-      access: device,
+      access: deviceAccess,
       summary: 'The codes by which the employee of this browser can be verified now',
-      answer: z.object({ dailyCode: z.string(), otp: z.string(), expiresAt: z.iso.datetime() }),
+      response: z.object({ dailyCode: z.string(), otp: z.string(), expiresAt: z.iso.datetime() }),
       handle: async ({ principal: { tenantId, userId, deviceId }, services, reply }) => {
         const shownOn = await services.lookups.device(tenantId, deviceId);
         if (!shownOn?.isConfirmed) throw new FailureError(NOT_CONFIRMED);

@@ -1,12 +1,20 @@
-import type { Action, Condition, Decision, EngineConfig, EnginePolicy, Encounter, Mode } from './encounter.ts';
-import { speaksFor } from './host.ts';
+import type {
+  PolicyAction,
+  PolicyCondition,
+  PolicyDecision,
+  EngineConfig,
+  EnginePolicy,
+  Encounter,
+  EngineMode,
+} from './encounter.ts';
+import { coversHost } from './host.ts';
 
 /** That a site is new is worth a rule, and by itself no reason to warn of it. */
-const NO_RISK: ReadonlySet<Condition> = new Set(['any', 'new_site']);
+const NO_RISK: ReadonlySet<PolicyCondition> = new Set(['any', 'new_site']);
 
 /** Signals as they count here: a listed domain raises no phishing signal (choice OP-115), and `any` is none. */
-export const signalsOf = ({ phishingWhitelist }: EngineConfig, { host, signals }: Encounter): Condition[] => {
-  const isListed = () => phishingWhitelist.some(({ domain }) => speaksFor(domain, host));
+export const signalsOf = ({ phishingWhitelist }: EngineConfig, { host, signals }: Encounter): PolicyCondition[] => {
+  const isListed = () => phishingWhitelist.some(({ domain }) => coversHost(domain, host));
   return signals.filter((signal) => signal !== 'any' && !(signal === 'phishing_signal' && isListed()));
 };
 
@@ -14,14 +22,14 @@ export const signalsOf = ({ phishingWhitelist }: EngineConfig, { host, signals }
 export function isExcluded({ domainScope }: EngineConfig, host: string): boolean {
   let closest: { domain: string; scope: string } | undefined;
   for (const entry of domainScope) {
-    if (speaksFor(entry.domain, host, entry.includeSubdomains) && entry.domain.length > (closest?.domain.length ?? 0))
+    if (coversHost(entry.domain, host, entry.includeSubdomains) && entry.domain.length > (closest?.domain.length ?? 0))
       closest = entry;
   }
   return closest?.scope === 'excluded';
 }
 
 /** The mode as a floor (choice OP-110): learning never acts; a rule acts as written; a risk without a rule gets the mode. */
-export const decidedBy = (mode: Mode, policy: EnginePolicy, index: number): Decision => {
+export const decidedBy = (mode: EngineMode, policy: EnginePolicy, index: number): PolicyDecision => {
   const { action, message } = policy.rules[index]!;
   return {
     matched: true,
@@ -36,7 +44,11 @@ export const decidedBy = (mode: Mode, policy: EnginePolicy, index: number): Deci
   };
 };
 
-const unmatched = (extensionMode: Mode, effectiveAction: Action, reason: Decision['reason']): Decision => ({
+const unmatched = (
+  extensionMode: EngineMode,
+  effectiveAction: PolicyAction,
+  reason: PolicyDecision['reason'],
+): PolicyDecision => ({
   matched: false,
   effectiveAction,
   policyAction: null,
@@ -48,9 +60,9 @@ const unmatched = (extensionMode: Mode, effectiveAction: Action, reason: Decisio
   reason,
 });
 
-export const excluded = (mode: Mode): Decision => unmatched(mode, 'allow', 'excluded_domain');
+export const excluded = (mode: EngineMode): PolicyDecision => unmatched(mode, 'allow', 'excluded_domain');
 
-export function decidedByMode(mode: Mode, signals: readonly Condition[]): Decision {
+export function decidedByMode(mode: EngineMode, signals: readonly PolicyCondition[]): PolicyDecision {
   if (!signals.some((signal) => !NO_RISK.has(signal))) return unmatched(mode, 'allow', 'no_signal');
   return unmatched(mode, mode === 'learning' ? 'allow' : mode, 'mode');
 }

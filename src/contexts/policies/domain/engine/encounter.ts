@@ -1,8 +1,8 @@
 import type { Rule } from '../events.ts';
 
-export type Condition = Rule['condition'];
-export type Action = Rule['action'];
-export type Mode = 'learning' | 'warn' | 'block';
+export type PolicyCondition = Rule['condition'];
+export type PolicyAction = Rule['action'];
+export type EngineMode = 'learning' | 'warn' | 'block';
 
 export interface EnginePolicy {
   /** Null: a draft that is not stored. */
@@ -18,7 +18,7 @@ export interface EnginePolicy {
 
 /** Everything of a tenant that a decision rests on: what `GET /api/v1/ext/policies` tells. */
 export interface EngineConfig {
-  readonly mode: Mode;
+  readonly mode: EngineMode;
   readonly policies: readonly EnginePolicy[];
   readonly domainScope: readonly {
     readonly domain: string;
@@ -32,29 +32,29 @@ export interface EngineConfig {
 export interface Encounter {
   /** In the one spelling: `canonicalHost`. */
   readonly host: string;
-  readonly signals: readonly Condition[];
+  readonly signals: readonly PolicyCondition[];
   /** Of the person before the browser. */
   readonly groupIds?: readonly string[];
 }
 
 /** Why it was decided so: a rule, the tenant's mode, no reason for anything, or a domain that extensions leave alone. */
-export type Reason = 'rule' | 'mode' | 'no_signal' | 'excluded_domain';
+export type PolicyDecisionReason = 'rule' | 'mode' | 'no_signal' | 'excluded_domain';
 
-export interface Decision {
+export interface PolicyDecision {
   readonly matched: boolean;
-  readonly effectiveAction: Action;
+  readonly effectiveAction: PolicyAction;
   /** What the rule says, also where the mode does not let it act. */
-  readonly policyAction: Action | null;
+  readonly policyAction: PolicyAction | null;
   readonly matchedPolicyId: string | null;
   readonly matchedPolicyName: string | null;
   readonly matchedRuleIndex: number | null;
   readonly message: string | null;
-  readonly extensionMode: Mode;
-  readonly reason: Reason;
+  readonly extensionMode: EngineMode;
+  readonly reason: PolicyDecisionReason;
 }
 
 /** The order of evaluation (choice OP-109): priority, then age, then id; drafts stand where they are put. */
-export const inOrder = (policies: readonly EnginePolicy[]): EnginePolicy[] =>
+export const byPrecedence = (policies: readonly EnginePolicy[]): EnginePolicy[] =>
   policies
     .filter(({ isEnabled }) => isEnabled)
     .sort((a, b) => a.priority - b.priority || compare(a.createdAt, b.createdAt) || compare(a.id ?? '', b.id ?? ''));

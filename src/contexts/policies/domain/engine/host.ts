@@ -19,7 +19,7 @@ export function canonicalHost(text: string): string | undefined {
  * True where an entry for `domain` speaks for `host`: itself, and with `subdomains` whatever is below. A registry
  * (`co.uk`, `github.io`) speaks for nobody below it: what is there belongs to others.
  */
-export function speaksFor(domain: string, host: string, subdomains = true): boolean {
+export function coversHost(domain: string, host: string, subdomains = true): boolean {
   if (host === domain) return true;
   if (!subdomains || !host.endsWith(`.${domain}`)) return false;
   return parse(domain, { allowPrivateDomains: true }).publicSuffix !== domain;

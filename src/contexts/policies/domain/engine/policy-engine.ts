@@ -1,8 +1,8 @@
 import { decidedBy, decidedByMode, excluded, isExcluded, signalsOf } from './baseline.ts';
 import {
-  inOrder,
-  type Condition,
-  type Decision,
+  byPrecedence,
+  type PolicyCondition,
+  type PolicyDecision,
   type Encounter,
   type EngineConfig,
   type EnginePolicy,
@@ -11,21 +11,21 @@ import { hostMatches } from './host-matches.ts';
 import { RuleIndex } from './rule-index.ts';
 
 /** A rule that matched the host, and why it did or did not decide. */
-export interface Considered {
+export interface ConsideredRule {
   readonly policyId: string | null;
   readonly policyName: string;
   readonly ruleIndex: number;
   readonly outcome: 'decided' | 'no_such_signal' | 'other_group';
 }
 
-export interface Trace {
+export interface DecisionTrace {
   /** Signals that were reported and do not count here: phishing on a listed domain. */
-  readonly ignoredSignals: readonly Condition[];
-  /** In the order of evaluation, up to the rule that decided; at most `MOST_CONSIDERED`. */
-  readonly considered: readonly Considered[];
+  readonly ignoredSignals: readonly PolicyCondition[];
+  /** In the order of evaluation, up to the rule that decided; at most `MAX_CONSIDERED`. */
+  readonly considered: readonly ConsideredRule[];
 }
 
-const MOST_CONSIDERED = 50;
+const MAX_CONSIDERED = 50;
 
 /**
  * Decides what a browser does about an encounter. Pure, and without anything that only a server has: the service and the
@@ -38,11 +38,11 @@ export class PolicyEngine {
 
   constructor(config: EngineConfig) {
     this.#config = config;
-    this.#ordered = inOrder(config.policies);
+    this.#ordered = byPrecedence(config.policies);
     this.#index = new RuleIndex(this.#ordered);
   }
 
-  decide(encounter: Encounter): Decision {
+  decide(encounter: Encounter): PolicyDecision {
     const { mode } = this.#config;
     if (isExcluded(this.#config, encounter.host)) return excluded(mode);
     const signals = signalsOf(this.#config, encounter);
@@ -51,7 +51,7 @@ export class PolicyEngine {
   }
 
   /** How `decide` came to its answer: goes through the rules one by one, for people who ask why. */
-  trace(encounter: Encounter): Trace {
+  trace(encounter: Encounter): DecisionTrace {
     const signals = signalsOf(this.#config, encounter);
     const ignoredSignals = encounter.signals.filter((signal) => signal !== 'any' && !signals.includes(signal));
     return {
@@ -60,8 +60,8 @@ export class PolicyEngine {
     };
   }
 
-  #considered({ host, groupIds = [] }: Encounter, signals: readonly Condition[]): Considered[] {
-    const considered: Considered[] = [];
+  #considered({ host, groupIds = [] }: Encounter, signals: readonly PolicyCondition[]): ConsideredRule[] {
+    const considered: ConsideredRule[] = [];
     for (const { id: policyId, name: policyName, groupIds: reached, rules } of this.#ordered) {
       const isReached = reached.length === 0 || groupIds.some((id) => reached.includes(id));
       for (const [ruleIndex, rule] of rules.entries()) {
@@ -69,7 +69,7 @@ export class PolicyEngine {
         const hasSignal = rule.condition === 'any' || signals.includes(rule.condition);
         const outcome = !isReached ? 'other_group' : hasSignal ? 'decided' : 'no_such_signal';
         considered.push({ policyId, policyName, ruleIndex, outcome });
-        if (outcome === 'decided' || considered.length === MOST_CONSIDERED) return considered;
+        if (outcome === 'decided' || considered.length === MAX_CONSIDERED) return considered;
       }
     }
     return considered;

@@ -1,6 +1,6 @@
 import { linearMatcher } from '../../../../platform/patterns/linear-matcher.ts';
 import type { Rule } from '../events.ts';
-import type { Condition, EnginePolicy } from './encounter.ts';
+import type { PolicyCondition, EnginePolicy } from './encounter.ts';
 
 /** One rule at its place in the order of evaluation. */
 export interface PlacedRule {
@@ -13,7 +13,7 @@ export interface PlacedRule {
 }
 
 export interface Circumstances {
-  readonly signals: ReadonlySet<Condition>;
+  readonly signals: ReadonlySet<PolicyCondition>;
   readonly groupIds: readonly string[];
 }
 
@@ -56,7 +56,7 @@ export class RuleIndex {
     }
     for (const placed of this.#patterns) {
       if (best && placed.place > best.place) break;
-      if (applies(placed, circumstances) && linearMatcher(placed.rule.domainMatch.value)(host)) return placed;
+      if (ruleApplies(placed, circumstances) && linearMatcher(placed.rule.domainMatch.value)(host)) return placed;
     }
     return best;
   }
@@ -75,10 +75,12 @@ function firstOf(
 ): PlacedRule | undefined {
   for (const one of placed) {
     if (best && one.place > best.place) return best;
-    if (applies(one, circumstances)) return one;
+    if (ruleApplies(one, circumstances)) return one;
   }
   return best;
 }
 
-export const applies = ({ rule: { condition }, groups }: PlacedRule, { signals, groupIds }: Circumstances): boolean =>
-  (condition === 'any' || signals.has(condition)) && (!groups || groupIds.some((id) => groups.has(id)));
+export const ruleApplies = (
+  { rule: { condition }, groups }: PlacedRule,
+  { signals, groupIds }: Circumstances,
+): boolean => (condition === 'any' || signals.has(condition)) && (!groups || groupIds.some((id) => groups.has(id)));

@@ -1,0 +1,41 @@
+import { employeeEmailClaim, SEAT } from '../../src/contexts/employees/domain/employee.ts';
+import { tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
+import type { Claim } from '../../src/platform/kernel/command.ts';
+import { conflict, forbidden, type Failure } from '../../src/platform/kernel/failure.ts';
+import type { TenantId } from '../../src/platform/kernel/ids.ts';
+import type { WithAccountDigest, WithAggregates, WithClaimHolder, WithFreeNumbers } from '../ports.ts';
+
+/** What a new employee needs besides their data: the e-mail to be free, and a seat of the license. */
+export interface EmployeeAdmission {
+  readonly emailDigest: string;
+  readonly seat: number;
+}
+
+export type EmployeeAdmissionPorts = WithAggregates & WithClaimHolder & WithFreeNumbers & WithAccountDigest;
+
+/** A duplicate is told so also where the license is used up: it would not have needed a seat. */
+export async function admitEmployee(
+  tenantId: TenantId,
+  email: string,
+  ports: EmployeeAdmissionPorts,
+): Promise<EmployeeAdmission | Failure> {
+  const emailDigest = ports.accountDigest(email);
+  const [holder, seat] = await Promise.all([
+    ports.claimHolder(tenantId, employeeEmailClaim(emailDigest)),
+    freeSeat(tenantId, ports),
+  ]);
+  if (holder !== undefined) return conflict();
+  return seat === undefined ? forbidden('license user limit reached') : { emailDigest, seat };
+}
+
+async function freeSeat(
+  tenantId: TenantId,
+  { aggregates, freeNumbers }: EmployeeAdmissionPorts,
+): Promise<number | undefined> {
+  const { license, seatsEverGranted } = await aggregates.load(tenant, tenantStream(tenantId));
+  return freeNumbers.one(tenantId, SEAT, { granted: license?.maxUsers ?? 0, everGranted: seatsEverGranted });
+}
+
+/** Another took the seat first: any other would do. Another took the e-mail first: that is a duplicate. */
+export const retryAdmission = ({ kind }: Claim): Failure | 'prepareAgain' =>
+  kind === SEAT ? 'prepareAgain' : conflict();

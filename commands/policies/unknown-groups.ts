@@ -1,0 +1,28 @@
+import { group, groupStream } from '../../src/contexts/groups/domain/group.ts';
+import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
+import type { TenantId } from '../../src/platform/kernel/ids.ts';
+import { invalid, type Failure } from '../../src/platform/kernel/failure.ts';
+
+/** Of the groups that a policy shall reach, those that are not there. */
+export interface UnknownGroups {
+  readonly unknownGroups: readonly string[];
+}
+
+export async function findUnknownGroups(
+  groupIds: readonly string[],
+  aggregates: AggregateReader,
+  tenantId: TenantId,
+): Promise<UnknownGroups> {
+  const exists = await Promise.all(
+    groupIds.map(async (groupId) => (await aggregates.load(group, groupStream(tenantId, groupId))).exists),
+  );
+  return { unknownGroups: groupIds.filter((_, at) => !exists[at]) };
+}
+
+/** A group that was deleted stays where it was named; naming one anew that is not there is a mistake. */
+export function refuseUnknownGroups(
+  { unknownGroups }: UnknownGroups,
+  before: readonly string[] = [],
+): Failure | undefined {
+  return unknownGroups.some((groupId) => !before.includes(groupId)) ? invalid('groupIds', 'name no group') : undefined;
+}

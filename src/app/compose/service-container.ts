@@ -1,0 +1,120 @@
+import type { Logger } from 'pino';
+import type { ArrivalBudgets } from '../../platform/arrivals/arrival-budgets.ts';
+import type { ObservationAllowance } from '../../contexts/telemetry/observation-allowance.ts';
+import type { TechnologyAllowance } from '../../contexts/discovery/technology-allowance.ts';
+import type { CommandPorts } from '../../../commands/ports.ts';
+import type { EventFamily, Position } from '../../platform/kernel/event.ts';
+import type { TenantId } from '../../platform/kernel/ids.ts';
+import type { AnyReadModel } from '../../platform/kernel/read-model.ts';
+import type { ReadModelName } from '../../platform/kernel/read-model-name.ts';
+import type { TenantReads } from '../../platform/kernel/query.ts';
+import type { SealAlarms } from '../../contexts/audit/seal-alarms.ts';
+import type { SharedRuns } from '../../contexts/audit/shared-runs.ts';
+import type { SegmentVerification } from '../../contexts/audit/chain-segments.ts';
+import type { AuditVerdict } from '../../contexts/audit/verify.ts';
+import type { Settings } from '../config/config.ts';
+import type { ChainKey } from '../../contexts/audit/domain/chain-key.ts';
+import type { ExtensionAnswers } from '../../contexts/policies/extension-responses.ts';
+import type { StreamRetention } from '../../contexts/telemetry/telemetry-retention.ts';
+import type { PendingRequests } from '../../contexts/sso/saml/pending-requests.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { EventCodec } from '../../platform/eventstore/codec.ts';
+import type { LogTrust } from '../../platform/eventstore/log-trust.ts';
+import type { EventStore } from '../../platform/eventstore/port.ts';
+import type { AggregateLoader } from '../../platform/execution/aggregate-loader.ts';
+import type { Executor } from '../../platform/execution/executor.ts';
+import type { AccessTokens } from '../../contexts/identity/access-tokens.ts';
+import type { InstallationIdentity } from '../../contexts/installation/installation-identity.ts';
+import type { KnownBrowsers } from '../../contexts/identity/known-browsers.ts';
+import type { OneTimeTokens } from '../../contexts/identity/one-time-tokens.ts';
+import type { Passwords } from '../../contexts/identity/passwords.ts';
+import type { RefreshTokens } from '../../contexts/identity/refresh-tokens.ts';
+import type { VerificationCodes } from '../../contexts/identity/verification-codes.ts';
+import type { Lookups } from '../../contexts/identity/lookups.ts';
+import type { Limits } from '../config/limits.ts';
+import type { CatchUpSubscription } from '../../platform/projector/catch-up-subscription.ts';
+import type { Freshness } from '../../platform/projector/freshness.ts';
+import type { Jobs } from '../../platform/jobs/jobs.ts';
+import type { InvalidatingCache } from '../../platform/projector/invalidating-cache.ts';
+import type { Projector } from '../../platform/projector/projector.ts';
+import type { ServiceState } from '../operations/service-state.ts';
+import type { BundleSigner } from '../../contexts/policies/bundle-signer.ts';
+import type { ListenerCertificate } from '../../contexts/certificates/listener-certificate.ts';
+import type { TxtRecords } from '../../platform/outbound/txt-records.ts';
+import type { Portal } from '../../contexts/alerts/portal.ts';
+import type { Pictures } from '../../contexts/screenshots/pictures.ts';
+import type { SignedAddresses } from '../../contexts/screenshots/signed-addresses.ts';
+import type { DomainScans } from '../../contexts/threat-intel/domain-scans.ts';
+import type { PersonKeys, Vault } from '../../platform/vault/vault.ts';
+
+/** The whole house, as the composition root built it. HTTP handlers, the CLI and the demo work through it. */
+export interface ServiceContainer {
+  /** Without keys and credentials of the installation: nobody who works for a request can reach one. */
+  readonly config: Settings;
+  readonly log: Logger;
+  readonly database: Database;
+  readonly store: EventStore;
+  /** Whether the log is the one that this process knows; `store` refuses to write while it is not. */
+  readonly trust: LogTrust;
+  /** Whose log and tables these are. */
+  readonly installation: InstallationIdentity;
+  readonly codec: EventCodec;
+  readonly loader: AggregateLoader;
+  readonly executor: Executor<CommandPorts>;
+  readonly ports: CommandPorts & { readonly arrivals: ArrivalBudgets; readonly verificationCodes: VerificationCodes };
+  readonly subscription: CatchUpSubscription;
+  readonly freshness: Freshness;
+  readonly projector: Projector;
+  readonly jobs: Jobs;
+  readonly vault: Vault;
+  readonly personKeys: PersonKeys;
+  readonly portal: Portal;
+  /** What browsers photographed. */
+  readonly pictures: Pictures;
+  readonly screenshotAddresses: SignedAddresses;
+  readonly domainScans: DomainScans;
+  /** What a device may still report, by arrival. */
+  readonly observations: ObservationAllowance;
+  readonly technologies: TechnologyAllowance;
+  readonly bundleSigner: BundleSigner;
+  /** What the TLS listener of this process shows. */
+  listenerCertificate(): ListenerCertificate;
+  readonly passwords: Passwords;
+  readonly accessTokens: AccessTokens;
+  readonly refreshTokens: RefreshTokens;
+  readonly knownBrowsers: KnownBrowsers;
+  readonly oneTimeTokens: OneTimeTokens;
+  readonly lookups: Lookups;
+  /** For look-ups of other rooms that must be forgotten when an event says so. */
+  readonly cache: InvalidatingCache;
+  /** Every read model that this installation maintains. */
+  readonly models: readonly AnyReadModel[];
+  /** Names of the read models in the main lane: what a later read with `X-Log-Position` waits for. */
+  readonly mainModels: readonly ReadModelName[];
+  accountDigest(email: string): string;
+  /** A digest that nobody without the installation's key can compute: what a domain has to show. */
+  domainChallenge(of: string): string;
+  readonly txtRecords: TxtRecords;
+  /** The tenant's salt for password digests that extensions compute (choice OP-155). */
+  credentialSalt(tenantId: TenantId): string;
+  /** Every event family that the house knows: the catalogue, and what the audit log speaks of. */
+  readonly families: readonly EventFamily[];
+  reads(tenantId: TenantId): TenantReads;
+  /** Checks audit chains without showing the key. */
+  readonly chainKey: ChainKey;
+  readonly chainWalking: SegmentVerification | undefined;
+  readonly verifications: SharedRuns<TenantId, AuditVerdict>;
+  readonly pendingSamlRequests: PendingRequests;
+  readonly extensionAnswers: ExtensionAnswers;
+  readonly streamRetention: StreamRetention;
+  /** Chains whose heads are not sealed any more. */
+  readonly sealAlarms: SealAlarms;
+  /** The same tables on connections that no tenant's lists and searches take: for sign-in, for devices, and for what the service itself needs. */
+  vitalReads(tenantId: TenantId): TenantReads;
+  readonly limits: Limits;
+  /** What probes and monitors are told. */
+  readonly state: ServiceState;
+  /** True for the address of a proxy whose forwarded client certificate and address are believed. */
+  trustsProxy(address: string | undefined): boolean;
+  head(): Promise<Position>;
+}

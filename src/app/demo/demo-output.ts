@@ -1,0 +1,45 @@
+/** How the demo speaks: a line a step, with how long it took. */
+export interface DemoOutput {
+  chapter(title: string): void;
+  /** Runs a step and prints what it answers. A step that throws ends the demo. */
+  step<T>(what: string, work: () => Promise<T>, tell: (answer: T, seconds: number) => string): Promise<T>;
+}
+
+const colour = process.stdout.isTTY && !process.env['NO_COLOR'];
+const paint = (code: number, text: string) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
+
+export const demoOutput: DemoOutput = {
+  chapter: (title) => console.log(`\n${paint(1, title)}`),
+  async step(what, work, tell) {
+    const started = performance.now();
+    const answer = await work();
+    const seconds = (performance.now() - started) / 1000;
+    console.log(
+      `  ${paint(32, '✓')} ${what.padEnd(34)} ${tell(answer, seconds)} ${paint(2, `(${seconds.toFixed(2)} s)`)}`,
+    );
+    return answer;
+  },
+};
+
+export const perSecond = (count: number, seconds: number): string =>
+  `${Math.round(count / Math.max(seconds, 0.001)).toLocaleString('en')}/s`;
+
+/** Fails the demo: what it shows must be so, or it shows nothing. */
+export function assertDemo(holds: boolean, what: string): asserts holds {
+  if (!holds) throw new Error(`the demo expected that ${what}`);
+}
+
+/** Works on all items, so many at a time. */
+export async function runConcurrently<T, R>(
+  limit: number,
+  items: readonly T[],
+  work: (item: T, index: number) => Promise<R>,
+): Promise<R[]> {
+  const answers: R[] = [];
+  let next = 0;
+  const worker = async () => {
+    for (let index = next++; index < items.length; index = next++) answers[index] = await work(items[index]!, index);
+  };
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
+  return answers;
+}

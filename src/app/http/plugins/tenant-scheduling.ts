@@ -1,0 +1,62 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { EndTenantSlot } from '../../../platform/fairness/tenant-scheduler.ts';
+import { isUuid } from '../../../platform/kernel/ids.ts';
+import { clientAddress } from '../client-address.ts';
+import type { Limits } from '../../config/limits.ts';
+
+export interface TenantTurnsDependencies {
+  readonly limits: Limits;
+}
+
+/**
+ * When the body is there: whoever is slow to send one keeps nobody from a turn. Policy fetches of browsers go at once: they are short, and
+ * counted by device. Strangers wait with those who come from the same address, and then with those who name the same tenant.
+ */
+export async function awaitTenantSlot(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { limits: { tenants } }: TenantTurnsDependencies,
+): Promise<void> {
+  const { principal, method, ip } = request;
+  if (principal?.kind === 'device' && method === 'GET') return;
+  if (principal)
+    return hold(
+      request,
+      reply,
+      tenants.enter(principal.tenantId, principal.kind === 'device' ? principal.deviceId : principal.adminId),
+    );
+  // Whose client has gone has no address any more.
+  if (typeof ip !== 'string') return;
+  const address = clientAddress(ip);
+  await hold(request, reply, tenants.enterAnonymous(`from ${address}`, address));
+  await hold(
+    request,
+    reply,
+    tenants.enterAnonymous(`${request.routeOptions.url} ${namedTenant(request) ?? ''}`, address),
+  );
+}
+
+async function hold(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  turn: EndTenantSlot | Promise<EndTenantSlot>,
+): Promise<void> {
+  const end = turn instanceof Promise ? await turn : turn;
+  if (turn instanceof Promise) request.deadline?.restart();
+  const endBefore = request.endTurn;
+  request.endTurn = () => {
+    end();
+    endBefore?.();
+  };
+  // The client may have gone while it waited.
+  if (reply.raw.destroyed) request.endTurn();
+  else reply.raw.once('close', end);
+}
+
+function namedTenant({ body, query, headers }: FastifyRequest): string | undefined {
+  const named =
+    (body as { tenantId?: unknown } | undefined)?.tenantId ??
+    (query as { tenant_id?: unknown } | undefined)?.tenant_id ??
+    headers['x-tenant-id'];
+  return isUuid(named) ? named.toLowerCase() : undefined;
+}

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { FINGERPRINT_MOVED } from '../../../../../commands/enrollment/enroll-device.ts';
+import {
+  device,
+  deviceStream,
+  fingerprintClaim,
+  userFingerprintClaim,
+  type DeviceState,
+} from '../../../../contexts/devices/domain/device.ts';
+import { streamSubject } from '../../../../platform/kernel/aggregate.ts';
+import { FailureError, unavailable } from '../../../../platform/kernel/failure.ts';
+import type { TenantId } from '../../../../platform/kernel/ids.ts';
+import type { DevicePrincipal } from '../../principal.ts';
+import type { WithAggregates, WithClaimHolder } from '../../../../../commands/ports.ts';
+
+export interface DeviceOfFingerprintDependencies {
+  readonly ports: WithAggregates & WithClaimHolder;
+}
+
+/** Each turn means that another request with the same fingerprint got through. */
+const MAX_TURNS = 8;
+
+/** What an enrollment says and shows of the device that it is for. */
+export interface EnrollingDevice {
+  readonly fingerprint: string;
+  /** The employee to whom the token is bound. */
+  readonly userId: string | null;
+  /** The device whose credential the request carries. */
+  readonly shown: DevicePrincipal | undefined;
+}
+
+export interface EnrollmentTarget {
+  readonly deviceId: string;
+  /** The device that has the fingerprint and stays as it is; null unless `deviceId` is fresh. */
+  readonly besideDeviceId: string | null;
+}
+
+/**
+ * Enrolls the device that this browser is proved to be, or else a new one. Requests with one fingerprint may overtake each
+ * other between the look and the append; the command then refuses the slower one, which looks again.
+ */
+export async function enrollmentTargetOf<T>(
+  services: DeviceOfFingerprintDependencies,
+  tenantId: TenantId,
+  enrolling: EnrollingDevice,
+  enroll: (target: EnrollmentTarget) => Promise<T>,
+): Promise<T> {
+  for (let turn = 1; turn <= MAX_TURNS; turn += 1) {
+    const target = await targetOf(services, tenantId, enrolling);
+    try {
+      return await enroll(target);
+    } catch (error) {
+      if (!(error instanceof FailureError) || error.failure !== FINGERPRINT_MOVED) throw error;
+    }
+  }
+  throw new FailureError(unavailable());
+}
+
+const known = (deviceId: string): EnrollmentTarget => ({ deviceId, besideDeviceId: null });
+const fresh = (besideDeviceId: string | null): EnrollmentTarget => ({ deviceId: randomUUID(), besideDeviceId });
+
+/** The command decides the same again, on the newest state of the device that is chosen here. */
+async function targetOf(
+  { ports }: DeviceOfFingerprintDependencies,
+  tenantId: TenantId,
+  { fingerprint, userId, shown }: EnrollingDevice,
+): Promise<EnrollmentTarget> {
+  const candidateOf = async (stream: string | undefined): Promise<Candidate | undefined> =>
+    stream === undefined
+      ? undefined
+      : { deviceId: streamSubject(stream), state: await ports.aggregates.load(device, stream) };
+  const [holderStream, ofUserStream] = await Promise.all([
+    ports.claimHolder(tenantId, fingerprintClaim(fingerprint)),
+    userId === null ? undefined : ports.claimHolder(tenantId, userFingerprintClaim(fingerprint, userId)),
+  ]);
+  const isFor = (principal: DevicePrincipal): boolean =>
+    principal.tenantId === tenantId && (userId === null || userId === principal.userId);
+  const shownStream = shown && isFor(shown) ? deviceStream(tenantId, shown.deviceId) : undefined;
+  const [itself, holder, ofUser] = await Promise.all([shownStream, holderStream, ofUserStream].map(candidateOf));
+  if (itself?.state.fingerprint === fingerprint) return known(itself.deviceId);
+  if (ofUser && ofUser.state.userId === userId) return known(ofUser.deviceId);
+  if (!holder) return fresh(null);
+  return mayBe(holder.state, userId) ? known(holder.deviceId) : fresh(holder.deviceId);
+}
+
+interface Candidate {
+  readonly deviceId: string;
+  readonly state: DeviceState;
+}
+
+/** A browser may continue as the device that has its fingerprint if that one was revoked, or is the same user's. */
+const mayBe = ({ status, userId: holderId }: DeviceState, userId: string | null): boolean =>
+  status === 'revoked' || (userId !== null && holderId === userId);

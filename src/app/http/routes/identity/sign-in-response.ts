@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { getAdminUser } from '../../../../../queries/admins/get-admin-user.ts';
+import { getOrgAdmin } from '../../../../../queries/organizations/get-org-admin.ts';
+import { orgRoleSchema, adminRoleSchema } from '../../../../contexts/identity/domain/roles.ts';
+import type { SignInStep } from '../../../../contexts/identity/sign-in-steps.ts';
+import type { TenantId } from '../../../../platform/kernel/ids.ts';
+import type { HandlerContext } from '../../route.ts';
+
+export const signedIn = z.object({
+  accessToken: z.string(),
+  refreshToken: z.string(),
+  expiresAt: z.iso.datetime(),
+  user: z.object({ id: z.uuid(), email: z.string(), displayName: z.string(), roleType: adminRoleSchema }),
+});
+/** `reAuthToken`: where the sign-in was started with `reauthenticate=true`; good for 300 seconds in this session. */
+export const signedInByProvider = signedIn.extend({ reAuthToken: z.string().optional() });
+export const mfaRequired = z.object({ mfaRequired: z.literal(true), mfaToken: z.string(), message: z.string() });
+export const passwordChangeRequired = z.object({
+  mustChangePassword: z.literal(true),
+  tempToken: z.string(),
+  userId: z.uuid(),
+  message: z.string(),
+});
+
+/** An organization's admin signs in elsewhere, and belongs to one organization. */
+export const signedInToOrganization = z.object({
+  accessToken: z.string(),
+  refreshToken: z.string(),
+  expiresAt: z.iso.datetime(),
+  user: z.object({
+    id: z.uuid(),
+    email: z.string(),
+    displayName: z.string(),
+    role: orgRoleSchema,
+    organizationId: z.uuid(),
+  }),
+});
+/** `reAuthToken`: where the sign-in was started with `reauthenticate=true`; good for one write of this session, within 300 seconds. */
+export const signedInToOrganizationByProvider = signedInToOrganization.extend({ reAuthToken: z.string().optional() });
+export const mfaRequiredByOrganization = mfaRequired.extend({ userId: z.uuid() });
+
+/** What a step of a tenant admin's sign-in answers: the tokens, or what the next step needs (interface, "Authentication"). */
+export async function signInResponse(
+  next: SignInStep,
+  tenantId: TenantId,
+  adminId: string,
+  ask: HandlerContext<never, never, never>['ask'],
+): Promise<z.output<typeof signedIn> | z.output<typeof mfaRequired> | z.output<typeof passwordChangeRequired>> {
+  if (next.step !== 'done') return askFor(next, adminId);
+  const { id, email, displayName, roleType } = await ask(getAdminUser, { adminId }, tenantId);
+  return { ...next.tokens, user: { id, email, displayName, roleType } };
+}
+
+/** As `signInResponse`, of an organization's admin. */
+export async function orgSignInResponse(
+  next: SignInStep,
+  tenantId: TenantId,
+  adminId: string,
+  ask: HandlerContext<never, never, never>['ask'],
+): Promise<
+  | z.output<typeof signedInToOrganization>
+  | z.output<typeof mfaRequiredByOrganization>
+  | z.output<typeof passwordChangeRequired>
+> {
+  if (next.step === 'done') return { ...next.tokens, user: await ask(getOrgAdmin, { adminId }, tenantId) };
+  return { ...askFor(next, adminId), userId: adminId };
+}
+
+function askFor(
+  next: Exclude<SignInStep, { step: 'done' }>,
+  adminId: string,
+): z.output<typeof mfaRequired> | z.output<typeof passwordChangeRequired> {
+  return next.step === 'mfa'
+    ? {
+        mfaRequired: true,
+        mfaToken: next.token,
+        message: 'a code of the authenticator app or a backup code is required',
+      }
+    : {
+        mustChangePassword: true,
+        tempToken: next.token,
+        userId: adminId,
+        message: 'the password must be changed before the first sign-in',
+      };
+}

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import {
+  KNOWN_BROWSER_SECONDS,
+  opaqueAccountName,
+  type KnownAccountName,
+  type KnownBrowsers,
+} from '../../contexts/identity/known-browsers.ts';
+import type { SignInOrigin } from '../../contexts/identity/sign-in-origin.ts';
+import { cookiesOf } from './browser-cookie.ts';
+import { networkOf } from './network.ts';
+import { actorOf } from './principal.ts';
+
+export interface VisitorDependencies {
+  readonly knownBrowsers: KnownBrowsers;
+}
+
+/** Who sent this request, as far as signing in is concerned. */
+export const signInOriginOf = (request: FastifyRequest, services: VisitorDependencies): SignInOrigin => ({
+  actor: actorOf(undefined, request.ip, request.headers['user-agent']),
+  sourceOf: (account) => {
+    const browser = browserOf(request, services, account);
+    return browser ? `browser:${browser.id}` : `address:${addressDigest(account, networkOf(request.ip))}`;
+  },
+});
+
+const browserOf = ({ headers }: FastifyRequest, { knownBrowsers }: VisitorDependencies, account: KnownAccountName) => {
+  if (headers.cookie === undefined) return undefined;
+  const cookies = cookiesOf(headers.cookie);
+  return knownBrowsers.recognize(
+    account,
+    cookies.get(cookieName(account, true)) ?? cookies.get(cookieName(account, false)),
+    Date.now(),
+  );
+};
+
+/** After a sign-in: the browser's tries are its own from now on. Clients that keep no cookies lose nothing. */
+export function issueBrowserCookie(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  services: VisitorDependencies,
+  account: KnownAccountName,
+  externalBaseUrl: string,
+): void {
+  const known = browserOf(request, services, account);
+  if (known && !known.isDueForRenewal) return;
+  const secure = externalBaseUrl.toLowerCase().startsWith('https:');
+  const attributes = `Path=/; HttpOnly; SameSite=Strict; Max-Age=${KNOWN_BROWSER_SECONDS}${secure ? '; Secure' : ''}`;
+  reply.header(
+    'set-cookie',
+    `${cookieName(account, secure)}=${services.knownBrowsers.issue(account, Date.now())}; ${attributes}`,
+  );
+}
+
+/** `__Host-` (RFC 6265bis §4.1.3): no sibling host can have set it. */
+const cookieName = (account: KnownAccountName, secure: boolean): string =>
+  `${secure ? '__Host-' : ''}castellan-browser-${opaqueAccountName(account)}`;
+
+/** Another one for each account: events say that tries came from one place, and not what else came from there. */
+const addressDigest = ({ scope, accountDigest }: KnownAccountName, network: string): string =>
+  createHash('sha256').update(`${scope}|${accountDigest}|${network}`).digest('hex').slice(0, 24);

@@ -1,0 +1,49 @@
+import { availableParallelism } from 'node:os';
+import { Thread } from '../../platform/threads/thread.ts';
+import type { SegmentVerifiers, SegmentVerification } from './chain-segments.ts';
+import type { ChainSegment, SegmentResult } from './segment-verification.ts';
+import type { SegmentThreadData } from './segment-verification-thread.ts';
+
+const ENTRY = new URL('segment-verification-thread.ts', import.meta.url);
+const MOST = 4;
+/** Some tenths of a second of walking. */
+const STRETCH = 10_000;
+
+/**
+ * Walks in threads, a core for each, with two database connections of their own: whoever is served meanwhile keeps this thread to
+ * themselves. One chain at a time: a process makes one of these, and however many tenants ask at once, it takes no more cores and
+ * connections than these.
+ */
+export function verifySegmentsInThreads(data: SegmentThreadData, stretch = STRETCH): SegmentVerification {
+  let isTaken = false;
+  return {
+    stretch,
+    open: () => {
+      if (isTaken) return undefined;
+      const threads = new WalkingThreads(data, () => (isTaken = false));
+      isTaken = true;
+      return threads;
+    },
+  };
+}
+
+class WalkingThreads implements SegmentVerifiers {
+  readonly count = Math.min(MOST, availableParallelism());
+  readonly #threads: Thread<ChainSegment, SegmentResult>[];
+  readonly #closed: () => void;
+  #turn = 0;
+
+  constructor(data: SegmentThreadData, closed: () => void) {
+    this.#closed = closed;
+    this.#threads = Array.from({ length: this.count }, () => new Thread<ChainSegment, SegmentResult>(ENTRY, data));
+  }
+
+  walk(stretch: ChainSegment): Promise<SegmentResult> {
+    this.#turn = (this.#turn + 1) % this.count;
+    return this.#threads[this.#turn]!.request(stretch);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.close())).finally(this.#closed);
+  }
+}

@@ -1,0 +1,70 @@
+import { keyTracesAfter, type KeyTraces } from '../lost-keys.ts';
+import type { RecordedIdentity, Mismatch } from '../mismatch.ts';
+import type { Position } from '../../../platform/kernel/event.ts';
+import { recordedLogDoubt } from '../log-watch.ts';
+import type { TenantId } from '../../../platform/kernel/ids.ts';
+import { lostHeads, type LostHeadsDependencies } from './lost-heads.ts';
+import type { Database } from '../../../platform/database/database.ts';
+import type { EventStore } from '../../../platform/eventstore/port.ts';
+import type { LogTrust } from '../../../platform/eventstore/log-trust.ts';
+import type { InstallationIdentity } from '../installation-identity.ts';
+
+export interface StandingDependencies extends LostHeadsDependencies {
+  readonly database: Database;
+  readonly store: EventStore;
+  readonly trust: LogTrust;
+  readonly installation: InstallationIdentity;
+}
+
+/** How log, tables and keys stand to each other. */
+export interface RestoreState {
+  readonly mismatch: Mismatch | undefined;
+  readonly log: RecordedIdentity | undefined;
+  readonly tables: (RecordedIdentity & { readonly inLog: boolean }) | undefined;
+  readonly end: Position;
+  /** The furthest checkpoint. */
+  readonly reached: Position;
+  /** Chains of which this data directory knows sealed heads that the log does not hold, each with the furthest. */
+  readonly headsLost: ReadonlyMap<TenantId, number>;
+}
+
+const REACHED = `select coalesce(max(position), 0)::text as position from cursors where state <> 'retired'`;
+
+export async function restoreStateOf(services: StandingDependencies): Promise<RestoreState> {
+  const { database, installation, store, trust } = services;
+  const { doubt } = trust;
+  const mismatch =
+    doubt?.kind === 'contradicted'
+      ? { kind: doubt.mismatch, reason: doubt.reason }
+      : await recordedLogDoubt(database.projector);
+  const [log, tables, end, { rows }] = await Promise.all([
+    installation.inLog(),
+    installation.inTables(),
+    store.head(),
+    database.projector.query<{ position: string }>(REACHED),
+  ]);
+  return { mismatch, log, tables, end, reached: BigInt(rows[0]!.position), headsLost: await lostHeads(services) };
+}
+
+/** Whose keys are missing behind the checkpoints. */
+export const tracesBehind = (
+  { store, database }: StandingDependencies,
+  { reached }: RestoreState,
+): Promise<KeyTraces> => keyTracesAfter({ store, service: database.service }, reached);
+
+/** The one way back from each kind of mismatch. */
+export const RECOVERY_STEPS: Readonly<Record<Mismatch['kind'], string>> = {
+  log_moved: 'Correct the setting, and start every process again. Nothing was written, and nothing has to be restored.',
+  another_installation:
+    'EVENTSTORE_URL, DATABASE_URL and the keys have to be those of one installation: correct them. Nothing was written.',
+  empty_log:
+    'If a copy of the log exists, put it back (EVENTSTORE_URL may name the wrong server). Otherwise `castellan restore accept-log` drops everything that the tables show.',
+  log_older:
+    'If a newer copy of the log exists, put it back: the service goes on by itself. Otherwise `castellan restore accept-log` brings the tables to the log as it is.',
+  tables_older:
+    'If a newer dump of the database exists, restore it. Otherwise `castellan restore rebuild-from-log` brings the tables to the log.',
+  empty_tables:
+    'The keys of the installation are in its database: restore the newest dump into an empty database, however old it is. Then `castellan restore rebuild-from-log` brings the tables to the log.',
+  keys_missing:
+    'If a newer dump of the database exists, restore it. Otherwise `castellan restore rebuild-from-log` brings the tables to the log, and removes the persons whose keys are lost.',
+};

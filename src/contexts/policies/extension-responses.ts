@@ -1,0 +1,112 @@
+import { extensionConfig, type ExtensionConfig } from '../../../queries/policies/extension-config.ts';
+import { groupIdsOfMember } from '../../../queries/policies/group-ids-of-user.ts';
+import { orThrow } from '../../platform/kernel/failure.ts';
+import type { TenantId } from '../../platform/kernel/ids.ts';
+import type { TenantReads } from '../../platform/kernel/query.ts';
+import type { AnyReadModel } from '../../platform/kernel/read-model.ts';
+import type { BundleSigner } from './bundle-signer.ts';
+import type { CacheBound, InvalidatingCache } from '../../platform/projector/invalidating-cache.ts';
+import { extensionConfigModels } from '../extension-config-sources.ts';
+
+export interface ExtensionAnswersDependencies {
+  readonly models: readonly AnyReadModel[];
+  readonly bundleSigner: BundleSigner;
+  readonly cache: InvalidatingCache;
+  credentialSalt(tenantId: TenantId): string;
+  vitalReads(tenantId: TenantId): TenantReads;
+}
+
+/** What a tenant's extensions are told, as it leaves the house. */
+export interface ExtensionResponse {
+  readonly policyVersion: string;
+  readonly etag: string;
+  /** JSON. */
+  readonly body: string;
+  /** Of the body, as `BundleSigner` makes it. */
+  readonly signature: string;
+  readonly extensionMode: ExtensionConfig['extensionMode'];
+  readonly heartbeatSeconds: number;
+  readonly screenshotEnabled: boolean;
+}
+
+type Answers = (tenantId: TenantId, groupIds: readonly string[]) => Promise<ExtensionResponse>;
+type GroupIds = (tenantId: TenantId, userId: string) => Promise<readonly string[]>;
+
+/**
+ * Every browser of a fleet polls this every few minutes: a response is put together once for people of the same groups, and again when
+ * something changed.
+ */
+export class ExtensionAnswers {
+  readonly #answers: Answers;
+  readonly #groupIds: GroupIds;
+
+  constructor(dependencies: ExtensionAnswersDependencies) {
+    this.#answers = rememberedAnswers(dependencies);
+    this.#groupIds = rememberedGroups(dependencies);
+  }
+
+  /** What holds for every extension of a tenant: version, mode and times, with the policies that reach everybody. */
+  ofTenant(tenantId: TenantId): Promise<ExtensionResponse> {
+    return this.#answers(tenantId, []);
+  }
+
+  /** What the extension of this person is told: policies of their groups, too (choice OP-113). */
+  async ofPerson(tenantId: TenantId, userId: string): Promise<ExtensionResponse> {
+    return this.#answers(tenantId, await this.#groupIds(tenantId, userId));
+  }
+}
+
+/** Octets, or nearly so: one answer may be hundreds of kilobytes, and each set of groups has its own. */
+const BODIES: CacheBound<ExtensionResponse> = { most: 64 * 1024 * 1024, weigh: ({ body }) => body.length };
+
+/** The read models that answers are made from, and the one that says who is in which group. `test/laws/cached-reads.test.ts` compares them with the queries. */
+export const ANSWER_TABLES: readonly string[] = extensionConfigModels.filter((name) => name !== 'group_members');
+export const GROUP_TABLES: readonly string[] = ['group_members'];
+const modelsNamed = ({ models }: ExtensionAnswersDependencies, names: readonly string[]): readonly AnyReadModel[] =>
+  models.filter(({ name }) => names.includes(name));
+
+function rememberedAnswers(services: ExtensionAnswersDependencies): Answers {
+  const EVERYBODY = 'everybody';
+  const groupsIn = (name: string) => (name === EVERYBODY ? [] : name.split(','));
+  const tables = modelsNamed(services, ANSWER_TABLES);
+  const remembered = services.cache.cached(async (from, tenantId, name) => {
+    await from.tables(tables);
+    return answerFor(services, tenantId, groupsIn(name));
+  }, BODIES);
+  return (tenantId, groupIds) => remembered(tenantId, groupIds.length > 0 ? groupIds.join(',') : EVERYBODY);
+}
+
+function rememberedGroups(services: ExtensionAnswersDependencies): GroupIds {
+  const tables = modelsNamed(services, GROUP_TABLES);
+  const remembered = services.cache.cached(async (from, tenantId, userId) => {
+    await from.tables(tables);
+    return orThrow(await groupIdsOfMember(services.vitalReads(tenantId), { userId }));
+  });
+  return async (tenantId, userId) => (userId === '' ? [] : remembered(tenantId, userId));
+}
+
+async function answerFor(
+  services: ExtensionAnswersDependencies,
+  tenantId: TenantId,
+  groupIds: readonly string[],
+): Promise<ExtensionResponse> {
+  const config = orThrow(await extensionConfig(services.vitalReads(tenantId), { groupIds }));
+  const { policyVersion, extensionMode, settings } = config;
+  const body = JSON.stringify({ ...config, credentialSalt: services.credentialSalt(tenantId) });
+  return {
+    policyVersion,
+    etag: `"${policyVersion}"`,
+    body,
+    signature: services.bundleSigner.sign(body),
+    extensionMode,
+    heartbeatSeconds: settings.heartbeatSeconds,
+    screenshotEnabled: settings.screenshotEnabled,
+  };
+}
+
+/** RFC 9110 §13.1.2: true where the caller holds this very answer. */
+export const isNotModified = (ifNoneMatch: string | undefined, etag: string): boolean =>
+  ifNoneMatch !== undefined &&
+  (ifNoneMatch === etag ||
+    ifNoneMatch.trim() === '*' ||
+    ifNoneMatch.split(',').some((held) => held.trim().replace(/^W\//, '') === etag));

@@ -1,0 +1,65 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import type { OsAccount } from './os-account.ts';
+import { binariesIn, type Binaries } from './binaries.ts';
+import { hasSetpriv, launch, type TraversalCapability } from './launcher.ts';
+
+/** How the account gets at the programs and at the data: with which passage, and from which copy of the programs. */
+export interface AccountAccess {
+  readonly passage: TraversalCapability;
+  readonly binaries: Binaries;
+}
+
+const PASSAGES: readonly TraversalCapability[] = ['none', 'dac_read_search', 'dac_override'];
+
+/**
+ * Finds the least privilege by which the account runs the programs and enters the data directory, by trying it out: modes,
+ * access lists, mounts and missing capabilities are all judged by the one who knows, the kernel.
+ */
+export function findAccountAccess(account: OsAccount | undefined, binaries: Binaries, dataDir: string): AccountAccess {
+  if (!account) return { passage: 'none', binaries };
+  const passages = hasSetpriv() ? PASSAGES : (['none'] as const);
+  for (const passage of passages) {
+    if (runs(account, passage, binaries) && enters(account, passage, dataDir)) return { passage, binaries };
+  }
+  for (const passage of passages) {
+    if (!enters(account, passage, dataDir)) continue;
+    const copied = copyBinaries(binaries, dataDir, account);
+    if (runs(account, passage, copied)) return { passage, binaries: copied };
+  }
+  throw new Error(
+    `PostgreSQL may not run as root, and user ${account.uid} cannot enter ${dataDir}: ` +
+      'set DATA_DIR to a folder outside private ones, or start as an ordinary user',
+  );
+}
+
+function runs(account: OsAccount, passage: TraversalCapability, { root, postgres }: Binaries): boolean {
+  return (
+    succeeds(postgres, ['--version'], account, passage) &&
+    // initdb reads its templates in share/, and the server loads its extensions from lib/.
+    succeeds('ls', ['-d', `${root}/share/.`, `${root}/lib/.`], account, passage)
+  );
+}
+
+/** The final dot asks for the right to enter, not just to see. */
+const enters = (account: OsAccount, passage: TraversalCapability, dataDir: string): boolean =>
+  succeeds('ls', ['-d', `${dataDir}/.`], account, passage);
+
+function succeeds(program: string, args: readonly string[], account: OsAccount, passage: TraversalCapability): boolean {
+  const { file, args: full, options } = launch(program, args, { account, passage });
+  return spawnSync(file, full, { ...options, stdio: 'ignore' }).status === 0;
+}
+
+/** The last resort: a copy of the programs beside the data, where the account may read and execute. */
+function copyBinaries(binaries: Binaries, dataDir: string, account: OsAccount): Binaries {
+  const target = path.join(dataDir, `programs-${binaries.version}`);
+  const partial = `${target}.partial`;
+  if (!existsSync(target)) {
+    rmSync(partial, { recursive: true, force: true });
+    cpSync(binaries.root, partial, { recursive: true, verbatimSymlinks: true });
+    spawnSync('chown', ['-R', `${account.uid}:${account.gid}`, partial]);
+    renameSync(partial, target);
+  }
+  return binariesIn(target, binaries.version);
+}

@@ -1,5 +1,0 @@
-/** What one command prepares with, and how to take back what its preparation left behind when nothing comes of the command. */
-export interface Workbench<Ports> {
-  readonly ports: Ports;
-  undo(): Promise<void>;
-}

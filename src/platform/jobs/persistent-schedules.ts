@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Jobs, Schedule } from './jobs.ts';
+
+/** Where schedules were lost, with all of Redis, they are back this soon. */
+const LOOK_MS = 60_000;
+const AGAIN_MS = 2_000;
+
+/**
+ * Keeps schedules in being: they are written when the process starts, and those that are missing later are written again. Redis may
+ * be away when the process starts, and may come back without its data.
+ */
+export class PersistentSchedules {
+  readonly #jobs: Pick<Jobs, 'schedule' | 'schedules'>;
+  readonly #schedules: Readonly<Record<string, Schedule>>;
+  readonly #log: Logger;
+  readonly #lookMs: number;
+  readonly #stop = new AbortController();
+
+  constructor(
+    jobs: Pick<Jobs, 'schedule' | 'schedules'>,
+    schedules: Readonly<Record<string, Schedule>>,
+    log: Logger,
+    lookMs = LOOK_MS,
+  ) {
+    this.#jobs = jobs;
+    this.#schedules = schedules;
+    this.#log = log;
+    this.#lookMs = lookMs;
+  }
+
+  start(): void {
+    void this.#run(); // catches everything
+  }
+
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    let written = false;
+    while (!signal.aborted) {
+      let pause = this.#lookMs;
+      try {
+        // Those of this build first, whatever stands there; after that only what is missing: writing one again may move its next run.
+        await this.#write(written ? await this.#missing() : Object.keys(this.#schedules));
+        written = true;
+      } catch (error) {
+        pause = Math.min(AGAIN_MS, this.#lookMs);
+        if (!signal.aborted) this.#log.warn({ reason: (error as Error).message }, 'schedules could not be written');
+      }
+      await sleep(pause, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  async #missing(): Promise<string[]> {
+    const there = new Set(await this.#jobs.schedules());
+    return Object.keys(this.#schedules).filter((key) => !there.has(key));
+  }
+
+  async #write(keys: readonly string[]): Promise<void> {
+    for (const key of keys) await this.#jobs.schedule(key, this.#schedules[key]!);
+  }
+}

@@ -1,0 +1,21 @@
+const MAX_LINES = 1_000;
+const MAX_CHARACTERS = 4_000;
+
+/** The latest log lines of this process, already redacted: a stream that the logger writes to besides its own. */
+export class RecentLogLines {
+  readonly #lines: string[] = [];
+  #next = 0;
+
+  write(line: string): void {
+    this.#lines[this.#next] = line.length > MAX_CHARACTERS ? '' : line.trimEnd();
+    this.#next = (this.#next + 1) % MAX_LINES;
+  }
+
+  /** Oldest first. */
+  get all(): readonly string[] {
+    return [...this.#lines.slice(this.#next), ...this.#lines.slice(0, this.#next)].filter((line) => line !== '');
+  }
+}
+
+/** Of this process. */
+export const recentLogLines = new RecentLogLines();

@@ -1,0 +1,201 @@
+import type pg from 'pg';
+import type { Position } from '../kernel/event.ts';
+import type { Lane } from '../kernel/read-model.ts';
+import { transaction } from '../database/transaction.ts';
+
+/** How far one version of a read model or reaction has come, and who may move it. */
+export interface Checkpoint {
+  readonly name: string;
+  readonly version: number;
+  readonly generation: number;
+  readonly lane: Lane;
+  readonly kind: 'model' | 'reaction';
+  readonly state: 'filling' | 'live' | 'halted' | 'retired';
+  readonly position: Position;
+  readonly epoch: bigint;
+  /** Why it cannot go on, as whoever moved it last wrote down. */
+  readonly failure?: string | null;
+}
+
+/**
+ * Another process holds the lease, an operator changed the checkpoint, or the database lost its last commits in a crash: the
+ * checkpoint is not where this holder left it, so its work must not commit.
+ */
+export class LeaseLost extends Error {
+  constructor() {
+    super('the lease on a checkpoint was lost, or the checkpoint was moved');
+    this.name = 'LeaseLost';
+  }
+}
+
+/** A checkpoint, where its holder last saved it, and where it moves to. */
+export interface CheckpointMove {
+  readonly checkpoint: Checkpoint;
+  readonly from: Position;
+  readonly to: Position;
+}
+
+/**
+ * A statement of these writes, CTEs each, that moves checkpoints and prolongs their leases besides: all of them, or it fails and nothing
+ * of it was done (`migrations/base/07_projections.sql`). Its own two parameters stand at this place and the next.
+ *
+ * A checkpoint moves by compare-and-set: on the holder's epoch and on the position it was last saved at. Commits do not wait for the
+ * disk, so a crash of the database can undo the newest ones under a holder that saw no error. The epoch does not show that; the position does.
+ */
+export const advancingStatement = (place: number, writes: readonly string[] = []): string => `
+  with ${writes.map((write) => `${write}, `).join('')}moved as (
+    update cursors c set position = m.position, leased_until = now() + make_interval(secs => $${place + 1}), updated_at = now()
+      from json_to_recordset($${place}::json) as m(name text, version int, generation int, epoch bigint, state text, came_from bigint, position bigint)
+     where c.name = m.name and c.version = m.version and c.generation = m.generation and c.epoch = m.epoch and c.state = m.state
+       and c.position = m.came_from
+    returning 1)
+  select case when (select count(*) from moved) <> json_array_length($${place}::json) then lease_lost() end`;
+
+const ADVANCE = advancingStatement(1);
+
+const LEASE_SECONDS = 5;
+/** SQLSTATE that `lease_lost` raises. */
+const LEASE_LOST = 'CA001';
+
+interface CursorRow {
+  name: string;
+  version: number;
+  generation: number;
+  lane: Lane;
+  kind: 'model' | 'reaction';
+  state: Checkpoint['state'];
+  position: string;
+  epoch: string;
+  failure: string | null;
+}
+
+const COLUMNS = 'name, version, generation, lane, kind, state, position::text, epoch::text, failure';
+
+const cursorOf = (row: CursorRow): Checkpoint => ({ ...row, position: BigInt(row.position), epoch: BigInt(row.epoch) });
+
+/** The table `cursors`: leases with fencing epochs, and checkpoints that only the holder of the present epoch can move. */
+export class Checkpoints {
+  readonly #pool: pg.Pool;
+  readonly owner: string;
+
+  constructor(pool: pg.Pool, owner: string) {
+    this.#pool = pool;
+    this.owner = owner;
+  }
+
+  async all(): Promise<Checkpoint[]> {
+    const { rows } = await this.#pool.query<CursorRow>(
+      `select ${COLUMNS} from cursors order by name, version, generation`,
+    );
+    return rows.map(cursorOf);
+  }
+
+  /** Makes a cursor where none stands. `prepare` runs in the same transaction, only for the one who made it. */
+  async ensure(
+    cursor: Pick<Checkpoint, 'name' | 'version' | 'generation' | 'lane' | 'kind' | 'state' | 'position'>,
+    prepare: (client: pg.PoolClient) => Promise<void>,
+  ): Promise<boolean> {
+    return transaction(this.#pool, async (client) => {
+      await client.query(`select pg_advisory_xact_lock(hashtextextended('castellan/cursors', 0))`);
+      const { rowCount } = await client.query(
+        `insert into cursors (name, version, generation, lane, kind, state, position, filled_from)
+         values ($1, $2, $3, $4, $5, $6, $7, $7) on conflict do nothing`,
+        [
+          cursor.name,
+          cursor.version,
+          cursor.generation,
+          cursor.lane,
+          cursor.kind,
+          cursor.state,
+          String(cursor.position),
+        ],
+      );
+      if (rowCount === 1) await prepare(client);
+      return rowCount === 1;
+    });
+  }
+
+  /**
+   * Takes the leases of these cursors that are free (or, for the only process on a data directory, all of them), each
+   * with a raised epoch. Answers what is held now.
+   */
+  async acquire(
+    keys: readonly Pick<Checkpoint, 'name' | 'version'>[],
+    states: readonly Checkpoint['state'][],
+    seize: boolean,
+  ): Promise<Checkpoint[]> {
+    const { rows } = await this.#pool.query<CursorRow>(
+      `update cursors c set epoch = epoch + 1, owner = $1, leased_until = now() + make_interval(secs => $2)
+         from json_to_recordset($3::json) as k(name text, version int)
+        where c.name = k.name and c.version = k.version and c.state = any($4)
+          and ($5 or c.leased_until < now() or c.owner = $1)
+       returning c.name, c.version, c.generation, c.lane, c.kind, c.state, c.position::text, c.epoch::text, c.failure`,
+      [this.owner, LEASE_SECONDS, JSON.stringify(keys), states, seize],
+    );
+    return rows.map(cursorOf);
+  }
+
+  /** Moves checkpoints inside the caller's transaction. Throws `LeaseLost` unless every one of them is still held and stands where it was left. */
+  advance(client: Pick<pg.PoolClient, 'query'>, moved: readonly CheckpointMove[]): Promise<void> {
+    return this.advanceWith(client, moved, { name: 'advance-cursors', text: ADVANCE, values: [] });
+  }
+
+  /** The same by a statement that does more besides: one of `advancingStatement`, with places behind those of its own values. */
+  async advanceWith(
+    client: Pick<pg.PoolClient, 'query'>,
+    moved: readonly CheckpointMove[],
+    { name, text, values }: { name: string; text: string; values: readonly unknown[] },
+  ): Promise<void> {
+    const rows = moved.map(({ checkpoint, from, to }) => ({
+      name: checkpoint.name,
+      version: checkpoint.version,
+      generation: checkpoint.generation,
+      epoch: String(checkpoint.epoch),
+      state: checkpoint.state,
+      came_from: String(from),
+      position: String(to),
+    }));
+    await client
+      .query({ name, text, values: [...values, JSON.stringify(rows), LEASE_SECONDS] })
+      .catch((error: { code?: string }) => {
+        throw error.code === LEASE_LOST ? new LeaseLost() : error;
+      });
+  }
+
+  /** Keeps leases alive while there is nothing to do. */
+  async renew(held: readonly CheckpointMove[]): Promise<void> {
+    await this.advance(this.#pool, held);
+  }
+
+  async setState(checkpoint: Checkpoint, state: Checkpoint['state'], failure: string | null = null): Promise<void> {
+    await this.#pool.query(
+      'update cursors set state = $4, failure = $5 where name = $1 and version = $2 and generation = $3',
+      [checkpoint.name, checkpoint.version, checkpoint.generation, state, failure],
+    );
+  }
+
+  /** Writes down why its holder cannot go on, or that it can; nothing where somebody else holds it by now. */
+  async blame(cursor: Checkpoint, failure: string | null): Promise<void> {
+    await this.#pool.query(
+      'update cursors set failure = $5 where name = $1 and version = $2 and generation = $3 and epoch = $4',
+      [cursor.name, cursor.version, cursor.generation, String(cursor.epoch), failure],
+    );
+  }
+
+  /** Names of live cursors, and of reactions that fold their history, that have written down why they cannot go on. */
+  async stuck(): Promise<string[]> {
+    const { rows } = await this.#pool.query<{ name: string }>(
+      `select name from cursors where (state = 'live' or (state = 'filling' and kind = 'reaction')) and failure is not null order by name`,
+    );
+    return rows.map(({ name }) => name);
+  }
+
+  /** Gives leases back, so that another process need not wait for them to run out. */
+  async release(held: readonly Checkpoint[]): Promise<void> {
+    await this.#pool.query(
+      `update cursors c set leased_until = '-infinity' from json_to_recordset($1::json) as k(name text, version int, generation int)
+        where c.name = k.name and c.version = k.version and c.generation = k.generation and c.owner = $2`,
+      [JSON.stringify(held.map(({ name, version, generation }) => ({ name, version, generation }))), this.owner],
+    );
+  }
+}

@@ -1,0 +1,99 @@
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { START, type Position, type RecordedEvent } from '../kernel/event.ts';
+import type { TenantId } from '../kernel/ids.ts';
+import type { AnyReaction } from '../kernel/reaction.ts';
+import type { EffectRunner } from './effect-runner.ts';
+import type { CatchUpSubscription } from './catch-up-subscription.ts';
+import type { DeadLetters } from './dead-letters.ts';
+import { ReactionPage } from './reaction-page.ts';
+import type { ReactionState } from './reaction-state.ts';
+import type { ReactionLease } from './reaction-lease.ts';
+import { failureClassOf } from './failure-class.ts';
+import { processTenantBatch } from './tenant-batch.ts';
+
+interface ParkedServices {
+  readonly reaction: AnyReaction;
+  readonly lease: ReactionLease;
+  readonly pool: pg.Pool;
+  readonly subscription: CatchUpSubscription;
+  readonly state: ReactionState;
+  readonly deadLetters: DeadLetters;
+  readonly runner: EffectRunner;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** Parked events of one turn: each is read from the log by itself. */
+const AT_ONCE = 50;
+const EFFECTS_AT_ONCE = 25;
+
+/**
+ * Does the next part of what an operator has asked for the tenant's parked streams; false when nothing is asked. Events that are to
+ * be skipped are let go of, the others worked in order; the stream flows again once nothing of it waits.
+ */
+export async function processDeadLetterRequest(services: ParkedServices, tenantId: TenantId): Promise<boolean> {
+  const { lease, deadLetters } = services;
+  const stream = await deadLetters.askedStream(lease.checkpoint, tenantId);
+  if (stream === undefined) return false;
+  try {
+    await workStream(services, tenantId, stream, AT_ONCE);
+  } catch (error) {
+    if (failureClassOf(error) === 'outage') throw error;
+    // The database refused something of these events: one alone shows which.
+    await workStream(services, tenantId, stream, 1);
+  }
+  return true;
+}
+
+async function workStream(services: ParkedServices, tenantId: TenantId, stream: string, limit: number): Promise<void> {
+  const { reaction, lease: term, pool, subscription, state, deadLetters: parking, runner, log, signal } = services;
+  const waiting = await parking.firstOf(term.checkpoint, stream, limit);
+  const to = waiting.at(-1)!.position;
+  const events = await eventsAt(
+    subscription,
+    waiting.filter(({ isSkipped }) => !isSkipped).map(({ position }) => position),
+  );
+  const known = events.filter(({ type }) => (reaction.on as Record<string, unknown>)[type] !== undefined);
+  const share = { tenantId, flowing: new ReactionPage(reaction, known), behind: [], from: START, to };
+  const keepFrom = (from: Position, error: Error) => (client: pg.PoolClient) =>
+    parking.keepFrom(client, term.checkpoint, stream, from, error.message);
+  const nothing = { tenantId, page: new ReactionPage(reaction, []), parked: [], reached: START, isCut: false };
+  try {
+    const worked = await processTenantBatch(share, await state.load(pool, share.flowing.missing), runner, {
+      effects: EFFECTS_AT_ONCE,
+      atLeastOne: true,
+      signal,
+    });
+    const [poison] = worked.parked;
+    // Whatever fails here for a reason of its own has failed before: it stays parked without further tries.
+    const failed =
+      poison?.error !== undefined ? { event: poison.event, error: new Error(poison.error) } : worked.interruption;
+    const stays = failed && failureClassOf(failed.error) !== 'outage';
+    await term.passParked(
+      { ...worked, parked: [] },
+      stays
+        ? keepFrom(failed.event.position, failed.error)
+        : (client) => parking.release(client, term.checkpoint, stream, worked.reached),
+    );
+    if (stays)
+      log.error(
+        { reaction: reaction.name, stream, reason: failed.error.message },
+        'a parked stream still cannot be worked',
+      );
+    else if (failed) throw failed.error;
+  } catch (error) {
+    if (limit > 1 || failureClassOf(error) === 'outage' || !known[0]) throw error;
+    await term.passParked(nothing, keepFrom(known[0].position, error as Error));
+  }
+}
+
+/** Events of a log that drops what has expired may be gone. */
+async function eventsAt(tail: CatchUpSubscription, positions: readonly Position[]): Promise<RecordedEvent[]> {
+  const events: RecordedEvent[] = [];
+  for (const position of positions) {
+    const event = await tail.eventAt(position);
+    if (event) events.push(event);
+  }
+  return events;
+}

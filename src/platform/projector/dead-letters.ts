@@ -1,0 +1,301 @@
+import type pg from 'pg';
+import type { Position, RecordedEvent } from '../kernel/event.ts';
+import type { TenantId } from '../kernel/ids.ts';
+import type { Checkpoint } from './checkpoints.ts';
+
+export interface DeadLetterStream {
+  readonly name: string;
+  readonly stream: string;
+  readonly events: number;
+  readonly error: string;
+}
+
+/** What waits of one stream, by reference. */
+export interface DeadLetterSummary {
+  readonly tenantId: TenantId;
+  readonly stream: string;
+  readonly events: number;
+  readonly first: Position;
+  readonly last: Position;
+  /** None for events that were parked before types were recorded. */
+  readonly eventTypes: readonly string[];
+}
+
+type Key = Pick<Checkpoint, 'name' | 'version' | 'generation'>;
+
+/** No text column takes a NUL, and a message that quotes the poison may hold one. */
+const printable = (error: string) => error.replaceAll('\u0000', '\\0').slice(0, 2_000);
+
+/** Walks an index from one value to the next, so that a stream that waits with a million events costs one step. */
+const STREAMS = `with recursive parked as (
+    (select name, version, generation, stream from parked_events order by name, version, generation, stream limit 1)
+    union all
+    select next.* from parked p cross join lateral (
+      select n.name, n.version, n.generation, n.stream from parked_events n
+       where (n.name, n.version, n.generation, n.stream) > (p.name, p.version, p.generation, p.stream)
+       order by n.name, n.version, n.generation, n.stream limit 1) next)`;
+const NAMES = `with recursive parked as (
+    (select name from parked_events order by name limit 1)
+    union all
+    select next.name from parked p cross join lateral (select n.name from parked_events n where n.name > p.name order by n.name limit 1) next)`;
+
+/**
+ * Streams that a read model could not fold, or for which a reaction could not act. Once an event is parked, everything later of its stream is parked behind it,
+ * in order, so that no row is folded with a hole in its history; the rest flows on. Events stay in the log and are parked by reference.
+ */
+export class DeadLetters {
+  readonly #pool: pg.Pool;
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool;
+  }
+
+  /** The streams that these cursors do without; those that do without none are not named. */
+  async streamsOf(cursors: readonly Checkpoint[]): Promise<ReadonlyMap<Checkpoint, readonly string[]>> {
+    const { rows } = await this.#pool.query<
+      Pick<Checkpoint, 'name' | 'version' | 'generation'> & { streams: string[] }
+    >(
+      `select name, version, generation, array_agg(distinct stream) as streams from parked_events where name = any($1)
+        group by name, version, generation`,
+      [cursors.map(({ name }) => name)],
+    );
+    const parked = new Map<Checkpoint, readonly string[]>();
+    for (const { name, version, generation, streams } of rows) {
+      const checkpoint = cursors.find(
+        (one) => one.name === name && one.version === version && one.generation === generation,
+      );
+      if (checkpoint) parked.set(checkpoint, streams);
+    }
+    return parked;
+  }
+
+  async park(
+    client: pg.PoolClient,
+    { name, version, generation }: Checkpoint,
+    event: RecordedEvent,
+    error: string,
+  ): Promise<void> {
+    await client.query(
+      `insert into parked_events (name, version, generation, stream, position, tenant_id, error)
+       values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
+      [name, version, generation, event.stream, String(event.position), event.tenantId, printable(error)],
+    );
+  }
+
+  /** Parks events of a reaction. Those without an error wait behind one. */
+  async parkAll(
+    client: pg.PoolClient,
+    { name, version, generation }: Key,
+    parked: readonly { readonly event: RecordedEvent; readonly error?: string }[],
+  ): Promise<void> {
+    const rows = parked.map(({ event, error }) => ({
+      stream: event.stream,
+      position: String(event.position),
+      tenant_id: event.tenantId,
+      type: event.type,
+      error: error === undefined ? null : printable(error),
+    }));
+    await client.query(
+      `insert into parked_events (name, version, generation, stream, position, tenant_id, type, error)
+       select $1, $2, $3, p.stream, p.position, p.tenant_id, p.type, p.error
+         from json_to_recordset($4::json) as p(stream text, position bigint, tenant_id uuid, type text, error text)
+       on conflict do nothing`,
+      [name, version, generation, JSON.stringify(rows)],
+    );
+  }
+
+  /** By stream, the first of what waits. */
+  async firsts({ name, version, generation }: Key): Promise<Map<string, Position>> {
+    const { rows } = await this.#pool.query<{ stream: string; first: string }>(
+      `select stream, min(position)::text as first from parked_events
+        where name = $1 and version = $2 and generation = $3 group by stream`,
+      [name, version, generation],
+    );
+    return new Map(rows.map(({ stream, first }) => [stream, BigInt(first)]));
+  }
+
+  async hasAny({ name, version, generation }: Key): Promise<boolean> {
+    const { rowCount } = await this.#pool.query(
+      'select from parked_events where name = $1 and version = $2 and generation = $3 limit 1',
+      [name, version, generation],
+    );
+    return rowCount === 1;
+  }
+
+  /** Which of these streams are parked. */
+  async among({ name, version, generation }: Key, streams: readonly string[]): Promise<ReadonlySet<string>> {
+    const { rows } = await this.#pool.query<{ stream: string }>(
+      `select s.stream from unnest($4::text[]) as s(stream)
+        where exists (select from parked_events p where p.name = $1 and p.version = $2 and p.generation = $3 and p.stream = s.stream)`,
+      [name, version, generation, [...new Set(streams)]],
+    );
+    return new Set(rows.map(({ stream }) => stream));
+  }
+
+  /** Tenants for whose parked streams an operator has asked something. */
+  async askedTenants({ name, version, generation }: Key): Promise<TenantId[]> {
+    const { rows } = await this.#pool.query<{ tenant_id: TenantId }>(
+      'select distinct tenant_id from parked_events where name = $1 and version = $2 and generation = $3 and (retry_asked or skip_asked)',
+      [name, version, generation],
+    );
+    return rows.map(({ tenant_id }) => tenant_id);
+  }
+
+  /** A parked stream of the tenant for which an operator has asked something. */
+  async askedStream({ name, version, generation }: Key, tenantId: TenantId): Promise<string | undefined> {
+    const { rows } = await this.#pool.query<{ stream: string }>(
+      `select stream from parked_events where name = $1 and version = $2 and generation = $3 and tenant_id = $4 and (retry_asked or skip_asked)
+        order by position limit 1`,
+      [name, version, generation, tenantId],
+    );
+    return rows[0]?.stream;
+  }
+
+  /** The first of what waits of a stream, in order. */
+  async firstOf(
+    { name, version, generation }: Key,
+    stream: string,
+    limit: number,
+  ): Promise<{ position: Position; isSkipped: boolean }[]> {
+    const { rows } = await this.#pool.query<{ position: string; skip_asked: boolean }>(
+      `select position::text, skip_asked from parked_events where name = $1 and version = $2 and generation = $3 and stream = $4
+        order by parked_events.position limit $5`,
+      [name, version, generation, stream, limit],
+    );
+    return rows.map(({ position, skip_asked }) => ({ position: BigInt(position), isSkipped: skip_asked }));
+  }
+
+  /** Lets go of what waits of a stream up to a position; what waits behind is to be worked next. */
+  async release(
+    client: pg.PoolClient,
+    { name, version, generation }: Key,
+    stream: string,
+    upTo: Position,
+  ): Promise<void> {
+    const key = [name, version, generation, stream];
+    await client.query(
+      'delete from parked_events where name = $1 and version = $2 and generation = $3 and stream = $4 and position <= $5',
+      [...key, String(upTo)],
+    );
+    await client.query(
+      `update parked_events set retry_asked = true where name = $1 and version = $2 and generation = $3 and position =
+         (select position from parked_events where name = $1 and version = $2 and generation = $3 and stream = $4 order by position limit 1)`,
+      key,
+    );
+  }
+
+  /** Lets go of what waits of a stream before a position, at which it stays parked for this reason. */
+  async keepFrom(
+    client: pg.PoolClient,
+    { name, version, generation }: Key,
+    stream: string,
+    from: Position,
+    error: string,
+  ): Promise<void> {
+    const key = [name, version, generation, stream];
+    await client.query(
+      'delete from parked_events where name = $1 and version = $2 and generation = $3 and stream = $4 and position < $5',
+      [...key, String(from)],
+    );
+    await client.query(
+      `update parked_events set retry_asked = false, error = case when position = $5 then $6 else error end
+        where name = $1 and version = $2 and generation = $3 and stream = $4 and (retry_asked or position = $5)`,
+      [...key, String(from), printable(error)],
+    );
+  }
+
+  /** Names of read models and reactions that do without a stream. */
+  async names(): Promise<string[]> {
+    const { rows } = await this.#pool.query<{ name: string }>(`${NAMES} select name from parked order by name`);
+    return rows.map(({ name }) => name);
+  }
+
+  /** How many streams each of them does without. */
+  async counts(): Promise<ReadonlyMap<string, number>> {
+    const { rows } = await this.#pool.query<{ name: string; streams: number }>(
+      `${STREAMS} select name, count(*)::int as streams from parked group by name`,
+    );
+    return new Map(rows.map(({ name, streams }) => [name, streams]));
+  }
+
+  /** What waits under this name, stream by stream; of one stream, when it is named. */
+  async summary(name: string, stream?: string): Promise<DeadLetterSummary[]> {
+    const { rows } = await this.#pool.query<{
+      tenant_id: TenantId;
+      stream: string;
+      events: number;
+      first: string;
+      last: string;
+      types: string[] | null;
+    }>(
+      `select tenant_id, stream, count(*)::int as events, min(position)::text as first, max(position)::text as last,
+              array_agg(distinct type) filter (where type is not null) as types
+         from parked_events where name = $1 and ($2::text is null or stream = $2) group by tenant_id, stream order by tenant_id, stream`,
+      [name, stream ?? null],
+    );
+    return rows.map(({ tenant_id, stream: parked, events, first, last, types }) => ({
+      tenantId: tenant_id,
+      stream: parked,
+      events,
+      first: BigInt(first),
+      last: BigInt(last),
+      eventTypes: types ?? [],
+    }));
+  }
+
+  /** Asks the holder of the lease to let go of what waits of a stream up to a position, and to go on behind it. */
+  async askSkip(name: string, stream: string, upTo: Position): Promise<number> {
+    const { rowCount } = await this.#pool.query(
+      'update parked_events set skip_asked = true where name = $1 and stream = $2 and position <= $3',
+      [name, stream, String(upTo)],
+    );
+    return rowCount ?? 0;
+  }
+
+  /** Everything that waits, by read model and stream, with what its first event failed with. */
+  async list(): Promise<DeadLetterStream[]> {
+    const { rows } = await this.#pool.query<DeadLetterStream>(
+      `select name, stream, count(*)::int as events, (array_agg(error order by position))[1] as error from parked_events group by name, stream order by name, stream`,
+    );
+    return rows;
+  }
+
+  /** Asks the holder of the lease to work the parked streams of a read model or reaction again, or one of them. */
+  async askRetry(name: string, stream?: string): Promise<number> {
+    const { rowCount } = await this.#pool.query(
+      'update parked_events set retry_asked = true where name = $1 and ($2::text is null or stream = $2)',
+      [name, stream ?? null],
+    );
+    return rowCount ?? 0;
+  }
+
+  /**
+   * Positions to fold again, in order; empty when nobody asked. A stream is asked for as a whole: what was parked behind it
+   * since the operator asked must come along.
+   */
+  async retriesOf({ name, version, generation }: Checkpoint): Promise<{ stream: string; position: bigint }[]> {
+    const { rows } = await this.#pool.query<{ stream: string; position: string }>(
+      `select stream, position::text from parked_events
+        where name = $1 and version = $2 and generation = $3
+          and stream in (select stream from parked_events where name = $1 and version = $2 and generation = $3 and retry_asked)
+        order by parked_events.position`,
+      [name, version, generation],
+    );
+    return rows.map(({ stream, position }) => ({ stream, position: BigInt(position) }));
+  }
+
+  async unpark(client: pg.PoolClient, { name, version, generation }: Checkpoint, stream: string): Promise<void> {
+    await client.query(
+      'delete from parked_events where name = $1 and version = $2 and generation = $3 and stream = $4',
+      [name, version, generation, stream],
+    );
+  }
+
+  async keepParked({ name, version, generation }: Checkpoint, stream: string, error: string): Promise<void> {
+    await this.#pool.query(
+      `update parked_events set retry_asked = false, error = $5
+        where name = $1 and version = $2 and generation = $3 and stream = $4`,
+      [name, version, generation, stream, printable(error)],
+    );
+  }
+}

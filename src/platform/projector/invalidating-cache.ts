@@ -1,0 +1,202 @@
+import { derivedReadModelName } from '../kernel/read-model-name.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { AggregateReader } from '../kernel/aggregate.ts';
+import type { EventFamily, EventOf, Position, RecordedEvent } from '../kernel/event.ts';
+import type { TenantId } from '../kernel/ids.ts';
+import { LogTrust } from '../eventstore/log-trust.ts';
+import type { StoredEvent } from '../eventstore/port.ts';
+import { TenantCache } from './tenant-cache.ts';
+import type { CatchUpSubscription } from './catch-up-subscription.ts';
+import type { Freshness } from './freshness.ts';
+import {
+  recordingReader,
+  streamSource,
+  tableSource,
+  type CachedModel,
+  type LoadSources,
+  type Source,
+} from './load-sources.ts';
+
+const PAGE = 2_000;
+const PATIENCE_MS = 250;
+/** Without a sign that the feed is being followed for this long, memory is not believed. */
+const TRUSTED_MS = 1_500;
+
+/** The pseudo read model that commands freshen when this process must not answer before it forgot. */
+export const CACHE_MODEL = 'live-state';
+
+declare module '../kernel/read-model-name.ts' {
+  interface ReadModelNames extends Record<typeof CACHE_MODEL, true> {}
+}
+
+/** A load under way. An event of a source that it has read, or is reading, makes its result stale: it must not be cached. */
+interface Load {
+  readonly sources: Set<Source>;
+  isStale: boolean;
+}
+
+interface Cache {
+  readonly loads: Set<Load>;
+  readonly entries: TenantCache;
+}
+
+/** How much one cache may hold, and what each value counts for. */
+export interface CacheBound<Value> {
+  readonly most: number;
+  weigh(value: NonNullable<Value>): number;
+}
+const BY_COUNT: CacheBound<unknown> = { most: 50_000, weigh: () => 1 };
+
+type LookUp<Value> = (tenantId: TenantId, id: string) => Promise<Value>;
+type Heard = (event: RecordedEvent) => void;
+
+export interface LiveStateParts {
+  readonly subscription: CatchUpSubscription;
+  readonly freshness: Freshness;
+  readonly aggregates: AggregateReader;
+  readonly log: Logger;
+  readonly trust?: LogTrust;
+}
+
+/**
+ * Caches what every request looks up: whether a session is live, what state a device is in, what extensions are told. A load
+ * records the streams and tables that it reads, and any event of these drops its value, within milliseconds on every node. No list
+ * of event types is kept by hand. A process that cannot follow the log stops using its caches and loads each time.
+ */
+export class InvalidatingCache {
+  readonly #subscription: CatchUpSubscription;
+  readonly #freshness: Freshness;
+  readonly #aggregates: AggregateReader;
+  readonly #log: Logger;
+  readonly #trust: LogTrust;
+  readonly #caches: Cache[] = [];
+  readonly #heeded = new Map<string, Heard[]>();
+  /** Event type to names of the read models that fold it, of models that some load has read. */
+  readonly #modelsByType = new Map<string, Set<string>>();
+  readonly #stop = new AbortController();
+  #position: Position;
+  #currentAt = 0;
+  #running: Promise<void> | undefined;
+
+  constructor({ subscription, freshness, aggregates, log, trust = new LogTrust() }: LiveStateParts) {
+    this.#subscription = subscription;
+    this.#freshness = freshness;
+    this.#aggregates = aggregates;
+    this.#log = log;
+    this.#trust = trust;
+    this.#position = subscription.head;
+  }
+
+  /** A cached look-up. `load` reads through `from` alone; undefined, and what was made from nothing, is not cached. */
+  cached<Value>(
+    load: (from: LoadSources, tenantId: TenantId, id: string) => Promise<Value>,
+    { most, weigh }: CacheBound<Value> = BY_COUNT,
+  ): LookUp<Value> {
+    const cache: Cache = { loads: new Set(), entries: new TenantCache(most) };
+    this.#caches.push(cache);
+    return async (tenantId, id) => {
+      const name = `${tenantId}/${id}`;
+      const trusted = this.#trust.holds && Date.now() - this.#currentAt < TRUSTED_MS;
+      const known = trusted ? cache.entries.get(name) : undefined;
+      if (known !== undefined) return known as Value;
+      const under: Load = { sources: new Set(), isStale: !trusted };
+      cache.loads.add(under);
+      try {
+        const value = await load(this.#sourcesOf(under, tenantId), tenantId, id);
+        const isCached = value !== undefined && value !== null && !under.isStale && under.sources.size > 0;
+        if (isCached) cache.entries.put(under.sources, name, value, weigh(value));
+        return value;
+      } finally {
+        cache.loads.delete(under);
+      }
+    };
+  }
+
+  /** Calls back for every event of a type: for state that this process keeps elsewhere. */
+  onEvent<Family extends EventFamily, Type extends EventOf<Family>['type']>(
+    _family: Family,
+    type: Type,
+    heard: (event: RecordedEvent<Extract<EventOf<Family>, { type: Type }>>) => void,
+  ): void {
+    this.#heeded.set(type, [...(this.#heeded.get(type) ?? []), heard as Heard]);
+  }
+
+  /** Drops every cached value, and the results of loads under way. */
+  forget(): void {
+    this.#currentAt = 0;
+    for (const { entries, loads } of this.#caches) {
+      entries.forgetAll();
+      for (const load of loads) load.isStale = true;
+    }
+  }
+
+  start(): void {
+    this.#running ??= this.#follow();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        const slice = await this.#subscription.read(this.#position, PAGE);
+        if (slice.position === this.#position) {
+          this.#currentAt = Date.now();
+          await this.#subscription.wait(this.#position, PATIENCE_MS, { signal });
+          continue;
+        }
+        for (const event of slice.events) this.#dropWhatCameOf(event);
+        const heeded = slice.events.filter(({ type }) => this.#heeded.has(type));
+        for (const event of await this.#subscription.decode(heeded))
+          if (event) for (const heard of this.#heeded.get(event.type)!) heard(event);
+        this.#position = slice.position;
+        this.#freshness.passed([CACHE_MODEL], this.#position);
+      } catch (error) {
+        this.#log.warn({ reason: (error as Error).message }, 'live state cannot follow the feed');
+        await sleep(PATIENCE_MS, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  #sourcesOf(load: Load, tenantId: TenantId): LoadSources {
+    return {
+      aggregates: recordingReader(this.#aggregates, (stream) => load.sources.add(streamSource(stream))),
+      tables: async (models) => {
+        for (const model of models) {
+          this.#followModel(model);
+          load.sources.add(tableSource(model.name, tenantId));
+        }
+        const names = models.map(({ name }) => derivedReadModelName(name));
+        if (!(await this.#freshness.waitFor(names, this.#subscription.head))) load.isStale = true;
+      },
+    };
+  }
+
+  #followModel({ name, on, scope }: CachedModel): void {
+    if (scope === 'installation')
+      throw new TypeError(`${name} holds rows of all tenants, which no cached value may depend on`);
+    for (const type of Object.keys(on)) {
+      const names = this.#modelsByType.get(type);
+      if (names) names.add(name);
+      else this.#modelsByType.set(type, new Set([name]));
+    }
+  }
+
+  /** Needs no decoded event: one that cannot be read drops what it may have changed all the same. */
+  #dropWhatCameOf({ stream, type, tenantId }: StoredEvent): void {
+    this.#drop(streamSource(stream));
+    for (const model of this.#modelsByType.get(type) ?? []) this.#drop(tableSource(model, tenantId));
+  }
+
+  #drop(source: Source): void {
+    for (const { entries, loads } of this.#caches) {
+      for (const load of loads) if (load.sources.has(source)) load.isStale = true;
+      entries.forgetSource(source);
+    }
+  }
+}

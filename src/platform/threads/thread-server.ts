@@ -1,0 +1,14 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import type { ThreadResponse, ThreadRequest } from './thread.ts';
+
+/** The other side of a `Thread`: `open` gets its data, and makes what answers. */
+export function serveThread(open: (data: never) => (request: never) => Promise<unknown>): void {
+  const answer = open(workerData as never);
+  const port = parentPort!;
+  port.on('message', ({ id, request }: ThreadRequest<never>) => {
+    answer(request).then(
+      (given) => port.postMessage({ id, answer: given } satisfies ThreadResponse<unknown>),
+      (error: unknown) => port.postMessage({ id, error: error as Error } satisfies ThreadResponse<unknown>),
+    );
+  });
+}

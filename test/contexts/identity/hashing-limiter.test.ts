@@ -1,0 +1,122 @@
+import { setImmediate as nextTick } from 'node:timers/promises';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { HashingLimiter, TooManyWaiting } from '../../../src/contexts/identity/hashing-limiter.ts';
+
+/** Computations that end when they are told to. */
+class Storm {
+  readonly begun: number[] = [];
+  /** Whose outcome was handed out, in this order; a failure as its message. */
+  readonly told: (number | string)[] = [];
+  readonly #limiter = new HashingLimiter({ atOnce: 2, waiting: 6, waitingPerTenant: 3 });
+  readonly #ends: ((error?: Error) => void)[] = [];
+  #asked = 0;
+
+  async ask(count: number): Promise<void> {
+    for (let n = 0; n < count; n += 1) {
+      const number = this.#asked++;
+      const work = () => {
+        this.begun.push(number);
+        return new Promise<number>(
+          (resolve, reject) => (this.#ends[number] = (error) => (error ? reject(error) : resolve(number))),
+        );
+      };
+      this.#limiter.run(work).then(
+        (answer) => this.told.push(answer),
+        (error: Error) => this.told.push(error instanceof TooManyWaiting ? 'too many' : error.message),
+      );
+    }
+    await nextTick();
+  }
+
+  async end(number: number, error?: Error): Promise<void> {
+    this.#ends[number]!(error);
+    await nextTick();
+  }
+}
+
+afterEach(() => vi.useRealTimers());
+
+describe('turns of slow computations', () => {
+  it('takes no more of them at once than there are turns, and who waited longest next', async () => {
+    const storm = new Storm();
+    await storm.ask(4);
+    expect(storm.begun).toEqual([0, 1]);
+    await storm.end(1);
+    expect(storm.begun).toEqual([0, 1, 2]);
+    await storm.end(2);
+    await storm.ask(1);
+    expect(storm.begun).toEqual([0, 1, 2, 3]);
+  });
+
+  it('refuses at once what would wait behind too many', async () => {
+    const storm = new Storm();
+    await storm.ask(9);
+    expect(storm.told).toEqual(['too many']);
+  });
+
+  it('serves tenants by turns, and addresses of one tenant, and lets none of them fill the queue', async () => {
+    const limiter = new HashingLimiter({ atOnce: 1, waiting: 6, waitingPerTenant: 3 });
+    const begun: string[] = [];
+    let end!: () => void;
+    const first = limiter.run(() => new Promise<void>((resolve) => (end = resolve)));
+    const ask = (tenantId: string, address: string) => {
+      const place = limiter.reserve({ tenantId, address });
+      return limiter.run(async () => void begun.push(`${tenantId}${address}`), place);
+    };
+    const asked = [ask('a', '1'), ask('a', '1'), ask('a', '2')];
+    expect(() => limiter.reserve({ tenantId: 'a', address: '3' })).toThrow(TooManyWaiting);
+    asked.push(ask('b', '1'));
+    await nextTick();
+    end();
+    await Promise.all([first, ...asked]);
+    expect(begun).toEqual(['a1', 'b1', 'a2', 'a1']);
+  });
+
+  it('hands an outcome out at once where nobody waits', async () => {
+    const storm = new Storm();
+    await storm.ask(2);
+    await storm.end(1);
+    expect(storm.told).toEqual([1]);
+  });
+
+  it('hands outcomes out four at a time while others wait, and the rest with the first that nobody waits behind', async () => {
+    const storm = new Storm();
+    await storm.ask(8);
+    for (const number of [0, 1, 2]) await storm.end(number);
+    expect(storm.told).toEqual([]);
+    await storm.end(3);
+    expect(storm.told).toEqual([0, 1, 2, 3]);
+    await storm.end(4);
+    expect(storm.told).toHaveLength(4);
+    await storm.end(5);
+    expect(storm.told).toEqual([0, 1, 2, 3, 4, 5]);
+    await storm.end(7);
+    expect(storm.told).toHaveLength(7);
+  });
+
+  it('hands out what has waited for company long enough', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const storm = new Storm();
+    await storm.ask(6);
+    await storm.end(0);
+    vi.advanceTimersByTime(39);
+    await nextTick();
+    expect(storm.told).toEqual([]);
+    vi.advanceTimersByTime(1);
+    await nextTick();
+    expect(storm.told).toEqual([0]);
+    // The next one waits anew.
+    await storm.end(1);
+    vi.advanceTimersByTime(39);
+    await nextTick();
+    expect(storm.told).toEqual([0]);
+  });
+
+  it('passes the turn on, and the failure, of what fails', async () => {
+    const storm = new Storm();
+    await storm.ask(3);
+    await storm.end(0, new Error('no memory'));
+    expect(storm.begun).toEqual([0, 1, 2]);
+    expect(storm.told).toEqual(['no memory']);
+  });
+});

@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest';
+import { describeError } from '../../../src/app/cli/application.ts';
+import { EventStoreUnavailable } from '../../../src/platform/eventstore/port.ts';
+import { conflict, FailureError } from '../../../src/platform/kernel/failure.ts';
+
+describe('what a command says when it fails', () => {
+  it('is one sentence for an outage of the event store, with what the server said', () => {
+    const cause = new Error('2 UNKNOWN: Unexpected ReadAllResult: Error');
+    expect(describeError(new EventStoreUnavailable('the event store did not answer in time', { cause }))).toBe(
+      'the event store did not answer in time (2 UNKNOWN: Unexpected ReadAllResult: Error)',
+    );
+    expect(describeError(new EventStoreUnavailable('the event store has been closed'))).toBe(
+      'the event store has been closed',
+    );
+  });
+
+  it('is the reason of a refusal, and the stack of anything else', () => {
+    expect(describeError(new FailureError(conflict('no copy has been begun')))).toBe('no copy has been begun');
+    expect(describeError(new Error('a defect'))).toMatch(/a defect\n\s+at /);
+  });
+});

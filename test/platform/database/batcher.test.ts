@@ -1,0 +1,60 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { Batcher } from '../../../src/platform/database/batcher.ts';
+
+describe('what is asked for in one turn of the event loop', () => {
+  const doubling = () => {
+    const done: [string, readonly number[]][] = [];
+    const batcher = new Batcher(async (key: string, numbers: readonly number[]) => {
+      done.push([key, numbers]);
+      await nextTurn();
+      if (numbers.includes(0)) throw new Error('nothing to double');
+      return numbers.map((number) => number * 2);
+    });
+    return { batcher, done };
+  };
+
+  it('is done at once, and everybody is answered what they asked for', async () => {
+    const { batcher, done } = doubling();
+    const later = Promise.resolve().then(() => batcher.load('a', 3));
+    expect(await Promise.all([batcher.load('a', 1), batcher.load('a', 2), later])).toEqual([2, 4, 6]);
+    expect(done).toEqual([['a', [1, 2, 3]]]);
+  });
+
+  it('does not mix keys: no tenant is part of what another asks', async () => {
+    const { batcher, done } = doubling();
+    expect(await Promise.all([batcher.load('a', 1), batcher.load('b', 2), batcher.load('a', 3)])).toEqual([2, 4, 6]);
+    expect(done).toEqual([
+      ['a', [1, 3]],
+      ['b', [2]],
+    ]);
+  });
+
+  it('has left when the next turn comes, which is answered by itself', async () => {
+    const { batcher, done } = doubling();
+    const first = batcher.load('a', 1);
+    await nextTurn();
+    const second = batcher.load('a', 2);
+    expect(await Promise.all([first, second])).toEqual([2, 4]);
+    expect(done).toEqual([
+      ['a', [1]],
+      ['a', [2]],
+    ]);
+  });
+
+  it('fails for all who asked for it together, and for nobody else', async () => {
+    const { batcher } = doubling();
+    const outcomes = await Promise.allSettled([batcher.load('a', 1), batcher.load('a', 0), batcher.load('b', 1)]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
+    expect(await batcher.load('a', 4)).toBe(8);
+  });
+
+  it('goes in parts when it is very much', async () => {
+    const { batcher, done } = doubling();
+    const asked = Array.from({ length: 2_500 }, (_, at) => at + 1);
+    expect(await Promise.all(asked.map((number) => batcher.load('a', number)))).toEqual(
+      asked.map((number) => number * 2),
+    );
+    expect(done.map(([, numbers]) => numbers.length)).toEqual([1_000, 1_000, 500]);
+  });
+});

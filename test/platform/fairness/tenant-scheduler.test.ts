@@ -1,0 +1,151 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { TenantScheduler, type EndTenantSlot } from '../../../src/platform/fairness/tenant-scheduler.ts';
+import type { TenantId } from '../../../src/platform/kernel/ids.ts';
+
+const [A, B] = ['tenant a', 'tenant b'] as TenantId[] as [TenantId, TenantId];
+
+describe('turns of tenants', () => {
+  let probeMs = 0;
+  let scheduler: TenantScheduler;
+  beforeEach(() => {
+    vi.useFakeTimers();
+    probeMs = 0;
+    scheduler = new TenantScheduler(() =>
+      probeMs === 0 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, probeMs)),
+    );
+  });
+  afterEach(() => {
+    scheduler.close();
+    vi.useRealTimers();
+  });
+
+  /** What has begun, by name, until it is ended. */
+  const begun = new Map<string, EndTenantSlot>();
+  afterEach(() => begun.clear());
+  async function ask(tenant: TenantId, name: string, caller = name): Promise<void> {
+    const turn = scheduler.enter(tenant, caller);
+    if (turn instanceof Promise) void turn.then((end) => begun.set(name, end));
+    else begun.set(name, turn);
+    await vi.advanceTimersByTimeAsync(0);
+  }
+  async function end(name: string): Promise<void> {
+    begun.get(name)!();
+    begun.delete(name);
+    await vi.advanceTimersByTimeAsync(0);
+  }
+  const names = () => [...begun.keys()];
+
+  /** A keeps requests in work until short ones of everybody take long. */
+  async function strained(): Promise<void> {
+    await ask(B, 'b here');
+    await end('b here');
+    for (const name of ['a1', 'a2', 'a3']) await ask(A, name);
+    await vi.advanceTimersByTimeAsync(500);
+    probeMs = 50;
+    await vi.advanceTimersByTimeAsync(1_300);
+  }
+
+  it('limit nobody while short requests are short', async () => {
+    await ask(B, 'b1');
+    for (let n = 0; n < 20; n += 1) await ask(A, `a${n}`);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(names()).toHaveLength(21);
+    expect(scheduler.share).toBeGreaterThanOrEqual(20);
+  });
+
+  it('limit no tenant that is alone, whatever strangers do', async () => {
+    void scheduler.enterAnonymous('somewhere', 'somebody');
+    probeMs = 50;
+    for (let n = 0; n < 100; n += 1) await ask(A, `a${n}`);
+    await vi.advanceTimersByTimeAsync(5_000);
+    for (let n = 100; n < 200; n += 1) await ask(A, `a${n}`);
+    expect(names()).toHaveLength(200);
+  });
+
+  it('let a tenant have one request in work, and another one at once, while short requests of everybody take long', async () => {
+    await strained();
+    expect(scheduler.share).toBeLessThan(1);
+    await ask(A, 'a4');
+    await ask(B, 'b1');
+    expect(names()).toEqual(['a1', 'a2', 'a3', 'b1']);
+  });
+
+  it('give a tenant a rest after each request then, and its callers their turns', async () => {
+    await strained();
+    for (const [name, caller] of [
+      ['x1', 'x'],
+      ['x2', 'x'],
+      ['y1', 'y'],
+    ] as const)
+      await ask(A, name, caller);
+    for (const name of ['a1', 'a2', 'a3']) await end(name);
+    expect(names()).toEqual([]);
+    await vi.advanceTimersByTimeAsync(600);
+    expect(names()).toEqual(['x1']);
+    await end('x1');
+    await vi.advanceTimersByTimeAsync(600);
+    expect(names()).toEqual(['y1']);
+  });
+
+  it('come back to no limit when short requests are short again', async () => {
+    await strained();
+    for (const name of ['a1', 'a2', 'a3']) await end(name);
+    probeMs = 0;
+    for (let n = 0; n < 200; n += 1) {
+      await vi.advanceTimersByTimeAsync(100);
+      for (const tenant of [A, B]) void Promise.resolve(scheduler.enter(tenant, 'somebody')).then((done) => done());
+    }
+    expect(scheduler.share).toBeGreaterThan(30);
+  });
+
+  it('leave everybody alone where the wait is not their doing', async () => {
+    await ask(A, 'a1');
+    await ask(B, 'b1');
+    for (const name of ['a1', 'b1']) await end(name);
+    await vi.advanceTimersByTimeAsync(500);
+    probeMs = 50;
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(scheduler.share).toBeGreaterThan(30);
+  });
+
+  it('limit nobody while the database stands still', async () => {
+    await strained();
+    await ask(A, 'a4');
+    expect(names()).toEqual(['a1', 'a2', 'a3']);
+    probeMs = 60_000;
+    await vi.advanceTimersByTimeAsync(1_300);
+    for (let n = 5; n < 20; n += 1) await ask(A, `a${n}`);
+    expect(names()).toHaveLength(19);
+  });
+
+  it('end by themselves: whoever waits for a slow client keeps nobody from a turn', async () => {
+    await strained();
+    await ask(A, 'a4');
+    expect(names()).not.toContain('a4');
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(names()).toContain('a4');
+  });
+
+  it('refuse what waits too long, and what exceeds the part of a tenant or a caller in the queue', async () => {
+    await strained();
+    const refused: unknown[] = [];
+    const enter = (caller: string) =>
+      void Promise.resolve(scheduler.enter(A, caller)).catch((error: unknown) => refused.push(error));
+    for (let n = 0; n < 64; n += 1) enter('somebody');
+    expect(() => scheduler.enter(A, 'somebody')).toThrow(
+      expect.objectContaining({ name: 'TooBusy', isOwnShare: true }),
+    );
+    for (let n = 0; n < 192; n += 1) enter(`w${n}`);
+    expect(() => scheduler.enter(A, 'one more')).toThrow(
+      expect.objectContaining({ name: 'TooBusy', isOwnShare: true }),
+    );
+    await ask(B, 'b1');
+    expect(names()).toContain('b1');
+    for (let n = 0; n < 3; n += 1) {
+      await vi.advanceTimersByTimeAsync(4_000);
+      await ask(B, `b again ${n}`);
+    }
+    expect(refused.length).toBeGreaterThan(50);
+    expect(refused[0]).toMatchObject({ name: 'TooBusy', isOwnShare: true });
+  });
+});

@@ -1,0 +1,194 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Position } from '../../../src/platform/kernel/event.ts';
+import type { EventStore, AllStreamPage } from '../../../src/platform/eventstore/port.ts';
+import type { PostgresEventStore } from '../../../src/platform/eventstore/postgres/postgres-event-store.ts';
+import { PositionGapError, CatchUpSubscription } from '../../../src/platform/projector/catch-up-subscription.ts';
+import {
+  eventually,
+  log,
+  openProjectorApplication,
+  type ProjectorApplication,
+  type Process,
+} from './projector-application.ts';
+import { entries, ledgerEvents } from './ledger.ts';
+
+const closed = { type: 'EntryClosed', data: { entry: 'a' } };
+const WRITERS = 12;
+const bound = (of: object, value: unknown) => (typeof value === 'function' ? (value.bind(of) as unknown) : value);
+
+describe('the tail of the feed', () => {
+  let application: ProjectorApplication;
+  beforeEach(async () => {
+    application = await openProjectorApplication([ledgerEvents]);
+  });
+  afterEach(() => application.close());
+
+  /** Follows as a lane does, until a position; answers the positions that it saw. */
+  async function follow(
+    subscription: CatchUpSubscription,
+    from: Position,
+    until: Position,
+    limit: number,
+  ): Promise<Position[]> {
+    const seen: Position[] = [];
+    for (let at = from; at < until;) {
+      const slice = await subscription.read(at, limit);
+      if (slice.position === at) await subscription.wait(at, 100);
+      seen.push(...slice.events.map(({ position }) => position));
+      at = slice.position;
+    }
+    return seen;
+  }
+  const through = (from: Position, to: Position) =>
+    Array.from({ length: Number(to - from) }, (_, index) => from + BigInt(index + 1));
+
+  async function race(processes: readonly Process[]): Promise<void> {
+    const total = BigInt(WRITERS * 8);
+    const followers = processes.flatMap(({ subscription }) =>
+      [1, 7, 500].map((limit) => follow(subscription, 0n, total, limit)),
+    );
+    await Promise.all(
+      Array.from({ length: WRITERS }, async (_, writer) => {
+        for (let round = 0; round < 4; round += 1) await application.happen(`ledger-w.${writer}`, [closed, closed]);
+      }),
+    );
+    for (const seen of await Promise.all(followers)) expect(seen).toEqual(through(0n, total));
+  }
+
+  it('has no gap under twelve racing writers, for those who write and for those who only hear', async () => {
+    await race([application, await application.another()]);
+  });
+
+  it('has none either where LISTEN is dead', async () => {
+    await race([await application.another({ deaf: true })]);
+  });
+
+  it('shows exactly the rest from any position, also to those who come later', async () => {
+    for (let at = 0; at < 10; at += 1) await application.happen('ledger-w.1', [closed, closed]);
+    const late = await application.another();
+    for (const { subscription } of [application, late]) {
+      for (let from = 0n; from <= 20n; from += 1n)
+        expect(await follow(subscription, from, 20n, 3)).toEqual(through(from, 20n));
+    }
+  });
+
+  it('raises the alarm where a position is missing', async () => {
+    for (let at = 0; at < 6; at += 1) await application.happen('ledger-w.1', [closed]);
+    await application.sql('delete from events where position = 4');
+    const { subscription } = await application.another();
+    expect((await subscription.read(0n, 3)).position).toBe(3n);
+    await expect(subscription.read(0n, 100)).rejects.toThrow(new PositionGapError(3n, 5n));
+    await expect(subscription.read(3n, 100)).rejects.toThrow(PositionGapError);
+    expect((await subscription.read(4n, 100)).position).toBe(6n);
+  });
+
+  it('never answers with a position before the one that was asked for', async () => {
+    const deaf = await application.another({ deaf: true });
+    expect((await deaf.subscription.read(0n, 10)).position).toBe(0n);
+    await application.happen('ledger-w.1', [closed, closed, closed]);
+    // Another process has brought a cursor to 3; this one has not heard of anything yet.
+    expect(await deaf.subscription.read(3n, 10)).toEqual({ events: [], position: 3n });
+    expect(await deaf.subscription.read(99n, 10)).toEqual({ events: [], position: 99n });
+    await application.happen('ledger-w.1', [closed]);
+    await deaf.subscription.wait(3n, 1);
+    expect((await deaf.subscription.read(3n, 10)).events.map(({ position }) => position)).toEqual([4n]);
+  });
+
+  it('does not sleep over a hint that came while it was reading', async () => {
+    const store = new SlowStore(application.store);
+    const subscription = await CatchUpSubscription.open(store.asStore(), application.codec, log);
+    await subscription.read(0n, 10);
+    await subscription.wait(0n, 1);
+    const reading = subscription.read(0n, 10);
+    await store.asked;
+    // Committed after the reader's snapshot, told of before its answer.
+    await application.happen('ledger-w.1', [closed]);
+    store.wake();
+    store.answer({ events: [], position: 0n });
+    expect((await reading).events).toEqual([]);
+    // Were the hint lost, only the patience would end this wait, long after the test.
+    await subscription.wait(0n, 600_000);
+    expect((await subscription.read(0n, 10)).position).toBe(1n);
+    subscription.close();
+  });
+
+  it('leaves those asleep whom nothing concerns, not those whom something concerned before they lay down', async () => {
+    // Hears of what this process appended alone: a notification may arouse the suspicion that there is more, and wake everybody.
+    const onGrowth: EventStore['onGrowth'] = (wake) => application.store.onGrowth((hint) => hint?.events && wake(hint));
+    const store = new Proxy<EventStore>(application.store, {
+      get: (of, name) => (name === 'onGrowth' ? onGrowth : bound(of, Reflect.get(of, name))),
+    });
+    const subscription = await CatchUpSubscription.open(store, application.codec, log);
+    const woken: string[] = [];
+    const sleeper = (name: string, after: Position, types: readonly string[]) =>
+      subscription.wait(after, 600_000, { concerns: (type) => types.includes(type) }).then(() => woken.push(name));
+    // The first look clears what was suspected at the start.
+    await subscription.read(0n, 10);
+    void sleeper('of others', 0n, ['SomethingElse']);
+    const closes = sleeper('of closing', 0n, ['EntryClosed']);
+    await application.happen('ledger-w.1', [closed]);
+    await closes;
+    await sleeper('late', 0n, ['EntryClosed']);
+    expect(woken).toEqual(['of closing', 'late']);
+    for (let at = 0; at < 10; at += 1)
+      await application.happen(
+        'ledger-w.1',
+        Array.from({ length: 60 }, () => closed),
+      );
+    await eventually('who was left far behind wakes too', () => woken.includes('of others'));
+    subscription.close();
+  });
+
+  it('lets another process take over the leases of one that died silently', async () => {
+    const dying = await application.another();
+    const projector = dying.projector([entries]);
+    await projector.start();
+    await application.happen('ledger-w.1', [closed]);
+    await eventually('it holds the lease', async () => (await projector.checkpoints.all())[0]!.position === 1n);
+    await dying.database.projector.end();
+    const heir = (await application.another({ deaf: true })).projector([entries]);
+    await heir.start();
+    await application.happen('ledger-w.1', [closed]);
+    await eventually('the heir goes on', async () => (await heir.checkpoints.all())[0]!.position === 2n);
+  });
+});
+
+/** A store whose second read of the feed hangs until the test answers it. */
+class SlowStore {
+  readonly #store: PostgresEventStore;
+  #reads = 0;
+  wake: () => void = () => undefined;
+  answer: (page: AllStreamPage) => void = () => undefined;
+  readonly asked: Promise<void>;
+  #ask: () => void = () => undefined;
+
+  constructor(store: PostgresEventStore) {
+    this.#store = store;
+    this.asked = new Promise((resolve) => (this.#ask = resolve));
+  }
+
+  asStore(): PostgresEventStore {
+    return new Proxy(this.#store, {
+      get: (store, name) => {
+        if (name === 'onGrowth') {
+          return (wake: () => void) => {
+            this.wake = wake;
+            return () => undefined;
+          };
+        }
+        if (name === 'readAll') {
+          return (after: Position, limit: number) => {
+            this.#reads += 1;
+            if (this.#reads !== 2) return store.readAll(after, limit);
+            return new Promise<AllStreamPage>((resolve) => {
+              this.answer = resolve;
+              this.#ask();
+            });
+          };
+        }
+        const value = Reflect.get(store, name, store) as unknown;
+        return typeof value === 'function' ? (value as (...parameters: unknown[]) => unknown).bind(store) : value;
+      },
+    });
+  }
+}
