@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { createOrgSsoConfig } from '../commands/organizations/create-org-sso-config.ts';
 import { system } from '../src/platform/kernel/actor.ts';
 import { orThrow } from '../src/platform/kernel/failure.ts';
-import { createOrganization } from '../src/app/cli/organization-commands.ts';
+import { createOrganizationAsOperator } from '../src/app/cli/organization-commands.ts';
 import { startBenchApp, type BenchApp } from './app.ts';
 import { median, type Row } from './measure.ts';
 
@@ -54,7 +54,7 @@ export async function measure(): Promise<Row[]> {
 }
 
 async function organize({ services }: BenchApp, ownerEmail: string, emailDomains: string[]): Promise<void> {
-  const { organizationId } = await createOrganization(services, {
+  const { organizationId } = await createOrganizationAsOperator(services, {
     name: 'Bench',
     ownerEmail,
     externalBaseUrl: 'https://bench.example',

@@ -6,7 +6,7 @@ import { openSession } from '../../src/contexts/identity/sign-in.ts';
 import { system } from '../../src/platform/kernel/actor.ts';
 import { orThrow } from '../../src/platform/kernel/failure.ts';
 import type { TenantId } from '../../src/platform/kernel/ids.ts';
-import { createOrganization } from '../../src/app/cli/organization-commands.ts';
+import { createOrganizationAsOperator } from '../../src/app/cli/organization-commands.ts';
 import type { Client, TestApp } from './app.ts';
 
 export interface TestOrganization {
@@ -31,7 +31,7 @@ export async function newOrganization(
   externalBaseUrl?: string,
 ): Promise<TestOrganization> {
   const email = `owner-${randomUUID().slice(0, 8)}@mssp.example`;
-  const { organizationId, slug, password } = await createOrganization(app.services, {
+  const { organizationId, slug, password } = await createOrganizationAsOperator(app.services, {
     name,
     ownerEmail: email,
     externalBaseUrl,

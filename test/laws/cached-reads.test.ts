@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readModels } from '../../projections/index.ts';
 import { extensionConfig } from '../../queries/policies/extension-config.ts';
 import { groupIdsOfMember } from '../../queries/policies/group-ids-of-user.ts';
-import { ANSWER_TABLES, GROUP_TABLES } from '../../src/contexts/policies/extension-responses.ts';
+import { RESPONSE_TABLES, GROUP_TABLES } from '../../src/contexts/policies/extension-responses.ts';
 import type { TenantReads } from '../../src/platform/kernel/query.ts';
 import { TENANT } from '../dsl/given.ts';
 
@@ -27,7 +27,7 @@ async function tablesReadBy(query: (reads: TenantReads) => Promise<unknown>): Pr
 describe('a cached answer names every table that it reads', () => {
   it('what extensions are told', async () => {
     expect(await tablesReadBy((reads) => extensionConfig(reads, { groupIds: ['a'] }))).toEqual(
-      [...ANSWER_TABLES].sort(),
+      [...RESPONSE_TABLES].sort(),
     );
   });
 

@@ -13,7 +13,7 @@ const sources: ReadonlyMap<string, string> = new Map(
 );
 
 /** Who sees everything that the composition root assembles: the root itself, and where processes start. */
-const SEES_EVERYTHING = /(?:^|\/)(?:compose\.ts|compose\/[^/]+\.ts|main\.ts|cli\.ts|cli\/house\.ts)$/;
+const SEES_EVERYTHING = /(?:^|\/)(?:compose\.ts|compose\/[^/]+\.ts|main\.ts|cli\.ts|cli\/application\.ts)$/;
 
 /** Class instances at module level that are constants: addresses, patterns, times, text encoders. */
 const CONSTANTS = new Set(['URL', 'RegExp', 'Date', 'TextEncoder', 'TextDecoder']);
@@ -25,8 +25,8 @@ const INSTRUMENTS = new Set(['Registry', 'Gauge', 'Counter', 'Histogram']);
  * Keyed by file name and variable, so that a file may move.
  */
 const MAY_CHANGE: Readonly<Record<string, string>> = {
-  'lean-client.ts layouts': 'row layouts by connection, dropped with it',
-  'lean-client.ts silent': 'a wrapper by connection, dropped with it',
+  'prepared-statement-client.ts layouts': 'row layouts by connection, dropped with it',
+  'prepared-statement-client.ts silent': 'a wrapper by connection, dropped with it',
   'statement-name.ts names': 'a pure function of a statement, computed once',
   'packed-rows.ts latest': 'the last parsed time: a pure function of its text',
   'read-model.ts latest': 'the last formatted time: a pure function of its number',
@@ -40,7 +40,7 @@ const MAY_CHANGE: Readonly<Record<string, string>> = {
   'device-identity.ts parsed': 'computed from an immutable tenant state, dropped with it',
   'client.ts links': 'the link behind a client object, dropped with it',
   'connection.ts opened': 'numbers the connections of this process for the server’s log',
-  'recent-lines.ts recentLines': 'log lines of this process, which begin before there is a composition',
+  'recent-log-lines.ts recentLogLines': 'log lines of this process, which begin before there is a composition',
   'schema-validation.ts validations': 'bounds the threads that this process uses for XML, whatever composition asks',
   'cli.ts program': 'the command line of this process',
 };
@@ -63,7 +63,7 @@ function changingIn(source: string): string[] {
 
 describe('the composition root', () => {
   it('is alone in seeing everything: each part declares the dependencies that it uses', () => {
-    const whole = [...sources].find(([, source]) => source.includes('export interface Services {'))?.[0];
+    const whole = [...sources].find(([, source]) => source.includes('export interface ServiceContainer {'))?.[0];
     expect(whole).toBeDefined();
     const importers = [...sources].filter(([name, source]) =>
       [...source.matchAll(/from '(\.[^']+)'/g)].some(

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { isSecret, type Fields } from '../../src/platform/resources/fields.ts';
 import { resources } from '../../src/contexts/resources.ts';
-import { attachTenant } from '../../src/app/cli/organization-commands.ts';
+import { attachTenantAsOperator } from '../../src/app/cli/organization-commands.ts';
 import { startApp, type TestResponse, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { newOrganization, type TestOrganization } from '../dsl/organization.ts';
 import { everyRoute, named } from './every-route.ts';
@@ -50,7 +50,7 @@ describe('a stored secret stays with the address that it was entered for', () =>
     app = await startApp();
     tenant = await app.newTenant();
     north = await newOrganization(app);
-    await attachTenant(app.services, { slug: north.slug, tenant: tenant.tenantId });
+    await attachTenantAsOperator(app.services, { slug: north.slug, tenant: tenant.tenantId });
     await app.settled();
   });
   afterAll(() => app.close());

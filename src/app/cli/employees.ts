@@ -1,5 +1,5 @@
 import { carryOutErasure } from '../../../commands/employees/carry-out-erasure.ts';
-import { erasePerson as erasePersonCommand } from '../../../commands/employees/erase-person.ts';
+import { erasePerson } from '../../../commands/employees/erase-person.ts';
 import { employeeEmailClaim } from '../../contexts/employees/domain/employee.ts';
 import { system } from '../../platform/kernel/actor.ts';
 import { streamSubject } from '../../platform/kernel/aggregate.ts';
@@ -20,14 +20,14 @@ export type EmployeesCliDependencies = FindTenantDependencies & {
  * Erases an employee for ever: the tenant by id or slug, the person by id or, while the record is there, by e-mail.
  * Answers the person's id. Throws `FailureError` when there is no such tenant or person.
  */
-export async function erasePerson(
+export async function erasePersonAsOperator(
   services: EmployeesCliDependencies,
   { tenant, person }: { tenant: string; person: string },
 ): Promise<{ userId: string }> {
   const tenantId = await findTenant(services, tenant);
   const userId = await findPerson(services, tenantId, person);
   const issuer = { tenantId, actor: system('castellan person erase') };
-  orThrow(await services.executor.execute(erasePersonCommand, { userId }, issuer));
+  orThrow(await services.executor.execute(erasePerson, { userId }, issuer));
   orThrow(await services.executor.execute(carryOutErasure, { userId }, issuer));
   await services.store.forgetTelemetryOf(tenantId, userId);
   return { userId };

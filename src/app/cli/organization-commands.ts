@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { attachTenant as attachTenantCommand } from '../../../commands/organizations/attach-tenant.ts';
-import { createOrganization as createOrganizationCommand } from '../../../commands/organizations/create-organization.ts';
-import { detachTenant as detachTenantCommand } from '../../../commands/organizations/detach-tenant.ts';
-import { recoverOrgAdmin as recoverOrgAdminCommand } from '../../../commands/organizations/recover-org-admin.ts';
-import { suspendOrgAdmin as suspendOrgAdminCommand } from '../../../commands/organizations/suspend-org-admin.ts';
+import { attachTenant } from '../../../commands/organizations/attach-tenant.ts';
+import { createOrganization } from '../../../commands/organizations/create-organization.ts';
+import { detachTenant } from '../../../commands/organizations/detach-tenant.ts';
+import { recoverOrgAdmin } from '../../../commands/organizations/recover-org-admin.ts';
+import { suspendOrgAdmin } from '../../../commands/organizations/suspend-org-admin.ts';
 import { removeOrgDomain } from '../../../commands/organizations/remove-org-domain.ts';
 import { verifyOrgDomain } from '../../../commands/organizations/verify-org-domain.ts';
 import { unlockLogin } from '../../../commands/identity/unlock-login.ts';
@@ -58,7 +58,7 @@ export interface CreatedOrganization {
 }
 
 /** Makes an organization and its owner. Throws `FailureError`: an e-mail administers one organization at most. */
-export async function createOrganization(
+export async function createOrganizationAsOperator(
   services: OrganizationsCliDependencies,
   { name, slug, ownerEmail, externalBaseUrl }: NewOrganization,
 ): Promise<CreatedOrganization> {
@@ -77,19 +77,19 @@ export async function createOrganization(
     ownerPassword: password,
   };
   const issuer = { tenantId: organizationId, actor: system('castellan org create') };
-  const { result } = orThrow(await services.executor.execute(createOrganizationCommand, input, issuer));
+  const { result } = orThrow(await services.executor.execute(createOrganization, input, issuer));
   return { organizationId, slug: result.slug, password };
 }
 
 /** Puts a tenant (its id or its slug) into the organization of this slug. */
-export async function attachTenant(
+export async function attachTenantAsOperator(
   services: OrganizationsCliDependencies,
   { slug, tenant: named }: { slug: string; tenant: string },
 ): Promise<void> {
   const organizationId = await findOrganization(services, slug);
   const attachedTenantId = await findTenant(services, named);
   const issuer = { tenantId: organizationId, actor: system('castellan org attach') };
-  orThrow(await services.executor.execute(attachTenantCommand, { attachedTenantId }, issuer));
+  orThrow(await services.executor.execute(attachTenant, { attachedTenantId }, issuer));
 }
 
 export interface DetachedTenant {
@@ -103,7 +103,7 @@ export interface DetachedTenant {
  * Lets a tenant (its id or its slug) go from the organization of this slug. What the organization set up there lets nobody in any more:
  * it is switched off before the tenant goes, and once more afterwards, in case the organization switched it on in between.
  */
-export async function detachTenant(
+export async function detachTenantAsOperator(
   services: OrganizationsCliDependencies,
   { slug, tenant: named }: { slug: string; tenant: string },
 ): Promise<DetachedTenant> {
@@ -114,9 +114,7 @@ export async function detachTenant(
     throw new FailureError(notFound('the tenant does not belong to the organization'));
   const actor = system('castellan org detach');
   const before = await switchOffManaged(services, detachedTenantId, actor);
-  orThrow(
-    await services.executor.execute(detachTenantCommand, { detachedTenantId }, { tenantId: organizationId, actor }),
-  );
+  orThrow(await services.executor.execute(detachTenant, { detachedTenantId }, { tenantId: organizationId, actor }));
   const after = await switchOffManaged(services, detachedTenantId, actor);
   const configs = await managedConfigs(services.store, detachedTenantId);
   return {
@@ -159,7 +157,7 @@ export interface RecoveredOrgAdmin {
 }
 
 /** As the recovery over HTTP, without its key: whoever can run this holds all the keys there are. */
-export async function recoverOrgAdmin(
+export async function recoverOrgAdminAsOperator(
   services: OrganizationsCliDependencies,
   named: NamedOrgAdmin,
 ): Promise<RecoveredOrgAdmin> {
@@ -168,17 +166,20 @@ export async function recoverOrgAdmin(
   const password = randomPassword();
   const issuer = { tenantId, actor: system('castellan org recover') };
   const { result } = orThrow(
-    await services.executor.execute(recoverOrgAdminCommand, { adminId, tempPassword: password }, issuer),
+    await services.executor.execute(recoverOrgAdmin, { adminId, tempPassword: password }, issuer),
   );
   orThrow(await services.executor.execute(unlockLogin, { accountDigest, subjectId: adminId }, issuer));
   return { password, liftedSso: result.liftedSso };
 }
 
-/** Shuts an admin out of the organization; `recoverOrgAdmin` is the way back. */
-export async function suspendOrgAdmin(services: OrganizationsCliDependencies, named: NamedOrgAdmin): Promise<void> {
+/** Shuts an admin out of the organization; `recoverOrgAdminAsOperator` is the way back. */
+export async function suspendOrgAdminAsOperator(
+  services: OrganizationsCliDependencies,
+  named: NamedOrgAdmin,
+): Promise<void> {
   const { organizationId: tenantId, admin } = await findNamedOrgAdmin(services, named);
   const issuer = { tenantId, actor: system('castellan org suspend') };
-  orThrow(await services.executor.execute(suspendOrgAdminCommand, { adminId: admin.adminId }, issuer));
+  orThrow(await services.executor.execute(suspendOrgAdmin, { adminId: admin.adminId }, issuer));
 }
 
 /** The operator's word that a domain is the organization's own, where DNS cannot say it (an inside domain, a name server out of reach). */

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import {
-  attachTenant,
-  createOrganization,
-  detachTenant,
-  recoverOrgAdmin,
+  attachTenantAsOperator,
+  createOrganizationAsOperator,
+  detachTenantAsOperator,
+  recoverOrgAdminAsOperator,
   removeDomain,
-  suspendOrgAdmin,
+  suspendOrgAdminAsOperator,
   vouchForDomain,
   type NamedOrgAdmin,
 } from './organization-commands.ts';
@@ -23,7 +23,7 @@ export function addOrganizationCommands(program: Command, withApplication: WithA
     .action(async (options: { name: string; slug?: string; ownerEmail: string; baseUrl?: string }) => {
       const { name, slug, ownerEmail, baseUrl } = options;
       const made = await withApplication(({ services }) =>
-        createOrganization(services, { name, slug, ownerEmail, externalBaseUrl: baseUrl }),
+        createOrganizationAsOperator(services, { name, slug, ownerEmail, externalBaseUrl: baseUrl }),
       );
       console.log(`Organization ${name}: ${made.organizationId}, slug ${made.slug}, owner ${ownerEmail}`);
       console.log('The owner chooses another password at the first sign-in, within seven days');
@@ -35,7 +35,7 @@ export function addOrganizationCommands(program: Command, withApplication: WithA
     .requiredOption('--slug <slug>', "the organization's")
     .requiredOption('--tenant <id|slug>')
     .action(async ({ slug, tenant }: { slug: string; tenant: string }) => {
-      await withApplication(({ services }) => attachTenant(services, { slug, tenant }));
+      await withApplication(({ services }) => attachTenantAsOperator(services, { slug, tenant }));
       console.log(`Tenant ${tenant} belongs to ${slug}`);
     });
   org
@@ -45,7 +45,7 @@ export function addOrganizationCommands(program: Command, withApplication: WithA
     .requiredOption('--tenant <id|slug>')
     .action(async ({ slug, tenant }: { slug: string; tenant: string }) => {
       const { switchedOff, stillEnabled } = await withApplication(({ services }) =>
-        detachTenant(services, { slug, tenant }),
+        detachTenantAsOperator(services, { slug, tenant }),
       );
       console.log(`Tenant ${tenant} belongs to ${slug} no longer`);
       for (const name of switchedOff)
@@ -62,7 +62,9 @@ export function addOrganizationCommands(program: Command, withApplication: WithA
     .requiredOption('--slug <id|slug>', "the organization's")
     .requiredOption('--email <email>')
     .action(async (named: NamedOrgAdmin) => {
-      const { password, liftedSso } = await withApplication(({ services }) => recoverOrgAdmin(services, named));
+      const { password, liftedSso } = await withApplication(({ services }) =>
+        recoverOrgAdminAsOperator(services, named),
+      );
       if (liftedSso) console.log(`${named.slug} requires single sign-on no longer: passwords let in all of its admins`);
       console.log(`${named.email} has no second factor any more, and within seven days signs in once with`);
       console.log(password);
@@ -73,7 +75,7 @@ export function addOrganizationCommands(program: Command, withApplication: WithA
     .requiredOption('--slug <id|slug>', "the organization's")
     .requiredOption('--email <email>')
     .action(async (named: NamedOrgAdmin) => {
-      await withApplication(({ services }) => suspendOrgAdmin(services, named));
+      await withApplication(({ services }) => suspendOrgAdminAsOperator(services, named));
       console.log(`${named.email} is suspended`);
     });
   org

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { erasePerson } from './employees.ts';
+import { erasePersonAsOperator } from './employees.ts';
 import type { WithApplication } from './application.ts';
 
 export function addPeopleCommands(program: Command, withApplication: WithApplication): void {
@@ -11,7 +11,7 @@ export function addPeopleCommands(program: Command, withApplication: WithApplica
     .requiredOption('--tenant <id|slug>')
     .requiredOption('--person <id|email>')
     .action(async ({ tenant, person }: { tenant: string; person: string }) => {
-      const { userId } = await withApplication(({ services }) => erasePerson(services, { tenant, person }));
+      const { userId } = await withApplication(({ services }) => erasePersonAsOperator(services, { tenant, person }));
       console.log(`Erased ${userId}`);
     });
 }

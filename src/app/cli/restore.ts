@@ -15,7 +15,7 @@ import {
   tracesBehind,
   RECOVERY_STEPS,
   type RestoreState,
-  type StandingDependencies,
+  type RestoreStateDependencies,
 } from '../../contexts/installation/restore/restore-state.ts';
 import { reactions } from '../../contexts/reactions.ts';
 import type { WithApplication } from './application.ts';
@@ -24,7 +24,7 @@ import type { InstallationIdentity } from '../../contexts/installation/installat
 import type { AnyReadModel } from '../../platform/kernel/read-model.ts';
 
 export interface RestoreCliDependencies
-  extends AcceptLogDependencies, RebuildFromLogDependencies, StandingDependencies {
+  extends AcceptLogDependencies, RebuildFromLogDependencies, RestoreStateDependencies {
   readonly store: EventStore;
   readonly installation: InstallationIdentity;
   readonly models: readonly AnyReadModel[];

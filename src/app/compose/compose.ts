@@ -6,7 +6,7 @@ import { ChainKey } from '../../contexts/audit/domain/chain-key.ts';
 import { auditVocabulary } from '../../contexts/audit/domain/vocabulary.ts';
 import { SharedRuns } from '../../contexts/audit/shared-runs.ts';
 import { verifySegmentsInThreads } from '../../contexts/audit/segment-verification-threads.ts';
-import { ExtensionAnswers } from '../../contexts/policies/extension-responses.ts';
+import { ExtensionResponses } from '../../contexts/policies/extension-responses.ts';
 import { PendingRequests } from '../../contexts/sso/saml/pending-requests.ts';
 import { HeadSealer } from '../../contexts/audit/head-sealer.ts';
 import { SealAlarms } from '../../contexts/audit/seal-alarms.ts';
@@ -170,7 +170,7 @@ function assemble(
       }),
     verifications: new SharedRuns(),
     pendingSamlRequests: new PendingRequests(oneTimeTokens, keyrings.current.key('saml-request')),
-    extensionAnswers: new ExtensionAnswers({ ...readSide, credentialSalt, bundleSigner }),
+    extensionResponses: new ExtensionResponses({ ...readSide, credentialSalt, bundleSigner }),
     streamRetention: new StreamRetention(store),
     sealAlarms,
     log,

@@ -14,7 +14,7 @@ import type { SegmentVerification } from '../../contexts/audit/chain-segments.ts
 import type { AuditVerdict } from '../../contexts/audit/verify.ts';
 import type { Settings } from '../config/config.ts';
 import type { ChainKey } from '../../contexts/audit/domain/chain-key.ts';
-import type { ExtensionAnswers } from '../../contexts/policies/extension-responses.ts';
+import type { ExtensionResponses } from '../../contexts/policies/extension-responses.ts';
 import type { StreamRetention } from '../../contexts/telemetry/telemetry-retention.ts';
 import type { PendingRequests } from '../../contexts/sso/saml/pending-requests.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -105,7 +105,7 @@ export interface ServiceContainer {
   readonly chainWalking: SegmentVerification | undefined;
   readonly verifications: SharedRuns<TenantId, AuditVerdict>;
   readonly pendingSamlRequests: PendingRequests;
-  readonly extensionAnswers: ExtensionAnswers;
+  readonly extensionResponses: ExtensionResponses;
   readonly streamRetention: StreamRetention;
   /** Chains whose heads are not sealed any more. */
   readonly sealAlarms: SealAlarms;

@@ -5,7 +5,7 @@ import { createTlsListener } from './server.ts';
 import type { Config } from '../config/config.ts';
 import type { ListenerCertificate } from '../../contexts/certificates/listener-certificate.ts';
 
-export interface DoorsDependencies {
+export interface ListenersDependencies {
   readonly config: Pick<Config, 'host' | 'port' | 'tlsPort' | 'drainMs'>;
   listenerCertificate(): ListenerCertificate;
 }
@@ -13,7 +13,7 @@ export interface DoorsDependencies {
 /** Listens for HTTP and for TLS with client certificates; answers where. */
 export async function startListeners(
   app: FastifyInstance,
-  services: DoorsDependencies,
+  services: ListenersDependencies,
   onStop: (close: () => Promise<void>) => void,
 ): Promise<{ http: string; tls: string }> {
   const { host, port, tlsPort, drainMs } = services.config;

@@ -8,7 +8,7 @@ import type { BundleSigner } from './bundle-signer.ts';
 import type { CacheBound, InvalidatingCache } from '../../platform/projector/invalidating-cache.ts';
 import { extensionConfigModels } from '../extension-config-sources.ts';
 
-export interface ExtensionAnswersDependencies {
+export interface ExtensionResponsesDependencies {
   readonly models: readonly AnyReadModel[];
   readonly bundleSigner: BundleSigner;
   readonly cache: InvalidatingCache;
@@ -36,11 +36,11 @@ type GroupIds = (tenantId: TenantId, userId: string) => Promise<readonly string[
  * Every browser of a fleet polls this every few minutes: a response is put together once for people of the same groups, and again when
  * something changed.
  */
-export class ExtensionAnswers {
+export class ExtensionResponses {
   readonly #answers: Answers;
   readonly #groupIds: GroupIds;
 
-  constructor(dependencies: ExtensionAnswersDependencies) {
+  constructor(dependencies: ExtensionResponsesDependencies) {
     this.#answers = rememberedAnswers(dependencies);
     this.#groupIds = rememberedGroups(dependencies);
   }
@@ -60,15 +60,15 @@ export class ExtensionAnswers {
 const BODIES: CacheBound<ExtensionResponse> = { most: 64 * 1024 * 1024, weigh: ({ body }) => body.length };
 
 /** The read models that answers are made from, and the one that says who is in which group. `test/laws/cached-reads.test.ts` compares them with the queries. */
-export const ANSWER_TABLES: readonly string[] = extensionConfigModels.filter((name) => name !== 'group_members');
+export const RESPONSE_TABLES: readonly string[] = extensionConfigModels.filter((name) => name !== 'group_members');
 export const GROUP_TABLES: readonly string[] = ['group_members'];
-const modelsNamed = ({ models }: ExtensionAnswersDependencies, names: readonly string[]): readonly AnyReadModel[] =>
+const modelsNamed = ({ models }: ExtensionResponsesDependencies, names: readonly string[]): readonly AnyReadModel[] =>
   models.filter(({ name }) => names.includes(name));
 
-function rememberedAnswers(services: ExtensionAnswersDependencies): Answers {
+function rememberedAnswers(services: ExtensionResponsesDependencies): Answers {
   const EVERYBODY = 'everybody';
   const groupsIn = (name: string) => (name === EVERYBODY ? [] : name.split(','));
-  const tables = modelsNamed(services, ANSWER_TABLES);
+  const tables = modelsNamed(services, RESPONSE_TABLES);
   const remembered = services.cache.cached(async (from, tenantId, name) => {
     await from.tables(tables);
     return answerFor(services, tenantId, groupsIn(name));
@@ -76,7 +76,7 @@ function rememberedAnswers(services: ExtensionAnswersDependencies): Answers {
   return (tenantId, groupIds) => remembered(tenantId, groupIds.length > 0 ? groupIds.join(',') : EVERYBODY);
 }
 
-function rememberedGroups(services: ExtensionAnswersDependencies): GroupIds {
+function rememberedGroups(services: ExtensionResponsesDependencies): GroupIds {
   const tables = modelsNamed(services, GROUP_TABLES);
   const remembered = services.cache.cached(async (from, tenantId, userId) => {
     await from.tables(tables);
@@ -86,7 +86,7 @@ function rememberedGroups(services: ExtensionAnswersDependencies): GroupIds {
 }
 
 async function answerFor(
-  services: ExtensionAnswersDependencies,
+  services: ExtensionResponsesDependencies,
   tenantId: TenantId,
   groupIds: readonly string[],
 ): Promise<ExtensionResponse> {

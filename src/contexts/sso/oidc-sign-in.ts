@@ -13,11 +13,11 @@ import {
   startAuthorization,
   type StartedAuthorization,
   type PendingAuthorization,
-  type RoundTripDependencies,
+  type PendingAuthorizationDependencies,
 } from './pending-authorization.ts';
 import type { AggregateLoader } from '../../platform/execution/aggregate-loader.ts';
 
-export interface OidcSignInDependencies extends EnabledConfigDependencies, RoundTripDependencies {
+export interface OidcSignInDependencies extends EnabledConfigDependencies, PendingAuthorizationDependencies {
   readonly config: { readonly devMode: boolean };
   readonly loader: AggregateLoader;
 }

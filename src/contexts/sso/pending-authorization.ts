@@ -6,7 +6,7 @@ import type { TenantId } from '../../platform/kernel/ids.ts';
 import type { AuthorizationRequest } from './openid-provider.ts';
 import type { OneTimeTokens } from '../identity/one-time-tokens.ts';
 
-export interface RoundTripDependencies {
+export interface PendingAuthorizationDependencies {
   readonly oneTimeTokens: OneTimeTokens;
 }
 
@@ -41,7 +41,7 @@ const payloadSchema = z.object({
 });
 
 export async function startAuthorization(
-  { oneTimeTokens }: RoundTripDependencies,
+  { oneTimeTokens }: PendingAuthorizationDependencies,
   { owner, kind, configId, challenge, reauthenticates }: PendingAuthorization,
   secure: boolean,
 ): Promise<StartedAuthorization> {
@@ -66,7 +66,7 @@ export async function startAuthorization(
  * Whoever brings another browser's state ends that trip. Throws `SsoRefused`.
  */
 export async function acceptCallback(
-  { oneTimeTokens }: RoundTripDependencies,
+  { oneTimeTokens }: PendingAuthorizationDependencies,
   kind: PendingAuthorization['kind'],
   state: string,
   browserSecret: string | undefined,

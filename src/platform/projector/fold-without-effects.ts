@@ -13,7 +13,7 @@ interface FoldParts {
 }
 
 /** What happens to an event that cannot be folded: it alone is left out, or it and all later events of its stream. */
-export type OnPoison = 'leave out the event' | 'leave out the stream';
+export type OnFoldFailure = 'leave out the event' | 'leave out the stream';
 
 /** The rows that a page of history leaves, one work set per tenant, and the events that could not be folded. */
 export interface FoldedPage {
@@ -28,7 +28,7 @@ export interface FoldedPage {
 export async function foldWithoutEffects(
   parts: FoldParts,
   events: readonly RecordedEvent[],
-  onPoison: OnPoison,
+  onPoison: OnFoldFailure,
 ): Promise<FoldedPage> {
   const works: WorkingSet[] = [];
   const poisoned: FoldFailure[] = [];
@@ -53,7 +53,7 @@ function byTenant(events: readonly RecordedEvent[]): Iterable<RecordedEvent[]> {
 async function foldShare(
   { reaction, state, pool }: FoldParts,
   events: readonly RecordedEvent[],
-  onPoison: OnPoison,
+  onPoison: OnFoldFailure,
 ): Promise<{ work: WorkingSet; poisoned: FoldFailure[] }> {
   const poisoned: FoldFailure[] = [];
   for (let rest = events; ;) {

@@ -7,5 +7,5 @@ export interface AccessWords {}
 type Word<Kind extends string> =
   AccessWords extends Readonly<Record<Kind, infer Words extends string>> ? Words : string;
 
-export type Permission = Word<'permission'>;
-export type Role = Word<'role'>;
+export type PermissionName = Word<'permission'>;
+export type RoleName = Word<'role'>;

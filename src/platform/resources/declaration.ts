@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Failure } from '../kernel/failure.ts';
-import type { Permission, Role } from './access-words.ts';
+import type { PermissionName, RoleName } from './access-words.ts';
 import type { Fields, SecretField, Values } from './fields.ts';
 import type { Tracked, TrackedFields } from './tracked.ts';
 
@@ -10,7 +10,7 @@ interface Declared<Noun extends string, F extends Fields> {
   /** The tag of its section in the API's description. */
   readonly area: string;
   readonly path: string;
-  readonly access: { readonly read: Permission; readonly write: Permission };
+  readonly access: { readonly read: PermissionName; readonly write: PermissionName };
   /** The read model, and the name that queries know it by. */
   readonly table: string;
   /** Of the read model: one more whenever a field is added, dropped or changes its type. */
@@ -41,7 +41,7 @@ export interface CollectionDeclaration<Noun extends string, F extends Fields, T 
   /** Fields that a list may be narrowed by. */
   readonly filters?: readonly (keyof F & string)[];
   /** Fields that these roles see as null. */
-  readonly hidden?: { readonly [Name in keyof F]?: readonly Role[] };
+  readonly hidden?: { readonly [Name in keyof F]?: readonly RoleName[] };
   readonly showsCreator?: boolean;
   readonly tracked?: Tracked<T>;
   /** No more than so many in a tenant, exactly (`slots.ts`): one too many is a 409. Not for records that hold secrets. */

@@ -1,4 +1,4 @@
-import type { Role } from './access-words.ts';
+import type { RoleName } from './access-words.ts';
 import type { AnyCollection, AnySingleton } from './declaration.ts';
 import { isSecret, storedName, type AnyValues, type Fields } from './fields.ts';
 import { shownName } from './schemas.ts';
@@ -14,9 +14,9 @@ const shownValues = (fields: Fields, kept: AnyValues): [string, unknown][] =>
 export function recordView(
   { fields, tracked, hidden = {}, showsCreator }: AnyCollection,
   kept: AnyValues,
-  role: Role,
+  role: RoleName,
 ): AnyValues {
-  const veiled = (name: string) => (hidden as Readonly<Record<string, readonly Role[]>>)[name]?.includes(role);
+  const veiled = (name: string) => (hidden as Readonly<Record<string, readonly RoleName[]>>)[name]?.includes(role);
   const { id, createdBy, createdAt, updatedAt } = kept;
   return {
     id,

@@ -2,7 +2,7 @@ import { generate } from 'otplib';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TenantId } from '../../../src/platform/kernel/ids.ts';
-import { recoverOrgAdmin } from '../../../src/app/cli/organization-commands.ts';
+import { recoverOrgAdminAsOperator } from '../../../src/app/cli/organization-commands.ts';
 import { PASSWORD, startApp, type TestApp, type TestTenant } from '../../dsl/app.ts';
 import { startOpenIdProvider } from '../../dsl/openid-provider.ts';
 import { newOrganization } from '../../dsl/organization.ts';
@@ -194,7 +194,7 @@ describe.skipIf(chromiumPath === undefined)(
       await field('Backup code').fill(backupCodes[0]!);
       await page.getByRole('button', { name: 'Confirm' }).click();
       await expectSignedIn(north.email, 'Organization owner');
-      const { password } = await recoverOrgAdmin(app.services, north);
+      const { password } = await recoverOrgAdminAsOperator(app.services, north);
       await page.goto(`${app.url}/login`);
       await page.getByRole('button', { name: 'I administer an organization' }).click();
       await begin(password);

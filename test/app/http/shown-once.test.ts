@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newLogger } from '../../../src/platform/observability/logger.ts';
-import { createOrganization } from '../../../src/app/cli/organization-commands.ts';
+import { createOrganizationAsOperator } from '../../../src/app/cli/organization-commands.ts';
 import { PASSWORD, startApp, type TestApp, type TestTenant } from '../../dsl/app.ts';
 import { orgLogin, orgVerify } from '../../dsl/org-second-factor.ts';
 import { codeOf, login, verify } from '../../dsl/second-factor.ts';
@@ -114,7 +114,7 @@ describe('what is shown once', () => {
   /** The same, of an organization's admin. */
   async function showOrganization(keep: (name: string, value: string | undefined) => void): Promise<void> {
     const email = 'owner@north.example';
-    const { password } = await createOrganization(app.services, { name: 'North', ownerEmail: email });
+    const { password } = await createOrganizationAsOperator(app.services, { name: 'North', ownerEmail: email });
     keep("organization's temporary password", password);
     const { tempToken } = (await orgLogin(app, { email, password })).body;
     keep("organization's token of a forced change", tempToken);

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { auditVerify } from '../../../src/app/cli/audit.ts';
 import { INSTALLATION } from '../../../src/platform/kernel/ids.ts';
-import { attachTenant, createOrganization } from '../../../src/app/cli/organization-commands.ts';
+import { attachTenantAsOperator, createOrganizationAsOperator } from '../../../src/app/cli/organization-commands.ts';
 import { startApp, type TestApp } from '../../dsl/app.ts';
 
 describe('castellan audit verify', () => {
@@ -11,13 +11,13 @@ describe('castellan audit verify', () => {
   beforeAll(async () => {
     app = await startApp();
     ({ tenantId } = await app.newTenant({ name: 'Acme' }));
-    ({ organizationId } = await createOrganization(app.services, {
+    ({ organizationId } = await createOrganizationAsOperator(app.services, {
       name: 'Guardians',
       ownerEmail: 'owner@guardians.example',
       externalBaseUrl: 'https://guardians.example',
     }));
     await app.settled();
-    await attachTenant(app.services, { slug: 'guardians', tenant: tenantId });
+    await attachTenantAsOperator(app.services, { slug: 'guardians', tenant: tenantId });
     // A stranger at a door that there is not is the installation's to remember.
     const stranger = {
       email: 'nobody@nowhere.example',

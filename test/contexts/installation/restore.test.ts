@@ -171,8 +171,8 @@ describe('an installation on EventStoreDB', () => {
     await employ(app, inhabited, 'gone@acme.example');
     await app.settled();
     const log = node!.log.olderCopy(node!.log.all.length);
-    const { erasePerson } = await import('../../../src/app/cli/employees.ts');
-    const { userId } = await erasePerson(app.services, {
+    const { erasePersonAsOperator } = await import('../../../src/app/cli/employees.ts');
+    const { userId } = await erasePersonAsOperator(app.services, {
       tenant: inhabited.tenant.tenantId,
       person: 'gone@acme.example',
     });

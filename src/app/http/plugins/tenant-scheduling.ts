@@ -4,7 +4,7 @@ import { isUuid } from '../../../platform/kernel/ids.ts';
 import { clientAddress } from '../client-address.ts';
 import type { Limits } from '../../config/limits.ts';
 
-export interface TenantTurnsDependencies {
+export interface TenantSchedulingDependencies {
   readonly limits: Limits;
 }
 
@@ -15,7 +15,7 @@ export interface TenantTurnsDependencies {
 export async function awaitTenantSlot(
   request: FastifyRequest,
   reply: FastifyReply,
-  { limits: { tenants } }: TenantTurnsDependencies,
+  { limits: { tenants } }: TenantSchedulingDependencies,
 ): Promise<void> {
   const { principal, method, ip } = request;
   if (principal?.kind === 'device' && method === 'GET') return;

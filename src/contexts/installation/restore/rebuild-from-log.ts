@@ -5,7 +5,7 @@ import { INSTALLATION } from '../../../platform/kernel/ids.ts';
 import { personKey, type PersonKeys } from '../../../platform/vault/vault.ts';
 import { carryOutErasures, type ErasuresDependencies } from './erasures.ts';
 import { moveReactionCheckpoints } from './reaction-checkpoints.ts';
-import { tracesBehind, RECOVERY_STEPS, type RestoreState, type StandingDependencies } from './restore-state.ts';
+import { tracesBehind, RECOVERY_STEPS, type RestoreState, type RestoreStateDependencies } from './restore-state.ts';
 import { untilTrusted } from './until-trusted.ts';
 import type { Database } from '../../../platform/database/database.ts';
 import type { EventStore } from '../../../platform/eventstore/port.ts';
@@ -15,7 +15,7 @@ import type { EventCodec } from '../../../platform/eventstore/codec.ts';
 import type { Executor } from '../../../platform/execution/executor.ts';
 import type { CommandPorts } from '../../../../commands/ports.ts';
 
-export interface RebuildFromLogDependencies extends ErasuresDependencies, StandingDependencies {
+export interface RebuildFromLogDependencies extends ErasuresDependencies, RestoreStateDependencies {
   readonly database: Database;
   readonly store: EventStore;
   readonly trust: LogTrust;

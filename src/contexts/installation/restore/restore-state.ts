@@ -9,7 +9,7 @@ import type { EventStore } from '../../../platform/eventstore/port.ts';
 import type { LogTrust } from '../../../platform/eventstore/log-trust.ts';
 import type { InstallationIdentity } from '../installation-identity.ts';
 
-export interface StandingDependencies extends LostHeadsDependencies {
+export interface RestoreStateDependencies extends LostHeadsDependencies {
   readonly database: Database;
   readonly store: EventStore;
   readonly trust: LogTrust;
@@ -30,7 +30,7 @@ export interface RestoreState {
 
 const REACHED = `select coalesce(max(position), 0)::text as position from cursors where state <> 'retired'`;
 
-export async function restoreStateOf(services: StandingDependencies): Promise<RestoreState> {
+export async function restoreStateOf(services: RestoreStateDependencies): Promise<RestoreState> {
   const { database, installation, store, trust } = services;
   const { doubt } = trust;
   const mismatch =
@@ -48,7 +48,7 @@ export async function restoreStateOf(services: StandingDependencies): Promise<Re
 
 /** Whose keys are missing behind the checkpoints. */
 export const tracesBehind = (
-  { store, database }: StandingDependencies,
+  { store, database }: RestoreStateDependencies,
   { reached }: RestoreState,
 ): Promise<KeyTraces> => keyTracesAfter({ store, service: database.service }, reached);
 

@@ -4,7 +4,7 @@ import { createEmployee } from '../../../../commands/employees/create-employee.t
 import { erasePerson as decideErasure } from '../../../../commands/employees/erase-person.ts';
 import { readModels } from '../../../../projections/index.ts';
 import { identityProviderNamed } from '../../../../src/contexts/discovery/domain/identity-provider.ts';
-import { erasePerson } from '../../../../src/app/cli/employees.ts';
+import { erasePersonAsOperator } from '../../../../src/app/cli/employees.ts';
 import { system } from '../../../../src/platform/kernel/actor.ts';
 import { orThrow } from '../../../../src/platform/kernel/failure.ts';
 import { diffModel } from '../../../../src/platform/projector/diff.ts';
@@ -404,9 +404,13 @@ describe('the erasure of a person', () => {
   it('may be asked for beside the service, by e-mail', async () => {
     const { userId, email, mark } = await somebody();
     const tenant = acme.tenantId;
-    await expect(erasePerson(app.services, { tenant, person: email })).rejects.toThrow('no employee of this e-mail');
-    await expect(erasePerson(app.services, { tenant: randomUUID(), person: email })).rejects.toThrow('no such tenant');
-    expect(await erasePerson(app.services, { tenant, person: `second-${email}` })).toEqual({ userId });
+    await expect(erasePersonAsOperator(app.services, { tenant, person: email })).rejects.toThrow(
+      'no employee of this e-mail',
+    );
+    await expect(erasePersonAsOperator(app.services, { tenant: randomUUID(), person: email })).rejects.toThrow(
+      'no such tenant',
+    );
+    expect(await erasePersonAsOperator(app.services, { tenant, person: `second-${email}` })).toEqual({ userId });
     await app.settled();
     expect(await tablesWith(mark)).toEqual([]);
   });

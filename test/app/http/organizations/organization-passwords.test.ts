@@ -5,7 +5,10 @@ import { findOrgAdmin } from '../../../../src/contexts/identity/org-sign-in.ts';
 import { system } from '../../../../src/platform/kernel/actor.ts';
 import { accept, defineCommand } from '../../../../src/platform/kernel/command.ts';
 import { orThrow } from '../../../../src/platform/kernel/failure.ts';
-import { createOrganization, recoverOrgAdmin } from '../../../../src/app/cli/organization-commands.ts';
+import {
+  createOrganizationAsOperator,
+  recoverOrgAdminAsOperator,
+} from '../../../../src/app/cli/organization-commands.ts';
 import { startApp, type TestApp } from '../../../dsl/app.ts';
 import { newOrganization } from '../../../dsl/organization.ts';
 import { orgLogin, orgSecondFactorOf, orgVerify } from '../../../dsl/org-second-factor.ts';
@@ -30,7 +33,11 @@ const adminOf = async (email: string) => (await findOrgAdmin(app.services, app.s
 describe("a temporary password of an organization's admin", () => {
   const made = async () => {
     const email = `owner-${randomUUID().slice(0, 8)}@mssp.example`;
-    return { email, name: 'North', ...(await createOrganization(app.services, { name: 'North', ownerEmail: email })) };
+    return {
+      email,
+      name: 'North',
+      ...(await createOrganizationAsOperator(app.services, { name: 'North', ownerEmail: email })),
+    };
   };
   const changeTo = (tempToken: string, newPassword: string) =>
     app.anonymous.post(FORCED, { tempToken, newPassword, confirmPassword: newPassword });
@@ -77,7 +84,7 @@ describe("a temporary password of an organization's admin", () => {
   it('is worth nothing after a recovery, neither it nor the step that it led to', async () => {
     const north = await made();
     const { tempToken } = (await orgLogin(app, north)).body;
-    const { password } = await recoverOrgAdmin(app.services, north);
+    const { password } = await recoverOrgAdminAsOperator(app.services, north);
     expect((await changeTo(tempToken, CHOSEN)).body).toEqual({ error: 'invalid or expired token' });
     expect((await orgLogin(app, north)).status).toBe(401);
     expect((await orgLogin(app, { ...north, password })).body.mustChangePassword).toBe(true);
@@ -88,7 +95,7 @@ describe("a temporary password of an organization's admin", () => {
     const north = await made();
     const daysOf = async () => ((await adminOf(north.email)).passwordExpiresAt! - before) / DAY_MS;
     expect(await daysOf()).toBeCloseTo(7, 2);
-    const { password } = await recoverOrgAdmin(app.services, north);
+    const { password } = await recoverOrgAdminAsOperator(app.services, north);
     expect(await daysOf()).toBeCloseTo(7, 2);
     await letExpire(north.organizationId);
     for (let turn = 0; turn < 7; turn += 1) {
@@ -100,7 +107,8 @@ describe("a temporary password of an organization's admin", () => {
       error: 'invalid credentials',
     });
     expect(
-      (await orgLogin(app, { ...north, ...(await recoverOrgAdmin(app.services, north)) })).body.mustChangePassword,
+      (await orgLogin(app, { ...north, ...(await recoverOrgAdminAsOperator(app.services, north)) })).body
+        .mustChangePassword,
     ).toBe(true);
   });
 

@@ -7,10 +7,10 @@ import { openSession } from '../../../../src/contexts/identity/sign-in.ts';
 import { vouchedByNow } from '../../../../src/contexts/identity/vouching.ts';
 import { system } from '../../../../src/platform/kernel/actor.ts';
 import {
-  attachTenant,
-  detachTenant,
-  recoverOrgAdmin,
-  suspendOrgAdmin,
+  attachTenantAsOperator,
+  detachTenantAsOperator,
+  recoverOrgAdminAsOperator,
+  suspendOrgAdminAsOperator,
 } from '../../../../src/app/cli/organization-commands.ts';
 import { PASSWORD, startApp, type TestApp } from '../../../dsl/app.ts';
 import { newOrganization, orgAdminWithRole, type TestOrganization } from '../../../dsl/organization.ts';
@@ -70,7 +70,7 @@ async function requireSso(): Promise<void> {
 async function suspendOwner(): Promise<void> {
   // An owner has to stay.
   await orgAdminWithRole(app, north, 'org_owner');
-  await suspendOrgAdmin(app.services, north);
+  await suspendOrgAdminAsOperator(app.services, north);
   await app.settled();
 }
 
@@ -245,7 +245,7 @@ describe('at the machine', () => {
   it('a locked and suspended admin is recovered, too', async () => {
     for (let turn = 0; turn < 5; turn += 1) await signIn('Wrong-Horse-7!');
     await suspendOwner();
-    const { password, liftedSso } = await recoverOrgAdmin(app.services, north);
+    const { password, liftedSso } = await recoverOrgAdminAsOperator(app.services, north);
     expect([(await signIn(password)).status, liftedSso]).toEqual([200, false]);
     expect(await rowsOf(`select owner from secrets where tenant_id = $1 and field = 'passwordHash'`)).toHaveLength(1);
   });
@@ -264,7 +264,7 @@ describe('at the machine', () => {
 
   it('nobody is found under a wrong name', async () => {
     const south = await newOrganization(app);
-    for (const work of [recoverOrgAdmin, suspendOrgAdmin]) {
+    for (const work of [recoverOrgAdminAsOperator, suspendOrgAdminAsOperator]) {
       await expect(work(app.services, { slug: south.slug, email: north.email })).rejects.toThrow(
         'the organization has no such admin',
       );
@@ -282,7 +282,7 @@ describe('at the machine', () => {
     const [south, acme] = [await newOrganization(app), await app.newTenant()];
     const path = `/api/v1/org/tenants/${acme.tenantId}/sso-configs`;
     const of = { tenant: acme.tenantId };
-    await attachTenant(app.services, { slug: north.slug, ...of });
+    await attachTenantAsOperator(app.services, { slug: north.slug, ...of });
     const config = (await north.write('POST', path, provider)).body;
     expect((await north.owner.get(`${path}/${config.id}`)).status).toBe(200);
     expect((await acme.admin.get(`/api/v1/admin/sso-configs/${config.id}`)).body).toMatchObject({
@@ -328,16 +328,16 @@ describe('at the machine', () => {
     });
     expect((await session.get('/api/v1/admin/me')).status).toBe(401);
     expect((await acme.admin.get('/api/v1/admin/me')).status).toBe(200);
-    await expect(detachTenant(app.services, { slug: north.slug, ...of })).rejects.toThrow(
+    await expect(detachTenantAsOperator(app.services, { slug: north.slug, ...of })).rejects.toThrow(
       'does not belong to the organization',
     );
-    await attachTenant(app.services, { slug: south.slug, ...of });
+    await attachTenantAsOperator(app.services, { slug: south.slug, ...of });
     expect((await south.owner.get(path)).body.total).toBe(2);
     expect((await north.owner.get(path)).status).toBe(404);
-    await expect(detachTenant(app.services, { slug: north.slug, ...of })).rejects.toThrow(
+    await expect(detachTenantAsOperator(app.services, { slug: north.slug, ...of })).rejects.toThrow(
       'does not belong to the organization',
     );
-    await expect(attachTenant(app.services, { slug: north.slug, ...of })).rejects.toThrow(
+    await expect(attachTenantAsOperator(app.services, { slug: north.slug, ...of })).rejects.toThrow(
       'belongs to another organization',
     );
     // Switched on by the tenant's own admin, it is still the provider that the organization chose.
@@ -345,11 +345,11 @@ describe('at the machine', () => {
       managedBy: 'organization',
       isEnabled: true,
     });
-    expect(await detachTenant(app.services, { slug: south.slug, ...of })).toEqual({
+    expect(await detachTenantAsOperator(app.services, { slug: south.slug, ...of })).toEqual({
       switchedOff: [config.name],
       stillEnabled: [],
     });
-    await attachTenant(app.services, { slug: north.slug, ...of });
+    await attachTenantAsOperator(app.services, { slug: north.slug, ...of });
     expect((await north.owner.get(path)).status).toBe(200);
   });
 });

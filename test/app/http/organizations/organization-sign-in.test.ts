@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { attachTenant, createOrganization } from '../../../../src/app/cli/organization-commands.ts';
+import { attachTenantAsOperator, createOrganizationAsOperator } from '../../../../src/app/cli/organization-commands.ts';
 import { loginStream } from '../../../../src/contexts/identity/domain/login.ts';
 import { organization, organizationStream } from '../../../../src/contexts/organizations/domain/organization.ts';
 import { findOrgAdmin } from '../../../../src/contexts/identity/org-sign-in.ts';
@@ -123,7 +123,7 @@ describe('the password login of an organization', () => {
   it('of two organizations of one name gives each a slug of its own', async () => {
     const made = await Promise.all(
       Array.from({ length: 5 }, (_, at) =>
-        createOrganization(app.services, { name: 'Same Name', ownerEmail: `same-${at}@mssp.example` }),
+        createOrganizationAsOperator(app.services, { name: 'Same Name', ownerEmail: `same-${at}@mssp.example` }),
       ),
     );
     expect(made.map(({ slug }) => slug).sort()).toEqual([
@@ -136,22 +136,22 @@ describe('the password login of an organization', () => {
   });
 
   it('knows an e-mail in one organization only', async () => {
-    await expect(createOrganization(app.services, { name: 'Other', ownerEmail: north.email })).rejects.toThrow(
-      'administers another organization',
-    );
+    await expect(
+      createOrganizationAsOperator(app.services, { name: 'Other', ownerEmail: north.email }),
+    ).rejects.toThrow('administers another organization');
   });
 
   it('knows a tenant in one organization only', async () => {
     const south = await newOrganization(app);
-    await attachTenant(app.services, { slug: north.slug, tenant: acme.tenantId });
-    await attachTenant(app.services, { slug: north.slug, tenant: acme.tenantId });
-    await expect(attachTenant(app.services, { slug: south.slug, tenant: acme.tenantId })).rejects.toThrow(
+    await attachTenantAsOperator(app.services, { slug: north.slug, tenant: acme.tenantId });
+    await attachTenantAsOperator(app.services, { slug: north.slug, tenant: acme.tenantId });
+    await expect(attachTenantAsOperator(app.services, { slug: south.slug, tenant: acme.tenantId })).rejects.toThrow(
       'belongs to another organization',
     );
-    await expect(attachTenant(app.services, { slug: south.slug, tenant: randomUUID() })).rejects.toThrow(
+    await expect(attachTenantAsOperator(app.services, { slug: south.slug, tenant: randomUUID() })).rejects.toThrow(
       'no such tenant',
     );
-    await expect(attachTenant(app.services, { slug: 'nowhere', tenant: acme.tenantId })).rejects.toThrow(
+    await expect(attachTenantAsOperator(app.services, { slug: 'nowhere', tenant: acme.tenantId })).rejects.toThrow(
       'no such organization',
     );
     const { tenants } = await app.services.loader.load(organization, organizationStream(north.organizationId));

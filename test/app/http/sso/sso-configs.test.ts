@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ssoConfigView } from '../../../../queries/sso/sso-config-view.ts';
-import { attachTenant } from '../../../../src/app/cli/organization-commands.ts';
+import { attachTenantAsOperator } from '../../../../src/app/cli/organization-commands.ts';
 import { enabledSsoConfig } from '../../../../src/contexts/sso/enabled-config.ts';
 import { startApp, type Client, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { newOrganization, orgAdminWithRole, type TestOrganization } from '../../../dsl/organization.ts';
@@ -261,7 +261,7 @@ describe('an organization and the SSO configurations of its tenants', () => {
   beforeAll(async () => {
     north = await newOrganization(app, 'North MSSP');
   });
-  beforeEach(() => attachTenant(app.services, { slug: north.slug, tenant: acme.tenantId }));
+  beforeEach(() => attachTenantAsOperator(app.services, { slug: north.slug, tenant: acme.tenantId }));
 
   it('are the same ones that the tenant sees', async () => {
     const { status, body } = await north.write('POST', path(), oidc);

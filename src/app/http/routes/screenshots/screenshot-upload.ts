@@ -9,7 +9,7 @@ import { FailureError, forbidden, invalid, orThrow, unavailable } from '../../..
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { ObjectStoreUnavailable } from '../../../../platform/objects/object-store.ts';
 import { observedDay } from '../../../../contexts/screenshots/observed-day.ts';
-import type { ExtensionAnswers } from '../../../../contexts/policies/extension-responses.ts';
+import type { ExtensionResponses } from '../../../../contexts/policies/extension-responses.ts';
 import { multipartForm, type UploadedFile } from '../../multipart-form.ts';
 import type { DevicePrincipal } from '../../principal.ts';
 import type { HandlerContext } from '../../route.ts';
@@ -23,7 +23,7 @@ import type { AggregateLoader } from '../../../../platform/execution/aggregate-l
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';
 
 export interface ScreenshotUploadDependencies extends TelemetryRetentionDependencies {
-  readonly extensionAnswers: ExtensionAnswers;
+  readonly extensionResponses: ExtensionResponses;
   readonly streamRetention: StreamRetention;
   readonly loader: AggregateLoader;
   readonly lookups: Lookups;
@@ -69,7 +69,7 @@ type Uploading = Pick<
 /** Takes a picture of what a device observed; the same picture of the same observation is one, however often it is sent. */
 export async function receiveUpload({ request, principal, services, run }: Uploading): Promise<{ id: string }> {
   const { tenantId, deviceId, userId } = principal;
-  const { screenshotEnabled } = await services.extensionAnswers.ofTenant(tenantId);
+  const { screenshotEnabled } = await services.extensionResponses.ofTenant(tenantId);
   if (!screenshotEnabled) throw new FailureError(forbidden('screenshots are turned off'));
   const { fields, file } = await multipartForm(request, 'file', MAX_IMAGE_BYTES);
   const read = upload.safeParse(fields, { reportInput: true });

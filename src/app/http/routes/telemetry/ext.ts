@@ -68,7 +68,7 @@ export const extRoutes: RouteGroup<ExtRouteDependencies> = {
         const { extensionVersion, browserVersion = null, osVersion = null, policyVersion: held = null } = body;
         const [known, { policyVersion, heartbeatSeconds }] = await Promise.all([
           services.lookups.device(tenantId, deviceId),
-          services.extensionAnswers.ofTenant(tenantId),
+          services.extensionResponses.ofTenant(tenantId),
         ]);
         await run(recordHeartbeat, {
           deviceId,
@@ -125,7 +125,7 @@ export const extRoutes: RouteGroup<ExtRouteDependencies> = {
       summary: "What the tenant's extensions work by; 304 for one that holds it already",
       response: { media: 'application/json' },
       handle: async ({ principal: { tenantId, userId }, services, request, reply }) => {
-        const { etag, body, signature } = await services.extensionAnswers.ofPerson(tenantId, userId);
+        const { etag, body, signature } = await services.extensionResponses.ofPerson(tenantId, userId);
         reply.header('etag', etag).header('cache-control', 'private, no-cache');
         reply.header('x-policy-signature', signature).header('x-policy-key', services.bundleSigner.publicKey.kid);
         if (isNotModified(request.headers['if-none-match'], etag)) return reply.status(304).send();

@@ -12,7 +12,7 @@ import { deviceDayStream } from '../../../../contexts/telemetry/domain/device-da
 import { inChunks } from '../../../../contexts/telemetry/domain/chunks.ts';
 import { FailureError, limited } from '../../../../platform/kernel/failure.ts';
 import { dayOf } from '../../../../platform/kernel/read-model.ts';
-import type { ExtensionAnswers } from '../../../../contexts/policies/extension-responses.ts';
+import type { ExtensionResponses } from '../../../../contexts/policies/extension-responses.ts';
 import type { DevicePrincipal } from '../../principal.ts';
 import type { HandlerContext } from '../../route.ts';
 import {
@@ -26,7 +26,7 @@ import type { TechnologyAllowance } from '../../../../contexts/discovery/technol
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';
 
 export interface TelemetryIntakeDependencies extends TelemetryRetentionDependencies {
-  readonly extensionAnswers: ExtensionAnswers;
+  readonly extensionResponses: ExtensionResponses;
   readonly streamRetention: StreamRetention;
   readonly observations: ObservationAllowance;
   readonly technologies: TechnologyAllowance;
@@ -80,7 +80,7 @@ export async function ingestBatch(
 ): Promise<IntakeResult> {
   const { tenantId, deviceId, userId } = principal;
   const [{ extensionMode, policyVersion }, kept, tenant] = await Promise.all([
-    services.extensionAnswers.ofTenant(tenantId),
+    services.extensionResponses.ofTenant(tenantId),
     retentionOf(services, tenantId),
     services.lookups.tenant(tenantId, tenantId),
   ]);
