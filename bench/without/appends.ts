@@ -4,7 +4,7 @@ import { asTenantId } from '../../src/platform/kernel/ids.ts';
 import { appendOf } from '../appends.ts';
 import { startBenchServer } from '../database.ts';
 import { concurrently, perSecond } from '../measure.ts';
-import type { Running } from './program.ts';
+import type { Running } from './running.ts';
 
 const WARM = 6_000;
 

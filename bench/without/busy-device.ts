@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hasId, noIds, withIds, type SeenIds } from '../../src/contexts/telemetry/domain/seen-ids.ts';
 import { perSecond } from '../measure.ts';
-import type { Running } from './program.ts';
+import type { Running } from './running.ts';
 
 const BATCH = 500;
 const BATCHES = 60;

@@ -2,7 +2,7 @@ import { alerts } from '../../projections/alerts/alerts.ts';
 import { rebuildInto } from '../../src/platform/projector/rebuild.ts';
 import { openAlertHistory, openEvidence, verifying } from '../alert-history.ts';
 import { perSecond } from '../measure.ts';
-import type { Running } from './program.ts';
+import type { Running } from './running.ts';
 
 const EVENTS = 40_000;
 

@@ -2,7 +2,7 @@ import { startBenchApp } from '../app.ts';
 import { HttpClient } from '../http-client.ts';
 import { BelievingPasswords, newAccounts, PASSWORD } from '../login.ts';
 import { concurrently, perSecond } from '../measure.ts';
-import type { Running } from './program.ts';
+import type { Running } from './running.ts';
 
 const WARM = 2_000;
 

@@ -1,10 +1,5 @@
+import type { Running } from './running.ts';
 import type { Workload } from './parts.ts';
-
-/** A workload at work: `round` returns how much it did per second. */
-export interface Running {
-  round(): Promise<number>;
-  stop(): Promise<void>;
-}
 
 const workloads: Readonly<Record<Workload, () => Promise<Running>>> = {
   'append-alone': async () => (await import('./appends.ts')).appends(1, 150),

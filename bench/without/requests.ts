@@ -2,7 +2,7 @@ import { startBenchApp } from '../app.ts';
 import { HttpClient } from '../http-client.ts';
 import { raise } from '../http.ts';
 import { concurrently, perSecond } from '../measure.ts';
-import type { Running } from './program.ts';
+import type { Running } from './running.ts';
 
 const WARM = 1_600;
 const ALERTS = 1_000;
