@@ -68,7 +68,7 @@ export const parts: Readonly<Record<string, Part>> = {
     edits: [
       {
         file: 'src/platform/execution/executor.ts',
-        text: 'this.#loader.remembered(command.aggregate, stream)',
+        text: 'this.#loader.cached(command.aggregate, stream)',
         instead: 'undefined',
       },
     ],
@@ -114,8 +114,8 @@ export const parts: Readonly<Record<string, Part>> = {
     edits: [
       {
         file: 'src/contexts/audit/segment-verification-threads.ts',
-        text: '(taken ? undefined : new WalkingThreads(data))',
-        instead: 'undefined',
+        text: 'if (isTaken) return undefined;',
+        instead: 'return undefined;',
       },
     ],
   },

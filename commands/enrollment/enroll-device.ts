@@ -147,7 +147,7 @@ export const enrollDevice = defineCommand({
           },
         },
       ],
-      { claim: [singleUse(tokenId), ...moves.take], release: moves.release },
+      { claim: [singleUse(tokenId), ...moves.claim], release: moves.release },
     );
   },
   whenClaimed: ({ kind }) => (kind === 'enrollment-token' ? INVALID_TOKEN : FINGERPRINT_MOVED),
@@ -174,11 +174,11 @@ function claimsThatMove(
 ) {
   if (isNew)
     return {
-      take: [
+      claim: [
         besideDeviceId === null ? fingerprintClaim(deviceFingerprint) : userFingerprintClaim(deviceFingerprint, userId),
       ],
       release: [],
     };
-  if (state.holdsFingerprint || state.userId === userId) return { take: [], release: [] };
-  return { take: [userFingerprintClaim(deviceFingerprint, userId)], release: [fingerprintClaimOf(state)] };
+  if (state.holdsFingerprint || state.userId === userId) return { claim: [], release: [] };
+  return { claim: [userFingerprintClaim(deviceFingerprint, userId)], release: [fingerprintClaimOf(state)] };
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { group, groupNameClaim, groupStream } from '../../src/contexts/groups/domain/group.ts';
-import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { accept, defineCommand, type Claims } from '../../src/platform/kernel/command.ts';
 import { notFound } from '../../src/platform/kernel/failure.ts';
 
 interface UpdateGroup {
@@ -21,7 +21,7 @@ export const updateGroup = defineCommand({
     const content = { name, description, externalId };
     if (isDeepStrictEqual(content, before)) return accept([]);
     const [held, wanted] = [groupNameClaim(before.name), groupNameClaim(name)];
-    const renamed = held.value === wanted.value ? {} : { take: [wanted], release: [held] };
+    const renamed: Claims = held.value === wanted.value ? {} : { claim: [wanted], release: [held] };
     return accept([{ type: 'GroupUpdated', data: { groupId, ...content } }], renamed);
   },
   freshens: ['groups'],

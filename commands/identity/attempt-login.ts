@@ -26,7 +26,7 @@ export const attemptLogin = defineCommand({
     if (factor === 'code' && verdict !== 'open') return forbidden('account locked');
     if (verdict === 'exhausted') return unauthenticated('invalid credentials');
     const locked = verdict === 'locked';
-    return acceptWith({ locked, tried: { at: now, countedBy } }, [
+    return acceptWith({ locked, attempt: { at: now, countedBy } }, [
       { type: 'LoginAttempted', data: { at: new Date(now).toISOString(), subjectId, locked, countedBy } },
     ]);
   },

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { policyContentOf, policy, policyNameClaim, policyStream } from '../../src/contexts/policies/domain/policy.ts';
 import type { PolicyChanges } from '../../src/contexts/policies/domain/policy-content.ts';
 import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
-import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { accept, defineCommand, type Claims } from '../../src/platform/kernel/command.ts';
 import { notFound } from '../../src/platform/kernel/failure.ts';
 import { findUnknownGroups, refuseUnknownGroups, type UnknownGroups } from './unknown-groups.ts';
 
@@ -33,7 +33,7 @@ export const updatePolicy = defineCommand({
     const content = { ...before, ...said };
     if (isDeepStrictEqual(content, before)) return accept([]);
     const [held, wanted] = [policyNameClaim(before.name), policyNameClaim(content.name)];
-    const renamed = held.value === wanted.value ? {} : { take: [wanted], release: [held] };
+    const renamed: Claims = held.value === wanted.value ? {} : { claim: [wanted], release: [held] };
     return accept([{ type: 'PolicyUpdated', data: { policyId, ...content } }], renamed);
   },
   freshens: ['policies', 'policy_versions'],

@@ -7,6 +7,7 @@ import { startService, type ServiceProcess } from './service-process.ts';
 
 const KILLS = 6;
 const CLIENTS = 6;
+const KINDS = 4;
 
 const dataDir = mkdtempSync('/var/tmp/castellan-retried-');
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
@@ -100,7 +101,8 @@ it(
       };
       const before = answered.size;
       const writing = Promise.all(Array.from({ length: CLIENTS }, client));
-      while (answered.size < before + CLIENTS) await pause(5);
+      // Every client has made one of each kind.
+      while (answered.size < before + CLIENTS * KINDS) await pause(5);
       await pause(Math.random() * 250);
       await service.kill();
       await writing;

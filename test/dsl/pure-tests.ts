@@ -26,8 +26,8 @@ const OUTSIDE: ReadonlySet<string> = new Set([
   'testcontainers',
   'undici',
 ]);
-/** The one that vitest passes the address of the test database through. */
-const DATABASE_ADDRESS = /\binject\(/;
+/** `inject` passes the address of the test database; a module that `vi.mock` replaces must not have been loaded by another test. */
+const NEEDS_ITS_OWN_PROCESS = /\binject\(|\bvi\.mock\(/;
 
 /** Functions of `node:net` that only read text. */
 const READS_ADDRESSES = /^import \{ (?:(?:isIP|isIPv4|isIPv6|BlockList)(?:, )?)+ \} from 'node:net';$/gm;
@@ -48,7 +48,7 @@ export function pureTests(folder = path.join(ROOT, 'test')): string[] {
     purity.set(file, true); // ends the walk of an import cycle, which the linter refuses anyway
     const source = readFileSync(file, 'utf8').replaceAll(ONLY_TYPES, '').replaceAll(READS_ADDRESSES, '');
     const answer =
-      !DATABASE_ADDRESS.test(source) &&
+      !NEEDS_ITS_OWN_PROCESS.test(source) &&
       [...source.matchAll(IMPORTS)].every(([, from, dynamic]) => staysInside((from ?? dynamic)!, file, isPure));
     purity.set(file, answer);
     return answer;

@@ -140,5 +140,5 @@ async function useUpCode(
     // The status that is asked for next counts the codes that are left.
     await services.freshness.waitFor(kind.shownIn, position!);
   }
-  return result.tried;
+  return result.attempt;
 }

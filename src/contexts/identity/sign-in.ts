@@ -132,7 +132,7 @@ async function proveWith(
     : passwords.verifyDummyPassword(password, place));
   if (!right || subjectId === null) throw new FailureError(unauthenticated('invalid credentials'));
   if (result.locked) throw new FailureError(forbidden('account locked'));
-  return result.tried;
+  return result.attempt;
 }
 
 /** The password was right, and is not the way in: its own try does not count, earlier wrong ones still do. */

@@ -2,11 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SegmentVerifiers, SegmentVerification } from '../../../src/contexts/audit/chain-segments.ts';
 import type { ChainSegment } from '../../../src/contexts/audit/segment-verification.ts';
 import { verifySegmentsInThreads } from '../../../src/contexts/audit/segment-verification-threads.ts';
-import { LogTrust } from '../../../src/platform/eventstore/log-trust.ts';
-import { whileTrusted } from '../../../src/platform/eventstore/trusted-store.ts';
 import { evidenceOf } from '../../../src/contexts/audit/verify.ts';
-import type { ServiceContainer } from '../../../src/app/compose/service-container.ts';
 import type { LogAddress } from '../../../src/platform/eventstore/port.ts';
+import { startApp } from '../../dsl/app.ts';
 import { aDay, ACME, openVaultHouse, type VaultHouse } from './audited-vault.ts';
 
 const COUNT = 30;
@@ -48,15 +46,13 @@ describe('a chain that is walked in threads', () => {
       'n'
     ] as number;
 
-  it('is walked in threads by a service, whose store writes only while its log is trusted', () => {
-    const services = {
-      store: whileTrusted(house.store, new LogTrust()),
-      reads: house.evidence.reads,
-      config: { dataDir: '/nowhere', auditKey: house.auditKey },
-      database: house.database,
-      families: house.families,
-    } as unknown as ServiceContainer;
-    expect(evidenceOf(services).verification).toBeDefined();
+  it('is verified in threads by the application, whose store writes only while its log is trusted', async () => {
+    const app = await startApp();
+    try {
+      expect(evidenceOf(app.services).verification).toBeDefined();
+    } finally {
+      await app.close();
+    }
   });
 
   it('holds when every stretch comes to where the next begins, and leaves nothing open', async () => {

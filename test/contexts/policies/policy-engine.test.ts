@@ -55,6 +55,7 @@ describe('the policy engine', () => {
     );
     expect([...new Set(imported.filter((from) => !from.startsWith('./')))].toSorted()).toEqual([
       '../../../../platform/patterns/linear-matcher.ts',
+      'lru-cache',
       're2js',
       'tldts',
     ]);

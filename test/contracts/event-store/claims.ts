@@ -103,7 +103,7 @@ export function describeClaims(subject: Subject): void {
         const claim = newClaim(newTenant());
         const late = newAppend(claim.tenantId);
         await mustAppend(store, late);
-        const refused = { ...late, expectedRevision, events: newEvents(1), take: [claim] };
+        const refused = { ...late, expectedRevision, events: newEvents(1), claim: [claim] };
         expect(await store.append(refused)).toEqual({ kind: 'wrongRevision', actual: 0n });
         expect(await store.claimHolder(claim)).toBeUndefined();
         await mustAppend(store, newAppend(claim.tenantId, { claim: [claim] }));
@@ -115,7 +115,7 @@ export function describeClaims(subject: Subject): void {
       const claim = newClaim(newTenant());
       const holder = newAppend(claim.tenantId, { claim: [claim] });
       await mustAppend(store, holder);
-      const refused = { ...holder, expectedRevision: 3n, events: newEvents(1), take: [], release: [claim] };
+      const refused = { ...holder, expectedRevision: 3n, events: newEvents(1), claim: [], release: [claim] };
       expect(await store.append(refused)).toEqual({ kind: 'wrongRevision', actual: 0n });
       expect(await store.claimHolder(claim)).toBe(holder.stream);
     });
@@ -184,7 +184,7 @@ export function describeClaims(subject: Subject): void {
       const first = newAppend(claim.tenantId, { claim: [claim] });
       const verdict = await mustAppend(store, first);
       expect(await store.append(first)).toEqual(verdict);
-      const second = { ...first, expectedRevision: 0n, events: newEvents(1), take: [old], release: [claim] };
+      const second = { ...first, expectedRevision: 0n, events: newEvents(1), claim: [old], release: [claim] };
       const exchanged = await mustAppend(store, second);
       expect(await store.append(second)).toEqual(exchanged);
       expect(idsOf(await store.readStream(first.stream))).toEqual(idsOf([...first.events, ...second.events]));

@@ -78,7 +78,7 @@ describe('EventStoreDB adapter: laws under trouble', () => {
           ...append,
           expectedRevision: verdict.revision,
           events: newEvents(1),
-          take: [],
+          claim: [],
           release: take,
         };
         expect(await appendStubbornly(store, release)).toMatchObject({ kind: 'appended' });

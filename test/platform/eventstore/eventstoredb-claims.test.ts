@@ -256,7 +256,7 @@ describe('EventStoreDB adapter: claims and crashes', () => {
       node.log.append(append.stream, ANY, [later]);
     }
     crashBefore(node, claimStream(claim));
-    const release = { ...append, expectedRevision: 250n, events: newEvents(1), take: [], release: [claim] };
+    const release = { ...append, expectedRevision: 250n, events: newEvents(1), claim: [], release: [claim] };
     const dying = openStore(node);
     await mustAppend(dying, release);
     await dying.close();

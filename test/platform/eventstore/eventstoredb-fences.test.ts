@@ -34,7 +34,7 @@ describe('EventStoreDB adapter: a fence in a stream', () => {
     const node = await startNode();
     const { store, first } = await fenced(node);
     const claim = newClaim(first.tenantId);
-    const second = { ...first, expectedRevision: 0n, events: newEvents(2), take: [claim] };
+    const second = { ...first, expectedRevision: 0n, events: newEvents(2), claim: [claim] };
     const verdict = await mustAppend(store, second);
     expect(verdict.revision).toBe(3n);
     expect(idsOf(await store.readStream(first.stream))).toEqual(idsOf([...first.events, ...second.events]));

@@ -110,7 +110,7 @@ it('an append without events is held against its stream like any other', async (
   const stream = randomUUID();
   await store.append(appendTo(stream));
   const claim = { tenantId: TENANT, kind: 'bench', digest: randomUUID().replaceAll('-', '').repeat(2) };
-  const empty = { ...appendTo(stream, -1n, 0), take: [claim] };
+  const empty = { ...appendTo(stream, -1n, 0), claim: [claim] };
   expect(await store.append(empty)).toMatchObject({ kind: 'wrongRevision', actual: 0n });
   expect(await Promise.all([store.append(empty), store.append(appendTo(randomUUID()))])).toMatchObject([
     { kind: 'wrongRevision' },
