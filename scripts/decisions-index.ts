@@ -6,12 +6,12 @@ const FOLDER = fileURLToPath(new URL('../docs/decisions/', import.meta.url));
 
 const INTRODUCTION = `# Decision records
 
-Each record states a decision with its context and consequences. A record is not rewritten when a later one changes it; the later
-one says what it changes. Decisions from before the records are in [one table](../decisions.md). Numbers
-have gaps: some were reserved and not used.
+Each record states a decision with its context and consequences. A record is not rewritten when a later one changes it;
+the later one says what it changes. Decisions from before the records are in [one table](../decisions.md). Numbers have
+gaps: some were reserved and not used.
 
-To add a record, create \`NNNN-short-title.md\` with the next free number and the sections Context, Decision and Consequences. Then
-run \`node --import tsx scripts/decisions-index.ts\`, which writes this page.
+To add a record, create \`NNNN-short-title.md\` with the next free number and the sections Context, Decision and
+Consequences. Then run \`node --import tsx scripts/decisions-index.ts\`, which writes this page.
 
 | Number | Decision | Date |
 |---|---|---|
