@@ -5,7 +5,7 @@ import type { Finding } from './finding.ts';
 
 type DeviceEnrolled = Extract<DeviceEvent, { type: 'DeviceEnrolled' }> & Envelope;
 
-/** A browser was reinstalled, or somebody who knows a device's fingerprint poses as that device. */
+/** A browser was reinstalled, or an attacker who knows a device's fingerprint impersonates the device. */
 export function enrolledBesideAnother(event: DeviceEnrolled): Finding[] {
   const { besideDeviceId, deviceId, userId } = event.data;
   if (besideDeviceId === null) return [];

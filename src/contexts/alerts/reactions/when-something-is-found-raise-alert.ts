@@ -18,7 +18,7 @@ import { alertWindows, raiseOrRepeat, setAlertOpen } from './raise-or-repeat.ts'
 import { reusedRefreshToken } from './session-findings.ts';
 import { findingsIn } from './telemetry-rules.ts';
 
-/** Turns what browsers report into alerts, and what repeats into occurrences of the alert that is there. */
+/** Turns reports of browsers into alerts, and repetitions into occurrences of an existing alert. */
 export const whenSomethingIsFoundRaiseAlert = defineReaction({
   name: 'alert-detection',
   lane: 'telemetry',
@@ -39,7 +39,7 @@ export const whenSomethingIsFoundRaiseAlert = defineReaction({
     TelemetryRefused: (event) => raiseOrRepeat(event, event.data.secretWords.length > 0 ? [sentSecret(event)] : []),
     PasswordReuseDetected: (event) => raiseOrRepeat(event, [reusedPassword(event)]),
     UnwhitelistedExtensionsFound: (event) => raiseOrRepeat(event, unwhitelistedIn(event)),
-    // Of somebody who was erased there is a text in place of the change.
+    // After an erasure, `change` is a placeholder text.
     ExtensionPermissionsChanged: (event) =>
       raiseOrRepeat(event, typeof event.data.change === 'string' ? [] : [changedPermissions(event)]),
     VerificationAlertRaised: (event) => raiseOrRepeat(event, [failedVerification(event)]),
@@ -48,14 +48,14 @@ export const whenSomethingIsFoundRaiseAlert = defineReaction({
     DeviceEnrolled: (event) => raiseOrRepeat(event, enrolledBesideAnother(event)),
     AlertResolved: ({ data: { fingerprint, alertId } }) => [setAlertOpen(fingerprint, alertId, false)],
     AlertReopened: ({ data: { fingerprint, alertId } }) => [setAlertOpen(fingerprint, alertId, true)],
-    // Fingerprints name person and site.
+    // Fingerprints contain the person and the site.
     EmployeeErased: ({ data: { userId } }) => [{ purge: { fingerprint: new Containing(`|${userId}|`) } }],
   },
 });
 
 type TelemetryRefused = Extract<TelemetryEvent, { type: 'TelemetryRefused' }> & Envelope;
 
-/** A broken or tampered extension: what it must never send, it sent. Nothing of it was kept. */
+/** The extension is broken or tampered with: it sent a field that it must never send. Nothing of the field was kept. */
 function sentSecret({ id, data }: TelemetryRefused): Finding {
   const { userId, deviceId, secretWords, occurredAt, extensionMode, policyVersion } = data;
   return {
@@ -109,7 +109,7 @@ type VerificationAlertRaised = RecordedEvent<
   Extract<EventOf<typeof verificationEvents>, { type: 'VerificationAlertRaised' }>
 >;
 
-/** Somebody may be posing as this employee: their codes were tried too often (choice OP-236). */
+/** Somebody may be impersonating this employee: too many wrong codes (choice OP-236). */
 function failedVerification(event: VerificationAlertRaised): Finding {
   const { alertId: verificationAlertId, userId, alertType, failures } = event.data;
   const observedAt = at(event);
