@@ -13,8 +13,8 @@ interface RecordAlertPolicyAction {
 }
 
 /**
- * What policy came of a true positive (OP-078): only for alerts resolved as such. `created` and `added_to_existing` name a
- * policy of this tenant; a second record replaces the first.
+ * Records what was done with policies after a true positive (OP-078); only for alerts resolved as such. `created` and
+ * `added_to_existing` name a policy of this tenant. A second record replaces the first.
  */
 export const recordAlertPolicyAction = defineCommand({
   name: 'RecordAlertPolicyAction',

@@ -9,11 +9,14 @@ interface ChangeGroupMembers {
   readonly groupId: string;
   readonly add: readonly string[];
   readonly remove: readonly string[];
-  /** Who asks: a group that somebody else keeps is not changed by hand (choice OP-229). */
+  /** The origin of the change. Groups with another source cannot be changed manually (choice OP-229). */
   readonly by: GroupSource;
 }
 
-/** Adding a member twice, or removing one who is none, changes nothing. Answers how many were added and removed, and how many there are. */
+/**
+ * Adding an existing member, or removing a non-member, has no effect. Returns the numbers of added, removed and total
+ * members.
+ */
 export const changeGroupMembers = defineCommand({
   name: 'ChangeGroupMembers',
   aggregate: group,

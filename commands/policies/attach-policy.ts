@@ -11,7 +11,10 @@ interface AttachPolicy {
   readonly isAttached: boolean;
 }
 
-/** A policy reaches the members of the groups that it is attached to, and everybody while it is attached to none (choice OP-113). */
+/**
+ * Attaches a policy to a group, or detaches it. A policy applies to the members of its groups, or to everyone if it has
+ * none (choice OP-113).
+ */
 export const attachPolicy = defineCommand({
   name: 'AttachPolicy',
   aggregate: policy,

@@ -34,20 +34,20 @@ const columns = {
   risk: integer,
   is_enabled: flag,
   is_removed: flag,
-  /** Stamp of the report by which it is there or removed. */
+  /** Stamp of the report that determined `is_removed`. */
   told: text,
-  /** Of each column the stamp of the report that it is from. */
+  /** The stamp of the report behind each column. */
   stamps: json<Readonly<Partial<Record<Spoken, string>>>>(),
-  /** Null as long as it was only told of as removed. */
+  /** Null while only its removal was reported. */
   first_seen_at: nullable(timestamp),
   last_seen_at: nullable(timestamp),
 };
 export type InstalledExtensionRow = Row<{ columns: typeof columns }>;
 
 /**
- * What each browser said of each extension: a row for each pair, of which every column is from the latest report that speaks
- * of it. So the rows are a function of what was reported, not of the order in which it came. Which of these are there now is
- * asked together with the browser's latest inventory and with the device (`queries/extensions/current-installations.ts`).
+ * The reported state of each extension in each browser. Every column comes from the latest report that contains it, so
+ * the rows do not depend on the order of reports. Which extensions are installed now is computed with the browser's
+ * latest inventory and the device (`queries/extensions/current-installations.ts`).
  */
 export const installedExtensions = defineReadModel({
   name: 'installed_extensions',

@@ -19,7 +19,7 @@ const bySeverity = z.object({
   total: z.int(),
 });
 
-/** Choice OP-082: empty buckets are there, too. */
+/** Choice OP-082: empty buckets are included. */
 export const alertTrendView = z.object({ ...header, trend: z.array(bucket) });
 export const alertTrendBySeverityView = z.object({ ...header, trend: z.array(bySeverity) });
 

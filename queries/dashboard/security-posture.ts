@@ -37,7 +37,7 @@ const SIGN_INS = `
 
 const SIGNALS = conditions.filter((condition) => condition !== 'any');
 
-/** Which signals are answered by an enabled rule that reaches everybody; while learning nothing is, so it counts half. */
+/** Signals covered by an enabled rule for everyone. In learning mode no rule acts, so coverage counts half. */
 function coverage({ policies, mode }: EngineConfig): PostureMeasure {
   const rules = policies
     .filter(({ isEnabled, groupIds }) => isEnabled && groupIds.length === 0)
@@ -55,7 +55,7 @@ function coverage({ policies, mode }: EngineConfig): PostureMeasure {
 
 const outOf = (good: number, of: number, details: string): PostureMeasure => ({ good, of, details });
 
-/** How well the tenant is protected, from what is counted anyway. */
+/** The tenant's security score, computed from existing counters. */
 export const securityPosture: Query<{ now: number }, z.output<typeof securityPostureView>> = async (reads, { now }) => {
   const month = chartWindowOf('30d', now).from;
   const [credentials, fleet, alerts, config, signIns] = await Promise.all([

@@ -13,7 +13,7 @@ import type { RecordOf } from '../../src/platform/resources/collection.ts';
 import { policiesInForce } from './policies-in-force.ts';
 import { policyVersion } from './policy-version.ts';
 
-/** With the version, by which an analyst finds what the signature behind an alert said then. */
+/** Includes the version, so that an analyst can find the signature's content at the time of an alert. */
 const toldSignature = ({ id, version, name, type, pattern, patternType, severity }: RecordOf<typeof signatures>) => ({
   id,
   version,
@@ -47,7 +47,7 @@ const toldExtension = ({ extensionId, browserType }: RecordOf<typeof extensionWh
   browserType,
 });
 
-/** What a browser works by (choice OP-161), for a member of these groups. */
+/** The configuration of a browser (choice OP-161), for a member of these groups. */
 export interface ExtensionConfig {
   readonly policyVersion: string;
   readonly extensionMode: ExtensionMode;
@@ -63,7 +63,7 @@ export interface ExtensionConfig {
     readonly includeSubdomains: boolean;
   }[];
   readonly phishingWhitelist: readonly { readonly domain: string }[];
-  /** What phishing pages look like, what ClickFix pages do, and which extensions are allowed. */
+  /** Patterns of phishing pages and ClickFix pages, and the allowed extensions. */
   readonly signatures: readonly ReturnType<typeof toldSignature>[];
   readonly clickfixSignatures: readonly ReturnType<typeof toldClickfix>[];
   readonly extensionWhitelist: readonly ReturnType<typeof toldExtension>[];
@@ -85,7 +85,8 @@ export interface ExtensionConfig {
 }
 
 export const extensionConfig: Query<{ groupIds: readonly string[] }, ExtensionConfig> = async (reads, { groupIds }) => {
-  // The version first: content that is newer than its version is fetched once more, content that is older never would be.
+  // Read the version first: content newer than its version is fetched again, but content older than its version would
+  // never be updated.
   const version = orThrow(await policyVersion(reads, undefined));
   const [settings, monitoring, policies, domains, whitelist, cookies, phishing, clickfix, allowed] = await Promise.all([
     tenantSettings.read(reads, undefined).then(orThrow),
