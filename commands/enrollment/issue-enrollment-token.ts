@@ -42,7 +42,7 @@ export const issueEnrollmentToken = defineCommand({
     const { license } = await aggregates.load(tenant, tenantStream(tenantId));
     if (!license || Date.parse(license.expiresAt) <= now) return forbidden('license expired');
     if (userId !== null && !isEmployed(await aggregates.load(employee, employeeStream(tenantId, userId))))
-      return invalid('userId', 'names no active employee');
+      return invalid('userId', 'is not the id of an active employee');
     return { expiresAt: tokenExpiry(license.expiresAt, expiresInDays, now) };
   },
   decide(state, { tokenId, tokenDigest, userId, batchId }, _context, { expiresAt }: { expiresAt: string }) {

@@ -7,7 +7,7 @@ interface DeleteGroup {
 }
 
 /**
- * A policy attached only to the deleted group stays so and applies to nobody; it must not suddenly apply to everyone.
+ * A policy attached only to the deleted group keeps that group and applies to nobody; it must not suddenly apply to everyone.
  */
 export const deleteGroup = defineCommand({
   name: 'DeleteGroup',

@@ -24,11 +24,11 @@ export const attachPolicy = defineCommand({
   },
   decide(state, { policyId, groupId, isAttached }, _context, { groupExists }: { groupExists: boolean }) {
     if (!groupExists) return notFound();
-    if (!state.exists) return isAttached ? invalid('policyIds', 'name no policy') : notFound();
+    if (!state.exists) return isAttached ? invalid('policyIds', 'contains an id that is not a policy') : notFound();
     const isNow = state.groupIds.includes(groupId);
     if (isNow === isAttached) return isAttached ? acceptWith({ changed: false }, []) : notFound();
     if (isAttached && state.groupIds.length >= MAX_GROUPS)
-      return conflict(`the policy is attached to ${MAX_GROUPS} groups, which is the most`);
+      return conflict(`the policy is already attached to the maximum of ${MAX_GROUPS} groups`);
     const groupIds = isAttached ? [...state.groupIds, groupId] : state.groupIds.filter((id) => id !== groupId);
     return acceptWith({ changed: true }, [
       { type: 'PolicyUpdated', data: { policyId, ...policyContentOf(state), groupIds } },

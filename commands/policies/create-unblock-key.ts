@@ -35,9 +35,10 @@ export const createUnblockKey = defineCommand({
     { tenantId },
   ) {
     const user = userId === null ? undefined : await aggregates.load(employee, employeeStream(tenantId, userId));
-    if (user && !isEmployed(user)) return invalid('userId', 'names no active employee');
+    if (user && !isEmployed(user)) return invalid('userId', 'is not the id of an active employee');
     const known = deviceId === null ? undefined : await aggregates.load(device, deviceStream(tenantId, deviceId));
-    if (known?.status === 'none' || known?.status === 'deleted') return invalid('deviceId', 'names no device');
+    if (known?.status === 'none' || known?.status === 'deleted')
+      return invalid('deviceId', 'is not the id of a device');
     return { key: newKey(), personId: userId ?? (known?.userId || null), userDeactivations: user?.deactivations ?? 0 };
   },
   decide(

@@ -24,8 +24,8 @@ interface Facts {
 type Ports = SlotPorts & WithAggregates & WithClaimHolder;
 
 const { noun } = signatures.declared;
-/** An existing signature needs no slot, so none is searched. It may be deleted before the decision, though. */
-const deletedMeanwhile = conflict('a signature of the pack was deleted meanwhile');
+/** An existing signature needs no slot, so none is searched. This is the result if it is deleted before the decision. */
+const deletedMeanwhile = conflict('a signature of the pack was deleted during the import: upload the pack again');
 
 type Outcome = 'imported' | 'updated' | 'skipped';
 const outcome = (result: Outcome) => result;

@@ -24,8 +24,8 @@ export const endDomainScan = defineCommand({
     const data = withScanResults(state.data, { ...input, endedAt });
     const isMalicious = saysMalicious(data);
     // Visits are not to be recorded: the requester is kept only if an alert must name the person.
-    const asker = isMalicious ? {} : { deviceId: null, userId: null };
-    return acceptWith({ data }, [{ type: 'DomainScanEnded', data: { ...input, ...asker, endedAt, isMalicious } }]);
+    const requester = isMalicious ? {} : { deviceId: null, userId: null };
+    return acceptWith({ data }, [{ type: 'DomainScanEnded', data: { ...input, ...requester, endedAt, isMalicious } }]);
   },
   freshens: ['domain_scans'],
 });

@@ -9,7 +9,7 @@ export type EndpointPageRow = Row<{ columns: typeof columns }>;
 
 /**
  * The page that represents a host: its shortest address, which reveals least about what a person read there. The page
- * belongs to a person: an erasure deletes it, and the next visit sets another.
+ * belongs to a person: deleting or erasing the person deletes it, and the next visit sets another.
  */
 export const endpointPages = defineReadModel({
   name: 'endpoint_pages',

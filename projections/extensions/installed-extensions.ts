@@ -20,7 +20,7 @@ import {
   type Row,
 } from '../../src/platform/kernel/read-model.ts';
 
-type Spoken = keyof ReportedAttributes;
+type AttributeName = keyof ReportedAttributes;
 
 const columns = {
   device_id: id,
@@ -37,7 +37,7 @@ const columns = {
   /** Stamp of the report that determined `is_removed`. */
   told: text,
   /** The stamp of the report behind each column. */
-  stamps: json<Readonly<Partial<Record<Spoken, string>>>>(),
+  stamps: json<Readonly<Partial<Record<AttributeName, string>>>>(),
   /** Null while only its removal was reported. */
   first_seen_at: nullable(timestamp),
   last_seen_at: nullable(timestamp),
@@ -89,21 +89,21 @@ const neverSeen = (
 });
 
 function seenAgain(row: InstalledExtensionRow, { stamp, occurredAt, says }: ExtensionSighting): InstalledExtensionRow {
-  const news = (Object.keys(says) as Spoken[]).filter((name) => stamp > (row.stamps[name] ?? ''));
-  const take = <Value>(name: Spoken, said: Value | undefined, known: Value): Value =>
-    said !== undefined && news.includes(name) ? said : known;
-  const permissions = take('permissions', says.permissions, row.permissions);
+  const updated = (Object.keys(says) as AttributeName[]).filter((name) => stamp > (row.stamps[name] ?? ''));
+  const newer = <Value>(name: AttributeName, reported: Value | undefined, known: Value): Value =>
+    reported !== undefined && updated.includes(name) ? reported : known;
+  const permissions = newer('permissions', says.permissions, row.permissions);
   return {
     ...row,
-    name: take('name', says.name, row.name),
-    version: take('version', says.version, row.version),
-    publisher: take('publisher', says.publisher, row.publisher),
+    name: newer('name', says.name, row.name),
+    version: newer('version', says.version, row.version),
+    publisher: newer('publisher', says.publisher, row.publisher),
     permissions,
     risk: permissions === row.permissions ? row.risk : rankOf(riskOf(permissions)),
-    is_enabled: take('isEnabled', says.isEnabled, row.is_enabled),
-    is_removed: take('isRemoved', says.isRemoved, row.is_removed),
-    told: take('isRemoved', stamp, row.told),
-    stamps: { ...row.stamps, ...Object.fromEntries(news.map((name) => [name, stamp])) },
+    is_enabled: newer('isEnabled', says.isEnabled, row.is_enabled),
+    is_removed: newer('isRemoved', says.isRemoved, row.is_removed),
+    told: newer('isRemoved', stamp, row.told),
+    stamps: { ...row.stamps, ...Object.fromEntries(updated.map((name) => [name, stamp])) },
     ...(says.isRemoved ? {} : seenAt(row, occurredAt)),
   };
 }

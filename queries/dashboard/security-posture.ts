@@ -42,14 +42,14 @@ function coverage({ policies, mode }: EngineConfig): PostureMeasure {
   const rules = policies
     .filter(({ isEnabled, groupIds }) => isEnabled && groupIds.length === 0)
     .flatMap((policy) => policy.rules);
-  const answered = SIGNALS.filter((signal) =>
+  const covered = SIGNALS.filter((signal) =>
     rules.some(({ condition }) => condition === signal || condition === 'any'),
   );
   const acts = mode === 'learning' ? 1 : 2;
   return {
-    good: answered.length * acts,
+    good: covered.length * acts,
     of: SIGNALS.length * 2,
-    details: `${answered.length} of ${SIGNALS.length} signals are answered by a policy; mode ${mode}`,
+    details: `${covered.length} of ${SIGNALS.length} signals are covered by a policy; mode ${mode}`,
   };
 }
 
@@ -84,7 +84,7 @@ export const securityPosture: Query<{ now: number }, z.output<typeof securityPos
     device_health: outOf(
       activeDevices,
       activeDevices + staleDevices,
-      `${staleDevices} of ${activeDevices + staleDevices} devices are not heard of`,
+      `${staleDevices} of ${activeDevices + staleDevices} devices have stopped reporting`,
     ),
     alert_response: outOf(
       resolved,

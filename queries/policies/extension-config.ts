@@ -14,7 +14,7 @@ import { policiesInForce } from './policies-in-force.ts';
 import { policyVersion } from './policy-version.ts';
 
 /** Includes the version, so that an analyst can find the signature's content at the time of an alert. */
-const toldSignature = ({ id, version, name, type, pattern, patternType, severity }: RecordOf<typeof signatures>) => ({
+const signatureFields = ({ id, version, name, type, pattern, patternType, severity }: RecordOf<typeof signatures>) => ({
   id,
   version,
   name,
@@ -23,7 +23,7 @@ const toldSignature = ({ id, version, name, type, pattern, patternType, severity
   patternType,
   severity,
 });
-const toldClickfix = ({
+const clickfixFields = ({
   id,
   version,
   name,
@@ -42,7 +42,7 @@ const toldClickfix = ({
   severity,
   action,
 });
-const toldExtension = ({ extensionId, browserType }: RecordOf<typeof extensionWhitelist>) => ({
+const extensionFields = ({ extensionId, browserType }: RecordOf<typeof extensionWhitelist>) => ({
   extensionId,
   browserType,
 });
@@ -64,9 +64,9 @@ export interface ExtensionConfig {
   }[];
   readonly phishingWhitelist: readonly { readonly domain: string }[];
   /** Patterns of phishing pages and ClickFix pages, and the allowed extensions. */
-  readonly signatures: readonly ReturnType<typeof toldSignature>[];
-  readonly clickfixSignatures: readonly ReturnType<typeof toldClickfix>[];
-  readonly extensionWhitelist: readonly ReturnType<typeof toldExtension>[];
+  readonly signatures: readonly ReturnType<typeof signatureFields>[];
+  readonly clickfixSignatures: readonly ReturnType<typeof clickfixFields>[];
+  readonly extensionWhitelist: readonly ReturnType<typeof extensionFields>[];
   readonly canaryCookies: readonly {
     readonly id: string;
     readonly name: string;
@@ -113,9 +113,9 @@ export const extensionConfig: Query<{ groupIds: readonly string[] }, ExtensionCo
     policies: policies.map(({ id, name, priority, rules }) => ({ id, name, priority, rules })),
     domainScope: domains.map(({ domain, scope, includeSubdomains }) => ({ domain, scope, includeSubdomains })),
     phishingWhitelist: whitelist.map(({ domain }) => ({ domain })),
-    signatures: phishing.map(toldSignature),
-    clickfixSignatures: clickfix.map(toldClickfix),
-    extensionWhitelist: allowed.map(toldExtension),
+    signatures: phishing.map(signatureFields),
+    clickfixSignatures: clickfix.map(clickfixFields),
+    extensionWhitelist: allowed.map(extensionFields),
     canaryCookies: cookies.map(({ id, name, domain, path, value }) => ({ id, name, domain, path, value })),
     settings: {
       breachCheckEnabled,

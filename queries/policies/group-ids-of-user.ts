@@ -8,7 +8,7 @@ const SQL = `
 /** The groups of an employee, which determine the policies that apply (choice OP-113). */
 export const groupIdsOfUser: Query<{ userId: string }, string[]> = async (reads, { userId }) => {
   const row = await reads.one<{ groups: string[] }>(SQL, [userId]);
-  return row ? row.groups : invalid('userId', 'names no employee');
+  return row ? row.groups : invalid('userId', 'is not the id of an employee');
 };
 
 const MEMBERSHIPS = 'select group_id from group_members where tenant_id = $1 and user_id = $2 order by group_id';

@@ -105,4 +105,4 @@ export class Portal {
 }
 
 const refusal = (status: number): string =>
-  status === 401 || status === 403 ? 'the portal refused the API key' : `the portal answered ${status}`;
+  status === 401 || status === 403 ? 'the portal refused the API key' : `the portal returned status ${status}`;

@@ -41,7 +41,7 @@ const SILENT = `
 const alertAbout = ({ tenant_id, device_id, user_id, heard_at, days }: Silent): RaiseAlert => ({
   alertId: v5(`${tenant_id}|${device_id}|${heard_at}`, SILENCES),
   alertType: 'device_stale',
-  title: 'A device is not heard of any more',
+  title: 'A device has stopped reporting',
   description: `An active device has not reported for more than ${days} days: its browser may be unprotected.`,
   fingerprint: `device_stale|${device_id}`,
   userId: user_id,
@@ -75,7 +75,7 @@ export const alertStaleDevices = (projector: pg.Pool, executor: Pick<Executor<Co
       for (const silent of rows) {
         const issuer = { tenantId: asTenantId(silent.tenant_id), actor: system('stale-device-detection') };
         const raised = await executor.execute(raiseAlert, alertAbout(silent), issuer);
-        if (isFailure(raised)) throw new JobFailed('an alert about a silent device was not raised');
+        if (isFailure(raised)) throw new JobFailed('raising an alert about a silent device failed');
       }
     },
   });

@@ -56,7 +56,7 @@ export function importedRows(file: Buffer, explain: Explain): { rows: ImportRow[
     const address = 'email' in read ? read.email.toLowerCase() : '';
     if ('error' in read) errors.push(read);
     else if (seen.has(address))
-      errors.push({ row: read.row, error: invalid('email', 'stands in an earlier row').message });
+      errors.push({ row: read.row, error: invalid('email', 'is already in an earlier row').message });
     else rows.push(read);
     seen.add(address);
   }

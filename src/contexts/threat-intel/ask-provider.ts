@@ -19,10 +19,10 @@ export async function askProvider<Schema extends z.ZodType>(
   );
   if (response.status === 404) return undefined;
   if (response.status === 401 || response.status === 403) throw new ProviderFailed('the service refused the API key');
-  if (response.status === 429) throw new ProviderFailed('the service says that its limit is reached');
-  if (response.status !== 200) throw new ProviderFailed(`the service answered ${response.status}`);
+  if (response.status === 429) throw new ProviderFailed('the service reports that its rate limit is reached');
+  if (response.status !== 200) throw new ProviderFailed(`the service returned status ${response.status}`);
   const read = schema.safeParse(await response.json().catch(() => undefined));
-  if (!read.success) throw new ProviderFailed('the service answered what cannot be read');
+  if (!read.success) throw new ProviderFailed('the service returned an unreadable response');
   return read.data;
 }
 

@@ -67,11 +67,11 @@ export class DomainScans {
   }
 
   /** Returns what is known of a domain, after a scan if one is due. Concurrent calls in this process share one scan. */
-  scan(domain: string, asker: ScanRequester, execution: ExecutionContext): Promise<Scanned> {
+  scan(domain: string, requester: ScanRequester, execution: ExecutionContext): Promise<Scanned> {
     const name = `${execution.tenantId}/${domain}`;
     let scan = this.#underWay.get(name);
     if (!scan) {
-      scan = this.#scan(domain, asker, execution).finally(() => this.#underWay.delete(name));
+      scan = this.#scan(domain, requester, execution).finally(() => this.#underWay.delete(name));
       this.#underWay.set(name, scan);
     }
     return scan;
@@ -91,7 +91,7 @@ export class DomainScans {
     if ('reason' in outcome) throw new ProviderFailed(outcome.reason);
   }
 
-  async #scan(domain: string, asker: ScanRequester, execution: ExecutionContext): Promise<Scanned> {
+  async #scan(domain: string, requester: ScanRequester, execution: ExecutionContext): Promise<Scanned> {
     const { executor, aggregates, freshness, budget } = this.#ports;
     const { tenantId } = execution;
     const [{ enabled, keyRefs }, known] = await Promise.all([
@@ -109,9 +109,10 @@ export class DomainScans {
     };
     if (dueServices(known, inUse, Date.now()).length === 0) return asIs;
     // Checked before anything is recorded about the domain, so that other devices may still request it.
-    const wait = asker.deviceId !== null && !asker.hasWaited ? await budget.takeShare(tenantId, asker.deviceId) : 0;
+    const wait =
+      requester.deviceId !== null && !requester.hasWaited ? await budget.takeShare(tenantId, requester.deviceId) : 0;
     if (wait > 0) return { ...asIs, postponedUntil: Date.now() + wait };
-    const isVisited = (await asker.isVisited?.()) ?? true;
+    const isVisited = (await requester.isVisited?.()) ?? true;
     const scanId = randomUUID();
     const { result: begun } = orThrow(
       await executor.execute(beginDomainScan, { scanId, domain, services: inUse }, execution),
@@ -120,7 +121,9 @@ export class DomainScans {
     const outcomes = await Promise.all(
       begun.due.map((service) => this.#ask(tenantId, service, domain, keyRefs[service]!, isVisited)),
     );
-    const ended = orThrow(await executor.execute(endDomainScan, endingOf(scanId, domain, outcomes, asker), execution));
+    const ended = orThrow(
+      await executor.execute(endDomainScan, endingOf(scanId, domain, outcomes, requester), execution),
+    );
     if (ended.position !== undefined) await freshness.waitFor(['domain_scans'], ended.position);
     const waits = outcomes.flatMap((outcome) => ('until' in outcome ? [outcome.until] : []));
     return {
@@ -146,7 +149,7 @@ export class DomainScans {
     try {
       return { service, answer: await providers[service].lookUp(domain, apiKey.toString()) };
     } catch (error) {
-      return { service, reason: error instanceof ProviderFailed ? error.message : 'the service was not asked' };
+      return { service, reason: error instanceof ProviderFailed ? error.message : 'the service could not be queried' };
     }
   }
 }

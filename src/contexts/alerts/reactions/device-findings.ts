@@ -15,7 +15,7 @@ export function enrolledBesideAnother(event: DeviceEnrolled): Finding[] {
       alertType: 'policy_violation',
       title: 'A browser enrolled with the fingerprint of another device',
       description:
-        'Nothing proved that it is that device, so it became a device of its own. If its user reinstalled the browser, enroll it again with a token that is bound to the user; otherwise revoke it.',
+        'Nothing proved that it is that device, so it was enrolled as a separate device. If its user reinstalled the browser, enroll it again with a token that is bound to the user; otherwise revoke it.',
       userId,
       deviceId,
       domain: null,

@@ -12,7 +12,7 @@ export function maliciousDomain({ id, data }: DomainScanEnded): Finding[] {
     {
       alertType: 'malicious_domain',
       title: `Malicious domain: ${domain}`,
-      description: 'A threat-intelligence service takes the domain that a browser asked about for malicious.',
+      description: 'A threat-intelligence service classifies the domain as malicious.',
       userId,
       deviceId,
       domain,

@@ -17,7 +17,7 @@ export const unwhitelistedIn = ({ data }: Named<'UnwhitelistedExtensionsFound'>)
 
 export const changedPermissions = ({ data }: Named<'ExtensionPermissionsChanged'>): Finding => ({
   alertType: 'extension_permission_change',
-  title: 'A browser extension has other permissions now',
+  title: 'A browser extension changed its permissions',
   description: 'An installed extension changed what it may do in the browser.',
   ...concerning(data, data.change),
   metadata: {

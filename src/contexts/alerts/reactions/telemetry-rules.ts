@@ -69,7 +69,7 @@ const rules: readonly Rule[] = [
       observation.provider !== null &&
       observation.provider !== 'none',
     title: (place) => `Sign-in without a second factor on ${place}`,
-    description: 'An identity provider let somebody in without asking for a second factor.',
+    description: 'An identity provider signed a user in without asking for a second factor.',
   },
   {
     alertType: 'policy_violation',

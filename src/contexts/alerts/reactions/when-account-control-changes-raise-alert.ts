@@ -30,7 +30,7 @@ function alerting(event: RecordedEvent, { change, title, isSevere, about }: Chan
     severity: isSevere ? 'high' : null,
     title,
     description:
-      'This decides who can sign in. If nobody in your team did it on purpose, end the sessions of the account that did, reset its password, and undo the change. The audit log names the address it came from.',
+      'This decides who can sign in. If nobody in your team did it on purpose, end the sessions of the account that made the change, reset its password, and undo the change. The audit log names the address it came from.',
     fingerprint: `policy_violation|||account_control|${event.id}`,
     userId: null,
     deviceId: null,
@@ -89,7 +89,7 @@ export const whenAccountControlChangesRaiseAlert = defineReaction({
       aboutAdmin(event, 'role_changed', "An administrator's role was changed", governs(event.data.roleType)),
     AdminSuspended: (event) => aboutAdmin(event, 'admin_suspended', 'An administrator was suspended', false),
     AdminReinstated: (event) =>
-      aboutAdmin(event, 'admin_reinstated', 'A suspended administrator was let in again', false),
+      aboutAdmin(event, 'admin_reinstated', 'A suspended administrator was reinstated', false),
     AdminUserDeleted: (event) => aboutAdmin(event, 'admin_deleted', 'An administrator was deleted', false),
     // The owner choosing a password after a forced change is not reported.
     AdminPasswordChanged: (event) =>

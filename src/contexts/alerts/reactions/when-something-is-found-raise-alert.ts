@@ -60,7 +60,7 @@ function sentSecret({ id, data }: TelemetryRefused): Finding {
   const { userId, deviceId, secretWords, occurredAt, extensionMode, policyVersion } = data;
   return {
     alertType: 'policy_violation',
-    title: 'A browser sent what sounds like a secret',
+    title: 'A browser sent a field that looks like a secret',
     description: 'Telemetry held a field that must not be sent. It was refused, and nothing of it was kept.',
     userId,
     deviceId,
@@ -116,7 +116,7 @@ function failedVerification(event: VerificationAlertRaised): Finding {
   return {
     alertType: 'verification_failed',
     title: 'Repeated failures to verify an employee',
-    description: `${failures} wrong codes within 15 minutes: whoever calls may not be who they say they are.`,
+    description: `${failures} wrong codes within 15 minutes: the caller may be impersonating the employee.`,
     userId,
     deviceId: null,
     domain: null,

@@ -9,7 +9,7 @@ import { canaryCookieTriggers } from './canary-cookie-triggers.ts';
 const VALUE_BYTES = 16;
 // Characters that browsers refuse in cookies (draft RFC 6265bis §5.7). They ignore a dot before the domain (RFC 6265
 // §5.2.3).
-const NOT_IN_A_COOKIE = 'holds what no cookie can hold';
+const NOT_IN_A_COOKIE = 'contains characters that cookies cannot contain';
 const cookieDomain = z
   .string()
   .max(254)

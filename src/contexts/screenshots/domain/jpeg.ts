@@ -1,6 +1,6 @@
 import { ImageRefused, type Dimensions } from './image-parts.ts';
 
-const BROKEN = 'is not a sound JPEG image';
+const BROKEN = 'is not a valid JPEG image';
 /** Markers of ITU-T T.81, table B.1. */
 const START_OF_IMAGE = 0xd8;
 const END_OF_IMAGE = 0xd9;
@@ -21,7 +21,7 @@ export function walkJpeg(bytes: Buffer): Dimensions {
     const marker = markerAt(bytes, at);
     if (marker.code === END_OF_IMAGE) {
       if (!dimensions || scans === 0) throw new ImageRefused(BROKEN);
-      if (marker.end !== bytes.length) throw new ImageRefused('has something behind its end');
+      if (marker.end !== bytes.length) throw new ImageRefused('has data after its end');
       return dimensions;
     }
     const end = segmentEnd(bytes, marker.end);

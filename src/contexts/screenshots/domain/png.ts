@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { ImageRefused, type Dimensions } from './image-parts.ts';
 
-const BROKEN = 'is not a sound PNG image';
+const BROKEN = 'is not a valid PNG image';
 /** Bytes of length, type and checksum of a chunk (PNG, third edition, §5.3). */
 const AROUND_DATA = 12;
 const HEADER_BYTES = 13;
@@ -30,7 +30,7 @@ export function walkPng(bytes: Buffer, from: number): Dimensions {
     hasData ||= type === 'IDAT' && data.length > 0;
     if (type === 'IEND') {
       if (data.length > 0 || !hasData) throw new ImageRefused(BROKEN);
-      if (end !== bytes.length) throw new ImageRefused('has something behind its end');
+      if (end !== bytes.length) throw new ImageRefused('has data after its end');
       return dimensions;
     }
     previous = type;

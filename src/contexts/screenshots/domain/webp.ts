@@ -1,6 +1,6 @@
 import { ImageRefused, type Dimensions } from './image-parts.ts';
 
-const BROKEN = 'is not a sound WebP image';
+const BROKEN = 'is not a valid WebP image';
 const HEADER = 12;
 const CHUNK_HEADER = 8;
 const ANIMATED = 0x02;
@@ -17,7 +17,7 @@ interface Chunk {
  */
 export function walkWebp(bytes: Buffer): Dimensions {
   const size = bytes.readUInt32LE(4) + 8;
-  if (size < bytes.length) throw new ImageRefused('has something behind its end');
+  if (size < bytes.length) throw new ImageRefused('has data after its end');
   if (size > bytes.length || size % 2 !== 0) throw new ImageRefused(BROKEN);
   const chunks = chunksOf(bytes);
   const [first] = chunks;
