@@ -60,7 +60,7 @@ export const verifyEmployee = defineCommand({
   ) => {
     const known = await aggregates.load(employee, employeeStream(tenantId, userId));
     if (known.status !== 'present') return notFound();
-    // Codes of inactive people are never valid. The attempt still counts: somebody may be impersonating a former
+    // Codes of inactive people are never valid. The attempt still counts: an attacker may be impersonating a former
     // colleague.
     if (!isEmployed(known)) return { isRight: false, step: null };
     const person = { userId, deactivations: known.deactivations };

@@ -36,7 +36,7 @@ const columns = {
   is_removed: flag,
   /** Stamp of the report that determined `is_removed`. */
   told: text,
-  /** The stamp of the report behind each column. */
+  /** For each column, the stamp of its report. */
   stamps: json<Readonly<Partial<Record<AttributeName, string>>>>(),
   /** Null while only its removal was reported. */
   first_seen_at: nullable(timestamp),

@@ -92,9 +92,9 @@ export const forwardAlertJob = (forwarding: Forwarding): AnyJob =>
   defineJob({
     ...alertForwarding,
     handle: async ({ tenantId, alertId, deliveryId }, { correlationId }) => {
-      const issuer = { tenantId: asTenantId(tenantId), actor: system('portal-forwarding'), correlationId };
+      const execution = { tenantId: asTenantId(tenantId), actor: system('portal-forwarding'), correlationId };
       try {
-        await forwardAlert(forwarding, { alertId, deliveryId }, issuer);
+        await forwardAlert(forwarding, { alertId, deliveryId }, execution);
       } catch (error) {
         throw new JobFailed(error instanceof PortalUnavailable ? error.message : 'the alert was not forwarded', {
           cause: error,

@@ -73,8 +73,8 @@ export const alertStaleDevices = (projector: pg.Pool, executor: Pick<Executor<Co
     handle: async () => {
       const { rows } = await maintenanceQuery<Silent>(projector, TIME_LIMIT_MS, SILENT);
       for (const silent of rows) {
-        const issuer = { tenantId: asTenantId(silent.tenant_id), actor: system('stale-device-detection') };
-        const raised = await executor.execute(raiseAlert, alertAbout(silent), issuer);
+        const execution = { tenantId: asTenantId(silent.tenant_id), actor: system('stale-device-detection') };
+        const raised = await executor.execute(raiseAlert, alertAbout(silent), execution);
         if (isFailure(raised)) throw new JobFailed('raising an alert about a silent device failed');
       }
     },
