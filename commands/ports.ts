@@ -9,8 +9,8 @@ import type { PersonKeys, Vault } from '../src/platform/vault/vault.ts';
 import type { ScreenshotPorts } from './screenshots/take-screenshot.ts';
 import type { VerificationPorts } from './verification/verify-employee.ts';
 
-// What a command's `prepare` may reach: the write side, and slow or outside work; never a read model. A command names the ports
-// that it uses (`WithVault & WithPasswords`), and the executor accepts it only where all of them exist.
+// The ports that a command's `prepare` may use: the write side, and slow or external work; never a read model. A
+// command declares the ports it uses (`WithVault & WithPasswords`); the executor accepts it only if all of them exist.
 
 export interface WithAggregates {
   readonly aggregates: AggregateReader;

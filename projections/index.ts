@@ -63,7 +63,7 @@ import { threatIntelSettings } from './threat-intel/threat-intel-settings.ts';
 import { tenantDirectory } from './tenants/tenant-directory.ts';
 import { tenants } from './tenants/tenants.ts';
 
-/** Every read model that the projector maintains. */
+/** All read models that the projector maintains. */
 export const readModels: readonly NamedReadModel[] = [
   tenants,
   tenantDirectory,

@@ -8,7 +8,10 @@ interface AcknowledgeAlert {
   readonly notes: string | null;
 }
 
-/** Open becomes acknowledged; acknowledged stays so and takes the new notes; what is closed must be reopened first (OP-072). */
+/**
+ * Acknowledges an open alert. An acknowledged alert keeps its status and takes the new notes; a closed alert must be
+ * reopened first (OP-072).
+ */
 export const acknowledgeAlert = defineCommand({
   name: 'AcknowledgeAlert',
   aggregate: alert,

@@ -6,11 +6,14 @@ import { invalid, notFound } from '../../src/platform/kernel/failure.ts';
 
 interface AssignAlert {
   readonly alertId: string;
-  /** Null takes the assignment away. */
+  /** Null removes the assignment. */
   readonly assigneeId: string | null;
 }
 
-/** In any status, and the status stays. The assignee is an active admin who may write alerts (OP-074). */
+/**
+ * Allowed in any status; the status does not change. The assignee must be an active admin with write access to alerts
+ * (OP-074).
+ */
 export const assignAlert = defineCommand({
   name: 'AssignAlert',
   aggregate: alert,

@@ -10,7 +10,7 @@ interface ChangeAlertSeverity {
   readonly reason: string | null;
 }
 
-/** In any status, and the status stays; the same severity again changes nothing (OP-076). */
+/** Allowed in any status; the status does not change. Setting the same severity again has no effect (OP-076). */
 export const changeAlertSeverity = defineCommand({
   name: 'ChangeAlertSeverity',
   aggregate: alert,

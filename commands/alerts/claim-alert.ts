@@ -7,7 +7,7 @@ interface ClaimAlert {
   readonly adminId: string;
 }
 
-/** Takes a free alert for the caller; of two who claim at once the second gets a conflict (OP-075). */
+/** Assigns an unassigned alert to the caller. Of two concurrent claims the second gets a conflict (OP-075). */
 export const claimAlert = defineCommand({
   name: 'ClaimAlert',
   aggregate: alert,

@@ -6,10 +6,10 @@ import { streamName } from '../../src/platform/kernel/aggregate.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 
 export interface RaiseAlert {
-  /** Derived from the cause, so that the same cause never raises two. */
+  /** Derived from the cause, so that one cause never raises two alerts. */
   readonly alertId: string;
   readonly alertType: AlertType;
-  /** Where a setting of its own says so. */
+  /** Set if a specific setting defines the severity. */
   readonly severity?: Severity | null;
   readonly title: string;
   readonly description: string;
@@ -22,7 +22,10 @@ export interface RaiseAlert {
   readonly metadata: Record<string, string | number | boolean | null | string[]>;
 }
 
-/** Raised by the house itself. Severity is what the tenant's table says at this moment (OP-087), unless a setting of its own does. */
+/**
+ * Raises an alert automatically. The severity comes from the tenant's current table (OP-087), unless a specific setting
+ * defines it.
+ */
 export const raiseAlert = defineCommand({
   name: 'RaiseAlert',
   aggregate: alert,

@@ -5,11 +5,11 @@ import { notFound } from '../../src/platform/kernel/failure.ts';
 interface RecordAlertForwarded {
   readonly alertId: string;
   readonly portalAlertId: string;
-  /** One delivery is recorded once, however often its receipt comes. */
+  /** A delivery is recorded once, even if its receipt arrives again. */
   readonly deliveryId: string;
 }
 
-/** The portal has taken the alert; it may be sent again at any time (choice OP-085). */
+/** Records that the portal accepted the alert. It may be sent again at any time (choice OP-085). */
 export const recordAlertForwarded = defineCommand({
   name: 'RecordAlertForwarded',
   aggregate: alert,

@@ -4,13 +4,13 @@ import { notFound } from '../../src/platform/kernel/failure.ts';
 
 interface RecordAlertOccurrence {
   readonly alertId: string;
-  /** The report that says so, with however many occurrences of this alert it tells of. */
+  /** The report that contains the occurrences. */
   readonly cause: string;
   readonly occurrences: number;
   readonly occurredAt: string;
 }
 
-/** The same thing seen again while its alert was unresolved (OP-089). A report that was counted is not counted twice. */
+/** Records that an unresolved alert occurred again (OP-089). A report is counted only once. */
 export const recordAlertOccurrence = defineCommand({
   name: 'RecordAlertOccurrence',
   aggregate: alert,

@@ -13,8 +13,8 @@ interface RecordAlertPolicyAction {
 }
 
 /**
- * What policy came of a true positive (OP-078): only for alerts resolved as such. `created` and `added_to_existing` name a
- * policy of this tenant; a second record replaces the first.
+ * Records what was done with policies after a true positive (OP-078); only for alerts resolved as such. `created` and
+ * `added_to_existing` name a policy of this tenant. A second record replaces the first.
  */
 export const recordAlertPolicyAction = defineCommand({
   name: 'RecordAlertPolicyAction',
@@ -33,7 +33,7 @@ export const recordAlertPolicyAction = defineCommand({
     if (state.status !== 'resolved') return conflict('alert is not resolved');
     const needsPolicy = action === 'created' || action === 'added_to_existing';
     if (needsPolicy && policyId === null) return invalid('policyId', 'is required for this action');
-    if (policyId !== null && !exists) return invalid('policyId', 'names no policy');
+    if (policyId !== null && !exists) return invalid('policyId', 'is not the id of a policy');
     return accept([
       { type: 'AlertPolicyActionRecorded', data: { alertId, action, policyId, policyName: policyName ?? name } },
     ]);

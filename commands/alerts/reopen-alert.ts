@@ -8,7 +8,7 @@ interface ReopenAlert {
   readonly notes: string | null;
 }
 
-/** Everything but open goes back to open (OP-073). */
+/** Reopens an alert from any status except open (OP-073). */
 export const reopenAlert = defineCommand({
   name: 'ReopenAlert',
   aggregate: alert,

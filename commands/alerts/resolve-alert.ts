@@ -9,7 +9,7 @@ interface ResolveAlert {
   readonly resolution: string | null;
 }
 
-/** From any status (interface, "Alert status"); again is a second decision and is recorded as one. */
+/** Allowed from any status (interface, "Alert status"). Resolving again is recorded as a second decision. */
 export const resolveAlert = defineCommand({
   name: 'ResolveAlert',
   aggregate: alert,

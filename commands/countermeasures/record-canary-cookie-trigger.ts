@@ -5,7 +5,7 @@ import { notFound } from '../../src/platform/kernel/failure.ts';
 
 interface RecordCanaryCookieTrigger {
   readonly cookieId: string;
-  /** Of one report, each once. */
+  /** The triggers of one report, without duplicates. */
   readonly triggers: readonly {
     /** The id of the observation. */
     readonly cause: string;
@@ -13,7 +13,10 @@ interface RecordCanaryCookieTrigger {
   }[];
 }
 
-/** Issued by a reaction when observations name a cookie of the tenant; one observation counts once, and those of one report are one append. */
+/**
+ * Issued by a reaction when observations name a cookie of the tenant. Each observation counts once; all of one report
+ * are one append.
+ */
 export const recordCanaryCookieTrigger = defineCommand({
   name: 'RecordCanaryCookieTrigger',
   aggregate: canaryTrigger,

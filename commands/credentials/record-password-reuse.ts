@@ -4,7 +4,7 @@ import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 
 type RecordPasswordReuse = CredentialReuseEvent['data'];
 
-/** A password was entered on one more site. A site that is known already is no news, however often it is told. */
+/** Records that a password was entered on one more site. A known site is ignored, however often it is reported. */
 export const recordPasswordReuse = defineCommand({
   name: 'RecordPasswordReuse',
   aggregate: credentialReuse,

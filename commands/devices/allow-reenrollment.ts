@@ -7,8 +7,8 @@ interface AllowReenrollment {
 }
 
 /**
- * Lets a revoked device enroll once more; until it does, it stays revoked. A later revocation takes the permission back.
- * Its user comes back only with a token that is bound to them.
+ * Allows a revoked device to enroll once more; it stays revoked until it does. A later revocation withdraws the
+ * permission. The device keeps its user only if the token is bound to that user.
  */
 export const allowReenrollment = defineCommand({
   name: 'AllowReenrollment',

@@ -3,11 +3,14 @@ import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 
 interface CompleteDeviceWipe {
   readonly deviceId: string;
-  /** The wipe that was carried out, as the extension names it; null: the one that is pending. */
+  /** The completed wipe, as the extension names it; null: the pending one. */
   readonly wipeId: string | null;
 }
 
-/** The extension has wiped its data: its certificates end here (choice OP-101). A wipe that nobody asked for ends nothing. */
+/**
+ * Records that the extension has wiped its data; its certificates end here (choice OP-101). A wipe that was not
+ * requested is ignored.
+ */
 export const completeDeviceWipe = defineCommand({
   name: 'CompleteDeviceWipe',
   aggregate: device,

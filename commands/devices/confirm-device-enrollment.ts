@@ -6,7 +6,7 @@ interface ConfirmDeviceEnrollment {
   readonly deviceId: string;
 }
 
-/** An administrator has made sure that the device is its user's: it gets verification codes from now on. Twice is once. */
+/** Records that an administrator confirmed the device's user; from then on it gets verification codes. Idempotent. */
 export const confirmDeviceEnrollment = defineCommand({
   name: 'ConfirmDeviceEnrollment',
   aggregate: device,

@@ -7,7 +7,7 @@ interface DeleteDevice {
   readonly deviceId: string;
 }
 
-/** Cuts the device off and forgets it. The same browser may enroll again, as another device. */
+/** Revokes and deletes the device. The same browser may enroll again, as another device. */
 export const deleteDevice = defineCommand({
   name: 'DeleteDevice',
   aggregate: device,

@@ -5,7 +5,10 @@ interface DeliverDeviceWipe {
   readonly deviceId: string;
 }
 
-/** The device is being told to wipe itself. It is told again until it says that it has; the first time is history. */
+/**
+ * Records that the device was told to wipe itself. The device is told again until it reports completion; only the first
+ * delivery is recorded.
+ */
 export const deliverDeviceWipe = defineCommand({
   name: 'DeliverDeviceWipe',
   aggregate: device,
@@ -14,6 +17,6 @@ export const deliverDeviceWipe = defineCommand({
     if (status !== 'wipe_pending' || !wipe || wipe.delivered) return accept([]);
     return accept([{ type: 'DeviceWipeDelivered', data: { deviceId, wipeId: wipe.id } }]);
   },
-  // The administrator who asked for it may be looking.
+  // The administrator who requested it may be watching the list.
   freshens: ['devices'],
 });

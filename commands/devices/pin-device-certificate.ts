@@ -4,14 +4,14 @@ import { unauthenticated } from '../../src/platform/kernel/failure.ts';
 
 interface PinDeviceCertificate {
   readonly deviceId: string;
-  /** Of the certificate that the connection shows. */
+  /** Serial number of the certificate on the connection. */
   readonly serialNumber: string;
   readonly publicKeySha256: string;
 }
 
 /**
- * Binds a certificate that was issued before public keys were recorded to the key that shows it first. Of two keys that
- * show the same serial number at once, the append lets one in.
+ * Binds a certificate from before public keys were recorded to the first key that presents it. If two keys present the
+ * same serial number at once, the append accepts only one.
  */
 export const pinDeviceCertificate = defineCommand({
   name: 'PinDeviceCertificate',

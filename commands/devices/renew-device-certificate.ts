@@ -7,7 +7,7 @@ import type { WithAggregates, WithCertificates } from '../ports.ts';
 
 interface RenewDeviceCertificate {
   readonly deviceId: string;
-  /** Of the certificate on the connection, which was accepted for this device. */
+  /** Serial number of the certificate on the connection, which was accepted for this device. */
   readonly certificateSerial: string;
 }
 
@@ -17,11 +17,13 @@ interface Facts {
 }
 
 const DAY_MS = 86_400_000;
-/** Choice OP-180. The certificate before stays good for a while, since the answer with the new one may get lost. */
+/**
+ * Choice OP-180. The previous certificate stays valid for a while, because the response with the new one may get lost.
+ */
 const WINDOW_MS = 30 * DAY_MS;
 const OVERLAP_MS = DAY_MS;
 
-/** A device whose certificate ends soon gets the next one, on the strength of the one it has. */
+/** Issues the next certificate to a device that authenticates with one that expires soon. */
 export const renewDeviceCertificate = defineCommand({
   name: 'RenewDeviceCertificate',
   aggregate: device,

@@ -6,7 +6,10 @@ interface RequestDeviceWipe {
   readonly deviceId: string;
 }
 
-/** The extension wipes its local data at its next heartbeat; until it has, its certificate stays good (choice OP-101). */
+/**
+ * Requests a wipe. The extension wipes its local data at its next heartbeat; its certificate stays valid until it has
+ * (choice OP-101).
+ */
 export const requestDeviceWipe = defineCommand({
   name: 'RequestDeviceWipe',
   aggregate: device,
@@ -14,7 +17,7 @@ export const requestDeviceWipe = defineCommand({
   decide({ status }, { deviceId }, { id }) {
     if (status === 'none' || status === 'deleted') return notFound();
     if (status === 'wipe_pending') return accept([]);
-    // It cannot be reached any more.
+    // The device can no longer be reached.
     if (status !== 'active') return conflict(`device is ${status}`);
     return accept([{ type: 'DeviceWipeRequested', data: { deviceId, wipeId: id } }]);
   },

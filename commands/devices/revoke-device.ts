@@ -6,13 +6,14 @@ import { notFound } from '../../src/platform/kernel/failure.ts';
 interface RevokeDevice {
   readonly deviceId: string;
   readonly reason: Exclude<DeviceRevocationReason, 'deleted' | 'wiped'>;
-  /** Only while it is this user's: it may have passed to another since the caller looked. */
+  /** Revoke only if the device still belongs to this user: it may have changed since the caller read it. */
   readonly ofUserId?: string;
 }
 
 /**
- * Ends all of a device's certificates: its next request is refused, on an open connection too. Twice is once (choice OP-100);
- * for a device that is cut off already it only records that its user was deleted, or that it may not enroll again after all.
+ * Ends all certificates of a device: its next request is refused, even on an open connection. Idempotent (choice
+ * OP-100). For a device that is already revoked or wiped, it records only that its user was deleted or that
+ * re-enrollment is no longer allowed.
  */
 export const revokeDevice = defineCommand({
   name: 'RevokeDevice',

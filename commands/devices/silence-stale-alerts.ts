@@ -5,13 +5,13 @@ import { notFound } from '../../src/platform/kernel/failure.ts';
 interface SilenceStaleAlerts {
   readonly deviceId: string;
   readonly silenced: boolean;
-  /** For how long; null: until somebody ends it. */
+  /** Duration in days; null: until it is ended manually. */
   readonly days: number | null;
 }
 
 const DAY_MS = 86_400_000;
 
-/** No alert for this device however long it is not heard of (choice OP-102), or alerts again. */
+/** Turns alerts about the device's silence off (choice OP-102), or on again. */
 export const silenceStaleAlerts = defineCommand({
   name: 'SilenceStaleAlerts',
   aggregate: device,

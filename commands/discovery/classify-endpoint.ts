@@ -3,14 +3,14 @@ import type { Classification } from '../../src/contexts/discovery/domain/vocabul
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 
 interface ClassifyEndpoint {
-  /** Of an endpoint that was discovered: the caller has looked. */
+  /** Id of a discovered endpoint; the caller has checked that it exists. */
   readonly endpointId: string;
   readonly domain: string;
   readonly classification: Classification;
   readonly reason: string | null;
 }
 
-/** Says what a discovered host is to the tenant (choice OP-091); the same again changes nothing. */
+/** Classifies a discovered host (choice OP-091). The same classification again has no effect. */
 export const classifyEndpoint = defineCommand({
   name: 'ClassifyEndpoint',
   aggregate: endpoint,

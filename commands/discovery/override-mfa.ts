@@ -3,13 +3,13 @@ import type { MfaOverride } from '../../src/contexts/discovery/domain/vocabulary
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 
 interface OverrideMfa {
-  /** Of an authentication endpoint that was discovered: the caller has looked. */
+  /** Id of a discovered authentication endpoint; the caller has checked that it exists. */
   readonly authEndpointId: string;
   readonly domain: string;
   readonly mfaOverride: MfaOverride | null;
 }
 
-/** Says that a host asks for a second factor, or does not, whatever browsers saw (choice OP-093). */
+/** Overrides whether a host asks for a second factor, whatever browsers saw (choice OP-093). */
 export const overrideMfa = defineCommand({
   name: 'OverrideMfa',
   aggregate: authEndpoint,

@@ -8,9 +8,9 @@ interface CarryOutErasure {
 }
 
 /**
- * Carries out an erasure that was decided, and nothing but that: destroys the person's key, by which everything sealed
- * under it, in the log and in every backup of it, can never be read again; then says so. Whatever read models kept of the
- * person goes with that event, behind which nothing can be sealed for them any more. Any number of times is once.
+ * Carries out an erasure that was requested before. Destroys the person's key, so that nothing sealed under it can ever
+ * be read again, neither in the log nor in a backup. Then it records the erasure; read models drop their copies with
+ * that event. After the event nothing can be sealed for the person. Idempotent.
  */
 export const carryOutErasure = defineCommand({
   name: 'CarryOutErasure',
@@ -22,7 +22,7 @@ export const carryOutErasure = defineCommand({
     { tenantId },
   ) {
     const { status } = await aggregates.load(employee, employeeStream(tenantId, userId));
-    if (status !== 'erasing' && status !== 'erased') return conflict('no erasure was decided');
+    if (status !== 'erasing' && status !== 'erased') return conflict('no erasure was requested');
     await personKeys.destroy(tenantId, userId);
     return undefined;
   },

@@ -20,7 +20,7 @@ export interface CreateEmployee {
   readonly isActive: boolean;
 }
 
-/** A monitored person. The e-mail is theirs alone in the tenant (F125), and they take a seat of the license. */
+/** Creates a monitored person. The e-mail is unique in the tenant (F125), and the person occupies a license seat. */
 export const createEmployee = defineCommand({
   name: 'CreateEmployee',
   aggregate: employee,

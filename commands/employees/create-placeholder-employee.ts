@@ -17,7 +17,7 @@ type Facts = EmployeeAdmission | 'known';
 
 export const placeholderEmail = (deviceId: string) => `device-${deviceId}@placeholder.invalid`;
 
-/** Stands for whoever uses a device that enrolled before anybody said whose it is (choice OP-175). Twice is once. */
+/** Creates a placeholder for the unknown user of an enrolled device (choice OP-175). Idempotent. */
 export const createPlaceholderEmployee = defineCommand({
   name: 'CreatePlaceholderEmployee',
   aggregate: employee,

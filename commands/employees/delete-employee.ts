@@ -6,7 +6,7 @@ interface DeleteEmployee {
   readonly userId: string;
 }
 
-/** Takes the person out of every list and frees e-mail and seat; their devices are revoked after it (choice OP-069). */
+/** Removes the person from all lists and releases e-mail and seat. Devices are revoked afterwards (choice OP-069). */
 export const deleteEmployee = defineCommand({
   name: 'DeleteEmployee',
   aggregate: employee,

@@ -5,7 +5,7 @@ import { conflict, forbidden, type Failure } from '../../src/platform/kernel/fai
 import type { TenantId } from '../../src/platform/kernel/ids.ts';
 import type { WithAccountDigest, WithAggregates, WithClaimHolder, WithFreeNumbers } from '../ports.ts';
 
-/** What a new employee needs besides their data: the e-mail to be free, and a seat of the license. */
+/** The unique values that a new employee needs besides their data: a free e-mail and a license seat. */
 export interface EmployeeAdmission {
   readonly emailDigest: string;
   readonly seat: number;
@@ -13,7 +13,7 @@ export interface EmployeeAdmission {
 
 export type EmployeeAdmissionPorts = WithAggregates & WithClaimHolder & WithFreeNumbers & WithAccountDigest;
 
-/** A duplicate is told so also where the license is used up: it would not have needed a seat. */
+/** Reports a duplicate e-mail even if no seat is free: a duplicate would not need one. */
 export async function admitEmployee(
   tenantId: TenantId,
   email: string,
@@ -36,6 +36,6 @@ async function freeSeat(
   return freeNumbers.one(tenantId, SEAT, { granted: license?.maxUsers ?? 0, everGranted: seatsEverGranted });
 }
 
-/** Another took the seat first: any other would do. Another took the e-mail first: that is a duplicate. */
+/** If another command claimed the seat first, any other seat will do. If it claimed the e-mail, this is a duplicate. */
 export const retryAdmission = ({ kind }: Claim): Failure | 'prepareAgain' =>
   kind === SEAT ? 'prepareAgain' : conflict();

@@ -5,14 +5,14 @@ import { notFound } from '../../src/platform/kernel/failure.ts';
 
 interface ErasePerson {
   readonly userId: string;
-  /** Nothing that was erased comes back, so an administrator proves once more who they are. */
+  /** Required, because an erasure cannot be undone: the administrator must authenticate again. */
   readonly reauthenticated?: boolean;
 }
 
 /**
- * Decides that a person is to be forgotten, whether their record is still there or was deleted before. It is carried out
- * after this (`carry-out-erasure.ts`, at once by the caller and again by a reaction): the other way round, a crash in
- * between would leave an e-mail claimed by somebody of whom nothing is known any more.
+ * Requests the erasure of a person, whether their record still exists or was deleted before. The erasure itself follows
+ * (`carry-out-erasure.ts`), at once by the caller and again by a reaction. In the opposite order, a crash in between
+ * would leave an e-mail claimed by an erased person.
  */
 export const erasePerson = defineCommand({
   name: 'ErasePerson',

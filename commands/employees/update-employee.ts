@@ -4,7 +4,7 @@ import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { notFound } from '../../src/platform/kernel/failure.ts';
 import type { WithAccountDigest } from '../ports.ts';
 
-/** What is left out keeps its value. */
+/** Omitted fields keep their value. */
 export interface UpdateEmployee {
   readonly userId: string;
   readonly email?: string | undefined;
@@ -13,7 +13,7 @@ export interface UpdateEmployee {
   readonly jobTitle?: string | null | undefined;
   readonly externalId?: string | null | undefined;
   readonly isActive?: boolean | undefined;
-  /** Needed for another e-mail: it decides whom auto-enrollment and verification codes find. */
+  /** Required to change the e-mail: auto-enrollment and verification codes find the person by it. */
   readonly reauthenticated?: boolean;
 }
 
@@ -35,7 +35,7 @@ export const updateEmployee = defineCommand({
       Object.entries({ ...changes, emailDigest }).filter(([, value]) => value !== undefined),
     );
     if (Object.keys(named).length === 0) return accept([]);
-    // The same address in other letters is the same claim.
+    // The same address with different case is the same claim.
     const moves = emailDigest !== undefined && emailDigest !== state.emailDigest;
     const unproved = moves ? refuseUnlessReauthenticated(actor, reauthenticated) : undefined;
     if (unproved) return unproved;

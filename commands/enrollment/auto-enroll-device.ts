@@ -12,13 +12,13 @@ import { FINGERPRINT_MOVED } from './enroll-device.ts';
 type Enrolled = Extract<DeviceEvent, { type: 'DeviceEnrolled' }>['data'];
 
 export interface AutoEnrollDevice {
-  /** Of the device whose certificate the connection shows, or a fresh one. */
+  /** The device whose certificate is on the connection, or a new id. */
   readonly deviceId: string;
-  /** The device that has the fingerprint and stays as it is; null unless `deviceId` is fresh. */
+  /** The existing device with this fingerprint, which stays unchanged; null unless `deviceId` is new. */
   readonly besideDeviceId: string | null;
   /** Serial number of this device's certificate, if the connection was made with it. */
   readonly certificateSerial: string | null;
-  /** Somebody whom a directory or an identity provider keeps: nobody is made up here (F244). */
+  /** An employee from a directory or identity provider: this command creates no employees (F244). */
   readonly userId: string;
   readonly accessKeyDigest: string;
   readonly device: Pick<Enrolled, 'deviceFingerprint' | 'hostname' | 'osType' | 'osVersion' | 'agentVersion'>;
@@ -29,7 +29,7 @@ interface Facts {
   readonly caCertificatePem: string;
 }
 
-/** The agent on a known user's computer gets a certificate and a key of its own. */
+/** Enrolls the agent on a known user's computer and issues its certificate and access key. */
 export const autoEnrollDevice = defineCommand({
   name: 'AutoEnrollDevice',
   aggregate: device,
@@ -67,7 +67,7 @@ export const autoEnrollDevice = defineCommand({
       deviceId,
       userId,
       besideDeviceId,
-      // The secret is the fleet's, and the user's name no secret: whose computer it is has not been proved.
+      // The secret is shared by the fleet, and the user's name is not secret, so the computer's user is not proved.
       isConfirmed: standing === 'same' && state.isConfirmed,
       wipeId: state.wipe?.id ?? null,
       browserType: null,

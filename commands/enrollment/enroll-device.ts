@@ -38,9 +38,9 @@ import { placeholderEmail } from '../employees/create-placeholder-employee.ts';
 type Enrolled = Extract<DeviceEvent, { type: 'DeviceEnrolled' }>['data'];
 
 export interface EnrollDevice {
-  /** Of the device that this browser is proved to be, or a fresh one. */
+  /** The device that this browser is proved to be, or a new id. */
   readonly deviceId: string;
-  /** The device that has the fingerprint and stays as it is; null unless `deviceId` is fresh. */
+  /** The existing device with this fingerprint, which stays unchanged; null unless `deviceId` is new. */
   readonly besideDeviceId: string | null;
   /** Serial number of this device's certificate, if the connection was made with it. */
   readonly certificateSerial: string | null;
@@ -50,27 +50,34 @@ export interface EnrollDevice {
 
 interface Facts {
   readonly tokenId: string;
-  /** The employee to whom the token is bound. */
+  /** The employee that the token is bound to. */
   readonly boundUserId: string | null;
-  /** The device's user, where that is still the placeholder that was made for this very device. */
+  /** The device's user, if that is still the placeholder created for this device. */
   readonly ownPlaceholder: string | null;
   readonly certificate: DeviceCertificate;
   readonly caCertificatePem: string;
 }
 
-/** One answer for unknown, foreign, expired, revoked and used tokens: it says nothing about which tokens there are. */
+/**
+ * The same failure for unknown, foreign, expired, revoked and used tokens, so that it reveals nothing about existing
+ * tokens.
+ */
 export const INVALID_TOKEN = unauthenticated('invalid or expired enrollment token');
-/** Another request enrolled or deleted the device of this fingerprint just now: find out which device it is, and try again. */
+/**
+ * Another request enrolled or deleted the device with this fingerprint at the same time. The caller should look up the
+ * device again and retry.
+ */
 export const FINGERPRINT_MOVED = conflict('the device is being enrolled');
 
 type Ports = WithAggregates & WithClaimHolder & WithFreeNumbers & WithCertificates & WithAccountDigest;
 
 /**
- * A browser exchanges its token for a certificate. Using the token, enrolling the device and naming its certificate are one
- * append that takes the token's single use with it, so that a crash leaves all of it or nothing, and of any number of
- * simultaneous uses one wins. The certificate is made before: nothing is left to fail afterwards.
+ * A browser exchanges its token for a certificate. One append uses the token, enrolls the device, names its certificate
+ * and claims the token's single use. So a crash leaves all or nothing, and only one of several concurrent uses
+ * succeeds. The certificate is issued before, so that nothing can fail after the append.
  *
- * Whose device it is follows from what is proved (`src/contexts/devices/domain/reenrollment.ts`), never from the fingerprint alone.
+ * The device's owner follows from what is proved (`src/contexts/devices/domain/reenrollment.ts`), never from the
+ * fingerprint alone.
  */
 export const enrollDevice = defineCommand({
   name: 'EnrollDevice',
@@ -95,7 +102,7 @@ export const enrollDevice = defineCommand({
     if (!owner.authority) return unavailable('certificate service not configured');
     const ownPlaceholder = await ownPlaceholderOf(tenantId, input.deviceId, known.userId, ports);
     const needsPlaceholder = boundUserId === null && ownPlaceholder === null && standing !== 'same';
-    // Where no seat is left for a placeholder, the token stays good until there is one (choice OP-054).
+    // If no seat is free for a placeholder, the token stays valid until there is one (choice OP-054).
     const admission = needsPlaceholder
       ? await admitEmployee(tenantId, placeholderEmail(input.deviceId), ports)
       : undefined;
@@ -116,7 +123,8 @@ export const enrollDevice = defineCommand({
     const standing = enrollmentKindOf(state, { userId: boundUserId, certificateSerial }, now);
     if (standing === 'revoked') return DEVICE_REVOKED;
     if (standing === 'deleted' || standing === 'unproven') return FINGERPRINT_MOVED;
-    // Nobody has said whose browser it is: until somebody does, it belongs to a placeholder (interface, "Device enrollment result").
+    // The browser's user is unknown: until an administrator names one, it belongs to a placeholder (interface, "Device
+    // enrollment result").
     const userId =
       standing === 'same'
         ? state.userId
@@ -154,7 +162,7 @@ export const enrollDevice = defineCommand({
   freshens: ['devices', 'enrollment_tokens', 'employees', 'live-state'],
 });
 
-/** Still nobody in particular: whoever enrolls the device may have this user without becoming somebody else. */
+/** Returns the device's placeholder user, if it still is one. Any enrollment of the device may keep it. */
 async function ownPlaceholderOf(
   tenantId: TenantId,
   deviceId: string,
@@ -166,7 +174,7 @@ async function ownPlaceholderOf(
   return holder === employeeStream(tenantId, userId) ? userId : null;
 }
 
-/** By what the device is found from now on. */
+/** The claims by which the device is found from now on, and the ones that it releases. */
 function claimsThatMove(
   isNew: boolean,
   state: Parameters<typeof fingerprintClaimOf>[0],

@@ -3,15 +3,15 @@ import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts'
 
 interface IssueAgentSecret {
   readonly secretId: string;
-  /** The secret itself goes to the caller and nowhere else. */
+  /** Only the digest is stored; the secret itself goes only to the caller. */
   readonly secretDigest: string;
-  /** How long the secret before stays valid beside this one. */
+  /** How long the previous secret stays valid, in hours. */
   readonly overlapHours: number;
 }
 
 const HOUR_MS = 3_600_000;
 
-/** Gives the tenant's agents a secret, or another one. Two are valid at once at most: of three the oldest ends now. */
+/** Issues a new secret for the tenant's agents. At most two are valid at once: a third ends the oldest at once. */
 export const issueAgentSecret = defineCommand({
   name: 'IssueAgentSecret',
   aggregate: agentSecrets,

@@ -11,20 +11,23 @@ import { conflict, forbidden, invalid } from '../../src/platform/kernel/failure.
 import type { WithAggregates } from '../ports.ts';
 
 interface IssueEnrollmentToken {
-  /** Both from `identifyToken`: the token itself goes to the caller and nowhere else. */
+  /** Both come from `identifyToken`; the token itself goes only to the caller. */
   readonly tokenId: string;
   readonly tokenDigest: string;
   /** At least 1; null: the default. */
   readonly expiresInDays: number | null;
-  /** The employee whose browser it enrolls; null: a placeholder's. */
+  /** The employee whose browser it enrolls; null: it enrolls a placeholder. */
   readonly userId: string | null;
-  /** Tokens that are issued together have one. */
+  /** Common id of tokens that are issued together. */
   readonly batchId: string | null;
-  /** Needed where an employee is named: the token makes a browser that employee's. */
+  /** Required if an employee is named, because the token assigns a browser to that employee. */
   readonly reauthenticated?: boolean;
 }
 
-/** A token that enrolls one device, until the license ends at the latest (choice OP-167). Answers `{ expiresAt }`. */
+/**
+ * Issues a token that enrolls one device; it expires with the license at the latest (choice OP-167). Returns `{
+ * expiresAt }`.
+ */
 export const issueEnrollmentToken = defineCommand({
   name: 'IssueEnrollmentToken',
   aggregate: enrollmentToken,
@@ -39,7 +42,7 @@ export const issueEnrollmentToken = defineCommand({
     const { license } = await aggregates.load(tenant, tenantStream(tenantId));
     if (!license || Date.parse(license.expiresAt) <= now) return forbidden('license expired');
     if (userId !== null && !isEmployed(await aggregates.load(employee, employeeStream(tenantId, userId))))
-      return invalid('userId', 'names no active employee');
+      return invalid('userId', 'is not the id of an active employee');
     return { expiresAt: tokenExpiry(license.expiresAt, expiresInDays, now) };
   },
   decide(state, { tokenId, tokenDigest, userId, batchId }, _context, { expiresAt }: { expiresAt: string }) {

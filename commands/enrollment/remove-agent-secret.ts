@@ -7,11 +7,11 @@ import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { notFound } from '../../src/platform/kernel/failure.ts';
 
 interface RemoveAgentSecret {
-  /** Null: every secret, so that no agent enrolls by itself any more. */
+  /** Null: all secrets, so that no agent can enroll by itself. */
   readonly secretId: string | null;
 }
 
-/** A removed secret enrolls nobody from now on. Devices that enrolled with it stay. */
+/** Removes secrets: they enroll no further devices. Devices already enrolled with them stay. */
 export const removeAgentSecret = defineCommand({
   name: 'RemoveAgentSecret',
   aggregate: agentSecrets,

@@ -10,12 +10,12 @@ interface RevokeEnrollmentToken {
   readonly tokenId: string;
 }
 
-/** A device was faster: revoke that. */
+/** A device used the token first: revoke the device instead. */
 export const TOKEN_USED = conflict('the token has been used');
 
 /**
- * Ends a token that nobody has used. The revocation takes the token's single use, so of a revocation and an enrollment at
- * the same moment one append wins, and the other is refused. Twice is once.
+ * Revokes an unused token. The revocation claims the token's single use: of a concurrent revocation and enrollment, one
+ * append succeeds and the other is refused. Idempotent.
  */
 export const revokeEnrollmentToken = defineCommand({
   name: 'RevokeEnrollmentToken',

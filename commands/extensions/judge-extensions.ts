@@ -16,7 +16,7 @@ export interface JudgeExtensions extends Pick<
 > {
   readonly present: readonly FoundExtension[];
   readonly gone: readonly string[];
-  /** `present` is all that there is in the browser. */
+  /** True if `present` lists all extensions of the browser. */
   readonly isComplete: boolean;
 }
 
@@ -26,7 +26,7 @@ interface Ports {
 }
 
 interface Facts {
-  /** The tenant wants to be told. */
+  /** The tenant has turned this alert on. */
   readonly isWanted: boolean;
   readonly severity: Found['severity'];
   readonly browserType: Browser;
@@ -34,14 +34,15 @@ interface Facts {
 }
 
 /**
- * One decision reports at most this many extensions, so that its events fit into one append whatever their texts are. The reaction
- * issues the command once for each so many extensions that it found: every run continues where the one before stopped.
+ * Maximum number of extensions reported by one decision, so that its events fit into one append whatever their texts
+ * are. The reaction issues the command once per this many extensions found; each run continues where the previous one
+ * stopped.
  */
 export const MAX_REPORTED_EXTENSIONS = 100;
 
 /**
- * Compares what a browser has with the whitelist, as it is on the write side at this moment. Each extension is reported once
- * for as long as it stays, so that an alert that was closed is not raised again by every inventory.
+ * Compares a browser's extensions with the whitelist as it is on the write side now. Each extension is reported once
+ * while it stays installed, so that an inventory does not raise a closed alert again.
  */
 export const judgeExtensions = defineCommand({
   name: 'JudgeExtensions',
@@ -89,7 +90,7 @@ export const judgeExtensions = defineCommand({
   },
 });
 
-/** An entry of the whitelist holds a claim: nothing has to be searched, and no read model waited for. */
+/** Whitelist entries hold claims, so this lookup needs no search and no read model. */
 async function listedAmong(
   { claimHolders }: Ports,
   tenantId: TenantId,

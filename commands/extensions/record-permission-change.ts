@@ -7,11 +7,14 @@ import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 
 type Changed = Extract<ExtensionWatchEvent, { type: 'ExtensionPermissionsChanged' }>['data'];
 interface RecordPermissionChange extends Omit<Changed, 'severity' | 'browserType' | 'change'> {
-  /** Together they fit into one append. */
+  /** All changes must fit into one append. */
   readonly changes: readonly Changed['change'][];
 }
 
-/** Extensions may do something else now, and the tenant wants to be told of that: one event each, all of a report in one append. */
+/**
+ * Records that extensions changed their permissions, if the tenant has turned this alert on: one event per change, one
+ * append per report.
+ */
 export const recordPermissionChange = defineCommand({
   name: 'RecordPermissionChange',
   aggregate: extensionWatch,

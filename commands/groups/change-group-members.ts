@@ -9,11 +9,14 @@ interface ChangeGroupMembers {
   readonly groupId: string;
   readonly add: readonly string[];
   readonly remove: readonly string[];
-  /** Who asks: a group that somebody else keeps is not changed by hand (choice OP-229). */
+  /** The origin of the change. Groups with another source cannot be changed manually (choice OP-229). */
   readonly by: GroupSource;
 }
 
-/** Adding a member twice, or removing one who is none, changes nothing. Answers how many were added and removed, and how many there are. */
+/**
+ * Adding an existing member, or removing a non-member, has no effect. Returns the numbers of added, removed and total
+ * members.
+ */
 export const changeGroupMembers = defineCommand({
   name: 'ChangeGroupMembers',
   aggregate: group,
@@ -25,8 +28,8 @@ export const changeGroupMembers = defineCommand({
   decide(state, { groupId, add, remove, by }, _context, { areKnown }: { areKnown: boolean }) {
     if (!state.exists) return notFound();
     if (by === 'manual' && state.source !== 'manual')
-      return conflict('the members of this group are kept by its source');
-    if (!areKnown) return invalid('userIds', 'name somebody who is no employee');
+      return conflict('the members of this group are managed by its source');
+    if (!areKnown) return invalid('userIds', 'contains an id that is not an employee');
     const added = [...new Set(add)].filter((userId) => !state.members.has(userId));
     const removed = [...new Set(remove)].filter((userId) => state.members.has(userId));
     const events: GroupEvent[] = [];

@@ -6,11 +6,11 @@ interface CreateGroup {
   readonly name: string;
   readonly description: string;
   readonly source: GroupSource;
-  /** What its source calls it. */
+  /** The group's id at its source. */
   readonly externalId: string | null;
 }
 
-/** The group's id is the command's. Its name is one group's alone in the tenant (choice OP-227). */
+/** The group's id is that of the command. Its name is unique in the tenant (choice OP-227). */
 export const createGroup = defineCommand({
   name: 'CreateGroup',
   aggregate: group,

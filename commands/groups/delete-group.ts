@@ -6,7 +6,9 @@ interface DeleteGroup {
   readonly groupId: string;
 }
 
-/** A policy that was attached to nothing but this group stays so and reaches nobody: it is not to reach everybody all at once. */
+/**
+ * A policy attached only to the deleted group keeps that group and applies to nobody; it must not suddenly apply to everyone.
+ */
 export const deleteGroup = defineCommand({
   name: 'DeleteGroup',
   aggregate: group,

@@ -5,7 +5,7 @@ import { notFound } from '../../src/platform/kernel/failure.ts';
 
 interface UpdateGroup {
   readonly groupId: string;
-  /** What is left out stays. */
+  /** Omitted fields keep their value. */
   readonly name?: string | undefined;
   readonly description?: string | undefined;
   readonly externalId?: string | null | undefined;

@@ -11,7 +11,10 @@ interface AttachPolicy {
   readonly isAttached: boolean;
 }
 
-/** A policy reaches the members of the groups that it is attached to, and everybody while it is attached to none (choice OP-113). */
+/**
+ * Attaches a policy to a group, or detaches it. A policy applies to the members of its groups, or to everyone if it has
+ * none (choice OP-113).
+ */
 export const attachPolicy = defineCommand({
   name: 'AttachPolicy',
   aggregate: policy,
@@ -21,11 +24,11 @@ export const attachPolicy = defineCommand({
   },
   decide(state, { policyId, groupId, isAttached }, _context, { groupExists }: { groupExists: boolean }) {
     if (!groupExists) return notFound();
-    if (!state.exists) return isAttached ? invalid('policyIds', 'name no policy') : notFound();
+    if (!state.exists) return isAttached ? invalid('policyIds', 'contains an id that is not a policy') : notFound();
     const isNow = state.groupIds.includes(groupId);
     if (isNow === isAttached) return isAttached ? acceptWith({ changed: false }, []) : notFound();
     if (isAttached && state.groupIds.length >= MAX_GROUPS)
-      return conflict(`the policy is attached to ${MAX_GROUPS} groups, which is the most`);
+      return conflict(`the policy is already attached to the maximum of ${MAX_GROUPS} groups`);
     const groupIds = isAttached ? [...state.groupIds, groupId] : state.groupIds.filter((id) => id !== groupId);
     return acceptWith({ changed: true }, [
       { type: 'PolicyUpdated', data: { policyId, ...policyContentOf(state), groupIds } },

@@ -4,7 +4,7 @@ import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
 import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
 import { findUnknownGroups, refuseUnknownGroups, type UnknownGroups } from './unknown-groups.ts';
 
-/** The policy's id is the command's. Its name is one policy's alone in the tenant (choice OP-112). */
+/** The policy's id is that of the command. Its name is unique in the tenant (choice OP-112). */
 export const createPolicy = defineCommand({
   name: 'CreatePolicy',
   aggregate: policy,
@@ -12,7 +12,7 @@ export const createPolicy = defineCommand({
   prepare: ({ groupIds }: PolicyContent, { aggregates }: { aggregates: AggregateReader }, { tenantId }) =>
     findUnknownGroups(groupIds, aggregates, tenantId),
   decide(state, content, { id: policyId }, groups: UnknownGroups) {
-    // The same command once more: its policy is there.
+    // The command was repeated: the policy exists.
     if (state.exists) return acceptWith({ policyId }, []);
     const refused = refuseUnknownGroups(groups);
     if (refused) return refused;

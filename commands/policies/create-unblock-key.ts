@@ -7,7 +7,7 @@ import { invalid } from '../../src/platform/kernel/failure.ts';
 
 export interface CreateUnblockKey {
   readonly domain: string;
-  /** Null: whoever has the key. */
+  /** Null: anyone who has the key. */
   readonly userId: string | null;
   readonly deviceId: string | null;
   readonly reason: string;
@@ -24,7 +24,7 @@ interface Facts {
 
 const HOUR_MS = 3_600_000;
 
-/** Answers the key, which nobody sees again, and its id, which is the command's. */
+/** Returns the key, which is never shown again, and its id, which is that of the command. */
 export const createUnblockKey = defineCommand({
   name: 'CreateUnblockKey',
   aggregate: unblockKey,
@@ -35,9 +35,10 @@ export const createUnblockKey = defineCommand({
     { tenantId },
   ) {
     const user = userId === null ? undefined : await aggregates.load(employee, employeeStream(tenantId, userId));
-    if (user && !isEmployed(user)) return invalid('userId', 'names no active employee');
+    if (user && !isEmployed(user)) return invalid('userId', 'is not the id of an active employee');
     const known = deviceId === null ? undefined : await aggregates.load(device, deviceStream(tenantId, deviceId));
-    if (known?.status === 'none' || known?.status === 'deleted') return invalid('deviceId', 'names no device');
+    if (known?.status === 'none' || known?.status === 'deleted')
+      return invalid('deviceId', 'is not the id of a device');
     return { key: newKey(), personId: userId ?? (known?.userId || null), userDeactivations: user?.deactivations ?? 0 };
   },
   decide(
@@ -53,7 +54,7 @@ export const createUnblockKey = defineCommand({
     });
   },
   whenClaimed: () => 'prepareAgain',
-  // The first of 8.5e11 keys: that it was in use, and the response lost besides, is left out of account.
+  // Recomputes the first of 8.5e11 keys. This ignores the case that this key was in use and the response was lost, too.
   recall: (_before, [event], { newKey }) => {
     const { unblockKeyId, expiresAt } = (event as Extract<typeof event, { type: 'UnblockKeyCreated' }>).data;
     return { unblockKeyId, key: newKey(), expiresAt };

@@ -12,10 +12,13 @@ interface RedeemUnblockKey {
   readonly userId: string;
 }
 
-/** One answer for every key that does not open: unknown, used, expired, another's, for another site (choice OP-117), from before its user became inactive. */
+/**
+ * The same failure for every invalid key: unknown, used, expired, for another person or site (choice OP-117), or from
+ * before its user became inactive.
+ */
 export const NO_SUCH_KEY = invalid('key', 'is not valid');
 
-/** Lets a person past a block, once. The claim goes with the use, so that the key names nothing any more. */
+/** Lets a person pass a block once. Using the key releases its claim, so that the key is no longer found. */
 export const redeemUnblockKey = defineCommand({
   name: 'RedeemUnblockKey',
   aggregate: unblockKey,

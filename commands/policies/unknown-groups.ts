@@ -3,7 +3,7 @@ import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
 import type { TenantId } from '../../src/platform/kernel/ids.ts';
 import { invalid, type Failure } from '../../src/platform/kernel/failure.ts';
 
-/** Of the groups that a policy shall reach, those that are not there. */
+/** The groups named by a policy that do not exist. */
 export interface UnknownGroups {
   readonly unknownGroups: readonly string[];
 }
@@ -19,7 +19,7 @@ export async function findUnknownGroups(
   return { unknownGroups: groupIds.filter((_, at) => !exists[at]) };
 }
 
-/** A group that was deleted stays where it was named; naming one anew that is not there is a mistake. */
+/** A deleted group may stay in a policy, but adding a group that does not exist is an error. */
 export function refuseUnknownGroups(
   { unknownGroups }: UnknownGroups,
   before: readonly string[] = [],

@@ -8,11 +8,11 @@ import { findUnknownGroups, refuseUnknownGroups, type UnknownGroups } from './un
 
 interface UpdatePolicy {
   readonly policyId: string;
-  /** What is left out stays. */
+  /** Omitted fields keep their value. */
   readonly changes: PolicyChanges;
 }
 
-/** The event holds the whole policy as it is from now on: what was in force when is read from one event. */
+/** The event contains the complete new policy, so that the policy in force at any time can be read from one event. */
 export const updatePolicy = defineCommand({
   name: 'UpdatePolicy',
   aggregate: policy,
@@ -27,10 +27,10 @@ export const updatePolicy = defineCommand({
     const before = policyContentOf(state);
     const refused = refuseUnknownGroups(groups, before.groupIds);
     if (refused) return refused;
-    const said = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as Partial<
+    const changed = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as Partial<
       typeof before
     >;
-    const content = { ...before, ...said };
+    const content = { ...before, ...changed };
     if (isDeepStrictEqual(content, before)) return accept([]);
     const [held, wanted] = [policyNameClaim(before.name), policyNameClaim(content.name)];
     const renamed: Claims = held.value === wanted.value ? {} : { claim: [wanted], release: [held] };

@@ -7,7 +7,7 @@ interface RecordScreenshotViews {
   readonly shown: 'picture' | 'address';
 }
 
-/** Before anything is shown: a look that could not be recorded is not granted. */
+/** Recorded before anything is shown: without a record there is no access. */
 export const recordScreenshotViews = defineCommand({
   name: 'RecordScreenshotViews',
   aggregate: screenshotViews,

@@ -16,7 +16,7 @@ export interface TakeScreenshot {
   readonly deviceId: string;
   readonly userId: string;
   readonly eventId: string;
-  /** Of the observation that it belongs to, which is known to be this device's. */
+  /** The day of the observation, which is known to be this device's. */
   readonly day: string;
   readonly origin: string;
   readonly capturedAt: string;
@@ -24,23 +24,23 @@ export interface TakeScreenshot {
   readonly width: number;
   readonly height: number;
   readonly picture: Buffer;
-  /** The people that the tenant's license allows. */
+  /** The number of licensed people of the tenant. */
   readonly seats: number;
 }
 
-/** What taking a screenshot needs of the write side. */
+/** The write-side ports that taking a screenshot needs. */
 export interface ScreenshotPorts {
   readonly aggregates: AggregateReader;
   readonly pictures: PictureKeeper;
   readonly arrivals: Pick<ArrivalBudgets, 'take' | 'giveBack'>;
 }
 
-/** Keeps a sealed picture; false where there is no key to seal it with, since its person was erased. */
+/** Stores an image sealed. Returns false if there is no key because the person was erased. */
 export interface PictureKeeper {
   keep(place: ScreenshotLocation, picture: Buffer): Promise<boolean>;
 }
 
-/** Keeps the picture, then says that there is one: a crash in between leaves an object that nobody names, which is swept. */
+/** Stores the image, then records the event. A crash in between leaves an orphaned object, which the sweep deletes. */
 export const takeScreenshot = defineCommand({
   name: 'TakeScreenshot',
   aggregate: screenshotDay,

@@ -11,7 +11,7 @@ interface SetAlertSeverities {
   readonly severities: Partial<Record<AlertType, Severity>>;
 }
 
-/** From now on, for new alerts (choice OP-087). Answers the severities of all types. */
+/** Sets the severities of new alerts (choice OP-087). Returns the severities of all types. */
 export const setAlertSeverities = defineCommand({
   name: 'SetAlertSeverities',
   aggregate: alertSeverity,

@@ -11,7 +11,7 @@ interface SetMobileAccessByRole {
   readonly mobileAccess: Partial<MobileAccess>;
 }
 
-/** Answers the map of all four roles as it is now (interface, "Settings"; choice OP-047). */
+/** Returns the new map of all four roles (interface, "Settings"; choice OP-047). */
 export const setMobileAccessByRole = defineCommand({
   name: 'SetMobileAccessByRole',
   aggregate: mobileAccess,

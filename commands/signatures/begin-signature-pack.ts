@@ -8,7 +8,7 @@ import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { conflict } from '../../src/platform/kernel/failure.ts';
 
 interface BeginSignaturePack {
-  /** The pack's, whatever its version. */
+  /** Id of the pack's name, the same for all versions. */
   readonly nameId: string;
   readonly packId: string;
   readonly name: string;
@@ -16,7 +16,10 @@ interface BeginSignaturePack {
   readonly digest: string;
 }
 
-/** Before its signatures: of two files of one pack, one comes in, and the other leaves no signature behind. */
+/**
+ * Issued before the signatures of a pack: of two concurrent files of one pack, only one is imported, and the other
+ * leaves no signature behind.
+ */
 export const beginSignaturePack = defineCommand({
   name: 'BeginSignaturePack',
   aggregate: signaturePack,

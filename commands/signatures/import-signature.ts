@@ -8,29 +8,29 @@ import { slotFor, slotKind, type SlotPorts } from '../../src/platform/resources/
 import type { WithAggregates, WithClaimHolder } from '../ports.ts';
 
 interface ImportSignature {
-  /** The same for every version of the pack. */
+  /** The same for all versions of the pack. */
   readonly id: string;
   readonly packId: string;
   readonly signature: PackedSignature;
-  /** A slot that was free a moment ago. */
+  /** A slot that was free a moment ago, as a hint. */
   readonly slot: number | undefined;
 }
 
 interface Facts {
-  /** Needed by a signature that is new here alone. */
+  /** A slot; only new signatures need one. */
   readonly room: { readonly slot?: number } | Failure;
 }
 
 type Ports = SlotPorts & WithAggregates & WithClaimHolder;
 
 const { noun } = signatures.declared;
-/** A signature that is there needs no slot. It is not searched for one, in case it is deleted before the decision. */
-const deletedMeanwhile = conflict('a signature of the pack was deleted meanwhile');
+/** An existing signature needs no slot, so none is searched. This is the result if it is deleted before the decision. */
+const deletedMeanwhile = conflict('a signature of the pack was deleted during the import: upload the pack again');
 
 type Outcome = 'imported' | 'updated' | 'skipped';
 const outcome = (result: Outcome) => result;
 
-/** Takes a signature over from a pack. Whether it is switched on is the administrator's to say, once it is there. */
+/** Imports a signature from a pack. After that, the administrator decides whether it is enabled. */
 export const importSignature = defineCommand({
   name: 'ImportSignature',
   aggregate: signatures.aggregate,

@@ -4,7 +4,7 @@ import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { conflict } from '../../src/platform/kernel/failure.ts';
 
 interface RecordSignaturePack {
-  /** The pack's, whatever its version. */
+  /** Id of the pack's name, the same for all versions. */
   readonly nameId: string;
   readonly digest: string;
   readonly packId: string;
@@ -15,7 +15,7 @@ interface RecordSignaturePack {
   readonly skipped: number;
 }
 
-/** After its signatures: an upload that broke off half-way is no pack yet, and may simply be sent again. */
+/** Issued after the signatures of a pack. An interrupted upload is not a pack yet and can be sent again. */
 export const recordSignaturePack = defineCommand({
   name: 'RecordSignaturePack',
   aggregate: signaturePack,

@@ -4,13 +4,16 @@ import { dayOf } from '../../src/platform/kernel/read-model.ts';
 
 type RecordHeartbeat = Omit<Heartbeat, 'receivedAt'>;
 
-/** A device that has nothing new to say is heard every few seconds if it likes, and recorded this often. */
+/** Unchanged heartbeats are recorded at most this often. */
 const AT_MOST_EVERY_MS = 4 * 60_000;
 
-/** A device that has something else to say each time is heard as rarely from then on: its next sign says it again. */
+/**
+ * After this many records a day, changes are recorded as rarely as unchanged heartbeats. The next heartbeat repeats
+ * them.
+ */
 const MAX_NEWS_A_DAY = 1_000;
 
-/** A sign of life. Signs in quick succession that tell nothing new leave no trace. */
+/** Records a heartbeat. Unchanged heartbeats in quick succession are not recorded. */
 export const recordHeartbeat = defineCommand({
   name: 'RecordHeartbeat',
   aggregate: deviceDay,

@@ -8,11 +8,13 @@ interface RecordRefusal {
   readonly deviceSequence: number | null;
   readonly extensionMode: string | null;
   readonly policyVersion: string | null;
-  /** What the refused fields sounded like, without repetition: never what they were called, let alone what they held. */
+  /** The words by which refused fields were recognized, without duplicates: neither field names nor values. */
   readonly secretWords: readonly string[];
 }
 
-/** A batch from which something, or everything, was not taken. What was told of a device today is not told again. */
+/**
+ * Records that a batch was refused in whole or in part. Words already recorded for the device today are not repeated.
+ */
 export const recordRefusal = defineCommand({
   name: 'RecordRefusal',
   aggregate: deviceDay,

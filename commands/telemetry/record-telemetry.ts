@@ -6,26 +6,29 @@ import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts'
 interface RecordTelemetry {
   readonly deviceId: string;
   readonly userId: string;
-  /** The UTC day on which all of them occurred. */
+  /** The UTC day of all observations. */
   readonly day: string;
   readonly deviceSequence: number | null;
   readonly extensionMode: string | null;
   readonly policyVersion: string | null;
-  /** Admitted, and no two alike. */
+  /** Admitted and without duplicates. */
   readonly observations: readonly Observation[];
 }
 
 export interface RecordedTelemetry {
   readonly accepted: number;
   readonly duplicates: number;
-  /** Ids for which the day has no room. */
+  /** Ids beyond the limit of the day. */
   readonly refused: readonly string[];
 }
 
-/** A browser that reports this much in a day is broken or hostile; it fills memory and tables for everybody. */
+/** A browser that reports more is broken or hostile; it would fill memory and tables for all tenants. */
 const MAX_A_DAY = 100_000;
 
-/** Takes in what a device saw on one day. An observation counts once, however often and in whatever company it is sent. */
+/**
+ * Records the observations of one device on one day. Each observation counts once, however often and in whatever batch
+ * it is sent.
+ */
 export const recordTelemetry = defineCommand({
   name: 'RecordTelemetry',
   aggregate: deviceDay,

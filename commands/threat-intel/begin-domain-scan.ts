@@ -5,14 +5,17 @@ import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts'
 interface BeginDomainScan {
   readonly scanId: string;
   readonly domain: string;
-  /** Switched on, and with a key. */
+  /** The enabled services that have a key. */
   readonly services: readonly ScanService[];
 }
 
-/** Longer than any scan takes: after a crash in the middle of one, somebody else may begin again. */
+/** Longer than any scan takes: after a crash during a scan, another process may begin again. */
 const FLIGHT_MS = 60_000;
 
-/** Of any number who want to scan a domain at once, one is told to: its result names the services to ask, everybody else's none. */
+/**
+ * Starts a scan if none is in progress. Of concurrent callers only one gets services to query; the others get an empty
+ * list.
+ */
 export const beginDomainScan = defineCommand({
   name: 'BeginDomainScan',
   aggregate: domainScan,

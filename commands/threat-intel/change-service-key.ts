@@ -5,11 +5,11 @@ import type { Vault } from '../../src/platform/vault/vault.ts';
 
 interface ChangeServiceKey {
   readonly service: ScanService;
-  /** Null: there is none from now on. */
+  /** Null removes the key. */
   readonly apiKey: string | null;
 }
 
-/** The key with which a service is asked: another one, or none. */
+/** Changes or removes the API key of a service. */
 export const changeServiceKey = defineCommand({
   name: 'ChangeThreatIntelKey',
   aggregate: threatIntel,

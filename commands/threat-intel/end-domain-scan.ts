@@ -10,7 +10,10 @@ import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts'
 type Ended = Extract<DomainScanEvent, { type: 'DomainScanEnded' }>['data'];
 export type EndDomainScan = Omit<Ended, 'endedAt' | 'isMalicious'>;
 
-/** What came of a scan, the failures too. A scan whose time was up has been taken over by another, whose word counts. */
+/**
+ * Records the results and failures of a scan. A scan that exceeded its time was taken over by another scan, whose
+ * result counts.
+ */
 export const endDomainScan = defineCommand({
   name: 'EndDomainScan',
   aggregate: domainScan,
@@ -20,9 +23,9 @@ export const endDomainScan = defineCommand({
     const endedAt = new Date(now).toISOString();
     const data = withScanResults(state.data, { ...input, endedAt });
     const isMalicious = saysMalicious(data);
-    // Who visited what is no history: it is kept where an alert has to say whom it is about.
-    const asker = isMalicious ? {} : { deviceId: null, userId: null };
-    return acceptWith({ data }, [{ type: 'DomainScanEnded', data: { ...input, ...asker, endedAt, isMalicious } }]);
+    // Visits are not to be recorded: the requester is kept only if an alert must name the person.
+    const requester = isMalicious ? {} : { deviceId: null, userId: null };
+    return acceptWith({ data }, [{ type: 'DomainScanEnded', data: { ...input, ...requester, endedAt, isMalicious } }]);
   },
   freshens: ['domain_scans'],
 });

@@ -3,11 +3,11 @@ import { threatIntel, threatIntelStream, threatIntelView } from '../../src/conte
 import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
 
 interface SwitchServices {
-  /** What is left out stays. */
+  /** Omitted services keep their value. */
   readonly enabled: Partial<Record<ScanService, boolean | undefined>>;
 }
 
-/** A service may be switched on before it has a key: it is passed over until then (choice OP-124). */
+/** A service may be enabled before it has a key; until then it is skipped (choice OP-124). */
 export const switchServices = defineCommand({
   name: 'SwitchThreatIntelServices',
   aggregate: threatIntel,

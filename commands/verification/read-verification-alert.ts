@@ -4,11 +4,11 @@ import { notFound } from '../../src/platform/kernel/failure.ts';
 
 interface ReadVerificationAlert {
   readonly alertId: string;
-  /** Whom the alert is about: it stands in that employee's stream. */
+  /** The employee whom the alert is about: the alert is on that employee's stream. */
   readonly userId: string;
 }
 
-/** Marks an alert as read; what is read stays so, with its first time. */
+/** Marks an alert as read. Marking it again keeps the first time. */
 export const readVerificationAlert = defineCommand({
   name: 'ReadVerificationAlert',
   aggregate: verification,

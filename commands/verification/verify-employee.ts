@@ -20,13 +20,13 @@ interface VerifyEmployee {
   readonly code: string;
 }
 
-/** Whose codes they are, and how often that person became inactive. */
+/** The owner of the codes, and how often that person became inactive. */
 interface CodeHolder {
   readonly userId: string;
   readonly deactivations: number;
 }
 
-/** What checking a code needs of the write side. */
+/** The write-side ports that checking a code needs. */
 export interface VerificationPorts {
   readonly aggregates: AggregateReader;
   readonly verificationCodes: {
@@ -37,17 +37,17 @@ export interface VerificationPorts {
 
 interface Facts {
   readonly isRight: boolean;
-  /** Of a right one-time code; a daily code has none. */
+  /** The time step of a correct one-time code; null for a daily code. */
   readonly step: number | null;
 }
 
-/** `limited`: nothing was looked at. An answer rather than a failure, since a refusal is written down too. */
+/** `limited`: the code was not checked. This is a result and not a failure, because a refusal is recorded, too. */
 export type VerificationOutcome =
   { readonly kind: 'valid' | 'invalid'; readonly at: string } | { readonly kind: 'limited'; readonly seconds: number };
 
 /**
- * One try at a code. Limit, single use and outcome are decided in one append to the employee's stream: of any number of
- * simultaneous tries no more are answered than the limit allows, and a one-time code is right once.
+ * Checks a code. Limit, single use and outcome are decided in one append to the employee's stream. So concurrent
+ * attempts cannot exceed the limit, and a one-time code is accepted once.
  */
 export const verifyEmployee = defineCommand({
   name: 'VerifyEmployee',
@@ -60,7 +60,8 @@ export const verifyEmployee = defineCommand({
   ) => {
     const known = await aggregates.load(employee, employeeStream(tenantId, userId));
     if (known.status !== 'present') return notFound();
-    // No code of an inactive person is right. The try counts: somebody may be posing as a colleague who has left.
+    // Codes of inactive people are never valid. The attempt still counts: an attacker may be impersonating a former
+    // colleague.
     if (!isEmployed(known)) return { isRight: false, step: null };
     const person = { userId, deactivations: known.deactivations };
     if (method === 'daily_code')
@@ -105,7 +106,7 @@ export const verifyEmployee = defineCommand({
 const answer = (verdict: VerificationOutcome, events: readonly EventOf<typeof verificationEvents>[]) =>
   acceptWith(verdict, events);
 
-/** Another id than the try's, and the same on every retry of the decision. */
+/** Differs from the id of the attempt, and is the same on every retry of the decision. */
 function alertIdOf(verificationId: string): string {
   const octets = Buffer.from(verificationId.replaceAll('-', ''), 'hex');
   return uuidOf(octets.reverse());

@@ -7,8 +7,8 @@ const columns = { alert_id: id, user_id: nullable(id), url: text };
 export type AlertAddressRow = Row<{ columns: typeof columns }>;
 
 /**
- * The page behind an alert. It says where a person was, so it stands apart from the alert: when the person is erased it
- * goes, and the alert stays.
+ * The URL of an alert. It reveals where a person was, so it has its own table: an erasure deletes it, and the alert
+ * stays.
  */
 export const alertAddresses = defineReadModel({
   name: 'alert_addresses',

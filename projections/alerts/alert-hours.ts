@@ -11,7 +11,7 @@ const figures = {
   acknowledged: integer,
   resolved: integer,
   false_positive: integer,
-  /** From being raised to being acknowledged, over those that are. */
+  /** Total time from raising to acknowledgement, over the acknowledged alerts. */
   acknowledge_ms: bigint,
   resolve_ms: bigint,
 };
@@ -24,10 +24,10 @@ export const noFigures = Object.fromEntries(names.map((name) => [name, 0])) as u
 export const sumAlertFigures = (a: AlertFigures, b: AlertFigures, sign = 1): AlertFigures =>
   Object.fromEntries(names.map((name) => [name, a[name] + sign * b[name]])) as unknown as AlertFigures;
 
-/** Clocks of two nodes may disagree; nobody acknowledges before an alert is raised. */
+/** Never negative, although the clocks of two nodes may disagree. */
 const between = (from: string, to: string): number => Math.max(0, Date.parse(to) - Date.parse(from));
 
-/** What one alert adds to the figures of the hour in which it was raised. */
+/** The contribution of one alert to the hour in which it was raised. */
 const shareOf = ({ raisedAt, severity, status, acknowledgedAt, resolvedAt }: TriageState): AlertFigures => ({
   ...noFigures,
   raised: 1,
@@ -58,7 +58,7 @@ const moved = ({ was, is }: TriageMove) =>
       }
     : [];
 
-/** A tenant's alerts by the UTC hour in which they were raised, and what has become of them since (choices OP-082, OP-084). */
+/** A tenant's alerts by the UTC hour in which they were raised, with their current state (choices OP-082, OP-084). */
 export const alertHours = defineReadModel({
   name: 'alert_hours',
   version: 1,

@@ -52,13 +52,16 @@ const columns = {
 export type AlertRow = Row<{ columns: typeof columns }>;
 
 type Fold = (row: AlertRow) => AlertRow;
-/** A change to an alert that is there; for one that is not, nothing. */
+/** Changes an existing alert; does nothing if there is none. */
 const change = (alertId: string, fold: Fold) => ({
   key: { alert_id: alertId },
   fold: (row: AlertRow | undefined) => row && fold(row),
 });
 
-/** The alert list and the alert itself, as `GET /alerts` and `GET /alerts/{alertID}` show them. An alert about somebody goes with them; the figures keep it. */
+/**
+ * The alerts of `GET /alerts` and `GET /alerts/{alertID}`. An erasure deletes the person's alerts; the figures keep
+ * counting them.
+ */
 export const alerts = defineReadModel({
   name: 'alerts',
   version: 3,

@@ -13,7 +13,7 @@ import {
 const columns = { day, alert_type: text as Column<AlertType>, severity: text as Column<Severity>, raised: bigint };
 export type AlertDailyRow = Row<{ columns: typeof columns }>;
 
-/** Alerts by the UTC day on which they were raised, with the severity that they were raised with. Repeats are no new alerts. */
+/** Alerts by the UTC day on which they were raised, with their original severity. Repetitions are not counted. */
 export const alertDaily = defineReadModel({
   name: 'alert_daily',
   version: 1,

@@ -4,7 +4,7 @@ import { day, defineReadModel, id, nullable, text, timestamp, type Row } from '.
 const columns = { day, device_id: id, policy_version: nullable(text), received_at: timestamp };
 export type DevicePolicyDailyRow = Row<{ columns: typeof columns }>;
 
-/** By which policies a device worked when it was last heard of on a UTC day. */
+/** The policy version of a device at its last heartbeat of a UTC day. */
 export const devicePolicyDaily = defineReadModel({
   name: 'device_policy_daily',
   version: 1,

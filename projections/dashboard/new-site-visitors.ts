@@ -6,7 +6,7 @@ import { dayOfObservation } from './user-daily.ts';
 const columns = { day, domain: text, user_id: id };
 export type NewSiteVisitorRow = Row<{ columns: typeof columns }>;
 
-/** To whom a host was new on which day. */
+/** The people for whom a host was new, by day. */
 export const newSiteVisitors = defineReadModel({
   name: 'new_site_visitors',
   version: 1,

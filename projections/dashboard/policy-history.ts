@@ -3,7 +3,7 @@ import type { RecordedEvent } from '../../src/platform/kernel/event.ts';
 import { dayOf, defineReadModel, id, integer, json, type Row } from '../../src/platform/kernel/read-model.ts';
 import { extensionConfigFamilies, extensionConfigEventTypes } from '../../src/contexts/extension-config-sources.ts';
 
-/** The number of changes by then: what stands behind `policyVersion`, as in `policy_versions`. */
+/** The number of changes at the end of the day: the number in `policyVersion`, as in `policy_versions`. */
 type DayEnd = readonly [day: string, changes: number];
 type PolicyChange = readonly [policyId: string, changes: number];
 
@@ -13,7 +13,9 @@ export type PolicyHistoryRow = Row<{ columns: typeof columns }>;
 const MAX_DAYS = 100;
 const MAX_POLICIES = 2_000;
 
-/** Which version of the policies a day ended with, and with which one each policy last changed. One row a tenant. */
+/**
+ * The policy version at the end of each day, and the version with which each policy last changed. One row per tenant.
+ */
 export const policyHistory = defineReadModel({
   name: 'policy_history',
   version: 4,

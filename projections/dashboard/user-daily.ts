@@ -6,7 +6,7 @@ import { bigint, day, defineReadModel, id, type Row } from '../../src/platform/k
 const columns = { day, user_id: id, observations: bigint, new_sites: bigint, warnings: bigint, blocks: bigint };
 export type UserDailyRow = Row<{ columns: typeof columns }>;
 
-/** What a person's browsers reported of a UTC day: the top lists are sums over at most ninety of these rows a person. */
+/** Counters of a person's browsers by UTC day. Top lists sum at most ninety rows per person. */
 export const userDaily = defineReadModel({
   name: 'user_daily',
   version: 1,

@@ -4,7 +4,10 @@ import { defineReadModel, id, text, type Row } from '../../src/platform/kernel/r
 const columns = { access_key_digest: text, tenant: id, device_id: id };
 export type AgentKeyRow = Row<{ columns: typeof columns }>;
 
-/** Whose an agent's access key is (choice OP-173): it names no tenant itself. Whether it is still good says the device's own stream. */
+/**
+ * Maps an agent's access key to tenant and device (choice OP-173), because the key names no tenant. The device's own
+ * stream decides whether it is still valid.
+ */
 export const agentKeys = defineReadModel({
   name: 'agent_keys',
   version: 1,

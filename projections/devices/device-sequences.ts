@@ -47,7 +47,7 @@ const forgotten = ({ data: { deviceId } }: { data: { deviceId: string } }) => ({
   fold: () => undefined,
 });
 
-/** Which of its batches a device counted and this house never got: telemetry that was lost, or held back. */
+/** Batches that a device counted but that never arrived: lost or withheld telemetry. */
 export const deviceSequences = defineReadModel({
   name: 'device_sequences',
   version: 2,
@@ -59,7 +59,7 @@ export const deviceSequences = defineReadModel({
   on: {
     TelemetryRecorded: heard,
     TelemetryRefused: heard,
-    // A fresh start counts afresh.
+    // Re-enrollment restarts the count.
     DeviceEnrolled: forgotten,
     DeviceDeleted: forgotten,
     EmployeeErased: ({ data: { userId } }) => ({ purge: { user_id: userId } }),

@@ -26,23 +26,23 @@ const columns = {
   os_version: nullable(text),
   extension_version: nullable(text),
   agent_version: nullable(text),
-  /** Never `stale`: that is a matter of the clock, so the queries say it, from `last_seen_at`. */
+  /** Never `stale`: that depends on the current time, so queries compute it from `last_seen_at`. */
   status: text as Column<Exclude<DeviceStatus, 'stale'>>,
   certificate_serial: nullable(text),
   certificate_expires_at: nullable(timestamp),
   enrolled_at: timestamp,
-  /** The last sign of life after the enrollment: heartbeats fold into it. Null: none yet. */
+  /** Time of the last heartbeat after the enrollment. Null: none yet. */
   last_seen_at: nullable(timestamp),
-  /** The policies that the extension said it works by. */
+  /** The policy version that the extension reported. */
   policy_version: nullable(text),
   wipe_requested_at: nullable(timestamp),
-  /** When the device was first told. */
+  /** Time of the first delivery to the device. */
   wipe_delivered_at: nullable(timestamp),
   wiped_at: nullable(timestamp),
   revoked_at: nullable(timestamp),
   stale_alerts_silenced: flag,
   stale_alerts_silenced_until: nullable(timestamp),
-  /** The device that had this fingerprint already. */
+  /** The other device that already had this fingerprint. */
   beside_device_id: nullable(id),
   enrollment_confirmed: flag,
   reenrollment_allowed: flag,
@@ -51,13 +51,13 @@ const columns = {
 };
 export type DeviceRow = Row<{ columns: typeof columns }>;
 
-/** A change to a device that is there; for one that was deleted, nothing. */
+/** Changes an existing device; does nothing for a deleted one. */
 const change = (deviceId: string, fold: (row: DeviceRow) => DeviceRow) => ({
   key: { device_id: deviceId },
   fold: (row: DeviceRow | undefined) => row && fold(row),
 });
 
-/** What stays of a device that enrolls again. */
+/** The columns that a re-enrollment keeps. */
 const keptByEnrolling = (row: DeviceRow | undefined, enrolledAt: string) => ({
   last_seen_at: row?.last_seen_at ?? null,
   stale_alerts_silenced: row?.stale_alerts_silenced ?? false,
@@ -65,13 +65,13 @@ const keptByEnrolling = (row: DeviceRow | undefined, enrolledAt: string) => ({
   created_at: row?.created_at ?? enrolledAt,
 });
 
-/** A wipe that was asked for outlasts an enrollment, and is delivered again. */
+/** A pending wipe survives a re-enrollment and is delivered again. */
 const pendingWipe = (row: DeviceRow | undefined, wipeId: string | null) =>
   wipeId === null
     ? ({ status: 'active', wipe_requested_at: null } as const)
     : ({ status: 'wipe_pending', wipe_requested_at: row?.wipe_requested_at ?? null } as const);
 
-/** The device list and the device itself, as `GET /devices` and `GET /devices/{deviceID}` show them. */
+/** The devices of `GET /devices` and `GET /devices/{deviceID}`. */
 export const devices = defineReadModel({
   name: 'devices',
   version: 3,
@@ -85,11 +85,11 @@ export const devices = defineReadModel({
   ],
   families: [deviceEvents, telemetryEvents, employeeEvents],
   on: {
-    // Enrolling again is a fresh start of the same device, except for a wipe that is still pending.
+    // Re-enrollment resets the device, except for a pending wipe.
     DeviceEnrolled: (event) => ({
       key: { device_id: event.data.deviceId },
       fold: (row) => {
-        // Of somebody who was erased nothing is left to show.
+        // The person was erased: there is nothing to show.
         if (event.data.deviceFingerprint === ERASED) return undefined;
         const {
           deviceId,
@@ -146,7 +146,7 @@ export const devices = defineReadModel({
       change(event.data.deviceId, (row) => ({
         ...row,
         status: row.status === 'wiped' ? 'wiped' : 'revoked',
-        // The name of somebody's computer goes with the person, live as after a rebuild.
+        // The computer's name is removed with the person, so that live and rebuilt rows agree.
         hostname: event.data.reason === 'user_deleted' ? null : row.hostname,
         revoked_at: row.revoked_at ?? at(event),
         reenrollment_allowed: false,
@@ -177,7 +177,7 @@ export const devices = defineReadModel({
         stale_alerts_silenced_until: event.data.until,
         updated_at: at(event),
       })),
-    // By our clock, and never backwards.
+    // Server time, never moving backwards.
     DeviceHeartbeatRecorded: (event) =>
       change(event.data.deviceId, (row) => ({
         ...row,

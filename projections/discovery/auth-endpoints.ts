@@ -27,7 +27,7 @@ const columns = {
   auth_endpoint_id: id,
   site: text,
   provider: text as Column<IdentityProvider>,
-  /** When a browser last named a provider; null where the host itself says it, or nobody did. */
+  /** When a browser last named a provider; null if the host itself determines it, or if none was named. */
   provider_named_at: nullable(timestamp),
   /** See `methodsOf`. */
   methods: integer,
@@ -39,7 +39,7 @@ const columns = {
 };
 export type AuthEndpointRow = Row<{ columns: typeof columns }>;
 
-/** Hosts at which people sign in: where a password was entered or a sign-in was seen. */
+/** Sign-in hosts: a password was entered there, or a sign-in was seen. */
 export const authEndpoints = defineReadModel({
   name: 'auth_endpoints',
   version: 2,
@@ -109,7 +109,7 @@ function signedIn(row: AuthEndpointRow, signIns: readonly Observation[]): AuthEn
   return next;
 }
 
-/** The provider that was named last stands; of two at once always the same one. */
+/** The last named provider wins; ties are broken deterministically. */
 const isNewer = (
   at: string,
   named: IdentityProvider,

@@ -21,7 +21,10 @@ const columns = {
 };
 export type EndpointClassificationRow = Row<{ columns: typeof columns }>;
 
-/** What analysts said about hosts. Apart from what browsers report, so that whoever says it sees it at once, however much is reported. */
+/**
+ * Classifications by analysts. Kept apart from telemetry, so that analysts see their change at once, however much
+ * telemetry arrives.
+ */
 export const endpointClassifications = defineReadModel({
   name: 'endpoint_classifications',
   version: 1,

@@ -8,8 +8,8 @@ const columns = { domain: text, user_id: id, url: text, title: nullable(text), s
 export type EndpointPageRow = Row<{ columns: typeof columns }>;
 
 /**
- * The page that stands for a host: its shortest address, which says what the host is and least of all what somebody read
- * there. Pages are a person's, so when that person goes this one goes, and the next visit puts another there.
+ * The page that represents a host: its shortest address, which reveals least about what a person read there. The page
+ * belongs to a person: deleting or erasing the person deletes it, and the next visit sets another.
  */
 export const endpointPages = defineReadModel({
   name: 'endpoint_pages',
@@ -38,13 +38,16 @@ const pagesOf = ({ domain, observations }: HostSightings, userId: string): Endpo
     return [{ domain, user_id: userId, url: withoutQuery(one.url), title: one.title, seen_at: one.occurredAt }];
   });
 
-/** What stands behind `?` or `#` says what somebody did. */
+/** Query and fragment reveal what the person did. */
 const withoutQuery = (url: string): string => url.split(/[?#]/, 1)[0]!;
 
 const bestOf = (pages: readonly EndpointPageRow[]): EndpointPageRow | undefined =>
   pages.reduce<EndpointPageRow | undefined>(better, undefined);
 
-/** The shorter address; of equally short ones the later visit; then any order that is always the same. Answers the old row where nothing shows. */
+/**
+ * Prefers the shorter address, then the later visit, then a fixed order. Returns the old row if nothing visible
+ * changes.
+ */
 function better(row: EndpointPageRow | undefined, page: EndpointPageRow): EndpointPageRow {
   if (!row) return page;
   const order =

@@ -7,7 +7,10 @@ import { defineReadModel, text, type Row } from '../../src/platform/kernel/read-
 const columns = { name: text, domain: text };
 export type EndpointTechnologyRow = Row<{ columns: typeof columns }>;
 
-/** Which hosts run a technology. A row is written once and never again, so that counting hosts is free while visits go on. */
+/**
+ * The hosts that run a technology. Rows are written once and never updated, so that counting stays cheap while visits
+ * continue.
+ */
 export const endpointTechnologies = defineReadModel({
   name: 'endpoint_technologies',
   version: 2,

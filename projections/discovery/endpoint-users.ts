@@ -35,7 +35,7 @@ export type EndpointUserRow = Row<{ columns: typeof columns }>;
 
 const MAX_CREDENTIALS = 100;
 
-/** Who was seen on which host: a row for each of them, so that people are counted by counting rows of an index. */
+/** The people seen on each host, one row per pair, so that people are counted in an index. */
 export const endpointUsers = defineReadModel({
   name: 'endpoint_users',
   version: 1,
@@ -101,5 +101,5 @@ function seenAgain(
   };
 }
 
-/** What makes a host one at which people sign in. */
+/** Whether an observation makes its host a sign-in host. */
 export const isSignIn = ({ kind }: Observation): boolean => kind === 'auth_flow' || kind === 'credential_attempt';

@@ -14,7 +14,7 @@ import {
   type Row,
 } from '../../src/platform/kernel/read-model.ts';
 
-/** As fingerprinted last, and in how many of the visits that fingerprinted anything. */
+/** The last fingerprint, and the number of fingerprinted visits with this technology. */
 type Technology = readonly [name: string, version: string | null, versionSeenAt: string, visits: number];
 
 const columns = {
@@ -23,7 +23,7 @@ const columns = {
   site: text,
   technologies: json<readonly Technology[]>(),
   fingerprinted_visits: bigint,
-  /** A browser took it for a malicious domain. */
+  /** A browser reported it as a malicious domain. */
   reported_malicious: flag,
   observations: bigint,
   first_seen_at: timestamp,
@@ -31,10 +31,13 @@ const columns = {
 };
 export type EndpointRow = Row<{ columns: typeof columns }>;
 
-/** A site that names a new technology on every visit is not to slow down the counting for everybody else. */
+/** Limits a site that names a new technology on every visit, so that it does not slow down counting for others. */
 export const MAX_TECHNOLOGIES_PER_ENDPOINT = 40;
 
-/** Hosts that browsers were on, one row each, counted as they are seen. Nothing in it is a person's: pages and people stand apart. */
+/**
+ * Hosts visited by browsers, one row each, counted on arrival. Contains no personal data: pages and people have their
+ * own tables.
+ */
 export const endpoints = defineReadModel({
   name: 'endpoints',
   version: 2,
@@ -99,7 +102,10 @@ function seenAgain(row: EndpointRow, { observations, firstSeenAt, lastSeenAt }: 
   };
 }
 
-/** The version that was seen last stands; of two at once the greater, so that order leaves no trace. A visit that names none changes none. */
+/**
+ * The last seen version wins; of two at the same time the greater one, so that order does not matter. A visit without a
+ * version changes none.
+ */
 function foundAgain(known: Technology | undefined, name: string, version: string | null, seenAt: string): Technology {
   if (!known) return [name, version, seenAt, 1];
   const [, knownVersion, knownAt, visits] = known;

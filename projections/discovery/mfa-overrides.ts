@@ -5,7 +5,7 @@ import { defineReadModel, id, text, type Column, type Row } from '../../src/plat
 const columns = { auth_endpoint_id: id, domain: text, mfa_override: text as Column<MfaOverride> };
 export type MfaOverrideRow = Row<{ columns: typeof columns }>;
 
-/** Hosts of which an analyst knows better than browsers whether they ask for a second factor. */
+/** Hosts whose detected second factor an analyst has overridden. */
 export const mfaOverrides = defineReadModel({
   name: 'mfa_overrides',
   version: 1,

@@ -17,7 +17,7 @@ export type RelyingPartyRow = Row<{ columns: typeof columns }>;
 
 type AuthFlow = ObservationOf<'auth_flow'>;
 
-/** Who used which host to sign in to what. */
+/** The people who signed in to a relying party through a host. */
 export const relyingParties = defineReadModel({
   name: 'relying_parties',
   version: 1,
@@ -45,7 +45,7 @@ export const relyingParties = defineReadModel({
   },
 });
 
-/** Mostly a host; otherwise whatever the provider calls it. */
+/** Usually a host; otherwise the provider's name for it. */
 const partyOf = ({ relyingParty }: AuthFlow): string => hostName(relyingParty ?? '') ?? relyingParty?.trim() ?? '';
 
 function used(

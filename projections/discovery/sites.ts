@@ -28,13 +28,13 @@ const columns = {
   site: text,
   credential_attempts: bigint,
   breached_attempts: bigint,
-  /** A password was entered here; whose, is in tables of their own (`credential_uses`). */
+  /** A password was entered here; `credential_uses` has the details. */
   has_credentials: flag,
   mfa_sign_ins: bigint,
   warnings: bigint,
   blocks: bigint,
   dangers: bigint,
-  /** Hosts about which somebody decided something. */
+  /** Hosts with a decision by an analyst. */
   marks: json<readonly Mark[]>(),
   risk_factors: json<readonly RiskFactor[]>(),
   risk_score: integer,
@@ -46,7 +46,7 @@ type Counters = Omit<SiteRow, 'risk_factors' | 'risk_score'>;
 
 const MAX_MARKS = 500;
 
-/** The attack surface by registrable domain, with its risk as it stands: the riskiest are the head of an index. */
+/** The attack surface by registrable domain, with the current risk. An index lists the riskiest first. */
 export const sites = defineReadModel({
   name: 'sites',
   version: 3,

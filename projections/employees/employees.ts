@@ -32,7 +32,7 @@ const columns = {
 };
 export type EmployeeRow = Row<{ columns: typeof columns }>;
 
-/** Choice OP-061: pending is who has not enrolled yet, and who is not known yet. */
+/** Choice OP-061: `pending` means not enrolled yet, or a placeholder. */
 const withStatus = (row: Omit<EmployeeRow, 'status'>): EmployeeRow => {
   const known = row.has_enrolled && !row.is_placeholder;
   return { ...row, status: !row.is_active ? 'inactive' : known ? 'active' : 'pending' };
@@ -43,7 +43,7 @@ const change = (userId: string, fold: (row: EmployeeRow) => EmployeeRow | undefi
   fold: (row: EmployeeRow | undefined) => row && fold(row),
 });
 
-/** Employees as `GET /users` shows them, and the names behind everything that a user id stands for. */
+/** The employees of `GET /users`, and the names for all user ids. */
 export const employees = defineReadModel({
   name: 'employees',
   version: 1,
@@ -63,7 +63,7 @@ export const employees = defineReadModel({
       fold: () => {
         const { userId, email, displayName, department, jobTitle, externalId, source, isActive, isPlaceholder } =
           event.data;
-        // Of somebody who is erased further on there was nothing to show.
+        // The person is erased later in the log: there is nothing to show.
         if (email === ERASED) return undefined;
         return withStatus({
           user_id: userId,
@@ -75,7 +75,7 @@ export const employees = defineReadModel({
           external_id: externalId,
           is_placeholder: isPlaceholder,
           is_active: isActive,
-          // A placeholder comes of an enrollment, which stands in the feed before it.
+          // A placeholder is created by an enrollment that precedes it in the log.
           has_enrolled: isPlaceholder,
           risk_score: 0,
           created_at: at(event),

@@ -13,12 +13,12 @@ export interface KnownAgentSecret {
   readonly secretId: string;
   readonly issuedAt: string;
   readonly issuedBy: string | null;
-  /** ISO 8601; null: until another is issued, or it is removed. */
+  /** ISO 8601. Null: valid until another is issued or it is removed. */
   readonly validUntil: string | null;
 }
 
 const columns = {
-  /** A tenant has one row. */
+  /** Each tenant has one row. */
   role: text as Column<'agents'>,
   secrets: json<readonly KnownAgentSecret[]>(),
   last_rotated_at: timestamp,
@@ -27,7 +27,7 @@ export type AgentSecretsRow = Row<{ columns: typeof columns }>;
 
 const agents = { role: 'agents' as const };
 
-/** Which secrets of agents are valid, and since when. Nothing here lets anybody enroll. */
+/** The valid agent secrets and their dates. Nothing here allows an enrollment. */
 export const agentSecretsModel = defineReadModel({
   name: 'agent_secrets',
   version: 1,

@@ -7,9 +7,9 @@ const columns = {
   issued_at: timestamp,
   issued_by: nullable(id),
   expires_at: timestamp,
-  /** The employee whose browser it enrolls; null: a placeholder's. */
+  /** The employee whose browser it enrolls; null: it enrolls a placeholder. */
   user_id: nullable(id),
-  /** Tokens that were issued together. */
+  /** Common id of tokens that were issued together. */
   batch_id: nullable(id),
   used_at: nullable(timestamp),
   device_id: nullable(id),
@@ -18,7 +18,7 @@ const columns = {
 };
 export type EnrollmentTokenRow = Row<{ columns: typeof columns }>;
 
-/** Every token, and what became of it. Nothing here lets anybody enroll. */
+/** All tokens and their state. Nothing here allows an enrollment. */
 export const enrollmentTokens = defineReadModel({
   name: 'enrollment_tokens',
   version: 2,

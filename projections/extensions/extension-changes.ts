@@ -27,7 +27,7 @@ const columns = {
 };
 export type ExtensionChangeRow = Row<{ columns: typeof columns }>;
 
-/** What happened to extensions, as browsers told it, until retention removes it (choice OP-122). */
+/** Changes of extensions as reported by browsers, until retention removes them (choice OP-122). */
 export const extensionChanges = defineReadModel({
   name: 'extension_changes',
   version: 1,
@@ -47,7 +47,7 @@ export const extensionChanges = defineReadModel({
         .filter((observation) => observation.kind === 'extension_event')
         .map(({ eventId, extensionId, change, name, version, permissions, occurredAt }) => ({
           key: { event_id: eventId },
-          // An id that is used again on another day is the device's mistake; the first use stands.
+          // The device reused an id on another day: the first use wins.
           fold: (row: ExtensionChangeRow | undefined): ExtensionChangeRow =>
             row ?? {
               event_id: eventId,

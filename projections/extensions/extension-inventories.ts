@@ -7,7 +7,7 @@ import { defineReadModel, id, text, type Row } from '../../src/platform/kernel/r
 const columns = { device_id: id, user_id: id, stamp: text };
 export type ExtensionInventoryRow = Row<{ columns: typeof columns }>;
 
-/** The latest inventory of each browser, of each person who had it: what was told before it and is not in it is gone. */
+/** The latest inventory of each browser and user: extensions reported earlier and missing in it are gone. */
 export const extensionInventories = defineReadModel({
   name: 'extension_inventories',
   version: 1,

@@ -20,7 +20,7 @@ import {
   type Row,
 } from '../../src/platform/kernel/read-model.ts';
 
-type Spoken = keyof ReportedAttributes;
+type AttributeName = keyof ReportedAttributes;
 
 const columns = {
   device_id: id,
@@ -34,20 +34,20 @@ const columns = {
   risk: integer,
   is_enabled: flag,
   is_removed: flag,
-  /** Stamp of the report by which it is there or removed. */
+  /** Stamp of the report that determined `is_removed`. */
   told: text,
-  /** Of each column the stamp of the report that it is from. */
-  stamps: json<Readonly<Partial<Record<Spoken, string>>>>(),
-  /** Null as long as it was only told of as removed. */
+  /** For each column, the stamp of its report. */
+  stamps: json<Readonly<Partial<Record<AttributeName, string>>>>(),
+  /** Null while only its removal was reported. */
   first_seen_at: nullable(timestamp),
   last_seen_at: nullable(timestamp),
 };
 export type InstalledExtensionRow = Row<{ columns: typeof columns }>;
 
 /**
- * What each browser said of each extension: a row for each pair, of which every column is from the latest report that speaks
- * of it. So the rows are a function of what was reported, not of the order in which it came. Which of these are there now is
- * asked together with the browser's latest inventory and with the device (`queries/extensions/current-installations.ts`).
+ * The reported state of each extension in each browser. Every column comes from the latest report that contains it, so
+ * the rows do not depend on the order of reports. Which extensions are installed now is computed with the browser's
+ * latest inventory and the device (`queries/extensions/current-installations.ts`).
  */
 export const installedExtensions = defineReadModel({
   name: 'installed_extensions',
@@ -89,21 +89,21 @@ const neverSeen = (
 });
 
 function seenAgain(row: InstalledExtensionRow, { stamp, occurredAt, says }: ExtensionSighting): InstalledExtensionRow {
-  const news = (Object.keys(says) as Spoken[]).filter((name) => stamp > (row.stamps[name] ?? ''));
-  const take = <Value>(name: Spoken, said: Value | undefined, known: Value): Value =>
-    said !== undefined && news.includes(name) ? said : known;
-  const permissions = take('permissions', says.permissions, row.permissions);
+  const updated = (Object.keys(says) as AttributeName[]).filter((name) => stamp > (row.stamps[name] ?? ''));
+  const newer = <Value>(name: AttributeName, reported: Value | undefined, known: Value): Value =>
+    reported !== undefined && updated.includes(name) ? reported : known;
+  const permissions = newer('permissions', says.permissions, row.permissions);
   return {
     ...row,
-    name: take('name', says.name, row.name),
-    version: take('version', says.version, row.version),
-    publisher: take('publisher', says.publisher, row.publisher),
+    name: newer('name', says.name, row.name),
+    version: newer('version', says.version, row.version),
+    publisher: newer('publisher', says.publisher, row.publisher),
     permissions,
     risk: permissions === row.permissions ? row.risk : rankOf(riskOf(permissions)),
-    is_enabled: take('isEnabled', says.isEnabled, row.is_enabled),
-    is_removed: take('isRemoved', says.isRemoved, row.is_removed),
-    told: take('isRemoved', stamp, row.told),
-    stamps: { ...row.stamps, ...Object.fromEntries(news.map((name) => [name, stamp])) },
+    is_enabled: newer('isEnabled', says.isEnabled, row.is_enabled),
+    is_removed: newer('isRemoved', says.isRemoved, row.is_removed),
+    told: newer('isRemoved', stamp, row.told),
+    stamps: { ...row.stamps, ...Object.fromEntries(updated.map((name) => [name, stamp])) },
     ...(says.isRemoved ? {} : seenAt(row, occurredAt)),
   };
 }

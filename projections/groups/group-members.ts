@@ -5,7 +5,7 @@ import { at, defineReadModel, id, timestamp, type Row } from '../../src/platform
 const columns = { group_id: id, user_id: id, added_at: timestamp };
 export type GroupMemberRow = Row<{ columns: typeof columns }>;
 
-/** Who is in which group. Whoever is deleted is in none. */
+/** The members of each group. Deleted employees are in none. */
 export const groupMembers = defineReadModel({
   name: 'group_members',
   version: 1,

@@ -21,7 +21,7 @@ const columns = {
 };
 export type GroupRow = Row<{ columns: typeof columns }>;
 
-/** The groups themselves. Who is in them and which policies they have stands in other tables. */
+/** The groups. Members and policies are in other tables. */
 export const groups = defineReadModel({
   name: 'groups',
   version: 1,

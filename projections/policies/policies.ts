@@ -38,7 +38,7 @@ const contentColumns = ({ policyId, name, description, priority, isEnabled, rule
   group_ids: groupIds,
 });
 
-/** Policies as admins see them, and as extensions get those that are enabled. */
+/** All policies. Admins see them all; extensions get the enabled ones. */
 export const policies = defineReadModel({
   name: 'policies',
   version: 1,

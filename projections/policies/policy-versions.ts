@@ -14,7 +14,9 @@ const changed = (event: RecordedEvent) => ({
   }),
 });
 
-/** How often what a tenant's extensions are told has changed: the number behind `policyVersion`, one row a tenant. */
+/**
+ * How often the configuration of a tenant's extensions has changed: the number in `policyVersion`. One row per tenant.
+ */
 export const policyVersions = defineReadModel({
   name: 'policy_versions',
   version: 5,

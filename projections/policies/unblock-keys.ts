@@ -6,7 +6,7 @@ import { at, defineReadModel, id, nullable, text, timestamp, type Row } from '..
 const columns = {
   unblock_key_id: id,
   domain: text,
-  /** Whose it is, also where it was made for a device. */
+  /** The person of the key, also if it was created for a device. */
   person_id: nullable(id),
   user_id: nullable(id),
   device_id: nullable(id),
@@ -18,7 +18,7 @@ const columns = {
 };
 export type UnblockKeyRow = Row<{ columns: typeof columns }>;
 
-/** Which keys were given out, to whom and why. Nothing here opens anything. */
+/** The unblock keys that were created, for whom and why. Contains no keys. */
 export const unblockKeys = defineReadModel({
   name: 'unblock_keys',
   version: 2,

@@ -30,7 +30,7 @@ const columns = {
 };
 export type ScreenshotRow = Row<{ columns: typeof columns }>;
 
-/** Which screenshots there are. They go with their person, and with the events of their day. */
+/** All screenshots. Rows are deleted with their person, and by retention with their day. */
 export const screenshots = defineReadModel({
   name: 'screenshots',
   version: 1,
@@ -45,7 +45,7 @@ export const screenshots = defineReadModel({
       fold: (row: ScreenshotRow | undefined) => {
         const { screenshotId, eventId, userId, deviceId, origin, capturedAt, mediaType, width, height, bytes } =
           event.data;
-        // Of somebody who was erased nothing is left to show.
+        // The person was erased: there is nothing to show.
         if (row || origin === ERASED) return row;
         return {
           screenshot_id: screenshotId,

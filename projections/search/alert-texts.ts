@@ -6,7 +6,10 @@ import { at, defineReadModel, id, nullable, text, timestamp, type Row } from '..
 const columns = { alert_id: id, user_id: nullable(id), body: text, raised_at: timestamp };
 export type AlertTextRow = Row<{ columns: typeof columns }>;
 
-/** The words of an alert. They never change, so what is done about alerts never touches the index over them. They go with the person whom the alert is about. */
+/**
+ * The searchable text of an alert. It never changes, so triage never updates its index. An erasure of the person
+ * deletes it.
+ */
 export const alertTexts = defineReadModel({
   name: 'alert_texts',
   version: 2,

@@ -4,7 +4,7 @@ import { at, defineReadModel, id, json, timestamp, type Row } from '../../src/pl
 const columns = { id, severities: json<AlertSeverityState['severities']>(), updated_at: timestamp };
 export type AlertSeveritiesRow = Row<{ columns: typeof columns }>;
 
-/** What a tenant has set, one row a tenant: types that were never set are not in it. */
+/** The severities that a tenant has set, one row per tenant, without types that were never set. */
 export const alertSeverities = defineReadModel({
   name: 'alert_severities',
   version: 1,

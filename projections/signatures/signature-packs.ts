@@ -20,7 +20,7 @@ const columns = {
 };
 export type SignaturePackRow = Row<{ columns: typeof columns }>;
 
-/** Every pack that was uploaded: `GET /signatures/packs`. */
+/** All uploaded packs: `GET /signatures/packs`. */
 export const signaturePacks = defineReadModel({
   name: 'signature_packs',
   version: 1,

@@ -15,17 +15,19 @@ const columns = {
   breached_count: integer,
   last_activity_at: timestamp,
   credentials: json<Readonly<Record<string, Current>>>(),
-  /** Digests that were ever reported as breached: a password stays so wherever it is used. */
+  /** Digests that were ever reported as breached: the password counts as breached everywhere. */
   breached: json<readonly string[]>(),
 };
 export type CredentialStatsRow = Row<{ columns: typeof columns }>;
 
-/** Nobody has so many accounts. A browser that reports more is not to slow down the counting for everybody else. */
+/**
+ * Nobody has this many accounts. Limits a browser that reports more, so that it does not slow down counting for others.
+ */
 const MAX_CREDENTIALS = 2_000;
 
 /**
- * How a person's passwords stand now. One short row a person, so that the figures of a whole tenant are a sum over its
- * people, however many observations there were.
+ * The current state of a person's passwords. One short row per person, so that tenant figures are a sum over people and
+ * independent of the number of observations.
  */
 export const credentialStats = defineReadModel({
   name: 'credential_stats',
@@ -76,7 +78,7 @@ function counted(
   };
 }
 
-/** A total order, so that of two passwords entered in the same millisecond always the same one counts as the newest. */
+/** A total order: of two passwords entered in the same millisecond, always the same one counts as the newest. */
 const isLater = ([hash, at]: Current, [knownHash, knownAt]: Current): boolean =>
   at > knownAt || (at === knownAt && hash > knownHash);
 

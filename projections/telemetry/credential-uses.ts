@@ -16,14 +16,14 @@ import {
 const columns = {
   user_id: id,
   domain: text,
-  /** Empty where the page asked for a password alone. */
+  /** Empty if the page asked only for a password. */
   username: text,
   password_hash: text,
   credential_id: id,
   reuse_id: id,
   /** The registrable domain. */
   site: text,
-  /** Of the latest use. */
+  /** URL of the latest use. */
   url: nullable(text),
   first_seen_at: timestamp,
   last_seen_at: timestamp,
@@ -33,9 +33,8 @@ const columns = {
 export type CredentialUseRow = Row<{ columns: typeof columns }>;
 
 /**
- * A password as it was used for one account on one site. A credential is all rows of an account, a reuse all rows of a
- * password: both are counted from here. Every column is a sum, an extreme or an "ever", so that the order in which
- * observations arrive, and how they were batched, leaves no trace.
+ * The uses of one password for one account on one site. A credential is all rows of an account; a reuse is all rows of
+ * a password. Every column is a sum, an extreme or an "ever", so that order and batching of observations do not matter.
  */
 export const credentialUses = defineReadModel({
   name: 'credential_uses',

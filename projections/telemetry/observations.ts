@@ -14,7 +14,7 @@ import {
   type Row,
 } from '../../src/platform/kernel/read-model.ts';
 
-/** The kinds that the event viewer lists (interface, "Event viewer"). Changes of extensions have tables of their own. */
+/** The kinds that the event viewer lists (interface, "Event viewer"). Changes of extensions have their own tables. */
 export const viewedKinds = ['navigation', 'credential_attempt', 'auth_flow'] as const;
 export type ViewedKind = (typeof viewedKinds)[number];
 type Viewed = Extract<Observation, { kind: ViewedKind }>;
@@ -32,7 +32,10 @@ const columns = {
 };
 export type ObservationRow = Row<{ columns: typeof columns }>;
 
-/** What browsers saw, one row an observation, until retention removes it (choice OP-122). Never a password's digest. */
+/**
+ * Observations of browsers, one row each, until retention removes them (choice OP-122). Never contains password
+ * digests.
+ */
 export const observations = defineReadModel({
   name: 'observations',
   version: 2,
@@ -50,7 +53,7 @@ export const observations = defineReadModel({
     TelemetryRecorded: (event) =>
       event.data.observations.filter(isViewed).map((observation) => ({
         key: { event_id: observation.eventId },
-        // An id that is used again on another day is the device's mistake; the first use stands.
+        // The device reused an id on another day: the first use wins.
         fold: (row: ObservationRow | undefined) => row ?? rowOf(observation, event.data, at(event)),
       })),
     EmployeeDeleted: ({ data: { userId } }) => ({ purge: { user_id: userId } }),

@@ -6,7 +6,7 @@ import { later, span } from '../../src/contexts/discovery/domain/sightings.ts';
 const columns = { user_id: id, device_id: id, observations: bigint, last_observed_at: timestamp };
 export type ReporterRow = Row<{ columns: typeof columns }>;
 
-/** How much came from which device of whom: one row a device. */
+/** Number of observations per person and device, one row each. */
 export const reporters = defineReadModel({
   name: 'reporters',
   version: 1,

@@ -6,7 +6,7 @@ import { bigint, day, defineReadModel, type Row } from '../../src/platform/kerne
 const columns = { day, sign_ins: bigint, with_mfa: bigint };
 export type SignInDailyRow = Row<{ columns: typeof columns }>;
 
-/** Sign-ins that succeeded, by the UTC day on which they were seen, and how many of them asked for a second factor. */
+/** Successful sign-ins by UTC day, and how many of them asked for a second factor. */
 export const signInDaily = defineReadModel({
   name: 'sign_in_daily',
   version: 2,

@@ -17,7 +17,7 @@ const columns = {
 };
 export type TelemetryDailyRow = Row<{ columns: typeof columns }>;
 
-/** A tenant's observations by the UTC day on which they occurred, counted as they arrive. */
+/** A tenant's observations by the UTC day on which they occurred, counted on arrival. */
 export const telemetryDaily = defineReadModel({
   name: 'telemetry_daily',
   version: 2,
@@ -49,7 +49,7 @@ const nothing = (on: string): TelemetryDailyRow => ({
   new_sites: 0,
 });
 
-/** A batch lies within one day; a rebuild does not rely on it. */
+/** A batch lies within one day, but a rebuild does not rely on it. */
 function byDay(observations: readonly Observation[]): Map<string, Observation[]> {
   const days = new Map<string, Observation[]>();
   for (const observation of observations) {

@@ -25,7 +25,7 @@ const unscanned = {
   reputation_malicious_count: null,
 };
 
-/** What the services said last about each domain that was ever asked about. */
+/** The latest results of the services for each scanned domain. */
 export const domainScans = defineReadModel({
   name: 'domain_scans',
   version: 1,

@@ -18,7 +18,7 @@ const unset = {
   reputation_configured: false,
 };
 
-/** What a tenant has set, one row a tenant; of keys no more than whether there is one. */
+/** A tenant's settings, one row per tenant. Keys appear only as configured or not. */
 export const threatIntelSettings = defineReadModel({
   name: 'threat_intel_settings',
   version: 1,

@@ -22,7 +22,7 @@ const columns = {
 };
 export type VerificationAlertRow = Row<{ columns: typeof columns }>;
 
-/** Employees whose codes were tried too often: `GET /verification/alerts`. */
+/** Employees with too many failed codes: `GET /verification/alerts`. */
 export const verificationAlerts = defineReadModel({
   name: 'verification_alerts',
   version: 1,

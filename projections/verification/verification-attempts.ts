@@ -42,7 +42,10 @@ const attempt = (
   }),
 });
 
-/** Who tried to verify whom, and how it ended: `GET /verification/audit-events`. A refused try is a failure too. */
+/**
+ * Verification attempts with verifier, employee and result: `GET /verification/audit-events`. A refused attempt counts
+ * as a failure.
+ */
 export const verificationAttempts = defineReadModel({
   name: 'verification_attempts',
   version: 1,

@@ -8,7 +8,7 @@ import {
 } from '../../src/contexts/alerts/domain/vocabulary.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
 
-/** Choice OP-083: what belongs together, the same type on the same domain, under its gravest severity. */
+/** Choice OP-083: alerts grouped by type and domain, with the highest severity of the group. */
 export const alertAggregateView = z.object({
   alertType: alertTypeSchema,
   domain: z.string().nullable(),

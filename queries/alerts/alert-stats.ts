@@ -32,7 +32,7 @@ const SQL = `
    where tenant_id = $1 and ($2::timestamptz is null or created_at >= $2) and ($3::timestamptz is null or created_at <= $3)
    group by status, severity, alert_type`;
 
-/** Choice OP-081. Every severity and type is named, with zero where there is none. */
+/** Choice OP-081. Lists every severity and type, with zero if there is none. */
 export const alertStats: Query<{ from?: string | undefined; to?: string | undefined }, AlertStats> = async (
   reads,
   { from, to },

@@ -19,11 +19,11 @@ const bySeverity = z.object({
   total: z.int(),
 });
 
-/** Choice OP-082: empty buckets are there, too. */
+/** Choice OP-082: empty buckets are included. */
 export const alertTrendView = z.object({ ...header, trend: z.array(bucket) });
 export const alertTrendBySeverityView = z.object({ ...header, trend: z.array(bySeverity) });
 
-interface Asked {
+interface TrendInput {
   readonly timeframe: Timeframe;
   /** Epoch milliseconds. */
   readonly now: number;
@@ -39,7 +39,7 @@ const FORMATS = { hour: 'YYYY-MM-DD"T"HH24":00:00.000Z"', day: 'YYYY-MM-DD' } as
 
 async function bucketsOf(
   reads: TenantReads,
-  { timeframe, now }: Asked,
+  { timeframe, now }: TrendInput,
 ): Promise<{ window: ChartWindow; sums: (Sums & { date: string })[] }> {
   const window = chartWindowOf(timeframe, now);
   const rows = await reads.rows<Sums & { bucket: string }>(SQL, [window.from, FORMATS[window.interval]]);
@@ -47,17 +47,20 @@ async function bucketsOf(
   return { window, sums: window.buckets.map((date) => ({ ...(known.get(date) ?? noFigures), date })) };
 }
 
-export const alertTrend: Query<Asked, z.output<typeof alertTrendView>> = async (reads, asked) => {
-  const { window, sums } = await bucketsOf(reads, asked);
+export const alertTrend: Query<TrendInput, z.output<typeof alertTrendView>> = async (reads, input) => {
+  const { window, sums } = await bucketsOf(reads, input);
   return {
-    timeframe: asked.timeframe,
+    timeframe: input.timeframe,
     interval: window.interval,
     trend: sums.map(({ date, raised }) => ({ date, count: raised })),
   };
 };
 
-export const alertTrendBySeverity: Query<Asked, z.output<typeof alertTrendBySeverityView>> = async (reads, asked) => {
-  const { window, sums } = await bucketsOf(reads, asked);
+export const alertTrendBySeverity: Query<TrendInput, z.output<typeof alertTrendBySeverityView>> = async (
+  reads,
+  input,
+) => {
+  const { window, sums } = await bucketsOf(reads, input);
   const trend = sums.map(({ date, critical, high, medium, low, raised }) => ({
     date,
     critical,
@@ -66,5 +69,5 @@ export const alertTrendBySeverity: Query<Asked, z.output<typeof alertTrendBySeve
     low,
     total: raised,
   }));
-  return { timeframe: asked.timeframe, interval: window.interval, trend };
+  return { timeframe: input.timeframe, interval: window.interval, trend };
 };

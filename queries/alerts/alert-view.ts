@@ -20,7 +20,7 @@ export const alertView = z
     deviceId: who,
     domain: z.string().nullable(),
     url: z.string().nullable(),
-    /** The discovered endpoint of its domain, where the domain was visited too. */
+    /** The discovered endpoint of the alert's domain, if the domain was visited. */
     endpointId: who,
     eventId: who,
     screenshotIds: z.array(z.uuid()),
@@ -51,7 +51,7 @@ export const alertView = z
   .meta({ title: 'Alert' });
 export type AlertView = z.output<typeof alertView>;
 
-/** An alert with what stands in other tables: what is a person's own lives apart, and goes with the person. */
+/** An alert with joined data of other tables: personal data has its own tables and is deleted with the person. */
 export interface AlertWithNames extends AlertRow {
   readonly url: string | null;
   readonly user_email: string | null;
@@ -61,7 +61,7 @@ export interface AlertWithNames extends AlertRow {
   readonly screenshot_ids: string[];
 }
 
-/** Of the observations that an alert names. */
+/** Maximum number over all observations that an alert names. */
 const MAX_SCREENSHOTS = 50;
 
 export const SELECT_ALERTS = `

@@ -2,7 +2,10 @@ import { notFound } from '../../src/platform/kernel/failure.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
 import { toAlertView, SELECT_ALERTS, type AlertView, type AlertWithNames } from './alert-view.ts';
 
-/** Same user, domain or device within seven days before or after, newest first, at most 50 (choice OP-080). */
+/**
+ * Alerts with the same user, domain or device within seven days before or after; newest first, at most 50 (choice
+ * OP-080).
+ */
 const SQL = `
   with chosen as (select * from alerts where tenant_id = $1 and alert_id = $2)
   ${SELECT_ALERTS.replace(

@@ -3,18 +3,18 @@ import type { AlertFigures } from '../../projections/alerts/alert-hours.ts';
 import { timeframes, chartWindowOf, type Timeframe } from '../../src/contexts/alerts/domain/timeframe.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
 
-/** Choice OP-084. Of the alerts that were raised in the time frame, as they stand now. */
+/** Choice OP-084. Metrics of the alerts raised in the time frame, in their current state. */
 export const triageMetricsView = z.object({
   timeframe: z.enum(timeframes),
   totalAlerts: z.int(),
-  /** Mean time from being raised to being closed; null where none is closed. */
+  /** Mean time from raising to closing; null if none is closed. */
   mttrSeconds: z.number().nullable(),
-  /** Mean time from being raised to being acknowledged; null where none is. */
+  /** Mean time from raising to acknowledgement; null if none is acknowledged. */
   mttaSeconds: z.number().nullable(),
-  /** 0..1 of all alerts. */
+  /** 0..1 of all alerts; `resolutionRate` likewise. */
   acknowledgmentRate: z.number(),
   resolutionRate: z.number(),
-  /** 0..1 of the closed ones. */
+  /** 0..1 of the closed alerts. */
   falsePositiveRate: z.number(),
 });
 export type TriageMetrics = z.output<typeof triageMetricsView>;

@@ -12,9 +12,9 @@ export const credentialView = z
     firstSeenAt: z.iso.datetime(),
     lastSeenAt: z.iso.datetime(),
     entryCount: z.int(),
-    /** The password that was entered last is in use on another site too. */
+    /** The last entered password is also used on another site. */
     isReused: z.boolean(),
-    /** The password that was entered last is known from a breach. */
+    /** The last entered password is known from a breach. */
     isBreached: z.boolean(),
   })
   .meta({ title: 'Credential' });
@@ -33,7 +33,7 @@ interface AccountRow {
   total: number;
 }
 
-/** `"C"` is how the counters in `credential_stats` order digests, too. */
+/** Collation `"C"` matches the digest order of `credential_stats`. */
 const ACCOUNTS = `
   with uses as (select * from credential_uses where tenant_id = $1 and user_id = $2),
   accounts as (
@@ -52,7 +52,7 @@ const TOTAL = `select count(distinct credential_id)::int as total from credentia
 
 export const employeeExists = 'select 1 as known from employees where tenant_id = $1 and user_id = $2';
 
-/** The accounts for which an employee entered a password, latest first. */
+/** Accounts for which an employee entered a password, latest first. */
 export const employeeCredentials: Query<
   { userId: string } & Page,
   { credentials: CredentialView[] } & Paginated

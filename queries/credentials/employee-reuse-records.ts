@@ -25,7 +25,7 @@ interface ReuseRow {
   total: number;
 }
 
-/** A reuse began when the second site came; earlier and later uses of one site alone are none. */
+/** A reuse begins with the first use on a second site. Uses on only one site are not a reuse. */
 const REUSES = `
   with sites as (
     select reuse_id, site, min(first_seen_at) as first_seen_at, max(last_seen_at) as last_seen_at

@@ -15,8 +15,8 @@ export const tenantCredentialStatsView = z.object({
 export type TenantCredentialStats = z.output<typeof tenantCredentialStatsView>;
 
 /**
- * A sum over the people who are there (a browser may outlive its employee by a moment). A site counts while somebody has a credential
- * there: one is looked for in an index.
+ * Sums over existing employees; a browser may briefly outlive its employee. A site counts if at least one credential
+ * exists there, which an index lookup decides.
  */
 const SQL = `
   select (select count(*) from employees where tenant_id = $1)::int as "totalUsers",

@@ -6,7 +6,7 @@ export interface Days {
 
 const DAY_MS = 86_400_000;
 
-/** Every day of the range in order: a series has no holes. */
+/** All days of the range in order, so that series have no gaps. */
 export function eachDay({ from, to }: Days): string[] {
   const days: string[] = [];
   for (let at = Date.parse(from); at <= Date.parse(to); at += DAY_MS)
@@ -14,7 +14,7 @@ export function eachDay({ from, to }: Days): string[] {
   return days;
 }
 
-/** How many days the range has. */
+/** Number of days in the range. */
 export const lengthOf = ({ from, to }: Days): number => Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS) + 1;
 export const daysBefore = (day: string, days: number): string =>
   new Date(Date.parse(day) - days * DAY_MS).toISOString().slice(0, 10);

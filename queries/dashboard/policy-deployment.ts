@@ -24,7 +24,7 @@ export type DeploymentPoint = z.output<typeof deploymentPointView>;
 const HISTORY = 'select * from policy_history where tenant_id = $1';
 const DEVICES = `select policy_version, count(*)::int as count from devices where tenant_id = $1 and status = 'active' group by 1`;
 const POLICIES = `select policy_id, name, group_ids from policies where tenant_id = $1 and is_enabled order by priority, created_at, policy_id`;
-/** Of policies for some groups: the devices of their members, each once. */
+/** For policies with groups: the devices of their members, each counted once. */
 const DEVICES_OF_GROUPS = `
   select t.policy_id, t.policy_version, count(*)::int as count from (
     select distinct p.policy_id, d.device_id, d.policy_version
@@ -48,8 +48,8 @@ const share = (part: number, whole: number) => (whole === 0 ? 0 : part / whole);
 const history = (reads: TenantReads) => reads.one<PolicyHistoryRow>(HISTORY);
 
 /**
- * How far the policies have reached the devices that are in use, as these say themselves. A policy is deployed where a device
- * that it is for works by it as it stands.
+ * How many active devices use the current policies, as the devices report. A policy counts as deployed on a device that
+ * it applies to and that uses its current version.
  */
 export const policyDeployment: Query<void, PolicyDeployment> = async (reads) => {
   const [current, fleet, known, policies, ofGroups] = await Promise.all([
@@ -86,13 +86,13 @@ export const policyDeployment: Query<void, PolicyDeployment> = async (reads) => 
   };
 };
 
-/** The number in a version that a device named, if it is spelled like one of ours in its present shape. */
+/** The change number in a device's reported version, or -1 if the version does not have the current format. */
 function changesOf(version: string | null): number {
   const changes = Number(version?.split('.')[1] ?? Number.NaN);
   return version === policyVersionText(changes) ? changes : -1;
 }
 
-/** Of the devices that were heard of on each of these days those that worked by the day's last version. */
+/** For each day, how many of the devices with a heartbeat used the day's last version. */
 export const policyDeploymentTrend: Query<Days, { trend: DeploymentPoint[] }> = async (reads, days) => {
   const [groups, known] = await Promise.all([
     reads.rows<Fleet & { day: string }>(BY_DAY, [days.from, days.to]),

@@ -37,25 +37,25 @@ const SIGN_INS = `
 
 const SIGNALS = conditions.filter((condition) => condition !== 'any');
 
-/** Which signals are answered by an enabled rule that reaches everybody; while learning nothing is, so it counts half. */
+/** Signals covered by an enabled rule for everyone. In learning mode no rule acts, so coverage counts half. */
 function coverage({ policies, mode }: EngineConfig): PostureMeasure {
   const rules = policies
     .filter(({ isEnabled, groupIds }) => isEnabled && groupIds.length === 0)
     .flatMap((policy) => policy.rules);
-  const answered = SIGNALS.filter((signal) =>
+  const covered = SIGNALS.filter((signal) =>
     rules.some(({ condition }) => condition === signal || condition === 'any'),
   );
   const acts = mode === 'learning' ? 1 : 2;
   return {
-    good: answered.length * acts,
+    good: covered.length * acts,
     of: SIGNALS.length * 2,
-    details: `${answered.length} of ${SIGNALS.length} signals are answered by a policy; mode ${mode}`,
+    details: `${covered.length} of ${SIGNALS.length} signals are covered by a policy; mode ${mode}`,
   };
 }
 
 const outOf = (good: number, of: number, details: string): PostureMeasure => ({ good, of, details });
 
-/** How well the tenant is protected, from what is counted anyway. */
+/** The tenant's security score, computed from existing counters. */
 export const securityPosture: Query<{ now: number }, z.output<typeof securityPostureView>> = async (reads, { now }) => {
   const month = chartWindowOf('30d', now).from;
   const [credentials, fleet, alerts, config, signIns] = await Promise.all([
@@ -84,7 +84,7 @@ export const securityPosture: Query<{ now: number }, z.output<typeof securityPos
     device_health: outOf(
       activeDevices,
       activeDevices + staleDevices,
-      `${staleDevices} of ${activeDevices + staleDevices} devices are not heard of`,
+      `${staleDevices} of ${activeDevices + staleDevices} devices have stopped reporting`,
     ),
     alert_response: outOf(
       resolved,

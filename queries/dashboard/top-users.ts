@@ -6,7 +6,7 @@ import type { Days } from './days.ts';
 export const topUserView = z.object({ userId: z.uuid(), email: z.string(), displayName: z.string(), count: z.int() });
 export type TopUser = z.output<typeof topUserView>;
 
-/** Names come after the counting: of the few who are shown. Whoever is gone has no rows any more. */
+/** Joins names after counting, only for the people shown. Deleted people have no rows. */
 const topUsers =
   (counts: string): Query<Days & { limit: number }, { users: TopUser[] }> =>
   async (reads, { from, to, limit }) => {
@@ -21,11 +21,11 @@ const summed = (column: 'new_sites' | 'warnings') => `
   select user_id, sum(${column})::int as count from user_daily
    where tenant_id = $1 and day between $2::date and $3::date and ${column} > 0 group by user_id`;
 
-/** By visits to sites that were new to them. */
+/** Ranked by visits to sites that were new to them. */
 export const topUsersByNewSites = topUsers(summed('new_sites'));
-/** By warnings that they were shown. */
+/** Ranked by warnings shown to them. */
 export const topUsersByWarnings = topUsers(summed('warnings'));
-/** By how many different passwords known from breaches they used in these days. */
+/** Ranked by the number of different breached passwords used in these days. */
 export const topUsersByBreachedPasswords = topUsers(`
   select user_id, count(distinct password_hash)::int as count from credential_uses
    where tenant_id = $1 and is_breached and last_seen_at >= $2::date and first_seen_at < $3::date + 1 group by user_id`);

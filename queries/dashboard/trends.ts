@@ -18,7 +18,7 @@ const TELEMETRY = 'select * from telemetry_daily where tenant_id = $1 and day be
 const ALERTS =
   'select day, sum(raised)::int as alerts from alert_daily where tenant_id = $1 and day between $2::date and $3::date group by day';
 
-/** What happened on each of these days; days without anything are there with zeros. */
+/** Daily figures; days without events are included with zeros. */
 export const trends: Query<Days, { trend: TrendPoint[] }> = async (reads, days) => {
   const range = [days.from, days.to];
   const [telemetry, alerts] = await Promise.all([
@@ -40,7 +40,7 @@ export const trends: Query<Days, { trend: TrendPoint[] }> = async (reads, days) 
   return { trend: eachDay(days).map(point) };
 };
 
-/** Choice OP-244: visits to sites that were new to who visited them. */
+/** Choice OP-244: visits to sites that were new to the visitor. */
 export const newSitesTrend: Query<Days, { trend: { date: string; count: number }[] }> = async (reads, days) => {
   const rows = await reads.rows<TelemetryDailyRow>(TELEMETRY, [days.from, days.to]);
   const seen = new Map(rows.map((row) => [row.day, row.new_sites]));

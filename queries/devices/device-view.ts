@@ -32,15 +32,18 @@ export const deviceView = z
     revokedAt: when,
     staleAlertsSilenced: z.boolean(),
     staleAlertsSilencedUntil: when,
-    /** Its user is inactive: it is refused until they are active again. */
+    /** The user is inactive: requests of the device are refused until the user is active again. */
     suspended: z.boolean(),
-    /** The device that had this fingerprint already: nothing proved that this browser is that device, so it became one of its own. */
+    /**
+     * The device that already had this fingerprint. Nothing proved that this browser is that device, so it got its own
+     * record.
+     */
     besideDeviceId: z.uuid().nullable(),
     /** False: an agent enrolled by itself. It gets no verification codes until an administrator confirms it. */
     enrollmentConfirmed: z.boolean(),
-    /** It is revoked, and may enroll once more. */
+    /** The device is revoked and may enroll once more. */
     reenrollmentAllowed: z.boolean(),
-    /** Batches that the device counted and that never came, as ranges of its own numbers. */
+    /** Batches that the device counted but that never arrived, as ranges of its own numbers. */
     telemetry: z.object({
       lastSequence: z.int().nullable(),
       missingBatches: z.int(),
@@ -65,7 +68,7 @@ export interface DeviceWithDetails extends DeviceRow {
 const DAYS_UNLESS_SET = tenantSettings.aggregate.initial.values.staleDeviceDays;
 const STALE_DAYS = `coalesce((select s.stale_device_days from tenant_settings s where s.tenant_id = $1), ${DAYS_UNLESS_SET})`;
 
-/** `devices`, with the status as it is at this moment and without silences that have run out. */
+/** `devices` with the current status and without expired silences. */
 export const SELECT_DEVICES = `(
   select d.*, e.email as user_email, s.last_sequence, s.missing_batches, s.missing,
          case when d.status = 'active' and greatest(d.last_seen_at, d.enrolled_at) < now() - ${STALE_DAYS} * interval '1 day'

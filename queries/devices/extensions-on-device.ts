@@ -24,7 +24,10 @@ const SQL = `
     from ${installedOn('d.device_id = $2')} n
    order by n.extension_id collate "C"`;
 
-/** What is installed in the browser, as it last said (of one that was revoked or wiped too), and whether the tenant allows it in this kind of browser. */
+/**
+ * The extensions of the browser as last reported, also for revoked and wiped devices, and whether the whitelist allows
+ * each in this kind of browser.
+ */
 export const extensionsOnDevice: Query<
   { deviceId: string },
   { extensions: ExtensionOnDeviceView[]; total: number }

@@ -8,7 +8,7 @@ export interface FleetHealth {
   readonly totalDevices: number;
   readonly activeDevices: number;
   readonly staleDevices: number;
-  /** Cut off for good: revoked, or wiped. */
+  /** Revoked or wiped. */
   readonly revokedDevices: number;
   readonly enrollment: {
     readonly enrolledUsers: number;
@@ -17,7 +17,7 @@ export interface FleetHealth {
     readonly rate: number;
     readonly pendingTokens: number;
   };
-  /** Of the devices that are not cut off; `unknown` where an agent did not say. */
+  /** Devices that are neither revoked nor wiped; `unknown` if an agent did not report it. */
   readonly byBrowser: Counters;
   readonly byOs: Counters;
   readonly byExtensionVersion: Counters;

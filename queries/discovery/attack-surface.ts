@@ -29,7 +29,7 @@ export const surfaceView = z.object({
 type Surface = z.output<typeof surfaceView>;
 
 export const domainSurfaceView = surfaceView.extend({
-  /** The parts that the risk score is the sum of (`src/contexts/discovery/domain/risk.ts`). */
+  /** The parts of the risk score (`src/contexts/discovery/domain/risk.ts`). */
   riskFactors: z.array(z.object({ factor: z.string(), points: z.int() })),
   subdomains: z.array(z.object({ subdomain: z.string(), userCount: z.int(), lastSeenAt: z.iso.datetime() })),
   endpoints: z.array(endpointView),
@@ -44,7 +44,7 @@ export const subdomainSurfaceView = z.object({
   technologies: z.array(technologyView),
 });
 
-/** Nobody reads on: the riskiest are shown, and how many there are. */
+/** Only the riskiest are listed; the total counts all. */
 const MAX_DOMAINS = 200;
 const MAX_HOSTS = 500;
 const MAX_USERS = 1_000;
@@ -66,10 +66,10 @@ const USERS = `
     from endpoint_users u join employees e on e.tenant_id = $1 and e.user_id = u.user_id
    where u.tenant_id = $1 and u.domain = $2 order by u.last_seen_at desc, u.user_id limit ${MAX_USERS}`;
 
-/** One domain tells the parts of its score too. */
+/** The view of one domain includes the parts of its score. */
 type SurfaceInParts = Surface & { riskFactors: SiteRow['risk_factors'] };
 
-/** Registrable domains that employees use, the riskiest first. */
+/** Registrable domains that employees use, riskiest first. */
 export const attackSurface: Query<void, { domains: Surface[]; total: number }> = async (reads) => {
   const [count, rows] = await Promise.all([
     reads.figures<{ total: number }>('select count(*)::int as total from sites where tenant_id = $1'),

@@ -3,7 +3,7 @@ import { methodsOf, identityProviders, type IdentityProvider } from '../../src/c
 import { authMethods } from '../../src/contexts/telemetry/domain/vocabulary.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
 
-/** Choice OP-094. `mfaAdoptionRate`: 0..1, of the hosts at which people sign in those with a second factor, overrides counted. */
+/** Choice OP-094. `mfaAdoptionRate`: 0..1, the share of sign-in hosts with a second factor, overrides included. */
 export const authEndpointStatsView = z.object({
   total: z.int(),
   mfaAdoptionRate: z.number(),
@@ -19,7 +19,7 @@ interface Group {
   readonly count: number;
 }
 
-/** An index holds these three columns and nothing else is read. */
+/** An index covers these three columns, so the table is not read. */
 const GROUPS = `select provider, mfa_detected, methods, count(*)::int as count from auth_endpoints where tenant_id = $1 group by 1, 2, 3`;
 const CORRECTED = `
   select (count(*) filter (where o.mfa_override = 'enabled' and not a.mfa_detected))::int as gained,
@@ -48,6 +48,6 @@ export const authEndpointStats: Query<void, AuthEndpointStats> = async (reads) =
   };
 };
 
-/** Those that were seen at all, most frequent first. */
+/** Only entries that were seen at all, most frequent first. */
 const present = <Counted extends { count: number }>(all: readonly Counted[]): Counted[] =>
   all.filter(({ count }) => count > 0).toSorted((a, b) => b.count - a.count);

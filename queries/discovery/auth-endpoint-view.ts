@@ -8,7 +8,7 @@ import {
 } from '../../src/contexts/discovery/domain/vocabulary.ts';
 import { authMethods } from '../../src/contexts/telemetry/domain/vocabulary.ts';
 
-/** A host at which people sign in (choice OP-092). `domain` is the host itself. */
+/** A sign-in host (choice OP-092). `domain` is the host itself. */
 export const authEndpointView = z
   .object({
     id: z.uuid(),
@@ -36,7 +36,7 @@ export interface AuthEndpointWithDetails extends AuthEndpointRow {
   readonly relying_party_count: number;
 }
 
-/** Of rows of `auth_endpoints` that are called `a`. */
+/** `from` yields rows of `auth_endpoints`; their alias is `a`. */
 export const selectAuthEndpoints = (from: string): string => `
   select a.*, p.url, o.mfa_override,
          (select count(*)::int from endpoint_users u where u.tenant_id = $1 and u.domain = a.domain and u.signs_in) as user_count,

@@ -26,7 +26,7 @@ const DECIDED = `
     from endpoint_classifications c join endpoints e on e.tenant_id = $1 and e.endpoint_id = c.endpoint_id
    where c.tenant_id = $1 and c.classification <> 'unknown' group by 1`;
 
-/** Unknown is every host about which nobody decided. */
+/** Hosts without a decision count as `unknown`. */
 export const endpointStats: Query<void, EndpointStats> = async (reads) => {
   const [totals, decided] = await Promise.all([
     reads.figures<Omit<EndpointStats, 'byClassification'>>(TOTALS),

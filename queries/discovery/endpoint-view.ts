@@ -7,11 +7,13 @@ export const technologyView = z.object({
   name: z.string(),
   version: z.string().nullable(),
   category: z.string(),
-  /** 0..100: in how many of the visits that fingerprinted anything it was found. */
+  /** 0..100: percentage of the fingerprinted visits that found it. */
   confidence: z.int(),
 });
 
-/** A discovered host as the interface shows it (choice OP-090). `subdomain` is the host, where that is more than the domain. */
+/**
+ * A discovered host as the interface shows it (choice OP-090). `subdomain` is the host if it differs from the domain.
+ */
 export const endpointView = z
   .object({
     id: z.uuid(),
@@ -42,10 +44,10 @@ export interface EndpointWithDetails extends EndpointRow {
   readonly credential_count: number;
 }
 
-/** What somebody looked at and found good is not malicious, whatever a browser took it for. */
+/** A host that an analyst approved is not malicious, whatever browsers reported. */
 export const IS_MALICIOUS = `(coalesce(c.classification, '') = 'malicious' or (e.reported_malicious and coalesce(c.classification, '') not in ('corporate', 'approved')))`;
 
-/** Of rows of `endpoints` that are called `e`; people and accounts are counted in indexes. */
+/** `from` yields rows of `endpoints`; their alias is `e`. People and accounts are counted in indexes. */
 export const selectEndpoints = (from: string): string => `
   select e.*, p.url, p.title, coalesce(c.classification, 'unknown') as classification, c.classified_at, ${IS_MALICIOUS} as is_malicious,
          (select count(*)::int from endpoint_users u where u.tenant_id = $1 and u.domain = e.domain) as user_count,

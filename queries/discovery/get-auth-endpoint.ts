@@ -17,7 +17,7 @@ export const getAuthEndpoint: Query<{ authEndpointId: string }, AuthEndpointView
   return row ? toAuthEndpointView(row) : notFound();
 };
 
-/** The host that it is: what commands about it name. */
+/** The host of the endpoint, as commands name it. */
 export const authEndpointHost: Query<{ authEndpointId: string }, string> = async (reads, { authEndpointId }) => {
   const row = await reads.one<{ domain: string }>(
     'select domain from auth_endpoints where tenant_id = $1 and auth_endpoint_id = $2',

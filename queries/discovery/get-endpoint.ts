@@ -9,7 +9,7 @@ export const getEndpoint: Query<{ endpointId: string }, EndpointView> = async (r
   return row ? toEndpointView(row) : notFound();
 };
 
-/** The host that an endpoint is: the one part of its view that commands about it name. */
+/** The host of the endpoint, as commands name it. */
 export const endpointHost: Query<{ endpointId: string }, string> = async (reads, { endpointId }) => {
   const row = await reads.one<{ domain: string }>(
     'select domain from endpoints where tenant_id = $1 and endpoint_id = $2',

@@ -9,7 +9,7 @@ import {
 const COUNT = 'select count(*)::int as total from auth_endpoints where tenant_id = $1';
 const PAGE = `${selectAuthEndpoints('(select * from auth_endpoints where tenant_id = $1 order by first_seen_at desc, domain limit $2 offset $3)')} order by a.first_seen_at desc, a.domain`;
 
-/** Hosts at which people sign in, latest discovery first. */
+/** Sign-in hosts, latest discovery first. */
 export const listAuthEndpoints: Query<Page, { authEndpoints: AuthEndpointView[] } & Paginated> = async (
   reads,
   page,

@@ -5,14 +5,17 @@ import { toEndpointView, selectEndpoints, type EndpointWithDetails, type Endpoin
 
 export interface EndpointFilter {
   readonly classification?: Classification | undefined;
-  /** Part of the host, of the address or of the title, in any case (choice OP-008). */
+  /** Substring of host, address or title, case-insensitive (choice OP-008). */
   readonly search?: string | undefined;
 }
 
 const decidedAs = (test: string) =>
   `exists (select from endpoint_classifications c where c.tenant_id = $1 and c.endpoint_id = e.endpoint_id and c.classification ${test})`;
 
-/** Which rows, by what is asked for: each way has an index of its own. `$2` and `$3` are named even where nothing was asked. */
+/**
+ * Builds the row source for the filter: each combination has its own index. `$2` and `$3` are always referenced, even
+ * if unused.
+ */
 function rowsFor({ classification, search }: EndpointFilter): string {
   const source =
     search === undefined

@@ -18,7 +18,7 @@ const SQL = `
     from relying_parties where tenant_id = $1 and domain = $2
    group by relying_party order by 4 desc, 1 limit ${MAX_PARTIES}`;
 
-/** What people signed in to by way of this host, latest first. */
+/** Relying parties that people signed in to through this host, latest first. */
 export const listRelyingParties: Query<
   { authEndpointId: string },
   { relyingParties: RelyingParty[]; total: number }

@@ -15,7 +15,7 @@ export const seenUserView = z.object({
 export type SeenUser = z.output<typeof seenUserView>;
 type SeenUsers = { users: SeenUser[]; total: number };
 
-/** The latest this many are shown; the total counts all. */
+/** Maximum number of listed users, latest first; the total counts all. */
 const MAX_USERS = 1_000;
 
 const PEOPLE = `
@@ -44,9 +44,9 @@ const seen =
     };
   };
 
-/** Employees who were seen on a host, latest first. */
+/** Employees seen on a host, latest first. */
 export const listEndpointUsers = seen(endpointHost, PEOPLE);
-/** Employees who were seen signing in there, latest first: their sign-ins alone are counted. */
+/** Employees seen signing in on a host, latest first. Counts only their sign-ins. */
 export const listAuthEndpointUsers = seen(
   (reads, { endpointId }) => authEndpointHost(reads, { authEndpointId: endpointId }),
   SIGNED_IN,

@@ -31,7 +31,7 @@ export interface EmployeeWithDevices extends EmployeeRow {
   readonly last_seen_at: string | null;
 }
 
-/** Devices say themselves how many there are and when they were last heard of: an event that revokes one names no user. */
+/** Device count and last activity come from `devices`, because a revocation event does not name the user. */
 export const SELECT_EMPLOYEES = `
   select e.*, d.device_count, d.last_seen_at
     from employees e

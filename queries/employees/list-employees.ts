@@ -8,7 +8,7 @@ import {
 } from './employee-view.ts';
 
 export interface EmployeeFilter {
-  /** Part of the e-mail or the name, in any case (choice OP-008). */
+  /** Substring of e-mail or name, case-insensitive (choice OP-008). */
   readonly search?: string | undefined;
   readonly department?: string | undefined;
   readonly status?: EmployeeStatus | undefined;

@@ -2,18 +2,18 @@ import { z } from 'zod';
 import type { AgentSecretsRow } from '../../projections/enrollment/agent-secrets.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
 
-/** Whether agents may enroll by themselves, and by which secrets: never the secrets. */
+/** Whether agents may enroll by themselves, and the metadata of their secrets. Never contains the secrets. */
 export const agentSecretStatusView = z
   .object({
     configured: z.boolean(),
     lastRotatedAt: z.iso.datetime().nullable(),
-    /** The newest, and the one before as long as it is still valid. */
+    /** The newest secret, and the previous one while it is valid. */
     versions: z.array(
       z.object({
         id: z.uuid(),
         createdAt: z.iso.datetime(),
         createdBy: z.uuid().nullable(),
-        /** Null: until another is issued, or it is removed. */
+        /** Null: valid until another is issued or it is removed. */
         expiresAt: z.iso.datetime().nullable(),
       }),
     ),

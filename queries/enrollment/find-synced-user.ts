@@ -1,7 +1,7 @@
 import type { TenantReads } from '../../src/platform/kernel/query.ts';
 
 interface SyncedUser {
-  /** Who has the e-mail that was named, if anybody. */
+  /** The employee with the given e-mail, if any. */
   readonly candidateId: string | null;
   readonly externalId: string | null;
 }
@@ -13,7 +13,7 @@ const SQL = `
    order by user_id = $2 desc nulls last, created_at
    limit 1`;
 
-/** An active user whom a directory or an identity provider keeps; undefined for everybody else. */
+/** Finds an active user that comes from a directory or identity provider; otherwise undefined. */
 export const findSyncedUser = async (
   reads: TenantReads,
   { candidateId, externalId }: SyncedUser,

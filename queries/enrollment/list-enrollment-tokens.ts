@@ -5,20 +5,20 @@ import { paginated, type Page, type Paginated, type Query } from '../../src/plat
 export const enrollmentTokenStatuses = ['valid', 'used', 'expired', 'revoked'] as const;
 type EnrollmentTokenStatus = (typeof enrollmentTokenStatuses)[number];
 
-/** An enrollment token without the token: that stands in the response that created it, and nowhere else. */
+/** An enrollment token without the token itself, which is only in the response that created it. */
 export const enrollmentTokenView = z
   .object({
     id: z.uuid(),
     status: z.enum(enrollmentTokenStatuses),
-    /** The employee whose browser it enrolls; null: a placeholder's. */
+    /** The employee whose browser it enrolls; null: it enrolls a placeholder. */
     userId: z.uuid().nullable(),
-    /** Tokens of one bulk configuration have one. */
+    /** Common id of the tokens of one bulk configuration. */
     batchId: z.uuid().nullable(),
     createdBy: z.uuid().nullable(),
     createdAt: z.iso.datetime(),
     expiresAt: z.iso.datetime(),
     usedAt: z.iso.datetime().nullable(),
-    /** The device that it enrolled. */
+    /** The device enrolled with it. */
     deviceId: z.uuid().nullable(),
     revokedAt: z.iso.datetime().nullable(),
     revokedBy: z.uuid().nullable(),
@@ -73,7 +73,7 @@ export const listEnrollmentTokens: Query<
   return { tokens: rows.map(viewOf), ...paginated(count?.total ?? 0, input) };
 };
 
-/** Ids of tokens that would still enroll a device, oldest first, `most` of them. */
+/** Ids of tokens that can still enroll a device, oldest first, at most `most`. */
 export const validEnrollmentTokens: Query<{ batchId: string | undefined; most: number }, string[]> = async (
   reads,
   { batchId, most },

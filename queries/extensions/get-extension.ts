@@ -25,7 +25,7 @@ const onDevice = z.object({
   lastSeenAt: z.iso.datetime(),
 });
 
-/** One extension, with the browsers that have it (those heard of last, 500 at most) and its versions, newest first. */
+/** One extension with its browsers (at most 500, latest activity first) and its versions, newest first. */
 export const extensionView = inventoryItemView
   .extend({ devices: z.array(onDevice), versions: z.array(z.object({ version: z.string(), installCount: z.int() })) })
   .meta({ title: 'ExtensionDetail' });
@@ -41,7 +41,7 @@ const DEVICES = `
     left join employees e on e.tenant_id = $1 and e.user_id = n.user_id
    order by n.last_seen_at desc, n.device_id limit ${MAX_DEVICES}`;
 
-/** Of an extension that no browser has now there is nothing to say. */
+/** Not found if no browser has the extension now. */
 export const getExtension: Query<{ extensionId: string }, ExtensionView> = async (reads, { extensionId }) => {
   const [row, variants, devices] = await Promise.all([
     reads.figures<FleetRow>(ONE, [extensionId]),

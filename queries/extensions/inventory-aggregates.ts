@@ -6,12 +6,12 @@ import { byBrowser, selectFleet, CURRENTLY_INSTALLED } from './current-installat
 
 const kinds = [...browserTypes, 'unknown'] as const;
 
-/** Choice OP-196. What is counted are extensions: in how many kinds of browsers one is, in so many it counts. */
+/** Choice OP-196. Counts extensions; an extension counts once in each browser type that has it. */
 export const inventoryAggregatesView = z
   .object({
     byBrowser: z.record(z.enum(kinds), z.int()),
     byRisk: z.record(z.enum(riskLevels), z.int()),
-    /** The most frequent first, 100 at most. */
+    /** Most frequent first, at most 100. */
     byPermission: z.array(z.object({ permission: z.string(), count: z.int() })),
   })
   .meta({ title: 'InventoryAggregates' });
@@ -27,7 +27,7 @@ const COUNTS = `
   select 'browser' as kind, coalesce(browser_type, 'unknown') as name, count(*)::int as count from groups group by 2
   union all
   select 'risk', f.risk::text, count(*)::int from (${selectFleet('select * from groups')}) f group by 2`;
-// Most installations of an extension have the same permissions: these are taken apart once.
+// Most installations of an extension have the same permissions, so each distinct list is expanded once.
 const PERMISSIONS = `
   select p.permission as name, count(distinct v.extension_id)::int as count
     from (select distinct n.extension_id, n.permissions from ${CURRENTLY_INSTALLED} n) v
@@ -50,7 +50,7 @@ export const inventoryAggregates: Query<undefined, InventoryAggregates> = async 
   };
 };
 
-/** Every name, whether there is one or not. */
+/** Includes all names, with zero if there is none. */
 const countsOf = <const Name extends string>(
   names: readonly Name[],
   counted: readonly Counted[],

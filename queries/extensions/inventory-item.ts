@@ -4,7 +4,10 @@ import { compareVersions } from '../../src/contexts/extensions/domain/version-or
 import type { TenantReads } from '../../src/platform/kernel/query.ts';
 import { installationsOf } from './current-installations.ts';
 
-/** An extension as the fleet has it (choice OP-196). `permissions`: all that any installation has; `riskLevel`: of the riskiest. */
+/**
+ * An extension in the fleet (choice OP-196). `permissions` is the union over all installations; `riskLevel` is the
+ * highest.
+ */
 export const inventoryItemView = z
   .object({
     extensionId: z.string(),
@@ -13,9 +16,9 @@ export const inventoryItemView = z
     publisher: z.string().nullable(),
     permissions: z.array(z.string()),
     riskLevel: z.enum(riskLevels),
-    /** Browsers that have it now. */
+    /** Number of browsers that have it now. */
     installCount: z.int(),
-    /** In every browser that has it. */
+    /** True if whitelisted in every browser that has it. */
     isWhitelisted: z.boolean(),
     firstSeenAt: z.iso.datetime(),
     lastSeenAt: z.iso.datetime(),
@@ -32,7 +35,7 @@ export interface FleetRow {
   readonly last_seen_at: string;
 }
 
-/** Installations that say the same of one extension. */
+/** Installations of one extension with identical attributes. */
 export interface InstalledVariant {
   readonly extension_id: string;
   readonly name: string;
@@ -61,7 +64,7 @@ export async function variantsOf(
   return variants;
 }
 
-/** Name, publisher and version are the newest version's, as the browser that was heard of last has it. */
+/** Name, publisher and version come from the newest version, in the browser that was active last. */
 export function toInventoryItem(row: FleetRow, variants: readonly InstalledVariant[]): InventoryItemView {
   const newest = variants.toSorted(
     (a, b) => compareVersions(b.version, a.version) || (a.last_seen_at < b.last_seen_at ? 1 : -1),

@@ -3,7 +3,7 @@ import { rankOf } from '../../src/contexts/extensions/domain/permission-risk.ts'
 import type { Query } from '../../src/platform/kernel/query.ts';
 import { DEVICES_WITH_EXTENSIONS, selectFleet } from './current-installations.ts';
 
-/** Choice OP-196: extensions, and the browsers that have any. */
+/** Choice OP-196: number of extensions, and of browsers with at least one. */
 export const inventoryStatsView = z
   .object({ total: z.int(), whitelisted: z.int(), unwhitelisted: z.int(), highRisk: z.int(), devices: z.int() })
   .meta({ title: 'InventoryStats' });

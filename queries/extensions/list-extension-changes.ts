@@ -3,7 +3,7 @@ import type { ExtensionChangeRow } from '../../projections/extensions/extension-
 import { extensionChangeKinds } from '../../src/contexts/telemetry/domain/vocabulary.ts';
 import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
 
-/** What happened to an extension in one browser (choices OP-158, OP-164). */
+/** A change of an extension in one browser (choices OP-158, OP-164). */
 export const extensionChangeView = z
   .object({
     id: z.uuid(),
@@ -11,7 +11,7 @@ export const extensionChangeView = z
     name: z.string().nullable(),
     change: z.enum(extensionChangeKinds),
     version: z.string().nullable(),
-    /** What it may do from then on, where the browser said so. */
+    /** The permissions after the change, if the browser reported them. */
     permissions: z.array(z.string()).nullable(),
     deviceId: z.uuid(),
     userId: z.uuid(),

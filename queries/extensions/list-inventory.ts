@@ -5,17 +5,17 @@ import { byBrowser, selectFleet } from './current-installations.ts';
 import { toInventoryItem, variantsOf, type FleetRow, type InventoryItemView } from './inventory-item.ts';
 
 export interface InventoryFilter {
-  /** Part of the identifier or of a name, in any case. */
+  /** Substring of identifier or name, case-insensitive. */
   readonly search?: string | undefined;
   readonly riskLevel?: RiskLevel | undefined;
-  /** Only what is in this kind of browser, counted there. */
+  /** Only extensions in this browser type, counted there. */
   readonly browserType?: (typeof browserTypes)[number] | undefined;
   readonly isWhitelisted?: boolean | undefined;
 }
 
 const FOUND = 'position(lower($5) in lower(n.name)) > 0 or position(lower($5) in lower(n.extension_id)) > 0';
 
-// One pass over the installations gives both the page and the total.
+// One pass over the installations yields both page and total.
 const SQL = `
   with fleet as materialized (
     select f.* from (${selectFleet(byBrowser({ where: '$2::text is null or n.browser_type = $2', isFound: `$5::text is null or ${FOUND}` }))}) f
@@ -27,7 +27,7 @@ const SQL = `
 
 type PageRow = { readonly total: number } & (FleetRow | { readonly extension_id: null });
 
-/** The fleet's extensions, latest appearance first. */
+/** The fleet's extensions, latest first appearance first. */
 export const listInventory: Query<InventoryFilter & Page, { extensions: InventoryItemView[] } & Paginated> = async (
   reads,
   input,

@@ -9,10 +9,13 @@ export interface ReportedExtension {
   readonly publisher: string | null;
 }
 
-// By case as the whitelist compares; the spelling that most browsers report.
+// Compared case-insensitively, like the whitelist; returns the most frequently reported spelling.
 const SQL = `select f.* from (${selectFleet(byBrowser({ from: installationsOf('lower(x.extension_id) = lower($2)') }))}) f order by f.extension_id = $2 desc, f.install_count desc, f.extension_id limit 1`;
 
-/** What the fleet calls an extension that it has now, fit for the whitelist, which takes no control characters. */
+/**
+ * Name and publisher of an installed extension as the fleet reports them. Control characters are replaced, because the
+ * whitelist refuses them.
+ */
 export const reportedExtension: Query<{ extensionId: string }, ReportedExtension> = async (reads, { extensionId }) => {
   const row = await reads.figures<FleetRow>(SQL, [extensionId]);
   if (!row) return notFound();

@@ -25,7 +25,7 @@ const ofKnown = async <T>(reads: TenantReads, groupId: string, ask: () => Promis
     ? ask()
     : notFound();
 
-/** Who is in a group, by name. */
+/** The members of a group, ordered by name. */
 export const groupMembersOf: Query<{ groupId: string }, { members: GroupMember[]; total: number }> = (
   reads,
   { groupId },
@@ -35,7 +35,7 @@ export const groupMembersOf: Query<{ groupId: string }, { members: GroupMember[]
     return { members, total: members.length };
   });
 
-/** The policies that are attached to a group, in the order of their evaluation. */
+/** The policies attached to a group, in the order of evaluation. */
 export const groupPoliciesOf: Query<{ groupId: string }, { policies: PolicyView[]; total: number }> = (
   reads,
   { groupId },

@@ -51,7 +51,7 @@ export const getGroup: Query<{ groupId: string }, GroupView> = async (reads, { g
   return row ? toGroupView(row) : notFound();
 };
 
-/** The groups that somebody is in (choice OP-068). */
+/** The groups of an employee (choice OP-068). */
 export const groupsOfUser: Query<{ userId: string }, { groups: GroupView[]; total: number }> = async (
   reads,
   { userId },

@@ -6,7 +6,7 @@ import { orThrow } from '../../src/platform/kernel/failure.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
 import { listPolicies } from './list-policies.ts';
 
-/** What the policy engine decides by for this tenant, as its tables stand now. */
+/** The current configuration of the policy engine for this tenant. */
 export const engineConfig: Query<undefined, EngineConfig> = async (reads) => {
   const [{ policies }, settings, domainScope, whitelist] = await Promise.all([
     listPolicies(reads, undefined).then(orThrow),

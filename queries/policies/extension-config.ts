@@ -13,8 +13,8 @@ import type { RecordOf } from '../../src/platform/resources/collection.ts';
 import { policiesInForce } from './policies-in-force.ts';
 import { policyVersion } from './policy-version.ts';
 
-/** With the version, by which an analyst finds what the signature behind an alert said then. */
-const toldSignature = ({ id, version, name, type, pattern, patternType, severity }: RecordOf<typeof signatures>) => ({
+/** Includes the version, so that an analyst can find the signature's content at the time of an alert. */
+const signatureFields = ({ id, version, name, type, pattern, patternType, severity }: RecordOf<typeof signatures>) => ({
   id,
   version,
   name,
@@ -23,7 +23,7 @@ const toldSignature = ({ id, version, name, type, pattern, patternType, severity
   patternType,
   severity,
 });
-const toldClickfix = ({
+const clickfixFields = ({
   id,
   version,
   name,
@@ -42,12 +42,12 @@ const toldClickfix = ({
   severity,
   action,
 });
-const toldExtension = ({ extensionId, browserType }: RecordOf<typeof extensionWhitelist>) => ({
+const extensionFields = ({ extensionId, browserType }: RecordOf<typeof extensionWhitelist>) => ({
   extensionId,
   browserType,
 });
 
-/** What a browser works by (choice OP-161), for a member of these groups. */
+/** The configuration of a browser (choice OP-161), for a member of these groups. */
 export interface ExtensionConfig {
   readonly policyVersion: string;
   readonly extensionMode: ExtensionMode;
@@ -63,10 +63,10 @@ export interface ExtensionConfig {
     readonly includeSubdomains: boolean;
   }[];
   readonly phishingWhitelist: readonly { readonly domain: string }[];
-  /** What phishing pages look like, what ClickFix pages do, and which extensions are allowed. */
-  readonly signatures: readonly ReturnType<typeof toldSignature>[];
-  readonly clickfixSignatures: readonly ReturnType<typeof toldClickfix>[];
-  readonly extensionWhitelist: readonly ReturnType<typeof toldExtension>[];
+  /** Patterns of phishing pages and ClickFix pages, and the allowed extensions. */
+  readonly signatures: readonly ReturnType<typeof signatureFields>[];
+  readonly clickfixSignatures: readonly ReturnType<typeof clickfixFields>[];
+  readonly extensionWhitelist: readonly ReturnType<typeof extensionFields>[];
   readonly canaryCookies: readonly {
     readonly id: string;
     readonly name: string;
@@ -85,7 +85,8 @@ export interface ExtensionConfig {
 }
 
 export const extensionConfig: Query<{ groupIds: readonly string[] }, ExtensionConfig> = async (reads, { groupIds }) => {
-  // The version first: content that is newer than its version is fetched once more, content that is older never would be.
+  // Read the version first: content newer than its version is fetched again, but content older than its version would
+  // never be updated.
   const version = orThrow(await policyVersion(reads, undefined));
   const [settings, monitoring, policies, domains, whitelist, cookies, phishing, clickfix, allowed] = await Promise.all([
     tenantSettings.read(reads, undefined).then(orThrow),
@@ -112,9 +113,9 @@ export const extensionConfig: Query<{ groupIds: readonly string[] }, ExtensionCo
     policies: policies.map(({ id, name, priority, rules }) => ({ id, name, priority, rules })),
     domainScope: domains.map(({ domain, scope, includeSubdomains }) => ({ domain, scope, includeSubdomains })),
     phishingWhitelist: whitelist.map(({ domain }) => ({ domain })),
-    signatures: phishing.map(toldSignature),
-    clickfixSignatures: clickfix.map(toldClickfix),
-    extensionWhitelist: allowed.map(toldExtension),
+    signatures: phishing.map(signatureFields),
+    clickfixSignatures: clickfix.map(clickfixFields),
+    extensionWhitelist: allowed.map(extensionFields),
     canaryCookies: cookies.map(({ id, name, domain, path, value }) => ({ id, name, domain, path, value })),
     settings: {
       breachCheckEnabled,

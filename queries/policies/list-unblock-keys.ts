@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { UnblockKeyRow } from '../../projections/policies/unblock-keys.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
 
-/** An unblock key as the interface shows it (choice OP-116); the key itself is in the answer that created it, and nowhere else. */
+/** An unblock key as the interface shows it (choice OP-116). The key itself is only in the response that created it. */
 export const unblockKeyView = z
   .object({
     id: z.uuid(),

@@ -7,6 +7,6 @@ const SQL = `
    where tenant_id = $1 and is_enabled and (group_ids = '[]'::jsonb or group_ids ?| $2::text[])
    ${ORDER_BY_PRECEDENCE}`;
 
-/** The enabled policies that reach a member of these groups, in the order of their evaluation (choices OP-109, OP-113). */
+/** The enabled policies that apply to a member of these groups, in the order of evaluation (choices OP-109, OP-113). */
 export const policiesInForce: Query<{ groupIds: readonly string[] }, PolicyView[]> = async (reads, { groupIds }) =>
   (await reads.rows<PolicyRow>(SQL, [groupIds])).map(toPolicyView);

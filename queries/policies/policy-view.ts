@@ -12,7 +12,7 @@ export const policyView = z
     isEnabled: z.boolean(),
     rules: z.array(ruleSchema),
     groupIds: z.array(z.uuid()),
-    /** Counts the policy's changes, from 1. */
+    /** Number of the policy's changes, starting at 1. */
     version: z.int(),
     createdBy: z.uuid().nullable(),
     createdAt: z.iso.datetime(),
@@ -35,5 +35,5 @@ export const toPolicyView = (row: PolicyRow): PolicyView => ({
   updatedAt: row.updated_at,
 });
 
-/** The order in which policies are evaluated (choice OP-109), and listed. */
+/** The order of evaluation (choice OP-109), also used for lists. */
 export const ORDER_BY_PRECEDENCE = 'order by priority, created_at, policy_id';

@@ -3,7 +3,7 @@ import { IS_MALICIOUS } from '../discovery/endpoint-view.ts';
 import { MAX_HITS } from './hits.ts';
 import type { SearchedKind } from './search.ts';
 
-/** A hit as a line of a file: the same columns for every kind. */
+/** A search result as a line of a file: the same columns for every kind. */
 export interface ExportedHit {
   readonly type: 'user' | 'endpoint' | 'alert';
   readonly id: string;
@@ -15,10 +15,10 @@ export interface ExportedHit {
   readonly createdAt: string;
 }
 
-/** Rows read at once. */
+/** Rows per read. */
 const PAGE = 500;
 
-/** What is found, newest first, as ids alone: 10,000 of them are less than a megabyte. */
+/** Ids of the results only, newest first: 10,000 of them are less than a megabyte. */
 const FOUND = `
   select h.kind, h.id from (
     select 'users' as kind, id, at from search_hits('users', $2, ${MAX_HITS}) where $3 in ('all', 'users')
@@ -45,8 +45,8 @@ interface Hit {
 }
 
 /**
- * Everything that a search finds, newest first. The ids are found at once, their rows are read page by page: a client that
- * reads slowly holds neither a connection nor a transaction. A row that is deleted meanwhile is left out.
+ * Exports all results of a search, newest first. Ids are read at once, their rows page by page: a slow client holds
+ * neither a connection nor a transaction. Rows deleted in the meantime are left out.
  */
 export async function* exportHits(
   reads: TenantReads,

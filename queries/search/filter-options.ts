@@ -11,10 +11,10 @@ export const filterOptionsView = z.object({
 export type FilterOptions = z.output<typeof filterOptionsView>;
 type Option = FilterOptions['options'][number];
 
-/** As many as somebody would choose from; the total says how many there are. */
+/** Maximum number of options; the total counts all. */
 const MAX_OPTIONS = 1_000;
 
-/** The most frequent first. `from` names a value, a label and a count for each option. */
+/** Most frequent first. `from` yields value, label and count of each option. */
 const options =
   (from: string): Query<void, FilterOptions> =>
   async (reads) => {
@@ -23,14 +23,14 @@ const options =
     return { options: rows.map(({ value, label, count }) => ({ value, label, count })), total: rows[0]?.total ?? 0 };
   };
 
-/** Employees, by what their browsers reported. */
+/** Employees, counted by observations of their browsers. */
 export const userOptions = options(`
   select e.user_id::text as value, e.display_name as label, coalesce(r.count, 0)::int as count
     from employees e
     left join (select user_id, sum(observations) as count from reporters where tenant_id = $1 group by user_id) r on r.user_id = e.user_id
    where e.tenant_id = $1`);
 
-/** Devices, by what they reported. */
+/** Devices, counted by their observations. */
 export const deviceOptions = options(`
   select d.device_id::text as value, coalesce(d.hostname, e.display_name || ' (' || coalesce(d.browser_type, 'browser') || ')', d.device_fingerprint) as label,
          coalesce(r.count, 0)::int as count
@@ -39,16 +39,16 @@ export const deviceOptions = options(`
     left join employees e on e.tenant_id = $1 and e.user_id = d.user_id
    where d.tenant_id = $1`);
 
-/** Technologies, by the hosts on which they were found. */
+/** Technologies, counted by hosts. */
 export const technologyOptions = options(`
   select name as value, name as label, count(*)::int as count from endpoint_technologies where tenant_id = $1 group by name`);
 
-/** Browser extensions, by the browsers in which they are installed, under the name that most of these know. */
+/** Browser extensions, counted by browsers, with the most frequent name. */
 export const extensionOptions = options(`
   select n.extension_id as value, mode() within group (order by n.name) as label, count(*)::int as count
     from ${CURRENTLY_INSTALLED} n group by n.extension_id`);
 
-/** Groups, by their members. */
+/** Groups, counted by members. */
 export const groupOptions = options(`
   select g.group_id::text as value, g.name as label,
          (select count(*)::int from group_members m where m.tenant_id = $1 and m.group_id = g.group_id) as count
@@ -56,7 +56,7 @@ export const groupOptions = options(`
 
 const RAISED = 'select alert_type as type, sum(raised)::int as count from alert_daily where tenant_id = $1 group by 1';
 
-/** Every type of alert, whether there was one or not. */
+/** All types of alert, including those without alerts. */
 export const alertTypeOptions: Query<void, FilterOptions> = async (reads) => {
   const raised = new Map(
     (await reads.rows<{ type: AlertType; count: number }>(RAISED)).map(({ type, count }) => [type, count]),
@@ -65,6 +65,6 @@ export const alertTypeOptions: Query<void, FilterOptions> = async (reads) => {
   return { options: all.toSorted((a, b) => b.count - a.count || (a.label < b.label ? -1 : 1)), total: all.length };
 };
 
-/** `password_reuse` as people read it: `Password reuse`. */
+/** Readable label: `password_reuse` becomes `Password reuse`. */
 const wordsOf = (type: string): string =>
   (type[0]!.toUpperCase() + type.slice(1)).replaceAll('_', ' ').replace(/^Mfa/, 'MFA');

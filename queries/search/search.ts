@@ -39,7 +39,7 @@ const USERS = `${SELECT_EMPLOYEES} where e.tenant_id = $1 and e.user_id = any($2
 const ENDPOINTS = `${selectEndpoints('endpoints')} where e.tenant_id = $1 and e.endpoint_id = any($2::uuid[]) order by e.first_seen_at desc, e.endpoint_id`;
 const ALERTS = `${SELECT_ALERTS} where a.tenant_id = $1 and a.alert_id = any($2::uuid[]) order by a.created_at desc, a.alert_id`;
 
-/** What holds these letters, by kind, newest first; the page that is asked for is a page of every kind. */
+/** Finds records that contain the text, by kind, newest first. The requested page applies to every kind. */
 export const search: Query<{ q: string; type: SearchedKind | 'all' } & Page, SearchResults> = async (
   reads,
   { q, type, ...page },
@@ -61,7 +61,7 @@ export const search: Query<{ q: string; type: SearchedKind | 'all' } & Page, Sea
       alerts: raised.map(toAlertView),
     },
     totals,
-    // As many pages as the kind with the most hits has.
+    // The number of pages is that of the kind with the most results.
     ...paginated(Math.max(...Object.values(totals)), page),
     total: totals.users + totals.endpoints + totals.alerts,
   };

@@ -15,7 +15,7 @@ export const signaturePackView = z
   .meta({ title: 'SignaturePack' });
 type SignaturePackView = z.output<typeof signaturePackView>;
 
-/** Versions of packs add up over the years: of more than these the newest are shown. */
+/** Versions of packs accumulate over the years: only the newest are listed. */
 const MOST = 500;
 const SQL = `select *, count(*) over ()::int as total from signature_packs where tenant_id = $1 order by uploaded_at desc, pack_id limit ${MOST}`;
 

@@ -37,10 +37,10 @@ const FILTER = `
      and ($5::text is null or o.domain = $5)
      and ($6::timestamptz is null or o.occurred_at >= $6)
      and ($7::timestamptz is null or o.occurred_at <= $7)`;
-/** Counting goes on to here and no further, so that a page costs the same whatever there is: exact figures are in the stats. */
+/** Counting stops here, so that a page has bounded cost. Exact figures are in the statistics. */
 export const MAX_COUNTED = 10_000;
 const COUNT = `select count(*)::int as total from (select from observations o ${FILTER} limit ${MAX_COUNTED}) counted`;
-// The page first, the names after: a join must not touch what is not shown.
+// Select the page first and join names after: the join must not touch other rows.
 const PAGE = `
   with page as (select * from observations o ${FILTER} order by o.occurred_at desc, o.event_id limit $8 offset $9)
   select p.*, e.email as user_email

@@ -18,7 +18,10 @@ const SQL = `
    where tenant_id = $1 and ($2::date is null or day >= $2) and ($3::date is null or day <= $3)
    order by day`;
 
-/** Counted as they came in, by the UTC day on which they occurred; days without any are left out. Both ends inclusive. */
+/**
+ * Observations by the UTC day on which they occurred, counted on arrival. Days without any are left out. Both ends
+ * inclusive.
+ */
 export const telemetryStats: Query<{ from?: string | undefined; to?: string | undefined }, TelemetryStats> = async (
   reads,
   { from, to },

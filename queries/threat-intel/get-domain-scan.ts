@@ -14,7 +14,7 @@ export interface DomainScanNeed extends ScanData {
 
 const SQL = 'select * from domain_scans where tenant_id = $1 and domain = $2';
 
-/** Choice OP-125: by each service that is switched on. `now` in epoch milliseconds. */
+/** Choice OP-125: considers each enabled service. `now` in epoch milliseconds. */
 export const getDomainScan: Query<{ domain: string; now: number }, DomainScanNeed> = async (reads, { domain, now }) => {
   const [row, settings] = await Promise.all([
     reads.one<DomainScanRow>(SQL, [domain]),

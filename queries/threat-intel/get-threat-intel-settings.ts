@@ -2,7 +2,7 @@ import type { ThreatIntelSettingsRow } from '../../projections/threat-intel/thre
 import type { ThreatIntelView } from '../../src/contexts/threat-intel/domain/settings.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
 
-/** Everything is off, and without a key, until somebody says otherwise. */
+/** By default all services are off and have no key. */
 export const getThreatIntelSettings: Query<unknown, ThreatIntelView> = async (reads) => {
   const row = await reads.one<ThreatIntelSettingsRow>('select * from threat_intel_settings where tenant_id = $1');
   return {

@@ -3,7 +3,7 @@ import type { EmployeeRow } from '../../projections/employees/employees.ts';
 import { notFound } from '../../src/platform/kernel/failure.ts';
 import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
 
-/** An employee as somebody to be verified (choice OP-237). Enabled is who is active and has a browser that shows codes. */
+/** An employee who can be verified (choice OP-237). Enabled: active, and with an enrolled browser that shows codes. */
 export const verifiableUserView = z
   .object({
     id: z.uuid(),
@@ -19,7 +19,7 @@ type VerifiableUserView = z.output<typeof verifiableUserView>;
 type Verifiable = EmployeeRow & { readonly last_verified_at: string | null };
 
 const COUNT = 'select count(*)::int as total from employees where tenant_id = $1';
-// The page first: when somebody was last verified is looked up for those who are shown.
+// Select the page first: the last verification is looked up only for the people shown.
 const PAGE = `
   with page as (select * from employees where tenant_id = $1 order by created_at desc, user_id limit $2 offset $3)
   select p.*, (select max(v.occurred_at) from verification_attempts v

@@ -6,21 +6,21 @@ import { resources } from './resources.ts';
 
 const toldResources = resources.filter(({ declared }) => declared.toldToExtensions);
 const whole: readonly EventFamily[] = [policyEvents, ...toldResources.map(({ events }) => events)];
-/** Who is in a group decides which policies reach them. */
+/** Group membership decides which policies apply to a person. */
 const ofGroups = [
   'GroupMembersAdded',
   'GroupMembersRemoved',
   'GroupDeleted',
 ] as const satisfies readonly (keyof typeof groupEvents.definitions)[];
 
-/** Families of which some event changes what an extension is told. */
+/** Event families with at least one event that changes the configuration of extensions. */
 export const extensionConfigFamilies: readonly EventFamily[] = [...whole, groupEvents];
-/** Every such event: one more of them is one more policy version. */
+/** All such events. Each one increments the policy version. */
 export const extensionConfigEventTypes: readonly string[] = [
   ...whole.flatMap(({ definitions }) => Object.keys(definitions)),
   ...ofGroups,
 ];
-/** Read models that an answer to an extension is put together from. */
+/** Read models from which the configuration of extensions is built. */
 export const extensionConfigModels: readonly ReadModelName[] = [
   'policies',
   'policy_versions',

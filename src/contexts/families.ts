@@ -36,7 +36,7 @@ import { tenantEvents } from './tenants/domain/events.ts';
 import { masterKeyEvents } from './installation/domain/master-key.ts';
 import { verificationEvents } from './verification/domain/events.ts';
 
-/** Every event family of the house. What is not here can be neither written nor read. */
+/** All event families of the application. Events of other families can be neither written nor read. */
 export const families: readonly EventFamily[] = [
   tenantEvents,
   sessionEvents,

@@ -11,7 +11,7 @@ import { whenEmployeeDeletedRevokeDevices } from './employees/reactions/when-emp
 import { whenPersonErasedForgetTelemetry } from './employees/reactions/when-person-erased-forget-telemetry.ts';
 import { whenErasureRequestedCarryItOut } from './employees/reactions/when-erasure-requested-carry-it-out.ts';
 
-/** Everything the house does by itself because something happened. */
+/** All reactions of the application. */
 export const reactions: readonly AnyReaction[] = [
   whenTelemetryRecordedDetectReuse,
   whenExtensionsReportedJudgeThem,

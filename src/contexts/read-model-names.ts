@@ -1,7 +1,8 @@
 /**
- * Every read model of `projections`, by name. Commands must not import projections, so they name the models that they
- * freshen from this list. `projections/index.ts` compiles only with listed models; `test/laws/read-model-names.test.ts`
- * finds names that no model has. The models of declared resources are not listed: their names follow from the declaration.
+ * The names of all read models of `projections`. Commands must not import projections, so they name the models that
+ * they wait for from this list. `projections/index.ts` compiles only with listed models;
+ * `test/laws/read-model-names.test.ts` finds names without a model. Declared resources are not listed: their model
+ * names derive from the declaration.
  */
 export const readModelNames = [
   'admin_accounts',

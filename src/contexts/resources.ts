@@ -11,7 +11,7 @@ import type { NamedReadModel } from '../platform/kernel/read-model.ts';
 import type { AnyDefinedCollection } from '../platform/resources/collection.ts';
 import type { AnyDefinedSingleton } from '../platform/resources/singleton.ts';
 
-/** Every declared resource of the house: one line here is all that a new one needs besides its file. */
+/** All declared resources of the application. A new resource needs only its file and one line here. */
 export const resources: readonly (AnyDefinedCollection | AnyDefinedSingleton)[] = [
   tenantSettings,
   scopedDomains,

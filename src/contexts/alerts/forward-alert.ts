@@ -17,13 +17,13 @@ export interface Forwarding {
   reads(tenantId: TenantId): TenantReads;
 }
 
-/** Which alert, and the name under which the portal recognizes a repetition. */
+/** An alert, and the id by which the portal recognizes a repeated delivery. */
 export interface Delivery {
   readonly alertId: string;
   readonly deliveryId: string;
 }
 
-/** What leaves the house: what happened and how it stands, and of the person no more than an id. */
+/** The document sent to the portal: the alert and its state. It names the person only by id. */
 const documentOf = (
   tenantId: TenantId,
   {
@@ -62,7 +62,10 @@ const documentOf = (
   },
 });
 
-/** Hands an alert to the portal and records the receipt. Throws `PortalUnavailable`; answers a failure where there is no such alert. */
+/**
+ * Sends an alert to the portal and records the receipt. Returns a failure if the alert does not exist. Throws
+ * `PortalUnavailable`.
+ */
 export async function forwardAlert(
   { portal, executor, reads }: Forwarding,
   { alertId, deliveryId }: Delivery,
@@ -77,7 +80,7 @@ export async function forwardAlert(
 
 export type ForwardedAlert = Exclude<Awaited<ReturnType<typeof forwardAlert>>, Failure>;
 
-/** What the portal could not take when it was asked goes there later, for about a day. */
+/** Retries a failed delivery for about a day. */
 export const alertForwarding = declareJob({
   name: 'forward-alert',
   data: z.object({ tenantId: uuid(), alertId: uuid(), deliveryId: uuid() }),
@@ -89,9 +92,9 @@ export const forwardAlertJob = (forwarding: Forwarding): AnyJob =>
   defineJob({
     ...alertForwarding,
     handle: async ({ tenantId, alertId, deliveryId }, { correlationId }) => {
-      const issuer = { tenantId: asTenantId(tenantId), actor: system('portal-forwarding'), correlationId };
+      const execution = { tenantId: asTenantId(tenantId), actor: system('portal-forwarding'), correlationId };
       try {
-        await forwardAlert(forwarding, { alertId, deliveryId }, issuer);
+        await forwardAlert(forwarding, { alertId, deliveryId }, execution);
       } catch (error) {
         throw new JobFailed(error instanceof PortalUnavailable ? error.message : 'the alert was not forwarded', {
           cause: error,

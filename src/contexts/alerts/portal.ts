@@ -1,6 +1,6 @@
 import { OutboundRefused, type GuardedFetch } from '../../platform/outbound/guarded-fetch.ts';
 
-/** Where the portal is, and what it knows this installation by. From the environment: `PORTAL_URL`, `PORTAL_API_KEY`. */
+/** The portal's address and the API key of this installation: `PORTAL_URL`, `PORTAL_API_KEY`. */
 export interface PortalSettings {
   readonly url: string;
   readonly apiKey: string | undefined;
@@ -15,7 +15,7 @@ export interface PortalStatus {
   readonly lastError: string | null;
 }
 
-/** Why the portal has not taken something, in fixed words. */
+/** The portal did not accept a request. Messages are fixed texts. */
 export class PortalUnavailable extends Error {
   constructor(reason: string) {
     super(reason);
@@ -27,8 +27,8 @@ const CHECKED_FOR_MS = 10_000;
 const MAX_ID_CHARACTERS = 200;
 
 /**
- * The central portal that alerts are forwarded to: `POST {url}/api/v1/alerts`, answered 2xx with `{ id }`;
- * `GET {url}/api/v1/status` tells whether it is there. Both with the API key as a bearer token.
+ * The central portal that alerts are forwarded to. `POST {url}/api/v1/alerts` returns 2xx with `{ id }`; `GET
+ * {url}/api/v1/status` is the health check. Both requests carry the API key as a bearer token.
  */
 export class Portal {
   readonly #settings: PortalSettings | undefined;
@@ -44,20 +44,23 @@ export class Portal {
     return this.#settings !== undefined;
   }
 
-  /** Hands over a document; the portal knows a repetition by `deliveryId`. Answers the portal's id for it. Throws `PortalUnavailable`. */
+  /**
+   * Delivers a document and returns the portal's id for it. The portal recognizes a repetition by `deliveryId`. Throws
+   * `PortalUnavailable`.
+   */
   async deliver(deliveryId: string, document: object): Promise<string> {
-    const answer = await this.#ask(
+    const response = await this.#ask(
       'POST',
       'api/v1/alerts',
       { 'idempotency-key': deliveryId },
       JSON.stringify(document),
     );
-    if (!answer.ok) throw new PortalUnavailable(refusal(answer.status));
-    const { id = deliveryId } = ((await answer.json().catch(() => ({}))) ?? {}) as { id?: unknown };
+    if (!response.ok) throw new PortalUnavailable(refusal(response.status));
+    const { id = deliveryId } = ((await response.json().catch(() => ({}))) ?? {}) as { id?: unknown };
     return String(id).slice(0, MAX_ID_CHARACTERS);
   }
 
-  /** Asks the portal, unless it was asked within the last ten seconds. */
+  /** Checks the portal's status. The result is cached for ten seconds. */
   async status(): Promise<PortalStatus> {
     if (!this.#settings)
       return { configured: false, connected: false, portalUrl: null, lastCheckedAt: null, lastError: null };
@@ -102,4 +105,4 @@ export class Portal {
 }
 
 const refusal = (status: number): string =>
-  status === 401 || status === 403 ? 'the portal refused the API key' : `the portal answered ${status}`;
+  status === 401 || status === 403 ? 'the portal refused the API key' : `the portal returned status ${status}`;

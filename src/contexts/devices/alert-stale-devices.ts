@@ -12,9 +12,9 @@ import { asTenantId } from '../../platform/kernel/ids.ts';
 import type { CommandPorts } from '../../../commands/ports.ts';
 
 const AT_ONCE = 500;
-/** It looks at every tenant's devices. */
-const PATIENCE_MS = 120_000;
-/** RFC 9562 §5.5: one alert for one device and one silence, however often it is looked for. */
+/** The statement time limit is long because the query reads the devices of all tenants. */
+const TIME_LIMIT_MS = 120_000;
+/** UUIDv5 namespace (RFC 9562 §5.5): one alert per device and silence, however often the job runs. */
 const SILENCES = '6f2c1d7e-9c0b-4f55-8d43-0f6f1c1f7a05';
 const DAYS_UNLESS_SET = tenantSettings.aggregate.initial.values.staleDeviceDays;
 
@@ -26,7 +26,7 @@ interface Silent {
   readonly days: number;
 }
 
-/** Active, unheard of for longer than the tenant allows, not muted, and without an alert about this silence. */
+/** Active, silent for longer than the tenant allows, not muted, and without an alert about this silence. */
 const SILENT = `
   select d.tenant_id, d.device_id, d.user_id, to_char(h.heard_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as heard_at, t.days
     from devices d
@@ -41,7 +41,7 @@ const SILENT = `
 const alertAbout = ({ tenant_id, device_id, user_id, heard_at, days }: Silent): RaiseAlert => ({
   alertId: v5(`${tenant_id}|${device_id}|${heard_at}`, SILENCES),
   alertType: 'device_stale',
-  title: 'A device is not heard of any more',
+  title: 'A device has stopped reporting',
   description: `An active device has not reported for more than ${days} days: its browser may be unprotected.`,
   fingerprint: `device_stale|${device_id}`,
   userId: user_id,
@@ -59,7 +59,7 @@ const alertAbout = ({ tenant_id, device_id, user_id, heard_at, days }: Silent): 
   },
 });
 
-/** Nothing reports that nothing is reported: this is looked for by the clock (choice OP-098). */
+/** A silent device sends no event, so this job runs on a schedule (choice OP-098). */
 export const staleDeviceAlerting = declareJob({
   name: 'alert-stale-devices',
   data: z.object({}),
@@ -71,11 +71,11 @@ export const alertStaleDevices = (projector: pg.Pool, executor: Pick<Executor<Co
   defineJob({
     ...staleDeviceAlerting,
     handle: async () => {
-      const { rows } = await maintenanceQuery<Silent>(projector, PATIENCE_MS, SILENT);
+      const { rows } = await maintenanceQuery<Silent>(projector, TIME_LIMIT_MS, SILENT);
       for (const silent of rows) {
-        const issuer = { tenantId: asTenantId(silent.tenant_id), actor: system('stale-device-detection') };
-        const raised = await executor.execute(raiseAlert, alertAbout(silent), issuer);
-        if (isFailure(raised)) throw new JobFailed('an alert about a silent device was not raised');
+        const execution = { tenantId: asTenantId(silent.tenant_id), actor: system('stale-device-detection') };
+        const raised = await executor.execute(raiseAlert, alertAbout(silent), execution);
+        if (isFailure(raised)) throw new JobFailed('raising an alert about a silent device failed');
       }
     },
   });

@@ -5,25 +5,26 @@ import type { TenantId } from '../../platform/kernel/ids.ts';
 import { ordinaryDays } from '../../platform/kernel/token-bucket.ts';
 import type { ArrivalBudgets, BudgetRequest } from '../../platform/arrivals/arrival-budgets.ts';
 
-/** As many as the view of a host shows. */
+/** Equals the number that the view of a host shows. */
 export const MAX_TECHNOLOGIES_OF_HOST = 40;
-/** Technologies that one browser finds on hosts on which nobody found them before: fifty new pages a day. */
+/** Technologies per browser that are new for a host: fifty new pages a day. */
 const NEW_OF_A_DEVICE = ordinaryDays(500);
 const NEW_A_SEAT = 100;
 const LEAST_NEW_OF_A_TENANT = 2_000;
-/** Names in memory. */
+/** Names cached in memory. */
 const MAX_KNOWN = 200_000;
 
 interface Reporter {
   readonly tenantId: TenantId;
   readonly deviceId: string;
-  /** The people that the tenant's license allows. */
+  /** The number of licensed people of the tenant. */
   readonly seats: number;
 }
 
 /**
- * Bounds what browsers add to the table of technologies. What was reported of a host before costs nothing; beyond the budget an
- * observation is kept without what is new in it. Nothing is lost for good: browsers name technologies again on every visit.
+ * Bounds the rows that browsers add to the table of technologies. Technologies already known for a host are free.
+ * Beyond the budget, an observation is kept without its new technologies. Nothing is lost for good: browsers report
+ * technologies on every visit.
  */
 export class TechnologyAllowance {
   readonly #budgets: Pick<ArrivalBudgets, 'take'>;
@@ -37,7 +38,7 @@ export class TechnologyAllowance {
     this.#budgets = budgets;
   }
 
-  /** The observations as they may be recorded; the same list where nothing has to be left out, as it nearly always is. */
+  /** The observations that may be recorded. Returns the same list if nothing is left out, which is nearly always. */
   async within(reporter: Reporter, observations: readonly Observation[]): Promise<readonly Observation[]> {
     const fresh = this.#fresh(reporter.tenantId, observations);
     if (fresh.allowed === 0 && !fresh.isTooMuch) return observations;

@@ -8,8 +8,8 @@ const END_OF_RECORD = /\r\n|\n|\r|$/y;
 const REST_OF_LINE = /[^\r\n]*/y;
 
 /**
- * Comma-separated values as RFC 4180 has them, with any kind of line end and an optional byte order mark. A record that is
- * not well formed is answered as broken, and reading goes on at the next line; blank lines are counted and left out.
+ * Parses comma-separated values (RFC 4180), with any line ending and an optional byte order mark. Yields a malformed
+ * record as broken and continues at the next line. Blank lines are counted but not yielded.
  */
 export function* csvRecords(file: string): Generator<CsvRecord> {
   const text = file.startsWith('\ufeff') ? file.slice(1) : file;

@@ -4,10 +4,10 @@ import type { EventStore } from '../../platform/eventstore/port.ts';
 import { declareJob, defineJob, JobFailed, type AnyJob } from '../../platform/jobs/job.ts';
 import { asTenantId, uuid } from '../../platform/kernel/ids.ts';
 
-/** Longer than a revoked device may still be heard (1.5 s, on a node that cannot follow the feed). */
+/** Longer than a revoked device may still be accepted (1.5 s, on a node that cannot follow the log). */
 const LATE_REPORTS_MS = 5_000;
 
-/** A person was erased: the log gives up which hosts they visited. Any number of times is once. */
+/** Removes the hosts that an erased person visited from the log. Idempotent. */
 export const telemetryForgetting = declareJob({
   name: 'forget-telemetry',
   data: z.object({ tenantId: uuid(), userId: uuid() }),

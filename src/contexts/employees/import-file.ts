@@ -6,10 +6,10 @@ import { csvRecords, type CsvRecord } from './csv.ts';
 /** Choice OP-210. */
 const MAX_ROWS = 10_000;
 
-/** Of the header, named or not. */
+/** Columns of the header, with or without a name. */
 const MAX_COLUMNS = 100;
 
-/** An empty cell says nothing: it is null for a new employee and keeps what a known one has. */
+/** An empty cell means no value: null for a new employee, and no change for an existing one. */
 const cell = z
   .string()
   .trim()
@@ -30,10 +30,10 @@ export interface RowError {
   readonly row: number;
   readonly error: string;
 }
-/** Words for what a schema refused, beginning with a field. */
+/** Converts a schema error into a failure whose message begins with the field. */
 type Explain = (field: string, error: z.ZodError) => Failure;
 
-/** What a file says, row by row. Throws where it cannot be read as a whole. */
+/** Reads a file row by row. Throws if the whole file is unreadable. */
 export function importedRows(file: Buffer, explain: Explain): { rows: ImportRow[]; errors: RowError[] } {
   const [header, ...records] = boundedRecords(textOf(file));
   const columns =
@@ -56,7 +56,7 @@ export function importedRows(file: Buffer, explain: Explain): { rows: ImportRow[
     const address = 'email' in read ? read.email.toLowerCase() : '';
     if ('error' in read) errors.push(read);
     else if (seen.has(address))
-      errors.push({ row: read.row, error: invalid('email', 'stands in an earlier row').message });
+      errors.push({ row: read.row, error: invalid('email', 'is already in an earlier row').message });
     else rows.push(read);
     seen.add(address);
   }

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { ImportRow, RowError } from './import-file.ts';
 
 /**
- * What became of a row. `updated` and `unchanged`: the employee existed before this import. `unknown`: the store did not say
- * whether the row was stored. `notStored`: the import ended before it.
+ * The outcome of a row. `updated` and `unchanged`: the employee existed before this import. `unknown`: the store did
+ * not report whether the row was stored. `notStored`: the import ended before this row.
  */
 const outcomes = ['imported', 'updated', 'unchanged', 'refused', 'unknown', 'notStored'] as const;
 export type RowOutcome = (typeof outcomes)[number];
@@ -18,7 +18,7 @@ export const importReport = z.object({
   rows: z.array(z.object({ row: z.int(), outcome: z.enum(outcomes), userId: z.uuid().nullable() })),
 });
 
-/** What an import has done so far, row by row. */
+/** The progress of an import, row by row. */
 export class ImportReport {
   readonly #errors: RowError[];
   readonly #rows: Map<number, { readonly outcome: RowOutcome; readonly userId: string | null }>;

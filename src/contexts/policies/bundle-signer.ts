@@ -3,7 +3,7 @@ import { ed25519Key } from '../../platform/vault/ed25519.ts';
 import type { Keyring } from '../../platform/vault/keyring.ts';
 import type { Keyrings } from '../../platform/vault/keyrings.ts';
 
-/** RFC 8037: what an extension needs to check a bundle. */
+/** The public key with which an extension verifies a bundle (RFC 8037). */
 export interface BundleKey {
   readonly kty: 'OKP';
   readonly crv: 'Ed25519';
@@ -14,13 +14,13 @@ export interface BundleKey {
 }
 
 /**
- * Signs what extensions work by, so that one that keeps it on disk, or gets it through a cache or a proxy, can tell that it is ours and
- * whole. One key for the installation, derived from MASTER_KEY, so that every node signs alike.
+ * Signs the configuration of extensions. An extension that stores it on disk, or gets it through a cache or proxy, can
+ * verify its origin and integrity. The installation has one key, derived from MASTER_KEY, so that all nodes sign alike.
  */
 export class BundleSigner {
   readonly #key: KeyObject;
   readonly publicKey: BundleKey;
-  /** With those of nodes that another master key is at work on. */
+  /** Includes the keys of nodes that run with another master key. */
   readonly publicKeys: readonly BundleKey[];
 
   constructor({ current, other }: Keyrings) {

@@ -16,13 +16,13 @@ export interface ExtensionResponsesDependencies {
   vitalReads(tenantId: TenantId): TenantReads;
 }
 
-/** What a tenant's extensions are told, as it leaves the house. */
+/** The response for a tenant's extensions, ready to send. */
 export interface ExtensionResponse {
   readonly policyVersion: string;
   readonly etag: string;
   /** JSON. */
   readonly body: string;
-  /** Of the body, as `BundleSigner` makes it. */
+  /** Signature of the body by `BundleSigner`. */
   readonly signature: string;
   readonly extensionMode: ExtensionConfig['extensionMode'];
   readonly heartbeatSeconds: number;
@@ -32,57 +32,57 @@ export interface ExtensionResponse {
 type Answers = (tenantId: TenantId, groupIds: readonly string[]) => Promise<ExtensionResponse>;
 type GroupIds = (tenantId: TenantId, userId: string) => Promise<readonly string[]>;
 
-/**
- * Every browser of a fleet polls this every few minutes: a response is put together once for people of the same groups, and again when
- * something changed.
- */
+/** Every browser polls this every few minutes. One response per set of groups is cached and rebuilt after a change. */
 export class ExtensionResponses {
   readonly #answers: Answers;
   readonly #groupIds: GroupIds;
 
   constructor(dependencies: ExtensionResponsesDependencies) {
-    this.#answers = rememberedAnswers(dependencies);
-    this.#groupIds = rememberedGroups(dependencies);
+    this.#answers = cachedAnswers(dependencies);
+    this.#groupIds = cachedGroups(dependencies);
   }
 
-  /** What holds for every extension of a tenant: version, mode and times, with the policies that reach everybody. */
+  /** The response for all extensions of a tenant: version, mode, intervals, and the policies without groups. */
   ofTenant(tenantId: TenantId): Promise<ExtensionResponse> {
     return this.#answers(tenantId, []);
   }
 
-  /** What the extension of this person is told: policies of their groups, too (choice OP-113). */
+  /** The response for this person's extension, including policies of their groups (choice OP-113). */
   async ofPerson(tenantId: TenantId, userId: string): Promise<ExtensionResponse> {
     return this.#answers(tenantId, await this.#groupIds(tenantId, userId));
   }
 }
 
-/** Octets, or nearly so: one answer may be hundreds of kilobytes, and each set of groups has its own. */
+/** Approximate octets. One response may have hundreds of kilobytes, and each set of groups has its own. */
 const BODIES: CacheBound<ExtensionResponse> = { most: 64 * 1024 * 1024, weigh: ({ body }) => body.length };
 
-/** The read models that answers are made from, and the one that says who is in which group. `test/laws/cached-reads.test.ts` compares them with the queries. */
+/**
+ * The read models of the responses, and the read model of group membership. `test/laws/cached-reads.test.ts` compares
+ * both with the queries.
+ */
 export const RESPONSE_TABLES: readonly string[] = extensionConfigModels.filter((name) => name !== 'group_members');
 export const GROUP_TABLES: readonly string[] = ['group_members'];
 const modelsNamed = ({ models }: ExtensionResponsesDependencies, names: readonly string[]): readonly AnyReadModel[] =>
   models.filter(({ name }) => names.includes(name));
 
-function rememberedAnswers(services: ExtensionResponsesDependencies): Answers {
+function cachedAnswers(services: ExtensionResponsesDependencies): Answers {
   const EVERYBODY = 'everybody';
   const groupsIn = (name: string) => (name === EVERYBODY ? [] : name.split(','));
   const tables = modelsNamed(services, RESPONSE_TABLES);
-  const remembered = services.cache.cached(async (from, tenantId, name) => {
+  const cached = services.cache.cached(async (from, tenantId, name) => {
     await from.tables(tables);
     return answerFor(services, tenantId, groupsIn(name));
   }, BODIES);
-  return (tenantId, groupIds) => remembered(tenantId, groupIds.length > 0 ? groupIds.join(',') : EVERYBODY);
+  return (tenantId, groupIds) => cached(tenantId, groupIds.length > 0 ? groupIds.join(',') : EVERYBODY);
 }
 
-function rememberedGroups(services: ExtensionResponsesDependencies): GroupIds {
+function cachedGroups(services: ExtensionResponsesDependencies): GroupIds {
   const tables = modelsNamed(services, GROUP_TABLES);
-  const remembered = services.cache.cached(async (from, tenantId, userId) => {
+  const cached = services.cache.cached(async (from, tenantId, userId) => {
     await from.tables(tables);
     return orThrow(await groupIdsOfMember(services.vitalReads(tenantId), { userId }));
   });
-  return async (tenantId, userId) => (userId === '' ? [] : remembered(tenantId, userId));
+  return async (tenantId, userId) => (userId === '' ? [] : cached(tenantId, userId));
 }
 
 async function answerFor(
@@ -104,7 +104,7 @@ async function answerFor(
   };
 }
 
-/** RFC 9110 §13.1.2: true where the caller holds this very answer. */
+/** RFC 9110 §13.1.2: true if the client already has this response. */
 export const isNotModified = (ifNoneMatch: string | undefined, etag: string): boolean =>
   ifNoneMatch !== undefined &&
   (ifNoneMatch === etag ||

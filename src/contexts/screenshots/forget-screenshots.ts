@@ -4,7 +4,7 @@ import { asTenantId, uuid } from '../../platform/kernel/ids.ts';
 import { ObjectStoreUnavailable } from '../../platform/objects/object-store.ts';
 import type { Pictures } from './pictures.ts';
 
-/** A person was deleted or erased: their pictures leave the objects. Any number of times is once. */
+/** Deletes the stored screenshots of a deleted or erased person. Idempotent. */
 export const screenshotForgetting = declareJob({
   name: 'forget-screenshots',
   data: z.object({ tenantId: uuid(), userId: uuid() }),

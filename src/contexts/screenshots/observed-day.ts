@@ -7,8 +7,8 @@ import { dayOf } from '../../platform/kernel/read-model.ts';
 const DAY_MS = 86_400_000;
 
 /**
- * The day under which this device reported the observation, at most a day away from when the picture was taken; undefined
- * where it did not. Asked of the device's own streams: a picture may come right behind the report.
+ * The day on which this device reported the observation, at most one day from the time of the image; undefined if it
+ * did not. Reads the device's own streams, because an image may follow its report at once.
  */
 export async function observedDay(
   aggregates: AggregateReader,

@@ -11,7 +11,7 @@ export const SCREENSHOT_PREFIX = objectPrefix('screenshots');
 const keyOf = ({ tenantId, userId, deviceId, day, screenshotId }: ScreenshotLocation): string =>
   objectKey('screenshots', tenantId, userId, deviceId, day, screenshotId);
 
-/** Which screenshot an object is. */
+/** The screenshot that an object key belongs to. */
 export function screenshotLocationOf(key: string): ScreenshotLocation {
   const [, tenantId, userId, deviceId, day, screenshotId] = key.split('/') as [
     string,
@@ -27,9 +27,9 @@ export function screenshotLocationOf(key: string): ScreenshotLocation {
 const boundTo = ({ tenantId, screenshotId }: ScreenshotLocation): string => `screenshot|${tenantId}|${screenshotId}`;
 
 /**
- * The pictures themselves, each sealed under its person's own key and bound to its id: with that key destroyed none can be
- * looked at again, in whatever backup of the objects it may be. They lie by tenant and person, so a person's are found
- * without any read model. Throws `ObjectStoreUnavailable`, and where a picture was tampered with.
+ * Stores images, each sealed under its person's own key and bound to its id. Without the key no image can be read, not
+ * even from a backup. Objects are grouped by tenant and person, so that a person's images are found without a read
+ * model. Throws `ObjectStoreUnavailable`, and an error if an image was tampered with.
  */
 export class Pictures implements PictureKeeper {
   readonly #objects: ObjectStore;
@@ -47,7 +47,7 @@ export class Pictures implements PictureKeeper {
     return true;
   }
 
-  /** Undefined where the picture, or the key to it, is gone. */
+  /** Returns undefined if the image or its key is gone. */
   async read(place: ScreenshotLocation): Promise<Buffer | undefined> {
     const person = { tenantId: place.tenantId, personId: place.userId };
     const [sealed, keys] = await Promise.all([this.#objects.get(keyOf(place)), this.#personKeys.forOpening([person])]);

@@ -7,14 +7,14 @@ const GOOD_FOR_S = 15 * 60;
 export interface SignedAddress {
   readonly tenantId: TenantId;
   readonly screenshotId: string;
-  /** Epoch seconds, as they stand in the address. */
+  /** Epoch seconds, as text from the address. */
   readonly expires: string;
   readonly signature: string;
 }
 
 /**
- * Addresses by which whoever holds one may look at one picture for a quarter of an hour, without a session (an `img` element
- * sends none). The signature speaks for tenant, screenshot and time together.
+ * Addresses that show one image for 15 minutes to anyone who has them, without a session (an `img` element sends none).
+ * The signature covers tenant, screenshot and expiry.
  */
 export class SignedAddresses {
   readonly #key: Buffer;
@@ -29,7 +29,7 @@ export class SignedAddresses {
     return `${base.replace(/\/+$/, '')}/api/v1/screenshots/${tenantId}/${screenshotId}/image?expires=${expires}&signature=${signature}`;
   }
 
-  /** Whether it expired is told only to those who hold an address that was good. */
+  /** Checks the signature first: only a genuine address is reported as expired. */
   judge({ signature, ...signed }: SignedAddress, now: number): 'good' | 'expired' | 'forged' {
     const expected = this.#sign(signed);
     const given = /^[0-9a-f]{64}$/.test(signature) ? Buffer.from(signature, 'hex') : Buffer.alloc(expected.length);

@@ -12,7 +12,7 @@ import { ObjectStoreUnavailable, type ObjectStore } from '../../platform/objects
 import { personKey, type PersonKeys } from '../../platform/vault/vault.ts';
 import { SCREENSHOT_PREFIX, screenshotLocationOf } from './pictures.ts';
 
-/** An upload that is under way has an object and no event yet. */
+/** Age below which objects are kept: an upload in progress has an object but no event yet. */
 const LEFT_ALONE_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const TRIM = 'delete from screenshots where tenant_id = $1 and day < $2::date';
@@ -22,16 +22,16 @@ export interface Sweeping {
   readonly aggregates: AggregateReader;
   readonly personKeys: Pick<PersonKeys, 'forOpening'>;
   readonly projector: pg.Pool;
-  /** What the log does not name is deleted: never while it is in doubt. */
+  /** Objects without an event are deleted, so the log must be trusted. */
   readonly trust: Pick<LogTrust, 'assured'>;
-  /** What the operator set; a tenant's license may allow less. */
+  /** The operator's settings; a tenant's license may allow less. */
   readonly kept: { readonly eventRetentionDays: number; readonly streamRetentionDays: number };
 }
 
 /**
- * Screenshots leave with the events of their day (choice OP-122), and objects that nothing will ever name again: of uploads
- * that a crash cut short, or of persons who were erased in that very moment. What the log knows is asked of the log: a
- * read model that is behind costs nobody a picture.
+ * Deletes screenshots with the events of their day (choice OP-122), and orphaned objects: of uploads that a crash
+ * interrupted, or of persons erased during the upload. Reads the log, not read models, so that a lagging read model
+ * never causes a deletion.
  */
 export const screenshotSweeping = declareJob({
   name: 'sweep-screenshots',
@@ -64,7 +64,7 @@ export const sweepScreenshots = (sweeping: Sweeping): AnyJob =>
     },
   });
 
-/** Answers the first day of which each tenant keeps screenshots. */
+/** Returns, for each tenant, the first day whose screenshots are kept. */
 async function trimRows({ projector, kept }: Sweeping): Promise<ReadonlyMap<string, string>> {
   const { rows } = await projector.query<{ id: string; license: License | null }>('select id, license from tenants');
   const firstKept = new Map<string, string>();

@@ -3,11 +3,11 @@ import type { TenantId } from '../../platform/kernel/ids.ts';
 import { ordinaryDays } from '../../platform/kernel/token-bucket.ts';
 import type { ArrivalBudgets } from '../../platform/arrivals/arrival-budgets.ts';
 
-/** Observations of one browser on an ordinary day: one every second and a half of eight hours. */
+/** Observations per browser on an ordinary day: one every 1.5 seconds for eight hours. */
 export const OBSERVATION_BUDGET = ordinaryDays(20_000);
-/** What is fetched at once, so that small batches do not cost a statement each. */
+/** Fetched in advance, so that small batches do not cost one statement each. */
 const FETCHED = 1_000;
-/** Devices whose rest is kept here; what is left of others goes back. */
+/** Devices whose remainder is cached; evicted remainders are returned. */
 const MAX_KEPT = 20_000;
 
 interface Rest {
@@ -17,8 +17,8 @@ interface Rest {
 }
 
 /**
- * The observations that a device may still report, by arrival. A process fetches some more than it needs and spends the rest of
- * them in memory. What it holds when it ends abruptly is lost: a fraction of a percent of a device's budget.
+ * The remaining observations per device, by arrival time. A process fetches more than it needs and spends the rest from
+ * memory. If it crashes, the rest is lost: a fraction of a percent of a device's budget.
  */
 export class ObservationAllowance {
   readonly #budgets: Pick<ArrivalBudgets, 'take'>;
@@ -33,14 +33,14 @@ export class ObservationAllowance {
     this.#budgets = budgets;
   }
 
-  /** Takes so many and returns 0; or takes nothing, and returns the milliseconds until there are as many. */
+  /** Takes `amount` and returns 0. If less is available, takes nothing and returns the milliseconds until it is. */
   async take(tenantId: TenantId, deviceId: string, amount: number): Promise<number> {
     const left = this.#left(tenantId, deviceId);
     if (left >= amount) {
       this.#keep(tenantId, deviceId, left - amount);
       return 0;
     }
-    // What is missing may be all that there is: more is fetched only where more is there.
+    // Fetch in advance only if that much is available; otherwise fetch just the missing amount.
     const missing = amount - left;
     this.#keep(tenantId, deviceId, 0);
     if ((await this.#fetch(tenantId, deviceId, missing + FETCHED)) === 0) this.giveBack(tenantId, deviceId, FETCHED);
@@ -54,7 +54,7 @@ export class ObservationAllowance {
     return 0;
   }
 
-  /** What was taken and not needed: copies of what had been reported before. */
+  /** Returns an amount that was not needed: copies of earlier observations. */
   giveBack(tenantId: TenantId, deviceId: string, amount: number): void {
     if (amount > 0) this.#keep(tenantId, deviceId, this.#left(tenantId, deviceId) + amount);
   }

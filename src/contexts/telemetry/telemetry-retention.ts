@@ -9,7 +9,7 @@ export interface TelemetryRetentionDependencies {
   readonly lookups: Lookups;
 }
 
-/** Days for which telemetry is kept: what the operator set, as far as the tenant's license allows. */
+/** Retention of telemetry in days: the operator's settings, limited by the tenant's license. */
 export async function retentionOf(
   { lookups, config }: TelemetryRetentionDependencies,
   tenantId: TenantId,
@@ -18,13 +18,13 @@ export async function retentionOf(
   return tenant?.license ? retentionUnder(tenant.license, config) : config;
 }
 
-const MAX_REMEMBERED = 100_000;
+const MAX_CACHED = 100_000;
 
-/** Lets device-days leave the log in time: asks the store once for each. */
+/** Sets the retention of device-day streams, once per stream and process. */
 export class StreamRetention {
   readonly #store: Pick<EventStore, 'setRetention'>;
-  /** Streams whose retention this process has set. A process that died before it could leaves that to the next report. */
-  readonly #known = new LRUCache<string, true>({ max: MAX_REMEMBERED });
+  /** Streams whose retention this process has set. After a crash the next report sets it. */
+  readonly #known = new LRUCache<string, true>({ max: MAX_CACHED });
 
   constructor(store: Pick<EventStore, 'setRetention'>) {
     this.#store = store;
@@ -36,7 +36,7 @@ export class StreamRetention {
     this.#known.set(stream, true);
   }
 
-  /** Nothing that was set so far is believed any more: the log may be another one. */
+  /** Clears the cache, because the log may be another one. */
   forget(): void {
     this.#known.clear();
   }

@@ -10,10 +10,10 @@ import { maintenanceQuery } from '../../platform/database/time-limits.ts';
 import { declareJob, defineJob, type AnyJob } from '../../platform/jobs/job.ts';
 
 const AT_ONCE = 5_000;
-/** Nobody waits for it; an attempt of the job takes at most five minutes. */
-const PATIENCE_MS = 120_000;
+/** No client waits for this; one attempt of the job takes at most five minutes. */
+const TIME_LIMIT_MS = 120_000;
 
-/** A row that a projection still holds in memory may be among them: its key never comes again. */
+/** May delete a row that a projection still holds in memory: its key never occurs again. */
 const TRIM = `
   delete from observations o using (
     select event_id from observations where tenant_id = $1 and kind = any($2) and occurred_at < $3::timestamptz limit ${AT_ONCE}) old
@@ -24,7 +24,7 @@ const TRIM_CHANGES = `
     select event_id from extension_changes where tenant_id = $1 and occurred_at < $2::timestamptz limit ${AT_ONCE}) old
    where c.tenant_id = $1 and c.event_id = old.event_id`;
 
-/** Rows of a person's or a device's day. One that a late report brings back goes with the next trim. */
+/** Daily rows per person or device. The next trim deletes rows that a late report brings back. */
 const TRIM_DAYS = [userDaily, newSiteVisitors, devicePolicyDaily].map(
   ({ name }) => `delete from ${name} where tenant_id = $1 and day < $2::date`,
 );
@@ -34,7 +34,10 @@ interface Kept {
   readonly streamRetentionDays: number;
 }
 
-/** Rows of the event viewer, changes of extensions, and what a person did on which day, leave when their tenant's retention says so (choice OP-122); the log keeps its own time. */
+/**
+ * Deletes rows of the event viewer, extension changes and daily rows per person, after the tenant's retention (choice
+ * OP-122). The log has its own retention.
+ */
 export const observationTrimming = declareJob({
   name: 'trim-observations',
   data: z.object({}),
@@ -58,9 +61,9 @@ export const trimObservations = (projector: pg.Pool, set: Kept): AnyJob =>
         ] as const) {
           let trimmed = AT_ONCE;
           while (!signal.aborted && trimmed === AT_ONCE)
-            trimmed = (await maintenanceQuery(projector, PATIENCE_MS, sql, values)).rowCount ?? 0;
+            trimmed = (await maintenanceQuery(projector, TIME_LIMIT_MS, sql, values)).rowCount ?? 0;
         }
-        for (const sql of TRIM_DAYS) await maintenanceQuery(projector, PATIENCE_MS, sql, [id, before]);
+        for (const sql of TRIM_DAYS) await maintenanceQuery(projector, TIME_LIMIT_MS, sql, [id, before]);
       }
     },
   });

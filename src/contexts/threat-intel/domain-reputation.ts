@@ -10,8 +10,8 @@ const known = z.object({
 });
 
 /**
- * The multi-vendor reputation service: `GET {base}/api/v3/domains/{domain}` with the key in `x-apikey`, answered with how many
- * vendors take the domain for what. A domain that it has never heard of is one that nobody flags.
+ * The multi-vendor reputation service: `GET {base}/api/v3/domains/{domain}` with the key in `x-apikey`. The response
+ * counts vendors by verdict. A domain unknown to the service counts as not flagged.
  */
 export class DomainReputation implements ThreatIntelProvider<'reputation'> {
   readonly #base: string;

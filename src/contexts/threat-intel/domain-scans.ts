@@ -22,22 +22,22 @@ import type { Vault } from '../../platform/vault/vault.ts';
 import type { CallBudget } from './call-budget.ts';
 import { ProviderFailed, type ProviderResults, type ThreatIntelProviders } from './provider.ts';
 
-/** Which browser wants to know. */
+/** The browser that requests a scan. */
 export interface ScanRequester {
   readonly deviceId: string | null;
   readonly userId: string | null;
-  /** Its place in the queue was counted when it got it. */
+  /** The request was already counted when it was queued. */
   readonly hasWaited?: true;
-  /** Whether somebody of the tenant was seen on the domain; such domains go first. Left out: yes. */
+  /** Whether a browser of the tenant visited the domain: visited domains go first. Default: true. */
   isVisited?(): Promise<boolean>;
 }
 
 export interface Scanned {
   readonly data: ScanData;
   readonly verdict: DomainVerdict;
-  /** Whether a service has answered just now. */
+  /** Whether a service returned a result just now. */
   readonly scanned: boolean;
-  /** Epoch milliseconds at which a budget that was used up is free again. */
+  /** Epoch milliseconds at which an exhausted budget is available again. */
   readonly postponedUntil: number | undefined;
 }
 
@@ -55,8 +55,8 @@ export interface ScanningPorts {
 }
 
 /**
- * Asks the services about domains: each domain once in seven days and by one asker at a time, within the budgets of the
- * tenant's own accounts, with keys that never leave the house. Whatever goes wrong is recorded, and not tried again at once.
+ * Queries the services about domains: each domain once in seven days and one request at a time, within the budgets of
+ * the tenant's own accounts. Keys are sent only to the services. Failures are recorded and not retried at once.
  */
 export class DomainScans {
   readonly #ports: ScanningPorts;
@@ -66,23 +66,23 @@ export class DomainScans {
     this.#ports = ports;
   }
 
-  /** What is known of a domain, after a scan where one is due. Who comes while one is under way here shares its result. */
-  scan(domain: string, asker: ScanRequester, execution: ExecutionContext): Promise<Scanned> {
+  /** Returns what is known of a domain, after a scan if one is due. Concurrent calls in this process share one scan. */
+  scan(domain: string, requester: ScanRequester, execution: ExecutionContext): Promise<Scanned> {
     const name = `${execution.tenantId}/${domain}`;
     let scan = this.#underWay.get(name);
     if (!scan) {
-      scan = this.#scan(domain, asker, execution).finally(() => this.#underWay.delete(name));
+      scan = this.#scan(domain, requester, execution).finally(() => this.#underWay.delete(name));
       this.#underWay.set(name, scan);
     }
     return scan;
   }
 
-  /** Whether a domain that was put off may wait for its budget. One that may not is asked about again by the browsers that want to know. */
+  /** Whether a postponed domain may wait for its budget. If not, the browsers ask again later. */
   mayWait(tenantId: TenantId, deviceId: string): Promise<boolean> {
     return this.#ports.budget.mayWait(tenantId, deviceId);
   }
 
-  /** One call to a service with the tenant's key, for nothing but to see whether it answers. Throws `ProviderFailed`. */
+  /** Makes one call to a service with the tenant's key, only to test the connection. Throws `ProviderFailed`. */
   async probe(tenantId: TenantId, service: ScanService, domain: string): Promise<void> {
     const { keyRefs } = await this.#ports.aggregates.load(threatIntel, threatIntelStream(tenantId));
     if (keyRefs[service] === null) throw new ProviderFailed('no API key is stored');
@@ -91,7 +91,7 @@ export class DomainScans {
     if ('reason' in outcome) throw new ProviderFailed(outcome.reason);
   }
 
-  async #scan(domain: string, asker: ScanRequester, execution: ExecutionContext): Promise<Scanned> {
+  async #scan(domain: string, requester: ScanRequester, execution: ExecutionContext): Promise<Scanned> {
     const { executor, aggregates, freshness, budget } = this.#ports;
     const { tenantId } = execution;
     const [{ enabled, keyRefs }, known] = await Promise.all([
@@ -108,10 +108,11 @@ export class DomainScans {
       postponedUntil: undefined,
     };
     if (dueServices(known, inUse, Date.now()).length === 0) return asIs;
-    // Before anything is recorded about the domain: others may ask about it while this browser may not.
-    const wait = asker.deviceId !== null && !asker.hasWaited ? await budget.takeShare(tenantId, asker.deviceId) : 0;
+    // Checked before anything is recorded about the domain, so that other devices may still request it.
+    const wait =
+      requester.deviceId !== null && !requester.hasWaited ? await budget.takeShare(tenantId, requester.deviceId) : 0;
     if (wait > 0) return { ...asIs, postponedUntil: Date.now() + wait };
-    const isVisited = (await asker.isVisited?.()) ?? true;
+    const isVisited = (await requester.isVisited?.()) ?? true;
     const scanId = randomUUID();
     const { result: begun } = orThrow(
       await executor.execute(beginDomainScan, { scanId, domain, services: inUse }, execution),
@@ -120,7 +121,9 @@ export class DomainScans {
     const outcomes = await Promise.all(
       begun.due.map((service) => this.#ask(tenantId, service, domain, keyRefs[service]!, isVisited)),
     );
-    const ended = orThrow(await executor.execute(endDomainScan, endingOf(scanId, domain, outcomes, asker), execution));
+    const ended = orThrow(
+      await executor.execute(endDomainScan, endingOf(scanId, domain, outcomes, requester), execution),
+    );
     if (ended.position !== undefined) await freshness.waitFor(['domain_scans'], ended.position);
     const waits = outcomes.flatMap((outcome) => ('until' in outcome ? [outcome.until] : []));
     return {
@@ -146,7 +149,7 @@ export class DomainScans {
     try {
       return { service, answer: await providers[service].lookUp(domain, apiKey.toString()) };
     } catch (error) {
-      return { service, reason: error instanceof ProviderFailed ? error.message : 'the service was not asked' };
+      return { service, reason: error instanceof ProviderFailed ? error.message : 'the service could not be queried' };
     }
   }
 }

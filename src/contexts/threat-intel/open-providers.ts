@@ -3,13 +3,13 @@ import { DomainReputation } from './domain-reputation.ts';
 import type { ThreatIntelProviders } from './provider.ts';
 import { UrlScanner } from './url-scanner.ts';
 
-/** Where the services are; `isTrusted` where the operator named the address, which may then be a private one. */
+/** The address of a service. `isTrusted`: the operator configured it, so it may be a private address. */
 export interface ProviderAddress {
   readonly url: string;
   readonly isTrusted: boolean;
 }
 
-/** A browser waits for the answer. */
+/** Short, because a browser waits for the result. */
 const TIMEOUT_MS = 8_000;
 const MAX_BYTES = 1024 * 1024;
 

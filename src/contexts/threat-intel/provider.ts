@@ -1,12 +1,12 @@
 import type { ScanService } from './domain/services.ts';
 
-/** What each service says about a domain. */
+/** Each service's result about a domain. */
 export interface ProviderResults {
   readonly scanner: { readonly isMalicious: boolean };
   readonly reputation: { readonly maliciousCount: number };
 }
 
-/** Why a service did not answer, in fixed words: nothing of the key, and nothing of what came back. */
+/** A service failed. Messages are fixed texts without the key and without content of the response. */
 export class ProviderFailed extends Error {
   constructor(reason: string) {
     super(reason);
@@ -14,7 +14,10 @@ export class ProviderFailed extends Error {
   }
 }
 
-/** One service, asked with a tenant's own key. One call each, bounded in time and size, never repeated. Throws `ProviderFailed`. */
+/**
+ * One service, called with a tenant's own key. One call, limited in time and size, never retried. Throws
+ * `ProviderFailed`.
+ */
 export interface ThreatIntelProvider<Service extends ScanService = ScanService> {
   lookUp(domain: string, apiKey: string): Promise<ProviderResults[Service]>;
 }

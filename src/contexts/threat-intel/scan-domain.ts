@@ -10,7 +10,7 @@ import type { ScanRequester, DomainScans } from './domain-scans.ts';
 
 const MINUTE_MS = 60_000;
 
-/** A scan for which there was no budget is made when there is some again, for about two days. */
+/** Retries a scan that had no budget, for about two days. */
 export const domainScanning = declareJob({
   name: 'scan-domain',
   data: z.object({ tenantId: uuid(), domain: z.string(), deviceId: uuid().nullable(), userId: uuid().nullable() }),
@@ -36,7 +36,7 @@ export const scanDomainJob = (scans: Pick<DomainScans, 'scan'>, reads: (tenantId
 export const wasVisited = async (reads: TenantReads, domain: string): Promise<boolean> =>
   (await reads.one('select 1 from endpoints where tenant_id = $1 and domain = $2', [domain])) !== undefined;
 
-/** One job for a domain and a day, however many browsers ask about it. */
+/** One job per domain and day, however many browsers request it. */
 export const scanLater = (
   jobs: Pick<Jobs, 'enqueue'>,
   tenantId: TenantId,

@@ -21,9 +21,9 @@ const found = z.object({
 });
 
 /**
- * The URL scanning service: `GET {base}/api/v1/search/?q=page.domain:"…"` with the key in `API-Key`, answered with scans of
- * pages there and their verdicts. Scans that exist are looked through; none is ordered, since that would show a page that an
- * employee visits to a third party and to its owner.
+ * The URL scanning service: `GET {base}/api/v1/search/?q=page.domain:"…"` with the key in `API-Key`. The response lists
+ * scans of the domain's pages and their verdicts. Only existing scans are read. Ordering a scan would disclose a page
+ * that an employee visits to a third party and to its owner.
  */
 export class UrlScanner implements ThreatIntelProvider<'scanner'> {
   readonly #base: string;

@@ -27,7 +27,7 @@ describe('what is taken for a picture', () => {
   it.each(real)('%s is not, once anything stands behind its end', (name) => {
     for (const tail of ['\0', '<script>alert(1)</script>', 'PK\x03\x04', '\xff\xd9']) {
       expect(refusalOf(Buffer.concat([browserPicture(name), Buffer.from(tail, 'latin1')]))).toBe(
-        'has something behind its end',
+        'has data after its end',
       );
     }
   });
@@ -88,7 +88,7 @@ describe('what is taken for a picture', () => {
       png({ extra: [header] }),
       png({ extra: [data, pngChunk('tEXt', Buffer.from('a\0b'))] }),
     ]) {
-      expect(refusalOf(bytes)).toBe('is not a sound PNG image');
+      expect(refusalOf(bytes)).toBe('is not a valid PNG image');
     }
     expect(readImage(png({ extra: [pngChunk('tEXt', Buffer.from('a\0b'))] }))).toEqual({
       type: 'image/png',
@@ -103,7 +103,7 @@ describe('what is taken for a picture', () => {
     expect(refusalOf(moving)).toBe('must not be animated');
     const vast = browserPicture('browser.webp');
     vast.writeUIntLE(0xffffff, 24, 3);
-    expect(refusalOf(vast)).toBe('is not a sound WebP image');
+    expect(refusalOf(vast)).toBe('is not a valid WebP image');
   });
 
   it('no JPEG with two frames, and none without a scan', () => {
@@ -113,8 +113,8 @@ describe('what is taken for a picture', () => {
     const doubled = Buffer.concat([jpeg.subarray(0, frame + length), jpeg.subarray(frame)]);
     const unscanned = Buffer.concat([jpeg.subarray(0, frame + length), Buffer.from([0xff, 0xd9])]);
     expect([refusalOf(doubled), refusalOf(unscanned)]).toEqual([
-      'is not a sound JPEG image',
-      'is not a sound JPEG image',
+      'is not a valid JPEG image',
+      'is not a valid JPEG image',
     ]);
   });
 });

@@ -49,23 +49,27 @@ describe.each(['scanner', 'reputation'] as const)('the %s service', (service) =>
       'the service cannot be reached',
     ],
     ['hangs up', (_call, response) => void response.destroy(), 'the service cannot be reached'],
-    ['has enough of us', (_call, response) => json(response, {}, 429), 'the service says that its limit is reached'],
+    [
+      'has enough of us',
+      (_call, response) => json(response, {}, 429),
+      'the service reports that its rate limit is reached',
+    ],
     [
       'does not know the key',
       (_call, response) => json(response, { key: KEY }, 401),
       'the service refused the API key',
     ],
-    ['is broken', (_call, response) => json(response, {}, 500), 'the service answered 500'],
+    ['is broken', (_call, response) => json(response, {}, 500), 'the service returned status 500'],
     [
       'answers no JSON',
       (_call, response) => void response.writeHead(200).end('<html>'),
-      'the service answered what cannot be read',
+      'the service returned an unreadable response',
     ],
     [
       'answers something else',
       (_call, response) =>
         json(response, { results: 'many', data: { attributes: { last_analysis_stats: { malicious: -1 } } } }),
-      'the service answered what cannot be read',
+      'the service returned an unreadable response',
     ],
   ];
   it.each(failures)('that %s has failed, after one call and in fixed words', async (_what, behaviour, reason) => {
@@ -84,7 +88,7 @@ describe.each(['scanner', 'reputation'] as const)('the %s service', (service) =>
     await new Promise<void>((resolve) => inside.listen(0, '127.0.0.1', resolve));
     const location = `http://127.0.0.1:${(inside.address() as AddressInfo).port}/latest/meta-data`;
     peer.behave((_call, response) => void response.writeHead(302, { location }).end());
-    await expect(ask('some.example')).rejects.toThrow('the service answered 302');
+    await expect(ask('some.example')).rejects.toThrow('the service returned status 302');
     expect(reached).toEqual([]);
     await new Promise((resolve) => inside.close(resolve));
   });

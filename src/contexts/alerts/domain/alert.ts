@@ -8,13 +8,13 @@ import type { AlertStatus, Severity } from './vocabulary.ts';
 export interface AlertState {
   readonly status: 'none' | AlertStatus;
   readonly severity: Severity;
-  /** Whom it is about: what is written about it is theirs. */
+  /** The employee whom the alert is about. Text about this person is sealed under their key. */
   readonly userId: string | null;
   readonly assigneeId: string | null;
   readonly fingerprint: string;
-  /** The latest causes, so that one report counts once however often it is asked for. */
+  /** The latest causes. A report counts once, even if its effect is repeated. */
   readonly causes: readonly string[];
-  /** Null for an alert from before standings were recorded. */
+  /** Null for alerts raised before the triage state was recorded. */
   readonly standing: TriageState | null;
   readonly lastDeliveryId: string | null;
 }
@@ -30,7 +30,7 @@ const initial: AlertState = {
   lastDeliveryId: null,
 };
 
-/** An effect is repeated only around a crash, within the batch under way then: far fewer than this. */
+/** Effects are repeated only after a crash, within the batch in progress. Such a batch has far fewer causes. */
 const CAUSES_KEPT = 1_000;
 
 export const alert = defineAggregate<AlertState, typeof alertEvents>(alertEvents, initial, (state, event) => {

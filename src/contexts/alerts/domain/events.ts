@@ -6,8 +6,13 @@ import { alertTypeSchema, policyActionSchema, severitySchema } from './vocabular
 
 const alertId = uuid();
 const fingerprint = z.string();
-/** Version 2 of the events that move an alert in triage says from where to where. (What is new comes first: V8 makes such an object in a quarter of the time.) */
-/** Version 3 names the person whom the alert is about: what is written about it is sealed for them. Before, it stood in clear. */
+/**
+ * Version 2 of the triage events adds the previous and the new triage state. (New keys come first: V8 creates such an
+ * object in a quarter of the time.)
+ */
+/**
+ * Version 3 adds the employee, so that text about the person is sealed under their key. Before, it was in clear text.
+ */
 const upcasters = {
   1: (data: object) => ({ was: unknownTriageMove.was, is: unknownTriageMove.is, ...data }),
   2: (data: object) => ({ userId: null, ...data }),
@@ -16,8 +21,8 @@ const userId = uuid().nullable();
 const sealedFor = (...fields: readonly string[]) => ({ subject: 'userId', fields });
 
 /**
- * An alert's stream: why it was raised and every decision about it since. `fingerprint` names what repeats: the same type,
- * user and domain.
+ * An alert's stream: why it was raised, and every decision about it since. `fingerprint` identifies repetitions: the
+ * same type, user and domain.
  */
 export const alertEvents = defineEvents('alert', {
   AlertRaised: {
@@ -43,7 +48,10 @@ export const alertEvents = defineEvents('alert', {
     personal: sealedFor('title', 'description', 'fingerprint', 'domain', 'url', 'metadata'),
     audit: 'alert.raised',
   },
-  /** Seen again, `occurrences` times in one report: `cause` is the report, `occurredAt` the latest of them. */
+  /**
+   * Seen again `occurrences` times in one report. `cause` is the report; `occurredAt` is the time of the latest
+   * occurrence.
+   */
   AlertRepeated: {
     version: 1,
     schema: z.object({ alertId, cause: uuid(), occurrences: z.int().min(1), occurredAt: z.iso.datetime() }),

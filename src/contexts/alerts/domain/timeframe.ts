@@ -1,12 +1,12 @@
 export const timeframes = ['24h', '7d', '30d', '90d'] as const;
 export type Timeframe = (typeof timeframes)[number];
 
-/** The buckets of a chart, oldest first: calendar days in UTC, or for `24h` hours. The last one is under way. */
+/** The buckets of a chart, oldest first: calendar days in UTC, or hours for `24h`. The last bucket is still filling. */
 export interface ChartWindow {
   readonly interval: 'hour' | 'day';
-  /** `YYYY-MM-DD`, or the hour's beginning as RFC 3339. */
+  /** `YYYY-MM-DD`, or the start of the hour as RFC 3339. */
   readonly buckets: readonly string[];
-  /** Where the first bucket begins. */
+  /** Start of the first bucket, RFC 3339. */
   readonly from: string;
 }
 

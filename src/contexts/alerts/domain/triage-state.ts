@@ -2,21 +2,21 @@ import { z } from 'zod';
 import { alertStatuses, severitySchema } from './vocabulary.ts';
 
 /**
- * Where an alert stands in triage. The events that move it carry where it stood and where it stands, so that charts and
- * times are sums of differences, counted as events arrive: nothing has to go through the alerts again.
+ * The triage state of an alert. Triage events carry the previous and the new state. Charts and durations are therefore
+ * sums of differences, and nothing has to read the alerts again.
  */
 export const triageStateSchema = z.object({
   raisedAt: z.iso.datetime(),
   severity: severitySchema,
   status: z.enum(alertStatuses),
-  /** First acknowledged, since it was raised or last reopened. */
+  /** First acknowledgement since the alert was raised or last reopened. */
   acknowledgedAt: z.iso.datetime().nullable(),
-  /** Last closed, unless it was reopened since. */
+  /** Last time the alert was closed; null once it is reopened. */
   resolvedAt: z.iso.datetime().nullable(),
 });
 export type TriageState = z.output<typeof triageStateSchema>;
 
-/** Null for alerts from before this was recorded: their moves are in no figure. */
+/** Null for alerts from before this was recorded: no statistic counts their moves. */
 export const triageMoveFields = { was: triageStateSchema.nullable(), is: triageStateSchema.nullable() };
 export interface TriageMove {
   readonly was: TriageState | null;

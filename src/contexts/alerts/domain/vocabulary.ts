@@ -29,7 +29,7 @@ export type AlertType = (typeof alertTypes)[number];
 export const policyActions = ['created', 'added_to_existing', 'skipped', 'advanced'] as const;
 export const policyActionSchema = z.enum(policyActions);
 
-/** Severity of new alerts unless the tenant says otherwise (choice OP-087). */
+/** Default severity of new alerts by type; a tenant may override it (choice OP-087). */
 export const defaultSeverities: Readonly<Record<AlertType, Severity>> = {
   phishing_detected: 'critical',
   malicious_domain: 'critical',

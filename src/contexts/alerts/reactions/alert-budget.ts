@@ -7,37 +7,37 @@ import { at } from '../../../platform/kernel/read-model.ts';
 import { ordinaryDays, refilled, spent, type Bucket } from '../../../platform/kernel/token-bucket.ts';
 import type { Finding, Occurrence } from './finding.ts';
 
-/** The alert that counts what one device found beyond its budget. */
+/** The alert that counts a device's findings beyond its budget. */
 interface Summary {
   readonly alertId: string;
-  /** Epoch milliseconds, by arrival. */
+  /** Epoch milliseconds, time of arrival. */
   readonly last: number;
   readonly isOpen: boolean;
 }
 
-/** What one device may still have raised of one type of alert, as the reaction keeps it. */
+/** The remaining budget of one device for one type of alert, as the reaction stores it. */
 export interface SpentBudget {
   readonly raises: Bucket;
   readonly repeats: Bucket;
-  /** The latest ones first. */
+  /** Latest first. */
   readonly summaries: readonly Summary[];
 }
 
-/** Alerts of one type that one device raises on an ordinary day: one for each person and domain, or extension. */
+/** New alerts of one type per device on an ordinary day: one for each person and domain, or extension. */
 const RAISES = ordinaryDays(10);
-/** Reports of one device on an ordinary day that say that an alert of one type occurred again. */
+/** Repetitions of alerts of one type per device on an ordinary day. */
 const REPEATS = ordinaryDays(100);
 const DAY_MS = 24 * 3_600_000;
 const MAX_SUMMARIES = 8;
 const MAX_NAMED = 20;
-/** RFC 9562 §5.5. */
+/** UUIDv5 namespace (RFC 9562 §5.5). */
 const SUMMARIES = '6f2c1d7e-9c0b-4f55-8d43-0f6f1c1f7a09';
 
 export const budgetName = (alertType: string, deviceId: string): string => `budget|${alertType}|${deviceId}`;
 
 /**
- * The budget of one device and type of alert, during one event. Time is that of arrival: what days a device claims to report of
- * makes no difference. What is beyond the budget is counted by one alert, as its occurrences.
+ * The budget of one device and type of alert, while one event is processed. It goes by arrival time, so the dates that
+ * a device reports make no difference. One alert counts everything beyond the budget as its occurrences.
  */
 export class AlertBudget {
   readonly name: string;
@@ -66,7 +66,7 @@ export class AlertBudget {
     return this.#take('repeats');
   }
 
-  /** Counts what was found, instead of telling of it one by one. */
+  /** Counts findings in the summary alert instead of raising or repeating alerts for them. */
   count(finding: Finding, occurrences: readonly Occurrence[]): void {
     this.#beyond.push({ finding, occurrences });
   }
@@ -123,8 +123,8 @@ export class AlertBudget {
       fingerprint: this.name,
       alertType,
       severity,
-      title: 'One browser raises more alerts of this type than are listed one by one',
-      description: `The browser used up its budget of ${RAISES.capacity} alerts of this type (${RAISES.perDay} a day come back). Each further detection is counted here as an occurrence.`,
+      title: 'One browser raised too many alerts of this type to list each one',
+      description: `The browser used up its budget of ${RAISES.capacity} alerts of this type (refilled by ${RAISES.perDay} a day). Each further detection is counted here as an occurrence.`,
       userId,
       deviceId,
       domain: null,
@@ -149,7 +149,7 @@ const refilledBudget = (known: SpentBudget | undefined, now: number): SpentBudge
   summaries: known?.summaries ?? [],
 });
 
-/** Somebody decided about the alert that counts what is beyond the budget. */
+/** Records that a summary alert was closed or reopened. */
 export const withSummaryDecided = (budget: SpentBudget, alertId: string, isOpen: boolean): SpentBudget => ({
   ...budget,
   summaries: budget.summaries.map((one) => (one.alertId === alertId ? { ...one, isOpen } : one)),

@@ -5,7 +5,7 @@ import type { Finding } from './finding.ts';
 
 type DeviceEnrolled = Extract<DeviceEvent, { type: 'DeviceEnrolled' }> & Envelope;
 
-/** A browser was reinstalled, or somebody who knows a device's fingerprint poses as that device. */
+/** A browser was reinstalled, or an attacker who knows a device's fingerprint impersonates the device. */
 export function enrolledBesideAnother(event: DeviceEnrolled): Finding[] {
   const { besideDeviceId, deviceId, userId } = event.data;
   if (besideDeviceId === null) return [];
@@ -15,7 +15,7 @@ export function enrolledBesideAnother(event: DeviceEnrolled): Finding[] {
       alertType: 'policy_violation',
       title: 'A browser enrolled with the fingerprint of another device',
       description:
-        'Nothing proved that it is that device, so it became a device of its own. If its user reinstalled the browser, enroll it again with a token that is bound to the user; otherwise revoke it.',
+        'Nothing proved that it is that device, so it was enrolled as a separate device. If its user reinstalled the browser, enroll it again with a token that is bound to the user; otherwise revoke it.',
       userId,
       deviceId,
       domain: null,

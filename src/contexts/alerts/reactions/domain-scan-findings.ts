@@ -4,7 +4,7 @@ import type { Finding } from './finding.ts';
 
 type DomainScanEnded = Extract<DomainScanEvent, { type: 'DomainScanEnded' }> & Envelope;
 
-/** A service that was asked just now says that a domain is malicious (choice OP-127). */
+/** A service that was queried just now reports the domain as malicious (choice OP-127). */
 export function maliciousDomain({ id, data }: DomainScanEnded): Finding[] {
   const { scanId, domain, isMalicious, scanner, reputation, endedAt, deviceId, userId } = data;
   if (!isMalicious || (!scanner && !reputation)) return [];
@@ -12,7 +12,7 @@ export function maliciousDomain({ id, data }: DomainScanEnded): Finding[] {
     {
       alertType: 'malicious_domain',
       title: `Malicious domain: ${domain}`,
-      description: 'A threat-intelligence service takes the domain that a browser asked about for malicious.',
+      description: 'A threat-intelligence service classifies the domain as malicious.',
       userId,
       deviceId,
       domain,

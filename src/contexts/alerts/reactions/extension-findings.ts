@@ -5,7 +5,7 @@ import type { Finding } from './finding.ts';
 type Named<Type extends ExtensionWatchEvent['type']> = Extract<ExtensionWatchEvent, { type: Type }> & Envelope;
 type Judged = Named<'UnwhitelistedExtensionsFound' | 'ExtensionPermissionsChanged'>['data'];
 
-/** One finding for each extension: which report showed it, and which setting wanted to be told. */
+/** One finding per extension. Its metadata names the report and the setting that asked for the alert. */
 export const unwhitelistedIn = ({ data }: Named<'UnwhitelistedExtensionsFound'>): Finding[] =>
   data.extensions.map((found) => ({
     alertType: 'unwhitelisted_extension',
@@ -17,7 +17,7 @@ export const unwhitelistedIn = ({ data }: Named<'UnwhitelistedExtensionsFound'>)
 
 export const changedPermissions = ({ data }: Named<'ExtensionPermissionsChanged'>): Finding => ({
   alertType: 'extension_permission_change',
-  title: 'A browser extension has other permissions now',
+  title: 'A browser extension changed its permissions',
   description: 'An installed extension changed what it may do in the browser.',
   ...concerning(data, data.change),
   metadata: {
@@ -29,7 +29,7 @@ export const changedPermissions = ({ data }: Named<'ExtensionPermissionsChanged'
   },
 });
 
-/** The rest stands with the extension in the inventory. */
+/** The inventory has the complete list. */
 const MAX_NAMED = 50;
 
 const concerning = (

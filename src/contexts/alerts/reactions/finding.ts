@@ -1,15 +1,15 @@
 import type { AlertType, Severity } from '../domain/vocabulary.ts';
 
-/** One observation in which something was found. */
+/** One observation that led to a finding. */
 export interface Occurrence {
   readonly observationId: string;
   readonly occurredAt: string;
 }
 
-/** What deserves an alert: found at least once in one report about one person and one domain. */
+/** A reason for an alert: found at least once, in one report, about one person and one domain. */
 export interface Finding {
   readonly alertType: AlertType;
-  /** Where a setting says so; otherwise it is the severity table's. */
+  /** Set by a tenant setting; otherwise the severity table decides. */
   readonly severity?: Severity | null;
   readonly title: string;
   readonly description: string;
@@ -17,15 +17,15 @@ export interface Finding {
   readonly deviceId: string | null;
   readonly domain: string | null;
   readonly url: string | null;
-  /** What it is about, where type, person and domain do not say it. */
+  /** Distinguishes findings that have the same type, person and domain. */
   readonly about?: string;
-  /** In the order in which they happened. */
+  /** In chronological order. */
   readonly occurrences: readonly [Occurrence, ...Occurrence[]];
-  /** Why: what was seen, and under which mode and policies. */
+  /** The evidence: what was seen, and under which mode and policies. */
   readonly metadata: Readonly<Record<string, string | number | boolean | null | string[]>>;
 }
 
-/** What repeats is the same type, person and domain (choice OP-089). */
+/** Findings with the same type, person and domain are repetitions (choice OP-089). */
 export const findingFingerprint = ({
   alertType,
   userId,

@@ -7,7 +7,7 @@ import { json, text, type RowOf } from '../../../platform/kernel/read-model.ts';
 import { AlertBudget, budgetName, withSummaryDecided, type SpentBudget } from './alert-budget.ts';
 import { findingFingerprint, type Finding, type Occurrence } from './finding.ts';
 
-/** An alert of this fingerprint, and the time over which its occurrences spread. */
+/** An alert of this fingerprint, and the time range of its occurrences. */
 interface Window {
   readonly alertId: string;
   readonly first: string;
@@ -15,24 +15,27 @@ interface Window {
   readonly isOpen: boolean;
 }
 
-/** A row holds the alerts of a fingerprint, or what a device has left of its budget for a type of alert. */
+/** A row holds either the alerts of a fingerprint, or the remaining budget of a device for a type of alert. */
 const columns = { fingerprint: text, windows: json<readonly Window[] | SpentBudget>() };
 type Row = RowOf<typeof columns>;
 type Step = StatefulStep<Row, 'fingerprint'>;
 
-/** The state of a reaction that raises alerts: one short row a fingerprint. */
+/** The state of a reaction that raises alerts: one short row per fingerprint. */
 export const alertWindows = { columns, key: ['fingerprint'] as const };
 
 const DAY_MS = 24 * 3_600_000;
-/** Older alerts of a fingerprint are not remembered: what comes so late opens a new one. */
+/** Older alerts of a fingerprint are forgotten; an occurrence that arrives that late opens a new alert. */
 const MAX_WINDOWS = 8;
-/** RFC 9562 §5.5: an alert's id is a function of what raised it, so that raising it twice is raising it once. */
+/**
+ * UUIDv5 namespace (RFC 9562 §5.5). The id derives from the cause of the alert, so raising it twice has no further
+ * effect.
+ */
 const ALERTS = '6f2c1d7e-9c0b-4f55-8d43-0f6f1c1f7a03';
 
 /**
- * Things were found. If an unresolved alert about the same saw one within 24 hours it has occurred again, otherwise a new alert
- * is raised (choice OP-089). Time is the observations' own, so a device that was offline changes nothing. A device raises and
- * repeats within its budget for that type of alert; one alert counts what is beyond that.
+ * Turns findings into steps (choice OP-089). An open alert with the same fingerprint and an occurrence within 24 hours
+ * has occurred again; otherwise a new alert is raised. Times are those of the observations, so a device that was
+ * offline changes nothing. Each device has a budget per type of alert; one summary alert counts the findings beyond it.
  */
 export function raiseOrRepeat(event: Envelope, findings: readonly Finding[]): Step[] {
   const ofDevice = new Map<string, Finding[]>();
@@ -48,7 +51,7 @@ export function raiseOrRepeat(event: Envelope, findings: readonly Finding[]): St
   return steps;
 }
 
-/** Steps run in order: the first reads the budget, the last keeps what is left of it. */
+/** Steps run in order: the first reads the budget, the last stores what remains of it. */
 function withinBudget(event: Envelope, fingerprint: string, findings: readonly Finding[]): Step[] {
   const budget = new AlertBudget(fingerprint, event);
   const begin: Step = {
@@ -73,7 +76,7 @@ const budgetIn = ({ windows }: Row): SpentBudget | undefined => (isBudget(window
 const windowsIn = (row: Row | undefined): readonly Window[] => (row && !isBudget(row.windows) ? row.windows : []);
 
 type Budget = Pick<AlertBudget, 'mayRaise' | 'mayRepeat' | 'count'>;
-/** For what no device reports: other rules keep it rare. */
+/** For findings that no device reports: other rules keep them rare. */
 const WITHOUT_BUDGET: Budget = { mayRaise: () => true, mayRepeat: () => true, count: () => undefined };
 
 function raiseOrRepeatOne(event: Envelope, finding: Finding, budget: Budget): Step {
@@ -103,7 +106,7 @@ function raiseOrRepeatOne(event: Envelope, finding: Finding, budget: Budget): St
   };
 }
 
-/** Somebody decided about an alert: it stops, or starts again, to take in what repeats. */
+/** Closes or reopens the window of an alert: a closed alert takes no further occurrences. */
 export const setAlertOpen = (fingerprint: string, alertId: string, isOpen: boolean): Step => ({
   key: { fingerprint },
   react: (row) => ({
@@ -117,7 +120,7 @@ export const setAlertOpen = (fingerprint: string, alertId: string, isOpen: boole
   }),
 });
 
-/** Which alert each occurrence belongs to: one that is there, or a new one that the first of its kind opens. */
+/** Assigns each occurrence to an alert: a known one, or a new one that its first occurrence opens. */
 function sortIntoWindows(
   known: readonly Window[],
   { occurrences }: Finding,
@@ -156,7 +159,7 @@ const newAlertId = ({ tenantId }: Envelope, fingerprint: string, { observationId
 
 function raise(alertId: string, fingerprint: string, finding: Finding, { observationId }: Occurrence): Effect {
   const { alertType, severity, title, description, userId, deviceId, domain, url, metadata } = finding;
-  // Field by field: the compiler checks no superfluous fields in what is spread.
+  // Listed field by field: TypeScript does not check excess properties of a spread.
   return effect(raiseAlert, {
     alertId,
     fingerprint,

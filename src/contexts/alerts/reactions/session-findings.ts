@@ -5,7 +5,10 @@ import type { Finding } from './finding.ts';
 
 type SessionEnded = Extract<SessionEvent, { type: 'SessionEnded' }> & Envelope;
 
-/** A refresh token came back after its successor was used (choice OP-023): somebody has a copy. The session is over for both. */
+/**
+ * A refresh token was used again after its successor (choice OP-023): there is a copy. The session has ended for both
+ * holders.
+ */
 export function reusedRefreshToken(event: SessionEnded): Finding[] {
   const { sessionId, subjectId, reason } = event.data;
   if (reason !== 'refresh_reuse') return [];

@@ -18,9 +18,9 @@ const decidedOn = (signal: Signal) => (observation: Observation) =>
   observation.kind === 'policy_decision' && observation.signals.includes(signal);
 
 /**
- * What single observations give away; the first rule that applies speaks for the observation. Phishing, malicious domains
- * and weak passwords come as signals of a `policy_decision`: the extension has recognized them, the house takes note. What is
- * reported of browser extensions is judged first, under the tenant's settings (`extension-findings.ts`).
+ * Rules about single observations; the first rule that applies decides. Phishing, malicious domains and weak passwords
+ * arrive as signals of a `policy_decision`, recognized by the extension. Reports about browser extensions are judged
+ * separately, under the tenant's settings (`extension-findings.ts`).
  */
 const rules: readonly Rule[] = [
   {
@@ -61,7 +61,7 @@ const rules: readonly Rule[] = [
   },
   {
     alertType: 'mfa_missing',
-    // At an identity provider: what a shop asks for is the shop's affair.
+    // Only at identity providers: whether a shop asks for a second factor is not our concern.
     applies: (observation) =>
       observation.kind === 'auth_flow' &&
       observation.outcome === 'success' &&
@@ -69,7 +69,7 @@ const rules: readonly Rule[] = [
       observation.provider !== null &&
       observation.provider !== 'none',
     title: (place) => `Sign-in without a second factor on ${place}`,
-    description: 'An identity provider let somebody in without asking for a second factor.',
+    description: 'An identity provider signed a user in without asking for a second factor.',
   },
   {
     alertType: 'policy_violation',
@@ -83,7 +83,7 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** Everything that a batch gives away, one finding for what belongs to one alert. */
+/** All findings of a batch, grouped so that each finding belongs to one alert. */
 export function findingsIn(event: TelemetryRecorded): Finding[] {
   const groups = new Map<string, { rule: Rule; observations: Observation[] }>();
   const inOrder = [...event.data.observations].sort((a, b) =>
@@ -135,7 +135,7 @@ function findingOf({ id, data }: TelemetryRecorded, rule: Rule, observations: re
   };
 }
 
-/** What the extension knew when it decided. Nothing personal: metadata is not sealed. */
+/** What the extension knew when it decided. Contains nothing personal, because metadata is not sealed. */
 function detailsOf(observation: Observation): Finding['metadata'] {
   const decided: Finding['metadata'] =
     'action' in observation ? { action: observation.action, userDecision: observation.userDecision } : {};

@@ -7,19 +7,21 @@ import type { RecordedEvent } from '../../../platform/kernel/event.ts';
 import { defineReaction, effect, type Effect } from '../../../platform/kernel/reaction.ts';
 import { at } from '../../../platform/kernel/read-model.ts';
 
-/** RFC 9562 §5.5: the alert's id is a function of the event, so that raising it twice is raising it once. */
+/**
+ * UUIDv5 namespace (RFC 9562 §5.5). The id derives from the event, so raising the alert twice has no further effect.
+ */
 const ALERTS = 'c2b0a7f4-5d5e-4a5c-9f0e-6a5b0c2f4d11';
 
 interface Change {
-  /** A word for programs. */
+  /** Machine-readable name of the change. */
   readonly change: string;
   readonly title: string;
   readonly isSevere: boolean;
-  /** Whose account, or which configuration. */
+  /** The account or configuration that changed. */
   readonly about: Readonly<Record<string, string>>;
 }
 
-/** One alert for each change: two of them within a day are two things that somebody has to answer for. */
+/** One alert per change: two changes within a day each need an explanation. */
 function alerting(event: RecordedEvent, { change, title, isSevere, about }: Change): { effects: readonly Effect[] }[] {
   const { actor } = event.metadata;
   const raise = effect(raiseAlert, {
@@ -28,7 +30,7 @@ function alerting(event: RecordedEvent, { change, title, isSevere, about }: Chan
     severity: isSevere ? 'high' : null,
     title,
     description:
-      'This decides who can sign in. If nobody in your team did it on purpose, end the sessions of the account that did, reset its password, and undo the change. The audit log names the address it came from.',
+      'This decides who can sign in. If nobody in your team did it on purpose, end the sessions of the account that made the change, reset its password, and undo the change. The audit log names the address it came from.',
     fingerprint: `policy_violation|||account_control|${event.id}`,
     userId: null,
     deviceId: null,
@@ -66,15 +68,15 @@ const aboutAuthority = (event: RecordedEvent, change: string, title: string) =>
   });
 
 /**
- * Whatever changes who controls an account, or who can sign in, is told to everybody who reads alerts: somebody who holds a stolen session
- * and the password besides cannot do it unseen.
+ * Raises an alert for every change of who controls an account or who can sign in. An attacker with a stolen session and
+ * password cannot make such a change unnoticed.
  */
 export const whenAccountControlChangesRaiseAlert = defineReaction({
   name: 'account-control-alerts',
   lane: 'main',
   families: [tenantEvents, ssoEvents],
   on: {
-    // The first admin comes with the tenant: there is nobody yet who could be told.
+    // The first admin is created with the tenant; there is nobody to alert yet.
     AdminUserCreated: (event) =>
       event.metadata.actor.kind !== 'system' && governs(event.data.roleType)
         ? aboutAdmin(event, 'admin_created', 'An account that administers others was created')
@@ -87,9 +89,9 @@ export const whenAccountControlChangesRaiseAlert = defineReaction({
       aboutAdmin(event, 'role_changed', "An administrator's role was changed", governs(event.data.roleType)),
     AdminSuspended: (event) => aboutAdmin(event, 'admin_suspended', 'An administrator was suspended', false),
     AdminReinstated: (event) =>
-      aboutAdmin(event, 'admin_reinstated', 'A suspended administrator was let in again', false),
+      aboutAdmin(event, 'admin_reinstated', 'A suspended administrator was reinstated', false),
     AdminUserDeleted: (event) => aboutAdmin(event, 'admin_deleted', 'An administrator was deleted', false),
-    // A password that its owner chose after a forced change is no news.
+    // The owner choosing a password after a forced change is not reported.
     AdminPasswordChanged: (event) =>
       event.data.reason === 'changed'
         ? []
@@ -99,7 +101,7 @@ export const whenAccountControlChangesRaiseAlert = defineReaction({
             "An administrator's password was replaced by a temporary one",
           ),
     AdminMfaEnabled: (event) => aboutAdmin(event, 'mfa_enabled', 'An administrator set up a second factor'),
-    // A recovery is told by the password that it replaces.
+    // A recovery is reported by the event of the replaced password.
     AdminMfaDisabled: (event) =>
       event.data.reason === 'recovered'
         ? []

@@ -18,7 +18,7 @@ import { alertWindows, raiseOrRepeat, setAlertOpen } from './raise-or-repeat.ts'
 import { reusedRefreshToken } from './session-findings.ts';
 import { findingsIn } from './telemetry-rules.ts';
 
-/** Turns what browsers report into alerts, and what repeats into occurrences of the alert that is there. */
+/** Turns reports of browsers into alerts, and repetitions into occurrences of an existing alert. */
 export const whenSomethingIsFoundRaiseAlert = defineReaction({
   name: 'alert-detection',
   lane: 'telemetry',
@@ -39,7 +39,7 @@ export const whenSomethingIsFoundRaiseAlert = defineReaction({
     TelemetryRefused: (event) => raiseOrRepeat(event, event.data.secretWords.length > 0 ? [sentSecret(event)] : []),
     PasswordReuseDetected: (event) => raiseOrRepeat(event, [reusedPassword(event)]),
     UnwhitelistedExtensionsFound: (event) => raiseOrRepeat(event, unwhitelistedIn(event)),
-    // Of somebody who was erased there is a text in place of the change.
+    // After an erasure, `change` is a placeholder text.
     ExtensionPermissionsChanged: (event) =>
       raiseOrRepeat(event, typeof event.data.change === 'string' ? [] : [changedPermissions(event)]),
     VerificationAlertRaised: (event) => raiseOrRepeat(event, [failedVerification(event)]),
@@ -48,19 +48,19 @@ export const whenSomethingIsFoundRaiseAlert = defineReaction({
     DeviceEnrolled: (event) => raiseOrRepeat(event, enrolledBesideAnother(event)),
     AlertResolved: ({ data: { fingerprint, alertId } }) => [setAlertOpen(fingerprint, alertId, false)],
     AlertReopened: ({ data: { fingerprint, alertId } }) => [setAlertOpen(fingerprint, alertId, true)],
-    // Fingerprints name person and site.
+    // Fingerprints contain the person and the site.
     EmployeeErased: ({ data: { userId } }) => [{ purge: { fingerprint: new Containing(`|${userId}|`) } }],
   },
 });
 
 type TelemetryRefused = Extract<TelemetryEvent, { type: 'TelemetryRefused' }> & Envelope;
 
-/** A broken or tampered extension: what it must never send, it sent. Nothing of it was kept. */
+/** The extension is broken or tampered with: it sent a field that it must never send. Nothing of the field was kept. */
 function sentSecret({ id, data }: TelemetryRefused): Finding {
   const { userId, deviceId, secretWords, occurredAt, extensionMode, policyVersion } = data;
   return {
     alertType: 'policy_violation',
-    title: 'A browser sent what sounds like a secret',
+    title: 'A browser sent a field that looks like a secret',
     description: 'Telemetry held a field that must not be sent. It was refused, and nothing of it was kept.',
     userId,
     deviceId,
@@ -109,14 +109,14 @@ type VerificationAlertRaised = RecordedEvent<
   Extract<EventOf<typeof verificationEvents>, { type: 'VerificationAlertRaised' }>
 >;
 
-/** Somebody may be posing as this employee: their codes were tried too often (choice OP-236). */
+/** Somebody may be impersonating this employee: too many wrong codes (choice OP-236). */
 function failedVerification(event: VerificationAlertRaised): Finding {
   const { alertId: verificationAlertId, userId, alertType, failures } = event.data;
   const observedAt = at(event);
   return {
     alertType: 'verification_failed',
     title: 'Repeated failures to verify an employee',
-    description: `${failures} wrong codes within 15 minutes: whoever calls may not be who they say they are.`,
+    description: `${failures} wrong codes within 15 minutes: the caller may be impersonating the employee.`,
     userId,
     deviceId: null,
     domain: null,

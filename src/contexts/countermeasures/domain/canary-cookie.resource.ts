@@ -7,15 +7,19 @@ import { hostField } from '../../../platform/web-addresses/host-field.ts';
 import { canaryCookieTriggers } from './canary-cookie-triggers.ts';
 
 const VALUE_BYTES = 16;
-// What browsers refuse to set (draft RFC 6265bis §5.7); a dot before the domain means nothing to them (RFC 6265 §5.2.3).
-const NOT_IN_A_COOKIE = 'holds what no cookie can hold';
+// Characters that browsers refuse in cookies (draft RFC 6265bis §5.7). They ignore a dot before the domain (RFC 6265
+// §5.2.3).
+const NOT_IN_A_COOKIE = 'contains characters that cookies cannot contain';
 const cookieDomain = z
   .string()
   .max(254)
   .transform((text) => text.replace(/^\./, ''))
   .pipe(hostField());
 
-/** A cookie that nobody should ever send: extensions plant it, and whoever presents its value has stolen it (choice OP-201). */
+/**
+ * A cookie that nobody should ever send. Extensions plant it; a client that presents its value has stolen it (choice
+ * OP-201).
+ */
 export const canaryCookies = defineCollection({
   noun: 'canaryCookie',
   list: 'canaryCookies',
@@ -43,7 +47,7 @@ export const canaryCookies = defineCollection({
     isEnabled: z.boolean().default(true),
     description: z.string().max(2_000).default(''),
   },
-  // What a browser tells cookies apart by (RFC 6265 §5.3): a second one would overwrite the first.
+  // Browsers identify cookies by these fields (RFC 6265 §5.3): a second cookie would overwrite the first.
   unique: [['name', 'domain', 'path']],
   hidden: { value: ['viewer'] },
   toldToExtensions: true,

@@ -5,14 +5,14 @@ import { canaryCookies } from './canary-cookie.resource.ts';
 
 export interface CanaryTriggerState {
   readonly exists: boolean;
-  /** The latest causes, so that one observation counts once however often it is reported. */
+  /** The latest causes: an observation counts once, however often it is reported. */
   readonly causes: readonly string[];
 }
 
-/** An effect is repeated only around a crash, within the batch under way then: far fewer than this. */
+/** Effects are repeated only after a crash, within the batch in progress. Such a batch has far fewer causes. */
 const CAUSES_KEPT = 1_000;
 
-/** What deciding about a trigger needs of a cookie's stream, which holds the cookie's own events too. */
+/** State for trigger decisions. The stream also holds the cookie's own events. */
 export const canaryTrigger: Aggregate<
   CanaryTriggerState,
   EventOf<typeof canaryCookieTriggers> | EventOf<typeof canaryCookies.events>

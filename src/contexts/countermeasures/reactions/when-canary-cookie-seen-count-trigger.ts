@@ -2,7 +2,7 @@ import { recordCanaryCookieTrigger } from '../../../../commands/countermeasures/
 import { telemetryEvents } from '../../telemetry/domain/events.ts';
 import { defineReaction, effect } from '../../../platform/kernel/reaction.ts';
 
-/** A cookie counts how often it was seen; a cookie that the tenant does not have counts nothing. */
+/** Counts how often a canary cookie was seen. Cookies that the tenant does not have are ignored. */
 export const whenCanaryCookieSeenCountTrigger = defineReaction({
   name: 'canary-cookie-triggers',
   lane: 'telemetry',

@@ -10,7 +10,7 @@ export interface CredentialReuseState {
 export const credentialReuse = defineAggregate<CredentialReuseState, typeof credentialReuseEvents>(
   credentialReuseEvents,
   { domains: [] },
-  // Of somebody who was erased there is a text in place of the list.
+  // After an erasure, `domains` is a placeholder text.
   (_state, { data }) => ({ domains: Array.isArray(data.domains) ? data.domains : [] }),
 );
 

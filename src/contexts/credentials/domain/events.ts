@@ -2,16 +2,16 @@ import { z } from 'zod';
 import { defineEvents, type EventOf } from '../../../platform/kernel/event.ts';
 import { uuid } from '../../../platform/kernel/ids.ts';
 
-/** One stream for one password of one person. */
+/** One stream per person and password. */
 export const credentialReuseEvents = defineEvents('credentialReuse', {
-  /** A password that was known from other sites was entered on one more. */
+  /** A password known from other sites was entered on one more site. */
   PasswordReuseDetected: {
     version: 1,
     schema: z.object({
       reuseId: uuid(),
       userId: uuid(),
       deviceId: uuid(),
-      /** The site that is new, as a registrable domain, and every site so far. */
+      /** The new site as a registrable domain; `domains` lists all sites so far. */
       domain: z.string(),
       domains: z.array(z.string()),
       /** The observation that showed it. */

@@ -2,17 +2,19 @@ import { ERASED } from '../../../platform/kernel/event.ts';
 import type { Observation, ObservationOf } from '../../telemetry/domain/observation.ts';
 import { siteOf } from '../../../platform/web-addresses/site.ts';
 
-/** A password that was entered somewhere: the part of an observation that credentials are made of. */
+/** A password entry: the part of an observation from which credentials are built. */
 export interface ObservedLogin {
   readonly observation: ObservationOf<'credential_attempt'>;
   readonly domain: string;
   readonly site: string;
-  /** Empty where the page asked for a password alone. */
+  /** Empty if the page asked only for a password. */
   readonly username: string;
   readonly passwordHash: string;
 }
 
-/** The logins among observations, without those of a person who was erased: of them nothing is left to tell apart. */
+/**
+ * The logins among the observations. Logins of erased persons are left out, because they can no longer be told apart.
+ */
 export function loginsIn(observations: readonly Observation[]): ObservedLogin[] {
   const logins: ObservedLogin[] = [];
   for (const observation of observations) {

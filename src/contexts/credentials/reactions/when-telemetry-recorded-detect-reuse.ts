@@ -10,20 +10,20 @@ import { ordinaryDays, refilled, spent, type Bucket } from '../../../platform/ke
 
 type TelemetryRecorded = Extract<TelemetryEvent, { type: 'TelemetryRecorded' }> & Envelope;
 
-/** A password on so many sites is reused, whatever the next one is called; what is remembered of it must stay small. */
+/** More sites are not stored: the password is reused anyway, and the row must stay small. */
 const MAX_SITES = 100;
 
-/** Reuses of one person that are found on an ordinary day. */
+/** Reuses found per person on an ordinary day. */
 const REUSES = ordinaryDays(50);
-/** Where what a person has left of that stands: no digest of a password looks so. */
+/** Row key of a person's remaining budget. No password digest has this form. */
 const BUDGET = 'budget';
 
 const columns = { user_id: id, password_hash: text, sites: json<readonly string[] | Bucket>() };
 type Step = StatefulStep<RowOf<typeof columns>, 'user_id' | 'password_hash'>;
 
 /**
- * Remembers on which sites a person's password was entered, and says so when it turns up on another one. What is beyond the
- * person's budget (by arrival) is not remembered, so it is found when the password is entered there again.
+ * Stores on which sites a person's password was entered, and reports its use on another site. Reuses beyond the
+ * person's budget (by arrival time) are not stored; they are found when the password is next entered there.
  */
 export const whenTelemetryRecordedDetectReuse = defineReaction({
   name: 'password-reuse-detection',
@@ -40,7 +40,7 @@ export const whenTelemetryRecordedDetectReuse = defineReaction({
   },
 });
 
-/** Steps run in order: the first reads the budget, the last keeps what is left of it. */
+/** Steps run in order: the first reads the budget, the last stores what remains of it. */
 function reuseSteps(event: TelemetryRecorded, logins: readonly ObservedLogin[]): Step[] {
   const { userId } = event.data;
   const key = { user_id: userId, password_hash: BUDGET };

@@ -1,4 +1,4 @@
-/** Choice OP-088: what counts for how much; together a hundred. */
+/** Weights of the categories (choice OP-088). They add up to 100. */
 export const categories = [
   { category: 'password_hygiene', label: 'Password hygiene', weight: 25 },
   { category: 'breached_passwords', label: 'Breached passwords', weight: 20 },
@@ -20,7 +20,7 @@ const FROM: readonly (readonly [Grade, number])[] = [
   ['F', 0],
 ];
 
-/** One thing that was measured: how much of it is as it should be. `of` 0: nothing is known, and nothing speaks against it. */
+/** One measurement: `good` out of `of`. With `of` 0 nothing is known, and the score is 100. */
 export interface PostureMeasure {
   readonly good: number;
   readonly of: number;
@@ -30,14 +30,14 @@ export interface PostureMeasure {
 export interface PosturePart {
   readonly category: Category;
   readonly label: string;
-  /** Whole, 0..100. */
+  /** Integer from 0 to 100. */
   readonly score: number;
   readonly weight: number;
   readonly details: string;
 }
 
 export interface Posture {
-  /** The parts' scores by their weights, rounded. */
+  /** Weighted mean of the parts' scores, rounded. */
   readonly score: number;
   readonly grade: Grade;
   readonly breakdown: readonly PosturePart[];

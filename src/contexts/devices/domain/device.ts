@@ -5,35 +5,35 @@ import { deviceEvents, type browserTypes, type DeviceEvent } from './events.ts';
 
 export interface CertificateState {
   readonly serialNumber: string;
-  /** ISO 8601; accepted until then unless the device is revoked. */
+  /** ISO 8601. Accepted until then, unless the device is revoked. */
   readonly validUntil: string;
-  /** SHA-256 hex of the public key. Null: issued before it was recorded, and not shown since. */
+  /** SHA-256 hex of the public key. Null: issued before keys were recorded, and not presented since. */
   readonly publicKeySha256: string | null;
 }
 
-/** What was proved of a certificate that somebody shows. */
+/** The verified properties of a presented certificate. */
 export interface ShownCertificate {
   readonly serialNumber: string;
   readonly publicKeySha256: string;
 }
 
 export interface DeviceState {
-  /** `deleted` is final: the same browser that enrolls again then is another device. */
+  /** `deleted` is final: if the same browser enrolls again, it becomes another device. */
   readonly status: 'none' | 'active' | 'wipe_pending' | 'wiped' | 'revoked' | 'deleted';
   /** Empty before the first enrollment and after the user was deleted. */
   readonly userId: string;
   readonly fingerprint: string;
-  /** Null where the enrollment did not say. */
+  /** Null if the enrollment did not name one. */
   readonly browserType: (typeof browserTypes)[number] | null;
   readonly wipe: { readonly id: string; readonly delivered: boolean } | undefined;
   readonly certificates: readonly CertificateState[];
-  /** SHA-256 hex of the key that an agent may show instead of a certificate. */
+  /** SHA-256 hex of the key that an agent may present instead of a certificate. */
   readonly accessKeyDigest: string | undefined;
   /** False: another device holds the claim on this fingerprint. */
   readonly holdsFingerprint: boolean;
-  /** False: nobody has confirmed that it is its user's device, so it gets no verification codes. */
+  /** False: no administrator has confirmed the device's user, so it gets no verification codes. */
   readonly isConfirmed: boolean;
-  /** An administrator lets it enroll once more, though it is revoked. */
+  /** An administrator allows the revoked device to enroll once more. */
   readonly mayReenroll: boolean;
 }
 
@@ -51,9 +51,12 @@ const initial: DeviceState = {
 };
 const cutOff = { certificates: [], accessKeyDigest: undefined } as const;
 
-/** A device that never got the answer renews again with the certificate it has; more often than this it enrolls anew. */
+/**
+ * A device that lost the response renews again with its old certificate. After more retries than this it must enroll
+ * again.
+ */
 const KEPT = 4;
-/** ISO 8601 in UTC, so that text order is the order of time. */
+/** Times are ISO 8601 in UTC, so text order is chronological order. */
 const endedBy = (certificate: CertificateState, end: string): CertificateState => ({
   ...certificate,
   validUntil: certificate.validUntil < end ? certificate.validUntil : end,
@@ -61,7 +64,7 @@ const endedBy = (certificate: CertificateState, end: string): CertificateState =
 
 type Data<Type extends DeviceEvent['type']> = Extract<DeviceEvent, { type: Type }>['data'];
 
-/** Enrolling again is a fresh start of the same device, except for a wipe that is still pending. */
+/** Re-enrollment resets the device, except for a pending wipe. */
 function enrolled(state: DeviceState, data: Data<'DeviceEnrolled'>): DeviceState {
   const { userId, deviceFingerprint: fingerprint, browserType, isConfirmed, wipeId, besideDeviceId } = data;
   return {
@@ -86,7 +89,7 @@ const certificateOf = ({
   publicKeySha256,
 });
 
-/** What a renewal leaves of the certificates before it: they end, and only the newest are kept. */
+/** The earlier certificates after a renewal: each ends, and only the newest are kept. */
 const endedByIssue = (
   { certificates }: DeviceState,
   { previousValidUntil }: Data<'DeviceCertificateIssued'>,
@@ -137,16 +140,18 @@ export const device = defineAggregate<DeviceState, typeof deviceEvents>(deviceEv
   }
 });
 
-/** The first device that enrolls with a fingerprint holds it. A fingerprint is no secret: holding it proves nothing. */
+/**
+ * The first device that enrolls with a fingerprint claims it. A fingerprint is not a secret: the claim proves nothing.
+ */
 export const fingerprintClaim = (fingerprint: string): Claim => ({ kind: 'device-fingerprint', value: fingerprint });
 
-/** Held by a device whose fingerprint another device holds: it is found again by its fingerprint and its user together. */
+/** Claim of a device whose fingerprint another device has claimed. Fingerprint and user together find it again. */
 export const userFingerprintClaim = (fingerprint: string, userId: string): Claim => ({
   kind: 'device-user-fingerprint',
   value: `${userId}|${fingerprint}`,
 });
 
-/** What a device holds, and releases when it is deleted. */
+/** The claim of a device; released when the device is deleted. */
 export const fingerprintClaimOf = ({
   holdsFingerprint,
   fingerprint,
@@ -156,7 +161,10 @@ export const fingerprintClaimOf = ({
 
 export const deviceStream = (tenantId: TenantId, deviceId: string): string => streamName('device', tenantId, deviceId);
 
-/** The certificate with this serial number, if the device may use it now. It says nothing of the key that was shown with it. */
+/**
+ * The certificate with this serial number, if the device may use it now. Does not check the key of the presented
+ * certificate.
+ */
 export const heldCertificate = (
   { status, certificates }: DeviceState,
   serialNumber: string,
@@ -167,8 +175,9 @@ export const heldCertificate = (
     : undefined;
 
 /**
- * True when this very certificate may speak for the device now. The serial number alone would let anybody in who has the key of
- * an authority that the tenant once had, because such authorities vouch for their certificates until these expire.
+ * True if exactly this certificate may authenticate the device now. The serial number alone is not enough: former
+ * authorities of the tenant stay trusted until their certificates expire, so the holder of such an authority's key
+ * could forge it.
  */
 export const acceptsCertificate = (
   state: DeviceState,
@@ -176,7 +185,7 @@ export const acceptsCertificate = (
   now: number,
 ): boolean => heldCertificate(state, serialNumber, now)?.publicKeySha256 === publicKeySha256;
 
-/** True when this key may speak for the device now; `isIt` compares its digest in constant time. */
+/** True if this key may authenticate the device now. `isIt` compares its digest in constant time. */
 export const acceptsAccessKey = (
   { status, accessKeyDigest }: DeviceState,
   isIt: (digest: string) => boolean,

@@ -10,9 +10,9 @@ export type DeviceRevocationReason = (typeof deviceRevocationReasons)[number];
 const browserSchema = z.enum(browserTypes);
 const osSchema = z.enum(osTypes);
 
-/** A device's own stream: its enrollment, its certificates, and how it ends. Heartbeats are telemetry, not history. */
+/** A device's own stream: enrollment, certificates and end of life. Heartbeats are telemetry and not recorded here. */
 export const deviceEvents = defineEvents('device', {
-  /** A token is used by the device that it enrolled, in the same append: neither can happen without the other. */
+  /** The use of a token is appended together with the enrollment of the device: neither can happen alone. */
   EnrollmentTokenUsed: {
     version: 1,
     schema: z.object({ tokenId: uuid(), deviceId: uuid() }),
@@ -22,11 +22,14 @@ export const deviceEvents = defineEvents('device', {
   DeviceEnrolled: {
     version: 2,
     schema: z.object({
-      /** The device that has this fingerprint and was left alone, because nothing proved that this browser is that device. */
+      /**
+       * The existing device with this fingerprint. It was left unchanged, because nothing proved that this browser is
+       * that device.
+       */
       besideDeviceId: uuid().nullable(),
-      /** False: an agent enrolled with the fleet's secret, and no administrator has confirmed whose computer it is. */
+      /** False: an agent enrolled with the fleet's secret, and no administrator has confirmed the computer's user. */
       isConfirmed: z.boolean(),
-      /** A wipe that was requested before and is still pending: an enrollment does not end it. */
+      /** A wipe that was requested before and is still pending: enrolling does not cancel it. */
       wipeId: uuid().nullable(),
       deviceId: uuid(),
       userId: uuid(),
@@ -39,7 +42,8 @@ export const deviceEvents = defineEvents('device', {
       hostname: z.string().nullable(),
       agentVersion: z.string().nullable(),
     }),
-    // Version 1: enrolling again took the record over and ended a wipe. Only agents have no browser; nothing proved whose they are.
+    // Version 1: re-enrolling took over the record and ended a wipe. Only agents have no browser; nothing proved their
+    // user.
     upcasters: {
       1: (data: { browserType: string | null }) => ({
         besideDeviceId: null,
@@ -51,7 +55,7 @@ export const deviceEvents = defineEvents('device', {
     personal: { subject: 'userId', fields: ['deviceFingerprint', 'hostname'] },
     audit: 'device.enrolled',
   },
-  /** An administrator lets a revoked device enroll once more. */
+  /** An administrator allows a revoked device to enroll once more. */
   DeviceReenrollmentAllowed: {
     version: 1,
     schema: z.object({ deviceId: uuid() }),
@@ -63,7 +67,7 @@ export const deviceEvents = defineEvents('device', {
     schema: z.object({ deviceId: uuid() }),
     audit: 'device.enrollment_confirmed',
   },
-  /** A certificate replaces the one before: at once (re-enrollment) or after an overlap (renewal). */
+  /** A certificate replaces the previous one: at once (re-enrollment) or after an overlap (renewal). */
   DeviceCertificateIssued: {
     version: 2,
     schema: z.object({
@@ -72,19 +76,24 @@ export const deviceEvents = defineEvents('device', {
       deviceId: uuid(),
       serialNumber: z.string(),
       expiresAt: z.iso.datetime(),
-      /** The certificate before stays good until then; null: it ends now. */
+      /** The previous certificate stays valid until then; null: it ends now. */
       previousValidUntil: z.iso.datetime().nullable(),
     }),
     upcasters: { 1: (data: object) => ({ publicKeySha256: null, ...data }) },
     audit: 'device.certificate_issued',
   },
-  /** A certificate that was issued before public keys were recorded was shown for the first time since. */
+  /**
+   * A certificate from before public keys were recorded was presented for the first time since; its key is now
+   * recorded.
+   */
   DeviceCertificatePinned: {
     version: 1,
     schema: z.object({ deviceId: uuid(), serialNumber: z.string(), publicKeySha256: z.string() }),
     audit: 'device.certificate_pinned',
   },
-  /** An agent that enrolled by itself may show this key instead of a certificate. SHA-256 of the key, lower-case hex. */
+  /**
+   * An agent that enrolled by itself may present this key instead of a certificate. SHA-256 of the key, lower-case hex.
+   */
   DeviceAccessKeyIssued: {
     version: 1,
     schema: z.object({ deviceId: uuid(), accessKeyDigest: z.string() }),

@@ -1,21 +1,26 @@
 import { forbidden } from '../../../platform/kernel/failure.ts';
 import { heldCertificate, type DeviceState } from './device.ts';
 
-/** What an enrollment shows besides the fingerprint. A fingerprint is in the device list and can be computed: it proves nothing. */
+/**
+ * The proof that an enrollment presents besides the fingerprint. A fingerprint proves nothing: it is in the device list
+ * and can be computed.
+ */
 export interface EnrollmentProof {
-  /** The employee to whom an administrator bound the token; null: the token is anybody's. */
+  /** The employee that an administrator bound the token to; null: the token is not bound. */
   readonly userId: string | null;
   /** Serial number of the certificate on the connection, if that certificate was accepted for this device. */
   readonly certificateSerial: string | null;
 }
 
 /**
- * What an enrollment makes of a device record:
+ * What an enrollment does to a device record:
  *  - `new`: there is none yet.
- *  - `same`: it is proved to be this device. It keeps its user, and a pending wipe stays pending.
- *  - `allowed`: it was revoked, and an administrator lets it enroll once more. The record stays, its user only with proof.
+ *  - `same`: proved to be this device. It keeps its user, and a pending wipe stays pending.
+ *  - `allowed`: revoked, and an administrator allows one more enrollment. The record stays; its user stays only with
+ *     proof.
  *  - `revoked`: refused until an administrator allows it.
- *  - `unproven`: the record must not be touched.
+ *  - `deleted`: the record is final.
+ *  - `unproven`: the record must not be changed.
  */
 export type EnrollmentKind = 'new' | 'same' | 'allowed' | 'revoked' | 'unproven' | 'deleted';
 

@@ -3,8 +3,8 @@ import { deviceEvents } from '../domain/events.ts';
 import { defineReaction, effect } from '../../../platform/kernel/reaction.ts';
 
 /**
- * Enrolling makes the placeholder itself, so that it is there when the browser has its answer. This does it where the
- * process ended in between; where the user is known, nothing happens.
+ * The enrollment request creates the placeholder itself, before it responds. This reaction creates it if the process
+ * ended in between. If the user exists, it does nothing.
  */
 export const whenDeviceEnrolledCreatePlaceholder = defineReaction({
   name: 'when-device-enrolled-create-placeholder',

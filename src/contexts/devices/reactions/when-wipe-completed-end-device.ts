@@ -2,7 +2,7 @@ import { completeDeviceWipe } from '../../../../commands/devices/complete-device
 import { telemetryEvents } from '../../telemetry/domain/events.ts';
 import { defineReaction, effect } from '../../../platform/kernel/reaction.ts';
 
-/** A device says of itself alone that it was wiped: which one speaks is what its certificate says. */
+/** A device can report a completed wipe only for itself: its certificate determines the device id. */
 export const whenWipeCompletedEndDevice = defineReaction({
   name: 'wipe-completion',
   lane: 'telemetry',

@@ -3,7 +3,7 @@ import { defineEvents } from '../../../platform/kernel/event.ts';
 import { uuid } from '../../../platform/kernel/ids.ts';
 import { classifications, mfaOverrideValues } from './vocabulary.ts';
 
-/** What people decided about a host that browsers discovered. The discovery itself is counted from telemetry. */
+/** Decisions of administrators about a discovered host. The discovery itself is counted from telemetry. */
 export const endpointEvents = defineEvents('endpoint', {
   EndpointClassified: {
     version: 1,

@@ -1,6 +1,6 @@
 import type { IdentityProvider } from './vocabulary.ts';
 
-/** Hosts at which the large identity providers sign people in: their own word, whatever a browser took them for. */
+/** Sign-in hosts of the large identity providers. They take precedence over what a browser reported. */
 const HOSTS: readonly (readonly [RegExp, IdentityProvider])[] = [
   [
     /^(?:login\.microsoftonline\.(?:com|us)|login\.windows\.net|login\.live\.com|login\.microsoft\.com|sts\.windows\.net)$/,
@@ -21,7 +21,7 @@ const match = (table: typeof HOSTS, text: string): IdentityProvider | undefined 
 
 export const identityProviderOfHost = (host: string): IdentityProvider | undefined => match(HOSTS, host);
 
-/** Who signed somebody in, by the name under which a browser reported it. */
+/** The identity provider for the name that a browser reported. */
 export function identityProviderNamed(name: string | null): IdentityProvider {
   const text = name?.trim() ?? '';
   if (text === '' || text.toLowerCase() === 'none') return 'none';

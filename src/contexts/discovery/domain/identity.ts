@@ -1,6 +1,6 @@
 import { v5 } from 'uuid';
 
-/** RFC 9562 §5.5 namespaces: what was discovered has an id that is a function of its host, so that a rebuild gives the same one. */
+/** UUIDv5 namespaces (RFC 9562 §5.5). Ids derive from the host, so that a rebuild yields the same ones. */
 const ENDPOINTS = '6f2c1d7e-9c0b-4f55-8d43-0f6f1c1f7a03';
 const AUTH_ENDPOINTS = '6f2c1d7e-9c0b-4f55-8d43-0f6f1c1f7a04';
 

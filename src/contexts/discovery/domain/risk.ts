@@ -1,15 +1,15 @@
 import type { Classification, MfaOverride } from './vocabulary.ts';
 
-/** What is known of a site (a registrable domain) that makes it more or less dangerous. */
+/** Facts about a site (a registrable domain) that determine its risk. */
 export interface SiteFacts {
   readonly credentialAttempts: number;
   readonly breachedAttempts: number;
   readonly mfaSignIns: number;
   readonly warnings: number;
   readonly blocks: number;
-  /** Signals of phishing or of a malicious domain, and ClickFix. */
+  /** Number of signals of phishing, of a malicious domain, and of ClickFix. */
   readonly dangers: number;
-  /** Of its hosts, where somebody decided. */
+  /** Decisions about its hosts, where there are any. */
   readonly marks: readonly {
     readonly classification: Classification | null;
     readonly mfaOverride: MfaOverride | null;
@@ -31,13 +31,13 @@ export interface RiskFactor {
 }
 
 /**
- * The parts of a risk score (0 to 100, their sum, at most 100):
- *  - 100 malicious: somebody classified one of the site's hosts so;
- *  - 40 dangerSignals: browsers saw signs of phishing, a malicious domain or ClickFix there;
- *  - 25 breachedPasswords: a password that is known from a breach was entered;
- *  - 20 passwordsWithoutMfa: passwords are entered and no second factor was seen, or an analyst says there is none;
- *  - 15 blocks, 10 warnings: the extension had to step in;
- *  - of hosts' classifications the worst: 20 unapproved, 10 personal, 5 unclassified although passwords are entered.
+ * The parts of a risk score. The score is their sum, at most 100:
+ *  - 100 malicious: one of the site's hosts is classified as malicious;
+ *  - 40 dangerSignals: browsers saw signs of phishing, a malicious domain or ClickFix;
+ *  - 25 breachedPasswords: a password known from a breach was entered;
+ *  - 20 passwordsWithoutMfa: passwords are entered, and no second factor was seen or an analyst says there is none;
+ *  - 15 blocks, 10 warnings: the extension blocked or warned;
+ *  - the worst classification of its hosts: 20 unapproved, 10 personal, 5 unclassified although passwords are entered.
  */
 export function riskFactors(facts: SiteFacts): RiskFactor[] {
   const { credentialAttempts, breachedAttempts, mfaSignIns, warnings, blocks, dangers, marks } = facts;

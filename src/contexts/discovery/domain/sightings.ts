@@ -1,7 +1,7 @@
 import { siteOf } from '../../../platform/web-addresses/site.ts';
 import type { Observation } from '../../telemetry/domain/observation.ts';
 
-/** What one report says about one host. */
+/** One report's observations of one host. */
 export interface HostSightings {
   readonly domain: string;
   /** Its registrable domain. */
@@ -12,10 +12,10 @@ export interface HostSightings {
   readonly observations: readonly Observation[];
 }
 
-/** Several tables count the same report: it is sorted by host once. */
+/** Several read models count the same report; the cache groups it by host only once. */
 const known = new WeakMap<readonly Observation[], readonly HostSightings[]>();
 
-/** Observations by the host at which they were made; those without a host are left out. */
+/** Groups observations by host. Observations without a host are left out. */
 export function byHost(observations: readonly Observation[]): readonly HostSightings[] {
   let sightings = known.get(observations);
   if (!sightings) known.set(observations, (sightings = grouped(observations)));

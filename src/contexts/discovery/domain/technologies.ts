@@ -1,4 +1,4 @@
-/** What a technology is for, by a word in its name. */
+/** The category of a technology, by a word in its name. */
 const CATEGORIES: readonly (readonly [RegExp, string])[] = [
   [/nginx|apache|iis\b|caddy|litespeed|tomcat|envoy|openresty/i, 'web-server'],
   [/wordpress|drupal|joomla|typo3|sharepoint|confluence|ghost|contentful/i, 'cms'],

@@ -8,13 +8,16 @@ export type Classification = (typeof classifications)[number];
 export const identityProviders = ['entra_id', 'google', 'okta', 'other', 'none'] as const;
 export type IdentityProvider = (typeof identityProviders)[number];
 
-/** Choice OP-093; null goes back to what was detected. */
+/** Choice OP-093; null restores the detected value. */
 export const mfaOverrideValues = ['enabled', 'disabled'] as const;
 export type MfaOverride = (typeof mfaOverrideValues)[number];
 
 export type AuthMethod = (typeof authMethods)[number];
 
-/** A set of methods as bits, so that it is one number in a row and in an index. The places are for ever: new methods go behind. */
+/**
+ * A set of methods as a bit mask: one number in a row and in an index. Bit positions must never change: append new
+ * methods at the end.
+ */
 export const methodBit = (method: AuthMethod): number => 1 << authMethods.indexOf(method);
 export const methodsOf = (bits: number): AuthMethod[] =>
   authMethods.filter((method) => (bits & methodBit(method)) !== 0);

@@ -3,14 +3,14 @@ import type { Claim } from '../../../platform/kernel/command.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import { employeeEvents } from './events.ts';
 
-/** What decisions about an employee need: no name and no address among it. */
+/** State for decisions about an employee. Contains no name and no address. */
 export interface EmployeeState {
   readonly status: 'none' | 'present' | 'deleted' | 'erasing' | 'erased';
   readonly emailDigest: string;
   readonly seat: number;
-  /** False: their devices are suspended, and nobody can verify them or enroll for them. */
+  /** False: the devices are suspended, and the employee can neither be verified nor enroll devices. */
   readonly isActive: boolean;
-  /** How often they became inactive. Codes and keys that were made before the latest time stay invalid. */
+  /** How often the employee became inactive. Codes and keys made before the latest deactivation stay invalid. */
   readonly deactivations: number;
 }
 
@@ -44,23 +44,23 @@ export const employee = defineAggregate<EmployeeState, typeof employeeEvents>(
   },
 );
 
-/** A person whom the tenant employs now: neither unknown, nor inactive, deleted or erased. */
+/** True for a current employee: not unknown, inactive, deleted or erased. */
 export const isEmployed = ({ status, isActive }: EmployeeState): boolean => status === 'present' && isActive;
 
-/** Whether their devices are suspended. Not those of a placeholder that is about to be made. */
+/** Whether the employee's devices are suspended. False for a placeholder that is about to be created. */
 export const hasLeft = ({ status, isActive }: EmployeeState): boolean =>
   status !== 'none' && !(status === 'present' && isActive);
 
 export const employeeStream = (tenantId: TenantId, userId: string): string => streamName('employee', tenantId, userId);
 
-/** An e-mail is one employee of a tenant; the claim's holder is that employee's stream. */
+/** An e-mail belongs to one employee of a tenant. The claim's holder is that employee's stream. */
 export const employeeEmailClaim = (emailDigest: string): Claim => ({ kind: 'employee-email', value: emailDigest });
 
-/** Seats of the tenant's license are numbered. */
+/** The seats of the tenant's license are numbered. */
 export const SEAT = 'employee-seat';
 export const seatClaim = (seat: number): Claim => ({ kind: SEAT, value: String(seat) });
 
-/** What an employee holds, and gives up with the record. */
+/** The claims of an employee, released when the record is deleted. */
 export const employeeClaims = ({ emailDigest, seat }: Pick<EmployeeState, 'emailDigest' | 'seat'>): Claim[] => [
   employeeEmailClaim(emailDigest),
   seatClaim(seat),

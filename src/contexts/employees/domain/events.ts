@@ -13,8 +13,8 @@ const personal = {
 } as const;
 
 /**
- * A monitored person's stream. All that is theirs is sealed under their own key, the keyed digest of the e-mail too: once
- * the key is destroyed, nobody can even try an address against the log.
+ * A monitored person's stream. All personal fields are sealed under the person's own key, including the keyed digest of
+ * the e-mail. Once the key is destroyed, an address cannot even be tested against the log.
  */
 export const employeeEvents = defineEvents('employee', {
   EmployeeCreated: {
@@ -30,15 +30,15 @@ export const employeeEvents = defineEvents('employee', {
       externalId: z.string().nullable(),
       source: z.enum(employeeSources),
       isActive: z.boolean(),
-      /** Made for a device that enrolled before anybody said whose it is. */
+      /** Created for a device that enrolled before its user was known. */
       isPlaceholder: z.boolean(),
-      /** Which of the license's seats this employee takes. */
+      /** The number of the license seat that this employee occupies. */
       seat: z.int(),
     }),
     personal,
     audit: 'employee.created',
   },
-  /** Carries what was changed and nothing else. An e-mail of their own ends being a placeholder. */
+  /** Carries only the changed fields. Setting an e-mail turns a placeholder into a regular employee. */
   EmployeeUpdated: {
     version: 1,
     schema: z.object({
@@ -56,7 +56,10 @@ export const employeeEvents = defineEvents('employee', {
   },
   EmployeeDeleted: { version: 1, schema: z.object({ userId }), audit: 'employee.deleted' },
   EmployeeErasureRequested: { version: 1, schema: z.object({ userId }), audit: 'employee.erasure_requested' },
-  /** The person's key has been destroyed: what was sealed under it is gone from the log, and read models drop what they kept. */
+  /**
+   * The person's key has been destroyed: fields sealed under it are lost from the log, and read models drop their
+   * copies.
+   */
   EmployeeErased: { version: 1, schema: z.object({ userId }), audit: 'employee.erased' },
 });
 export type EmployeeEvent = EventOf<typeof employeeEvents>;

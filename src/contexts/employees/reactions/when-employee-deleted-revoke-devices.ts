@@ -8,8 +8,8 @@ const revoke = (deviceId: string, userId: string): Effect =>
   effect(revokeDevice, { deviceId, reason: 'user_deleted', ofUserId: userId });
 
 /**
- * Whoever is deleted loses every device that was ever theirs (choice OP-069), one that enrolls for them in that moment
- * too. A device that has passed to somebody else stays theirs.
+ * Revokes all devices that a deleted employee ever had (choice OP-069), including one that enrolls for them at that
+ * moment. A device that now belongs to another employee stays valid.
  */
 export const whenEmployeeDeletedRevokeDevices = defineReaction({
   name: 'when-employee-deleted-revoke-devices',

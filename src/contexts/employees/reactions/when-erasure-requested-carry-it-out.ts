@@ -2,7 +2,7 @@ import { carryOutErasure } from '../../../../commands/employees/carry-out-erasur
 import { employeeEvents } from '../domain/events.ts';
 import { defineReaction, effect } from '../../../platform/kernel/reaction.ts';
 
-/** An erasure that was decided is carried out, also when whoever decided it did not live to do so. */
+/** Carries out a requested erasure, even if the requesting process ended before it could. */
 export const whenErasureRequestedCarryItOut = defineReaction({
   name: 'when-erasure-requested-carry-it-out',
   lane: 'main',

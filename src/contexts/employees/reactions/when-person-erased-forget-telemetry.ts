@@ -3,7 +3,7 @@ import { telemetryForgetting } from '../forget-telemetry.ts';
 import { enqueue } from '../../../platform/kernel/job.ts';
 import { defineReaction } from '../../../platform/kernel/reaction.ts';
 
-/** Read models drop what they kept of a person by themselves; the log has to be asked. */
+/** Read models drop an erased person's data by themselves; for the log a job is needed. */
 export const whenPersonErasedForgetTelemetry = defineReaction({
   name: 'when-person-erased-forget-telemetry',
   lane: 'main',

@@ -4,7 +4,7 @@ import { defineAggregate, streamName } from '../../../platform/kernel/aggregate.
 import { defineEvents } from '../../../platform/kernel/event.ts';
 import { uuid, type TenantId } from '../../../platform/kernel/ids.ts';
 
-/** The secret by which agents of a tenant enroll by themselves. Only its digest is recorded. */
+/** The secret with which a tenant's agents enroll by themselves. Only its digest is recorded. */
 export const agentSecretEvents = defineEvents('agentSecret', {
   AgentSecretIssued: {
     version: 1,
@@ -13,7 +13,7 @@ export const agentSecretEvents = defineEvents('agentSecret', {
       /** SHA-256, lower-case hex. */
       secretDigest: z.string(),
       issuedAt: z.iso.datetime(),
-      /** The secret before stays valid until then, so that a fleet can change over; null: there is none. */
+      /** The previous secret stays valid until then, so that a fleet can switch over; null: there is none. */
       previousValidUntil: z.iso.datetime().nullable(),
     }),
     audit: 'agent_secret.issued',
@@ -24,12 +24,12 @@ export const agentSecretEvents = defineEvents('agentSecret', {
 export interface AgentSecret {
   readonly secretId: string;
   readonly secretDigest: string;
-  /** ISO 8601; null: until another is issued, or it is removed. */
+  /** ISO 8601. Null: valid until another is issued or it is removed. */
   readonly validUntil: string | null;
 }
 
 export interface AgentSecretsState {
-  /** Newest first; never more than two. */
+  /** Newest first, at most two. */
   readonly secrets: readonly AgentSecret[];
 }
 
@@ -51,10 +51,10 @@ export const agentSecrets = defineAggregate<AgentSecretsState, typeof agentSecre
   },
 );
 
-/** A tenant has one such stream. */
+/** Each tenant has one such stream. */
 export const agentSecretStream = (tenantId: TenantId): string => streamName('agentSecret', tenantId, tenantId);
 
-/** 32 random octets, base64url: shown once, kept nowhere. So many need no slow hash. */
+/** 32 random octets, base64url: shown once, never stored. So much entropy needs no slow hash. */
 export const newAgentSecret = (octetsOf: (size: number) => Buffer = randomBytes): string =>
   octetsOf(32).toString('base64url');
 
@@ -64,10 +64,10 @@ export const digestOfAgentSecret = (secret: string): string => sha256(secret).to
 export const validAgentSecrets = ({ secrets }: AgentSecretsState, now: number): readonly AgentSecret[] =>
   secrets.filter(({ validUntil }) => validUntil === null || Date.parse(validUntil) > now);
 
-/** Stands in where there is no secret: nothing has this digest. */
+/** Placeholder for a missing secret: no input has this digest. */
 const NOTHING = '0'.repeat(64);
 
-/** Whether the tenant's secret was presented. Takes equally long for a tenant that has no secret, and whatever is presented. */
+/** Whether the tenant's secret was presented. Takes the same time with and without a secret, and for any input. */
 export function isAgentSecret(state: AgentSecretsState, presented: string, now: number): boolean {
   const digest = sha256(presented);
   const [first = NOTHING, second = NOTHING] = validAgentSecrets(state, now).map(({ secretDigest }) => secretDigest);

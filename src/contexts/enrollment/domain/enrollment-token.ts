@@ -8,7 +8,7 @@ export interface EnrollmentTokenState {
   readonly tokenDigest: string | undefined;
   /** ISO 8601. */
   readonly expiresAt: string;
-  /** The employee whose browser it enrolls; null: a placeholder's. */
+  /** The employee whose browser it enrolls; null: it enrolls a placeholder. */
   readonly userId: string | null;
   readonly isRevoked: boolean;
 }
@@ -33,12 +33,12 @@ export const enrollmentToken = defineAggregate<EnrollmentTokenState, typeof enro
 export const enrollmentTokenStream = (tenantId: TenantId, tokenId: string): string =>
   streamName('enrollmentToken', tenantId, tokenId);
 
-/** 32 random octets, base64url (choice OP-168): shown once, kept nowhere. */
+/** 32 random octets, base64url (choice OP-168): shown once, never stored. */
 export const newEnrollmentToken = (octetsOf: (size: number) => Buffer = randomBytes): string =>
   octetsOf(32).toString('base64url');
 
 export interface TokenIdentity {
-  /** Names the token's stream, so that redeeming needs no look-up. */
+  /** Identifies the token's stream, so that redeeming needs no lookup. */
   readonly tokenId: string;
   readonly tokenDigest: string;
 }
@@ -49,12 +49,14 @@ export function identifyToken(token: string): TokenIdentity {
 }
 
 /**
- * Held for ever by the device that the token enrolled, or by the token itself once it is revoked: of any number of
- * simultaneous uses and revocations, one append takes it.
+ * Held permanently by the device that the token enrolled, or by the token itself once revoked. Of concurrent uses and
+ * revocations exactly one append gets the claim.
  */
 export const singleUse = (tokenId: string): Claim => ({ kind: 'enrollment-token', value: tokenId });
 
-/** Whether this is the token that was issued, and still in time. `tokenDigest`: of what was presented. */
+/**
+ * Whether this is the issued token, not revoked and not expired. `tokenDigest` is the digest of the presented token.
+ */
 export function isRedeemable(state: EnrollmentTokenState, tokenDigest: string, now: number): boolean {
   if (state.tokenDigest === undefined || state.isRevoked || now >= Date.parse(state.expiresAt)) return false;
   return timingSafeEqual(Buffer.from(state.tokenDigest, 'hex'), Buffer.from(tokenDigest, 'hex'));
@@ -62,10 +64,10 @@ export function isRedeemable(state: EnrollmentTokenState, tokenDigest: string, n
 
 const DAY_MS = 86_400_000;
 
-/** Days that a token lives unless its issuer says otherwise (docs/decisions/0024-enrollment-tokens-are-short-lived.md). */
+/** Default token lifetime in days (docs/decisions/0024-enrollment-tokens-are-short-lived.md). */
 export const DEFAULT_TOKEN_DAYS = 30;
 
-/** A token lives for the days asked for and never longer than the license. All ISO 8601. */
+/** A token expires after the requested days, but never after the license. All times ISO 8601. */
 export function tokenExpiry(licenseExpiresAt: string, expiresInDays: number | null, now: number): string {
   const asked = now + (expiresInDays ?? DEFAULT_TOKEN_DAYS) * DAY_MS;
   return new Date(Math.min(Date.parse(licenseExpiresAt), asked)).toISOString();

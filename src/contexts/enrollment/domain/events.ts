@@ -3,16 +3,16 @@ import { defineEvents, type EventOf } from '../../../platform/kernel/event.ts';
 import { uuid } from '../../../platform/kernel/ids.ts';
 
 /**
- * An enrollment token's own stream. That it was used is written with the device that it enrolled (`EnrollmentTokenUsed`, on
- * the device's stream): the two happen in one append or not at all.
+ * An enrollment token's own stream. Its use is recorded on the stream of the enrolled device (`EnrollmentTokenUsed`):
+ * both happen in one append or not at all.
  */
 export const enrollmentEvents = defineEvents('enrollmentToken', {
   EnrollmentTokenIssued: {
     version: 2,
     schema: z.object({
-      /** The employee whose browser it enrolls; null: whoever uses it becomes a placeholder. */
+      /** The employee whose browser it enrolls; null: the user of the token becomes a placeholder. */
       userId: uuid().nullable(),
-      /** Tokens that were issued together; null: issued alone. */
+      /** Common id of tokens that were issued together; null: issued alone. */
       batchId: uuid().nullable(),
       tokenId: uuid(),
       /** SHA-256 of the token, lower-case hex. */

@@ -3,17 +3,18 @@ import type { TenantId } from '../../../platform/kernel/ids.ts';
 import { extensionWatchEvents } from './watch-events.ts';
 
 export interface ExtensionWatchState {
-  /** Extensions of this device that were reported as unwhitelisted, the latest `TOLD_KEPT` of them in order. */
+  /** Extensions of this device that were reported as unwhitelisted: the latest `TOLD_KEPT`, in order. */
   readonly told: ReadonlySet<string>;
-  /** The latest observations of changed permissions, so that one counts once. */
+  /** The latest observations of changed permissions: each counts once. */
   readonly changes: readonly string[];
 }
 
-/** An effect is repeated only around a crash, within the batch under way then: fewer than this. */
+/** Effects are repeated only after a crash, within the batch in progress. Such a batch has fewer changes. */
 const CHANGES_KEPT = 1_000;
 /**
- * As many as an inventory may have. A browser that claims more installs one by one has the oldest reported again; what one event
- * says of all of them (identifiers of 128 characters, of up to six bytes each in JSON) stays within what one append may hold.
+ * Equals the maximum size of an inventory. If a browser claims more installations one by one, the oldest are reported
+ * again. One event about all of them (ids of 128 characters, up to six bytes each in JSON) stays within the limit of
+ * one append.
  */
 const TOLD_KEPT = 500;
 

@@ -3,9 +3,9 @@ import { defineSingleton } from '../../../platform/resources/singleton.ts';
 import { severitySchema } from '../../alerts/domain/vocabulary.ts';
 
 /**
- * How closely a tenant watches the extensions of its browsers (choice OP-194). `enabled` is about alerts: the inventory is
- * kept either way. Unlisted extensions raise no alert until somebody asks for it, since before there is a whitelist every
- * extension is unlisted. `alertSeverity` is the severity of both kinds of alert; null leaves it to the severity table (OP-087).
+ * How closely a tenant monitors browser extensions (choice OP-194). `enabled` concerns alerts: the inventory is kept in
+ * any case. Alerts about unlisted extensions are off by default, because without a whitelist every extension is
+ * unlisted. `alertSeverity` applies to both kinds of alert; null means the severity table (OP-087).
  */
 export const extensionMonitoringSettings = defineSingleton({
   noun: 'extensionMonitoringSettings',
@@ -19,7 +19,7 @@ export const extensionMonitoringSettings = defineSingleton({
     alertOnUnwhitelisted: z.boolean().default(false),
     alertOnPermissionChange: z.boolean().default(true),
     alertSeverity: severitySchema.nullable().default(null),
-    /** How often a browser sends its whole inventory: extensions are told of it. */
+    /** How often a browser sends its complete inventory. Sent to extensions with their configuration. */
     inventoryIntervalHours: z.int().min(1).max(168).default(24),
   },
   showsEditor: true,

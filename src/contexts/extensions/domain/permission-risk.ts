@@ -1,11 +1,11 @@
 export const riskLevels = ['low', 'medium', 'high'] as const;
 export type RiskLevel = (typeof riskLevels)[number];
 
-/** As rows keep it, so that the riskiest is the greatest. */
+/** Stored as a number, so that the highest risk is the greatest value. */
 export const rankOf = (level: RiskLevel): number => riskLevels.indexOf(level);
 export const levelOf = (rank: number): RiskLevel => riskLevels[rank] ?? 'high';
 
-/** What takes over the browser, reads what is typed or signed in with, or leaves the browser altogether. */
+/** Permissions that control the browser, read input or sign-in data, or reach outside the browser. */
 const HIGH: ReadonlySet<string> = new Set([
   'accessibilityFeatures.modify',
   'browsingData',
@@ -32,7 +32,7 @@ const HIGH: ReadonlySet<string> = new Set([
   'webRequestAuthProvider',
 ]);
 
-/** What concerns the extension itself, or a page only at the person's own click. */
+/** Permissions that concern only the extension itself, or a page only after the user's click. */
 const LOW: ReadonlySet<string> = new Set([
   'action',
   'activeTab',
@@ -60,10 +60,10 @@ const LOW: ReadonlySet<string> = new Set([
 
 /** A host pattern is `<scheme>://<host><path>` (match patterns of the WebExtensions standard). */
 const HOST_PATTERN = /^(\*|[a-z][a-z0-9+.-]*):\/\/([^/]*)(\/|$)/i;
-/** `*`, `*.com`, `*.co.uk`-like: a wildcard over at most a short suffix is as good as everything. */
+/** `*`, `*.com`, `*.co.uk` and similar: a wildcard over a public suffix counts as every site. */
 const WHOLE_WEB = /^(?:\*|\*\.[a-z]{2,}|\*\.(?:co|com|org|net|ac|gov)\.[a-z]{2})$/i;
 
-/** One permission: every site is high, one site medium; what is not known is not called harmless. */
+/** The risk of one permission. Every site is high, one site is medium. Unknown permissions are medium, not low. */
 export function riskOfPermission(permission: string): RiskLevel {
   const name = permission.trim();
   if (name === '<all_urls>' || HIGH.has(name)) return 'high';
@@ -74,8 +74,8 @@ export function riskOfPermission(permission: string): RiskLevel {
 }
 
 /**
- * What an extension could do at worst: the risk of its riskiest permission, `low` for one that asks for nothing. So what
- * several installations may do together is the worst of what each may do: risk(A ∪ B) = max(risk(A), risk(B)).
+ * The worst case of an extension: the risk of its riskiest permission, or `low` without permissions. Therefore the risk
+ * of several installations together is their maximum: risk(A ∪ B) = max(risk(A), risk(B)).
  */
 export const riskOf = (permissions: readonly string[]): RiskLevel =>
   levelOf(permissions.reduce((worst, one) => Math.max(worst, rankOf(riskOfPermission(one))), 0));

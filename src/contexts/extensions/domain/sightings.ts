@@ -2,7 +2,7 @@ import type { Observation, ObservationOf } from '../../telemetry/domain/observat
 
 type Reported = ObservationOf<'extension_inventory' | 'extension_event'>;
 
-/** What a browser can say of an extension; what it left out, it did not say. */
+/** The attributes that a browser reports about an extension. Attributes that it left out are absent. */
 export interface ReportedAttributes {
   readonly isRemoved: boolean;
   readonly name?: string;
@@ -25,9 +25,8 @@ export const isReported = (observation: Observation): observation is Reported =>
   observation.kind === 'extension_inventory' || observation.kind === 'extension_event';
 
 /**
- * The place of a report among all others of its browser: text that sorts by time; at one moment a change knows more than the
- * inventory, and the id decides between equals. Whoever keeps for each thing that is said what bears the greatest stamp ends
- * with the same, in whatever order and however often reports come.
+ * Orders the reports of one browser: text that sorts by time. At the same time an event outranks the inventory; the id
+ * breaks ties. Last writer wins by this stamp, per attribute: the result is the same in any order and with repetitions.
  */
 export const sightingStamp = ({ kind, occurredAt, eventId }: Reported): string =>
   `${occurredAt}|${kind === 'extension_event' ? 1 : 0}|${eventId}`;
@@ -40,7 +39,7 @@ export const byStamp = (observations: readonly Observation[]): Reported[] => {
   return stamped.sort((a, b) => (a.stamp < b.stamp ? -1 : 1)).map(({ observation }) => observation);
 };
 
-/** Everything that an observation says, extension by extension. */
+/** The sightings of an observation, one per extension. */
 export function sightingsIn(observation: Reported): ExtensionSighting[] {
   const common = {
     stamp: sightingStamp(observation),
@@ -70,7 +69,10 @@ function saidBy({ change, name, version, permissions }: ObservationOf<'extension
   };
 }
 
-/** An inventory speaks for the whole browser (choice OP-158): what it does not name, and nothing later does, is gone. */
+/**
+ * An inventory covers the whole browser (choice OP-158): extensions that are neither in it nor in a later report are
+ * gone.
+ */
 export const isThere = (
   { told, isRemoved }: { readonly told: string; readonly isRemoved: boolean },
   latestInventory: string | undefined,

@@ -1,8 +1,8 @@
 const PART = /^(\d*)(.*)$/s;
 
 /**
- * Orders versions of extensions: part by part as numbers, however long; a missing part is 0. What stands behind a number
- * names something before its release, so `1.2b1` comes before `1.2`. Different texts are never equal: `1.0` comes before `1.00`.
+ * Compares versions of extensions part by part as numbers of any length; a missing part is 0. Text behind a number
+ * marks a pre-release, so `1.2b1` comes before `1.2`. Different texts are never equal: `1.0` comes before `1.00`.
  */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [a.split('.'), b.split('.')];
@@ -13,7 +13,7 @@ export function compareVersions(a: string, b: string): number {
   return byText(a, b);
 }
 
-/** The greatest of them; undefined of none. */
+/** The greatest version; undefined for an empty list. */
 export const newestVersion = (versions: readonly string[]): string | undefined =>
   versions.reduce<string | undefined>(
     (newest, one) => (newest === undefined || compareVersions(one, newest) > 0 ? one : newest),

@@ -11,13 +11,16 @@ const found = z.object({
   version: z.string().nullable(),
   publisher: z.string().nullable(),
   riskLevel: z.enum(riskLevels).nullable(),
-  /** The observation that showed it, and when by the device's clock. */
+  /** The observation that reported it; `occurredAt` is the device's time. */
   observationId: uuid(),
   occurredAt: z.iso.datetime(),
 });
 export type FoundExtension = z.output<typeof found>;
 
-/** What it was judged by: the batch, what the tenant asked of its extensions then, and the setting's severity, null for the severity table's. */
+/**
+ * The basis of the judgement: the batch, the tenant's extension settings at that time, and the configured severity
+ * (null: the severity table's).
+ */
 const judged = {
   deviceId: uuid(),
   userId: uuid(),
@@ -29,7 +32,7 @@ const judged = {
 };
 const about = { resource: 'device', id: 'deviceId' } as const;
 
-/** One stream for each device: which of its extensions deserved an alert, under the settings of the moment. */
+/** One stream per device: which of its extensions caused an alert, under the settings of that time. */
 export const extensionWatchEvents = defineEvents('extensionWatch', {
   /** Extensions that are on no whitelist appeared in the browser. */
   UnwhitelistedExtensionsFound: {
@@ -42,7 +45,7 @@ export const extensionWatchEvents = defineEvents('extensionWatch', {
     about,
     audit: 'unwhitelisted_extensions.found',
   },
-  /** They are gone, or allowed by now: found again, they are told of again. */
+  /** They were removed or are allowed now. If they appear again, they are reported again. */
   UnwhitelistedExtensionsCleared: {
     version: 1,
     schema: z.object({ deviceId: uuid(), extensionIds: z.array(z.string()) }),

@@ -7,9 +7,9 @@ const line = (characters: number) =>
   z.string().trim().max(characters).regex(NO_CONTROLS, 'must not hold control characters');
 
 /**
- * A browser extension that may be installed, in one browser family or (null) in all (choice OP-195). Extensions are told of
- * it with their policies. The identifier is the store's, within the bounds that telemetry has for it, so that what is
- * reported can be allowed.
+ * A browser extension that may be installed, in one browser family or (null) in all (choice OP-195). Sent to extensions
+ * with their policies. The identifier is that of the extension store. It has the same length limit as in telemetry, so
+ * that every reported extension can be allowed.
  */
 export const extensionWhitelist = defineCollection({
   noun: 'extensionWhitelistEntry',

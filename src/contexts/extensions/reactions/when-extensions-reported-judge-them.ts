@@ -15,8 +15,8 @@ type TelemetryRecorded = Extract<TelemetryEvent, { type: 'TelemetryRecorded' }> 
 type Reported = ObservationOf<'extension_inventory' | 'extension_event'>;
 
 /**
- * Has what browsers report of their extensions judged. It remembers each device's latest inventory: what is older says nothing
- * about what is there now. Alerts follow from the judgement, not from here.
+ * Issues judgements of the extensions that browsers report. The state is the latest inventory of each device: older
+ * reports say nothing about the present. Alerts follow from the judgement, not from this reaction.
  */
 export const whenExtensionsReportedJudgeThem = defineReaction({
   name: 'extension-watch',
@@ -58,8 +58,8 @@ const batchOf = ({ id: batchId, data: { deviceId, userId, extensionMode, policyV
 });
 
 /**
- * What is in the browser after these reports, as far as they say. A decision reports so many extensions and no more, so the same
- * command is issued as often as it may take to report them all; for an ordinary browser that is once.
+ * The extensions in the browser after these reports. One decision reports a limited number of extensions, so the
+ * command is issued as often as needed to report all. For an ordinary browser that is once.
  */
 function judgements(event: TelemetryRecorded, reports: readonly Reported[]): Effect[] {
   const present = new Map<string, FoundExtension>();
@@ -104,7 +104,7 @@ const foundIn = ({
 const changesPermissions = (report: Reported): report is ObservationOf<'extension_event'> =>
   report.kind === 'extension_event' && report.change === 'permissions_changed';
 
-/** Lists of permissions may be long; what an event says around each change is some hundred bytes. */
+/** Lists of permissions may be long; the rest of an event is some hundred bytes per change. */
 const ONE_APPEND = { bytes: 400 * 1024, items: 100 };
 
 function permissionChanges(event: TelemetryRecorded, reports: readonly ObservationOf<'extension_event'>[]): Effect[] {

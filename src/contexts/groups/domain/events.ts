@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { defineEvents, type EventOf } from '../../../platform/kernel/event.ts';
 import { uuid } from '../../../platform/kernel/ids.ts';
 
-/** Who keeps a group: admins by hand, or an identity provider or directory that is asked again and again. */
+/** The origin of a group: maintained by admins, or synchronized from an identity provider or directory. */
 export const groupSources = ['manual', 'scim', 'directory'] as const;
 export type GroupSource = (typeof groupSources)[number];
 
 const groupId = uuid();
 
-/** A group of employees. Which policies it is attached to is said by the policies. */
+/** A group of employees. Policies refer to groups, not the other way around. */
 export const groupEvents = defineEvents('group', {
   GroupCreated: {
     version: 1,
@@ -21,7 +21,7 @@ export const groupEvents = defineEvents('group', {
     }),
     audit: 'group.created',
   },
-  /** The whole of it, as it is from now on. */
+  /** The complete new content of the group. */
   GroupUpdated: {
     version: 1,
     schema: z.object({ groupId, name: z.string(), description: z.string(), externalId: z.string().nullable() }),

@@ -44,7 +44,7 @@ export const group = defineAggregate<GroupState, typeof groupEvents>(groupEvents
 
 export const groupStream = (tenantId: TenantId, groupId: string): string => streamName('group', tenantId, groupId);
 
-/** Names are told apart without case (choice OP-227). */
+/** Names are compared case-insensitively (choice OP-227). */
 export const groupNameClaim = (name: string): Claim => ({
   kind: 'group-name',
   value: name.normalize('NFC').toLowerCase(),

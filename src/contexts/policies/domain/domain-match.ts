@@ -6,8 +6,8 @@ import { matchTypes, type Rule } from './events.ts';
 type DomainMatch = Rule['domainMatch'];
 
 /**
- * Matches a host, lower case and in punycode (choice OP-108): `exact` the whole of it, `*.example.com` everything below
- * `example.com` but not itself, `*` all; a `regex` has to match from end to end.
+ * Matches a host in lower case and punycode (choice OP-108). `exact` matches the whole host. `*.example.com` matches
+ * everything below `example.com` but not itself; `*` matches all. A `regex` must match from end to end.
  */
 export const domainMatchField = z
   .object({ type: z.enum(matchTypes), value: z.string().min(1).max(512) })
@@ -18,7 +18,7 @@ export const domainMatchField = z
     return z.NEVER;
   });
 
-/** A match in the one spelling in which it is kept, or what is wrong with it. */
+/** The normalized match as it is stored, or what is wrong with it. */
 export function domainMatchOf({ type, value }: DomainMatch): DomainMatch | { readonly fault: string } {
   switch (type) {
     case 'exact': {

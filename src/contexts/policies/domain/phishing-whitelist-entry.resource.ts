@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineCollection } from '../../../platform/resources/collection.ts';
 import { hostField } from '../../../platform/web-addresses/host-field.ts';
 
-/** A domain that raises no phishing signal, and why an admin said so (choice OP-115). */
+/** A domain that raises no phishing signal, and the admin's reason (choice OP-115). */
 export const phishingWhitelist = defineCollection({
   noun: 'phishingWhitelistEntry',
   list: 'entries',

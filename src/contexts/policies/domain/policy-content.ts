@@ -4,7 +4,7 @@ import { domainMatchField } from './domain-match.ts';
 import { conditions, ruleActions } from './events.ts';
 
 const MAX_RULES = 100;
-/** Every event of a policy holds them all. */
+/** Bounded because every event of a policy contains all its groups. */
 export const MAX_GROUPS = 1_000;
 
 const rule = z.object({
@@ -15,7 +15,10 @@ const rule = z.object({
   message: z.string().max(500).optional(),
 });
 
-/** What a caller says of a policy (interface, "Policy"; choices OP-106, OP-112). The limits stand here, not in its events. */
+/**
+ * The input fields of a policy (interface, "Policy"; choices OP-106, OP-112). Limits are here and not in the events, so
+ * that stricter limits never make old events unreadable.
+ */
 export const policyFields = {
   name: z.string().trim().min(1).max(200),
   description: z.string().max(2_000),
@@ -42,6 +45,6 @@ export type PolicyContent = z.output<typeof newPolicy>;
 export const policyChanges = z.object(policyFields).partial();
 export type PolicyChanges = z.output<typeof policyChanges>;
 
-/** A policy that is tried before it is saved: all that it needs is its rules. */
+/** A policy that is tried before it is saved: only its rules are required. */
 export const policyDraft = newPolicy.extend({ name: policyFields.name.default('Draft') });
 export type PolicyDraft = z.output<typeof policyDraft>;

@@ -37,7 +37,7 @@ export const policy = defineAggregate<PolicyState, typeof policyEvents>(policyEv
 
 export const policyStream = (tenantId: TenantId, policyId: string): string => streamName('policy', tenantId, policyId);
 
-/** The policy itself, as its events carry it. */
+/** The policy's content, as its events carry it. */
 export const policyContentOf = ({
   name,
   description,
@@ -54,7 +54,7 @@ export const policyContentOf = ({
   groupIds,
 });
 
-/** Names are told apart without case (choice OP-112). */
+/** Names are compared case-insensitively (choice OP-112). */
 export const policyNameClaim = (name: string): Claim => ({
   kind: 'policy-name',
   value: name.normalize('NFC').toLowerCase(),

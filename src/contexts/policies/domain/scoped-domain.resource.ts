@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineCollection } from '../../../platform/resources/collection.ts';
 import { hostField } from '../../../platform/web-addresses/host-field.ts';
 
-/** Which domains the tenant calls its own, and which its extensions leave alone (choice OP-114). */
+/** Domains that the tenant declares its own, or that its extensions ignore (choice OP-114). */
 export const scopedDomains = defineCollection({
   noun: 'scopedDomain',
   list: 'domains',

@@ -2,18 +2,21 @@ import { z } from 'zod';
 import { defineEvents, type EventOf } from '../../../platform/kernel/event.ts';
 import { uuid } from '../../../platform/kernel/ids.ts';
 
-/** A key that lets one person past one block, once. The key itself is in no event: the store holds a keyed digest of it as a claim. */
+/**
+ * A key that lets one person pass one block, once. No event contains the key: the store holds its keyed digest as a
+ * claim.
+ */
 export const unblockKeyEvents = defineEvents('unblockKey', {
   UnblockKeyCreated: {
     version: 2,
     schema: z.object({
-      /** How often its user had become inactive by then: the next time voids it. */
+      /** The user's number of deactivations at that time; the next deactivation voids the key. */
       userDeactivations: z.int(),
       unblockKeyId: uuid(),
-      /** Whose key it is: the user's, or the device's user. Null: anybody's, or from before this was recorded. */
+      /** The person of the key: its user, or the device's user. Null: not bound, or from before this was recorded. */
       personId: uuid().nullable(),
       domain: z.string(),
-      /** Null: whoever has the key. */
+      /** Null: anyone who has the key. */
       userId: uuid().nullable(),
       deviceId: uuid().nullable(),
       reason: z.string(),

@@ -41,18 +41,18 @@ export const unblockKey = defineAggregate<UnblockKeyState, typeof unblockKeyEven
 export const unblockKeyStream = (tenantId: TenantId, unblockKeyId: string): string =>
   streamName('unblockKey', tenantId, unblockKeyId);
 
-/** No letters and figures that are taken for each other when read out over the telephone. */
+/** Omits letters and digits that are confused when read out by telephone. */
 const ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
 const HALF = 4;
 
-/** `XXXX-XXXX` (choice OP-116): short enough to be read out, good once and not for long. */
+/** `XXXX-XXXX` (choice OP-116): short enough to read out, valid once and briefly. */
 export function newUnblockKey(pickInteger: (below: number) => number = randomInt): string {
   const half = () => Array.from({ length: HALF }, () => ALPHABET[pickInteger(ALPHABET.length)]).join('');
   return `${half()}-${half()}`;
 }
 
-/** As people type it. */
+/** Normalizes a key as typed by a person. */
 const spelled = (key: string): string => key.toUpperCase().replaceAll(/[\s-]/g, '');
 
-/** Held by the key's stream as long as it may be used: that is how a key is found. */
+/** Held by the key's stream as long as the key is valid. The claim is how a key is found. */
 export const unblockKeyClaim = (key: string): Claim => ({ kind: 'unblock-key', value: spelled(key) });

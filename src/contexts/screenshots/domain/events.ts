@@ -4,8 +4,8 @@ import { uuid } from '../../../platform/kernel/ids.ts';
 import { imageTypes } from './image.ts';
 
 /**
- * What one device photographed of one day: like telemetry, these streams are trimmed by retention. The picture itself is an
- * object beside the log, sealed under the person's own key; it is there before the event says so.
+ * Screenshots of one device on one day. Retention trims these streams, like telemetry. The image is an object outside
+ * the log, sealed under the person's own key. It is stored before the event.
  */
 export const screenshotEvents = defineEvents('screenshotDay', {
   ScreenshotTaken: {
@@ -14,18 +14,18 @@ export const screenshotEvents = defineEvents('screenshotDay', {
       screenshotId: uuid(),
       deviceId: uuid(),
       userId: uuid(),
-      /** The observation that it belongs to. */
+      /** The observation that the screenshot belongs to. */
       eventId: uuid(),
-      /** In UTC, `YYYY-MM-DD`: when the observation occurred. */
+      /** `YYYY-MM-DD` in UTC: the day of the observation. */
       day: z.string(),
       /** Scheme, host and port of the page. */
       origin: z.string(),
-      /** By the device's clock. */
+      /** Time of the device's clock. */
       capturedAt: z.iso.datetime(),
       mediaType: z.enum(imageTypes),
       width: z.int(),
       height: z.int(),
-      /** Of the picture, before it was sealed. */
+      /** Size of the image before sealing. */
       bytes: z.int(),
     }),
     personal: { subject: 'userId', fields: ['origin'] },

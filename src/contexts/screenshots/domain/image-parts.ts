@@ -1,10 +1,10 @@
-/** In pixels, as the file's own header says. */
+/** In pixels, from the header of the file. */
 export interface Dimensions {
   readonly width: number;
   readonly height: number;
 }
 
-/** Why bytes are not an image that is kept: fixed words, to stand behind "file:". */
+/** The bytes are not an acceptable image. Messages are fixed texts that follow "file:". */
 export class ImageRefused extends Error {
   constructor(reason: string) {
     super(reason);

@@ -13,7 +13,7 @@ export interface Image extends Dimensions {
 
 export const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
 const LONGEST_SIDE = 16_384;
-/** What four bytes a pixel make of it is what whoever looks at it has to hold in memory. */
+/** At four bytes per pixel, a viewer needs 200 MB of memory. */
 const MAX_PIXELS = 50_000_000;
 
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
@@ -24,8 +24,8 @@ const isWebp = (bytes: Buffer) =>
   bytes.length > 12 && bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP';
 
 /**
- * What kind of image the bytes are, whatever they are called: recognized by their first bytes, then walked to the last, so
- * that nothing stands in, before or behind the picture that another reader would take for something else. Throws `ImageRefused`.
+ * Detects the image type from the first bytes, whatever the declared type, and parses the file to its last byte.
+ * Nothing may precede, follow or hide in the image that another parser would read differently. Throws `ImageRefused`.
  */
 export function readImage(bytes: Buffer): Image {
   const image = walk(bytes);

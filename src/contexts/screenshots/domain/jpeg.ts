@@ -1,19 +1,19 @@
 import { ImageRefused, type Dimensions } from './image-parts.ts';
 
-const BROKEN = 'is not a sound JPEG image';
+const BROKEN = 'is not a valid JPEG image';
 /** Markers of ITU-T T.81, table B.1. */
 const START_OF_IMAGE = 0xd8;
 const END_OF_IMAGE = 0xd9;
 const START_OF_SCAN = 0xda;
 const STUFFED = 0x00;
 const isRestart = (marker: number) => marker >= 0xd0 && marker <= 0xd7;
-/** Baseline, extended and progressive, which is what browsers make and read. */
+/** Baseline, extended and progressive frames: the ones that browsers write and read. */
 const FRAMES: readonly number[] = [0xc0, 0xc1, 0xc2];
-/** Tables, restart interval, comments and applications' data: what may stand between the frames. */
+/** Tables, restart interval, comments and application data: segments that may occur between frames. */
 const isTable = (marker: number) =>
   marker === 0xc4 || marker === 0xdb || marker === 0xdd || marker === 0xfe || (marker >= 0xe0 && marker <= 0xef);
 
-/** Walks all segments and the entropy-coded data between them to the end marker, which must be the end of the bytes. */
+/** Parses all segments and the entropy-coded data between them. The end marker must be the end of the bytes. */
 export function walkJpeg(bytes: Buffer): Dimensions {
   let dimensions: Dimensions | undefined;
   let scans = 0;
@@ -21,7 +21,7 @@ export function walkJpeg(bytes: Buffer): Dimensions {
     const marker = markerAt(bytes, at);
     if (marker.code === END_OF_IMAGE) {
       if (!dimensions || scans === 0) throw new ImageRefused(BROKEN);
-      if (marker.end !== bytes.length) throw new ImageRefused('has something behind its end');
+      if (marker.end !== bytes.length) throw new ImageRefused('has data after its end');
       return dimensions;
     }
     const end = segmentEnd(bytes, marker.end);
@@ -37,7 +37,7 @@ export function walkJpeg(bytes: Buffer): Dimensions {
   throw new ImageRefused(BROKEN);
 }
 
-/** §B.1.1.2: any number of 0xff may stand before a marker. */
+/** §B.1.1.2: any number of 0xff may precede a marker. */
 function markerAt(bytes: Buffer, from: number): { code: number; end: number } {
   if (bytes[from] !== 0xff) throw new ImageRefused(BROKEN);
   let at = from;
@@ -55,13 +55,13 @@ function segmentEnd(bytes: Buffer, at: number): number {
   return at + length;
 }
 
-/** §B.2.2. A height of zero would be told behind the first scan: nobody's encoder of screenshots does that. */
+/** §B.2.2. A height of zero would be defined after the first scan; encoders of screenshots do not do that. */
 function frameOf(data: Buffer): Dimensions {
   if (data.length < 6 || data.length !== 6 + 3 * data[5]!) throw new ImageRefused(BROKEN);
   return { height: data.readUInt16BE(1), width: data.readUInt16BE(3) };
 }
 
-/** The next marker behind entropy-coded data, in which 0xff is followed by zero or counts a restart. */
+/** Finds the next marker after entropy-coded data, in which 0xff is followed by zero or is a restart marker. */
 function scanEnd(bytes: Buffer, from: number): number {
   for (let at = bytes.indexOf(0xff, from); at !== -1; at = bytes.indexOf(0xff, at + 1)) {
     const next = bytes[at + 1];

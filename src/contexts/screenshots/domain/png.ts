@@ -1,13 +1,13 @@
 import { crc32 } from 'node:zlib';
 import { ImageRefused, type Dimensions } from './image-parts.ts';
 
-const BROKEN = 'is not a sound PNG image';
-/** Length, type and check sum of a chunk (PNG, third edition, §5.3). */
+const BROKEN = 'is not a valid PNG image';
+/** Bytes of length, type and checksum of a chunk (PNG, third edition, §5.3). */
 const AROUND_DATA = 12;
 const HEADER_BYTES = 13;
-/** §11.2: what a reader may not pass over. */
+/** §11.2: critical chunks, which a decoder must understand. */
 const CRITICAL = new Set(['IHDR', 'PLTE', 'IDAT', 'IEND']);
-/** §11.2.1: the bit depths that each colour type goes with. */
+/** §11.2.1: the bit depths allowed for each colour type. */
 const DEPTHS: Readonly<Record<number, readonly number[]>> = {
   0: [1, 2, 4, 8, 16],
   2: [8, 16],
@@ -16,7 +16,7 @@ const DEPTHS: Readonly<Record<number, readonly number[]>> = {
   6: [8, 16],
 };
 
-/** Walks all chunks, each with its check sum, from the header to the end, which must be the end of the bytes. */
+/** Parses all chunks and verifies their checksums. The end chunk must be the end of the bytes. */
 export function walkPng(bytes: Buffer, from: number): Dimensions {
   let dimensions: Dimensions | undefined;
   let previous = '';
@@ -25,12 +25,12 @@ export function walkPng(bytes: Buffer, from: number): Dimensions {
     const { type, data, end } = chunkAt(bytes, at);
     if ((type === 'IHDR') !== (dimensions === undefined)) throw new ImageRefused(BROKEN);
     dimensions ??= headerOf(data);
-    // §5.6: one stream in consecutive chunks.
+    // §5.6: the image data is one stream in consecutive chunks.
     if (type === 'IDAT' && hasData && previous !== 'IDAT') throw new ImageRefused(BROKEN);
     hasData ||= type === 'IDAT' && data.length > 0;
     if (type === 'IEND') {
       if (data.length > 0 || !hasData) throw new ImageRefused(BROKEN);
-      if (end !== bytes.length) throw new ImageRefused('has something behind its end');
+      if (end !== bytes.length) throw new ImageRefused('has data after its end');
       return dimensions;
     }
     previous = type;
@@ -44,7 +44,7 @@ interface Chunk {
   readonly end: number;
 }
 
-/** One chunk, of a kind that is known or may be passed over, as its check sum says it is. */
+/** Reads one chunk and verifies its checksum. Refuses unknown critical chunks. */
 function chunkAt(bytes: Buffer, at: number): Chunk {
   if (at + AROUND_DATA > bytes.length) throw new ImageRefused(BROKEN);
   const end = at + AROUND_DATA + bytes.readUInt32BE(at);
@@ -55,7 +55,7 @@ function chunkAt(bytes: Buffer, at: number): Chunk {
   return { type, data: bytes.subarray(at + 8, end - 4), end };
 }
 
-/** §5.4: the case of the first letter says so. */
+/** §5.4: the case of the first letter marks a critical chunk. */
 const isCritical = (type: string): boolean => type[0]! < 'a';
 
 function headerOf(data: Buffer): Dimensions {

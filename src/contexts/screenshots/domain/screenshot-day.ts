@@ -3,7 +3,7 @@ import { conflict, type Failure } from '../../../platform/kernel/failure.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import { screenshotEvents } from './events.ts';
 
-/** What decisions about one device's day need: which screenshots there are, and of which observations. */
+/** State for decisions about one device's day: its screenshots and their observations. */
 export interface ScreenshotDayState {
   readonly eventOf: ReadonlyMap<string, string>;
 }
@@ -21,8 +21,11 @@ export const screenshotDayStream = (tenantId: TenantId, deviceId: string, day: s
 
 const MAX_OF_AN_EVENT = 10;
 
-/** Why there is no room for another picture of this observation; undefined where there is. How many a device may send is counted by arrival. */
+/**
+ * Why no further image of this observation is accepted; undefined if it is. The number per device is limited by arrival
+ * budgets.
+ */
 export function screenshotLimitReason({ eventOf }: ScreenshotDayState, eventId: string): Failure | undefined {
   const ofEvent = [...eventOf.values()].filter((id) => id === eventId).length;
-  return ofEvent >= MAX_OF_AN_EVENT ? conflict('the event has as many screenshots as are kept') : undefined;
+  return ofEvent >= MAX_OF_AN_EVENT ? conflict('the event already has the maximum number of screenshots') : undefined;
 }

@@ -3,13 +3,13 @@ import { defineAggregate, streamName } from '../../../platform/kernel/aggregate.
 import { defineEvents } from '../../../platform/kernel/event.ts';
 import { uuid, type TenantId } from '../../../platform/kernel/ids.ts';
 
-/** Who looked at which picture of somebody's screen: the picture goes with retention, this stays. */
+/** Who viewed which screenshot. Retention deletes the image but not this record. */
 export const screenshotViewEvents = defineEvents('screenshotViews', {
   ScreenshotViewed: {
     version: 1,
     schema: z.object({
       screenshotId: uuid(),
-      /** The picture itself, or an address that shows it for a while. */
+      /** The image itself, or an address that shows it for a limited time. */
       shown: z.enum(['picture', 'address']),
     }),
     about: { resource: 'screenshot', id: 'screenshotId' },
@@ -17,8 +17,8 @@ export const screenshotViewEvents = defineEvents('screenshotViews', {
   },
 });
 
-/** Looking changes nothing that a decision depends on. */
+/** No decision depends on views. */
 export const screenshotViews = defineAggregate(screenshotViewEvents, {}, (state) => state);
-/** A stream an administrator's session, so that many who look at one picture at once do not wait for each other. */
+/** One stream per administrator session, so that concurrent viewers of one image do not contend. */
 export const screenshotViewsStream = (tenantId: TenantId, sessionId: string): string =>
   streamName('screenshotViews', tenantId, sessionId);

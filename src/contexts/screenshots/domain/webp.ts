@@ -1,10 +1,10 @@
 import { ImageRefused, type Dimensions } from './image-parts.ts';
 
-const BROKEN = 'is not a sound WebP image';
+const BROKEN = 'is not a valid WebP image';
 const HEADER = 12;
 const CHUNK_HEADER = 8;
 const ANIMATED = 0x02;
-/** RFC 9649 §2.7: what an extended, still image may hold beside the picture. */
+/** RFC 9649 §2.7: chunks that an extended still image may contain besides the image data. */
 const BESIDE = new Set(['ICCP', 'ALPH', 'EXIF', 'XMP ']);
 
 interface Chunk {
@@ -12,10 +12,12 @@ interface Chunk {
   readonly data: Buffer;
 }
 
-/** Walks all chunks (RFC 9649) to the end that the header names, which must be the end of the bytes. One still picture. */
+/**
+ * Parses all chunks (RFC 9649). The end that the header names must be the end of the bytes. Accepts one still image.
+ */
 export function walkWebp(bytes: Buffer): Dimensions {
   const size = bytes.readUInt32LE(4) + 8;
-  if (size < bytes.length) throw new ImageRefused('has something behind its end');
+  if (size < bytes.length) throw new ImageRefused('has data after its end');
   if (size > bytes.length || size % 2 !== 0) throw new ImageRefused(BROKEN);
   const chunks = chunksOf(bytes);
   const [first] = chunks;
@@ -42,14 +44,14 @@ function chunksOf(bytes: Buffer): Chunk[] {
     const end = at + CHUNK_HEADER + length;
     if (end > bytes.length) throw new ImageRefused(BROKEN);
     chunks.push({ type: bytes.toString('latin1', at, at + 4), data: bytes.subarray(at + CHUNK_HEADER, end) });
-    // Chunks begin at even places; what fills the gap is zero.
+    // Chunks begin at even offsets; the padding byte is zero.
     if (length % 2 === 1 && bytes[end] !== 0) throw new ImageRefused(BROKEN);
     at = end + (length % 2);
   }
   return chunks;
 }
 
-/** §2.5 and §2.6: a key frame's header (RFC 6386 §9.1), or that of the lossless stream. */
+/** §2.5 and §2.6: the header of a key frame (RFC 6386 §9.1), or of the lossless stream. */
 function pictureSize({ type, data }: Chunk): Dimensions {
   if (type === 'VP8 ') {
     const isKeyFrame = data.length >= 10 && (data[0]! & 1) === 0 && data.readUIntBE(3, 3) === 0x9d012a;

@@ -12,7 +12,7 @@ const forget = ({ tenantId, data: { userId } }: Left): { effects: Effect[] }[] =
   { effects: [enqueue(screenshotForgetting, { tenantId, userId })] },
 ];
 
-/** What a person's browsers photographed leaves with them; an erasure has made it unreadable already. */
+/** Deletes a person's screenshots with the person. After an erasure they are already unreadable. */
 export const whenPersonLeavesForgetScreenshots = defineReaction({
   name: 'when-person-leaves-forget-screenshots',
   lane: 'main',

@@ -10,7 +10,7 @@ import {
   type Severity,
 } from '../../alerts/domain/vocabulary.ts';
 
-/** Which severity a tenant's new alerts get; types that were never set have the defaults. */
+/** The severities of a tenant's new alerts; types that were never set have the defaults. */
 export const alertSeverityEvents = defineEvents('alertSeverity', {
   AlertSeveritiesSet: {
     version: 1,
@@ -29,10 +29,10 @@ export const alertSeverity = defineAggregate<AlertSeverityState, typeof alertSev
   (state, { data }) => ({ severities: { ...state.severities, ...data.severities } }),
 );
 
-/** A tenant has one such stream. */
+/** Each tenant has one such stream. */
 export const alertSeverityStream = (tenantId: TenantId): string => streamName('alertSeverity', tenantId, tenantId);
 
-/** The severity of every type of alert, for a tenant that has set these. */
+/** The severity of every alert type, with the tenant's settings applied. */
 export const allSeverities = (set: AlertSeverityState['severities']): Readonly<Record<AlertType, Severity>> => ({
   ...defaultSeverities,
   ...set,

@@ -3,13 +3,15 @@ import { defineAggregate, streamName } from '../../../platform/kernel/aggregate.
 import { defineEvents } from '../../../platform/kernel/event.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 
-/** Roles of the mobile map: `executive` is none that an admin can have, `viewer` none that the map knows (interface, "Settings"). */
+/**
+ * Roles of the mobile access map. No admin can have `executive`, and the map has no `viewer` (interface, "Settings").
+ */
 export const mobileRoles = ['super_admin', 'admin', 'analyst', 'executive'] as const;
 const mobileRoleSchema = z.enum(mobileRoles);
 export type MobileRole = (typeof mobileRoles)[number];
 export type MobileAccess = Readonly<Record<MobileRole, boolean>>;
 
-/** Which roles may use the mobile app; an admin's own flag has to be true besides (choice OP-046). */
+/** Roles that may use the mobile app. The admin's own flag must be true as well (choice OP-046). */
 export const mobileAccessEvents = defineEvents('mobileAccess', {
   MobileAccessByRoleSet: {
     version: 1,
@@ -29,5 +31,5 @@ export const mobileAccess = defineAggregate<MobileAccess, typeof mobileAccessEve
   }),
 );
 
-/** A tenant has one such stream. */
+/** Each tenant has one such stream. */
 export const mobileAccessStream = (tenantId: TenantId): string => streamName('mobileAccess', tenantId, tenantId);

@@ -6,11 +6,11 @@ export interface Retention {
   readonly streamRetentionDays: number;
   readonly maxEventRetentionDays: number;
   readonly maxStreamRetentionDays: number;
-  /** Since when these limits apply: the license's date. */
+  /** The date from which these limits apply: the license's issue date. */
   readonly updatedAt: string;
 }
 
-/** What the operator set, as far as the tenant's license allows it. */
+/** The operator's settings, limited by the tenant's license. */
 export function retentionUnder(
   license: License,
   set: { readonly eventRetentionDays: number; readonly streamRetentionDays: number },

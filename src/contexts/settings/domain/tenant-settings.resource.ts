@@ -8,8 +8,8 @@ const timezone = z.string().max(64).refine(isTimezone, 'must be an IANA time zon
 const seconds = z.int().min(30).max(86_400);
 
 /**
- * What holds for the whole tenant (interface, "Tenant settings"; choices OP-118 … OP-120). The extension mode has an event
- * of its own: who lowered the protection of every browser, and when, is a question that auditors ask.
+ * Settings of the whole tenant (interface, "Tenant settings"; choices OP-118 … OP-120). The extension mode has its own
+ * event: auditors ask who lowered the protection of all browsers, and when.
  */
 export const tenantSettings = defineSingleton({
   noun: 'tenantSettings',

@@ -7,7 +7,7 @@ import { descriptionField, nameField, patternField } from './vocabulary.ts';
 
 const MOST = 500;
 
-/** By what extensions recognise a page that talks people into pasting a command (choice OP-200). */
+/** Patterns by which extensions recognise a page that persuades people to paste a command (choice OP-200). */
 export const clickfixSignatures = defineCollection({
   noun: 'clickfixSignature',
   list: 'clickfixSignatures',

@@ -21,7 +21,10 @@ export const packedSignature = z
   });
 export type PackedSignature = z.output<typeof packedSignature>;
 
-/** What an uploaded pack holds (choice OP-199); its signatures are read one by one, since each may take a while. One bad signature refuses the pack: half of a pack protects nobody from the other half. */
+/**
+ * The content of an uploaded pack (choice OP-199). Signatures are parsed one by one, because each may take a while. One
+ * invalid signature refuses the whole pack: a partial pack would give false confidence.
+ */
 export const packContent = z.object({
   name: nameField,
   version: z
@@ -33,5 +36,5 @@ export const packContent = z.object({
   signatures: z.array(z.unknown()).min(1).max(MAX_SIGNATURES),
 });
 
-/** Names are told apart without case. */
+/** Names are compared case-insensitively. */
 export const foldedName = (name: string): string => name.normalize('NFC').toLowerCase();

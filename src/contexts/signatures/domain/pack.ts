@@ -4,14 +4,14 @@ import { defineEvents } from '../../../platform/kernel/event.ts';
 import { uuid, type TenantId } from '../../../platform/kernel/ids.ts';
 
 export const signaturePackEvents = defineEvents('signaturePack', {
-  /** The signatures of a file come in from now on; `digest` is the SHA-256 of the file, in hex. */
+  /** The import of a file's signatures has begun. `digest` is the SHA-256 of the file, in hex. */
   SignaturePackBegun: {
     version: 1,
     schema: z.object({ packId: uuid(), name: z.string(), version: z.string(), digest: z.string(), begunAt: z.int() }),
     about: { resource: 'signature_pack', id: 'packId' },
     audit: 'signature_pack.begun',
   },
-  /** A pack came in whole: of each of its signatures it is known what became of it. */
+  /** The import of a pack is complete: the outcome of every signature is known. */
   SignaturePackUploaded: {
     version: 1,
     schema: z.object({
@@ -34,12 +34,15 @@ interface Upload {
 }
 
 interface PackState {
-  /** The ids of the versions that are in. */
+  /** Ids of the imported versions. */
   readonly uploaded: readonly string[];
   readonly underway: Upload | null;
 }
 
-/** A stream for every version of a pack, named after the pack: their signatures are the same ones, so one version comes in at a time. */
+/**
+ * One stream for all versions of a pack, named after the pack. Versions share their signatures, so only one version is
+ * imported at a time.
+ */
 export const signaturePack = defineAggregate(
   signaturePackEvents,
   { uploaded: [], underway: null } as PackState,
@@ -51,9 +54,9 @@ export const signaturePack = defineAggregate(
 export const signaturePackStream = (tenantId: TenantId, nameId: string): string =>
   streamName('signaturePack', tenantId, nameId);
 
-/** After this time an upload that was not heard of again broke off, and another file may take its place. */
+/** An upload without progress for this time is abandoned, and another file may be imported. */
 export const UPLOAD_LASTS_MS = 120_000;
 
-/** Whether a file of this digest is what comes in; the same file sent again goes on where the first broke off. */
+/** Whether a file with this digest is being imported. Sending the same file again continues the import. */
 export const isUnderway = ({ underway }: PackState, packId: string, digest: string): boolean =>
   underway?.packId === packId && underway.digest === digest;

@@ -9,8 +9,8 @@ export interface SignaturePattern {
 }
 
 /**
- * The pattern of a signature in the one spelling in which it is kept, or what is wrong with it. Domains are read as policies
- * read them; everywhere else `*` in a wildcard stands for any text. Regular expressions are linear in time wherever they run.
+ * The normalized pattern of a signature, or what is wrong with it. Domains are parsed as in policies; elsewhere `*` in
+ * a wildcard matches any text. Regular expressions are linear in time on server and client.
  */
 export function readPattern({
   type,
@@ -29,5 +29,5 @@ export function readPattern({
   return patternType === 'wildcard' && /^[*\s]*$/.test(pattern) ? TOO_WIDE : { pattern };
 }
 
-/** A signature that everything bears would turn every page into an alert. */
+/** A pattern that matches everything would turn every page into an alert. */
 const TOO_WIDE = { fault: 'must name something besides *' };

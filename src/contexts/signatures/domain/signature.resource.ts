@@ -7,10 +7,12 @@ import { severitySchema } from '../../alerts/domain/vocabulary.ts';
 import { readPattern } from './signature-pattern.ts';
 import { descriptionField, nameField, patternField, patternTypes, signatureTypes } from './vocabulary.ts';
 
-/** Every extension of a tenant holds all of them: more would make what each one polls too large. */
+/** Every extension of a tenant downloads all signatures: a higher limit would make that response too large. */
 export const MAX_SIGNATURES = 2_000;
 
-/** By what extensions recognise a phishing page, written by an administrator or from an uploaded pack (choice OP-198). */
+/**
+ * Patterns by which extensions recognise a phishing page, from an administrator or an uploaded pack (choice OP-198).
+ */
 export const signatures = defineCollection({
   noun: 'signature',
   list: 'signatures',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What of a page a signature looks at (choice OP-198). */
+/** The part of a page that a signature examines (choice OP-198). */
 export const signatureTypes = ['domain', 'url', 'content', 'favicon', 'dom'] as const;
 export const patternTypes = ['exact', 'wildcard', 'regex'] as const;
 

@@ -8,7 +8,7 @@ import { findSecret, secretWord } from '../../../platform/web-addresses/secret-t
 export const MAX_BATCH_SIZE = 500;
 const MAX_AHEAD_MS = 24 * 3_600_000;
 const DAY_MS = 24 * 3_600_000;
-/** Of the one kind whose lists could make it larger than an event may be. */
+/** Limit for the only kind whose lists could exceed the size of an event. */
 const MAX_CHARACTERS = 128 * 1024;
 
 export interface Rejection {
@@ -17,41 +17,41 @@ export interface Rejection {
   readonly error: string;
 }
 
-/** What may be recorded, by UTC day, and what may not. */
+/** The result of admission: observations to record, by UTC day, and the rejected ones. */
 export interface TelemetryAdmission {
   readonly days: ReadonlyMap<string, readonly Observation[]>;
-  /** Observations that the batch holds twice. */
+  /** Number of observations that occur twice in the batch. */
   readonly duplicates: number;
   readonly rejected: readonly Rejection[];
-  /** What fields that must not be sent sounded like. */
+  /** The words by which forbidden fields were recognized. */
   readonly secretWords: readonly string[];
-  /** Where in the batch an admitted observation stood. */
+  /** Index in the batch of each admitted observation. */
   readonly indexOf: ReadonlyMap<string, number>;
 }
 
 export interface TelemetryAdmissionRules {
   /** Epoch milliseconds. */
   readonly now: number;
-  /** How many days back an observation may lie: `acceptedDays` of what the log keeps. */
+  /** Maximum age of an observation in days: `acceptedDays` of the log's retention. */
   readonly days: number;
-  /** Words for what a schema found wrong. */
+  /** Converts a schema error into a message. */
   readonly explain: (error: z.ZodError) => string;
 }
 
 /**
- * Days for which telemetry is taken in, of those for which it is kept. One day less, as a device's clock may be a day
- * ahead: whatever is taken in meets the stream in which a first copy of it would still stand.
+ * Maximum age in days of accepted telemetry, given the retention. It is one day less, because a device's clock may be a
+ * day ahead. So the stream with a first copy still exists for everything that is accepted.
  */
 export const acceptedDays = (keptDays: number): number => Math.max(1, keptDays - 1);
 
-/** Judges a batch item by item (choice OP-153): one bad observation does not cost the others. */
+/** Validates a batch item by item (choice OP-153): one invalid observation does not affect the others. */
 export function admitBatch(items: readonly unknown[], rules: TelemetryAdmissionRules): TelemetryAdmission {
   const admitted = new AdmittedBatch(rules);
   for (const item of items) admitted.take(item);
   return admitted;
 }
 
-/** What was admitted of a batch so far: whoever judges a large one may let others have their turn in between. */
+/** The items admitted so far. The caller may yield to the event loop between items of a large batch. */
 export class AdmittedBatch implements TelemetryAdmission {
   readonly days = new Map<string, Observation[]>();
   readonly indexOf = new Map<string, number>();
@@ -69,7 +69,7 @@ export class AdmittedBatch implements TelemetryAdmission {
     return [...this.#secretWords];
   }
 
-  /** The next item. */
+  /** Validates the next item of the batch. */
   take(item: unknown): void {
     const index = this.#taken++;
     const secret = findSecret(item);

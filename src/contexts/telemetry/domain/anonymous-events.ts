@@ -3,8 +3,8 @@ import { defineEvents } from '../../../platform/kernel/event.ts';
 import { observationSchema } from './observation.ts';
 
 /**
- * What is left of a batch of telemetry once its person was erased: hosts and counts, on a stream of its own, with neither person nor
- * device. The event takes the place of `TelemetryRecorded` in the log, so that a rebuild counts what was counted live. It is
+ * The remainder of a telemetry batch after its person was erased: hosts and counts, on its own stream, without person
+ * and device. The event replaces `TelemetryRecorded` in the log, so that a rebuild counts the same as before. It is
  * never appended.
  */
 export const anonymousTelemetryEvents = defineEvents('anonymousTelemetry', {

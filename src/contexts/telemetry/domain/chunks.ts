@@ -1,4 +1,4 @@
-/** Of the observations of one event, before what is personal is sealed. Sealing adds a third at most (base64). */
+/** Size of one event's observations before personal fields are sealed. Sealing adds at most a third (base64). */
 const MAX_BYTES = 600 * 1024;
 
 interface PortionLimits {
@@ -6,7 +6,7 @@ interface PortionLimits {
   readonly items?: number;
 }
 
-/** Cuts a list so that each portion fits into one event of the store, whatever is in it; nearly always there is one. */
+/** Splits a list into chunks that each fit into one event of the store. Usually there is one chunk. */
 export function inChunks<Item>(
   list: readonly Item[],
   { bytes: mostBytes = MAX_BYTES, items: mostItems = Infinity }: PortionLimits = {},

@@ -5,17 +5,17 @@ import { noIds, withIds, type SeenIds } from './seen-ids.ts';
 
 export type Heartbeat = Extract<TelemetryEvent, { type: 'DeviceHeartbeatRecorded' }>['data'];
 
-/** What decisions about one device's day need: what it reported already, and its latest sign of life. */
+/** State for decisions about one device's day: the ids already reported, and the latest heartbeat. */
 export interface DeviceDayState {
   readonly seen: SeenIds;
   readonly heartbeat: Heartbeat | undefined;
   /** Epoch milliseconds of the latest heartbeat that was recorded. */
   readonly heartbeatAt: number;
-  /** How many were recorded. */
+  /** Number of recorded heartbeats. */
   readonly heartbeats: number;
-  /** The latest numbers that the device gave its batches. */
+  /** The latest batch numbers of the device. */
   readonly sequences: readonly number[];
-  /** What refused fields sounded like. */
+  /** The words by which refused fields were recognized. */
   readonly secretWords: readonly string[];
 }
 
@@ -63,6 +63,9 @@ export const deviceDay = defineAggregate<DeviceDayState, typeof telemetryEvents>
   },
 );
 
-/** `day` is a UTC day, `YYYY-MM-DD`: of the observations themselves, so that a batch that is sent again meets itself. */
+/**
+ * `day` is a UTC day, `YYYY-MM-DD`, of the observations themselves. So a repeated batch reaches the stream of its first
+ * copy.
+ */
 export const deviceDayStream = (tenantId: TenantId, deviceId: string, day: string): string =>
   streamName('deviceDay', tenantId, `${deviceId}/${day}`);

@@ -4,8 +4,8 @@ import { uuid } from '../../../platform/kernel/ids.ts';
 import { observationSchema, personalFields } from './observation.ts';
 
 /**
- * What one device reported of one day: short streams that retention trims, and that no command about anything else folds.
- * A batch is one event, so taking in 500 observations costs one append.
+ * Reports of one device on one day. The streams are short; retention trims them, and no command about anything else
+ * folds them. A batch is one event, so recording 500 observations costs one append.
  */
 export const telemetryEvents = defineEvents('deviceDay', {
   TelemetryRecorded: {
@@ -13,9 +13,9 @@ export const telemetryEvents = defineEvents('deviceDay', {
     schema: z.object({
       deviceId: uuid(),
       userId: uuid(),
-      /** The device's own count of its batches; gaps and repeats tell of lost and replayed ones (choice OP-153). */
+      /** The device's own batch counter. Gaps and repetitions reveal lost and replayed batches (choice OP-153). */
       deviceSequence: z.int().nullable(),
-      /** What the tenant asked of its extensions when the batch came in: what an alert about it was judged under. */
+      /** The tenant's extension settings when the batch arrived; alerts about it were judged under them. */
       extensionMode: z.string().nullable(),
       policyVersion: z.string().nullable(),
       observations: z.array(observationSchema),
@@ -24,8 +24,8 @@ export const telemetryEvents = defineEvents('deviceDay', {
     audit: false,
   },
   /**
-   * A batch of which nothing was new, or in which fields sounded like secrets. Only the words by which they were recognized
-   * are kept (`password`, `token`): what a broken extension calls its fields may be a secret itself.
+   * A batch without new observations, or with fields that look like secrets. Only the words by which they were
+   * recognized are kept (`password`, `token`): the field names of a broken extension may themselves be secrets.
    */
   TelemetryRefused: {
     version: 1,
@@ -40,7 +40,7 @@ export const telemetryEvents = defineEvents('deviceDay', {
     }),
     audit: false,
   },
-  /** A sign of life, recorded when something changed and otherwise every few minutes at most. */
+  /** Recorded when something changed, and otherwise at most every few minutes. */
   DeviceHeartbeatRecorded: {
     version: 1,
     schema: z.object({
@@ -50,7 +50,7 @@ export const telemetryEvents = defineEvents('deviceDay', {
       extensionVersion: z.string(),
       browserVersion: z.string().nullable(),
       osVersion: z.string().nullable(),
-      /** The policies that the extension works by, as it says. */
+      /** The policy version that the extension reports to use. */
       policyVersion: z.string().nullable(),
     }),
     audit: false,

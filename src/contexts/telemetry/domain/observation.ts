@@ -10,13 +10,13 @@ import {
 } from './vocabulary.ts';
 
 /**
- * One thing that a browser saw, as the log keeps it: flat, so that what is a person's own can be sealed field by field.
- * The limits of today stand at the door (`reported-observation.ts`); here stand types alone, so that stricter limits never
+ * One observation of a browser, as the log stores it: flat, so that personal fields can be sealed one by one. Current
+ * limits are checked on input (`reported-observation.ts`). This schema has only types, so that stricter limits never
  * make history unreadable.
  */
 const common = {
   eventId: uuid(),
-  /** By the device's clock, in UTC. */
+  /** Time of the device's clock, in UTC. */
   occurredAt: z.iso.datetime(),
   /** A host name in ASCII. */
   domain: z.string().nullable(),
@@ -48,7 +48,7 @@ export const observationSchema = z.discriminatedUnion('kind', [
     kind: z.literal('credential_attempt'),
     ...common,
     username: text,
-    /** HMAC-SHA256 with the tenant's salt, made by the extension: equal for equal passwords, and nothing else. */
+    /** HMAC-SHA256 with the tenant's salt, computed by the extension. It reveals only whether passwords are equal. */
     passwordHash: text,
     isBreached: z.boolean(),
     ...reaction,
@@ -94,5 +94,7 @@ export const observationSchema = z.discriminatedUnion('kind', [
 export type Observation = z.output<typeof observationSchema>;
 export type ObservationOf<Kind extends Observation['kind']> = Extract<Observation, { kind: Kind }>;
 
-/** Whatever says where a person was, what they read and who they are there. Sealed under that person's key. */
+/**
+ * Fields that reveal which pages a person visited, what they read and their accounts. Sealed under that person's key.
+ */
 export const personalFields = ['url', 'title', 'username', 'passwordHash', 'snippet'] as const;

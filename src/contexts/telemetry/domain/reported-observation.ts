@@ -12,10 +12,11 @@ import {
 } from './vocabulary.ts';
 
 /**
- * An observation as an extension reports it (choices OP-153 … OP-158): what is unknown is dropped, what is too long is
- * refused. `data` of the kinds for which the choices name no fields:
+ * An observation as an extension reports it (choices OP-153 … OP-158). Unknown fields are dropped; values that are too
+ * long are refused. `data` of the kinds whose fields the choices do not define:
  *  - `policy_decision` {signals, action, userDecision, policyId?}: the kind that carries a phishing signal;
- *  - `clickfix_detected` {signatureId?, action?, userDecision?, snippet?}; `canary_cookie_triggered` {cookieId?, cookieName?};
+ *  - `clickfix_detected` {signatureId?, action?, userDecision?, snippet?}; `canary_cookie_triggered` {cookieId?,
+ *     cookieName?};
  *  - `screenshot` {screenshotId?}; `wipe_completed` {wipeId?}.
  */
 const line = (most: number) => z.string().max(most);
@@ -44,7 +45,10 @@ const reaction = { action: action.default('allow'), userDecision: decision.defau
 const permissions = z.array(line(200)).max(200);
 const version = line(100);
 
-/** Technologies stand in rows that all share and no erasure reaches (`docs/decisions/0047`), so none may hold the e-mail address of a person. */
+/**
+ * Technologies are stored in shared rows that no erasure reaches (`docs/decisions/0047`), so none may contain a
+ * person's e-mail address.
+ */
 const E_MAIL = /[^\s@]@[^\s@]+\.[^\s@]/;
 const withoutAddressees = <Found extends { readonly name: string; readonly version: string | null }>(
   technologies: readonly Found[],
@@ -52,7 +56,7 @@ const withoutAddressees = <Found extends { readonly name: string; readonly versi
 
 const kind = <Kind extends Observation['kind'], Shape extends z.ZodRawShape>(name: Kind, shape: Shape) =>
   z.object({ ...common, kind: z.literal(name), data: z.object(shape) });
-/** Of a kind that may go without any data. */
+/** Schema of a kind whose data is optional. */
 const bareKind = <Kind extends Observation['kind'], Shape extends z.ZodRawShape>(name: Kind, shape: Shape) =>
   z.object({ ...common, kind: z.literal(name), data: z.preprocess((data) => data ?? {}, z.object(shape)) });
 
@@ -80,7 +84,7 @@ const reported = z.discriminatedUnion('kind', [
   kind('auth_flow', {
     provider: optional(line(100)),
     method: z.enum(authMethods),
-    // Lists show it as a host: of an address only that is kept. Some providers have other names for it.
+    // Lists show it as a host, so only the host of an address is kept. Some providers use other names.
     relyingParty: optional(line(300)).transform((party) =>
       party === null ? null : (webHostOf(party.trim()) ?? party),
     ),
@@ -120,7 +124,7 @@ const reported = z.discriminatedUnion('kind', [
   bareKind('wipe_completed', { wipeId: optional(uuid()) }),
 ]);
 
-/** A login without a place says nothing about any site. */
+/** A login needs a site: without one it says nothing. */
 const placed = reported.refine(
   ({ kind: name, domain, url }) =>
     name !== 'credential_attempt' || domain !== null || (url !== null && webHostOf(url) !== undefined),
@@ -130,10 +134,10 @@ const placed = reported.refine(
   },
 );
 
-/** An observation that may be recorded, or what is wrong with it. Half a thousand of these make a batch: no detours. */
+/** Parses an observation; returns the error if it is invalid. Performance matters: a batch has up to 500. */
 export function readReported(item: unknown): Observation | z.ZodError {
   const checked = placed.safeParse(item);
-  // Keeping the input for the error's words costs as much as the check: only what is refused is looked at again.
+  // Reporting the input in errors costs as much as the check, so only refused items are parsed again.
   if (!checked.success) return placed.safeParse(item, { reportInput: true }).error!;
   const { kind: name, eventId, occurredAt, url, data } = checked.data;
   const domain = checked.data.domain ?? (url === null ? null : (webHostOf(url) ?? null));
@@ -143,7 +147,7 @@ export function readReported(item: unknown): Observation | z.ZodError {
 }
 
 /**
- * Lists show an address as a link of its host, under the title of its page. The address of another host is not taken, and neither
- * is its title; what happened at the host is (a form may well stand in a page of somebody else's).
+ * Lists show an address as a link of its host, under the page's title. The address and title of another host are
+ * therefore dropped. The event itself is kept: a form may be embedded in another site's page.
  */
 const withoutTitle = (data: object): object => ('title' in data ? { ...data, title: null } : data);

@@ -1,8 +1,8 @@
 /**
  * Gain over copied Sets: `npm run bench -- without seen-ids`: 1.50 (95 %: 1.33 to 1.59).
  *
- * The UUIDs of a day's observations: exact, immutable and 16 bytes each, because thousands of these sets stay in memory.
- * Sorted runs of doubling length, so that adding a batch rarely touches what is there.
+ * The UUIDs of a day's observations: exact, immutable and 16 bytes each, because thousands of these sets stay in
+ * memory. Sorted runs of doubling length: adding a batch rarely rewrites existing runs.
  */
 export interface SeenIds {
   readonly size: number;
@@ -13,7 +13,7 @@ const WORDS = 4;
 
 export const noIds: SeenIds = { size: 0, runs: [] };
 
-/** Adds ids that are not there and differ from each other. */
+/** Adds ids. They must be distinct and not in the set yet. */
 export function withIds({ size, runs }: SeenIds, ids: readonly string[]): SeenIds {
   if (ids.length === 0) return { size, runs };
   let newest = sortedRun(ids);

@@ -1,18 +1,18 @@
-/** Numbers from `first` to `last`, both included. */
+/** Numbers from `first` to `last`, inclusive. */
 export type SequenceRange = readonly [first: number, last: number];
 
-/** What is known of a device's own count of its batches (choice OP-153). */
+/** The state of a device's batch counter (choice OP-153). */
 export interface Sequence {
   readonly last: number;
-  /** What never came, in rising order; a batch that comes late closes its gap. */
+  /** Missing numbers, ascending; a late batch closes its gap. */
   readonly missing: readonly SequenceRange[];
-  /** Batches of gaps that are no longer listed: they were too many. */
+  /** Number of missing batches in gaps that are no longer listed, because there were too many. */
   readonly unlisted: number;
 }
 
 const MAX_RANGES = 50;
 
-/** The count begins wherever it is first heard. */
+/** Counting begins at the first number received. */
 export function withBatchCounted(known: Sequence | undefined, number: number): Sequence {
   if (!known) return { last: number, missing: [], unlisted: 0 };
   if (number > known.last)

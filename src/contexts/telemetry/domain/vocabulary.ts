@@ -15,14 +15,14 @@ export const observationKinds = [
 ] as const;
 export type ObservationKind = (typeof observationKinds)[number];
 
-/** What the extension did about it (choice OP-155). */
+/** The extension's action (choice OP-155). */
 export const extensionActions = ruleActions;
-/** What the person did about a warning (choice OP-155). */
+/** The person's reaction to a warning (choice OP-155). */
 export const userDecisions = ['proceeded', 'cancelled', 'none'] as const;
 
 /**
- * What the extension recognized before it decided: the conditions of policy rules (choice OP-107), which is also the word
- * by which a `policy_decision` reports phishing. `any` is no signal.
+ * Signals recognized before the decision: the conditions of policy rules (choice OP-107). A `policy_decision` reports
+ * phishing with the same names. `any` is not a signal.
  */
 export const signals = conditions.filter((condition) => condition !== 'any');
 export type Signal = (typeof signals)[number];

@@ -6,9 +6,9 @@ import { scanServices } from './services.ts';
 const service = z.enum(scanServices);
 const scan = { scanId: uuid(), domain: z.string() };
 
-/** What the services know about one domain, as one tenant asked them: their answers may differ by account (choice OP-130). */
+/** Results of the services about one domain, per tenant: they may differ by account (choice OP-130). */
 export const domainScanEvents = defineEvents('domainScan', {
-  /** Nobody else asks about this domain until the scan has ended, or until its time is up. */
+  /** No other scan of this domain starts until this one ends or `until` has passed. */
   DomainScanBegun: {
     version: 1,
     schema: z.object({ ...scan, services: z.array(service), until: z.iso.datetime() }),
@@ -19,16 +19,16 @@ export const domainScanEvents = defineEvents('domainScan', {
     schema: z.object({
       ...scan,
       endedAt: z.iso.datetime(),
-      /** What was learnt; null of a service that was not asked, or did not answer properly. */
+      /** The result; null if the service was not queried or failed. */
       scanner: z.object({ isMalicious: z.boolean() }).nullable(),
       reputation: z.object({ maliciousCount: z.int() }).nullable(),
-      /** By fixed words: nothing of what came back. */
+      /** Fixed texts without content of the response. */
       failures: z.array(z.object({ service, reason: z.string() })),
-      /** Services whose budget was used up, and when it is free again. */
+      /** Services whose budget was exhausted, and when it is available again. */
       postponed: z.array(z.object({ service, until: z.iso.datetime() })),
-      /** By everything that is known of the domain now (choice OP-127). */
+      /** The verdict from everything now known about the domain (choice OP-127). */
       isMalicious: z.boolean(),
-      /** The browser that asked; null where the scan had been put off. */
+      /** The requesting browser; null if the scan had been postponed. */
       deviceId: uuid().nullable(),
       userId: uuid().nullable(),
     }),

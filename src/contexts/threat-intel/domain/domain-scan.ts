@@ -5,11 +5,11 @@ import { domainScanEvents, type DomainScanEvent } from './domain-scan-events.ts'
 import { scanServices, type ScanService } from './services.ts';
 
 const DAY_MS = 86_400_000;
-/** Interface, "Domain rescans"; exactly seven days is not older (choice OP-129). */
+/** Interface, "Domain rescans": results of exactly seven days are not stale (choice OP-129). */
 const RESCANNED_AFTER_MS = 7 * DAY_MS;
-/** A service that failed is left alone for so long: its budget is not for trying again. */
+/** A failed service is not queried for this time: its budget is not for retries. */
 const LEFT_ALONE_MS = 15 * 60_000;
-/** Two vendors that agree; one alone errs too often (choice OP-127). */
+/** Two vendors must agree; a single one errs too often (choice OP-127). */
 const MALICIOUS_FROM = 2;
 
 /** The four fields of the interface, "Domain scan data". */
@@ -22,7 +22,7 @@ export interface ScanData {
 
 export interface DomainScanState {
   readonly data: ScanData;
-  /** Epoch milliseconds before which a service is not asked again: it failed, or its budget was used up. */
+  /** Epoch milliseconds before which a service is not queried, after a failure or an exhausted budget. */
   readonly notBefore: Readonly<Record<ScanService, number>>;
   readonly flight: { readonly scanId: string; readonly until: number } | undefined;
 }
@@ -60,7 +60,7 @@ export const domainScan = defineAggregate<DomainScanState, typeof domainScanEven
   },
 );
 
-/** What is known once these answers have come. */
+/** Merges new results into the known data. */
 export const withScanResults = (
   known: ScanData,
   { scanner, reputation, endedAt }: Pick<Ended, 'scanner' | 'reputation' | 'endedAt'>,
@@ -70,7 +70,7 @@ export const withScanResults = (
   ...(reputation ? { reputationLastScannedAt: endedAt, reputationMaliciousCount: reputation.maliciousCount } : {}),
 });
 
-/** RFC 9562 §5.5: one stream a domain, whatever is written in its name. */
+/** UUIDv5 namespace (RFC 9562 §5.5): one stream per domain, whatever characters its name has. */
 const DOMAINS = '6f2c1d7e-9c0b-4f55-8d43-0f6f1c1f7a07';
 
 export const domainScanId = (domain: string): string => v5(domain, DOMAINS);
@@ -86,20 +86,20 @@ export const isStale = (data: ScanData, service: ScanService, now: number): bool
   return last === null || now - Date.parse(last) > RESCANNED_AFTER_MS;
 };
 
-/** Of these services, those that are to be asked now. */
+/** Those of the services that must be queried now. */
 export const dueServices = (
   { data, notBefore }: DomainScanState,
   services: readonly ScanService[],
   now: number,
 ): ScanService[] => services.filter((service) => isStale(data, service, now) && now >= notBefore[service]);
 
-/** Whether these data say that the domain is malicious, however old they are. */
+/** Whether the data mark the domain as malicious, whatever their age. */
 export const saysMalicious = ({ scannerIsMalicious, reputationMaliciousCount }: ScanData): boolean =>
   scannerIsMalicious === true || (reputationMaliciousCount ?? 0) >= MALICIOUS_FROM;
 
 export type DomainVerdict = 'clean' | 'malicious' | 'unknown';
 
-/** What is no older than seven days counts. Clean is said only when every service that is in use has said so. */
+/** Only results of the last seven days count. The verdict is `clean` only if every service in use says so. */
 export function domainVerdictOf(data: ScanData, inUse: readonly ScanService[], now: number): DomainVerdict {
   const fresh = scanServices.filter((service) => !isStale(data, service, now));
   const known: ScanData = {

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 
-/** Names that mean something else in every house (RFC 6762, RFC 8375, and what companies use in their place). */
+/** Suffixes of private networks (RFC 6762, RFC 8375, and common company suffixes). */
 const INSIDE = ['local', 'localhost', 'internal', 'intranet', 'lan', 'home', 'corp', 'private', 'home.arpa'];
 
-/** Whether a host may be named to somebody outside: addresses and names of the inside are the tenant's own business. */
+/** Whether a host may be sent to an external service. IP addresses and internal names must not leave the tenant. */
 export const isScannable = (host: string): boolean =>
   host.includes('.') &&
   !host.startsWith('[') &&

@@ -1,4 +1,4 @@
-/** The two services that are asked about domains (interface, "Threat-intelligence settings"). */
+/** The two services that rate domains (interface, "Threat-intelligence settings"). */
 export const scanServices = ['scanner', 'reputation'] as const;
 export type ScanService = (typeof scanServices)[number];
 
@@ -7,7 +7,7 @@ export interface CallBudgetLimits {
   readonly perDay: number;
 }
 
-/** What their free tiers allow (interface, "Limits"). */
+/** Limits of their free tiers (interface, "Limits"). */
 export const callBudgets: Readonly<Record<ScanService, CallBudgetLimits>> = {
   scanner: { perMinute: 60, perDay: 1_000 },
   reputation: { perMinute: 4, perDay: 500 },

@@ -6,14 +6,14 @@ import { scanServices, type ScanService } from './services.ts';
 
 const service = z.enum(scanServices);
 
-/** Which services a tenant asks, and with which key of its own: the key is in the vault, the event has its reference. */
+/** The services that a tenant uses, with its own keys. Keys are in the vault; events contain only references. */
 export const threatIntelEvents = defineEvents('threatIntel', {
   ThreatIntelServicesSwitched: {
     version: 1,
     schema: z.object({ enabled: z.partialRecord(service, z.boolean()) }),
     audit: 'threat_intel.switched',
   },
-  /** Null: there is no key from now on. */
+  /** Null: the key was removed. */
   ThreatIntelKeyChanged: {
     version: 1,
     schema: z.object({ service, keyRef: z.string().nullable() }),
@@ -44,10 +44,10 @@ export const threatIntel = defineAggregate<ThreatIntelState, typeof threatIntelE
   },
 );
 
-/** A tenant has one such stream. */
+/** Each tenant has one such stream. */
 export const threatIntelStream = (tenantId: TenantId): string => streamName('threatIntel', tenantId, tenantId);
 
-/** Where a service's key is kept. */
+/** The vault location of a service's key. */
 export const serviceKeyLocation = (of: ScanService) => ({ owner: 'threatIntel', field: `${of}ApiKey` });
 
 export interface ThreatIntelView {

@@ -9,7 +9,7 @@ const userId = uuid();
 const about = { resource: 'employee', id: 'userId' } as const;
 const tried = { verificationId: uuid(), userId, method: z.enum(verificationMethods), at: z.iso.datetime() };
 
-/** Tries to verify one employee. No code stands here, right or wrong; of a one-time code only its time step. */
+/** Attempts to verify one employee. No event contains a code; of a one-time code only its time step is recorded. */
 export const verificationEvents = defineEvents('verification', {
   VerificationSucceeded: {
     version: 1,
@@ -18,7 +18,7 @@ export const verificationEvents = defineEvents('verification', {
     audit: 'verification.succeeded',
   },
   VerificationFailed: { version: 1, schema: z.object(tried), about, audit: 'verification.failed' },
-  /** The limit was reached: the code was not looked at. */
+  /** The limit was reached, and the code was not checked. */
   VerificationRefused: { version: 1, schema: z.object(tried), about, audit: 'verification.refused' },
   VerificationAlertRaised: {
     version: 1,

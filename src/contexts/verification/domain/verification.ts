@@ -2,10 +2,13 @@ import { defineAggregate, streamName } from '../../../platform/kernel/aggregate.
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import { verificationEvents } from './events.ts';
 
-/** Choice OP-236: five failures of one employee in 15 minutes, whatever the method, and nothing is looked at until the oldest is over. */
+/**
+ * Choice OP-236: after five failures for one employee in 15 minutes, by any method, no code is checked until the oldest
+ * failure is 15 minutes old.
+ */
 export const MAX_FAILURES = 5;
 const WINDOW_MS = 15 * 60_000;
-/** Refusals are told to the audit log only so often between two failures, or refusing would cost more than looking. */
+/** Maximum number of audited refusals between two failures, so that a refusal does not cost more than a check. */
 const REFUSALS_TOLD = 5;
 
 export interface VerificationState {
@@ -14,7 +17,7 @@ export interface VerificationState {
   readonly refusals: number;
   /** The newest time step whose one-time code was accepted. */
   readonly newestStep: number;
-  /** Alert id to whether it was read. */
+  /** Whether each alert was read, by alert id. */
   readonly alerts: ReadonlyMap<string, boolean>;
 }
 
@@ -49,13 +52,13 @@ export const verificationStream = (tenantId: TenantId, userId: string): string =
 const counting = ({ failures }: VerificationState, now: number): number[] =>
   failures.filter((then) => then > now - WINDOW_MS);
 
-/** Seconds until another code is looked at; 0 where one may be looked at now. */
+/** Seconds until the next code is checked; 0 if one may be checked now. */
 export function secondsUntilOpen(state: VerificationState, now: number): number {
   const failures = counting(state, now);
   return failures.length < MAX_FAILURES ? 0 : Math.max(1, Math.ceil((failures[0]! + WINDOW_MS - now) / 1000));
 }
 
-/** Is a failure of this moment the one that fills the count? */
+/** Whether a failure at this moment reaches the limit. */
 export const reachesLimit = (state: VerificationState, now: number): boolean =>
   counting(state, now).length + 1 >= MAX_FAILURES;
 

@@ -221,7 +221,7 @@ describe('the central portal', () => {
     const job = forwardAlertJob(app.services);
     const data = { tenantId: tenant.tenantId, alertId: id, deliveryId: randomUUID() };
     portal.failNext(1);
-    await expect(job.handle(data, jobContext())).rejects.toThrow('the portal answered 503');
+    await expect(job.handle(data, jobContext())).rejects.toThrow('the portal returned status 503');
     const before = portal.taken.length;
     await job.handle(data, jobContext());
     await job.handle(data, jobContext());

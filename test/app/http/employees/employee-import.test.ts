@@ -97,7 +97,7 @@ describe('the import of employees', () => {
       errors: [
         { row: 3, error: 'validation failed: email: is not a valid email' },
         { row: 5, error: 'validation failed: displayName: is required' },
-        { row: 6, error: 'validation failed: email: stands in an earlier row' },
+        { row: 6, error: 'validation failed: email: is already in an earlier row' },
         { row: 7, error: expect.stringContaining('quotation mark') },
         { row: 8, error: expect.stringContaining('more cells') },
       ],

@@ -245,7 +245,7 @@ describe('screenshots', () => {
         'a polyglot',
         { file: Buffer.concat([picture, Buffer.from('<script>alert(1)</script>')]) },
         400,
-        'file: has something behind its end',
+        'file: has data after its end',
       ],
       [
         'a JPEG called PNG',
@@ -272,7 +272,7 @@ describe('screenshots', () => {
         'file: must be a PNG, JPEG or WebP image',
       ],
       ['a bomb', { file: png({ width: 60_000, height: 60_000 }) }, 400, 'file: has too many pixels'],
-      ['half of it', { file: picture.subarray(0, -6) }, 400, 'file: is not a sound PNG image'],
+      ['half of it', { file: picture.subarray(0, -6) }, 400, 'file: is not a valid PNG image'],
       ['nothing', { file: Buffer.alloc(0) }, 400, 'file: must be a PNG, JPEG or WebP image'],
       ['no file', {}, 400, 'file: is required'],
       ['a file under another name', { file: picture, fileField: 'image' }, 400, 'file: is required'],

@@ -9,16 +9,16 @@ import type {
 } from './encounter.ts';
 import { coversHost } from './host.ts';
 
-/** That a site is new is worth a rule, and by itself no reason to warn of it. */
+/** A new site may have a rule, but is not a risk by itself. */
 const NO_RISK: ReadonlySet<PolicyCondition> = new Set(['any', 'new_site']);
 
-/** Signals as they count here: a listed domain raises no phishing signal (choice OP-115), and `any` is none. */
+/** The signals that count: a listed domain raises no phishing signal (choice OP-115), and `any` is not a signal. */
 export const signalsOf = ({ phishingWhitelist }: EngineConfig, { host, signals }: Encounter): PolicyCondition[] => {
   const isListed = () => phishingWhitelist.some(({ domain }) => coversHost(domain, host));
   return signals.filter((signal) => signal !== 'any' && !(signal === 'phishing_signal' && isListed()));
 };
 
-/** Of several entries the longest, which says most about the host, decides. */
+/** The longest matching entry is the most specific one and decides. */
 export function isExcluded({ domainScope }: EngineConfig, host: string): boolean {
   let closest: { domain: string; scope: string } | undefined;
   for (const entry of domainScope) {
@@ -28,7 +28,10 @@ export function isExcluded({ domainScope }: EngineConfig, host: string): boolean
   return closest?.scope === 'excluded';
 }
 
-/** The mode as a floor (choice OP-110): learning never acts; a rule acts as written; a risk without a rule gets the mode. */
+/**
+ * Applies the mode (choice OP-110): learning never acts; a rule acts as written; a risk without a rule gets the mode's
+ * action.
+ */
 export const decidedBy = (mode: EngineMode, policy: EnginePolicy, index: number): PolicyDecision => {
   const { action, message } = policy.rules[index]!;
   return {

@@ -11,12 +11,12 @@ export interface EnginePolicy {
   readonly priority: number;
   readonly createdAt: string;
   readonly isEnabled: boolean;
-  /** Empty: it reaches everybody (choice OP-113). */
+  /** Empty: it applies to everyone (choice OP-113). */
   readonly groupIds: readonly string[];
   readonly rules: readonly Rule[];
 }
 
-/** Everything of a tenant that a decision rests on: what `GET /api/v1/ext/policies` tells. */
+/** All tenant data that a decision depends on: the content of `GET /api/v1/ext/policies`. */
 export interface EngineConfig {
   readonly mode: EngineMode;
   readonly policies: readonly EnginePolicy[];
@@ -28,22 +28,22 @@ export interface EngineConfig {
   readonly phishingWhitelist: readonly { readonly domain: string }[];
 }
 
-/** A page on which something is about to be entered, and what was recognized about it. */
+/** A page on which something is about to be entered, and the signals recognized on it. */
 export interface Encounter {
-  /** In the one spelling: `canonicalHost`. */
+  /** Normalized by `canonicalHost`. */
   readonly host: string;
   readonly signals: readonly PolicyCondition[];
-  /** Of the person before the browser. */
+  /** Groups of the person who uses the browser. */
   readonly groupIds?: readonly string[];
 }
 
-/** Why it was decided so: a rule, the tenant's mode, no reason for anything, or a domain that extensions leave alone. */
+/** The reason for the decision: a rule, the tenant's mode, no signal, or an excluded domain. */
 export type PolicyDecisionReason = 'rule' | 'mode' | 'no_signal' | 'excluded_domain';
 
 export interface PolicyDecision {
   readonly matched: boolean;
   readonly effectiveAction: PolicyAction;
-  /** What the rule says, also where the mode does not let it act. */
+  /** The rule's action, even if the mode prevents it. */
   readonly policyAction: PolicyAction | null;
   readonly matchedPolicyId: string | null;
   readonly matchedPolicyName: string | null;
@@ -53,7 +53,7 @@ export interface PolicyDecision {
   readonly reason: PolicyDecisionReason;
 }
 
-/** The order of evaluation (choice OP-109): priority, then age, then id; drafts stand where they are put. */
+/** The order of evaluation (choice OP-109): priority, then age, then id. Drafts keep their given place. */
 export const byPrecedence = (policies: readonly EnginePolicy[]): EnginePolicy[] =>
   policies
     .filter(({ isEnabled }) => isEnabled)

@@ -1,7 +1,10 @@
 import { linearMatcher } from '../../../../platform/patterns/linear-matcher.ts';
 import type { Rule } from '../events.ts';
 
-/** Choice OP-108: `exact` the whole host, `*.example.com` everything below `example.com` but not itself, `*` all, `regex` from end to end. */
+/**
+ * Choice OP-108: `exact` matches the whole host, `*.example.com` everything below `example.com` but not itself, `*` all
+ * hosts; `regex` matches from end to end.
+ */
 export function hostMatches({ type, value }: Rule['domainMatch'], host: string): boolean {
   switch (type) {
     case 'exact':

@@ -1,12 +1,12 @@
 import { parse } from 'tldts';
 
-/** What an address has around its host, or spells a host with. */
+/** Characters that belong to a URL around its host, or that encode a host differently. */
 const AROUND_A_HOST = /[/?#\\@:%\s]/;
 const LONGEST = 253; // RFC 1035 §2.3.4
 
 /**
- * A host in the one spelling that rules are matched in (choice OP-108): lower case, punycode, no dot at the end. Undefined
- * for what is no host. Needs nothing but what a browser has, too.
+ * Normalizes a host for rule matching (choice OP-108): lower case, punycode, no trailing dot. Returns undefined if the
+ * text is not a host. Uses only what browsers provide, too.
  */
 export function canonicalHost(text: string): string | undefined {
   const bare = text.trim().replace(/\.$/, '');
@@ -16,8 +16,8 @@ export function canonicalHost(text: string): string | undefined {
 }
 
 /**
- * True where an entry for `domain` speaks for `host`: itself, and with `subdomains` whatever is below. A registry
- * (`co.uk`, `github.io`) speaks for nobody below it: what is there belongs to others.
+ * True if an entry for `domain` covers `host`: the same host, or with `subdomains` any host below. A registry (`co.uk`,
+ * `github.io`) covers no hosts below it: they belong to others.
  */
 export function coversHost(domain: string, host: string, subdomains = true): boolean {
   if (host === domain) return true;

@@ -10,7 +10,7 @@ import {
 import { hostMatches } from './host-matches.ts';
 import { RuleIndex } from './rule-index.ts';
 
-/** A rule that matched the host, and why it did or did not decide. */
+/** A rule that matched the host, and why it decided or not. */
 export interface ConsideredRule {
   readonly policyId: string | null;
   readonly policyName: string;
@@ -19,17 +19,17 @@ export interface ConsideredRule {
 }
 
 export interface DecisionTrace {
-  /** Signals that were reported and do not count here: phishing on a listed domain. */
+  /** Reported signals that were ignored: phishing on a listed domain. */
   readonly ignoredSignals: readonly PolicyCondition[];
-  /** In the order of evaluation, up to the rule that decided; at most `MAX_CONSIDERED`. */
+  /** In the order of evaluation, up to the deciding rule; at most `MAX_CONSIDERED`. */
   readonly considered: readonly ConsideredRule[];
 }
 
 const MAX_CONSIDERED = 50;
 
 /**
- * Decides what a browser does about an encounter. Pure, and without anything that only a server has: the service and the
- * extensions run the same module, and `docs/policy-engine/vectors.json` holds them to the same answers.
+ * Decides what a browser does about an encounter. Pure and without server-only dependencies: server and extensions run
+ * the same module. `docs/policy-engine/vectors.json` verifies that they decide alike.
  */
 export class PolicyEngine {
   readonly #config: EngineConfig;
@@ -50,7 +50,7 @@ export class PolicyEngine {
     return found ? decidedBy(mode, found.policy, found.index) : decidedByMode(mode, signals);
   }
 
-  /** How `decide` came to its answer: goes through the rules one by one, for people who ask why. */
+  /** Explains the result of `decide`: evaluates the rules one by one. For people, not for the hot path. */
   trace(encounter: Encounter): DecisionTrace {
     const signals = signalsOf(this.#config, encounter);
     const ignoredSignals = encounter.signals.filter((signal) => signal !== 'any' && !signals.includes(signal));

@@ -2,7 +2,7 @@ import { decidedBy, decidedByMode, excluded, isExcluded, signalsOf } from './bas
 import { byPrecedence, type PolicyDecision, type Encounter, type EngineConfig } from './encounter.ts';
 import { hostMatches } from './host-matches.ts';
 
-/** The rules of evaluation word for word, one after the other: what the indexed engine is held against. */
+/** The evaluation rules as specified, one after the other. Tests compare the indexed engine with it. */
 export function decideByReference(config: EngineConfig, encounter: Encounter): PolicyDecision {
   const { mode } = config;
   const { host, groupIds = [] } = encounter;

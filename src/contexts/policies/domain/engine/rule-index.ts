@@ -2,11 +2,11 @@ import { linearMatcher } from '../../../../platform/patterns/linear-matcher.ts';
 import type { Rule } from '../events.ts';
 import type { PolicyCondition, EnginePolicy } from './encounter.ts';
 
-/** One rule at its place in the order of evaluation. */
+/** One rule and its position in the order of evaluation. */
 export interface PlacedRule {
   readonly place: number;
   readonly policy: EnginePolicy;
-  /** Within its policy. */
+  /** Position within its policy. */
   readonly index: number;
   readonly rule: Rule;
   readonly groups: ReadonlySet<string> | undefined;
@@ -20,17 +20,17 @@ export interface Circumstances {
 type ByHost = Map<string, PlacedRule[]>;
 
 /**
- * Rules by what they match: whole hosts and suffixes are looked up, so that only regular expressions are ever gone through.
- * Every list is in the order of evaluation.
+ * Indexes rules by what they match. Hosts and suffixes are looked up; only regular expressions are tried one by one.
+ * All lists are in the order of evaluation.
  */
 export class RuleIndex {
   readonly #exact: ByHost = new Map();
-  /** `*.example.com` under `example.com`. */
+  /** Wildcards: `*.example.com` is stored under `example.com`. */
   readonly #below: ByHost = new Map();
   readonly #everywhere: PlacedRule[] = [];
   readonly #patterns: PlacedRule[] = [];
 
-  /** Policies in the order of evaluation. */
+  /** `policies` must be in the order of evaluation. */
   constructor(policies: readonly EnginePolicy[]) {
     let place = 0;
     for (const policy of policies) {
