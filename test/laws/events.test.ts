@@ -32,12 +32,12 @@ const stored = (event: NewEvent, tenantId: TenantId, over: Partial<StoredEvent> 
 });
 
 describe('events are contracts', () => {
-  it.each(versions)('%s is kept for ever', (name) => {
+  it.each(versions)('%s is kept', (name) => {
     expect([name, present.has(name)], `run: node --import tsx scripts/event-fixtures.ts`).toEqual([name, true]);
   });
 
   it.each(versions.filter(([name]) => present.has(name)))(
-    '%s is read as the present version, and written again',
+    '%s is read as the current version and written again',
     async (name, type, version, definition) => {
       const codec = new EventCodec(families, new MemoryPersonKeys());
       const old = stored(
@@ -49,7 +49,7 @@ describe('events are contracts', () => {
       expect(written.version).toBe(definition.version);
       const [again] = await codec.decode([stored(written, TENANT)]);
       expect(again!.data).toEqual(read!.data);
-      // What is in the fixture is what a reader of the same version gets, to the letter.
+      // Readers of the same version get the data of the fixture unchanged.
       if (version === definition.version) expect(again!.data).toEqual(fixture(name));
     },
   );

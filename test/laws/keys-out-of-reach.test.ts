@@ -5,7 +5,10 @@ import { startApp, type TestApp } from '../dsl/app.ts';
 
 type Found = readonly string[];
 
-/** What JavaScript code can read of an object: own and inherited properties and getters, and the contents of collections. */
+/**
+ * Everything that JavaScript code can read of an object: own and inherited properties, getters, and the contents of
+ * collections.
+ */
 function* readable(value: object): Generator<readonly [string, unknown]> {
   if (value instanceof Map)
     for (const [key, held] of value) yield* [['key', key] as const, [String(key), held] as const];

@@ -7,15 +7,15 @@ import { FOLLOWER, LEADER } from '../../fixtures/eventstoredb/cluster-calls.ts';
 import { startRelay } from '../../fixtures/eventstoredb/relay.ts';
 import { withNode } from '../../fixtures/eventstoredb/with-node.ts';
 
-/** For peers that never answer: an answer that comes late after all is only asked for once more. */
+/** For peers that never respond: a call whose response comes late is repeated once more. */
 const SHORT_CALLS = { callTimeoutMs: 300 };
-/** For what must fail. */
+/** For calls that must fail. */
 const IMPATIENT = { timeoutMs: 400, callTimeoutMs: 200 };
 const PATIENTLY = { timeout: 20_000 };
 
 const expectUnavailable = (work: Promise<unknown>) => expect(work).rejects.toBeInstanceOf(EventStoreUnavailable);
 
-/** Sooner or later, however impatient the store is. */
+/** Sooner or later, however short the timeouts of the store are. */
 async function expectToWork(store: EventStore): Promise<void> {
   const append = newAppend(newTenant());
   await expect.poll(() => store.append(append).catch(() => undefined), PATIENTLY).toMatchObject({ kind: 'appended' });
@@ -26,7 +26,7 @@ async function expectToWork(store: EventStore): Promise<void> {
 describe('EventStoreDB adapter: outages', () => {
   const { startNode, openStore } = withNode();
 
-  it('appends once what was under way when the server was killed and came back', async () => {
+  it('appends once, though the server was killed and restarted meanwhile', async () => {
     const node = await startNode();
     const store = openStore(node);
     await mustAppend(store, newAppend(newTenant()));

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Whether the machine has the command; where not, titles say so. */
+/** Whether the machine has the command; if not, titles say so. */
 export const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 export const withOpenssl = (title: string): string => (hasOpenssl ? title : `${title} (skipped: no openssl command)`);
 

@@ -32,7 +32,7 @@ describe('each event takes effect exactly once', () => {
     const events = await application.everything();
     for (const model of models) expect(await application.rowsOf(model.name)).toEqual(pureFold(model, events));
   };
-  /** Kills what a role has open, in the middle of whatever it does. */
+  /** Ends the sessions of a role, in the middle of any statement. */
   const killProjectors = () =>
     application.sql(
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'castellan/castellan_projector'`,
@@ -55,7 +55,7 @@ describe('each event takes effect exactly once', () => {
     for (let round = 0; round < 12; round += 1) {
       await append(12, round);
       if (round % 3 === 0) await killProjectors();
-      // Half of the leases at a time: whoever held them is a zombie now, and the other may take them.
+      // Half of the leases at a time: their former owner is a zombie now, and the other may take them.
       const steal = `update cursors set epoch = epoch + 1, owner = null, leased_until = '-infinity' where random() < 0.5`;
       if (round % 3 === 1) await application.sql(steal).catch(() => undefined); // bad luck may strike here too
     }

@@ -7,7 +7,7 @@ import { cure, openReactionHouse, rung, tenant, type Asked, type ReactionHouse }
 
 const [ACME, OTHER] = [tenant(1), tenant(2)];
 
-describe('an event that a reaction cannot work', () => {
+describe('an event that a reaction cannot process', () => {
   let house: ReactionHouse;
   beforeEach(async () => {
     house = await openReactionHouse();
@@ -20,7 +20,7 @@ describe('an event that a reaction cannot work', () => {
     if (input.startsWith('bad')) throw new EventContractError('Answered is larger than an event may be');
   };
 
-  it('parks its own stream at once when its effect exceeds what an event may be; all other streams go on', async () => {
+  it('parks its own stream at once if its effect exceeds the size of an event; all other streams continue', async () => {
     const runner = await house.runner(tooLarge);
     await house.happen('bell-1', [rung('ann', 1, 'one'), rung('bad', 1, 'one'), rung('later', 1, 'one')], ACME);
     await house.happen('bell-2', [rung('ben', 1, 'two')], ACME);
@@ -28,13 +28,13 @@ describe('an event that a reaction cannot work', () => {
     runner.start();
     await house.worked();
     expect(await parked()).toEqual([['bell-1', 2, 'Answered is larger than an event may be']]);
-    // Nobody else's effects were asked for twice, and the poison was tried once.
+    // No other effect ran twice, and the failing one was tried once.
     expect(house.inputs().toSorted()).toEqual(['ann 1', 'bad 2', 'ben 1', 'cat 1']);
     expect(await house.rings()).toEqual({ '1 one': 1, '1 two': 1, '2 front': 1 });
     expect(await house.mail()).toEqual(['ann', 'ben', 'cat']);
   });
 
-  it('isolates one offender in a page of hundreds without asking for the effects of others again', async () => {
+  it('is isolated in a page of hundreds without running the effects of others again', async () => {
     const runner = await house.runner(tooLarge);
     for (let at = 0; at < 40; at += 1)
       await house.happen(
@@ -81,7 +81,7 @@ describe('an event that a reaction cannot work', () => {
     expect(house.inputs()).toEqual(['ben 1']);
   });
 
-  it('stays what it is when a command refuses it for what it says, and is none when the state has moved on', async () => {
+  it('is parked when a command rejects its content, but not when the state has moved on', async () => {
     const runner = await house.runner(({ input }) =>
       input.startsWith('ann') ? invalid('url', 'is not one') : input.startsWith('ben') ? conflict() : undefined,
     );
@@ -92,7 +92,7 @@ describe('an event that a reaction cannot work', () => {
     expect(await parked()).toEqual([['bell-1', 1, 'answer was refused: validation failed: url: is not one']]);
   });
 
-  it('is parked after several tries when nothing says whether it is the event', async () => {
+  it('is parked after several attempts if the cause is unknown', async () => {
     const runner = await house.runner(({ input }) => {
       if (input.startsWith('bad')) throw new TypeError('x is not a function');
     });
@@ -112,7 +112,7 @@ describe('an event that a reaction cannot work', () => {
       () => Object.assign(new Error('terminating connection due to administrator command'), { code: '57P01' }),
     ],
     ['the network', () => new Error('Connection terminated unexpectedly')],
-  ])('is never parked because %s is away, and keeps no other tenant waiting meanwhile', async (_what, error) => {
+  ])('is never parked because %s is unavailable, and delays no other tenant meanwhile', async (_what, error) => {
     let isDown = true;
     const runner = await house.runner(({ tenantId }) => {
       if (isDown && tenantId === ACME) throw error();
@@ -131,7 +131,7 @@ describe('an event that a reaction cannot work', () => {
     expect(new Set(house.asked.filter(({ tenantId }) => tenantId === ACME).map(({ id }) => id)).size).toBe(1);
   });
 
-  it('keeps later events of its stream waiting in order, across a restart, and a retry works them all in order', async () => {
+  it('keeps later events of its stream waiting in order, across a restart, and a retry processes them all in order', async () => {
     const first = await house.another();
     const before = await house.runner(tooLarge, { process: first });
     await house.happen('bell-1', [rung('bad'), rung('one')], ACME);
@@ -144,7 +144,7 @@ describe('an event that a reaction cannot work', () => {
     await house.worked();
     expect((await parked()).map(([stream, events]) => [stream, events])).toEqual([['bell-1', 3]]);
     expect(house.inputs()).toEqual(['bad 1']);
-    // Still poison: it is tried once, and stays.
+    // Still failing: it is tried once, and stays.
     await house.deadLetters.askRetry('when-rung-answer');
     await eventually(
       'it was tried',
@@ -161,7 +161,7 @@ describe('an event that a reaction cannot work', () => {
     expect(await house.mail()).toEqual(['bad', 'one', 'three', 'two']);
   });
 
-  it('retries one stream where one is named, and what still is poison parks again from there on', async () => {
+  it('is retried with its stream if one is named, and later failures park the stream again from there on', async () => {
     const runner = await house.runner((one) =>
       cure.isCured && !one.input.startsWith('bad two') ? undefined : tooLarge(one),
     );
@@ -182,13 +182,13 @@ describe('an event that a reaction cannot work', () => {
     expect(await house.rings()).toEqual({ '1 front': 2 });
   });
 
-  it('is let go of by a skip with what waited behind it, and the stream flows again', async () => {
+  it('is dropped by a skip with the events behind it, and the stream continues', async () => {
     const runner = await house.runner(tooLarge);
     await house.happen('bell-1', [rung('bad'), rung('lost')], ACME);
     runner.start();
     await house.worked();
     const [{ last } = { last: 0n }] = await house.deadLetters.summary('when-rung-answer', 'bell-1');
-    // Comes between the operator's look and the skip: it was not named, so it is not skipped.
+    // Arrives between the operator's look and the skip: it was not named, so it is not skipped.
     await house.happen('bell-1', [rung('kept')], ACME);
     await house.worked();
     expect(await house.deadLetters.askSkip('when-rung-answer', 'bell-1', last)).toBe(2);
@@ -199,7 +199,7 @@ describe('an event that a reaction cannot work', () => {
     expect(await house.mail()).toEqual(['kept', 'next']);
   });
 
-  it('works thousands of events that waited behind it, in order and each once', async () => {
+  it('is followed by thousands of waiting events, which are processed in order and once each', async () => {
     const runner = await house.runner((one) => (cure.isCured ? undefined : tooLarge(one)));
     await house.happen('bell-1', [rung('bad', 1)], ACME);
     for (let page = 0; page < 4; page += 1)
@@ -222,7 +222,7 @@ describe('an event that a reaction cannot work', () => {
     expect((await house.mail()).length).toBe(2_001);
   });
 
-  it('loses nothing when the process ends between parking and the checkpoint', async () => {
+  it('is not lost when the process ends between parking and the checkpoint', async () => {
     await house.runner(tooLarge);
     await house.sql(
       `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'crash' using errcode = 'XX000'; end $$`,

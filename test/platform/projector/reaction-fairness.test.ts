@@ -5,7 +5,7 @@ import { openReactionHouse, porter, rung, tenant, type Asked, type ReactionHouse
 
 const [FLOOD, OTHER] = [tenant(1), tenant(2)];
 
-/** A promise that a test fulfils. */
+/** A promise that a test resolves. */
 function gate() {
   let open = () => undefined as void;
   const opened = new Promise<void>((resolve) => (open = resolve));
@@ -33,7 +33,7 @@ describe('a reaction with many tenants', () => {
 
   it('serves one event behind a backlog of thousands after a few effects of that backlog', async () => {
     const served = gate();
-    // The backlog may run 60 effects; then it stands still until the other tenant was served.
+    // The backlog may run 60 effects; then it stops until the other tenant was served.
     const runner = await house.runner(({ tenantId }) => {
       if (tenantId === OTHER) served.open();
       else if (of(FLOOD).length > 60) return served.opened;
@@ -44,13 +44,13 @@ describe('a reaction with many tenants', () => {
     runner.start();
     await house.worked();
     expect(of(OTHER)).toEqual(['somebody 1']);
-    // And the flood is worked whole, in order, each event once.
+    // The flood is processed completely, in order, each event once.
     expect(of(FLOOD)).toEqual(numbered(3_000));
     expect(await house.rings()).toEqual({ '1 front': 3_000, '2 front': 1 });
     expect((await house.mail()).length).toBe(3_001);
   });
 
-  it('serves others while one event of hundreds of effects is worked', async () => {
+  it('serves others while one event with hundreds of effects is processed', async () => {
     const served = gate();
     const runner = await house.runner(({ tenantId }) => {
       if (tenantId === OTHER) served.open();
@@ -65,7 +65,7 @@ describe('a reaction with many tenants', () => {
     expect(of(OTHER)).toEqual(['somebody 1']);
   });
 
-  it('serves a tenant that comes while the effect of another one hangs', async () => {
+  it('serves a tenant while the effect of another one hangs', async () => {
     const released = gate();
     const runner = await house.runner(({ tenantId }) =>
       tenantId === FLOOD && of(FLOOD).length > 15 ? released.opened : undefined,
@@ -81,7 +81,7 @@ describe('a reaction with many tenants', () => {
     expect(of(FLOOD)).toEqual(numbered(100));
   });
 
-  it('gives the backlogs of many tenants turns of equal length, eight effects at once, one of each tenant', async () => {
+  it('gives the backlogs of many tenants equal turns, with eight effects at once, one of each tenant', async () => {
     const running = new Map<string, number>();
     let most = 0;
     let waiting = 0;
@@ -93,7 +93,7 @@ describe('a reaction with many tenants', () => {
         most,
         [...running.values()].reduce((sum, one) => sum + one),
       );
-      // Backlogs go on only when eight of them run at once.
+      // Backlogs continue only when eight of them run at once.
       if (of(tenantId).length > 10 && (waiting += 1) === 8) eight.open();
       if (of(tenantId).length > 10) await eight.opened;
       running.set(tenantId, running.get(tenantId)! - 1);

@@ -20,7 +20,7 @@ const NAME = 'when-rung-answer';
 const answer = { name: 'answer' } as AnyCommand;
 const mail = { name: 'mail', data: z.string() };
 
-/** The next version counts the visits besides, and numbers its answers as the version before did. */
+/** The next version also counts the visits, and numbers its responses as the previous version did. */
 const attentive = (onFold: (who: string) => void = () => undefined): AnyReaction =>
   defineReaction({
     name: NAME,
@@ -53,7 +53,7 @@ const attentive = (onFold: (who: string) => void = () => undefined): AnyReaction
     },
   });
 
-/** Keeps nothing. */
+/** Keeps no state. */
 const forgetful: AnyReaction = defineReaction({
   name: NAME,
   lane: 'main',
@@ -63,7 +63,7 @@ const forgetful: AnyReaction = defineReaction({
 
 const stalled: (() => void)[] = [];
 
-/** A process that reads so many pages of the log, and no more until it is released. */
+/** A process that reads this many pages of the log, and no more until it is released. */
 function stalling(process: Process, pages: number): { process: Process; release: () => void } {
   let left = pages;
   let release = (): void => undefined;
@@ -120,7 +120,7 @@ describe('a new version of a reaction', () => {
     return before;
   };
 
-  it('knows what happened before it, repeats no effect, and misses nothing that happened between the two', async () => {
+  it('knows earlier events, repeats no effect, and misses no event between the two', async () => {
     await workedBefore([
       ['a', 1],
       ['b', 1],
@@ -131,7 +131,7 @@ describe('a new version of a reaction', () => {
     next.start();
     await house.happen('bell-2', [rung('after')], tenant(2));
     await house.worked();
-    // Of several tenants nobody promises an order.
+    // The order across tenants is not defined.
     expect(house.inputs().toSorted()).toEqual(['a 1', 'after 2', 'b 2', 'between 3', 'c 1']);
     expect(await house.mail()).toEqual(['a', 'after', 'b', 'between', 'c']);
     expect(await state()).toEqual([
@@ -142,17 +142,17 @@ describe('a new version of a reaction', () => {
       [1, 'retired'],
       [2, 'live'],
     ]);
-    // Nothing maintains the old rows: an erasure would not reach them.
+    // The old rows are no longer maintained: an erasure would not reach them.
     expect(await tables()).toEqual(['when_rung_answer_state_v2']);
   });
 
-  it('continues a fold of history that a killed process began, and the killed one can write no more', async () => {
+  it('continues a replay that a killed process began, and the killed one can write no more', async () => {
     const early = Array.from({ length: 700 }, (_, at) => rung(`e${at}`));
     for (let from = 0; from < early.length; from += 100)
       await house.happen('bell-1', early.slice(from, from + 100), tenant(1));
     const head = await house.store.head();
     await (await house.runner()).stop();
-    // As if all of it had been worked: of 700 events the effects are of no interest here.
+    // As if all of it had been processed: the effects of 700 events do not matter here.
     await house.sql('update cursors set position = $1', [String(head)]);
     const first: string[] = [];
     const hung = stalling(await house.another(), 1);
@@ -165,7 +165,7 @@ describe('a new version of a reaction', () => {
     const at = (await filledTo()) as number;
     expect(at).toBeLessThan(700);
     expect(new Set(first)).toEqual(new Set(early.slice(0, at).map(({ data }) => data.who)));
-    // Its lease runs out.
+    // Its lease expires.
     await house.sql(`update cursors set leased_until = '-infinity' where version = 2`);
     const second: string[] = [];
     const heir = await house.runner(undefined, {
@@ -183,7 +183,7 @@ describe('a new version of a reaction', () => {
     expect(await state()).toEqual([['1', 'front', 701, 701]]);
   });
 
-  it('leaves out what the version before had parked or set aside, and works it when its turn comes', async () => {
+  it('leaves out events that the previous version had parked or deferred, and processes them in turn', async () => {
     const before = await house.runner(
       ({ input }) => {
         if (input.startsWith('later') || input.startsWith('away'))
@@ -238,7 +238,7 @@ describe('a new version of a reaction', () => {
     expect(await state()).toEqual([['1', 'front', 3, 3]]);
   });
 
-  it('folds anew when the log was copied in the middle of it: positions mean another thing now', async () => {
+  it('replays again when the log was copied in the middle of it: positions have another meaning now', async () => {
     await workedBefore([
       ['a', 1],
       ['b', 1],
@@ -257,7 +257,7 @@ describe('a new version of a reaction', () => {
     expect(await state()).toEqual([['1', 'front', 2, 2]]);
   });
 
-  it('takes over the checkpoint where it loses its state, and folds history where it gets one', async () => {
+  it('takes over the checkpoint when it loses its state, and replays history when it gains one', async () => {
     await workedBefore([['a', 1]]);
     await house.happen('bell-1', [rung('between')], tenant(1));
     await workedBefore([['b', 1]], { ...forgetful, version: 2 });
@@ -275,7 +275,7 @@ describe('a new version of a reaction', () => {
     ]);
   });
 
-  it('takes over from a version that never finished its fold', async () => {
+  it('takes over from a version that never finished its replay', async () => {
     await workedBefore([
       ['a', 1],
       ['b', 1],

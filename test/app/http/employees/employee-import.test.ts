@@ -31,7 +31,7 @@ describe('the import of employees', () => {
   const address = () => `${randomUUID()}@acme.example`;
   const all = async (tenant: TestTenant) => (await tenant.admin.get(`${USERS}?page_size=100`)).body;
 
-  it('adds who is new and changes who is known', async () => {
+  it('adds new employees and changes known ones', async () => {
     const [known, fresh] = [address(), address()];
     await acme.admin.post(USERS, {
       email: known,
@@ -50,7 +50,7 @@ describe('the import of employees', () => {
       200,
       { imported: 1, updated: 1, skipped: 0, total: 2, errors: [], rows },
     ]);
-    // An empty cell keeps what is known.
+    // An empty cell keeps the stored value.
     expect(users.find(({ email }: { email: string }) => email === known)).toMatchObject({
       displayName: 'New, Name',
       department: 'Research',

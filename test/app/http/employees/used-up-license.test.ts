@@ -21,7 +21,7 @@ const onEventStoreDb = async (): Promise<Fixture> => {
 describe.each([
   ['PostgreSQL', onPostgres],
   ['EventStoreDB', onEventStoreDb],
-])('a license that is used up, on %s', { timeout: 60_000 }, (_, open) => {
+])('a used-up license, on %s', { timeout: 60_000 }, (_, open) => {
   let app: TestApp;
   let node: StandIn | undefined;
   let tenant: TestTenant;
@@ -41,7 +41,7 @@ describe.each([
         headers: { authorization: `Bearer ${tenant.token}` },
         body: form,
       });
-      // A busy machine may interrupt it.
+      // A busy machine may interrupt the import.
     } while (imported.status === 503);
     await app.settled();
     expect(await total()).toBe(SEATS);
