@@ -23,8 +23,9 @@ const PATHS = [
 ];
 
 /**
- * What extension monitoring costs with a thousand extensions in the browsers of a small and of a large company: ten thousand
- * installations against a hundred thousand. The lists are grouped reads, so that time may grow with what is installed, not faster.
+ * The cost of extension monitoring with a thousand extensions in the browsers of a small and of a large company: ten
+ * thousand installations compared with a hundred thousand. The lists are grouped reads, so the time may grow linearly
+ * with the installations, not faster.
  */
 export const measure = (): Promise<Row[]> => measureAt(200, 2_000);
 
@@ -34,7 +35,7 @@ export async function measureAt(few: number, many: number): Promise<Row[]> {
   const large = await fleetOf({ ...app, ...(await app.newTenant()) }, many);
   const owner = new pg.Client(app.databaseConfig);
   await owner.connect();
-  await owner.query('vacuum analyze'); // as autovacuum does within minutes
+  await owner.query('vacuum analyze'); // As autovacuum does within minutes.
   await owner.end();
   const rows: Row[] = [];
   for (const path of PATHS) {
@@ -80,7 +81,7 @@ async function fleetOf(app: BenchApp, devices: number): Promise<BenchApp> {
         agentVersion: null,
       },
     });
-    // A few that everybody has, many that few have.
+    // A few that all browsers have, many that few have.
     const extensions = Array.from({ length: ON_A_DEVICE }, (_, at) =>
       at < 5 ? at : 5 + ((n * 45 + at) % (EXTENSIONS - 5)),
     ).map((one) => ({

@@ -1,6 +1,6 @@
 import type { Workload } from './parts.ts';
 
-/** A workload at work: `round` returns how much it did per second. */
+/** A running workload: `round` returns its rate per second. */
 export interface Running {
   round(): Promise<number>;
   stop(): Promise<void>;
@@ -27,6 +27,6 @@ process.on('message', (message: 'round' | 'stop') => {
   if (message === 'round') void running.round().then((rate) => process.send!(rate));
   else process.disconnect?.();
 });
-// Whoever measures was stopped: leave no server behind.
+// The measuring process was stopped: leave no server behind.
 process.on('disconnect', () => void running.stop().then(() => process.exit()));
 process.send!(0);

@@ -20,7 +20,7 @@ function* readable(value: object): Generator<readonly [string, unknown]> {
       try {
         yield [String(name), Reflect.get(at, name, value)];
       } catch {
-        // A getter that does not work here gives nothing away.
+        // A getter that throws here reveals nothing.
       }
     }
   }
@@ -65,7 +65,7 @@ describe('a request', () => {
     expect(keysReachableFrom(received, keys)).toEqual([]);
   });
 
-  it('would be caught with a key: the search finds those of the composition root', () => {
+  it('would be detected with a key: the search finds those of the composition root', () => {
     const found = keysReachableFrom({ deep: new Map([['house', { config: app.application.config }]]) }, keys);
     expect(found.map((path) => path.split('.').at(-1))).toEqual(expect.arrayContaining(['masterKey', 'auditKey']));
   });

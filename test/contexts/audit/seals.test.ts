@@ -29,17 +29,17 @@ const seal = (sequence: number, previous: string, mac: string): SealedHead => ({
 const first = seal(3, '00'.repeat(32), '01'.repeat(32));
 
 describe('sealing a head', () => {
-  it('is recorded after the seal before', () => {
+  it('is recorded after the previous seal', () => {
     const second = seal(5, first.mac, '02'.repeat(32));
     given({ type: 'AuditHeadSealed', data: first })
       .when(sealAuditHead, second)
       .then({ type: 'AuditHeadSealed', data: second });
   });
 
-  it('happens once, whoever else does it too', () =>
+  it('happens once under concurrency', () =>
     given({ type: 'AuditHeadSealed', data: first }).when(sealAuditHead, first).thenNothing());
 
-  it('is refused to who did not know the newest seal', () =>
+  it('is refused to a process that did not know the newest seal', () =>
     given({ type: 'AuditHeadSealed', data: first })
       .when(sealAuditHead, seal(5, '00'.repeat(32), '02'.repeat(32)))
       .thenRefused('conflict'));
@@ -54,7 +54,7 @@ describe('the seal file', () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
   const filed = (sequence: number, tenantId = ACME): FiledSeal => ({ tenantId, ...seal(sequence, HASH, HASH) });
 
-  it('gives back what was written to it, a tenant at a time, and is for its owner alone', () => {
+  it('returns what was written, by tenant, and is readable by its owner only', () => {
     const file = new SealFile(folder);
     expect([file.sealsOf(ACME), file.newest().size]).toEqual([[], 0]);
     file.append([filed(3), filed(1, OTHER)]);
@@ -69,7 +69,7 @@ describe('the seal file', () => {
     expect(statSync(path()).mode & 0o777).toBe(0o600);
   });
 
-  it('loses nothing to a line that a crash has torn', () => {
+  it('loses nothing because of a line that a crash has truncated', () => {
     const file = new SealFile(folder);
     file.append([filed(3)]);
     appendFileSync(path(), JSON.stringify(filed(4)).slice(0, 60));
@@ -138,7 +138,7 @@ describe('the sealer', async () => {
   const inFile = (tenantId = ACME) => new SealFile(dataDir).sealsOf(tenantId).map(({ sequence }) => sequence);
   const verdict = () => verifyTenant(services, ACME);
 
-  it('seals what has moved, in the log and in the file, and nothing twice', async () => {
+  it('seals changed chains, in the log and in the file, and none twice', async () => {
     const sealer = new HeadSealer(services);
     await aDay(house, 4);
     await house.project();
@@ -156,7 +156,7 @@ describe('the sealer', async () => {
     expect(await verdict()).toMatchObject({ valid: true, entriesChecked: 7 });
   });
 
-  it('agrees with another one that seals at the same time', async () => {
+  it('agrees with another one that seals concurrently', async () => {
     await aDay(house, 2, 7);
     await house.project();
     await Promise.all([new HeadSealer(services).sealAll(), new HeadSealer(services).sealAll()]);
@@ -167,13 +167,13 @@ describe('the sealer', async () => {
     expect(await verdict()).toMatchObject({ valid: true });
   });
 
-  it('writes into the file what another process has sealed in the log', async () => {
+  it('writes the seals of another process from the log to the file', async () => {
     rmSync(join(dataDir, 'audit-heads.jsonl'));
     await new HeadSealer(services).sealAll();
     expect([await inLog(), inFile()]).toEqual([[4, 7, 9], [9]]);
   });
 
-  it('raises the alarm and seals nothing where table and log disagree', async () => {
+  it('raises the alarm and seals nothing if table and log disagree', async () => {
     const putBack = await house.snapshot('agreed');
     await aDay(house, 2, 9);
     await house.project();
@@ -187,21 +187,21 @@ describe('the sealer', async () => {
     await putBack();
   });
 
-  it('raises the alarm where the log has lost a seal that the file has', async () => {
+  it('raises the alarm if the log has lost a seal that the file has', async () => {
     await house.sql(`delete from events where type = 'AuditHeadSealed' and tenant_id = $1 and revision = 2`, [ACME]);
     await new HeadSealer(services).sealAll();
     expect(alarms.splice(0)).toEqual(['the log lacks a seal that the file has']);
     expect(await verdict()).toMatchObject({ valid: false, reason: 'seal_missing', firstInvalidSequence: 8 });
   });
 
-  it('lets one verification answer everybody who asks while it runs', async () => {
+  it('shares one verification among all concurrent callers', async () => {
     const [one, other] = await Promise.all([verdict(), verdict()]);
     expect(one).toBe(other);
     expect(await verdict()).not.toBe(one);
   });
 });
 
-describe('what is sealed, outside of the databases', async () => {
+describe('the sealed heads outside the databases', async () => {
   const house = await openVaultHouse();
   const dataDir = mkdtempSync('/tmp/castellan-seals-');
   const path = join(dataDir, 'audit-heads.jsonl');
@@ -233,7 +233,7 @@ describe('what is sealed, outside of the databases', async () => {
     trust: new LogTrust(),
   } as unknown as ServiceContainer;
 
-  it('is told to the log, which is a witness where database and data directory were rolled back together', async () => {
+  it('are recorded in the log, which is evidence if database and data directory were rolled back together', async () => {
     await aDay(house, 4);
     await house.project();
     await new HeadSealer(services).sealAll();
@@ -259,7 +259,7 @@ describe('what is sealed, outside of the databases', async () => {
     });
   });
 
-  it('makes /health say so, without naming anybody, while the file is ahead of the log', async () => {
+  it('make /health report, without naming a tenant, that the file is ahead of the log', async () => {
     const alarms = new SealAlarms();
     const sealer = new HeadSealer(services, alarms);
     const file = readFileSync(path);
@@ -274,11 +274,11 @@ describe('what is sealed, outside of the databases', async () => {
   });
 });
 
-describe('a read model that is behind', async () => {
+describe('a read model that lags', async () => {
   const house = await openVaultHouse();
   afterAll(() => house.close());
 
-  it('is vouched for as far as it has come, and no further', async () => {
+  it('is verified as far as it has come, and no further', async () => {
     await aDay(house, 6);
     await house.project();
     const projected = await house.store.head();
@@ -289,7 +289,7 @@ describe('a read model that is behind', async () => {
     expect(await house.verify()).toMatchObject({ valid: false, reason: 'entry_missing', firstInvalidSequence: 2 });
   });
 
-  it('is not behind for want of events that are no part of the chain', async () => {
+  it('does not lag because of events outside the chain', async () => {
     await house.project();
     const projected = await house.store.head();
     house.evidence.projectedTo = (position) => Promise.resolve(position < projected ? position : projected);

@@ -14,7 +14,7 @@ const STRETCH = 4;
 
 const feedOf = ({ store }: VaultHouse): LogAddress => store.logAddress!;
 
-describe('a chain that is walked in threads', () => {
+describe('a chain that is verified in threads', () => {
   let house: VaultHouse;
   let walked: ChainSegment[];
   let verification: SegmentVerification;
@@ -48,7 +48,7 @@ describe('a chain that is walked in threads', () => {
       'n'
     ] as number;
 
-  it('is walked in threads by a service, whose store writes only while its log is trusted', () => {
+  it('uses them in a service, whose store appends only while its log is trusted', () => {
     const services = {
       store: whileTrusted(house.store, new LogTrust()),
       reads: house.evidence.reads,
@@ -59,7 +59,7 @@ describe('a chain that is walked in threads', () => {
     expect(evidenceOf(services).verification).toBeDefined();
   });
 
-  it('holds when every stretch comes to where the next begins, and leaves nothing open', async () => {
+  it('is valid if every segment ends where the next begins, and leaves nothing open', async () => {
     expect(await house.verify()).toMatchObject({ valid: true, entriesChecked: COUNT });
     const before = await connections();
     expect(await house.verify(ACME, { verification })).toMatchObject({ valid: true, entriesChecked: COUNT });
@@ -68,7 +68,7 @@ describe('a chain that is walked in threads', () => {
     await expect.poll(connections).toBeLessThanOrEqual(before);
   });
 
-  it('is walked by who asks while the threads are at another one, so that many who ask at once take no more of them', async () => {
+  it('is verified by the caller while the threads are busy, so that concurrent callers use no more of them', async () => {
     const {
       auditKey,
       evidence: { words },
@@ -90,7 +90,7 @@ describe('a chain that is walked in threads', () => {
     await free!.close();
   });
 
-  it('says of tampering what the walk by one says', async () => {
+  it('reports tampering as the sequential verification does', async () => {
     const [row] = await house.sql(`select position from audit_log where tenant_id = $1 and sequence = 11`, [ACME]);
     await house.sql(`update audit_log set action = 'door.closed' where tenant_id = $1 and position = $2`, [
       ACME,
@@ -103,7 +103,7 @@ describe('a chain that is walked in threads', () => {
     });
   });
 
-  it('is walked by who asks when the threads cannot reach the database', async () => {
+  it('is verified by the caller when the threads cannot reach the database', async () => {
     const {
       auditKey,
       evidence: { words },
@@ -122,7 +122,7 @@ describe('a chain that is walked in threads', () => {
     expect(await house.verify(ACME, { verification: nowhere })).toMatchObject({ valid: true, entriesChecked: COUNT });
   });
 
-  it('is walked by who asks when it is short', async () => {
+  it('is verified by the caller when it is short', async () => {
     walked = [];
     expect(await house.verify(ACME, { verification: { ...verification, stretch: COUNT } })).toMatchObject({
       valid: true,

@@ -9,7 +9,7 @@ const THEM = {
   keys: { ...KEYS, audit: 'e'.repeat(16) },
 };
 
-/** An installation at rest, but for what a case changes. */
+/** An idle installation, except for the changes of a case. */
 const facts = ({
   log,
   tables,
@@ -55,7 +55,7 @@ describe('log, tables and keys', () => {
       facts({ log: { identity: undefined }, tables: { identity: { ...US, inLog: false } } }),
     ],
     ['of an installation whose tables are from before the identity', facts({ tables: { identity: undefined } })],
-  ])('%s fit', (_, given) => {
+  ])('match: %s', (_, given) => {
     expect(mismatchOf(given)).toBeUndefined();
   });
 
@@ -116,7 +116,7 @@ describe('log, tables and keys', () => {
       /tables are empty/,
     ],
     ['digest keys are others', facts({ own: { ...KEYS, claim: 'f'.repeat(16) } }), 'keys_missing', /other keys.*claim/],
-  ])('are told apart where %s', (_, given, kind, said) => {
+  ])('are distinguished if %s', (_, given, kind, said) => {
     expect(mismatchOf(given)).toEqual({ kind, reason: expect.stringMatching(said) });
   });
 });

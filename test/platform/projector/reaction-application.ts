@@ -68,17 +68,17 @@ export interface Asked {
 }
 
 export interface ReactionHouse extends ProjectorApplication {
-  /** What was asked for, in this order. */
+  /** The requested effects, in this order. */
   readonly asked: Asked[];
   readonly inputs: () => string[];
-  /** A runner whose effects are noted, and then do what `fault` does. Stopped with the house. */
+  /** A runner whose effects are recorded, and then do what `fault` does. Stopped with the application. */
   runner(
     fault?: (one: Asked) => unknown,
     over?: { process?: Process; alone?: boolean; reaction?: AnyReaction },
   ): Promise<ReactionRunner>;
   readonly deadLetters: DeadLetters;
   readonly backlogs: TenantBacklogs;
-  /** Waits until everything that was appended is worked or parked. */
+  /** Waits until everything that was appended is processed or parked. */
   worked(): Promise<void>;
   /** Door and rings of every tenant, by the last digit of its id. */
   rings(): Promise<Record<string, number>>;

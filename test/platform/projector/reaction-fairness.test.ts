@@ -117,7 +117,7 @@ describe('a reaction with many tenants', () => {
     expect(Math.min(...behind)).toBeGreaterThan(20);
   });
 
-  it('keeps the order of everything that shares a row of state, whatever streams it comes in', async () => {
+  it('keeps the order of everything that shares a row of state, in whatever streams', async () => {
     const runner = await house.runner();
     for (let at = 0; at < 150; at += 1) await house.happen(`bell-${at % 7}`, [rung(`f${at}`)], FLOOD);
     runner.start();
@@ -127,7 +127,7 @@ describe('a reaction with many tenants', () => {
     expect(await house.rings()).toEqual({ '1 front': 300 });
   });
 
-  it('goes on after a crash in the middle of a backlog: nothing is forgotten, and nothing has another id', async () => {
+  it('continues after a crash in the middle of a backlog: nothing is lost, and ids stay the same', async () => {
     const hanging = gate();
     let isCrashed = false;
     const process = await house.another();
@@ -138,7 +138,7 @@ describe('a reaction with many tenants', () => {
     await house.happen('bell-other', [rung('somebody')], OTHER);
     crashing.start();
     await eventually('it hangs', () => of(FLOOD).length > 500 && of(OTHER).length === 1);
-    // Another process takes the lease as if this one were dead; what it still does comes too late.
+    // Another process takes the lease as if this one were dead; its later effects come too late.
     isCrashed = true;
     const next = await house.runner(undefined, { process: await house.another() });
     next.start();
@@ -153,7 +153,7 @@ describe('a reaction with many tenants', () => {
     expect((await house.mail()).length).toBe(2_001);
   });
 
-  it('is worked by one of two processes at a time, and the other goes on with the backlog where the first one stopped', async () => {
+  it('is processed by one of two processes at a time, and the other continues with the backlog where the first one stopped', async () => {
     const [one, two] = [await house.another(), await house.another()];
     const first = await house.runner(undefined, { process: one, alone: false });
     const second = await house.runner(undefined, { process: two, alone: false });
@@ -169,7 +169,7 @@ describe('a reaction with many tenants', () => {
     expect(await house.rings()).toEqual({ '1 front': 1_500, '2 front': 1 });
   });
 
-  it('goes on with a backlog and with parked streams in a new version of its state', async () => {
+  it('continues with a backlog and with parked streams in a new version of its state', async () => {
     const hanging = gate();
     let isCured = false;
     const fault = ({ input }: Asked) => {
@@ -187,7 +187,7 @@ describe('a reaction with many tenants', () => {
       process: await house.another(),
       reaction: { ...porter, version: 2 },
     });
-    // An event that came between the two versions is not forgotten either.
+    // An event between the two versions is not lost either.
     await house.happen('bell-third', [rung('third')], tenant(3));
     next.start();
     await house.worked();
@@ -198,7 +198,7 @@ describe('a reaction with many tenants', () => {
     expect([...new Set(of(FLOOD).map((input) => input.split(' ')[0]))]).toEqual(
       Array.from({ length: 300 }, (_, at) => `f${at}`),
     );
-    // What the process of the version before still asks for has the same ids.
+    // Effects of the previous version's process have the same ids.
     expect([new Set(of(OTHER)), new Set(of(tenant(3)))]).toEqual([new Set(['bad 1']), new Set(['third 1'])]);
     expect(new Set(house.asked.filter(({ tenantId }) => tenantId === tenant(3)).map(({ id }) => id)).size).toBe(1);
     expect((await house.mail()).length).toBe(302);
@@ -213,13 +213,13 @@ describe('a reaction with many tenants', () => {
     ]);
   });
 
-  it('misses and repeats nothing of tenants that are set aside and come back again and again', async () => {
+  it('misses and repeats nothing of tenants that are deferred again and again', async () => {
     const runner = await house.runner();
     runner.start();
     const tenants = [tenant(1), tenant(2), tenant(3)];
     let sent = 0;
     for (let round = 0; round < 60; round += 1) {
-      // Now more than a page may run, now less.
+      // Alternately more and less than a page may run.
       const burst = round % 3 === 0 ? 14 : 3;
       await Promise.all(
         tenants.map((one) =>
@@ -240,7 +240,7 @@ describe('a reaction with many tenants', () => {
     expect((await house.mail()).length).toBe(3 * sent);
   });
 
-  it('leaves no backlog behind once a tenant has caught up, and works it with the others again', async () => {
+  it('leaves no backlog once a tenant has caught up, and processes it with the others again', async () => {
     const runner = await house.runner();
     await flood(200);
     runner.start();
