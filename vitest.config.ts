@@ -42,7 +42,7 @@ export default defineConfig({
       // Files of one worker share their modules: loading them again for each took a quarter as long as the tests.
       {
         extends: true,
-        test: { name: 'house', include: ['test/**/*.test.ts'], exclude: [...APART, ...FAULTS], isolate: false },
+        test: { name: 'shared', include: ['test/**/*.test.ts'], exclude: [...APART, ...FAULTS], isolate: false },
       },
       { extends: true, test: { name: 'apart', include: APART } },
     ],

@@ -37,7 +37,7 @@ async function during(name: AttackName): Promise<Row[]> {
     const tally = await underAttack(name, tenants.hostile, async () => {
       attacked = await latencies(neighbour, TIMES);
     });
-    console.log(`       ${name} was answered ${tally}`);
+    console.log(`       responses to ${name}: ${tally}`);
     return doings.flatMap((doing) =>
       (['p50', 'p95'] as const).map((part) =>
         compare(

@@ -143,7 +143,7 @@ async function callsInTurns(sides: readonly Side[], calls: number): Promise<numb
       const started = performance.now();
       const answer = await fetch(`${url}/api/v1/admin/${path}`, { headers });
       await answer.arrayBuffer();
-      if (!answer.ok) throw new Error(`${path} was answered ${answer.status}`);
+      if (!answer.ok) throw new Error(`${path} responded with ${answer.status}`);
       took[side]!.push(performance.now() - started);
     }
   }

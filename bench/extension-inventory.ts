@@ -156,7 +156,7 @@ async function append({ services, tenantId }: BenchApp, stream: string, event: D
     claim: [],
     release: [],
   });
-  if (verdict.kind !== 'appended') throw new Error(`an event was answered ${verdict.kind}`);
+  if (verdict.kind !== 'appended') throw new Error(`the append of an event returned ${verdict.kind}`);
   return verdict.position;
 }
 
@@ -166,7 +166,7 @@ async function p95({ url, headers }: BenchApp, path: string): Promise<number> {
     const started = performance.now();
     const answer = await fetch(`${url}/api/v1/admin/extension-monitoring/${path}`, { headers });
     await answer.arrayBuffer();
-    if (!answer.ok) throw new Error(`${path} was answered ${answer.status}`);
+    if (!answer.ok) throw new Error(`${path} responded with ${answer.status}`);
     if (n >= WARM) took.push(performance.now() - started);
   }
   return took.toSorted((a, b) => a - b)[Math.floor(CALLS * 0.95)]!;

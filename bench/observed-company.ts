@@ -153,7 +153,7 @@ export class ObservedCompany {
       claim: [],
       release: [],
     });
-    if (verdict.kind !== 'appended') throw new Error(`a batch was answered ${verdict.kind}`);
+    if (verdict.kind !== 'appended') throw new Error(`the append of a batch returned ${verdict.kind}`);
     return verdict.position;
   }
 

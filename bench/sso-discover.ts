@@ -85,7 +85,7 @@ async function alternately({ url }: BenchApp, ...emails: [() => string, () => st
       body,
     });
     await answer.arrayBuffer();
-    if (!answer.ok) throw new Error(`discover answers ${answer.status}`);
+    if (!answer.ok) throw new Error(`discover responded with ${answer.status}`);
     return performance.now() - started;
   };
   for (let round = -WARM_UP; round < ROUNDS; round += 1) {

@@ -25,7 +25,7 @@ export async function measure(): Promise<Row[]> {
     perSecond(BATCHES * BATCH, () =>
       concurrently(BROWSERS, BATCHES, async (n) => {
         const { status } = await send(n % BROWSERS, batch());
-        if (status >= 300) throw new Error(`a batch was answered ${status}`);
+        if (status >= 300) throw new Error(`a batch was refused with status ${status}`);
       }),
     );
   const [taken, parsed] = await alternate(3, [

@@ -23,7 +23,7 @@ export function without(part: Part, file: string, source: string): string {
   for (const edit of part.edits ?? []) {
     if (path.join(ROOT, edit.file) !== file) continue;
     if (text.split(edit.text).length !== 2)
-      throw new Error(`"${edit.text}" does not stand exactly once in ${edit.file}`);
+      throw new Error(`"${edit.text}" does not occur exactly once in ${edit.file}`);
     text = text.replace(edit.text, () => edit.instead);
   }
   return text;

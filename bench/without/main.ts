@@ -88,7 +88,7 @@ function print(name: string, workload: Workload, ratios: readonly number[]): voi
  */
 export async function measureWithout([asked, ...only]: readonly string[]): Promise<void> {
   const wanted = Object.entries(parts).filter(([name]) => asked === 'all' || name === asked);
-  if (wanted.length === 0) throw new Error(`without what? ${Object.keys(parts).join(', ')}, or all`);
+  if (wanted.length === 0) throw new Error(`name a part to remove: ${Object.keys(parts).join(', ')}, or all`);
   const whole = await bundle(PROGRAM, undefined);
   const bundles = new Map<string, Bundle>();
   for (const [name, part] of wanted) bundles.set(name, await bundle(PROGRAM, part));

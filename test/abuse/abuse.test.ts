@@ -40,7 +40,7 @@ describe.each(Object.keys(attacks) as AttackName[])('while %s attacks', (name) =
         }
         await neighbour.extensionAlert().catch((error: Error) => failures.push(`extension watch: ${error.message}`));
       });
-      await annotate(`the attacker was answered ${tally}`);
+      await annotate(`responses to the attacker: ${tally}`);
       expect(failures).toEqual([]);
       expect(service.exit).toBeUndefined();
       // Degraded is correct if a stream of the hostile tenant was parked.

@@ -141,16 +141,16 @@ export async function startApp(over: Partial<Config> = {}, log?: Logger): Promis
 }
 
 /** The same helpers for an application that a test has composed itself. */
-export function appOf(house: Application, close: () => Promise<void> = () => house.stop()): TestApp {
-  const { services, config } = house;
-  const url = house.addresses.http;
+export function appOf(application: Application, close: () => Promise<void> = () => application.stop()): TestApp {
+  const { services, config } = application;
+  const url = application.addresses.http;
   const clientFor = (headers: Record<string, string>): Client => httpClient(url, headers);
   const app: TestApp = {
-    application: house,
+    application,
     services,
     config,
     url,
-    tlsUrl: house.addresses.tls,
+    tlsUrl: application.addresses.tls,
     anonymous: clientFor({}),
     as: (token, headers = {}) => clientFor({ authorization: `Bearer ${token}`, ...headers }),
     reauthenticated: async (token) => app.as(token, await proofFor(services, token)),
@@ -186,7 +186,8 @@ export function appOf(house: Application, close: () => Promise<void> = () => hou
       const token = await signIn(services, tenantId, adminId, role);
       return { adminId, token, client: await app.reauthenticated(token) };
     },
-    device: (certificatePem, privateKeyPem) => mutualTlsClient(house.addresses.tls, certificatePem, privateKeyPem),
+    device: (certificatePem, privateKeyPem) =>
+      mutualTlsClient(application.addresses.tls, certificatePem, privateKeyPem),
     settled: () => settle(services),
     close,
   };

@@ -127,7 +127,7 @@ async function visit(address: string, issuer: string): Promise<URL> {
     const location = answer.headers.get('location');
     if (!location)
       throw new Error(
-        `the provider answers ${answer.status} at ${next.pathname}: ${(await answer.text()).slice(0, 500)}`,
+        `the provider responded with ${answer.status} at ${next.pathname}: ${(await answer.text()).slice(0, 500)}`,
       );
     next = new URL(location, next);
   }

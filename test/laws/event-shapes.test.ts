@@ -71,10 +71,10 @@ describe('a schema of stored events', () => {
     ['a pattern', { ...base, note: z.string().max(20).regex(/x/).optional() }, true],
     ['another type', { ...base, list: z.array(z.string()).max(5) }, true],
     ['a bound on items', { ...base, list: z.array(z.int().max(3)).max(5) }, true],
-    ['null besides', { ...base, note: z.string().max(20).nullable().optional() }, false],
+    ['null as well', { ...base, note: z.string().max(20).nullable().optional() }, false],
     ['a new optional field', { ...base, more: z.string().optional() }, false],
     ['a new required field', { ...base, more: z.string() }, true],
-    ['another kind of object besides', undefined, false],
+    ['another kind of object as well', undefined, false],
   ])('is compared correctly: %s', (_what, fields, isNarrower) => {
     const former = shapeOf(z.object(base));
     const later = shapeOf(fields ? z.object(fields) : z.union([z.object(base), z.object({ other: z.string() })]));

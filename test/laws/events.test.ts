@@ -76,7 +76,7 @@ describe('events are contracts', () => {
   it.each([
     ['NUL', '\u0000', true],
     ['half of a surrogate pair', '\ud800', true],
-    ['NUL behind a backslash', '\\\u0000', true],
+    ['NUL after a backslash', '\\\u0000', true],
     ['a whole pair', '\ud83d\ude00', false],
     ['the spelling of NUL', '\\u0000', false],
     ['a newline', '\n', false],

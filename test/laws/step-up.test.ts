@@ -17,7 +17,7 @@ function expected(route: AnyRoute<never>): 'always' | 'where' | 'never' {
   const rule = STEP_UP_BY_PERMISSION[(route.access as { permission: Permission }).permission];
   if (rule === undefined)
     throw new Error(
-      `${named(route)}: say in test/laws/step-up.ts whether it needs a re-authentication token, and why not`,
+      `${named(route)}: state in test/laws/step-up.ts whether it needs a re-authentication token, or why not`,
     );
   return rule === ALWAYS ? 'always' : 'never';
 }

@@ -96,13 +96,13 @@ describe('a start with another AUDIT_HMAC_KEY', () => {
 
 describe('a chain that was continued under another key', () => {
   it('is reported as such, at the first entry with the other key', async () => {
-    const house = await openVaultHouse();
-    await aDay(house, 9);
-    await house.project();
+    const application = await openVaultHouse();
+    await aDay(application, 9);
+    await application.project();
     const other = new ChainKey(randomBytes(32));
     let previous: string | undefined;
     for (let n = 5; n <= 9; n += 1) {
-      const [row] = (await house.sql(
+      const [row] = (await application.sql(
         'select * from audit_log where tenant_id = $1 and sequence = $2 and position > 0',
         [ACME, n],
       )) as unknown as (AuditLogRow & { recorded_at: Date | string })[];
@@ -112,15 +112,15 @@ describe('a chain that was continued under another key', () => {
         previousHash: previous ?? row!.previous_hash!,
       };
       const hash = entryHash(other, entry);
-      await house.sql(
+      await application.sql(
         'update audit_log set previous_hash = $3, hash = $4 where tenant_id = $1 and sequence = $2 and position > 0',
         [ACME, n, entry.previousHash, hash],
       );
       previous = hash;
     }
-    await house.sql('update audit_log set hash = $2 where tenant_id = $1 and position = 0', [ACME, previous!]);
-    expect(await house.verify()).toMatchObject({ valid: false, firstInvalidSequence: 5, reason: 'other_key' });
-    await house.close();
+    await application.sql('update audit_log set hash = $2 where tenant_id = $1 and position = 0', [ACME, previous!]);
+    expect(await application.verify()).toMatchObject({ valid: false, firstInvalidSequence: 5, reason: 'other_key' });
+    await application.close();
   });
 });
 

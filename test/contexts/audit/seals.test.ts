@@ -92,11 +92,11 @@ describe('the seal file', () => {
 });
 
 describe('the sealer', async () => {
-  const house: VaultHouse = await openVaultHouse();
+  const application: VaultHouse = await openVaultHouse();
   const dataDir = mkdtempSync('/tmp/castellan-seals-');
   afterAll(async () => {
     rmSync(dataDir, { recursive: true, force: true });
-    await house.close();
+    await application.close();
   });
   const alarms: string[] = [];
   const log = pino(
@@ -108,22 +108,22 @@ describe('the sealer', async () => {
       },
     },
   );
-  const loader = new AggregateLoader(house.store, house.codec);
+  const loader = new AggregateLoader(application.store, application.codec);
   const executor = new Executor(
-    house.store,
-    house.codec,
+    application.store,
+    application.codec,
     loader,
     (value) => value,
     () => ({ ports: {}, compensate: async () => {} }),
   );
   const config = { dataDir };
-  const chainKey = new ChainKey(house.auditKey);
-  const projector = { livePositions: async () => new Map([['audit_log', await house.store.head()]]) };
+  const chainKey = new ChainKey(application.auditKey);
+  const projector = { livePositions: async () => new Map([['audit_log', await application.store.head()]]) };
   const services = {
-    store: house.store,
-    database: house.database,
-    families: house.families,
-    reads: tenantReads(house.database.reads).ordinary,
+    store: application.store,
+    database: application.database,
+    families: application.families,
+    reads: tenantReads(application.database.reads).ordinary,
     projector,
     loader,
     executor,
@@ -134,18 +134,18 @@ describe('the sealer', async () => {
     trust: new LogTrust(),
   } as unknown as ServiceContainer;
   const inLog = async (tenantId = ACME) =>
-    (await house.store.readStream(auditHeadStream(tenantId))).map(({ data }) => (data as SealedHead).sequence);
+    (await application.store.readStream(auditHeadStream(tenantId))).map(({ data }) => (data as SealedHead).sequence);
   const inFile = (tenantId = ACME) => new SealFile(dataDir).sealsOf(tenantId).map(({ sequence }) => sequence);
   const verdict = () => verifyTenant(services, ACME);
 
   it('seals changed chains, in the log and in the file, and none twice', async () => {
     const sealer = new HeadSealer(services);
-    await aDay(house, 4);
-    await house.project();
+    await aDay(application, 4);
+    await application.project();
     await sealer.sealAll();
     await sealer.sealAll();
-    await aDay(house, 3, 4);
-    await house.project();
+    await aDay(application, 3, 4);
+    await application.project();
     await sealer.stop();
     expect([await inLog(), inFile(), await inLog(OTHER), inFile(OTHER)]).toEqual([
       [4, 7],
@@ -157,8 +157,8 @@ describe('the sealer', async () => {
   });
 
   it('agrees with another one that seals concurrently', async () => {
-    await aDay(house, 2, 7);
-    await house.project();
+    await aDay(application, 2, 7);
+    await application.project();
     await Promise.all([new HeadSealer(services).sealAll(), new HeadSealer(services).sealAll()]);
     expect([await inLog(), [...new Set(inFile())]]).toEqual([
       [4, 7, 9],
@@ -174,10 +174,10 @@ describe('the sealer', async () => {
   });
 
   it('raises the alarm and seals nothing if table and log disagree', async () => {
-    const putBack = await house.snapshot('agreed');
-    await aDay(house, 2, 9);
-    await house.project();
-    await house.sql(`update audit_log set hash = repeat('0', 64) where tenant_id = $1 and position = 0`, [ACME]);
+    const putBack = await application.snapshot('agreed');
+    await aDay(application, 2, 9);
+    await application.project();
+    await application.sql(`update audit_log set hash = repeat('0', 64) where tenant_id = $1 and position = 0`, [ACME]);
     await new HeadSealer(services).sealAll();
     expect([alarms.splice(0), await inLog(), inFile()]).toEqual([
       ['log and audit table contradict each other'],
@@ -188,7 +188,9 @@ describe('the sealer', async () => {
   });
 
   it('raises the alarm if the log has lost a seal that the file has', async () => {
-    await house.sql(`delete from events where type = 'AuditHeadSealed' and tenant_id = $1 and revision = 2`, [ACME]);
+    await application.sql(`delete from events where type = 'AuditHeadSealed' and tenant_id = $1 and revision = 2`, [
+      ACME,
+    ]);
     await new HeadSealer(services).sealAll();
     expect(alarms.splice(0)).toEqual(['the log lacks a seal that the file has']);
     expect(await verdict()).toMatchObject({ valid: false, reason: 'seal_missing', firstInvalidSequence: 8 });
@@ -202,45 +204,45 @@ describe('the sealer', async () => {
 });
 
 describe('the sealed heads outside the databases', async () => {
-  const house = await openVaultHouse();
+  const application = await openVaultHouse();
   const dataDir = mkdtempSync('/tmp/castellan-seals-');
   const path = join(dataDir, 'audit-heads.jsonl');
   const lines: string[] = [];
   afterAll(async () => {
     rmSync(dataDir, { recursive: true, force: true });
-    await house.close();
+    await application.close();
   });
-  const loader = new AggregateLoader(house.store, house.codec);
+  const loader = new AggregateLoader(application.store, application.codec);
   const executor = new Executor(
-    house.store,
-    house.codec,
+    application.store,
+    application.codec,
     loader,
     (value) => value,
     () => ({ ports: {}, compensate: async () => {} }),
   );
   const services = {
-    store: house.store,
-    database: house.database,
-    families: house.families,
-    reads: tenantReads(house.database.reads).ordinary,
-    projector: { livePositions: async () => new Map([['audit_log', await house.store.head()]]) },
+    store: application.store,
+    database: application.database,
+    families: application.families,
+    reads: tenantReads(application.database.reads).ordinary,
+    projector: { livePositions: async () => new Map([['audit_log', await application.store.head()]]) },
     loader,
     executor,
     config: { dataDir },
-    chainKey: new ChainKey(house.auditKey),
+    chainKey: new ChainKey(application.auditKey),
     verifications: new SharedRuns(),
     log: pino({ level: 'info' }, { write: (line: string) => void lines.push(line) }),
     trust: new LogTrust(),
   } as unknown as ServiceContainer;
 
   it('are recorded in the log, which is evidence if database and data directory were rolled back together', async () => {
-    await aDay(house, 4);
-    await house.project();
+    await aDay(application, 4);
+    await application.project();
     await new HeadSealer(services).sealAll();
-    const putBack = await house.snapshot('rolled_back');
+    const putBack = await application.snapshot('rolled_back');
     const file = readFileSync(path);
-    await aDay(house, 3, 4);
-    await house.project();
+    await aDay(application, 3, 4);
+    await application.project();
     await new HeadSealer(services).sealAll();
     const told = lines
       .map((line) => JSON.parse(line) as FiledSeal & { msg: string })
@@ -275,25 +277,29 @@ describe('the sealed heads outside the databases', async () => {
 });
 
 describe('a read model that lags', async () => {
-  const house = await openVaultHouse();
-  afterAll(() => house.close());
+  const application = await openVaultHouse();
+  afterAll(() => application.close());
 
   it('is verified as far as it has come, and no further', async () => {
-    await aDay(house, 6);
-    await house.project();
-    const projected = await house.store.head();
-    house.evidence.projectedTo = (position) => Promise.resolve(position < projected ? position : projected);
-    await aDay(house, 3, 6);
-    await expect(house.verify()).rejects.toThrow('the audit log is behind');
-    await house.sql('delete from audit_log where tenant_id = $1 and sequence = 2 and position > 0', [ACME]);
-    expect(await house.verify()).toMatchObject({ valid: false, reason: 'entry_missing', firstInvalidSequence: 2 });
+    await aDay(application, 6);
+    await application.project();
+    const projected = await application.store.head();
+    application.evidence.projectedTo = (position) => Promise.resolve(position < projected ? position : projected);
+    await aDay(application, 3, 6);
+    await expect(application.verify()).rejects.toThrow('the audit log is behind');
+    await application.sql('delete from audit_log where tenant_id = $1 and sequence = 2 and position > 0', [ACME]);
+    expect(await application.verify()).toMatchObject({
+      valid: false,
+      reason: 'entry_missing',
+      firstInvalidSequence: 2,
+    });
   });
 
   it('does not lag because of events outside the chain', async () => {
-    await house.project();
-    const projected = await house.store.head();
-    house.evidence.projectedTo = (position) => Promise.resolve(position < projected ? position : projected);
-    await house.happen(`sensor-${ACME}.s`, [{ type: 'DoorSeen', data: { door: 'd' } }], ACME);
-    expect(await house.verify()).toMatchObject({ valid: true, entriesChecked: 9 });
+    await application.project();
+    const projected = await application.store.head();
+    application.evidence.projectedTo = (position) => Promise.resolve(position < projected ? position : projected);
+    await application.happen(`sensor-${ACME}.s`, [{ type: 'DoorSeen', data: { door: 'd' } }], ACME);
+    expect(await application.verify()).toMatchObject({ valid: true, entriesChecked: 9 });
   });
 });

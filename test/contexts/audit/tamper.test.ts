@@ -8,28 +8,28 @@ import { aDay, ACME, openVaultHouse, OTHER, type VaultHouse } from './audited-va
 /** Entries 1 to 12, seals of 5, 9 and 12; `ENTRIES[n - 1]` is entry n. */
 const COUNT = 12;
 const SEALS = [5, 9, 12];
-let house: VaultHouse;
+let application: VaultHouse;
 let entries: readonly ReplayedEntry[];
 let putBack: () => Promise<void>;
 const at = (n: number) => String(entries[n - 1]!.position);
-const sql = (text: string, values: unknown[] = []) => house.sql(text, values);
+const sql = (text: string, values: unknown[] = []) => application.sql(text, values);
 
 beforeAll(async () => {
-  house = await openVaultHouse();
+  application = await openVaultHouse();
   let done = 0;
   for (const sealed of SEALS) {
-    await aDay(house, sealed - done, done);
-    await house.seal(ACME);
+    await aDay(application, sealed - done, done);
+    await application.seal(ACME);
     done = sealed;
   }
-  await aDay(house, 0, done);
-  await house.happen(`sensor-${ACME}.s`, [{ type: 'DoorSeen', data: { door: 'd' } }], ACME);
-  await house.happen(`door-${OTHER}.d`, [{ type: 'KeyCut', data: { keyId: 'last', notes: [] } }], OTHER);
-  await house.project();
-  entries = await house.chainOf(ACME);
-  putBack = await house.snapshot('untouched');
+  await aDay(application, 0, done);
+  await application.happen(`sensor-${ACME}.s`, [{ type: 'DoorSeen', data: { door: 'd' } }], ACME);
+  await application.happen(`door-${OTHER}.d`, [{ type: 'KeyCut', data: { keyId: 'last', notes: [] } }], OTHER);
+  await application.project();
+  entries = await application.chainOf(ACME);
+  putBack = await application.snapshot('untouched');
 });
-afterAll(() => house?.close());
+afterAll(() => application?.close());
 
 const entry = fc.integer({ min: 1, max: COUNT });
 const two = fc
@@ -51,9 +51,9 @@ async function isNamed({ how, n, reason, run }: Tampering, tenantId = ACME): Pro
     // In several pages, and in segments (followed by one page), so that tampering also crosses a boundary.
     for (const [walked, options] of Object.entries({
       'in pages': { pageSize: 5 },
-      'in stretches': { verification: house.walkHere(3) },
+      'in stretches': { verification: application.walkHere(3) },
     })) {
-      const { verifiedAt: _, ...verdict } = await house.verify(tenantId, options);
+      const { verifiedAt: _, ...verdict } = await application.verify(tenantId, options);
       expect({
         how,
         walked,
@@ -98,15 +98,15 @@ const changedRow: Record<string, string> = {
 
 describe('tampering with the audit table', () => {
   it('is not reported without any', async () => {
-    for (const verification of [undefined, house.walkHere(3), house.walkHere(5)]) {
-      expect(await house.verify(ACME, { verification })).toMatchObject({
+    for (const verification of [undefined, application.walkHere(3), application.walkHere(5)]) {
+      expect(await application.verify(ACME, { verification })).toMatchObject({
         valid: true,
         entriesChecked: COUNT,
         firstInvalidSequence: null,
         reason: null,
       });
     }
-    expect(await house.verify(OTHER)).toMatchObject({ valid: true });
+    expect(await application.verify(OTHER)).toMatchObject({ valid: true });
   });
 
   it.each(Object.entries(changedRow))('is found when %s of an entry is changed', async (column, value) => {
@@ -264,7 +264,7 @@ describe('tampering with the audit table', () => {
     const give = () =>
       sql('update audit_log set tenant_id = $2 where tenant_id = $1 and position = $3', [ACME, OTHER, at(7)]);
     await isNamed({ how: 'give away', n: 7, reason: 'entry_missing', run: give });
-    const before = (await house.chainOf(OTHER)).filter(({ position }) => position < entries[6]!.position).length;
+    const before = (await application.chainOf(OTHER)).filter(({ position }) => position < entries[6]!.position).length;
     await isNamed({ how: 'take in', n: before + 1, reason: 'entry_added', run: give }, OTHER);
   });
 
@@ -327,7 +327,7 @@ describe('tampering with the event log', () => {
   it('is not reported when the same data is only encoded differently', async () => {
     await sql(`update events set data = jsonb_pretty(data::jsonb)::json where tenant_id = $1`, [ACME]);
     try {
-      expect(await house.verify()).toMatchObject({ valid: true, entriesChecked: COUNT });
+      expect(await application.verify()).toMatchObject({ valid: true, entriesChecked: COUNT });
     } finally {
       await putBack();
     }
@@ -422,7 +422,7 @@ describe('tampering with the event log', () => {
   it('is found in both chains when an event is moved to another tenant', async () => {
     const give = () => sql('update events set tenant_id = $2 where position = $1', [at(7), OTHER]);
     await isNamed({ how: 'give away', n: 7, reason: 'event_missing', run: give });
-    const before = (await house.chainOf(OTHER)).filter(({ position }) => position < entries[6]!.position).length;
+    const before = (await application.chainOf(OTHER)).filter(({ position }) => position < entries[6]!.position).length;
     await isNamed({ how: 'take in', n: before + 1, reason: 'event_added', run: give }, OTHER);
   });
 });
@@ -454,7 +454,7 @@ describe('tampering with both log and table', () => {
             if (change === 'drop') await sql('delete from events where position = $1', [at(n)]);
             if (change === 'swap') await swap('events', '', at(Math.min(n, COUNT - 1)), at(COUNT));
             if (seals === 'taken out') await onlyTheFile();
-            await house.project();
+            await application.project();
           },
         })),
       40,
@@ -471,7 +471,7 @@ describe('tampering with both log and table', () => {
             `delete from events where position >= $1 ${seals === 'kept' ? `and type <> 'AuditHeadSealed'` : ''}`,
             [at(n)],
           );
-          await house.project();
+          await application.project();
         },
       })),
       20,
@@ -479,32 +479,32 @@ describe('tampering with both log and table', () => {
 
   it('is not found where nothing has been sealed since: a seal is evidence only of what it covers', async () => {
     try {
-      house.filed.length = 0;
+      application.filed.length = 0;
       await sql(`delete from events where position >= $1`, [at(10)]);
-      await house.project();
-      expect(await house.verify()).toMatchObject({ valid: true, entriesChecked: 9 });
+      await application.project();
+      expect(await application.verify()).toMatchObject({ valid: true, entriesChecked: 9 });
     } finally {
       await putBack();
     }
   });
 
   it("is found when yesterday's state is restored, also after new events", async () => {
-    const yesterday = await house.snapshot('yesterday');
-    await aDay(house, 6, 30);
-    await house.project();
-    await house.seal(ACME);
-    const filed = [...house.filed];
+    const yesterday = await application.snapshot('yesterday');
+    await aDay(application, 6, 30);
+    await application.project();
+    await application.seal(ACME);
+    const filed = [...application.filed];
     await yesterday();
-    house.filed.splice(0, house.filed.length, ...filed);
+    application.filed.splice(0, application.filed.length, ...filed);
     try {
-      expect(await house.verify()).toMatchObject({
+      expect(await application.verify()).toMatchObject({
         valid: false,
         reason: 'log_truncated',
         firstInvalidSequence: COUNT + 1,
       });
-      await aDay(house, 9, 50);
-      await house.project();
-      expect(await house.verify()).toMatchObject({
+      await aDay(application, 9, 50);
+      await application.project();
+      expect(await application.verify()).toMatchObject({
         valid: false,
         reason: 'head_mismatch',
         firstInvalidSequence: COUNT + 1,
@@ -559,23 +559,23 @@ describe('tampering with seals', () => {
       how: 'file',
       n: SEALS[0]! + 1,
       reason: 'seal_changed',
-      run: () => Promise.resolve(house.filed.splice(1, 1, { ...house.filed[1]!, hash: '0'.repeat(64) })),
+      run: () => Promise.resolve(application.filed.splice(1, 1, { ...application.filed[1]!, hash: '0'.repeat(64) })),
     }));
 });
 
 describe('legitimate changes', () => {
   it('include a rebuild, which produces the same bytes', async () => {
-    const before = await house.rowsOf('audit_log');
-    await house.project();
-    expect(await house.rowsOf('audit_log')).toEqual(before);
+    const before = await application.rowsOf('audit_log');
+    await application.project();
+    expect(await application.rowsOf('audit_log')).toEqual(before);
   });
 
   it('include the erasure of a person, which does not change the chain', async () => {
-    const before = await house.rowsOf('audit_log');
-    await house.keys.destroy(ACME, 'cccccccc-0000-4000-8000-000000000001');
-    await house.project();
-    expect(await house.rowsOf('audit_log')).toEqual(before);
-    expect(await house.verify()).toMatchObject({ valid: true, entriesChecked: COUNT });
+    const before = await application.rowsOf('audit_log');
+    await application.keys.destroy(ACME, 'cccccccc-0000-4000-8000-000000000001');
+    await application.project();
+    expect(await application.rowsOf('audit_log')).toEqual(before);
+    expect(await application.verify()).toMatchObject({ valid: true, entriesChecked: COUNT });
   });
 });
 

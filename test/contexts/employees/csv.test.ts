@@ -30,7 +30,7 @@ describe('a CSV file', () => {
 
   it.each([
     ['a quotation mark within a cell', 'a\nb"c\nd'],
-    ['something behind a closing one', 'a\n"b"c\nd'],
+    ['text after a closing one', 'a\n"b"c\nd'],
     ['one that is never closed', 'a\n"b\nd'],
   ])('reports a row with %s, and continues after it', (_what, text) => {
     expect(read(text)).toEqual([

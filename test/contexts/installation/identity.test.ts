@@ -72,18 +72,18 @@ describe('a new installation', () => {
     const node = await newNode();
     const here = site({ eventStoreUrl: node.connectionString });
     const database = await here.newDatabase();
-    const houses = await Promise.all([1, 2, 3, 4].map(() => here.start(database)));
-    expect(await inLog(houses[0]!)).toHaveLength(1);
-    for (const { services } of houses)
+    const processes = await Promise.all([1, 2, 3, 4].map(() => here.start(database)));
+    expect(await inLog(processes[0]!)).toHaveLength(1);
+    for (const { services } of processes)
       await eventually('every process trusts the log', async () => services.trust.holds);
   });
 
   it('never replaces its digest keys', async () => {
     const here = site();
     const database = await here.newDatabase();
-    const house = await here.start(database);
-    await house.services.database.owner.query(`delete from kept_keys where purpose = 'account'`);
-    await house.close();
+    const app = await here.start(database);
+    await app.services.database.owner.query(`delete from kept_keys where purpose = 'account'`);
+    await app.close();
     await expect(here.start(database)).rejects.toThrow(KeysMissing);
     await expect(here.start(database)).rejects.toThrow(/keys are missing.*account/);
   });

@@ -129,13 +129,13 @@ describe('a provider with false claims', () => {
   );
 
   it.each([
-    ['says that it is not', { email_verified: false }],
+    ['says that it is not verified', { email_verified: false }],
     ['does not say', { email_verified: undefined }],
-    ['says so in words', { email_verified: 'true' }],
+    ['says so as text', { email_verified: 'true' }],
     ['names none', { email: undefined }],
-    ['names what is none', { email: 'ann' }],
+    ['names an invalid one', { email: 'ann' }],
     ['names several', { email: ['ann@acme.example', 'owner@acme.example'] }],
-  ])('does not confirm an e-mail of which it %s', async (_what, claims) => {
+  ])('does not confirm an e-mail if it %s', async (_what, claims) => {
     expect((await attempt({ claims })).answer.body).toEqual({ error: 'single sign-on failed: email_not_verified' });
     expect((await lastRefusal()).reason).toBe('email_not_verified');
   });
@@ -148,7 +148,7 @@ describe('a provider with false claims', () => {
       null,
     ],
     ['is broken', { token: { status: 500, body: 'oops' } }, 'unreachable'],
-    ['answers with a page', { token: { status: 200, body: '<html>' } }, 'oauth_parse_error'],
+    ['responds with a page', { token: { status: 200, body: '<html>' } }, 'oauth_parse_error'],
   ])('that %s gives no session', async (_what, wrong, detail) => {
     const { answer } = await attempt(wrong);
     expect(answer.status).toBe(401);

@@ -134,7 +134,7 @@ describe('the admission of a telemetry batch', () => {
 
   it.each([
     ['an id that is no UUID', { eventId: 'one' }, 'bad eventId'],
-    ['a kind that nobody knows', { kind: 'keystrokes' }, 'bad kind'],
+    ['an unknown kind', { kind: 'keystrokes' }, 'bad kind'],
     ['a time that is none', { occurredAt: 'yesterday' }, 'bad occurredAt'],
     ['a domain that is none', { domain: 'shop example' }, 'bad domain'],
     ['an address that is none', { url: 'shop.example/login' }, 'bad url'],
@@ -147,7 +147,7 @@ describe('the admission of a telemetry batch', () => {
       'validation failed: data.passwordHash: must not be sent',
     ],
     [
-      'an action that nobody knows',
+      'an unknown action',
       { data: { username: 'kim', passwordHash: hashOf('one'), isBreached: false, action: 'ignore' } },
       'bad data.action',
     ],
@@ -157,7 +157,7 @@ describe('the admission of a telemetry batch', () => {
       'validation failed: occurredAt: must not be more than 24 hours ahead',
     ],
     [
-      'a time before what is kept',
+      'a time before retention',
       { occurredAt: after(-89 * 24 - 0.01) },
       'validation failed: occurredAt: is older than telemetry is kept',
     ],

@@ -114,12 +114,12 @@ describe('a failure of the database', () => {
     '25006',
     'ECONNREFUSED',
     'ECONNRESET',
-  ])("such as %s is not the client's fault", (code) => {
+  ])('with code %s counts as an outage', (code) => {
     expect(isDatabaseUnavailable(withCode(code))).toBe(true);
     expect(isDatabaseUnavailable(new Error('could not be read', { cause: withCode(code) }))).toBe(true);
   });
 
-  it.each(['23505', '42703', '22001', '0A000', 'XX000'])("such as %s is the client's fault", (code) => {
+  it.each(['23505', '42703', '22001', '0A000', 'XX000'])('with code %s does not count as an outage', (code) => {
     expect(isDatabaseUnavailable(withCode(code))).toBe(false);
   });
 });

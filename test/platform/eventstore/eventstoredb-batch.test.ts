@@ -77,7 +77,7 @@ describe('EventStoreDB adapter: the batch call', () => {
         { name: 'AppendRefused', message: expect.stringContaining('2000 bytes') },
       ],
       [
-        'the size of an event, as servers from 25.1 on say it',
+        'the size of an event, as servers from 25.1 on report it',
         status('MaximumAppendEventSizeExceeded', new shared.Empty()),
         { name: 'AppendRefused' },
       ],
@@ -180,7 +180,7 @@ describe('EventStoreDB adapter: the batch call', () => {
   });
 
   it.each<[string, Fault]>([
-    ['stays without an answer', 'silence'],
+    ['gets no response', 'silence'],
     ['fails while a node starts', callError(grpc.status.UNKNOWN, 'not yet')],
   ])('does not wait longer than for any other call for a list that %s', async (_, fault) => {
     const node = await startNode();

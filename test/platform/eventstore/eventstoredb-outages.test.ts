@@ -32,7 +32,7 @@ describe('EventStoreDB adapter: outages', () => {
     await mustAppend(store, newAppend(newTenant()));
     let revive: (fault?: undefined) => void = () => undefined;
     const dead = new Promise<undefined>((resolve) => (revive = resolve));
-    // Held at the door: some calls are lost with the server, and are carried out all the same a while later.
+    // Delayed by the stand-in: some calls are lost with the server, and executed all the same a while later.
     node.faults = (method) => (method === 'append' ? dead : undefined);
     const appends = Array.from({ length: 8 }, () => newAppend(newTenant(), { events: newEvents(2) }));
     const verdicts = Promise.all(appends.map((append) => store.append(append)));

@@ -38,10 +38,10 @@ describe('parsing a certificate', () => {
   });
 
   it.each([
-    ['a fourth part behind the signature', rebuilt([tbs, algorithm, signature, unsignedInteger(Buffer.of(1))])],
+    ['a fourth part after the signature', rebuilt([tbs, algorithm, signature, unsignedInteger(Buffer.of(1))])],
     ['no signature', rebuilt([tbs, algorithm])],
     ['an algorithm outside that is not the one inside', rebuilt([tbs, sequence(), signature])],
-    ['a field behind the extensions', withInner([...inner, unsignedInteger(Buffer.of(1))])],
+    ['a field after the extensions', withInner([...inner, unsignedInteger(Buffer.of(1))])],
     ['two sets of extensions', withInner([...inner, ...inner.slice(-1)])],
     ['no version, which means the first', withInner(inner.slice(1))],
     ['the second version', withInner([explicit(0, unsignedInteger(Buffer.of(1))), ...inner.slice(1)])],

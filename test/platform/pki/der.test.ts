@@ -93,7 +93,7 @@ describe('reading DER', () => {
     ['a long length for a short value', '3081 01 05'],
     ['a long length with a leading zero', `308200 81 ${'00'.repeat(0x81)}`],
     ['a length of more than three octets', '3084 00000001 05'],
-    ['octets behind the end', '3000 00'],
+    ['octets after the end', '3000 00'],
     ['a tag of several octets', '3f81 01 00'],
     ['another tag than the one asked for', '3100'],
   ])('rejects %s', (_what, octets) => {

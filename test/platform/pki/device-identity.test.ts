@@ -151,7 +151,7 @@ describe('an invalid device certificate', () => {
       { extensions: [constraints, usage, purpose, subjectAltName(dnsName(deviceUri(tenantId, deviceId)))] },
     ],
     [
-      'a URI with something behind it',
+      'a URI with trailing text',
       { extensions: [constraints, usage, purpose, subjectAltName(uriName(`${deviceUri(tenantId, deviceId)}/x`))] },
     ],
     [
@@ -215,7 +215,7 @@ describe('an invalid device certificate', () => {
     ['a key', device.privateKeyPem],
     ['PEM with a stray character', device.certificatePem.replace('MII', 'M-II')],
     ['no octets', new Uint8Array()],
-    ['octets behind the certificate', Buffer.concat([firstCertificate(device.certificatePem), Buffer.of(0)])],
+    ['octets after the certificate', Buffer.concat([firstCertificate(device.certificatePem), Buffer.of(0)])],
     ['more than anyone has to present', `${device.certificatePem}${'\n'.repeat(16 * 1024)}`],
   ])('may be %s', (_what, presented) => {
     expect(readDeviceClaims(presented)).toBeUndefined();

@@ -88,7 +88,7 @@ describe('an uploaded authority is rejected', () => {
     ['an empty certificate', '', privateKeyPem, certificateRefused('must be a PEM certificate')],
     ['PEM of something else', privateKeyPem, privateKeyPem, certificateRefused('must be a PEM certificate')],
     [
-      'PEM with spoilt Base64',
+      'PEM with corrupted Base64',
       certificatePem.replace('MII', 'M*I'),
       privateKeyPem,
       certificateRefused('must be a PEM certificate'),

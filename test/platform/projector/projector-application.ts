@@ -199,7 +199,7 @@ export async function eventually(
 ): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   while (!(await check())) {
-    if (Date.now() > deadline) throw new Error(`never came: ${what}`);
+    if (Date.now() > deadline) throw new Error(`never happened: ${what}`);
     await sleep(15);
   }
 }

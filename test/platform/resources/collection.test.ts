@@ -239,9 +239,9 @@ describe('the types of a declaration', () => {
     expectTypeOf<View['tokenConfigured']>().toEqualTypeOf<boolean>();
     expectTypeOf<View['uses']>().toEqualTypeOf<number>();
     expectTypeOf<View['labels']>().toEqualTypeOf<string[]>();
-    // @ts-expect-error an answer has no secret
+    // @ts-expect-error a response has no secret
     expectTypeOf<View['token']>().toBeAny();
-    // @ts-expect-error nobody writes what the house makes
+    // @ts-expect-error generated fields are read-only
     expectTypeOf<RecordDraft<typeof gadgets.declared.fields>['serial']>().toBeAny();
     expect(Object.keys(gadgetUse.definitions)).toEqual(['GadgetUsed']);
   });

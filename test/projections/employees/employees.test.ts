@@ -70,7 +70,7 @@ describe('the employees table', () => {
   it.each([
     ['pending until a device enrolls', [person()], 'pending'],
     ['active from then on', [person(), enrolled], 'active'],
-    ['inactive while somebody says so', [person(), enrolled, updated({ isActive: false })], 'inactive'],
+    ['inactive while set so', [person(), enrolled, updated({ isActive: false })], 'inactive'],
     ['active again', [person(), enrolled, updated({ isActive: false }), updated({ isActive: true })], 'active'],
     ['inactive also when a device enrolls later', [person({ isActive: false }), enrolled], 'inactive'],
     ['pending as a placeholder, though it comes of a device', [enrolled, person({ isPlaceholder: true })], 'pending'],

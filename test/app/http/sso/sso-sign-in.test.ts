@@ -180,7 +180,7 @@ describe('a single sign-on over OpenID Connect', () => {
   });
 
   it.each([
-    ['says the e-mail at its userinfo endpoint', { quietIdToken: true }],
+    ['returns the e-mail from its userinfo endpoint', { quietIdToken: true }],
     ['takes the secret in the form', { authentication: 'client_secret_post' }],
     ['knows no secret', { authentication: 'none' }],
   ] as const satisfies readonly (readonly [string, Partial<OpenIdProviderOptions>])[])(
