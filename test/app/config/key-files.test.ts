@@ -60,7 +60,7 @@ describe('the master key of the embedded default', () => {
     expect(replace).toThrow(/no master key/);
   });
 
-  it('from the environment comes with its predecessor from there too', () => {
+  it('is read from the environment together with its predecessor', () => {
     const [now, before] = ['ab'.repeat(32), 'cd'.repeat(32)];
     const config = readConfig({ ...env, MASTER_KEY: now, OTHER_MASTER_KEY: before });
     expect([config.masterKey.toString('hex'), config.otherMasterKey?.toString('hex')]).toEqual([now, before]);

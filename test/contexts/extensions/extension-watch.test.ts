@@ -131,7 +131,7 @@ const clearedEvent = (...extensionIds: string[]) => ({
 
 describe('evaluating extensions', () => {
   const [a, b] = [found('a'), found('b')];
-  it('reports an unlisted extension once per installation', () => {
+  it('reports an unlisted extension once while it stays installed', () => {
     given()
       .when(judgeExtensions, input([a, b]), { ...wanted, listed: new Set(['b']) })
       .then(foundEvent(a));

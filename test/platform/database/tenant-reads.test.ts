@@ -90,7 +90,7 @@ describe('look-ups of one tick', () => {
     }
   });
 
-  it('and longer reads beside them keep to their tenant on every connection', async () => {
+  it('and longer reads alongside them keep to their tenant on every connection', async () => {
     const rows = (of: TenantReads) =>
       of.rows<{ tenant_id: string }>('select tenant_id from pages where $1::uuid is not null');
     for (let round = 0; round < 10; round += 1) {

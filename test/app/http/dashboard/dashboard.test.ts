@@ -181,7 +181,7 @@ describe('the dashboard', () => {
     for (const path of bad) expect([path, (await acme.admin.get(`${DASHBOARD}/${path}`)).status]).toEqual([path, 400]);
   });
 
-  it('shows which devices have received the policies', async () => {
+  it('counts the devices that have received the policies', async () => {
     const rule = { domainMatch: { type: 'exact', value: 'a.test' }, condition: 'any', action: 'warn' };
     const create = async (name: string) =>
       (await acme.admin.post('/api/v1/admin/policies', { name, rules: [rule] })).body.id as string;

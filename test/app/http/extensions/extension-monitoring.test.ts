@@ -226,7 +226,7 @@ describe('extension monitoring', () => {
       expect(await isListed('blocker')).toBe(false);
     });
 
-    it('lets analysts and others allow an extension by its identifier, once', async () => {
+    it('lets analysts allow an extension by its identifier only, once', async () => {
       const { client: analyst } = await app.adminWithRole(acme, 'analyst');
       const added = await analyst.post(`${BASE}/whitelist/quick-add`, { extensionId: 'blocker', reason: 'reviewed' });
       expect([added.status, added.body]).toMatchObject([
@@ -462,7 +462,7 @@ describe('extension monitoring', () => {
   });
 
   describe('alerts', () => {
-    it('are raised once per installation for extensions that are on no whitelist, if this is enabled', async () => {
+    it('are raised for extensions on no whitelist, once while they stay installed, if this is enabled', async () => {
       const tenant = await app.newTenant();
       const device = await browserOf(tenant);
       await send(device, inventory(-60, installed('notes')));

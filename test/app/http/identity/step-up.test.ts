@@ -72,7 +72,7 @@ describe('a stolen access token of a super admin', () => {
     expect(await events()).toBe(before);
   });
 
-  it('is not sufficient to erase an employee, but to delete one', async () => {
+  it('is not sufficient to erase an employee, but is to delete one', async () => {
     const tenant = await app.newTenant();
     const thief = app.as(tenant.token);
     const users = '/api/v1/admin/users';
@@ -85,7 +85,7 @@ describe('a stolen access token of a super admin', () => {
     expect((await tenant.admin.delete(`${users}/${id}?erase=true`)).status).toBe(204);
   });
 
-  it("is not sufficient to give an employee another person's e-mail, but to change the rest of the record", async () => {
+  it("is not sufficient to give an employee another person's e-mail, but is for the rest of the record", async () => {
     const tenant = await app.newTenant();
     const thief = app.as(tenant.token);
     const users = '/api/v1/admin/users';
