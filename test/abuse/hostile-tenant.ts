@@ -14,7 +14,7 @@ const ENROLLED_AT_ONCE = 8;
 /** The most that the callback accepts. */
 const GARBAGE_BYTES = 40 * 1024;
 
-/** A whole tenant with many addresses: floods of sign-ins, imports, signature packs, single sign-on with garbage, enrollments. */
+/** A whole tenant with many addresses: floods of sign-ins, imports, signature packs, enrollments and invalid SSO. */
 export const hostileTenant: Attack = {
   /** It has an identity provider, so that its responses match requests and must be parsed. */
   async prepare({ url, headers, password }: Party): Promise<void> {

@@ -37,7 +37,7 @@ const keys = { MASTER_KEY: randomBytes(32).toString('hex'), AUDIT_HMAC_KEY: rand
 
 let databases = 0;
 
-/** The service as operators run it in several processes: PostgreSQL behind a proxy, Redis, one tenant, and browsers that report. */
+/** The service in several processes: PostgreSQL behind a proxy, Redis, one tenant, and browsers that report. */
 export class Installation {
   /** The primary: another one after a failover. */
   cluster: PostgresCluster;
