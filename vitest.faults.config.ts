@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** `npm run test:faults`: real servers are broken under real processes of the service. Longer with `ROUNDS=`. */
+/** `npm run test:faults`: breaks real servers under real processes of the service. Longer with `ROUNDS=`. */
 export default defineConfig({
   test: {
     include: ['test/faults/**/*.test.ts', 'test/abuse/**/*.test.ts'],
@@ -8,7 +8,7 @@ export default defineConfig({
     maxWorkers: 1,
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // Names every test, so that what was skipped, and why, can be seen.
+    // Lists every test, so that skipped ones, and the reasons, are visible.
     reporters: ['verbose'],
   },
 });

@@ -7,7 +7,7 @@ import { compare, type Row } from './measure.ts';
 /** With the warm-up fewer than the alerts of one type that a browser may raise at once. */
 const TIMES = 60;
 const WARM_UP = 10;
-/** Whoever is starved altogether is measured no longer than this. */
+/** A starved tenant is not measured longer than this. */
 const LONGEST_MS = 90_000;
 const PAUSE_MS = 50;
 
@@ -17,9 +17,9 @@ interface Latencies {
 }
 
 /**
- * What a tenant waits for while another one's device, analyst or whole tenant does what it can, against the same before the attack. Service,
- * attacker and tenant are processes of their own. A request that fails counts with the time that was waited for it: that all succeed is tested
- * elsewhere.
+ * A tenant's latencies while another one's device, analyst or whole tenant attacks, against those before the attack.
+ * Service, attacker and tenant are separate processes. A failed request counts with its waiting time: another test
+ * checks that all succeed.
  */
 export async function measure(): Promise<Row[]> {
   const rows: Row[] = [];
@@ -37,7 +37,7 @@ async function during(name: AttackName): Promise<Row[]> {
     const tally = await underAttack(name, tenants.hostile, async () => {
       attacked = await latencies(neighbour, TIMES);
     });
-    console.log(`       ${name} was answered ${tally}`);
+    console.log(`       responses to ${name}: ${tally}`);
     return doings.flatMap((doing) =>
       (['p50', 'p95'] as const).map((part) =>
         compare(

@@ -67,12 +67,12 @@ export function alertLife(alertId: string): NewEvent[] {
 export interface AlertHistory {
   readonly database: Database;
   readonly config: pg.ClientConfig;
-  /** What read models are built with. */
+  /** The dependencies of read models. */
   readonly parts: { readonly store: EventStore; readonly codec: EventCodec; readonly pool: pg.Pool };
   stop(): Promise<void>;
 }
 
-/** A log of so many events of one tenant's alerts, on a server of its own. */
+/** A log of this many events of one tenant's alerts, on a separate server. */
 export async function openAlertHistory(events: number): Promise<AlertHistory> {
   const server = await startBenchServer();
   const { database, config, drop } = await server.database();
@@ -105,7 +105,7 @@ export async function openAlertHistory(events: number): Promise<AlertHistory> {
   };
 }
 
-/** The chain of that history, projected, and all that is needed to verify it. */
+/** The chain of that history, projected, and everything needed to verify it. */
 export async function openEvidence({ database, config, parts }: AlertHistory): Promise<Evidence> {
   const model = auditLog(AUDIT_KEY, families);
   const table = `audit_log_v${model.version}`;

@@ -8,11 +8,14 @@ import { ObservedCompany } from './observed-company.ts';
 
 const LITTLE = 10_000;
 const MUCH = 1_000_000;
-/** What cannot be reported and folded in this time is left out, and said. */
+/** Observations that cannot be reported and folded in this time are left out, and the output says so. */
 const LOADING_MS = 240_000;
-/** A p95 is that of one round, and what is quoted the median of the rounds: one collection of garbage or one checkpoint of the database makes no figure. */
+/**
+ * A p95 is that of one round, and the result is the median of the rounds: one garbage collection or one checkpoint of
+ * the database has no effect.
+ */
 const ROUNDS = 5;
-/** Of a round: so many at least, and as many as take this long. */
+/** Per round: at least this many, and as many as take this long. */
 const CALLS = 40;
 const ROUND_MS = 400;
 const WARM = 20;
@@ -20,9 +23,9 @@ const WARM = 20;
 const telemetryModels = readModels.filter(({ lane }) => lane === 'telemetry').map(({ name }) => name);
 
 /**
- * What analysts look at: every dashboard and list route of a tenant with ten thousand observations and of one with a million of
- * as many people, hosts and days, asked in turns; and how fast observations get from the log into all tables, against copying the
- * event viewer's rows alone into a table with the same indexes.
+ * An analyst's view: every dashboard and list route of a tenant with ten thousand observations and of one with a
+ * million of as many people, hosts and days, called in turns; and the rate of observations from the log into all
+ * tables, compared with copying the event viewer's rows alone into a table with the same indexes.
  */
 export const measure = (): Promise<Row[]> => measureAt(LITTLE, MUCH);
 
@@ -33,7 +36,7 @@ export async function measureAt(little: number, much: number): Promise<Row[]> {
   const young = await watched(app, little);
   const old = await watched({ ...app, ...(await app.newTenant()) }, much);
   await settled(app);
-  await owner.query('vacuum analyze'); // as autovacuum does within minutes
+  await owner.query('vacuum analyze'); // As autovacuum does within minutes.
   const size = `${old.reported.toLocaleString('en')} observations`;
   const rows: Row[] = [];
   for (const [n, path] of old.paths.entries()) {
@@ -81,7 +84,7 @@ async function load({ services }: BenchApp, company: ObservedCompany, observatio
   return { reported, perSecond: (reported * 1_000) / took };
 }
 
-/** The alerts that were found are raised as well: what is asked for then waits for nothing but its own reads. */
+/** The resulting alerts are raised as well, so that later requests wait only for their own reads. */
 async function settled({ services: { store, projector } }: BenchApp): Promise<void> {
   const cursors = async () => (await projector.checkpoints.all()).filter(({ state }) => state !== 'retired');
   for (;;) {
@@ -132,7 +135,7 @@ async function p95InTurns(sides: readonly Side[]): Promise<number[]> {
   return seen.map(median);
 }
 
-/** One call of each side after the other, so that what else the machine does hits both. */
+/** One call of each side after the other, so that other load on the machine affects both. */
 async function callsInTurns(sides: readonly Side[], calls: number): Promise<number[][]> {
   const took: number[][] = sides.map(() => []);
   for (let n = 0; n < calls; n += 1) {
@@ -140,14 +143,16 @@ async function callsInTurns(sides: readonly Side[], calls: number): Promise<numb
       const started = performance.now();
       const answer = await fetch(`${url}/api/v1/admin/${path}`, { headers });
       await answer.arrayBuffer();
-      if (!answer.ok) throw new Error(`${path} was answered ${answer.status}`);
+      if (!answer.ok) throw new Error(`${path} responded with ${answer.status}`);
       took[side]!.push(performance.now() - started);
     }
   }
   return took;
 }
 
-/** The rows of the event viewer, from a file into a table with the same indexes: what a bare database does with them at best. */
+/**
+ * The rows of the event viewer, from a file into a table with the same indexes: the best possible rate of the database.
+ */
 async function copiedPerSecond(owner: pg.Client): Promise<number> {
   const file = `/var/tmp/castellan-bench-${process.pid}.copy`;
   const { rows } = await owner.query<{ table_name: string }>(

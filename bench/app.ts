@@ -27,7 +27,10 @@ export interface BenchApp {
 const PLENTY = 100_000_000;
 const MAX_USERS = 10_000_000;
 
-/** The whole service with its embedded database (its log elsewhere where `eventStoreUrl` says so), budgets out of the way, and one tenant. */
+/**
+ * The whole service with its embedded database (its log elsewhere if `eventStoreUrl` is set), effectively without rate
+ * limits, and one tenant.
+ */
 export async function startBenchApp({
   eventStoreUrl,
   ...options

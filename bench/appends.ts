@@ -24,7 +24,7 @@ const metadata = {
 };
 const event = (): NewEvent => ({ id: randomUUID(), type: 'AlertRaised', version: 1, data: DATA, metadata });
 
-/** So many events on a new stream, with a claim or none. */
+/** This many events on a new stream, with or without a claim. */
 export const appendOf = (tenantId: TenantId, events: number, claims: boolean): Append => ({
   tenantId,
   stream: `alert-${tenantId}.${randomUUID()}`,
@@ -37,7 +37,10 @@ export const appendOf = (tenantId: TenantId, events: number, claims: boolean): A
 const WARM = 6_000;
 const ONE_ROW = `insert into plain (stream, revision, id, type, data, metadata) values ($1, $2, $3, $4, $5, $6)`;
 
-/** Durable appends through the port, with expected revisions and a claim on every tenth, against one row a transaction and Emmett. */
+/**
+ * Durable appends through the port, with expected revisions and a claim on every tenth, compared with one row per
+ * transaction and Emmett.
+ */
 export async function measure(): Promise<Row[]> {
   const server = await startBenchServer();
   await server.age();
@@ -71,11 +74,13 @@ export async function measure(): Promise<Row[]> {
       emmett.ask({ callers, count, batch });
 
   const rows: Row[] = [];
-  // A service is compiled by then, as it is a minute after its start: the way of many callers, and the one of a caller who is alone.
+  // A service is compiled by then, as it is a minute after its start: the path of many callers, and that of a single
+  // caller.
   await ours(32, 5_000)();
   await ours(1, WARM)();
   await oneRow(1, WARM)();
-  // One caller waits for the disk, whose mood changes within a second: many short rounds, as long for the one as for the other.
+  // A single caller waits for the disk, whose latency changes within a second: many short rounds, of the same length
+  // for both.
   for (const { callers, count, rowCount, rounds, againstEmmett, againstRow } of [
     { callers: 1, count: 250, rowCount: 250, rounds: 24, againstEmmett: '', againstRow: '>= 0.7' },
     { callers: 32, count: 20_000, rowCount: 5_000, rounds: 3, againstEmmett: '>= 7', againstRow: '>= 2' },

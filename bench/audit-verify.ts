@@ -4,7 +4,10 @@ import { alternate, compare, perSecond, type Row } from './measure.ts';
 
 const ENTRIES = 200_000;
 
-/** Verifying a chain of 200,000 entries (log replayed, table compared row by row) against reading their events in pages. */
+/**
+ * Verifying a chain of 200,000 entries (log replayed, table compared row by row), compared with reading their events in
+ * pages.
+ */
 export async function measure(): Promise<Row[]> {
   const history = await openAlertHistory(ENTRIES);
   const evidence = await openEvidence(history);

@@ -1,4 +1,4 @@
-// The peer decorates its classes when it loads, and needs this before it does.
+// The peer decorates its classes when it loads, and needs this before that.
 import 'reflect-metadata';
 import { randomUUID, webcrypto as crypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
@@ -19,14 +19,14 @@ export interface Row {
   readonly target: string;
 }
 
-/** Does the work `times` times over. */
+/** Does the work `times` times. */
 type Work = (times: number) => Promise<void>;
 
 const YEAR_MS = 365 * 86_400_000;
 const WARM_UP = 4;
 const ROUNDS = 7;
 const ROUND_MS = 400;
-// The peer waits for a thread pool; more than one in flight is to its advantage.
+// The peer waits for a thread pool; more than one concurrent operation is to its advantage.
 const IN_FLIGHT = 16;
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
@@ -81,7 +81,7 @@ async function peerIssuer(): Promise<() => Promise<string>> {
   };
 }
 
-/** What a listener does with a presented certificate: read it, find its name, check its dates, purpose and signature. */
+/** A listener's work with a presented certificate: parse it, find its name, check its dates, purpose and signature. */
 async function peerVerifier(): Promise<(der: Buffer) => Promise<void>> {
   const publicKey = await new x509.X509Certificate(authority.certificatePem).publicKey.export(crypto);
   return async (der) => {
@@ -108,7 +108,7 @@ const inFlight =
     for (let done = 0; done < times; done += IN_FLIGHT) await Promise.all(Array.from({ length: IN_FLIGHT }, once));
   };
 
-/** Operations a second over one round of about `ROUND_MS`. */
+/** Operations per second over one round of about `ROUND_MS`. */
 async function rate(work: Work, step: number): Promise<number> {
   const started = performance.now();
   let done = 0;
@@ -121,7 +121,7 @@ async function rate(work: Work, step: number): Promise<number> {
 
 const median = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? 0;
 
-/** Alternates both sides, after a few rounds to warm up, so that neither gets the machine's better minute. */
+/** Alternates both sides, after a few warm-up rounds, so that neither gets a faster phase of the machine. */
 async function compare(name: string, target: string, ours: Work, peer: Work): Promise<Row> {
   const rates: { ours: number[]; peer: number[] } = { ours: [], peer: [] };
   for (let round = 0; round < WARM_UP + ROUNDS; round += 1) {
@@ -132,7 +132,10 @@ async function compare(name: string, target: string, ours: Work, peer: Work): Pr
   return { name, ours: oursMedian, peer: peerMedian, unit: '/s', ratio: oursMedian / peerMedian, target };
 }
 
-/** Device certificates against @peculiar/x509: both sides make P-256 keys, sign the same profile and write PEM of certificate and key. */
+/**
+ * Device certificates compared with @peculiar/x509: both sides generate P-256 keys, sign the same profile and write PEM
+ * of certificate and key.
+ */
 export async function measure(): Promise<Row[]> {
   const peerIssues = await peerIssuer();
   const peerVerifies = await peerVerifier();

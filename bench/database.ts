@@ -11,8 +11,8 @@ export interface BenchServer {
   database(): Promise<{ config: pg.ClientConfig; database: Database; drop(): Promise<void> }>;
   readonly config: pg.ClientConfig;
   /**
-   * Makes of a server that is a minute old one that has run for a while: its memory has been touched, and the files of its
-   * write-ahead log are used again, where a young one makes and fills each of them before it writes to it.
+   * Ages a new server artificially: its memory has been touched, and it reuses the files of its write-ahead log, where
+   * a new server creates and fills each of them before it writes to it.
    */
   age(): Promise<void>;
   stop(): Promise<void>;

@@ -10,7 +10,7 @@ import { alternate, compare, type Row } from './measure.ts';
 
 const SECONDS = 4;
 
-/** `GET /ext/policies` that answers 304, against a bare Fastify route behind the same kind of door. */
+/** `GET /ext/policies` with a 304, compared with a bare Fastify route behind the same kind of listener. */
 export async function measure(): Promise<Row[]> {
   const app = await startBenchApp();
   const agent = new Agent({ rejectUnauthorized: false });

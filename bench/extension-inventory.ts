@@ -23,8 +23,9 @@ const PATHS = [
 ];
 
 /**
- * What extension monitoring costs with a thousand extensions in the browsers of a small and of a large company: ten thousand
- * installations against a hundred thousand. The lists are grouped reads, so that time may grow with what is installed, not faster.
+ * The cost of extension monitoring with a thousand extensions in the browsers of a small and of a large company: ten
+ * thousand installations compared with a hundred thousand. The lists are grouped reads, so the time may grow linearly
+ * with the installations, not faster.
  */
 export const measure = (): Promise<Row[]> => measureAt(200, 2_000);
 
@@ -34,7 +35,7 @@ export async function measureAt(few: number, many: number): Promise<Row[]> {
   const large = await fleetOf({ ...app, ...(await app.newTenant()) }, many);
   const owner = new pg.Client(app.databaseConfig);
   await owner.connect();
-  await owner.query('vacuum analyze'); // as autovacuum does within minutes
+  await owner.query('vacuum analyze'); // As autovacuum does within minutes.
   await owner.end();
   const rows: Row[] = [];
   for (const path of PATHS) {
@@ -80,7 +81,7 @@ async function fleetOf(app: BenchApp, devices: number): Promise<BenchApp> {
         agentVersion: null,
       },
     });
-    // A few that everybody has, many that few have.
+    // A few that all browsers have, many that few have.
     const extensions = Array.from({ length: ON_A_DEVICE }, (_, at) =>
       at < 5 ? at : 5 + ((n * 45 + at) % (EXTENSIONS - 5)),
     ).map((one) => ({
@@ -155,7 +156,7 @@ async function append({ services, tenantId }: BenchApp, stream: string, event: D
     claim: [],
     release: [],
   });
-  if (verdict.kind !== 'appended') throw new Error(`an event was answered ${verdict.kind}`);
+  if (verdict.kind !== 'appended') throw new Error(`the append of an event returned ${verdict.kind}`);
   return verdict.position;
 }
 
@@ -165,7 +166,7 @@ async function p95({ url, headers }: BenchApp, path: string): Promise<number> {
     const started = performance.now();
     const answer = await fetch(`${url}/api/v1/admin/extension-monitoring/${path}`, { headers });
     await answer.arrayBuffer();
-    if (!answer.ok) throw new Error(`${path} was answered ${answer.status}`);
+    if (!answer.ok) throw new Error(`${path} responded with ${answer.status}`);
     if (n >= WARM) took.push(performance.now() - started);
   }
   return took.toSorted((a, b) => a - b)[Math.floor(CALLS * 0.95)]!;

@@ -2,12 +2,15 @@ import { connect, type Socket } from 'node:net';
 
 export interface Answer {
   readonly status: number;
-  /** Status line and headers, as they came. */
+  /** Status line and headers, unparsed. */
   readonly head: string;
   readonly body: string;
 }
 
-/** One kept-alive connection. It shares process and cores with what is measured, so it does the least that can be called HTTP: bodies with a length, one at a time. */
+/**
+ * One kept-alive connection. It shares process and cores with the measured service, so it implements a minimum of HTTP:
+ * bodies with a length, one at a time.
+ */
 class Connection {
   readonly #socket: Socket;
   #received = '';
@@ -42,7 +45,7 @@ class Connection {
   }
 }
 
-/** As many requests at a time as it has connections; further ones wait for one. */
+/** As many concurrent requests as connections; further ones wait for one. */
 export class HttpClient {
   readonly #host: string;
   readonly #idle: Connection[];

@@ -12,10 +12,13 @@ import { HttpClient } from './http-client.ts';
 import { alternate, compare, concurrently, median, perSecond, type Row } from './measure.ts';
 
 const SECONDS = 4;
-/** A service is compiled by then, as it is a minute after its start. */
+/** Milliseconds until a service is compiled, as it is a minute after its start. */
 const WARM = 4_000;
 
-/** A resolved alert with read-your-writes, and one alert read, each against a bare Fastify route on the same database. */
+/**
+ * A resolved alert with read-your-writes, and one alert read, each compared with a bare Fastify route on the same
+ * database.
+ */
 export async function measure(): Promise<Row[]> {
   const app = await startBenchApp();
   const alerts = await raise(app, 2_000);

@@ -19,21 +19,29 @@ import { HttpClient } from './http-client.ts';
 import { alternate, compare, concurrently, median, perSecond, type Rounds, type Row } from './measure.ts';
 
 const SECONDS = 2;
-/** A storm: while some wait for the disk, which stands still now and then, there is always another hash to compute. */
+/** A storm: while some wait for the disk, which stalls now and then, there is always another hash to compute. */
 const STORM = 32;
 const FEW = 8;
-/** For each caller, so many that a round's end, when the last callers wait alone, is no part of it to speak of. */
+/** Per caller, so many that the end of a round, when the last callers wait alone, is negligible. */
 const LOGINS = 18;
-/** What memory costs changes by a fifth from one second to the next where it is shared with neighbours. */
+/**
+ * The cost of memory access varies by a fifth from one second to the next if it is shared with other virtual machines.
+ */
 const ROUNDS = 9;
-/** A service is compiled by then, as it is some minutes after its start. Hashes are left out meanwhile: theirs is compiled code already. */
+/**
+ * Milliseconds until a service is compiled, as it is some minutes after its start. Hashing is left out meanwhile: it is
+ * native code already.
+ */
 const WARM = 12_000;
-/** Wrong passwords that an account is asked with: fewer than lock it. */
+/** Wrong passwords per account: fewer than lock it. */
 const TRIES = 4;
 const ACCOUNTS = 80;
 export const PASSWORD = 'Correct-Horse-7!';
 
-/** What signing in costs besides the password's own hash, what it tells by its duration, and what authentication adds to a read. */
+/**
+ * The cost of signing in besides the password's hash, what its duration reveals, and what authentication adds to a
+ * read.
+ */
 export async function measure(): Promise<Row[]> {
   const passwords = new BelievingPasswords();
   const app = await startBenchApp({ passwords });
@@ -43,7 +51,7 @@ export async function measure(): Promise<Row[]> {
   const login = async (email: string, password: string) =>
     (await client.send('POST', '/api/v1/auth/login', headers, JSON.stringify({ email, password }))).status;
   const signIn = async (n: number) => {
-    // Each caller has accounts of its own: tries under way count, and too many at once would lock one.
+    // Each caller has its own accounts: pending attempts count, and too many at once would lock one.
     const status = await login(accounts[n % accounts.length]!.email, PASSWORD);
     if (status !== 200) throw new Error(`not signed in: ${status}`);
   };
@@ -98,7 +106,7 @@ export async function measure(): Promise<Row[]> {
   ];
 }
 
-/** Takes any password for the right one while it is warming up. */
+/** Accepts any password during the warm-up. */
 export class BelievingPasswords extends Passwords {
   warming = false;
 
@@ -133,7 +141,7 @@ interface Durations {
   readonly unknown: number[];
 }
 
-/** One at a time, known and unknown in turns, in an order that changes. */
+/** One at a time, known and unknown in turns, in changing order. */
 async function durationsOf(known: readonly string[], attempt: (email: string) => Promise<number>): Promise<Durations> {
   const unknown = known.map(() => `${randomUUID()}@bench.example`);
   const durations: Durations = { known: [], unknown: [] };
@@ -164,7 +172,7 @@ function difference({ known, unknown }: Durations): string {
   return `${known.length} each, Welch t ${t.toFixed(2)}, medians ${apart.toFixed(2)} MAD apart`;
 }
 
-/** One handler behind two doors of one server. */
+/** One handler behind two listeners of one server. */
 async function readRates(
   { services, tenantId, headers }: BenchApp,
   adminId: string,

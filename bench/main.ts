@@ -1,6 +1,9 @@
 import type { Row } from './measure.ts';
 
-/** Every benchmark of this folder, by name: `npm run bench` runs all, `npm run bench -- appends` one; `npm run bench -- without <part>` measures an optimization. */
+/**
+ * Every benchmark of this folder, by name: `npm run bench` runs all, `npm run bench -- appends` one; `npm run bench --
+ * without <part>` measures an optimization.
+ */
 const benches: Readonly<Record<string, () => Promise<{ measure(): Promise<Row[]> }>>> = {
   appends: () => import('./appends.ts'),
   certificates: () => import('./certificates.ts'),

@@ -1,4 +1,4 @@
-/** One comparison: what this house does, what its peer does in the same run, and how they relate. */
+/** One comparison: the result of this application, that of its peer in the same run, and their ratio. */
 export interface Row {
   readonly name: string;
   readonly ours: number;
@@ -6,20 +6,20 @@ export interface Row {
   readonly peerName?: string;
   readonly unit: string;
   readonly ratio: number;
-  /** What the ratio has to be, in words: `>= 7`. */
+  /** The required ratio: `>= 7`. */
   readonly target: string;
 }
 
 export const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1]!;
 
-/** Things per second of `work`, which does `count` of them. */
+/** Operations per second of `work`, which does `count` of them. */
 export async function perSecond(count: number, work: () => Promise<unknown>): Promise<number> {
   const started = performance.now();
   await work();
   return (count * 1000) / (performance.now() - started);
 }
 
-/** What one side reached, round by round. */
+/** The results of one side, round by round. */
 export type Rounds = readonly number[];
 
 /** Runs the sides in turns, several rounds. */
@@ -34,7 +34,10 @@ export async function alternate(rounds: number, sides: readonly (() => Promise<n
   return seen;
 }
 
-/** Of rounds the medians, and the median of their ratios: what a machine gives changes within seconds, and the sides of a round met the same ones. */
+/**
+ * The medians of the rounds, and the median of their ratios: the machine's speed changes within seconds, and the sides
+ * of a round met the same conditions.
+ */
 export function compare(
   name: string,
   unit: string,

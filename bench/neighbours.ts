@@ -5,11 +5,11 @@ import { compare, type Row } from './measure.ts';
 import { batch, enrolled } from './telemetry.ts';
 
 const WRITES = 300;
-/** 1,000 observations a second: what two hundred busy browsers report. */
+/** 1,000 observations per second: the load of two hundred busy browsers. */
 const BATCH = 50;
 const BATCHES_A_SECOND = 20;
 
-/** What an administrator of one tenant waits for, from a write to the list that shows it, while another tenant's fleet reports. */
+/** The time from an administrator's write to the list that shows it, while another tenant's fleet reports. */
 export async function measure(): Promise<Row[]> {
   const app = await startBenchApp();
   const neighbour = await app.newTenant();

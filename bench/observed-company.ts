@@ -12,15 +12,15 @@ import { concurrently } from './measure.ts';
 const PEOPLE = 200;
 const HOSTS = 2_000;
 const EXTENSIONS = 500;
-/** In one browser. */
+/** Per browser. */
 const INSTALLED = 12;
-/** On how many hosts a browser is between two reports. */
+/** Hosts that a browser visits between two reports. */
 const HOSTS_A_REPORT = 25;
 const DAYS = 10;
 const DAY_MS = 86_400_000;
-/** One a person and day: however much is reported, it is of the same people, days and browsers. */
+/** One per person and day: however much is reported, it is from the same people, days and browsers. */
 const REPORTS = PEOPLE * DAYS;
-/** On one host in so many people have the one password that they have elsewhere too, or one that was breached. */
+/** On one of this many hosts people use the one password that they use elsewhere too, or a breached one. */
 const CARELESS = 200;
 
 /** Random, and the same in every run (mulberry32). */
@@ -42,8 +42,9 @@ interface Person {
 }
 
 /**
- * A company of two hundred people on two thousand hosts, a few of them visited by everybody and most by few. They report once
- * a day for ten days; the busier they are the more, of the same company: what grows with what was reported, and with nothing else, shows.
+ * A company of two hundred people on two thousand hosts, a few of them visited by all and most by few. They report once
+ * a day for ten days; a busier company reports more from the same people and hosts, so that only growth with the number
+ * of reports shows.
  */
 export class ObservedCompany {
   readonly #app: BenchApp;
@@ -98,7 +99,9 @@ export class ObservedCompany {
     ]);
   }
 
-  /** Has the company report so many observations altogether, as the intake appends them; answers the last position. */
+  /**
+   * Makes the company report this many observations in total, as the intake appends them; returns the last position.
+   */
   async report(observations: number, until: number): Promise<{ reported: number; position: bigint }> {
     let [reported, position] = [0, 0n];
     const each = observations / REPORTS;
@@ -150,7 +153,7 @@ export class ObservedCompany {
       claim: [],
       release: [],
     });
-    if (verdict.kind !== 'appended') throw new Error(`a batch was answered ${verdict.kind}`);
+    if (verdict.kind !== 'appended') throw new Error(`the append of a batch returned ${verdict.kind}`);
     return verdict.position;
   }
 
@@ -221,7 +224,7 @@ export class ObservedCompany {
   }
 }
 
-/** A few extensions that everybody has, and some of the others. */
+/** A few extensions that all people have, and some of the others. */
 const installed = (person: number): number[] =>
   Array.from({ length: INSTALLED }, (_, at) => (at < 4 ? at : 4 + ((person * 8 + at) % (EXTENSIONS - 4))));
 

@@ -7,7 +7,7 @@ import { alternate, compare, perSecond, type Row } from './measure.ts';
 const RULES_A_POLICY = 100;
 const ROUNDS = 5;
 
-/** Of a hundred rules two are regular expressions, about a third wildcards, the rest whole hosts: what tenants write. */
+/** Of a hundred rules two are regular expressions, about a third wildcards, the rest whole hosts: a typical mix. */
 function ruleOf(n: number): Rule {
   const common = { condition: conditions[n % conditions.length]!, action: ruleActions[n % 3]! };
   if (n % 50 === 49)
@@ -35,7 +35,7 @@ function configOf(rules: number): EngineConfig {
   return { mode: 'block', policies, domainScope: [], phishingWhitelist: [] };
 }
 
-/** Half of the hosts are in some rule, half in none; signals come and go. */
+/** Half of the hosts are in some rule, half in none; signals vary. */
 const encountersOf = (rules: number): Encounter[] =>
   Array.from({ length: 64 }, (_, n) => {
     const at = (n * 7_919) % rules;
@@ -70,7 +70,7 @@ async function measured(rules: number): Promise<Row> {
   );
 }
 
-/** The indexed engine against a plain scan over the same rules; regular expressions are gone through by both. */
+/** The indexed engine compared with a plain scan over the same rules; both evaluate all regular expressions. */
 export async function measure(): Promise<Row[]> {
   return [await measured(10), await measured(1_000), await measured(10_000)];
 }

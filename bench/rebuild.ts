@@ -8,7 +8,7 @@ import { alternate, compare, perSecond, type Row } from './measure.ts';
 import { startPeer } from './peers/peer.ts';
 
 const EVENTS = 200_000;
-/** Alerts a day by severity: what a chart counts. */
+/** Alerts per day by severity: the data of a chart. */
 const counter = defineReadModel({
   name: 'bench_alert_daily',
   version: 1,

@@ -1,4 +1,4 @@
-// Installs what only the benchmarks need, beside them, and starts them.
+// Installs the packages that only the benchmarks need, beside them, and starts them.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -10,7 +10,7 @@ const run = (command, args, cwd) => {
   if (status !== 0) process.exit(status ?? 1);
 };
 if (!existsSync(`${folder}/node_modules`)) run('npm', ['ci', '--no-fund', '--no-audit'], folder);
-// Bundled, as the service is when it is started: what is measured is what runs.
+// Bundled, as the service is when it is started, so that the same code is measured.
 run(
   process.execPath,
   ['--expose-gc', `${dirname(folder)}/scripts/run.mjs`, `${folder}/main.ts`, ...process.argv.slice(2)],

@@ -11,9 +11,9 @@ const ROUNDS = 250;
 const WARM_UP = 20;
 
 /**
- * Whether the time of `POST /org/auth/sso/discover` tells who has an account. Two e-mails are asked about in turns, in an
- * order thrown anew each time; what is compared is every quantile, since an attacker may average as long as they like.
- * Reported, not judged: a bound on times would fail on a busy machine.
+ * Whether the time of `POST /org/auth/sso/discover` reveals which accounts exist. Two e-mails are queried in turns, in
+ * random order; every quantile is compared, since an attacker may average as long as they like.
+ * Reported without a target: a limit on times would fail on a busy machine.
  */
 export async function measure(): Promise<Row[]> {
   const app = await startBenchApp();
@@ -85,7 +85,7 @@ async function alternately({ url }: BenchApp, ...emails: [() => string, () => st
       body,
     });
     await answer.arrayBuffer();
-    if (!answer.ok) throw new Error(`discover answers ${answer.status}`);
+    if (!answer.ok) throw new Error(`discover responded with ${answer.status}`);
     return performance.now() - started;
   };
   for (let round = -WARM_UP; round < ROUNDS; round += 1) {

@@ -12,8 +12,8 @@ const BATCH = 500;
 const BATCHES = 60;
 
 /**
- * Telemetry from a few busy browsers, judged, sealed and recorded durably while read models and reactions follow, against a
- * bare route that only parses it. The senders share the process, and so the cores, with both sides.
+ * Telemetry from a few busy browsers, evaluated, sealed and recorded durably while read models and reactions follow,
+ * compared with a bare route that only parses it. The senders share the process, and so the cores, with both sides.
  */
 export async function measure(): Promise<Row[]> {
   const app = await startBenchApp();
@@ -25,7 +25,7 @@ export async function measure(): Promise<Row[]> {
     perSecond(BATCHES * BATCH, () =>
       concurrently(BROWSERS, BATCHES, async (n) => {
         const { status } = await send(n % BROWSERS, batch());
-        if (status >= 300) throw new Error(`a batch was answered ${status}`);
+        if (status >= 300) throw new Error(`a batch was refused with status ${status}`);
       }),
     );
   const [taken, parsed] = await alternate(3, [

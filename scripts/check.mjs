@@ -1,4 +1,4 @@
-// Format, types, lint and import rules: what CI asks of the code before it runs it.
+// Format, types, lint and import rules: the checks that CI runs before the tests.
 import { spawnSync } from 'node:child_process';
 
 const checks = [

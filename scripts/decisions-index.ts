@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** `node --import tsx scripts/decisions-index.ts` writes docs/decisions/README.md from the headings of the decision records. */
+/** `node --import tsx scripts/decisions-index.ts` writes docs/decisions/README.md from the headings of the records. */
 const FOLDER = fileURLToPath(new URL('../docs/decisions/', import.meta.url));
 
 const INTRODUCTION = `# Decision records

@@ -5,10 +5,10 @@ import { families } from '../src/contexts/families.ts';
 import type { EventFamily } from '../src/platform/kernel/event.ts';
 
 /**
- * `node --import tsx scripts/event-fixtures.ts` writes test/fixtures/events/<Type>.v<N>.json for every event whose present
- * version has none yet. What is there is never touched: it is what an installation somewhere may have in its store.
- * test/fixtures/variants/<Type>.v<N>.json holds a list of further samples: other members of enumerations, null, absent and
- * repeated values. The fingerprints of folds are made of both, so they are never touched either.
+ * `node --import tsx scripts/event-fixtures.ts` writes test/fixtures/events/<Type>.v<N>.json for every event whose
+ * current version has none yet. Existing files are never changed: an installation may have stored such an event.
+ * test/fixtures/variants/<Type>.v<N>.json holds a list of further samples: other members of enumerations, null, absent
+ * and repeated values. The fingerprints of folds depend on both, so they are never changed either.
  */
 const FOLDER = fileURLToPath(new URL('../test/fixtures/events/', import.meta.url));
 const VARIANTS = fileURLToPath(new URL('../test/fixtures/variants/', import.meta.url));
@@ -28,7 +28,7 @@ interface Definition {
   readonly getter?: () => z.ZodType;
 }
 
-/** One of these is what any string or number of ours takes. */
+/** One of these is valid for any string or number in the schemas. */
 const CANDIDATES: readonly unknown[] = [
   'text',
   '0198a000-0000-7000-8000-000000000001',
@@ -65,12 +65,12 @@ const CANDIDATES: readonly unknown[] = [
   3,
 ];
 
-/** How a sample is chosen among those that a schema takes: 0 is the plain one, with every optional field there. */
+/** How a sample is chosen among the valid ones: 0 is the plain one, with every optional field present. */
 type Choice = number;
 const PLAIN: Choice = 0;
 const MAX_VARIANTS = 20;
 
-/** For texts of any form: a fold that changes letters shows. */
+/** For free text: reveals a fold that changes letters. */
 const WORDS: readonly unknown[] = ['text', 'other.example', 'Mixed Case'];
 
 const one = <T>(values: readonly T[], choice: Choice): T => values[choice % values.length]!;
@@ -82,7 +82,7 @@ function innerSample({ type, innerType }: Definition, choice: Choice): unknown {
   return sampleOf(innerType!, choice);
 }
 
-/** A value that the schema takes: the same one every time for a choice. A choice other than 0 may be one that it does not take. */
+/** A valid value of the schema: always the same one for a choice. A choice other than 0 may be invalid. */
 export function sampleOf(schema: z.ZodType, choice: Choice = PLAIN): unknown {
   const definition = schema._zod.def as unknown as Definition;
   if (definition.innerType) return innerSample(definition, choice);
@@ -91,7 +91,7 @@ export function sampleOf(schema: z.ZodType, choice: Choice = PLAIN): unknown {
       return Object.fromEntries(
         Object.entries(definition.shape!).map(([name, field], place) => [
           name,
-          // What was and what is differ, or nothing would have changed.
+          // Previous and current values differ, or nothing would have changed.
           sampleOf(field, choice !== PLAIN && isObject(field) ? choice + place : choice),
         ]),
       );
@@ -137,7 +137,7 @@ function leaf(schema: z.ZodType, choice: Choice): unknown {
   return taken.length > 0 ? one(words.length > 0 ? words : taken, choice) : undefined;
 }
 
-/** The length of the longest enumeration or union in a schema: so many choices reach all members. */
+/** The length of the longest enumeration or union in a schema: this many choices reach all members. */
 function widthOf(schema: z.ZodType): number {
   const { shape, element, innerType, options, entries, valueType, items, out, getter } = schema._zod
     .def as unknown as Definition;
@@ -170,7 +170,7 @@ export function variantsOf(schema: z.ZodType): unknown[] {
 
 export const fixtureName = (type: string, version: number): string => `${type}.v${version}.json`;
 
-/** Writes what is missing; answers the events for which no sample could be made, with where it failed. */
+/** Writes missing fixtures; returns the events for which no sample could be created, with the failing path. */
 function writeFixtures(all: readonly EventFamily[]): string[] {
   mkdirSync(FOLDER, { recursive: true });
   mkdirSync(VARIANTS, { recursive: true });

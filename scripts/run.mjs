@@ -1,7 +1,6 @@
-// node scripts/run.mjs <entry.ts> [arguments…]
-// Bundles the sources of an entry point and runs it. Some 700 small TypeScript files, each found, transformed and loaded by itself,
-// would take longer to start than the database behind them; bundled they take a fraction. A bundle serves again for as long as none of
-// the files that it was made of has been touched.
+// node scripts/run.mjs <entry.ts> [arguments…] Bundles the sources of an entry point and runs the bundle. Finding,
+// transforming and loading some 700 small TypeScript files individually would take longer to start than the database
+// behind them; bundled they take a fraction. A bundle is reused until one of its source files changes.
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -31,21 +30,21 @@ const folder = unchanged() ?? (await bundled());
 if (folder) {
   await import(pathToFileURL(path.join(folder, 'main.mjs')).href);
 } else {
-  // Where nothing may be written beside the packages (a read-only image), each file is transformed as it is loaded.
-  // (As its documentation has it for code that registers it: the bare import does so in the main thread alone.)
+  // If nothing can be written beside the packages (a read-only image), each file is transformed when it is loaded. (As
+  // documented for code that registers it: the bare import does so in the main thread only.)
   const { register } = await import('tsx/esm/api');
   register();
   await import(pathToFileURL(entry).href);
 }
 
-/** The packages that the entry point finds, the house's at least: under them, a bundle finds the same. */
+/** The packages that the entry point resolves, or else the application's: a bundle below them resolves the same. */
 function packagesOf(folder) {
   const here = path.join(folder, 'node_modules');
   if (folder.startsWith(HOUSE) && existsSync(here)) return here;
   return folder.length > HOUSE.length ? packagesOf(path.dirname(folder)) : path.join(HOUSE, 'node_modules');
 }
 
-/** The folder of the latest bundle, if it is still there and what it was made of is as it was. */
+/** The folder of the latest bundle, if it still exists and its sources are unchanged. */
 function unchanged() {
   try {
     const { folder, made } = JSON.parse(readFileSync(record, 'utf8'));
@@ -58,7 +57,10 @@ function unchanged() {
   }
 }
 
-/** Answers undefined where nothing may be written. (Of a read-only file system a recursive `mkdir` says that the folder is not there.) */
+/**
+ * Returns undefined if writing is not permitted. (On a read-only file system a recursive `mkdir` reports that the
+ * folder does not exist.)
+ */
 function ifAllowed(write) {
   try {
     return write();
@@ -68,22 +70,22 @@ function ifAllowed(write) {
   }
 }
 
-/** Differs after every write, also after one that puts the old time of modification back. */
+/** Differs after every write, also after one that restores the modification time. */
 function stateOf(file) {
   const { size, ino, mtimeNs, ctimeNs } = statSync(file, { bigint: true });
   return [size, ino, mtimeNs, ctimeNs].join(' ');
 }
 
-/** The folder of the bundle, named by what is in it; undefined where it cannot be kept. */
+/** The folder of the bundle, named by its content; undefined if it cannot be stored. */
 async function bundled() {
   const { build } = await import('esbuild');
-  // Looked at before they are read: what changes in between is found changed the next time.
+  // Recorded before the files are read: the next start detects a change in between.
   const seen = new Map();
   const look = (file) => seen.set(file, stateOf(file));
   for (const file of [fileURLToPath(import.meta.url), fileURLToPath(import.meta.resolve('esbuild'))]) look(file);
   const { outputFiles, metafile } = await build({
     entryPoints: { main: entry },
-    // As deep as where it will lie: source maps name the sources from there.
+    // As deep as the final folder: source maps name the sources relative to it.
     outdir: DRAFT,
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -95,7 +97,7 @@ async function bundled() {
     target: 'node20',
     packages: 'external',
     sourcemap: 'inline',
-    // They lie where they lay; the map is read at every start.
+    // The sources stay where they are; the map is read at every start.
     sourcesContent: false,
     logLevel: 'error',
     plugins: [
@@ -116,7 +118,7 @@ async function bundled() {
   });
 }
 
-/** What a module finds beside itself (migrations, schemas, pages) stays beside its source. */
+/** The adjacent files of a module (migrations, schemas, pages) stay beside its source. */
 async function withOwnAddress(file) {
   const source = await readFile(file, 'utf8');
   return { contents: source.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(file).href)), loader: 'ts' };
@@ -128,7 +130,7 @@ function writeWhole(file, text) {
   renameSync(draft, file);
 }
 
-/** Whole or not at all: another start may be writing the same. */
+/** Atomically: another start may be writing the same. */
 function keep(outputFiles, kept) {
   const draft = `${kept}.${process.pid}`;
   mkdirSync(draft, { recursive: true });

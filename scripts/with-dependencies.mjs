@@ -1,6 +1,6 @@
-// node scripts/with-dependencies.mjs <command> [arguments…]
-// Runs a command with the packages of package-lock.json in place, so that a fresh checkout needs one command and not two.
-// Plain JavaScript and Node's own modules only: nothing else is there yet when it starts.
+// node scripts/with-dependencies.mjs <command> [arguments…] Runs a command after installing the packages of
+// package-lock.json, so that a fresh checkout needs only one command. Plain JavaScript and Node's own modules only:
+// nothing else is installed when it starts.
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -22,7 +22,7 @@ function requireNode() {
   refuse(`Castellan needs Node ${OLDEST_NODE.join('.')} or newer; this is ${process.versions.node}.`);
 }
 
-/** Compares what npm says it has installed, in the record that it writes last, with what the lock file asks for. */
+/** Compares the installed packages, in the record that npm writes last, with the lock file. */
 function isInstalled() {
   const wanted = packagesIn('package-lock.json');
   const present = packagesIn('node_modules/.package-lock.json');
@@ -56,7 +56,7 @@ function install() {
   console.error('Installing dependencies…');
   const quiet = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
   const npm = process.env.npm_execpath;
-  // The command's own output may be read by a program: npm speaks on standard error.
+  // The command's own output may be read by a program: npm writes to standard error.
   const options = { cwd: ROOT, stdio: ['ignore', 2, 2] };
   const { status, error } = npm?.endsWith('.js')
     ? spawnSync(process.execPath, [npm, ...quiet], options)
@@ -77,7 +77,7 @@ function run(command, args) {
   child.once('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
 }
 
-/** Where the system can (Linux), the command is asked to end when this process is killed, so that none is left behind. */
+/** On Linux, the command gets a signal when this process is killed, so that none is left behind. */
 function boundToUs(program, args) {
   const setpriv = process.platform === 'linux' && spawnSync('setpriv', ['--help'], { encoding: 'utf8' });
   if (!setpriv || !String(setpriv.stdout).includes('--pdeathsig')) return [program, args];
@@ -86,7 +86,8 @@ function boundToUs(program, args) {
 
 function passSignalsTo(child) {
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  // A terminal sends Ctrl-C to everyone in front of it: passed on as well, it would arrive twice, and twice means "at once".
+  // A terminal sends Ctrl-C to the whole foreground group: forwarded as well, it would arrive twice, and twice means
+  // "at once".
   process.on('SIGINT', () => {
     if (!process.stdin.isTTY) child.kill('SIGINT');
   });

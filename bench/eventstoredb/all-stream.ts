@@ -63,7 +63,10 @@ async function openServer(): Promise<{ url: string; name: string; close: () => v
   return { url, name: 'the stand-in', close: () => child.disconnect() };
 }
 
-/** Reading all events of a log of which two thirds are claims and another application's, against the plain client's filtered subscription. */
+/**
+ * Reading all events of a log of which two thirds are claims and another application's events, compared with the plain
+ * client's filtered subscription.
+ */
 export async function measure(): Promise<Row[]> {
   const server = await openServer();
   const store = new EventStoreDbEventStore(server.url, { timeoutMs: 60_000 });

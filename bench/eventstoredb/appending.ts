@@ -8,12 +8,12 @@ import type { EventStoreServer } from './server.ts';
 
 export interface Load {
   readonly callers: number;
-  /** Appends in a round. */
+  /** Appends per round. */
   readonly count: number;
   readonly rounds: number;
-  /** Events of an append. */
+  /** Events per append. */
   readonly batch?: number;
-  /** Claims that an append takes. */
+  /** Claims per append. */
   readonly claims?: number;
 }
 
@@ -35,7 +35,7 @@ const metadata = {
 const event = (): NewEvent => ({ id: randomUUID(), type: 'AlertRaised', version: 1, data: DATA, metadata });
 const claim = () => ({ tenantId: TENANT, kind: 'bench', digest: randomUUID().replaceAll('-', '').repeat(2) });
 
-/** Events per second of the adapter and of the plain client, each in a process of its own, in turns. */
+/** Events per second of the adapter and of the plain client, each in a separate process, in turns. */
 export async function appendingBeside(
   server: EventStoreServer,
   { callers, count, rounds, batch = 1, claims = 0 }: Load,

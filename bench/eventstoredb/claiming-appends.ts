@@ -2,7 +2,7 @@ import { compare, type Row } from '../measure.ts';
 import { appendingBeside } from './appending.ts';
 import type { EventStoreServer } from './server.ts';
 
-/** One event that takes a claim nobody had before, beside plain appends without one. */
+/** One event with a new claim, compared with plain appends without one. */
 export async function claimingAppends(server: EventStoreServer): Promise<Row[]> {
   const rows: Row[] = [];
   for (const load of [

@@ -9,7 +9,10 @@ const WARM = 300;
 const COUNT = 60;
 const ROUNDS = 8;
 
-/** How many plain appends longer it takes to create a group, with a claim on its name and read-your-writes, than on the embedded store. */
+/**
+ * The additional time for creating a group, with a claim on its name and read-your-writes, compared with the embedded
+ * store, in plain appends.
+ */
 export async function groupCreation(server: EventStoreServer): Promise<Row[]> {
   const plain = await startPeer('eventstoredb-plain.ts', { url: server.url });
   const [outer, embedded] = [await startCreator(server.url), await startCreator()];

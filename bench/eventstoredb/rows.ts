@@ -7,7 +7,9 @@ import { groupCreation } from './group-creation.ts';
 import { measure as seats } from './seats.ts';
 import type { EventStoreServer } from './server.ts';
 
-/** What is measured, each in a file of its own. A whole service comes first, while the log of a given server is still short. */
+/**
+ * The measurements, each in its own file. A whole service comes first, while the log of a given server is still short.
+ */
 export const rows: readonly ((server: EventStoreServer) => Promise<Row[]>)[] = [
   groupCreation,
   seats,

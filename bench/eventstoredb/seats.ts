@@ -15,8 +15,8 @@ const ROUNDS = 3;
 const IMPORTED = 1_000;
 
 /**
- * Creating an employee where the license is used up (403), against creating one where it is empty (201); and an import. On
- * `EVENTSTORE_TEST_URL`, else on the stand-in in a process of its own; and on the embedded store.
+ * Creating an employee with a used-up license (403), compared with creating one with free seats (201); and an import.
+ * On `EVENTSTORE_TEST_URL`, or else on the stand-in in a separate process; and on the embedded store.
  */
 export async function measure(): Promise<Row[]> {
   const rows = await measureOn('embedded store', undefined);
@@ -82,7 +82,7 @@ async function measureOn(where: string, eventStoreUrl: string | undefined): Prom
   }
 }
 
-/** Milliseconds that it takes. */
+/** Its duration in milliseconds. */
 async function importUsers({ url }: BenchApp, headers: Record<string, string>, count: number): Promise<number> {
   const lines = Array.from({ length: count }, () => `${randomUUID()}@bench.example,Ada`);
   const file = new Blob([['email,displayName', ...lines].join('\r\n')]);
@@ -92,15 +92,15 @@ async function importUsers({ url }: BenchApp, headers: Record<string, string>, c
     form.append('file', file, 'users.csv');
     const answer = await fetch(`${url}${USERS}/import`, { method: 'POST', headers, body: form });
     if (answer.status === 200) return performance.now() - started;
-    // A store that is overloaded interrupts it: the same file goes on from there.
+    // An overloaded store interrupts it: the same file continues from there.
     if (answer.status !== 503) throw new Error(`the import was refused: ${answer.status} ${await answer.text()}`);
     await answer.body?.cancel();
   }
 }
 
-/** In a process of its own, as a server is: its work is not ours. */
+/** In a separate process, as a server is: its work is not measured. */
 async function startStandInProcess(): Promise<{ readonly url: string; stop(): void }> {
-  // `npm run bench` runs in the root of the repository, whereas this file is part of a bundle elsewhere.
+  // `npm run bench` runs in the root of the repository, while this file is part of a bundle elsewhere.
   const module = pathToFileURL(resolve('test/fixtures/eventstoredb/stand-in.ts')).href;
   const script = `const { startStandIn } = await import(${JSON.stringify(module)}); console.log((await startStandIn()).connectionString); process.stdin.resume().on('end', () => process.exit());`;
   const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {

@@ -2,7 +2,7 @@ import { startPeer } from '../peers/peer.ts';
 
 export interface EventStoreServer {
   readonly url: string;
-  /** Targets hold on a real server; the stand-in's figures are reported. */
+  /** Targets apply to a real server; the stand-in's figures are only reported. */
   target(words: string): string;
   stop(): Promise<void>;
 }

@@ -21,7 +21,7 @@ for (let n = 0; n < COUNT; n += 100) {
   await store.appendToStream(`alert-${randomUUID()}`, events);
 }
 
-/** Its own way to rebuild: a batch projection with a checkpoint, from the beginning, until nothing is left. */
+/** Emmett's way to rebuild: a batch projection with a checkpoint, from the beginning, until nothing is left. */
 servePeer(async ({ count, batch }) => {
   const name = `counter_${randomUUID().slice(0, 8)}`;
   const projection = postgreSQLRawBatchSQLProjection({

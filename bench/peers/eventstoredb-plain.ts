@@ -4,7 +4,7 @@ import { concurrently, perSecond } from '../measure.ts';
 import { peerConfig, servePeer } from './peer.ts';
 
 const client = EventStoreDBClient.connectionString(peerConfig()['url'] as string);
-/** About as large as the adapter's, and nothing that the service would take for its own. */
+/** About as large as the adapter's events, but not recognized by the service as its own. */
 const event = () =>
   jsonEvent({
     type: 'AlertRaised',

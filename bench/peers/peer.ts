@@ -1,14 +1,14 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** A peer in a process of its own (importing Emmett changes how `pg` parses numbers everywhere). */
+/** A peer in a separate process (importing Emmett changes how `pg` parses numbers everywhere). */
 export interface Peer {
-  /** Sends the peer's parameters; answers what it measured, per second. */
+  /** Sends the peer's parameters; returns its measurement, per second. */
   ask(parameters: Record<string, unknown>): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** `config` says where the peer finds its server. */
+/** `config` tells the peer where its server is. */
 export async function startPeer(file: string, config: object): Promise<Peer> {
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), {
     execArgv: ['--import', 'tsx'],

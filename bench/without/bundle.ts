@@ -6,10 +6,10 @@ import { build } from 'esbuild';
 import type { Part } from './parts.ts';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** Beneath the packages that the bundle imports. */
+/** Below the packages that the bundle imports. */
 const HERE = fileURLToPath(new URL('..', import.meta.url));
 
-/** In pieces: this file is bundled too. */
+/** Split: this file is bundled too. */
 const OWN_ADDRESS = ['import', 'meta', 'url'].join('.');
 
 export interface Bundle {
@@ -17,13 +17,13 @@ export interface Bundle {
   remove(): void;
 }
 
-/** A source without the part. Throws where a text to be replaced does not stand there exactly once. */
+/** A source without the part. Throws if a text to be replaced does not occur exactly once. */
 export function without(part: Part, file: string, source: string): string {
   let text = source;
   for (const edit of part.edits ?? []) {
     if (path.join(ROOT, edit.file) !== file) continue;
     if (text.split(edit.text).length !== 2)
-      throw new Error(`"${edit.text}" does not stand exactly once in ${edit.file}`);
+      throw new Error(`"${edit.text}" does not occur exactly once in ${edit.file}`);
     text = text.replace(edit.text, () => edit.instead);
   }
   return text;

@@ -6,7 +6,7 @@ import type { Running } from './running.ts';
 const BATCH = 500;
 const BATCHES = 60;
 
-/** A device's day of 30,000 observations, in batches: each is looked for before it is taken in. */
+/** A device's day of 30,000 observations, in batches: each is looked up before it is accepted. */
 export function busyDevice(): Promise<Running> {
   const batches = Array.from({ length: BATCHES }, () => Array.from({ length: BATCH }, () => randomUUID()));
   const day = () => {

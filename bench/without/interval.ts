@@ -1,6 +1,9 @@
 import { median } from '../measure.ts';
 
-/** A median with the interval that holds it with at least 95 %, from order statistics: no assumption about how rounds are spread. */
+/**
+ * A median with the interval that contains it with at least 95 %, from order statistics: no assumption about the
+ * distribution of rounds.
+ */
 export interface Median {
   readonly median: number;
   readonly low: number;

@@ -6,7 +6,7 @@ import type { Running } from './running.ts';
 
 const WARM = 2_000;
 
-/** Sign-ins with the right password, which is computed or believed. */
+/** Sign-ins with the right password, which is hashed or accepted without hashing. */
 export async function logins(clients: number, count: number, hashed: boolean): Promise<Running> {
   const passwords = new BelievingPasswords();
   const app = await startBenchApp({ passwords });

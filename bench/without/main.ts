@@ -4,13 +4,13 @@ import { medianOf, type Median } from './interval.ts';
 import { parts, type Workload } from './parts.ts';
 
 const PROGRAM = new URL('program.ts', import.meta.url);
-/** A gain below this does not earn its lines. */
+/** A gain below this does not justify its code. */
 const WORTH = 1.1;
 const ROUNDS = 15;
-/** Each with new processes and a new database: what one of them is lucky with, the next is not. */
+/** Each with new processes and a new database, so that chance effects of one do not affect the next. */
 const SETS = 2;
 
-/** A process with the program, whole or without a part. */
+/** A process with the program, complete or without a part. */
 class Side {
   readonly #child: ChildProcess;
 
@@ -42,7 +42,10 @@ class Side {
   }
 }
 
-/** By part, the ratios of rounds with it to rounds without it. The sides of a round take turns, and each round begins with another one. */
+/**
+ * By part, the ratios of rounds with it to rounds without it. The sides of a round alternate, and each round begins
+ * with another one.
+ */
 async function ratiosOf(
   whole: Bundle,
   reduced: ReadonlyMap<string, Bundle>,
@@ -53,7 +56,7 @@ async function ratiosOf(
     const sides = [whole, ...reduced.values()].map((bundle) => new Side(bundle, workload));
     try {
       for (const side of sides) await side.ready();
-      for (const side of sides) await side.round(); // the first is for warming up
+      for (const side of sides) await side.round(); // The first round is a warm-up.
       for (let round = 0; round < ROUNDS; round += 1) {
         const rates = sides.map(() => 0);
         for (const turn of sides.keys()) {
@@ -79,10 +82,13 @@ function print(name: string, workload: Workload, ratios: readonly number[]): voi
   console.log(`${name}, ${workload}: ${middle} (95 %: ${low} to ${high}, ${ratios.length} rounds), ${verdictOf(gain)}`);
 }
 
-/** `npm run bench -- without <part | all> [workload…]`: the parts that matter to a workload are measured in the same rounds. */
+/**
+ * `npm run bench -- without <part | all> [workload…]`: the parts that matter to a workload are measured in the same
+ * rounds.
+ */
 export async function measureWithout([asked, ...only]: readonly string[]): Promise<void> {
   const wanted = Object.entries(parts).filter(([name]) => asked === 'all' || name === asked);
-  if (wanted.length === 0) throw new Error(`without what? ${Object.keys(parts).join(', ')}, or all`);
+  if (wanted.length === 0) throw new Error(`name a part to remove: ${Object.keys(parts).join(', ')}, or all`);
   const whole = await bundle(PROGRAM, undefined);
   const bundles = new Map<string, Bundle>();
   for (const [name, part] of wanted) bundles.set(name, await bundle(PROGRAM, part));

@@ -1,13 +1,14 @@
 /**
- * The optimizations that `npm run bench -- without <part>` can remove. A part is taken out of the bundle that is measured, never by a
- * switch in the code: modules give way to plain ones (`plain/`), or a few words of a source are replaced.
+ * The optimizations that `npm run bench -- without <part>` can remove. A part is removed from the measured bundle,
+ * never by a switch in the code: modules are replaced by plain ones (`plain/`), or a few words of a source are
+ * replaced.
  */
 export interface Part {
   /** Where the part matters: names of `workloads`. */
   readonly workloads: readonly Workload[];
-  /** Each text stands exactly once in its file (`test/scripts/without.test.ts`). Paths from the repository's root. */
+  /** Each text occurs exactly once in its file (`test/scripts/without.test.ts`). Paths from the repository's root. */
   readonly edits?: readonly { readonly file: string; readonly text: string; readonly instead: string }[];
-  /** Modules and the plain ones in their place, which may import what they replace. */
+  /** Modules and their plain replacements, which may import the module that they replace. */
   readonly modules?: Readonly<Record<string, string>>;
 }
 

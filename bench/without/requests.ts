@@ -7,7 +7,7 @@ import type { Running } from './running.ts';
 const WARM = 1_600;
 const ALERTS = 1_000;
 
-/** Alerts that are resolved over HTTP, each answered once every read model shows it. */
+/** Alerts that are resolved over HTTP; each response waits until every read model shows it. */
 export const resolves = (clients: number, count: number): Promise<Running> =>
   requests(clients, count, (id) => ({
     method: 'PUT',

@@ -7,11 +7,14 @@ import { doings, Neighbour } from './neighbour.ts';
 import { startTwoTenants, type TwoTenants } from './two-tenants.ts';
 import { underAttack } from './under-attack.ts';
 
-/** How often the other tenant does everything while it is attacked. Latencies are the benchmark's (`npm run bench -- abuse`). */
+/**
+ * How often the other tenant does everything while it is attacked. Latencies are measured by the benchmark (`npm run
+ * bench -- abuse`).
+ */
 const TIMES = rounds(8);
 const BETWEEN_MS = 200;
 
-describe.each(Object.keys(attacks) as AttackName[])('while %s does what it can', (name) => {
+describe.each(Object.keys(attacks) as AttackName[])('while %s attacks', (name) => {
   let tenants: TwoTenants;
   let neighbour: Neighbour;
   beforeAll(async () => {
@@ -37,10 +40,10 @@ describe.each(Object.keys(attacks) as AttackName[])('while %s does what it can',
         }
         await neighbour.extensionAlert().catch((error: Error) => failures.push(`extension watch: ${error.message}`));
       });
-      await annotate(`the attacker was answered ${tally}`);
+      await annotate(`responses to the attacker: ${tally}`);
       expect(failures).toEqual([]);
       expect(service.exit).toBeUndefined();
-      // Degraded is right where something of the hostile tenant's has been set aside.
+      // Degraded is correct if a stream of the hostile tenant was parked.
       expect((await ask(`${service.url}/health`)).status).toBe(200);
     },
   );

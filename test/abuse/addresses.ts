@@ -1,4 +1,4 @@
-/** Loopback addresses that requests come from: whoever means harm has many, and limits that count by address do not stop them. */
+/** Loopback source addresses of requests: attackers have many, and limits by address do not stop them. */
 export function addresses(network: number): () => string {
   let next = 0;
   return () => {

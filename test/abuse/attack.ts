@@ -1,18 +1,18 @@
 import type { Party } from './party.ts';
 
-/** What an attacker does until the signal says that it is enough. Refusals and errors stop nobody. */
+/** What an attacker does until the signal. Refusals and errors do not stop it. */
 export interface Attack {
-  /** What it takes to begin, such as data to ask for. */
+  /** Preparation, such as data to query. */
   prepare?(party: Party): Promise<void>;
   attack(party: Party, signal: AbortSignal): Promise<Tally>;
 }
 
-/** Answers by status, so that it can be seen that an attack was one; `failed` where there was none. */
+/** Numbers of responses by status, as evidence of an attack; `failed` without a response. */
 export type Tally = Record<string, number>;
 
 type Ask = () => Promise<{ readonly status: number }>;
 
-/** So many at once, each again as soon as it is answered. */
+/** This many at once, each again as soon as it gets a response. */
 export async function flood(
   tally: Tally,
   signal: AbortSignal,
@@ -29,7 +29,7 @@ export async function flood(
       );
       const name = `${what} ${status}`;
       tally[name] = (tally[name] ?? 0) + 1;
-      // An attacker that is refused at once would only measure how fast loopback is.
+      // An attacker that is refused at once would only measure the speed of loopback.
       await new Promise((resolve) => setTimeout(resolve, status === 429 || status === 'failed' ? 20 : 0));
     }
   };

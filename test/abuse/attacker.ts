@@ -4,13 +4,14 @@ import { attacks, type AttackName } from './attacks.ts';
 import type { Party } from './party.ts';
 
 /**
- * An attack in a process of its own, of low priority, so that it does not take its time from whoever is measured: `attacker.ts <attack>`, with the hostile
- * tenant as JSON in `HOSTILE`. It prints `attacking` when it has begun, and on SIGTERM what it was answered.
+ * An attack in a separate process of low priority, so that it does not take CPU time from the measured one:
+ * `attacker.ts <attack>`, with the hostile tenant as JSON in `HOSTILE`. It prints `attacking` when it has begun, and on
+ * SIGTERM the responses that it got.
  */
 const attack: Attack = attacks[process.argv[2] as AttackName];
 const party = JSON.parse(process.env['HOSTILE']!) as Party;
 const enough = new AbortController();
-// An attacker has a machine of its own: on this one it is not to take the service's.
+// A real attacker has its own machine: here it must not take the service's CPU time.
 setPriority(constants.priority.PRIORITY_LOW);
 process.on('SIGTERM', () => enough.abort());
 

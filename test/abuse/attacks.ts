@@ -3,7 +3,7 @@ import { hostileAnalyst } from './hostile-analyst.ts';
 import { hostileDevice } from './hostile-device.ts';
 import { hostileTenant } from './hostile-tenant.ts';
 
-/** Who means harm. */
+/** The attackers. */
 export const attacks = {
   'one hostile device': hostileDevice,
   'one hostile analyst': hostileAnalyst,

@@ -11,7 +11,7 @@ const PEOPLE = 10_000;
 const AN_IMPORT = 5_000;
 const LONGEST_NAME = 200;
 const SLOW_READERS = 12;
-/** A file is megabytes, more than what sockets keep for a reader. */
+/** A file is megabytes, more than socket buffers hold for a reader. */
 const SIP_BYTES = 4_096;
 const SIP_MS = 500;
 
@@ -27,9 +27,12 @@ const HEAVY = [
   '/api/v1/admin/filters/users',
 ];
 
-/** One signed-in analyst: exports that are read slowly, heavy figures, the audit chain verified by many at once, wrong passwords. */
+/**
+ * One signed-in analyst: slowly read exports, expensive statistics, concurrent verifications of the audit chain, wrong
+ * passwords.
+ */
 export const hostileAnalyst: Attack = {
-  /** There has to be something to find. */
+  /** The search must find something. */
   async prepare({ url, headers }: Party): Promise<void> {
     for (let from = 0; from < PEOPLE; from += AN_IMPORT) {
       const lines = Array.from(
@@ -72,7 +75,7 @@ export const hostileAnalyst: Attack = {
   },
 };
 
-/** Asks for a large file and takes it in sips, again and again. */
+/** Requests a large file and reads it in small steps, again and again. */
 async function readSlowly(
   url: string,
   headers: Party['headers'],

@@ -12,7 +12,7 @@ const PICTURE_BYTES = 4 * 1024 * 1024;
 const INSTALLATIONS = 9;
 const EXTENSIONS = 200;
 const LONGEST_NAME = 128;
-/** As many as a batch of pages has room for. */
+/** As many as a batch of pages can hold. */
 const TECHNOLOGIES = 16;
 
 const batch = <T>(make: (n: number) => T): T[] => Array.from({ length: MAX_IN_A_BATCH }, (_, n) => make(n));
@@ -21,9 +21,12 @@ const daysAgo = (event: object, days: number): object => ({
   occurredAt: new Date(Date.now() - days * DAY_MS).toISOString(),
 });
 
-/** One browser with a certificate: floods of alerts, the largest batches, invented domains, screenshots, and inventories made to be judged badly. */
+/**
+ * One browser with a certificate: floods of alerts, the largest batches, invented domains, screenshots, and inventories
+ * that are expensive to evaluate.
+ */
 export const hostileDevice: Attack = {
-  /** Its tenant watches over extensions. */
+  /** Its tenant watches extensions. */
   async prepare({ url, headers }: Party): Promise<void> {
     const { status, text } = await ask(`${url}/api/v1/admin/extension-monitoring/settings`, {
       method: 'PUT',
@@ -70,7 +73,10 @@ const technologies = (n: number) => ({
   },
 });
 
-/** Many extensions, whose names are the longest that there are and longer still as JSON, and then none of them: all have gone at once. */
+/**
+ * Many extensions with names of the maximum length, longer still as JSON, and then none of them: all are removed at
+ * once.
+ */
 async function swollenInventories(report: (events: readonly object[]) => Promise<unknown>): Promise<void> {
   const common = () => ({ eventId: randomUUID(), occurredAt: new Date().toISOString(), domain: null, url: null });
   const installed = () => ({

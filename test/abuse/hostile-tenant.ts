@@ -11,12 +11,12 @@ const TOKENS = 100;
 const SIGNATURES = 500;
 /** Tokens of one batch that are used at once. */
 const ENROLLED_AT_ONCE = 8;
-/** As much as the callback takes. */
+/** The most that the callback accepts. */
 const GARBAGE_BYTES = 40 * 1024;
 
-/** A whole tenant with many addresses: floods of sign-ins, imports, signature packs, single sign-on with garbage, enrollments. */
+/** A whole tenant with many addresses: floods of sign-ins, imports, signature packs, enrollments and invalid SSO. */
 export const hostileTenant: Attack = {
-  /** It has an identity provider, so that its responses are answers to requests and have to be looked into. */
+  /** It has an identity provider, so that its responses match requests and must be parsed. */
   async prepare({ url, headers, password }: Party): Promise<void> {
     const confirmed = await ask(`${url}/api/v1/admin/verify-password`, { method: 'POST', headers, body: { password } });
     const { certificatePem } = newSigningPair('idp.mallory.example');
@@ -97,7 +97,7 @@ function uploadPack(url: string, headers: Party['headers'], from: string): Promi
 const startSaml = ({ url, tenantId }: Party, from: string): Promise<Reply> =>
   ask(`${url}/api/v1/auth/saml/login?tenant_id=${tenantId}`, { from, timeoutMs: 30_000 });
 
-/** In answer to a request that was made, a document that is none. */
+/** An invalid document, in response to a real request. */
 async function garbage(party: Party, from: () => string): Promise<Reply> {
   const started = await startSaml(party, from());
   if (started.status !== 302) return started;

@@ -5,15 +5,15 @@ import { breach, Browser } from '../faults/harness/browser.ts';
 import { addresses } from './addresses.ts';
 import type { Party } from './party.ts';
 
-/** What must not suffer from anything that another tenant does. */
+/** Operations that must not suffer from another tenant. */
 export const doings = ['sign-in', 'alert delivery', 'policy fetch'] as const;
 export type Doing = (typeof doings)[number];
 
-/** An answer that takes longer than this is none. */
+/** A response that takes longer than this counts as missing. */
 const PATIENCE_MS = 20_000;
 const LOOK_AGAIN_MS = 25;
 
-/** The tenant that goes about its business. Each doing answers how long it took, and rejects where it did not succeed. */
+/** The well-behaved tenant. Each operation returns its duration, and rejects if it did not succeed. */
 export class Neighbour {
   readonly #party: Party;
   readonly #browser: Browser;

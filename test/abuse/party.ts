@@ -1,6 +1,6 @@
 import type { Enrolled } from '../faults/harness/browser.ts';
 
-/** One of two tenants of a service: where it is, who its super admin is, and a browser of an employee. */
+/** One of two tenants of a service: its address, its super admin, and a browser of an employee. */
 export interface Party {
   readonly url: string;
   readonly tlsUrl: string;

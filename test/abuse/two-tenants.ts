@@ -15,16 +15,19 @@ export interface TwoTenants {
   stop(): Promise<void>;
 }
 
-// Not the one of `test/dsl/app.ts`: benchmarks start two tenants, too, and know nothing of Vitest.
+// Not the one of `test/dsl/app.ts`: benchmarks start two tenants, too, without Vitest.
 const PASSWORD = 'Correct-Horse-7!';
 
 const run = promisify(execFile);
 const license = () => licenseKey({ maxUsers: 100_000 });
 
-/** The service as `npm start` runs it, in one process on its embedded PostgreSQL and with its usual limits, and two tenants. */
+/**
+ * The service as `npm start` runs it, in one process on its embedded PostgreSQL and with its usual limits, and two
+ * tenants.
+ */
 export async function startTwoTenants(): Promise<TwoTenants> {
   const dataDir = scratchFolder('abuse');
-  // Empty is unset: the limits are those of the interface.
+  // Empty means unset: the documented limits apply.
   const env = { LICENSE_PUBLIC_KEY: licensePublicKeyPem, RATE_LIMIT_RPS: '', ENROLL_RATE_LIMIT_RPS: '' };
   const service = await ServiceNode.reserve('service', { role: 'all', env, dataDir });
   const stop = async () => {
@@ -65,7 +68,7 @@ async function firstTenant(service: ServiceNode): Promise<Party> {
   return partyOf(service, tenantId, email, PASSWORD, accessToken);
 }
 
-/** As an operator makes it: a command beside the service prints a password, which has to be changed. */
+/** As an operator creates it: a command prints a password, which has to be changed. */
 async function furtherTenant(service: ServiceNode, env: NodeJS.ProcessEnv): Promise<Party> {
   const email = 'mallory@mallory.example';
   const args = ['tenant', 'create', '--name', 'Mallory', '--email', email, '--license', license()];

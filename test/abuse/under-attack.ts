@@ -5,10 +5,10 @@ import type { AttackName } from './attacks.ts';
 import type { Party } from './party.ts';
 
 const PREPARED_MS = 300_000;
-/** Queues fill up before anybody looks. */
+/** Time for queues to fill up before the measurement. */
 const UNDER_WAY_MS = 2_000;
 
-/** Runs `work` while an attack is under way in another process; answers what that process was answered. */
+/** Runs `work` during an attack in another process; returns the responses that the attacker got. */
 export async function underAttack(name: AttackName, hostile: Party, work: () => Promise<void>): Promise<string> {
   const attacker = startTracked(process.execPath, ['scripts/run.mjs', 'test/abuse/attacker.ts', name], {
     env: { ...process.env, HOSTILE: JSON.stringify(hostile) },

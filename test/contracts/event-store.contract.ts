@@ -9,22 +9,19 @@ import { describeTailing } from './event-store/tailing.ts';
 
 export interface OpenedEventStore {
   readonly store: EventStore;
-  /** Another store on the same data, as another process would have it. The suite closes it. */
+  /** Another store on the same data, as in another process. The suite closes it. */
   readonly reopen?: () => Promise<EventStore>;
   close(): Promise<void>;
 }
 
-/** What the cases work on: opened once, so every case keeps to streams and tenants of its own. */
+/** The subject of the cases: opened once, so every case uses its own streams and tenants. */
 export interface Subject {
   readonly store: EventStore;
-  /** Undefined where the adapter under test cannot be opened twice. */
+  /** Undefined if the adapter under test cannot be opened twice. */
   readonly reopen: (() => Promise<EventStore>) | undefined;
 }
 
-/**
- * What every event store owes the house. One suite for all adapters: whatever differs between them stands in tests of
- * their own.
- */
+/** The contract of every event store. One suite for all adapters; their differences are tested separately. */
 export function describeEventStoreContract(name: string, open: () => Promise<OpenedEventStore>): void {
   describe(`event store contract: ${name}`, { timeout: 30_000 }, () => {
     let opened: OpenedEventStore | undefined;

@@ -6,7 +6,7 @@ import { running } from './jobs/running.ts';
 import { schedules } from './jobs/schedules.ts';
 import { transactions } from './jobs/transactions.ts';
 
-/** What every place for jobs must do. */
+/** The contract of every job storage. */
 export function jobsContract(place: string, startServer: () => Promise<JobsServer>): void {
   describe(`jobs on ${place}`, () => {
     const bench = jobsBench(startServer);

@@ -10,12 +10,12 @@ import {
 
 export interface ObjectsBench {
   readonly objects: ObjectStore;
-  /** Takes the place away: whatever is asked from now on fails. */
+  /** Removes the storage: every later request fails. */
   breakIt(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What every place for objects must do. */
+/** The contract of every object storage. */
 export function objectsContract(place: string, start: () => Promise<ObjectsBench>): void {
   describe(`objects in ${place}`, () => {
     let bench: ObjectsBench;
@@ -31,7 +31,7 @@ export function objectsContract(place: string, start: () => Promise<ObjectsBench
       return keys.sort();
     };
 
-    it('gives back to the byte what was put, and nothing for what was not', async () => {
+    it('returns stored bytes unchanged, and nothing for an unknown key', async () => {
       for (const bytes of [Buffer.alloc(0), Buffer.from([0, 255, 13, 10]), randomBytes(3_000_000)]) {
         const key = someKey();
         await bench.objects.put(key, bytes);
@@ -50,7 +50,7 @@ export function objectsContract(place: string, start: () => Promise<ObjectsBench
       expect(await bench.objects.get(key)).toBeUndefined();
     });
 
-    it('never shows half of an object while it is being replaced', async () => {
+    it('never shows a partial object while it is being replaced', async () => {
       const key = someKey();
       const [a, b] = [Buffer.alloc(600_000, 'a'), Buffer.alloc(400_000, 'b')];
       await bench.objects.put(key, a);
@@ -64,7 +64,7 @@ export function objectsContract(place: string, start: () => Promise<ObjectsBench
       await writing;
     });
 
-    it('lists what begins with a prefix, page after page, with the time at which it was put', async () => {
+    it('lists objects by prefix, page by page, with the time of their storage', async () => {
       const [mine, other] = [randomUUID(), randomUUID()];
       const before = Date.now();
       const keys = Array.from({ length: 23 }, () => someKey(mine)).sort();
@@ -75,7 +75,7 @@ export function objectsContract(place: string, start: () => Promise<ObjectsBench
         expect(Math.abs(storedAt - before)).toBeLessThan(60_000);
     });
 
-    it('is asked for nothing but ids, by nothing that could lead elsewhere, and keeps nothing without end', async () => {
+    it('accepts only ids as keys, nothing that could lead elsewhere, and limits sizes', async () => {
       for (const key of [
         '../../etc/passwd',
         'things/../secret',
@@ -101,7 +101,7 @@ export function objectsContract(place: string, start: () => Promise<ObjectsBench
       await expect(bench.objects.put(someKey(), Buffer.alloc(MAX_OBJECT_BYTES + 1))).rejects.toThrow('too large');
     });
 
-    it('says that it is not there, and not why', async () => {
+    it('reports that it is unavailable, without the reason', async () => {
       await bench.breakIt();
       const key = someKey();
       for (const asked of [

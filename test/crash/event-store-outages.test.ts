@@ -10,8 +10,8 @@ import { freePort, startService, type ServiceProcess } from './service-process.t
 const PATIENTLY = { timeout: 60_000, interval: 50 };
 const CLIENTS = 8;
 
-/** The service beside a cluster of three that comes and goes under traffic. */
-describe('a service process whose EventStoreDB cluster comes and goes', () => {
+/** The service beside a cluster of three whose nodes fail and return under traffic. */
+describe('a service process whose EventStoreDB cluster fails and returns', () => {
   const dataDir = mkdtempSync('/var/tmp/castellan-outages-');
   let cluster: StandInCluster;
   let service: ServiceProcess;
@@ -74,7 +74,7 @@ describe('a service process whose EventStoreDB cluster comes and goes', () => {
     };
   }
 
-  /** 202: written, and not yet to be read. */
+  /** 202: written, but not readable yet. */
   const expectOrdinary = (seen: readonly number[]) =>
     expect(seen.filter((status) => ![201, 202, 503].includes(status))).toEqual([]);
 
@@ -101,19 +101,19 @@ describe('a service process whose EventStoreDB cluster comes and goes', () => {
     expectOrdinary(seen);
   }
 
-  it('lives when the quorum is lost, and works when it is back', () =>
+  it('survives the loss of the quorum, and works when it is back', () =>
     expectOutage(
       () => cluster.loseQuorum(),
       () => cluster.lead(1),
     ));
 
-  it('lives when all nodes die in the midst of calls, and works when they are back', () =>
+  it('survives the death of all nodes during calls, and works when they are back', () =>
     expectOutage(
       () => cluster.stopAll(),
       () => cluster.startAll(),
     ));
 
-  it('lives when gossip fails while calls are pending', () =>
+  it('survives failing gossip while calls are pending', () =>
     expectOutage(
       () => {
         for (const node of cluster.nodes) node.faults = () => unavailable();
@@ -121,7 +121,7 @@ describe('a service process whose EventStoreDB cluster comes and goes', () => {
       () => cluster.lead(2),
     ));
 
-  it('lives when connections are reset again and again', async () => {
+  it('survives repeated resets of connections', async () => {
     const { seen, stop } = traffic();
     for (let count = 0; count < 10; count += 1) {
       const before = seen.length;

@@ -18,7 +18,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const env = { LICENSE_PUBLIC_KEY: licensePublicKeyPem };
 
-/** Writes as fast as it is answered, and keeps what was acknowledged, until the service is gone. */
+/** Writes as fast as it gets responses, and keeps what was acknowledged, until the service is gone. */
 async function writeUntilItDies(
   { url }: ServiceProcess,
   token: string,

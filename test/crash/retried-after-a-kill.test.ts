@@ -33,7 +33,7 @@ const send = async ({ url }: ServiceProcess, token: string, { key, path, body }:
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
 };
 
-/** Four kinds, of which each differs: with a unique e-mail, with a secret besides, on a stream of its own, and repeatable. */
+/** Four kinds that differ: with a unique e-mail, with a secret as well, on a separate stream, and repeatable. */
 const creations = (): Creation[] => {
   const email = `${randomUUID()}@acme.example`;
   return [
@@ -49,7 +49,7 @@ const creations = (): Creation[] => {
 };
 
 it(
-  `answers a creation that was cut off by one of ${KILLS} kills, when it is retried under its key, and creates it once`,
+  `completes a creation that one of ${KILLS} kills interrupted when it is retried under its key, and creates it once`,
   { timeout: 240_000 },
   async () => {
     const answered = new Map<string, Record<string, unknown>>();
@@ -111,7 +111,7 @@ it(
   },
 );
 
-/** Everybody has the e-mail of one creation: twice would be two. */
+/** All have the e-mail of one creation: a duplicate would be two. */
 async function expectEachOnce(
   { url }: ServiceProcess,
   token: string,

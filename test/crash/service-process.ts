@@ -4,12 +4,12 @@ import { createServer } from 'node:net';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The service as an operator runs it: a process of its own on a data directory, with the embedded PostgreSQL. */
+/** The service as an operator runs it: a separate process on a data directory, with the embedded PostgreSQL. */
 export interface ServiceProcess {
   readonly url: string;
-  /** What it wrote last, once it has ended. */
+  /** Its last output, once it has ended. */
   readonly lastWords: string | undefined;
-  /** SIGKILL for the service and for its PostgreSQL: no chance to write anything down. */
+  /** SIGKILL for the service and for its PostgreSQL: no chance to write anything. */
   kill(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -17,11 +17,11 @@ import { licenseKey, licensePublicKeyPem } from './licenses.ts';
 import { modelsTemplate } from './models-template.ts';
 import { scratchFolder } from './scratch.ts';
 
-/** Budgets so large that no test meets them by accident. */
+/** Budgets so large that no test exhausts them by accident. */
 const PLENTY = 1_000_000;
 export const PASSWORD = 'Correct-Horse-7!';
 
-/** The discard port: nobody answers there. */
+/** The discard port: nothing listens there. */
 const NOWHERE = { url: 'http://127.0.0.1:9', isTrusted: true };
 
 export const testConfig = (dataDir: string, over: Partial<Config> = {}): Config => ({
@@ -54,7 +54,7 @@ export const testConfig = (dataDir: string, over: Partial<Config> = {}): Config 
   threatIntel: { scanner: NOWHERE, reputation: NOWHERE },
   s3: undefined,
   trustedProxies: [],
-  // The discard port: no test asks the machine's own name servers.
+  // The discard port: no test uses the machine's own name servers.
   dnsServers: ['127.0.0.1:9'],
   eventRetentionDays: 90,
   streamRetentionDays: 365,
@@ -75,12 +75,12 @@ export interface TestResponse {
 
 export interface TestRequestOptions {
   readonly body?: unknown;
-  /** Sent as it is, with its own content type in `headers`. */
+  /** Sent unchanged, with its own content type in `headers`. */
   readonly raw?: string | Buffer;
   readonly headers?: Record<string, string>;
 }
 
-/** One who asks over HTTP, with whatever credential they carry. */
+/** An HTTP client with any credential. */
 export interface Client {
   get(path: string, asking?: TestRequestOptions): Promise<TestResponse>;
   post(path: string, body?: unknown, asking?: TestRequestOptions): Promise<TestResponse>;
@@ -94,7 +94,7 @@ export interface TestTenant {
   readonly adminId: string;
   readonly email: string;
   readonly token: string;
-  /** Its super admin, who has just re-authenticated. As one who has not: `app.as(token)`. */
+  /** Its super admin, who has just re-authenticated. Without re-authentication: `app.as(token)`. */
   readonly admin: Client;
 }
 
@@ -106,24 +106,24 @@ export interface TestApp {
   readonly tlsUrl: string;
   readonly anonymous: Client;
   as(token: string, headers?: Record<string, string>): Client;
-  /** As `as`, by somebody who has just proved again who they are. */
+  /** Like `as`, with a fresh re-authentication. */
   reauthenticated(token: string): Promise<Client>;
-  /** A tenant of its own with a signed-in super admin; never through the set-up route. */
+  /** A new tenant with a signed-in super admin; never through the set-up route. */
   newTenant(options?: {
     name?: string;
     license?: Parameters<typeof licenseKey>[0];
     externalBaseUrl?: string;
   }): Promise<TestTenant>;
-  /** Another admin of a tenant, signed in and re-authenticated. Made by the same command as the first one's. */
+  /** Another admin of a tenant, signed in and re-authenticated. Created by the same command as the first one. */
   adminWithRole(tenant: TestTenant, role: AdminRole): Promise<{ adminId: string; client: Client; token: string }>;
   /** mTLS: a client that presents this certificate on a kept-alive connection. */
   device(certificatePem: string, privateKeyPem: string): Client & { close(): void };
-  /** Waits until every read model and reaction has seen everything that was appended so far. */
+  /** Waits until every read model and reaction has processed everything that was appended so far. */
   settled(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** `log` gets what the service says, where a test wants to read it. */
+/** `log` receives the service's messages, for tests that read them. */
 export async function startApp(over: Partial<Config> = {}, log?: Logger): Promise<TestApp> {
   const database = await freshDatabase({ template: await modelsTemplate() });
   const dataDir = scratchFolder('app');
@@ -140,17 +140,17 @@ export async function startApp(over: Partial<Config> = {}, log?: Logger): Promis
   });
 }
 
-/** The same words for a house that a test has made itself. */
-export function appOf(house: Application, close: () => Promise<void> = () => house.stop()): TestApp {
-  const { services, config } = house;
-  const url = house.addresses.http;
+/** The same helpers for an application that a test has composed itself. */
+export function appOf(application: Application, close: () => Promise<void> = () => application.stop()): TestApp {
+  const { services, config } = application;
+  const url = application.addresses.http;
   const clientFor = (headers: Record<string, string>): Client => httpClient(url, headers);
   const app: TestApp = {
-    application: house,
+    application,
     services,
     config,
     url,
-    tlsUrl: house.addresses.tls,
+    tlsUrl: application.addresses.tls,
     anonymous: clientFor({}),
     as: (token, headers = {}) => clientFor({ authorization: `Bearer ${token}`, ...headers }),
     reauthenticated: async (token) => app.as(token, await proofFor(services, token)),
@@ -186,7 +186,8 @@ export function appOf(house: Application, close: () => Promise<void> = () => hou
       const token = await signIn(services, tenantId, adminId, role);
       return { adminId, token, client: await app.reauthenticated(token) };
     },
-    device: (certificatePem, privateKeyPem) => mutualTlsClient(house.addresses.tls, certificatePem, privateKeyPem),
+    device: (certificatePem, privateKeyPem) =>
+      mutualTlsClient(application.addresses.tls, certificatePem, privateKeyPem),
     settled: () => settle(services),
     close,
   };
@@ -211,7 +212,7 @@ async function signIn(
   return (await openSession(services, session)).accessToken;
 }
 
-/** A re-authentication token of the session behind an access token, without the work of a password. */
+/** A re-authentication token of the session behind an access token, without password hashing. */
 export async function proofFor(
   { accessTokens, oneTimeTokens }: TestApp['services'],
   accessToken: string,
@@ -222,7 +223,7 @@ export async function proofFor(
   };
 }
 
-/** Appended by hand: how admins are made over HTTP is a subject of its own. */
+/** Appended directly: other tests cover the creation of admins over HTTP. */
 async function addAdmin(services: TestApp['services'], tenantId: TenantId, roleType: AdminRole) {
   const { tenant, tenantStream } = await import('../../src/contexts/tenants/domain/tenant.ts');
   const { accept, defineCommand } = await import('../../src/platform/kernel/command.ts');
@@ -260,7 +261,7 @@ export async function settle({ store, projector }: TestApp['services']): Promise
   for (;;) {
     const head = await store.head();
     const cursors = (await projector.checkpoints.all()).filter(({ state }) => state !== 'retired');
-    // A reaction may have appended in the meantime: settled is when everything stands at the newest head.
+    // A reaction may have appended meanwhile: settled means that everything has reached the newest head.
     const isWorked =
       cursors.every(({ position }) => position >= head) && (await projector.backlogs.counts()).size === 0;
     if (isWorked && (await store.head()) === head) return;

@@ -30,7 +30,7 @@ describe('a fresh database', async () => {
     await expect(ask(other.config, 'select * from mine')).rejects.toThrow('does not exist');
   });
 
-  it('is dropped though somebody is connected', async () => {
+  it('is dropped despite open connections', async () => {
     const third = await freshDatabase({ empty: true });
     const client = new pg.Client(third.config);
     client.on('error', () => undefined);

@@ -5,25 +5,28 @@ import { loginsOf, type DatabaseConfig } from '../../src/platform/database/login
 import { TEMPLATE } from './template.ts';
 
 export interface FreshDatabase {
-  /** Connects as the superuser, to this database. All databases of a run share the logins of the template that they are copies of. */
+  /**
+   * Connects as the superuser, to this database. All databases of a run share the logins of the template that they are
+   * copies of.
+   */
   readonly config: DatabaseConfig;
   readonly name: string;
-  /** Throws out whoever is still connected. */
+  /** Closes any remaining connections. */
   drop(): Promise<void>;
 }
 
-/** A database of its own for a test file, migrated. `empty` leaves out everything of ours. */
+/** A separate, migrated database for a test file. `empty` omits everything of the application. */
 export async function freshDatabase(
   options: { readonly empty?: boolean; readonly template?: string } = {},
 ): Promise<FreshDatabase> {
   const server = inject('postgres');
   const name = `test_${randomBytes(8).toString('hex')}`;
-  // On this server, which is not durable, the checkpoints that copying files takes cost nothing.
+  // This server is not durable, so the checkpoints that copying files needs are cheap.
   await administer(
     server,
     `create database ${name} template ${options.empty ? 'template0' : (options.template ?? TEMPLATE)} strategy file_copy`,
   );
-  // What may be done to a database as a whole is not copied from its template.
+  // Privileges on a database as a whole are not copied from its template.
   if (!options.empty) await administer(server, `grant create, temporary on database ${name} to castellan_projector`);
   return {
     config: { ...server, database: name, ...(options.empty ? {} : { logins: loginsOf(TEMPLATE) }) },
@@ -35,7 +38,10 @@ export async function freshDatabase(
   };
 }
 
-/** A pool's end does not wait until the server has heard of it: who is thrown out in between takes it for an accident. */
+/**
+ * A pool's end does not wait until the server has processed it: a forced disconnect in between would look like a
+ * failure.
+ */
 const GOODBYES = `
   do $$ begin
     for attempt in 1 .. 50 loop

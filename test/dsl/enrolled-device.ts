@@ -11,14 +11,14 @@ export const browser = (over: Record<string, unknown> = {}): Record<string, unkn
   ...over,
 });
 
-/** A fresh enrollment token, issued by the tenant's super admin; bound to the user, if one is named. */
+/** A new enrollment token, issued by the tenant's super admin; bound to the user, if one is given. */
 export async function enrollmentTokenOf({ admin }: TestTenant, userId?: string): Promise<string> {
   const answer = await admin.post('/api/v1/admin/enrollment/token', { userId });
   if (answer.status !== 201) throw new Error(`no enrollment token: ${answer.status} ${answer.text}`);
   return answer.body.token as string;
 }
 
-/** One enrollment, whatever comes of it. */
+/** One enrollment, with any outcome. */
 export const tryToEnroll = (
   app: TestApp,
   tenantId: string,
@@ -36,11 +36,11 @@ export interface EnrolledDevice {
   readonly privateKeyPem: string;
   readonly caCertificatePem: string;
   readonly expiresAt: string;
-  /** Speaks mTLS over one kept-alive connection; to be closed. */
+  /** Uses mTLS over one kept-alive connection; close it after use. */
   readonly client: Client & { close(): void };
 }
 
-/** A browser that enrolled with a token of its own; bound to the user, if one is named. */
+/** A browser that enrolled with its own token; bound to the user, if one is given. */
 export async function enrolledDevice(
   app: TestApp,
   tenant: TestTenant,

@@ -6,7 +6,7 @@ import type { EventDefinition, RecordedEvent } from '../../src/platform/kernel/e
 import { Containing, type Columns } from '../../src/platform/kernel/read-model.ts';
 import { recorded } from './given.ts';
 
-/** One row change, as read models and the state of reactions ask for it. Effects are not looked at. */
+/** One row change, as read models and the state of reactions request it. Ignores effects. */
 export type Change =
   | { readonly key: Row; readonly fold: (row: Row | undefined) => Row | undefined }
   | { readonly key: Row; readonly react: (row: Row | undefined) => { readonly row: Row | undefined } }
@@ -22,7 +22,7 @@ export interface Folding {
   readonly on: Readonly<Record<string, (event: RecordedEvent) => Change | readonly Change[]>>;
 }
 
-/** The newest version of each event that histories hold. */
+/** The newest version of each event that the histories contain. */
 export type Basis = Readonly<Record<string, number>>;
 
 interface Sample {
@@ -72,7 +72,7 @@ function readSamples(): Map<string, readonly Sample[]> {
   );
 }
 
-/** As a reader of the present version gets it: made once, for folds do not change what they are given. */
+/** As a reader of the current version gets it: computed once, since folds do not change their input. */
 const read = new Map<Sample, unknown>();
 
 function upcast(sample: Sample): unknown {
@@ -86,15 +86,16 @@ function upcast(sample: Sample): unknown {
   return read.get(sample);
 }
 
-/** What removes rows. */
+/** Events that remove rows. */
 const ENDINGS = /(Deleted|Erased|Removed)$/;
-/** Models of more types follow the log as such, and remove nothing. */
+/** Models with more types follow the whole log, and remove nothing. */
 const FEW_TYPES = 20;
 
 /**
- * Orders in which the same samples can have happened, each twice: type by type, so that each is met by all that the type before left;
- * round by round, so that a creation is followed by its own changes; and round by round backwards, so that changes and deletions come
- * before what they are about. Then, for each type that ends something, everything that ends nothing and that type behind it.
+ * Possible orders of the same samples, each twice: type by type, so that each meets everything that the previous type
+ * left; round by round, so that a creation is followed by its own changes; and round by round backwards, so that
+ * changes and deletions come before their subject. Then, for each type that ends something, all types that end nothing
+ * followed by that type.
  */
 function histories(types: readonly string[], basis: Basis): Sample[][] {
   const known = types.map((type) => (samples.get(type) ?? []).filter(({ version }) => version <= (basis[type] ?? 0)));
@@ -114,7 +115,7 @@ function histories(types: readonly string[], basis: Basis): Sample[][] {
   return orders.map((order) => [...order, ...order]);
 }
 
-/** A change of a row as it happened: nothing where the row stayed as it was. */
+/** A change of a row: none if the row stayed the same. */
 export interface Happened {
   readonly type: string;
   readonly row?: Row;
@@ -122,9 +123,9 @@ export interface Happened {
   readonly refused?: true;
 }
 
-/** Everything that the rows of a table go through in all histories of the basis, in order. */
+/** All changes of a table's rows in all histories of the basis, in order. */
 export function foldHistories({ key, on }: Pick<Folding, 'key' | 'on'>, basis: Basis): Happened[] {
-  // In the order of the families, whatever order the handlers are written in.
+  // In the order of the families, not of the handlers.
   const types = [...samples.keys()].filter((type) => on[type] && basis[type] !== undefined);
   return histories(types, basis).flatMap((history) => {
     const table = new Map<string, Row>();
@@ -140,7 +141,7 @@ const eventOf = (sample: Sample, n: number): RecordedEvent =>
     stored: { version: sample.version, data: sample.data },
   });
 
-/** Rows that an event touched, as they were before it. */
+/** Rows that an event touched, in their previous state. */
 type Touched = Map<string, Row | undefined>;
 
 function foldOne({ key, on }: Pick<Folding, 'key' | 'on'>, table: Map<string, Row>, event: RecordedEvent): Happened[] {
@@ -171,7 +172,7 @@ function apply(step: Change, key: readonly string[], table: Map<string, Row>, to
     const name = canonicalJson(key.map((column) => step.key[column]));
     const row = table.get(name);
     const next = 'fold' in step ? step.fold(row) : step.react(row).row;
-    // As the table keeps it: what is no JSON would not come back.
+    // As the table stores it: values that are not JSON would be lost.
     if (next !== row) change(name, next && (JSON.parse(JSON.stringify({ ...next, ...step.key })) as Row));
   }
 }
@@ -184,7 +185,7 @@ function put(table: Map<string, Row>, name: string, row: Row | undefined): void 
 const matches = (value: unknown, wanted: unknown): boolean =>
   wanted instanceof Containing ? String(value).includes(wanted.text) : value === wanted;
 
-/** What decides the content of a table: columns, key, whose rows they are, and what its folds do. */
+/** Everything that determines the content of a table: columns, key, tenancy, and the results of its folds. */
 export function fingerprintOf(folding: Folding, basis: Basis): string {
   const { columns, key, scope } = folding;
   const shape = Object.entries(columns).map(([name, { sql, nullable }]) => [name, sql, nullable]);

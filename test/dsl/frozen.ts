@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Stops a process and everything that it started, where it stands: connections stay open, and nothing is answered. */
+/** Stops a process and its children: connections stay open, and nothing responds. */
 export function freeze(pid: number): void {
   process.kill(pid, 'SIGSTOP');
   for (const child of childrenOf(pid)) process.kill(child, 'SIGSTOP');
@@ -23,6 +23,6 @@ function parentOf(pid: number): number | undefined {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
   } catch {
-    return undefined; // it has ended
+    return undefined; // The process has ended.
   }
 }

@@ -42,7 +42,7 @@ export function given(...history: readonly DomainEvent[]) {
   };
 }
 
-/** Holds for every decision that a test makes: it gives up exactly the secrets that the state refers to no more. */
+/** Checked for every decision of a test: it destroys exactly the secrets that the state no longer refers to. */
 function expectNoSecretLeftBehind<State, E extends DomainEvent>(
   { name, aggregate }: { readonly name: string; readonly aggregate: Aggregate<State, E> },
   before: State,
@@ -73,7 +73,7 @@ function outcome<E extends DomainEvent, Result>(decision: Decision<E, Result> | 
   };
 }
 
-/** An event as a projection would get it; the n-th of a test stands at position n. */
+/** An event as a projection gets it; the n-th of a test is at position n. */
 export const recorded = (event: DomainEvent, n: number, over: Partial<RecordedEvent> = {}): RecordedEvent => ({
   ...event,
   tenantId: TENANT,
@@ -92,7 +92,9 @@ export const recorded = (event: DomainEvent, n: number, over: Partial<RecordedEv
   ...over,
 });
 
-/** The rows of a read model after these events, folded in batches of any size: the result must not depend on it. */
+/**
+ * The rows of a read model after these events, folded in batches of any size: the result must not depend on the size.
+ */
 export function rowsAfter(
   model: AnyReadModel,
   events: readonly RecordedEvent[],

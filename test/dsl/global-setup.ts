@@ -16,10 +16,10 @@ interface Server {
   stop(): Promise<void>;
 }
 
-/** Each project of a run loads this module for itself, in one process. */
+/** Each project of a run loads this module separately, in one process. */
 const shared = globalThis as { castellanTestServer?: { readonly server: Promise<Server>; users: number } | undefined };
 
-/** One PostgreSQL for a whole run; every test file gets a database of its own in it (`database.ts`). */
+/** One PostgreSQL for a whole run; every test file gets its own database in it (`database.ts`). */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const used = (shared.castellanTestServer ??= { server: startServer(), users: 0 });
   used.users += 1;

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { rsaKey } from './rsa-keys.ts';
 
-/** How the next answers are wrong. What is left out is as it should be. */
+/** How the next responses are wrong. Omitted fields are correct. */
 export interface Misbehaviour {
   readonly header?: Record<string, unknown>;
   readonly claims?: Record<string, unknown>;
@@ -25,7 +25,10 @@ export interface HostileOpenIdProvider {
 
 const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** A provider that answers whatever it is told to, for what a sound one cannot be made to say. `nonce` as it was asked with last. */
+/**
+ * A provider that returns any response, also those that a correct one cannot return. `nonce` is that of the last
+ * request.
+ */
 export async function startHostileOpenIdProvider(
   clientId: string,
   nonceOf: () => string,

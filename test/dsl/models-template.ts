@@ -14,7 +14,7 @@ import { administer, freshDatabase } from './database.ts';
 
 const LOCK = 4202699;
 const models = [...readModels, auditLog(Buffer.alloc(32), families)];
-/** A file that declares more of them than others do has a template of its own. */
+/** A file that declares more models than others has its own template. */
 const NAME = `castellan_models_${createHash('sha256')
   .update(models.map(({ name, version }) => `${name} ${version}`).join())
   .digest('hex')
@@ -22,7 +22,10 @@ const NAME = `castellan_models_${createHash('sha256')
 
 let made: Promise<string> | undefined;
 
-/** A template with an empty table for every read model, which a house makes at its first start: made once a run, by the worker that needs it first. */
+/**
+ * A template with an empty table for every read model, which an application creates at its first start: created once
+ * per run, by the first worker that needs it.
+ */
 export const modelsTemplate = (): Promise<string> => (made ??= make());
 
 async function make(): Promise<string> {
@@ -50,7 +53,7 @@ async function withModels(): Promise<string> {
     log,
     alone: false,
   };
-  // Making tables takes neither codec nor tail.
+  // Creating tables needs neither codec nor subscription.
   await new Projector({
     ...parts,
     codec: undefined as never,

@@ -12,9 +12,9 @@ export interface TestOpenIdProvider {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Who sits at the browser that comes next; undefined: somebody who turns around at the sign-in form. */
+  /** The person at the next browser; undefined: a person who cancels at the sign-in form. */
   signsIn(person: OpenIdPerson | undefined): void;
-  /** Goes where a browser was sent, with its cookies, and answers where it is sent at last. */
+  /** Follows a browser's redirects, with its cookies, and returns the final address. */
   visit(address: string): Promise<URL>;
   /** Authorization requests that arrived. */
   readonly asked: readonly URLSearchParams[];
@@ -23,13 +23,13 @@ export interface TestOpenIdProvider {
 
 export interface OpenIdProviderOptions {
   readonly redirectUris: readonly string[];
-  /** The e-mail is told at the userinfo endpoint alone. */
+  /** Only the userinfo endpoint returns the e-mail. */
   readonly quietIdToken?: boolean;
-  /** How the client shows its secret. */
+  /** How the client authenticates. */
   readonly authentication?: 'client_secret_basic' | 'client_secret_post' | 'none';
 }
 
-/** An OpenID Connect provider that others wrote, on this machine, whose sign-in form fills itself in. It insists on PKCE. */
+/** A third-party OpenID Connect provider on this machine, whose sign-in form fills itself in. It requires PKCE. */
 export async function startOpenIdProvider({
   redirectUris,
   quietIdToken = false,
@@ -68,7 +68,7 @@ export async function startOpenIdProvider({
       const { email, emailVerified = true } = people.get(id) ?? { email: '' };
       return { accountId: id, claims: () => ({ sub: id, email, email_verified: emailVerified, name: 'Somebody' }) };
     },
-    // Nobody is asked for consent to their own company's service.
+    // No consent is needed for one's own company's service.
     loadExistingGrant: async ({ oidc }) => {
       const grant = new oidc.provider.Grant({ clientId, accountId: oidc.session!.accountId! });
       grant.addOIDCScope('openid email profile');
@@ -127,7 +127,7 @@ async function visit(address: string, issuer: string): Promise<URL> {
     const location = answer.headers.get('location');
     if (!location)
       throw new Error(
-        `the provider answers ${answer.status} at ${next.pathname}: ${(await answer.text()).slice(0, 500)}`,
+        `the provider responded with ${answer.status} at ${next.pathname}: ${(await answer.text()).slice(0, 500)}`,
       );
     next = new URL(location, next);
   }

@@ -4,7 +4,7 @@ import { codeOf, type SecondFactor } from './second-factor.ts';
 
 const MFA = '/api/v1/org/mfa';
 
-/** As `secondFactorOf`, of an organization's owner. */
+/** Like `secondFactorOf`, for an organization's owner. */
 export async function orgSecondFactorOf({ write }: TestOrganization): Promise<SecondFactor> {
   const { secret } = (await write('POST', `${MFA}/setup`, {})).body as { secret: string };
   const verified = await write('POST', `${MFA}/setup/verify`, { code: await codeOf(secret, -1) });
@@ -20,7 +20,7 @@ export const orgLogin = (
 export const orgVerify = (app: TestApp, mfaToken: string, presented: object): Promise<TestResponse> =>
   app.anonymous.post('/api/v1/org/auth/mfa/verify', { mfaToken, ...presented });
 
-/** A challenge as a right password gives it, without the work of the password. */
+/** A challenge as after a right password, without password hashing. */
 export async function orgChallenge(
   app: TestApp,
   { organizationId, token }: TestOrganization,

@@ -18,13 +18,13 @@ export interface TestOrganization {
   readonly token: string;
   /** A single-use token of the owner's session, by their password. */
   reauthenticate(): Promise<string>;
-  /** As `reauthenticate`, without the work of a password. */
+  /** Like `reauthenticate`, without password hashing. */
   proof(): Promise<string>;
-  /** The owner, with a proof of its own for each call. */
+  /** The owner, with a new proof for each call. */
   write(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): ReturnType<Client['send']>;
 }
 
-/** An organization whose owner is signed in, having kept the password that was made for them. */
+/** An organization whose owner is signed in with the generated password. */
 export async function newOrganization(
   app: TestApp,
   name = `Org ${randomUUID().slice(0, 8)}`,
@@ -65,7 +65,7 @@ export async function newOrganization(
   };
 }
 
-/** As if the owner had changed the temporary password, without the work of another one. */
+/** As if the owner had changed the temporary password, without password hashing. */
 async function chosenByOwner(app: TestApp, organizationId: TenantId): Promise<void> {
   const command = defineCommand({
     name: 'KeepPasswordForTest',
@@ -88,7 +88,7 @@ async function chosenByOwner(app: TestApp, organizationId: TenantId): Promise<vo
   orThrow(await app.services.executor.execute(command, undefined, { tenantId: organizationId, actor: system('test') }));
 }
 
-/** Another admin of an organization, signed in; appended by hand, since no interface makes one. */
+/** Another admin of an organization, signed in; appended directly, since no endpoint creates one. */
 export async function orgAdminWithRole(
   app: TestApp,
   { organizationId }: TestOrganization,

@@ -7,17 +7,17 @@ import { scratchFolder } from './scratch.ts';
 export interface PasswordServer {
   /** As the superuser, in this database. */
   admin(database: string, sql: string): Promise<Record<string, unknown>[]>;
-  /** What an operator would set DATABASE_URL to. */
+  /** The value of DATABASE_URL that an operator would set. */
   url(user: string, database: string): string;
   readonly host: string;
   readonly port: number;
   stop(): Promise<void>;
 }
 
-/** The password of every user that a test makes. */
+/** The password of every user that a test creates. */
 export const USER_PASSWORD = 'p@ss/w#rd';
 
-/** A PostgreSQL that lets nobody in without a password, but for its superuser. */
+/** A PostgreSQL that requires passwords, except from its superuser. */
 export async function startPasswordServer(): Promise<PasswordServer> {
   const dataDir = scratchFolder('passwords');
   const { connection, stop } = await startEmbeddedPostgres({ dataDir, durable: false });

@@ -17,7 +17,7 @@ export const pngChunk = (type: string, data: Buffer): Buffer => {
 
 export const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** A PNG of any size that its header may claim, told apart by its shade of grey; `extra` chunks stand before its data. */
+/** A PNG of any size in its header, distinguished by its shade of grey; `extra` chunks come before its data. */
 export function png({ width = 4, height = 3, shade = 0, extra = [] as readonly Buffer[] } = {}): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);

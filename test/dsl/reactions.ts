@@ -8,7 +8,7 @@ type Step =
   | { effects: readonly Effect[] }
   | { purge: Row };
 
-/** The commands that a reaction asks for in answer to these events, in order, with its state in memory. */
+/** The commands that a reaction requests for these events, in order, with its state in memory. */
 export function reactTo(
   reaction: AnyReaction,
   events: readonly RecordedEvent[],
@@ -27,7 +27,7 @@ export function reactTo(
       } else if ('key' in step) {
         const name = JSON.stringify([event.tenantId, step.key]);
         const { row, effects } = step.react(rows.get(name));
-        // As the engine keeps it: what is no JSON would not come back.
+        // As the engine stores it: values that are not JSON would be lost.
         if (row) rows.set(name, JSON.parse(JSON.stringify(row)) as Row);
         else rows.delete(name);
         take(effects);

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 export interface TestRedis {
   readonly url: string;
   readonly port: number;
-  /** Stands still: connections stay open, and nothing is answered. */
+  /** Pauses it: connections stay open, and nothing responds. */
   freeze(): void;
   thaw(): void;
   stop(): Promise<void>;
@@ -15,7 +15,7 @@ export interface TestRedis {
 
 export const findRedis = (): boolean => spawnSync('redis-server', ['--version']).status === 0;
 
-/** The redis-server of this machine, empty, on a port of its own: a free one, unless it is to come back on a known one. */
+/** The redis-server of this machine, empty, on a free port, or on a known one to come back on. */
 export async function startRedis(known?: number): Promise<TestRedis> {
   const port = known ?? (await freePort());
   const folder = mkdtempSync('/tmp/castellan-redis-');

@@ -1,13 +1,13 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 
-/** So many of each size: whoever takes fewer at a time has keys that differ. */
+/** This many of each size: tests that take fewer at a time have different keys. */
 const DIFFERENT = 6;
 const made = new Map<number, KeyObject[]>();
 let taken = 0;
 
 /**
- * A private RSA key. Making one takes tenths of a second, and few tests care which it is: each file's first few are new, then they come
- * round again.
+ * A private RSA key. Generating one takes tenths of a second, and few tests need a new one: each file's first few are
+ * new, then they repeat.
  */
 export function rsaKey(bits = 2048): KeyObject {
   const keys = made.get(bits) ?? [];

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 export interface S3Peer {
   readonly url: string;
   readonly objects: ReadonlyMap<string, Buffer>;
-  /** Requests whose signature, content digest or date was not right. */
+  /** Requests with a wrong signature, content digest or date. */
   readonly refused: readonly string[];
   failFromNowOn(): void;
   close(): Promise<void>;
@@ -24,7 +24,7 @@ const sha256 = (data: Buffer | string) => createHash('sha256').update(data).dige
 const escaped = (text: string) =>
   encodeURIComponent(text).replaceAll(/[!'()*]/g, (letter) => `%${letter.codePointAt(0)!.toString(16).toUpperCase()}`);
 
-/** A storage that speaks as much of Amazon S3 as a bucket of objects needs, and checks Signature Version 4 to the letter. */
+/** A storage with the part of Amazon S3 that a bucket of objects needs, and strict checks of Signature Version 4. */
 export async function startS3(credentials: Credentials): Promise<S3Peer> {
   const objects = new Map<string, Buffer>();
   const refused: string[] = [];
@@ -79,7 +79,7 @@ function listing(objects: ReadonlyMap<string, Buffer>, query: URLSearchParams): 
   return `<?xml version="1.0"?><ListBucketResult>${contents.join('')}${more}</ListBucketResult>`;
 }
 
-/** AWS Signature Version 4, written from its description; undefined where everything is right. */
+/** AWS Signature Version 4, implemented from its specification; undefined if everything is correct. */
 function whatIsWrong(
   { method, url: path, headers }: IncomingMessage,
   body: Buffer,

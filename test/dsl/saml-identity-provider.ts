@@ -6,7 +6,7 @@ import { inflateRawSync } from 'node:zlib';
 import forge from 'node-forge';
 import { rsaKeyPem } from './rsa-keys.ts';
 
-// samlp, an identity provider written elsewhere by others, has no declarations: what is used of it stands here.
+// samlp, a third-party identity provider, has no declarations: this file declares the used part.
 const require = createRequire(import.meta.url);
 const samlp = require('samlp') as {
   auth(options: object): (request: IncomingMessage, response: ServerResponse, next: (error?: Error) => void) => void;
@@ -19,13 +19,13 @@ export interface SigningPair {
   readonly privateKeyPem: string;
 }
 
-/** A key and a certificate that nobody but itself vouches for, as identity providers use them. */
+/** A key and a self-signed certificate, as identity providers use them. */
 export function newSigningPair(name: string): SigningPair {
   const privateKeyPem = rsaKeyPem();
   const key = forge.pki.privateKeyFromPem(privateKeyPem);
   const certificate = forge.pki.createCertificate();
   certificate.publicKey = forge.pki.setRsaPublicKey(key.n, key.e);
-  // Begins with a byte that is neither zero nor above 7f: DER takes no other spelling of a positive number (X.690 §8.3.2).
+  // Begins with a byte that is neither zero nor above 7f: the only DER encoding of a positive number (X.690 §8.3.2).
   certificate.serialNumber = `5a${randomBytes(8).toString('hex')}`;
   certificate.validity.notBefore = new Date(Date.now() - 86_400_000);
   certificate.validity.notAfter = new Date(Date.now() + 86_400_000);
@@ -36,7 +36,7 @@ export function newSigningPair(name: string): SigningPair {
   return { certificatePem: forge.pki.certificateToPem(certificate), privateKeyPem };
 }
 
-/** What a response says; each wrong in the way that a test is about. */
+/** The contents of a response; a test makes one of them wrong. */
 export interface SamlResponseOptions {
   readonly email: string;
   readonly acsUrl: string;
@@ -60,15 +60,15 @@ export interface SamlIdentityProvider {
   readonly entityId: string;
   readonly ssoUrl: string;
   readonly pair: SigningPair;
-  /** Who sits at the browser that comes next. */
+  /** The person at the next browser. */
   signsIn(email: string): void;
-  /** Requests have to be signed with the key of this certificate from now on. */
+  /** From now on requests must be signed with the key of this certificate. */
   requireSigned(certificatePem: string): void;
-  /** Goes where a browser was sent, and answers the form that the provider fills in. */
+  /** Follows a browser's redirect, and returns the form that the provider fills in. */
   visit(
     address: string,
   ): Promise<{ readonly action: string; readonly samlResponse: string; readonly relayState: string }>;
-  /** A response's XML, made without a browser. */
+  /** A response's XML, created without a browser. */
   respond(said: SamlResponseOptions): Promise<string>;
   close(): Promise<void>;
 }
@@ -176,7 +176,7 @@ export async function startSamlIdentityProvider(
 export const assertionIn = (xml: string): string => /<saml:Assertion[^]*<\/saml:Assertion>/.exec(xml)![0];
 export const signatureIn = (xml: string): string => /<Signature[^]*<\/Signature>/.exec(xml)![0];
 
-/** Signs an assertion that stands alone. */
+/** Signs a standalone assertion. */
 export const signed = (assertionXml: string, { certificatePem, privateKeyPem }: SigningPair): string =>
   signXml({ reference: "//*[local-name(.)='Assertion']", cert: certificatePem, key: privateKeyPem }, assertionXml);
 

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 
 /**
- * Everything that migrations can make in a database, one line each, in an order that does not depend on how it was made:
- * relations, columns in their order, constraints, indexes, policies, triggers, functions, types, extensions, comments, rights, and
- * the rows that migrations insert. Function bodies are compared without comments and layout.
+ * Everything that migrations can create in a database, one line each, in an order that does not depend on their
+ * history: relations, columns in their order, constraints, indexes, policies, triggers, functions, types, extensions,
+ * comments, privileges, and the rows that migrations insert. Function bodies are compared without comments and layout.
  */
 export async function schemaInWords(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ line: string }>(`select line from (${STRUCTURE}) everything order by line`);

@@ -4,7 +4,7 @@ import path from 'node:path';
 const MEMORY = '/dev/shm';
 const ENOUGH_BYTES = 1024 ** 3;
 
-/** Programs may lie beside the data (`src/platform/embedded/account-access.ts`), so they must be allowed to run. */
+/** Programs may be next to the data (`src/platform/embedded/account-access.ts`), so execution must be allowed. */
 function serves(folder: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(folder);
@@ -19,8 +19,8 @@ function serves(folder: string): boolean {
 }
 
 /**
- * A new folder for what a test throws away, in memory where there is room. A PostgreSQL cluster is a thousand files and so is every database
- * in it: to make and remove them on disk takes longer than many of the tests.
+ * A new folder for temporary test data, in memory if there is room. A PostgreSQL cluster is a thousand files and so is
+ * every database in it: creating and removing them on disk takes longer than many of the tests.
  */
 export const scratchFolder = (name: string): string =>
   mkdtempSync(path.join(serves(MEMORY) ? MEMORY : '/tmp', `castellan-${name}-`));

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PASSWORD, proofFor, type TestResponse, type Client, type TestApp, type TestTenant } from './app.ts';
 
 const STEP_MS = 30_000;
-/** A code for the step before this one must not grow too old on its way. */
+/** A code for the previous step must not expire in transit. */
 const ROOM_MS = 6_000;
 
-/** The code of an authenticator app now, or so many steps away. */
+/** The code of an authenticator app now, or this many steps away. */
 export async function codeOf(secret: string, steps = 0): Promise<string> {
   const left = STEP_MS - (Date.now() % STEP_MS);
   if (steps < 0 && left < ROOM_MS) await sleep(left + 10);
@@ -18,7 +18,9 @@ export interface SecondFactor {
   readonly backupCodes: readonly string[];
 }
 
-/** Turns the second factor on with the code of the step before, so that those of this step and the next are left. */
+/**
+ * Turns the second factor on with the code of the previous step, so that those of this step and the next remain usable.
+ */
 export async function secondFactorOf(client: Client): Promise<SecondFactor> {
   const { secret } = (await client.post('/api/v1/admin/mfa/setup')).body as { secret: string };
   const verified = await client.post('/api/v1/admin/mfa/setup/verify', { code: await codeOf(secret, -1) });
@@ -38,7 +40,7 @@ export const verify = (
   headers: Record<string, string> = {},
 ): Promise<TestResponse> => app.anonymous.post('/api/v1/auth/mfa/verify', { mfaToken, ...presented }, { headers });
 
-/** A challenge as a right password gives it, without the work of the password. */
+/** A challenge as after a right password, without password hashing. */
 export const challenge = (
   app: TestApp,
   { tenantId, adminId }: Pick<TestTenant, 'tenantId' | 'adminId'>,
@@ -46,6 +48,6 @@ export const challenge = (
 ): Promise<string> =>
   app.services.oneTimeTokens.issue('mfa', { tenantId, subjectId: adminId, payload: { epoch } }, 300, 5);
 
-/** A re-authentication token of the session behind an access token, without the work of a password. */
+/** A re-authentication token of the session behind an access token, without password hashing. */
 export const proofOf = (app: TestApp, accessToken: string): Promise<Record<string, string>> =>
   proofFor(app.services, accessToken);

@@ -1,7 +1,7 @@
 /**
- * The references to secrets that a state holds: the text under a name that ends with `Ref`, or anywhere under one that ends with
- * `Refs`, as events and states name them.
- * One that is held in two places is there twice.
+ * The references to secrets in a state: the text under a name that ends with `Ref`, or anywhere under one that ends
+ * with `Refs`, as events and states name them.
+ * A reference in two places is returned twice.
  */
 export function secretsIn(state: unknown): string[] {
   const found: string[] = [];

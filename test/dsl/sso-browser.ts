@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { TestResponse, Client } from './app.ts';
 
-/** A browser under way to a provider: where it was sent, and the cookies that it was given. */
+/** A browser on its way to a provider: its redirect address, and its cookies. */
 export interface StartedBrowserSignIn {
   readonly address: URL;
   readonly state: string;
@@ -15,7 +15,7 @@ export const cookiesOf = ({ headers }: TestResponse): string =>
     .map((set) => set.split(';')[0]!)
     .join('; ');
 
-/** Asks for a sign-in and is sent away. */
+/** Requests a sign-in and gets the redirect. */
 export async function startsSignIn(client: Client, path: string): Promise<StartedBrowserSignIn> {
   const answer = await client.get(path);
   expect([answer.status, answer.text]).toEqual([302, '']);
@@ -28,7 +28,7 @@ export async function startsSignIn(client: Client, path: string): Promise<Starte
   };
 }
 
-/** Comes back with what the provider put into the address. */
+/** Returns with the parameters of the provider. */
 export const returnsFromProvider = (
   client: Client,
   callback: string,

@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo, type NetConnectOpts, type Sock
 
 export interface StallingProxy {
   readonly port: number;
-  /** From now on nothing passes on connections that are open, and nobody is told: as if the network swallowed every packet. */
+  /** From now on nothing passes on open connections, without an error: as if the network dropped every packet. */
   stall(): void;
   close(): Promise<void>;
 }

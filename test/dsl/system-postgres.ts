@@ -4,19 +4,22 @@ import pg from 'pg';
 import { USER_PASSWORD } from './password-server.ts';
 import { findSystemPostgres, freeTcpPort, programFolder, runProgram, startProgram } from './system-program.ts';
 
-/** A cluster of the PostgreSQL that this machine has installed, which asks everybody but its superuser for a password. */
+/**
+ * A cluster of the PostgreSQL that this machine has installed, which requires a password from all users but its
+ * superuser.
+ */
 export interface SystemPostgres {
   readonly port: number;
   url(user: string, database: string): string;
   admin(database: string, sql: string): Promise<Record<string, unknown>[]>;
-  /** pg_dump of one database, as an operator would take it. */
+  /** pg_dump of one database, as an operator would run it. */
   dump(database: string, ...options: string[]): string;
-  /** What psql says to a script, whatever it thinks of it. */
+  /** The output of psql for a script, with any outcome. */
   restore(database: string, script: string, options?: { readonly onError: 'stop' | 'go-on' }): string;
   stop(): Promise<void>;
 }
 
-/** Nobody reads what it logs while `psql` runs; a full pipe would stop the server. */
+/** Its log output is not read while `psql` runs; a full pipe would block the server. */
 const QUIET = ['-c', 'log_min_messages=panic', '-c', 'log_min_error_statement=panic'];
 
 export async function startSystemPostgres(): Promise<SystemPostgres> {

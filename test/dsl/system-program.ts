@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readdirSync, existsSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 
-/** Programs that refuse to run as root run as this user then, who exists wherever Debian's PostgreSQL does. */
+/** Programs that refuse to run as root run as this user, who exists wherever Debian's PostgreSQL does. */
 const USER = 'postgres';
 const isRoot = process.getuid?.() === 0;
 
@@ -26,9 +26,9 @@ export interface RunningProgram {
   stop(): Promise<void>;
 }
 
-/** Started and listening on a port of this machine. SIGINT is a fast end for all of them. */
+/** Started and listening on a port of this machine. SIGINT is a fast shutdown for all of them. */
 export async function startProgram(program: string, args: readonly string[], port: number): Promise<RunningProgram> {
-  // `runuser` would not pass a signal on: with --exec it is replaced by the program.
+  // `runuser` would not forward a signal: with --exec the program replaces it.
   const child = isRoot
     ? spawn('setpriv', ['--reuid', USER, '--regid', USER, '--clear-groups', '--pdeathsig', 'INT', program, ...args], {
         cwd: '/',

@@ -4,7 +4,7 @@ import { migrateJobs } from '../../src/platform/jobs/postgres/schema.ts';
 
 export const TEMPLATE = 'castellan_template';
 
-/** What every test database starts with; done once a run. */
+/** The initial content of every test database; created once per run. */
 export async function prepareTemplate(config: pg.ClientConfig): Promise<void> {
   await migrate(config);
   const owner = new pg.Pool({ ...config, max: 1 });

@@ -9,7 +9,9 @@ export interface Call {
 
 export type Behaviour = (call: Call, response: ServerResponse) => void;
 
-/** Both services behind one address: each says of a domain what its name says. They may be told to behave otherwise. */
+/**
+ * Both services behind one address: their verdict on a domain follows from its name. Other behaviour can be configured.
+ */
 export async function startThreatIntelPeer() {
   const calls: Call[] = [];
   let behaviour: Behaviour = respondNormally;

@@ -12,13 +12,16 @@ import { Writers } from './harness/writers.ts';
 const lacking = missing({ postgres: true });
 const CRASHES = rounds(10);
 const WRITES_A_ROUND = 15;
-/** After the last write: some crashes meet a page that is being committed, most a projector that has nothing to do and believes it is done. */
+/**
+ * Milliseconds after the last write: some crashes hit a page that is being committed, most an idle projector that
+ * believes it is done.
+ */
 const MOMENTS_MS = [0, 30, 80, 150, 300, 500, 700, 900];
 
 /**
- * Projections commit without waiting for the disk, so a crash undoes some of their commits and their checkpoints with them. A projector that
- * remembers a later checkpoint must not write it back. As long as somebody writes, each of their commits takes those of projections to the
- * disk with it: it is the last ones before a pause that a crash undoes.
+ * Projections commit without waiting for the disk, so a crash undoes some of their commits with their checkpoints. A
+ * projector that has cached a later checkpoint must not write it back. While there are writes, each of their commits
+ * flushes those of projections to the disk too: a crash undoes only the last ones before a pause.
  */
 describe.skipIf(lacking)(`PostgreSQL crashes alone${lacking}`, () => {
   let cluster: PostgresCluster;
@@ -34,7 +37,7 @@ describe.skipIf(lacking)(`PostgreSQL crashes alone${lacking}`, () => {
     ],
   }));
 
-  it(`folds again what a crash undid, ${CRASHES} times`, { timeout: timeoutMs(CRASHES) }, async () => {
+  it(`folds undone events again after a crash, ${CRASHES} times`, { timeout: timeoutMs(CRASHES) }, async () => {
     const { journal, written } = installation();
     for (let round = 0; round < CRASHES; round += 1) {
       const writers = new Writers(journal, written);

@@ -36,7 +36,7 @@ describe.skipIf(lacking)(`the database's disk is full${lacking}`, () => {
   }));
 
   it(
-    'loses nothing, refuses as unavailable, and goes on when there is room again',
+    'loses nothing, responds as unavailable, and continues when there is space again',
     { timeout: timeoutMs(2) },
     async () => {
       const { journal } = installation();
@@ -45,7 +45,7 @@ describe.skipIf(lacking)(`the database's disk is full${lacking}`, () => {
         await until('the full disk is felt', 30_000, () => journal.doubts > 0);
         await sleep(FULL_MS);
         disk.free();
-        // It ends itself when its log cannot be written; whatever supervises it starts it again.
+        // It ends itself when its log cannot be written; its supervisor restarts it.
         if (
           !cluster.isRunning ||
           !(await until('PostgreSQL works', 10_000, () => cluster.isReady()).catch(() => false))

@@ -17,7 +17,7 @@ const LOST = 20;
 const QUIET_MS = 1_500;
 const AFTERWARDS_MS = 3_000;
 
-/** What read models hold, and how far they say they are. */
+/** The content of read models, and their checkpoints. */
 const STANDING = `
   select (select json_agg(json_build_array(name, version, generation, position) order by name, version, generation) from cursors where kind = 'model') as checkpoints,
          (select count(*) from employees) as employees, (select count(*) from alerts) as alerts, (select count(*) from observations) as observations,
@@ -42,7 +42,7 @@ describe.skipIf(lacking)(`EventStoreDB is restored from an older backup under a 
     await cluster.destroy();
   });
 
-  it('stops writing read models and says so', { timeout: timeoutMs() }, async () => {
+  it('stops writing read models and reports it', { timeout: timeoutMs() }, async () => {
     const { journal, database } = installation;
     const writers = new Writers(journal, installation.written);
     await until('writes are acknowledged', 30_000, () => journal.size >= WRITES).finally(() => writers.stop());

@@ -50,8 +50,8 @@ describe.skipIf(lacking)(`PostgreSQL fails over to a replica${lacking}`, () => {
     installation.cluster = replica;
   }
 
-  it('goes on without a loss where the replica had everything', { timeout: timeoutMs(2) }, async () => {
-    // An acknowledged write is on the replica's disk, too: the setting that a failover without losses takes.
+  it('continues without a loss if the replica had everything', { timeout: timeoutMs(2) }, async () => {
+    // An acknowledged write is on the replica's disk, too: the setting for a failover without losses.
     await primary.query(`alter system set synchronous_standby_names = '*'`);
     await primary.query('select pg_reload_conf()');
     await write(WRITES);
@@ -61,7 +61,7 @@ describe.skipIf(lacking)(`PostgreSQL fails over to a replica${lacking}`, () => {
   });
 
   it(
-    'stops writing read models and says so where the replica lagged, so that the log went backwards',
+    'stops writing read models and reports it if the replica lagged, so that the log moved backwards',
     { timeout: timeoutMs(2) },
     async () => {
       await write(WRITES);
@@ -77,7 +77,7 @@ describe.skipIf(lacking)(`PostgreSQL fails over to a replica${lacking}`, () => {
       await sleep(500);
       const prober = new Prober(() => installation.running);
       await failOver();
-      // Some of these are answered, some refused: whichever, nothing wrong may be shown of them.
+      // Some of these get a success, some a refusal: in both cases only correct data may be shown.
       const writers = new Writers(installation.journal, installation.written);
       await sleep(AFTERWARDS_MS);
       await writers.stop();

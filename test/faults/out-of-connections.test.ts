@@ -28,7 +28,7 @@ describe.skipIf(lacking)(`PostgreSQL has no connections left${lacking}`, () => {
   }));
 
   it(
-    'loses nothing, answers probes and recovers when others take every connection',
+    'loses nothing, responds to probes and recovers when other clients use every connection',
     { timeout: timeoutMs() },
     async () => {
       const { database } = installation();
@@ -44,7 +44,7 @@ describe.skipIf(lacking)(`PostgreSQL has no connections left${lacking}`, () => {
     },
   );
 
-  it('leaves room for others after faults', { timeout: timeoutMs() }, async () => {
+  it('leaves connections for other clients after faults', { timeout: timeoutMs() }, async () => {
     const { database, proxy } = installation();
     await underWrites(installation(), async () => proxy.forsake());
     const client = new pg.Client({ connectionString: cluster.url(database), connectionTimeoutMillis: 5_000 });
@@ -56,9 +56,9 @@ describe.skipIf(lacking)(`PostgreSQL has no connections left${lacking}`, () => {
 
 const ROUNDS = 4;
 
-/** Every free connection, again and again, while the service's own are ended so that it needs new ones. */
+/** Takes every free connection, again and again, while the service's own are ended so that it needs new ones. */
 async function takeAll(cluster: PostgresCluster, database: string, taken: pg.Client[]): Promise<void> {
-  // Connected before there is no room for it any more.
+  // Connected before all connections are used.
   const superuser = new pg.Client(cluster.superuser(database));
   await superuser.connect();
   for (let round = 0; round < ROUNDS; round += 1) {

@@ -10,7 +10,7 @@ import { sharedInstallation } from './harness/shared-installation.ts';
 
 const lacking = missing({ postgres: true, redis: true });
 
-/** Four processes on PostgreSQL and Redis. They go through one fault after the other, as in a bad year. */
+/** Four processes on PostgreSQL and Redis, which go through one fault after the other. */
 describe.skipIf(lacking)(`a service in four processes${lacking}`, () => {
   let cluster: PostgresCluster;
   let redis: RedisServer;

@@ -15,7 +15,7 @@ interface JsonSchema {
   readonly oneOf?: readonly JsonSchema[];
 }
 
-/** Values that no field was made for. */
+/** Values that no field accepts. */
 const nonsense = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 50 }),
   fc.constantFrom<unknown>(
@@ -46,7 +46,13 @@ const fieldsOf = (schema: JsonSchema | undefined): string[] => [
   ...[...(schema?.anyOf ?? []), ...(schema?.oneOf ?? [])].flatMap(fieldsOf),
 ];
 
-/** One field with this text, as the media type spells it. A surrogate's half goes as the three bytes that no UTF-8 has. */
+/**
+
+ * A body with this text in one field, encoded for the media type. A lone surrogate is sent as three bytes of invalid
+
+ * UTF-8.
+
+ */
 function bodyOf(media: string, field: string, text: string): { raw: Buffer; headers: Record<string, string> } {
   if (media === 'application/json')
     return { raw: Buffer.from(JSON.stringify({ [field]: text })), headers: { 'content-type': media } };
@@ -78,7 +84,7 @@ describe('bad input, generated from the OpenAPI document', () => {
       paths: Record<string, Record<string, Omit<Operation, 'method' | 'path'>>>;
     };
     operations = Object.entries(document.paths)
-      // Takes no input but its credential, and ends it: that would turn every later refusal into a 401.
+      // Takes only its credential and ends that session: every later refusal would become a 401.
       .filter(([path]) => !path.endsWith('/logout'))
       .flatMap(([path, item]) =>
         Object.entries(item).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
@@ -97,7 +103,7 @@ describe('bad input, generated from the OpenAPI document', () => {
   const id = '0198a000-0000-7000-8000-000000000000';
   const mutating = () => operations.filter(({ method }) => method !== 'GET' && method !== 'DELETE');
 
-  it('refuses bodies that are not JSON, not of the media type, or too large', async () => {
+  it('rejects bodies that are not JSON, have another media type, or are too large', async () => {
     for (const operation of mutating()) {
       const path = pathOf(operation, id);
       const what = `${operation.method} ${operation.path}`;
@@ -134,7 +140,7 @@ describe('bad input, generated from the OpenAPI document', () => {
     }
   });
 
-  it('refuses wrong types, missing and unknown fields, and hostile text', async () => {
+  it('rejects wrong types, missing and unknown fields, and hostile text', async () => {
     for (const operation of mutating()) {
       const fields = fieldsOf(operation.requestBody?.content['application/json']?.schema);
       const body = fc.record(Object.fromEntries([...fields, 'unknownField'].map((name) => [name, nonsense])), {
@@ -149,7 +155,7 @@ describe('bad input, generated from the OpenAPI document', () => {
     }
   });
 
-  it('refuses text that no column takes, field by field, in bodies of every kind', async () => {
+  it('rejects text that no column can store, field by field, in bodies of every kind', async () => {
     for (const operation of mutating()) {
       const what = `${operation.method} ${operation.path}`;
       for (const [media, { schema }] of Object.entries(operation.requestBody?.content ?? {})) {
@@ -164,7 +170,7 @@ describe('bad input, generated from the OpenAPI document', () => {
     }
   });
 
-  it('refuses hostile query parameters and path segments', async () => {
+  it('rejects hostile query parameters and path segments', async () => {
     for (const operation of operations) {
       const what = `${operation.method} ${operation.path}`;
       const names = operation.parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
@@ -190,7 +196,7 @@ describe('bad input, generated from the OpenAPI document', () => {
         const path = pathOf(operation, segment);
         const answer = await admin.send(operation.method, path);
         expectRefusal(what, answer);
-        // A client makes another address of "..", and there may be something there.
+        // Clients resolve "..", and the resulting address may exist.
         if (new URL(path, app.url).pathname === path)
           expect([what, segment, answer.status]).not.toEqual([what, segment, 200]);
       }

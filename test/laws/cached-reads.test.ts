@@ -8,7 +8,7 @@ import { TENANT } from '../dsl/given.ts';
 
 const models = new Set<string>(readModels.map(({ name }) => name));
 
-/** The read models that a query reads, of a database that holds nothing. */
+/** The read models that a query reads in an empty database. */
 async function tablesReadBy(query: (reads: TenantReads) => Promise<unknown>): Promise<string[]> {
   const read = new Set<string>();
   const note = (sql: string) => {
@@ -23,15 +23,18 @@ async function tablesReadBy(query: (reads: TenantReads) => Promise<unknown>): Pr
   return [...read].sort();
 }
 
-/** A cached answer is dropped at events that change the tables that it names. One that it reads without naming would leave it stale. */
-describe('a cached answer names every table that it reads', () => {
-  it('what extensions are told', async () => {
+/**
+ * Events that change a named table invalidate a cached result. A table that is read but not named would leave the
+ * result stale.
+ */
+describe('a cached result names every table that it reads', () => {
+  it('for the configuration of extensions', async () => {
     expect(await tablesReadBy((reads) => extensionConfig(reads, { groupIds: ['a'] }))).toEqual(
       [...RESPONSE_TABLES].sort(),
     );
   });
 
-  it('the groups of a member', async () => {
+  it('for the groups of a member', async () => {
     expect(await tablesReadBy((reads) => groupIdsOfMember(reads, { userId: 'a' }))).toEqual([...GROUP_TABLES]);
   });
 });

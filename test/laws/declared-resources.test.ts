@@ -7,7 +7,7 @@ import { adminRoles } from '../../src/contexts/identity/domain/roles.ts';
 import { startApp, type TestResponse, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { samples } from '../platform/resources/samples.ts';
 
-// The house with two more resources, which have everything that a declaration can say.
+// The application with two more resources, which use every option of a declaration.
 vi.mock('../../src/contexts/resources.ts', async (original) => {
   const registry = await original<typeof import('../../src/contexts/resources.ts')>();
   const { gadgets, gadgetSettings, gadgetUse } = await import('../platform/resources/gadget.resource.ts');
@@ -37,7 +37,7 @@ describe('every declared resource', () => {
   afterAll(() => app.close());
 
   const draftOf = (resource: Declared) => sampleOf(resource).draft((number += 1));
-  /** An answer that came before the read side had caught up (choice OP-013) is no failure: what follows waits for it. */
+  /** A response from before the read side caught up (choice OP-013) is no failure: wait for the projection. */
   const caughtUp = async (answer: TestResponse): Promise<TestResponse> => {
     if (answer.headers.has('x-stale')) await app.settled();
     return answer;
@@ -55,7 +55,7 @@ describe('every declared resource', () => {
     (await admin.get(declared.path)).body[declared.list] as Record<string, unknown>[];
   const secretsOf = ({ declared }: Declared) =>
     Object.keys(declared.fields).filter((name) => isSecret(declared.fields[name]));
-  /** What was said, as an answer shows it. */
+  /** The input as a response shows it. */
   const shown = (resource: Declared, said: Readonly<Record<string, unknown>>) => {
     const secrets = secretsOf(resource);
     return Object.fromEntries(
@@ -65,11 +65,11 @@ describe('every declared resource', () => {
     );
   };
 
-  it('has a sample to be tested with', () => {
+  it('has a sample for these tests', () => {
     expect(resources.map(({ declared }) => declared.noun).filter((noun) => !samples[noun])).toEqual([]);
   });
 
-  it.each(named(resources))('%s bounds all that a caller may say', (_noun, { declared }) => {
+  it.each(named(resources))('%s limits every field that a caller may send', (_noun, { declared }) => {
     const open: string[] = [];
     const walk = (path: string, schema: Record<string, any>): void => {
       const {
@@ -105,7 +105,7 @@ describe('every declared resource', () => {
     const has = (verb: string) => declared.verbs.includes(verb as never);
     const pathOf = (id: unknown) => `${declared.path}/${String(id)}`;
 
-    it('is created, listed, read, changed and deleted, as far as it has the verbs', async () => {
+    it('is created, listed, read, changed and deleted, as far as it declares these verbs', async () => {
       const draft = draftOf(resource);
       const created = await create(resource, draft);
       expect(created.status).toBe(201);
@@ -128,11 +128,11 @@ describe('every declared resource', () => {
       expect((await mine.admin.delete(pathOf(id))).status).toBe(404);
       expect((await listed(resource)).map((record) => record['id'])).not.toContain(id);
       if (has('update')) expect((await mine.admin.put(pathOf(id), sampleOf(resource).change)).status).toBe(404);
-      // What was unique to it is free again.
+      // Its unique values are free again.
       expect((await create(resource, draft)).status).toBe(201);
     });
 
-    it('ignores fields that nobody may write', async () => {
+    it('ignores fields that are read-only', async () => {
       const forged = {
         id: mine.adminId,
         createdAt: 'then',
@@ -148,7 +148,7 @@ describe('every declared resource', () => {
       for (const [name, value] of Object.entries(forged)) expect(body[name]).not.toEqual(value);
     });
 
-    it('refuses what is of the wrong type, and changes nothing', async () => {
+    it('rejects wrong types and changes nothing', async () => {
       const before = (await listed(resource)).length;
       const { broken, draft } = sampleOf(resource);
       expect((await create(resource, { ...draft(0), ...broken })).status).toBe(400);
@@ -160,7 +160,7 @@ describe('every declared resource', () => {
       expect((await listed(resource)).find((record) => record['id'] === kept.id)).toEqual(kept);
     });
 
-    it('is unique where it must be: a duplicate is 409, another tenant may have the same, and of two at once one wins', async () => {
+    it('enforces uniqueness: a duplicate is 409, another tenant may use the same value, and one of two concurrent requests wins', async () => {
       if (!declared.unique) return;
       const draft = draftOf(resource);
       expect((await create(resource, draft)).status).toBe(201);
@@ -171,7 +171,7 @@ describe('every declared resource', () => {
       expect(racers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
     });
 
-    it('moves what is unique with a change, and does not let one record take it from another', async () => {
+    it('moves a unique value with a change, and does not let one record take it from another', async () => {
       if (!declared.unique || !has('update')) return;
       const [first, second] = [draftOf(resource), draftOf(resource)];
       const { id } = (await create(resource, first)).body;
@@ -183,7 +183,7 @@ describe('every declared resource', () => {
       expect((await create(resource, first)).status).toBe(201);
     });
 
-    it('is listed newest first, with its number', async () => {
+    it('is listed newest first, with a total', async () => {
       const tenant = await app.newTenant();
       for (let n = 0; n < 3; n += 1) await create(resource, draftOf(resource), tenant);
       const { body } = await tenant.admin.get(declared.path);
@@ -194,7 +194,7 @@ describe('every declared resource', () => {
       );
     });
 
-    it('is narrowed by its filters, and refuses what is not in a closed vocabulary', async () => {
+    it('is narrowed by its filters, and rejects values outside a closed vocabulary', async () => {
       const { body: first } = await create(resource, draftOf(resource));
       await create(resource, { ...draftOf(resource), ...sampleOf(resource).change });
       const everything = await listed(resource);
@@ -212,7 +212,7 @@ describe('every declared resource', () => {
       }
     });
 
-    it('is not there for another tenant', async () => {
+    it('is not found by another tenant', async () => {
       const { id } = (await create(resource, draftOf(resource))).body;
       const { admin } = await app.newTenant();
       expect((await admin.get(declared.path)).body).toEqual({ [declared.list]: [], total: 0 });
@@ -221,7 +221,7 @@ describe('every declared resource', () => {
       expect((await listed(resource)).map((record) => record['id'])).toContain(id);
     });
 
-    it('hides from a role what it must, and from no other', async () => {
+    it('hides its restricted fields from the roles concerned, and from no others', async () => {
       const { id } = (await create(resource, draftOf(resource))).body;
       const full = (await listed(resource)).find((record) => record['id'] === id)!;
       const hidden = Object.entries((declared.hidden ?? {}) as Record<string, readonly string[]>);
@@ -239,7 +239,7 @@ describe('every declared resource', () => {
   describe.each(named(singletons))('%s', (_noun, resource) => {
     const { declared, view } = resource;
 
-    it('has its defaults, merges what is said, and keeps the rest', async () => {
+    it('has defaults, merges the fields that are sent, and keeps the rest', async () => {
       const { admin, adminId } = await app.newTenant();
       const { body: defaults } = await admin.get(declared.path);
       expect(view.safeParse(defaults).error).toBeUndefined();
@@ -271,14 +271,14 @@ describe('every declared resource', () => {
     });
   });
 
-  it('answers what was decided while the read side is behind', async () => {
+  it('returns the decided state while the read side is behind', async () => {
     const gadget = collections.find(({ declared }) => declared.noun === 'gadget')!;
     const settings = singletons.find(({ declared }) => declared.noun === 'gadgetSettings')!;
     const { admin } = await app.newTenant();
     const { body: before } = await admin.post(gadget.declared.path, draftOf(gadget));
     const writer = await app.services.database.owner.connect();
     try {
-      // Readers go on; whoever writes these tables waits.
+      // Readers continue; writers of these tables wait.
       await writer.query('begin');
       await writer.query('lock table gadgets_v1, gadget_settings_v1 in exclusive mode');
       const draft = draftOf(gadget);
@@ -297,7 +297,7 @@ describe('every declared resource', () => {
     expect((await admin.get(gadget.declared.path)).body.total).toBe(2);
   });
 
-  it('keeps every secret in the vault alone: out of events, rows, answers and claims, and forgets what is given up', async () => {
+  it('keeps every secret in the vault only: not in events, rows, responses or claims, and destroys replaced secrets', async () => {
     const { admin, tenantId } = await app.newTenant();
     const spoken: string[] = [];
     const noted = (resource: Declared, body: Readonly<Record<string, unknown>>) => {

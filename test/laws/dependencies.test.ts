@@ -16,11 +16,11 @@ interface Manifest {
 const manifest = JSON.parse(read('package.json')) as Manifest;
 const ofTheBench = JSON.parse(read('bench/package.json')) as Pick<Manifest, 'dependencies'>;
 
-/** What runs in production, including the scripts that start it. */
+/** Code that runs in production, including the scripts that start it. */
 const PRODUCTION = ['src', 'commands', 'projections', 'queries', 'scripts/run.mjs', 'scripts/with-dependencies.mjs'];
 const REST = ['test', 'bench', 'scripts', 'vitest.config.ts', 'vitest.faults.config.ts'];
 
-/** Packages that nothing imports: a program runs them, or another package loads them by name. */
+/** Packages that no file imports: they are programs, or another package loads them by name. */
 const NEVER_IMPORTED: Readonly<Record<string, string>> = {
   oxlint: 'run by scripts/check.mjs',
   'oxlint-tsgolint': 'loaded by oxlint for its rules that need types',
@@ -28,14 +28,14 @@ const NEVER_IMPORTED: Readonly<Record<string, string>> = {
   typescript: 'run by scripts/check.mjs, as tsc',
 };
 
-/** Packages that are used in the very copy that another one brings. */
+/** Packages that must be the same copy that another package depends on. */
 const BROUGHT_BY: Readonly<Record<string, string>> = {
   '@grpc/grpc-js': '@eventstore/db-client',
   'google-protobuf': '@eventstore/db-client',
   '@event-driven-io/dumbo': '@event-driven-io/emmett-postgresql',
 };
 
-/** Versions that are pinned exactly, and why a newer one must be looked at by a person. */
+/** Versions that are pinned exactly, and why a person must review a newer one. */
 const PINNED: Readonly<Record<string, string>> = {
   '@eventstore/db-client': 'we call its batch append with messages of our own',
   '@zxcvbn-ts/language-common': 'its list decides which passwords are refused',
@@ -45,7 +45,7 @@ const PINNED: Readonly<Record<string, string>> = {
   pg: 'src/platform/database/prepared-statement-client.ts and its neighbours use members of the driver that are not documented',
 };
 
-/** The same for what dependencies bring in: the newest versions that run on Node 20. */
+/** The same for transitive dependencies: the newest versions that run on Node 20. */
 const OVERRIDDEN: Readonly<Record<string, string>> = {
   '@fastify/static': '10.1.3 is the newest that @fastify/swagger-ui can use on Node 20',
   'light-my-request': '6.8 needs cookie 2, which needs Node 22',
@@ -98,7 +98,7 @@ describe('dependencies', () => {
     expect([...inProduction].filter(([name]) => manifest.dependencies[owner(name)] === undefined)).toEqual([]);
   });
 
-  it('of development are each used by tests, benchmarks or scripts, and by nothing in production', () => {
+  it('of development are each used by tests, benchmarks or scripts, and not in production', () => {
     const isUsed = (name: string): boolean =>
       name.startsWith('@types/')
         ? described(name) === 'node:' || inProduction.has(described(name)) || elsewhere.has(described(name))
@@ -111,12 +111,12 @@ describe('dependencies', () => {
     expect([...elsewhere].filter(([name]) => known[owner(name)] === undefined)).toEqual([]);
   });
 
-  it('are used instead of code of our own: caches that evict are those of lru-cache', () => {
+  it('replace code of our own: lru-cache implements every cache that evicts', () => {
     const byHand = PRODUCTION.flatMap(sourcesBelow).filter((file) => /\.keys\(\)\.next\(\)/.test(read(file)));
     expect(byHand).toEqual([]);
   });
 
-  it('have an exact version where a newer one could break us, with the reason', () => {
+  it('have an exact version where a newer one could break the application, with the reason', () => {
     const exact = Object.entries(manifest.dependencies)
       .filter(([, version]) => /^\d/.test(version))
       .map(([name]) => name);

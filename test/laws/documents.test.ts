@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** Folders that hold nothing of ours. Those that begin with a dot are left out as well. */
+/** Folders without files of this repository. Folders whose name begins with a dot are left out as well. */
 const FOREIGN = ['node_modules', 'coverage', 'dist'];
 /** A path in backticks that begins with one of these is a path of the repository. */
 const TOP = /^(?:src|commands|projections|queries|test|docs|scripts|bench|\.ci)\//;
@@ -19,10 +19,10 @@ function markdownBelow(folder = ''): string[] {
   });
 }
 
-/** Examples in code blocks may name what does not exist. */
+/** Examples in code blocks may name files that do not exist. */
 const prose = (text: string): string => text.replaceAll(/^(`{3,}).*\n[^]*?^\1$/gm, '');
 
-/** The address of a heading, as GitHub makes it. */
+/** The anchor of a heading, as GitHub generates it. */
 const anchorOf = (heading: string): string =>
   heading
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
@@ -83,7 +83,7 @@ describe.each(documents)('%s', (file) => {
 describe('the indexes', () => {
   const listedIn = (index: string) => new Set(linksIn(index).map(([target]) => target));
   const isRecord = (file: string) => /^docs\/decisions\/\d{4}-/.test(file);
-  /** Their own index lists them, which another law holds. */
+  /** docs/requirements/README.md lists them, which requirements.test.ts checks. */
   const isRequirement = (file: string) => /^docs\/requirements\/(?!README)/.test(file);
 
   it('docs/README.md lists every document', () => {
@@ -102,14 +102,14 @@ describe('the indexes', () => {
 });
 
 describe('the checks of documents', () => {
-  it('find anchors as GitHub makes them', () => {
+  it('generate anchors as GitHub does', () => {
     expect(anchorsIn('# A `code` heading: *two* words\n## Step-by-step [here](x.md)')).toEqual([
       'a-code-heading-two-words',
       'step-by-step-here',
     ]);
   });
 
-  it('read paths outside of code blocks alone, and no patterns', () => {
+  it('read paths outside of code blocks only, and skip patterns', () => {
     expect(
       pathsIn('`src/a.ts`, `src/<context>/b.ts`, `docs/decisions/0001`\n```sh\n`src/c.ts`\n```\n`test/d`'),
     ).toEqual(['src/a.ts', 'docs/decisions/0001', 'test/d']);

@@ -38,16 +38,16 @@ const narrowed = Object.entries(now).flatMap(([type, { version, shape }]) =>
 );
 
 describe('a schema of stored events', () => {
-  it('accepts everything that its version ever accepted', () => {
+  it('accepts everything that its version has ever accepted', () => {
     expect(narrowed).toEqual([]);
   });
 
-  it('is described as it is now', () => {
+  it('matches its recorded description', () => {
     if (UPDATE && narrowed.length === 0) writeFileSync(FILE, `${JSON.stringify(now, null, 1)}\n`);
     else expect(JSON.parse(JSON.stringify(now)), `run: ${COMMAND}`).toEqual(before);
   });
 
-  it('accepts every sample of its version, whatever rules it has besides', () => {
+  it('accepts every sample of its version, including its refinements', () => {
     const refused = definitions.flatMap(([type, { version, schema }]) => {
       const name = `${type}.v${version}.json`;
       if (!readdirSync(VARIANTS).includes(name))
@@ -71,17 +71,17 @@ describe('a schema of stored events', () => {
     ['a pattern', { ...base, note: z.string().max(20).regex(/x/).optional() }, true],
     ['another type', { ...base, list: z.array(z.string()).max(5) }, true],
     ['a bound on items', { ...base, list: z.array(z.int().max(3)).max(5) }, true],
-    ['null besides', { ...base, note: z.string().max(20).nullable().optional() }, false],
+    ['null as well', { ...base, note: z.string().max(20).nullable().optional() }, false],
     ['a new optional field', { ...base, more: z.string().optional() }, false],
     ['a new required field', { ...base, more: z.string() }, true],
-    ['another kind of object besides', undefined, false],
-  ])('is seen to be narrower or not: %s', (_what, fields, isNarrower) => {
+    ['another kind of object as well', undefined, false],
+  ])('is compared correctly: %s', (_what, fields, isNarrower) => {
     const former = shapeOf(z.object(base));
     const later = shapeOf(fields ? z.object(fields) : z.union([z.object(base), z.object({ other: z.string() })]));
     expect(narrowings(former, later).length > 0).toBe(isNarrower);
   });
 
-  it('is narrower without null, and without one of several kinds', () => {
+  it('is narrower without null, and without one of several alternatives', () => {
     const text = z.string();
     expect(narrowings(shapeOf(text.nullable()), shapeOf(text))).not.toEqual([]);
     expect(narrowings(shapeOf(z.union([text, z.int()])), shapeOf(text))).not.toEqual([]);

@@ -32,12 +32,12 @@ const stored = (event: NewEvent, tenantId: TenantId, over: Partial<StoredEvent> 
 });
 
 describe('events are contracts', () => {
-  it.each(versions)('%s is kept for ever', (name) => {
+  it.each(versions)('%s is kept', (name) => {
     expect([name, present.has(name)], `run: node --import tsx scripts/event-fixtures.ts`).toEqual([name, true]);
   });
 
   it.each(versions.filter(([name]) => present.has(name)))(
-    '%s is read as the present version, and written again',
+    '%s is read as the current version and written again',
     async (name, type, version, definition) => {
       const codec = new EventCodec(families, new MemoryPersonKeys());
       const old = stored(
@@ -49,16 +49,16 @@ describe('events are contracts', () => {
       expect(written.version).toBe(definition.version);
       const [again] = await codec.decode([stored(written, TENANT)]);
       expect(again!.data).toEqual(read!.data);
-      // What is in the fixture is what a reader of the same version gets, to the letter.
+      // Readers of the same version get the data of the fixture unchanged.
       if (version === definition.version) expect(again!.data).toEqual(fixture(name));
     },
   );
 
-  it('nobody keeps a fixture of an event that is not known', () => {
+  it('have no fixture of an unknown event', () => {
     expect([...present].filter((name) => !versions.some(([known]) => known === name))).toEqual([]);
   });
 
-  it('refuses what is no event, and what breaks its schema, without quoting it', async () => {
+  it('are rejected if unknown or against their schema, without being quoted', async () => {
     const codec = new EventCodec(families, new MemoryPersonKeys());
     await expect(codec.encode(randomUUID(), TENANT, { type: 'NoSuchEvent', data: {} }, METADATA)).rejects.toThrow(
       'no event is called NoSuchEvent',
@@ -76,11 +76,11 @@ describe('events are contracts', () => {
   it.each([
     ['NUL', '\u0000', true],
     ['half of a surrogate pair', '\ud800', true],
-    ['NUL behind a backslash', '\\\u0000', true],
+    ['NUL after a backslash', '\\\u0000', true],
     ['a whole pair', '\ud83d\ude00', false],
     ['the spelling of NUL', '\\u0000', false],
     ['a newline', '\n', false],
-  ])('holds only text that a column takes, sealed or not: %s', async (_what, text, isRefused) => {
+  ])('hold only text that a column can store, sealed or not: %s', async (_what, text, isRefused) => {
     const codec = new EventCodec(families, new MemoryPersonKeys());
     const sealed = {
       ...fixture(fixtureName('AlertRaised', 2)),
@@ -106,7 +106,7 @@ describe.each(personal)('the personal fields of %s', (type, definition) => {
     return { codec, id, event: await codec.encode(id, TENANT, { type, data: sample }, METADATA) };
   };
 
-  it('are fields that the event has, and the person whose they are is a text or null', () => {
+  it('are fields of the event, and the id of their person is a text or null', () => {
     const shape = z.toJSONSchema(definition.schema, { unrepresentable: 'any', io: 'input' }) as JsonSchema;
     for (const path of fields) {
       const [list, field = list] = path.split('[].') as [string, string?];
@@ -116,7 +116,7 @@ describe.each(personal)('the personal fields of %s', (type, definition) => {
     expect(branches(shape, subject).every((branch) => branch.type === 'string' || branch.type === 'null')).toBe(true);
   });
 
-  it('never stand in the stored text, and come back as they were', async () => {
+  it('never occur in the stored text, and are restored unchanged', async () => {
     const { codec, id, event } = await written(new MemoryPersonKeys());
     expect(fields.flatMap((path) => at(sample, path)).some((value) => value !== null && value !== undefined)).toBe(
       true,
@@ -127,13 +127,13 @@ describe.each(personal)('the personal fields of %s', (type, definition) => {
         expect([path, value]).toEqual([path, value === null || value === undefined ? value : '[sealed]']);
     const [read] = await codec.decode([stored(event, TENANT, { id })]);
     expect(read!.data).toEqual(sample);
-    // What the store holds is as it was: readers share it.
+    // The store's object is unchanged: readers share it.
     const kept = stored(event, TENANT, { id });
     await codec.decode([kept]);
     expect(kept.data).toEqual(JSON.parse(event.data));
   });
 
-  it('are erased with their person, also where the erasure came first, and nobody stumbles', async () => {
+  it('are erased with their person, also if the erasure came first, without errors', async () => {
     const keys = new MemoryPersonKeys();
     const { codec, event, id } = await written(keys);
     await keys.destroy(TENANT, sample[subject] as string);
@@ -147,7 +147,7 @@ describe.each(personal)('the personal fields of %s', (type, definition) => {
     }
   });
 
-  it('do not open in another event or another tenant', async () => {
+  it('cannot be opened in another event or another tenant', async () => {
     const keys = new MemoryPersonKeys();
     const { codec, event } = await written(keys);
     await expect(codec.decode([stored(event, TENANT, { id: randomUUID() })])).rejects.toThrow();
@@ -170,7 +170,7 @@ interface JsonSchema {
   readonly oneOf?: readonly JsonSchema[];
 }
 
-/** The alternatives that a schema (or the items, or one property of it) may be. */
+/** The alternatives of a schema (or of its items, or of one property). */
 function branches(schema: JsonSchema | readonly JsonSchema[], property?: string, items = false): JsonSchema[] {
   const all = [schema].flat() as JsonSchema[];
   const flat = all.flatMap((one): JsonSchema[] =>

@@ -1,7 +1,7 @@
 import { routeGroups } from '../../src/app/http/routes/index.ts';
 import type { AnyRoute } from '../../src/app/http/route.ts';
 
-/** Every declared route, for laws that hold for all of them. */
+/** Every declared route, for tests of rules that apply to all routes. */
 export const everyRoute: readonly AnyRoute<never>[] = routeGroups.flatMap(({ routes }) => routes);
 
 export const named = (route: AnyRoute<never>): string => `${route.method} ${route.path}`;

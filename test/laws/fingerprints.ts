@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fingerprintOf, present, type Basis, type Folding } from '../dsl/fold-histories.ts';
 
-/** Something whose content was folded in installations, and must be folded anew when it would come out differently. */
+/** Something whose content was folded in installations, and must be folded again if the result would differ. */
 export interface Versioned extends Folding {
   readonly name: string;
   readonly version: number;
@@ -12,7 +12,7 @@ interface Fingerprint {
   readonly hash: string;
 }
 
-/** The newest version of each that was ever released, and what it did with these events. */
+/** The newest released version of each, and its result for these events. */
 export interface Released {
   readonly events: Basis;
   readonly fingerprints: Readonly<Record<string, Fingerprint>>;
@@ -21,7 +21,7 @@ export interface Released {
 const UPDATE = process.env['UPDATE_FINGERPRINTS'] === '1';
 const NOTHING: Released = { events: {}, fingerprints: {} };
 
-/** What is wrong, and what may be written: all that is not a change under an old version. */
+/** The differences, and the fingerprints that may be written: all except changes under an unchanged version. */
 export function compare(
   all: readonly Versioned[],
   released: Released,
@@ -45,12 +45,15 @@ export function compare(
           `Give it version ${version + 1}, then run ${command}`,
       );
   }
-  // Events that came since: nothing was folded from them before.
+  // New events: nothing was folded from them before.
   if (!isPresent) outdated.push(`there are new events or versions of events: run ${command}`);
   return { changed, outdated, next: { events: present, fingerprints: next } };
 }
 
-/** Everything that is wrong, in words. With UPDATE_FINGERPRINTS=1 it writes the file instead, unless something changed under its old version. */
+/**
+ * Every difference in words. With UPDATE_FINGERPRINTS=1 it writes the file instead, unless something changed under its
+ * old version.
+ */
 export function whatIsWrong(all: readonly Versioned[], file: URL, command: string): string[] {
   const released = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Released) : NOTHING;
   const { changed, outdated, next } = compare(all, released, command);

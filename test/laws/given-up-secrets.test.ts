@@ -11,7 +11,7 @@ import { samples } from '../platform/resources/samples.ts';
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 type AnyWrite = Command<any, any, DomainEvent, any, any, any>;
 
-/** The made-up resources, and every declared one with a secret. */
+/** The sample resources, and every declared one with a secret. */
 const secretive = [gadgets, gadgetSettings, ...resources].filter(({ declared }) =>
   Object.values(declared.fields as Fields).some(isSecret),
 );
@@ -21,8 +21,11 @@ const refsOf = (fields: Fields, reference: string | null): AnyValues =>
     Object.entries(fields).flatMap(([name, field]) => (isSecret(field) ? [[`${name}Ref`, reference]] : [])),
   );
 
-/** `given(…).when(…)` holds every decision of every test to this; here it is shown for each resource, and to fail where it must. */
-describe('a decision forgets the secrets that its events give up', () => {
+/**
+ * `given(…).when(…)` checks this for every decision of every test; this file shows it for each resource, and that the
+ * check can fail.
+ */
+describe('a decision destroys the secrets that its events replace or remove', () => {
   for (const resource of secretive) {
     const { declared } = resource;
     const { noun } = declared;
@@ -38,7 +41,7 @@ describe('a decision forgets the secrets that its events give up', () => {
         ? [{ type: `${kind}Created`, data: { id, ...samples[noun]!.draft(1), ...refsOf(fields, FORMER) } }]
         : [updated];
 
-    it(`${noun}: replaced, removed, left alone`, () => {
+    it(`${noun}: replaced, removed, unchanged`, () => {
       const changes = { ...named, changes: {} };
       given(...history)
         .when(update, changes, refsOf(fields, NEXT))
@@ -58,7 +61,7 @@ describe('a decision forgets the secrets that its events give up', () => {
           .thenForgets(...secrets);
       });
 
-    it(`${noun}: a decider that leaves the former secret behind, or destroys one in use, is found out`, () => {
+    it(`${noun}: detects a decider that keeps the former secret, or destroys one in use`, () => {
       const careless: AnyWrite = {
         ...update,
         decide: () => accept([{ ...updated, data: { ...named, ...refsOf(fields, NEXT) } }]),
@@ -69,5 +72,5 @@ describe('a decision forgets the secrets that its events give up', () => {
     });
   }
 
-  it('is asked of some resource', () => expect(secretive.length).toBeGreaterThan(1));
+  it('covers at least one resource', () => expect(secretive.length).toBeGreaterThan(1));
 });

@@ -5,7 +5,10 @@ import { startApp, type TestApp } from '../dsl/app.ts';
 
 type Found = readonly string[];
 
-/** What JavaScript code can read of an object: own and inherited properties and getters, and the contents of collections. */
+/**
+ * Everything that JavaScript code can read of an object: own and inherited properties, getters, and the contents of
+ * collections.
+ */
 function* readable(value: object): Generator<readonly [string, unknown]> {
   if (value instanceof Map)
     for (const [key, held] of value) yield* [['key', key] as const, [String(key), held] as const];
@@ -17,7 +20,7 @@ function* readable(value: object): Generator<readonly [string, unknown]> {
       try {
         yield [String(name), Reflect.get(at, name, value)];
       } catch {
-        // A getter that does not work here gives nothing away.
+        // A getter that throws here reveals nothing.
       }
     }
   }
@@ -62,7 +65,7 @@ describe('a request', () => {
     expect(keysReachableFrom(received, keys)).toEqual([]);
   });
 
-  it('would be caught with a key: the search finds those of the composition root', () => {
+  it('would be detected with a key: the search finds those of the composition root', () => {
     const found = keysReachableFrom({ deep: new Map([['house', { config: app.application.config }]]) }, keys);
     expect(found.map((path) => path.split('.').at(-1))).toEqual(expect.arrayContaining(['masterKey', 'auditKey']));
   });

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 const ROOT = join(import.meta.dirname, '../..');
 
 /**
- * The layers, lowest first. A layer may import itself and what `mayImport` names, nothing else: type imports count too.
+ * The layers, lowest first. A layer may import itself and the layers in `mayImport`. Type imports count too.
  * The first pattern that matches a file decides its layer.
  */
 const layers = {
@@ -31,7 +31,7 @@ const layers = {
 } as const satisfies Record<string, { readonly files: RegExp; readonly mayImport: readonly string[] }>;
 type Layer = keyof typeof layers;
 
-/** Packages that only some layers may use: a decider that opens a connection would not be pure. */
+/** Packages that only some layers may use: a decider with a connection would not be pure. */
 const packagesOfAdapters = /^(?:pg|pg-listen|fastify|bullmq|ioredis|undici|@eventstore\/db-client|@fastify\/.*)$/;
 const withoutAdapters: ReadonlySet<Layer> = new Set(['kernel', 'domain', 'registries', 'commands', 'projections']);
 
@@ -68,22 +68,22 @@ function isAllowed({ from, to }: Import): boolean {
 }
 
 describe('layers', () => {
-  it('hold every production file', () => {
+  it('cover every production file', () => {
     expect(files.filter((file) => layerOf(file) === undefined)).toEqual([]);
     expect(imports.length).toBeGreaterThan(files.length);
   });
 
-  it('import only what their layer may import', () => {
+  it('import only the layers that they may import', () => {
     expect(imports.filter((each) => !isAllowed(each)).map(({ from, to }) => `${from} -> ${to}`)).toEqual([]);
   });
 
-  it('would notice an import that points upward, and an adapter in a decider', () => {
+  it('detect an import that points upward, and an adapter in a decider', () => {
     expect(isAllowed({ from: 'commands/alerts/resolve-alert.ts', to: 'queries/alerts/get-alert.ts' })).toBe(false);
     expect(isAllowed({ from: 'src/platform/kernel/event.ts', to: 'src/main.ts' })).toBe(false);
     expect(isAllowed({ from: 'src/contexts/alerts/domain/alert.ts', to: 'pg' })).toBe(false);
   });
 
-  it('leave no production file in a folder of its own beside the contexts, the platform and the application', () => {
+  it('leave no production file outside the contexts, the platform and the application', () => {
     const entries = readdirSync(join(ROOT, 'src')).toSorted();
     expect(entries).toEqual(['app', 'cli.ts', 'contexts', 'main.ts', 'platform']);
   });
@@ -115,7 +115,7 @@ describe('a context has one name', () => {
     expect(foldersIn(address).filter((name) => !contexts.has(name))).toEqual([]);
   });
 
-  it('and no context is listed that has no folder', () => {
+  it('and every listed context has a folder', () => {
     const used = new Set(addresses.flatMap(foldersIn));
     expect([...contexts].filter((name) => !used.has(name))).toEqual([]);
   });

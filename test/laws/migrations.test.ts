@@ -11,7 +11,7 @@ import { freshDatabase, type FreshDatabase } from '../dsl/database.ts';
 import { scratchFolder } from '../dsl/scratch.ts';
 import { schemaInWords } from '../dsl/schema-in-words.ts';
 
-/** What the base replaced, as a database of that time ran it. */
+/** The migrations that the base replaced, as a database of that time ran them. */
 const FIRST = new URL('../fixtures/migrations-001-to-014/', import.meta.url);
 const firstNames = readdirSync(FIRST).sort();
 const steps = await migrationSteps();
@@ -44,7 +44,7 @@ const first: Steps = Object.fromEntries(
   }),
 );
 
-/** A database of the version whose newest migration was `newest`. */
+/** A database at the version whose newest migration was `newest`. */
 async function databaseAt(newest: string): Promise<FreshDatabase> {
   const database = await emptyDatabase();
   await run(database, { ...steps, ...first }, newest);
@@ -61,7 +61,7 @@ async function using<T>({ config }: FreshDatabase, work: (client: pg.Client) => 
   }
 }
 
-/** The database's own name stands in the rights of its logins. */
+/** The grants of the logins contain the name of the database. */
 const schemaOf = (database: FreshDatabase): Promise<string[]> =>
   using(database, async (client) =>
     (await schemaInWords(client)).map((line) => line.replaceAll(database.name, '<database>')),
@@ -79,12 +79,12 @@ describe('the schema of a new database', async () => {
   await Promise.all([migrate(created.config), migrate(created.config), migrate(created.config)]);
   const schema = await schemaOf(created);
 
-  it('records every migration, so that it is like one that was upgraded', async () => {
+  it('records every migration, like an upgraded database', async () => {
     expect(await namesIn(created)).toEqual(allNames);
     expect(allNames.slice(0, firstNames.length)).toEqual(firstNames);
   });
 
-  it('is described down to columns, function bodies, policies and rights', () => {
+  it('is compared down to columns, function bodies, policies and grants', () => {
     expect(schema).toContainEqual(expect.stringMatching(/^column claims 3 digest bytea not null t /));
     expect(schema).toContainEqual(expect.stringMatching(/^function append_events\(.* body .*pg_advisory_xact_lock/));
     expect(schema).toContainEqual(expect.stringMatching(/^policy public events tenant .*castellan_tenant/));
@@ -92,14 +92,17 @@ describe('the schema of a new database', async () => {
     expect(schema).toContainEqual(expect.stringMatching(/^row of kept_rights: /));
   });
 
-  it.each(allNames.slice(firstNames.length - 1, -1))('is what a database at %s is upgraded to', async (name) => {
-    const upgraded = await databaseAt(name);
-    await migrate(upgraded.config);
-    expect(await schemaOf(upgraded)).toEqual(schema);
-  });
+  it.each(allNames.slice(firstNames.length - 1, -1))(
+    'equals the schema of a database upgraded from %s',
+    async (name) => {
+      const upgraded = await databaseAt(name);
+      await migrate(upgraded.config);
+      expect(await schemaOf(upgraded)).toEqual(schema);
+    },
+  );
 });
 
-describe('a migration that came after the base', async () => {
+describe('a migration after the base', async () => {
   const folder = scratchFolder('migrations');
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   cpSync(new URL('../../src/platform/database/migrations/', import.meta.url), folder, { recursive: true });
@@ -116,7 +119,7 @@ describe('a migration that came after the base', async () => {
 });
 
 describe('a database from before 014', () => {
-  it.each([firstNames[0]!, firstNames.at(-2)!])('is refused at %s in a sentence, and left as it was', async (name) => {
+  it.each([firstNames[0]!, firstNames.at(-2)!])('is refused at %s with a message, and left unchanged', async (name) => {
     const old = await databaseAt(name);
     const before = await schemaOf(old);
     const missing = firstNames[firstNames.indexOf(name) + 1]!;
@@ -128,7 +131,7 @@ describe('a database from before 014', () => {
     expect((refusal as Error).message).toMatch(
       new RegExp(`^this database lacks migration ${missing}, .* have 014_master_keys.sql: .* start this version$`),
     );
-    // Logins are made before migrations run, and may connect; nothing inside the database has changed.
+    // Logins are created before migrations run, and may connect; nothing inside the database has changed.
     const withoutConnecting = (lines: string[]) => lines.filter((line) => !line.startsWith('database rights'));
     expect(withoutConnecting(await schemaOf(old))).toEqual(withoutConnecting(before));
   });

@@ -8,11 +8,11 @@ const TOP = ['src', 'commands', 'queries', 'projections'];
 
 /**
  * Exported names that may exist more than once, each with the reason.
- * An entry that is no longer needed fails the test, so that the list only holds what is true.
+ * An unneeded entry fails the test, so that the list stays true.
  */
 const MAY_EXIST_TWICE: Readonly<Record<string, string>> = {};
 
-/** Words of our own that stood for terms of the field. On the right: the term to use (docs/reference/glossary.md). */
+/** Private words that stood for terms of the field. On the right: the term to use (docs/reference/glossary.md). */
 const PRIVATE_WORDS: readonly (readonly [word: RegExp, term: string])[] = [
   [/^house$/, 'application'],
   [/^doors?$/, 'listener'],
@@ -54,7 +54,7 @@ const filesBelow = (folder: string): string[] =>
 
 const files = TOP.flatMap(filesBelow);
 
-/** Code alone: what comments and texts say about exports is not one. */
+/** Only code: exports that comments and strings mention do not count. */
 const withoutComments = (text: string): string => text.replaceAll(/\/\*[^]*?\*\/|^\s*\/\/.*$/gm, '');
 
 const DECLARATION =
@@ -104,7 +104,7 @@ describe('one name means one thing', () => {
     expect(twice.map(([name, where]) => `${name}: ${where.join(', ')}`)).toEqual([]);
   });
 
-  it('lists no exception that is not needed', () => {
+  it('lists no unneeded exception', () => {
     const counts = new Map<string, number>();
     for (const { name } of exported) counts.set(name, (counts.get(name) ?? 0) + 1);
     expect(Object.keys(MAY_EXIST_TWICE).filter((name) => (counts.get(name) ?? 0) < 2)).toEqual([]);

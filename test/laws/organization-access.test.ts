@@ -10,7 +10,7 @@ const orgRoutes = everyRoute.filter(({ access }) => access.kind === 'org');
 const cases = orgRoutes.map((route) => [named(route), route] as const);
 const ROLES = ['org_owner', 'org_admin', 'org_viewer'] as const;
 
-describe('the organization interface', () => {
+describe('the organization API', () => {
   let app: TestApp;
   const clients = new Map<string, Client>();
   beforeAll(async () => {
@@ -27,18 +27,21 @@ describe('the organization interface', () => {
     expect({ roles, reauth }).toEqual({ roles: rule.roles, reauth: rule.reauth });
   });
 
-  it.each(cases)('%s guards for every role, and asks for a fresh proof where it needs one', async (name, route) => {
-    const { roles, reauth } = orgRuleOf(route.method, name);
-    for (const role of ROLES) {
-      // A session may be ended by its own holder: another id than anybody's is named.
-      if (name === 'DELETE /api/v1/org/me/sessions') continue;
-      const { status, body } = await clients.get(role)!.send(route.method, pathWith(route, randomUUID()));
-      if (roles !== 'any' && !roles.includes(role))
-        expect([role, status, body?.error]).toEqual([role, 403, 'insufficient permissions']);
-      else if (reauth) expect([role, status, body?.error]).toEqual([role, 403, 're-authentication required']);
-      else expect([401, 403]).not.toContain(status);
-    }
-  });
+  it.each(cases)(
+    '%s guards for every role, and requires re-authentication where the table says so',
+    async (name, route) => {
+      const { roles, reauth } = orgRuleOf(route.method, name);
+      for (const role of ROLES) {
+        // Users may end their own sessions, so the request names an id that does not exist.
+        if (name === 'DELETE /api/v1/org/me/sessions') continue;
+        const { status, body } = await clients.get(role)!.send(route.method, pathWith(route, randomUUID()));
+        if (roles !== 'any' && !roles.includes(role))
+          expect([role, status, body?.error]).toEqual([role, 403, 'insufficient permissions']);
+        else if (reauth) expect([role, status, body?.error]).toEqual([role, 403, 're-authentication required']);
+        else expect([401, 403]).not.toContain(status);
+      }
+    },
+  );
 
   it('has no line in the table for a route that does not exist', () => {
     const known = new Set(orgRoutes.map(named));

@@ -1,4 +1,7 @@
-/** Who may use a route of the organization interface, and whether it takes a single-use re-authentication token. By address; the first line that fits counts. */
+/**
+ * Who may use a route of the organization API, and whether it takes a single-use re-authentication token. Keyed by
+ * address; the first matching line counts.
+ */
 export interface OrgRule {
   readonly roles: 'any' | readonly string[];
   readonly reauth: boolean;

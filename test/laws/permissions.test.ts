@@ -11,7 +11,7 @@ const permissionOf = (route: (typeof adminRoutes)[number]) => (route.access as {
 
 describe('the permission table', () => {
   it.each(adminRoutes.map((route) => [named(route), route] as const))(
-    'has for %s the roles of the choices',
+    'gives %s the roles of the requirements',
     (_name, route) => {
       expect(permissionTable[permissionOf(route)]).toEqual(rolesOfChoices(route.method, route.path));
     },
@@ -32,7 +32,7 @@ describe('the permission table', () => {
     async (_name, route) => {
       for (const role of adminRoles) {
         const allowed = (permissionTable[permissionOf(route)] as readonly string[]).includes(role);
-        // An id that nobody has, and no body: whoever may come in is told 400, 404 or the like, but never 401 or 403.
+        // An id that does not exist, and no body: an admitted role gets 400, 404 or the like, but never 401 or 403.
         const { status, body } = await clients.get(role)!.send(route.method, pathWith(route, randomUUID()));
         if (allowed) expect([role, status, body?.error]).not.toEqual([role, 403, 'insufficient permissions']);
         else expect([role, status, body?.error]).toEqual([role, 403, 'insufficient permissions']);
@@ -43,10 +43,10 @@ describe('the permission table', () => {
   );
 
   it.each(everyRoute.filter(({ access }) => access.kind !== 'open').map((route) => [named(route), route] as const))(
-    'lets nobody use %s without a credential, with a broken one, or with one of another kind',
+    'rejects %s without a credential, with a broken one, and with one of another kind',
     async (_name, route) => {
       const path = pathWith(route, randomUUID());
-      // In the middle of the signature: the last character may hold nothing but padding bits.
+      // In the middle of the signature: the last character may hold only padding bits.
       const [head, payload, signature] = tenant.token.split('.') as [string, string, string];
       const tampered = [head, payload, signature.replace(/^.{20}/, (start) => [...start].reverse().join(''))].join('.');
       const wrong = [

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { pureTests } from '../dsl/pure-tests.ts';
 import { scratchFolder } from '../dsl/scratch.ts';
 
-/** Deciders, folds and rules are tested without a database: what needs one belongs elsewhere. */
+/** Deciders, folds and rules are tested without a database. Tests that need one belong elsewhere. */
 const ALWAYS_PURE = ['test/projections'];
 
 describe('npm run test:domain', () => {

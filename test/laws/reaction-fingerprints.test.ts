@@ -9,7 +9,7 @@ import { compare, whatIsWrong, type Versioned } from './fingerprints.ts';
 const FILE = new URL('reaction-fingerprints.json', import.meta.url);
 const COMMAND = 'UPDATE_FINGERPRINTS=1 npx vitest run fingerprints event-shapes';
 
-/** What a reaction remembers. Its effects may change at any time: they concern what happens from then on. */
+/** The state of a reaction. Its effects may change at any time: they concern only future events. */
 const foldingOf = (reaction: AnyReaction): Versioned => ({
   name: reaction.name,
   version: versionOf(reaction),
@@ -20,15 +20,15 @@ const foldingOf = (reaction: AnyReaction): Versioned => ({
 });
 const all = reactions.map(foldingOf);
 
-/** They name the fingerprint of an alert, which is computed from what is found: no sample has the right one. */
+/** They name the fingerprint of an alert, which is computed from the finding: no sample has the right one. */
 const UNREACHED: readonly string[] = ['alert-detection AlertResolved', 'alert-detection AlertReopened'];
 
-describe("a reaction's state that is folded differently has a higher version", () => {
-  it('for every reaction', () => {
+describe('a reaction whose state is folded differently has a higher version', () => {
+  it('holds for every reaction', () => {
     expect(whatIsWrong(all, FILE, COMMAND)).toEqual([]);
   });
 
-  it('whose histories reach every handler and every column', () => {
+  it('is checked with histories that reach every handler and every column', () => {
     for (const reaction of all.filter(({ key }) => key.length > 0)) {
       const happened = foldHistories(reaction, present);
       const reached = new Set(happened.filter(({ refused }) => !refused).map(({ type }) => type));
@@ -42,7 +42,7 @@ describe("a reaction's state that is folded differently has a higher version", (
     }
   });
 
-  it('sees a column, a fold, and a state that comes or goes, and no effect', () => {
+  it('is detected for a column, a fold, and a state that is added or removed, but not for an effect', () => {
     const reaction: AnyReaction = whenEmployeeDeletedRevokeDevices;
     const { state } = reaction;
     const before = fingerprintOf(foldingOf(reaction), present);

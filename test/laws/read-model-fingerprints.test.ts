@@ -42,11 +42,11 @@ const withRows = (folding: Folding, alter: (row: Row) => Row): Folding => ({
 });
 
 describe('a read model that folds differently has a higher version', () => {
-  it('for every model that the projector maintains', () => {
+  it('holds for every model that the projector maintains', () => {
     expect(whatIsWrong(all, FILE, COMMAND)).toEqual([]);
   });
 
-  it('whose histories reach every handler and every column', () => {
+  it('is checked with histories that reach every handler and every column', () => {
     const unreached: string[] = [];
     const empty: string[] = [];
     for (const model of all) {
@@ -64,7 +64,7 @@ describe('a read model that folds differently has a higher version', () => {
     expect(empty).toEqual([]);
   });
 
-  it('and a column, the key, a helper that changes a text and one that doubles a sum are seen', () => {
+  it('is detected for a column, the key, a helper that changes a text, and one that doubles a sum', () => {
     const model = foldingOf(telemetryDaily);
     const before = fingerprintOf(model, present);
     const [first, ...others] = Object.entries(model.columns);
@@ -77,12 +77,12 @@ describe('a read model that folds differently has a higher version', () => {
     const extensions = foldingOf(installedExtensions);
     const louder = withRows(extensions, (row) => ({ ...row, name: String(row['name']).toUpperCase() }));
     expect(fingerprintOf(louder, present)).not.toBe(fingerprintOf(extensions, present));
-    // The same folds, written in another way.
+    // The same folds, written differently.
     const same = withRows(extensions, (row) => ({ ...row }));
     expect(fingerprintOf(same, present)).toBe(fingerprintOf(extensions, present));
   });
 
-  it('and says what to do, and forgives events that are new', () => {
+  it('is reported with what to do, and new events are accepted', () => {
     const model = foldingOf(telemetryDaily);
     const hash = fingerprintOf(model, present);
     const released = { events: present, fingerprints: { [model.name]: { version: model.version, hash } } };

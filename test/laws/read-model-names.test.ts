@@ -9,7 +9,7 @@ import { readModelNames } from '../../src/contexts/read-model-names.ts';
 import { resourceModels } from '../../src/contexts/resources.ts';
 import type { Freshness } from '../../src/platform/projector/freshness.ts';
 
-/** Nothing calls this: `npm run check` fails if a line that is marked compiles. */
+/** Never called: `npm run check` fails if a marked line compiles. */
 export function doesNotCompile(freshness: Freshness): void {
   // @ts-expect-error a command that freshens a misspelled model
   const command: AnyCommand = { ...acknowledgeAlert, freshens: ['alrets'] };
@@ -28,7 +28,7 @@ describe('the list of read models', () => {
     expect([...readModelNames].toSorted()).toEqual(own.toSorted());
   });
 
-  it('names no model twice, resources included', () => {
+  it('names each model once, including resources', () => {
     const names = maintained.map(({ name }) => name);
     expect(names.toSorted()).toEqual([...new Set(names)].toSorted());
   });

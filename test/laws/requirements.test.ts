@@ -6,7 +6,7 @@ import { everyRoute } from './every-route.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const REQUIREMENTS = 'docs/requirements';
-/** Where references occur. A folder is read with everything below it. */
+/** Where references occur. A folder includes everything below it. */
 const READ = [
   'src',
   'commands',
@@ -29,7 +29,7 @@ const ELSEWHERE: readonly RegExp[] = [
   /\binterface,? lines? \d+|\[(?:lines? \d+|gap)\]/i,
 ];
 
-/** The number that no decision record has: examples use it. */
+/** A number that no decision record has, for examples. */
 const NO_RECORD = '0000';
 
 interface Source {
@@ -37,7 +37,7 @@ interface Source {
   readonly text: string;
 }
 
-/** What a reference may lead to. */
+/** The valid targets of a reference. */
 interface Entries {
   readonly ids: ReadonlySet<string>;
   readonly titles: ReadonlySet<string>;
@@ -49,7 +49,7 @@ const definedIn = (page: string): { anchor: string; id: string }[] =>
 const titlesIn = (page: string): string[] => [...page.matchAll(/^## (.+)$/gm)].map(([, title]) => title!);
 const repeated = (names: readonly string[]): string[] => names.filter((name, place) => names.indexOf(name) !== place);
 
-/** Numbers with too few digits too, so that `OP-52` fails instead of passing unseen. */
+/** Includes numbers with too few digits, so that `OP-52` fails instead of passing unnoticed. */
 const NUMBER = /\b(?:OP-?\d+|F\d{3})\b/g;
 const RANGE = /\b(OP-|F)(\d{3})\s*(?:…|\.\.\.?|–)\s*(?:OP-|F)?(\d{3})\b/g;
 const TITLE = /\binterface,? "([^"]+)"/gi;
@@ -105,7 +105,7 @@ async function sources(): Promise<Source[]> {
 }
 
 const all = await sources();
-// The forms themselves stand in this file.
+// This file itself contains the forms.
 const checked = all.filter(({ path }) => join(ROOT, path) !== import.meta.filename);
 const pages = all.filter(({ path }) => path.startsWith(`${REQUIREMENTS}/`) && !path.endsWith('README.md'));
 const definitions = pages.flatMap(({ text }) => definedIn(text));
@@ -113,12 +113,12 @@ const titles = pages.flatMap(({ text }) => titlesIn(text));
 const records = new Set((await readdir(join(ROOT, 'docs/decisions'))).map((name) => name.slice(0, 4)));
 const entries: Entries = { ids: new Set(definitions.map(({ id }) => id)), titles: new Set(titles) };
 
-/** By file, so that a failure says where. */
+/** By file, so that a failure names it. */
 const found = (inSources: readonly Source[], look: (source: Source) => string[]): string[] =>
   inSources.flatMap((source) => look(source).map((wrong) => `${source.path}: ${wrong}`));
 
 describe('requirements', () => {
-  it('are each defined once, under an anchor of that number', () => {
+  it('are each defined once, under an anchor with their number', () => {
     expect(definitions.length).toBeGreaterThan(500);
     expect(repeated(definitions.map(({ id }) => id))).toEqual([]);
     expect(definitions.filter(({ id, anchor }) => anchor !== id.toLowerCase() || !/^(OP-|F)\d{3}$/.test(id))).toEqual(
@@ -126,7 +126,7 @@ describe('requirements', () => {
     );
   });
 
-  it('stand in sections whose titles differ, on pages that the index names', () => {
+  it('belong to sections with distinct titles, on pages that the index lists', () => {
     const index = readFileSync(join(ROOT, REQUIREMENTS, 'README.md'), 'utf8');
     expect(repeated(titles)).toEqual([]);
     expect(
@@ -134,7 +134,7 @@ describe('requirements', () => {
     ).toEqual([]);
   });
 
-  it('are written in the one form that makes an entry', () => {
+  it('are written in the one form that defines an entry', () => {
     const marked = (page: string): string[] => page.match(/^- .*$/gm) ?? [];
     expect(found(pages, ({ text }) => marked(text).filter((line) => definedIn(line).length !== 1))).toEqual([]);
   });
@@ -156,13 +156,13 @@ describe('requirements', () => {
     ).toEqual([]);
   });
 
-  it('are not looked for in documents outside the repository', () => {
+  it('refer to no document outside the repository', () => {
     expect(found(checked, ({ text }) => elsewhere(text))).toEqual([]);
   });
 });
 
 describe('documents', () => {
-  it('that a file mentions exist, decision records by number as well', () => {
+  it('are mentioned only if they exist, including decision records by number', () => {
     expect(found(checked, ({ text }) => missing(text, records))).toEqual([]);
   });
 });
@@ -174,7 +174,7 @@ describe('a reference', () => {
     ['a number', 'choice OP-001; F001'],
     ['a title', 'Interface "Limits"'],
     ['a title on the next line', '/** One (interface,\n * "Limits"). */'],
-  ])('by %s leads to its entry', (_form, text) => expect(unresolved(text, some)).toEqual([]));
+  ])('with %s resolves to its entry', (_form, text) => expect(unresolved(text, some)).toEqual([]));
 
   it.each([
     ['a number without entry', 'choice OP-002', ['OP-002']],
@@ -183,12 +183,12 @@ describe('a reference', () => {
     ['a range with a gap', 'OP-001 … OP-003', ['OP-002']],
     ['a title without section', '(interface, "Login")', ['Login']],
     ['no title', '(interface, login)', ['(interface, login)']],
-  ])('by %s is found out', (_form, text, wrong) => expect(unresolved(text, some)).toEqual(wrong));
+  ])('with %s is rejected', (_form, text, wrong) => expect(unresolved(text, some)).toEqual(wrong));
 
-  it('to a document elsewhere is found out', () =>
+  it('to a document outside the repository is rejected', () =>
     expect(elsewhere('see ../shared/spec/interface.md')).not.toEqual([]));
 
-  it('to a file or a decision that is not there is found out', () => {
+  it('to a missing file or decision record is rejected', () => {
     const text = '`docs/architecture.md`, `docs/none.md`, decisions 0001 and 0002, docs/decisions/0003';
     expect(missing(text, new Set(['0001']))).toEqual(['docs/none.md', '0002', '0003']);
   });

@@ -16,7 +16,7 @@ import { everyRoute, named } from './every-route.ts';
 
 const BASE = '/api/v1/admin';
 
-/** A request that succeeds: what is to be there before it, and what it sends. */
+/** A request that succeeds: its preconditions and its body. */
 interface Sample {
   readonly path?: string;
   readonly body?: unknown;
@@ -24,7 +24,7 @@ interface Sample {
 }
 type Prepare = () => Sample | Promise<Sample>;
 
-/** Routes that append nothing that a second call would double, with what a second call does. */
+/** Routes whose second call duplicates nothing, with the effect of a second call. */
 const WITHOUT_CREATION: Readonly<Record<string, string>> = {
   'POST /api/v1/admin/verify-password': 'hands out another token of five minutes',
   'POST /api/v1/org/verify-password': 'hands out another token of five minutes',
@@ -259,7 +259,7 @@ describe('a creation whose response was lost', () => {
     };
   }
 
-  /** As a process leaves it that was killed between its append and its answer. */
+  /** The state after a process was killed between its append and its response. */
   const loseAnswers = () =>
     app.services.database.owner.query(
       `update idempotent_answers set status = null, sealed_body = null, log_position = null, running_until = now() - interval '1 second'`,

@@ -4,9 +4,9 @@ const ROLES: Readonly<Record<string, AdminRole>> = { SA: 'super_admin', AD: 'adm
 const ALL = 'SA AD AN VI';
 
 /**
- * Choices OP-255 … OP-281 once more, by address instead of by permission: who reads (GET) and who writes. Below `/api/v1/admin`; the
- * first line that fits counts, one with a method before its address counts for that alone. A route that names a permission which is
- * not its own is found by this.
+ * Choices OP-255 … OP-281 by address instead of by permission: who reads (GET) and who writes. Below `/api/v1/admin`.
+ * The first matching line counts; a line with a method counts for that method only. This finds a route that names the
+ * wrong permission.
  */
 const TABLE: readonly (readonly [address: string, reads: string, writes: string])[] = [
   ['/me', ALL, ALL],
@@ -65,7 +65,7 @@ const fits = (address: string, method: string, path: string): boolean => {
   return (only === undefined || only === method) && (path === prefix || path.startsWith(`${prefix}/`));
 };
 
-/** Who may use an administrator's route; undefined for one that the choices do not speak of. */
+/** Who may use an administrator's route; undefined for a route that the choices do not mention. */
 export function rolesOfChoices(method: string, path: string): readonly AdminRole[] | undefined {
   const below = path.replace(/^\/api\/v1\/admin/, '');
   const line = TABLE.find(([address]) => fits(address, method, below));

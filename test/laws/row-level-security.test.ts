@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../dsl/app.ts';
 
-/** Where every read model's progress stands, and which master keys are no more, for `/health`: no tenant has anything there. */
+/** The progress of every read model, and the retired master keys, for `/health`: they belong to no tenant. */
 const NOBODYS = ['cursors', 'retired_master_keys'];
 
 describe('a query that forgets its tenant', () => {
@@ -36,7 +36,7 @@ describe('a query that forgets its tenant', () => {
     }
   };
 
-  it('meets row-level security on every table', async () => {
+  it('is limited by row-level security on every table', async () => {
     const { rows } = await owner.query(
       `select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relrowsecurity`,
     );
@@ -44,7 +44,7 @@ describe('a query that forgets its tenant', () => {
     expect((await relations('r')).length).toBeGreaterThan(20);
   });
 
-  it('meets no function that takes a temporary table of the caller for one of ours', async () => {
+  it("calls no function that would use a temporary table of the caller instead of the application's", async () => {
     const { rows } = await owner.query<{ name: string; settings: string[] | null }>(
       `select proname as name, proconfig as settings from pg_proc where pronamespace = 'public'::regnamespace and prosecdef order by 1`,
     );
@@ -52,7 +52,7 @@ describe('a query that forgets its tenant', () => {
     expect(rows.map(({ name }) => name)).toContain('append_events');
   });
 
-  it('meets a view that lends it no rights', async () => {
+  it('gains no rights through a view', async () => {
     const { rows } = await owner.query(
       `select relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'v' and not coalesce('security_invoker=true' = any(reloptions), false)`,
     );
@@ -70,12 +70,12 @@ describe('a query that forgets its tenant', () => {
       );
       expect([name, found]).toEqual([name, 0]);
     }
-    // The law would hold for an empty house too.
+    // The checks would pass in an empty database too.
     const { rows } = await owner.query<{ n: number }>('select count(*)::int as n from admin_users');
     expect(rows[0]!.n).toBeGreaterThan(0);
   });
 
-  it('finds no row either that it could change or make', async () => {
+  it('cannot change or create rows either', async () => {
     for (const name of (await relations('rp')).filter((one) => !NOBODYS.includes(one))) {
       const changed = await as('castellan_service', () =>
         owner.query(`delete from "${name}"`).then(

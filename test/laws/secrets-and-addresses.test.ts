@@ -42,7 +42,7 @@ const namesIn = (schema: z.ZodType | undefined): string[] => {
 const takesBoth = (names: readonly string[]): boolean =>
   names.some((name) => SECRET_NAME.test(name)) && names.some((name) => ADDRESS_NAME.test(name));
 
-describe('a stored secret stays with the address that it was entered for', () => {
+describe('a stored secret is only sent to the address that it was entered for', () => {
   let app: TestApp;
   let tenant: TestTenant;
   let north: TestOrganization;
@@ -55,7 +55,7 @@ describe('a stored secret stays with the address that it was entered for', () =>
   });
   afterAll(() => app.close());
 
-  it('holds for every change that takes a secret and an address', () => {
+  it('covers every change that takes a secret and an address', () => {
     const changes = everyRoute.filter(
       ({ method, body }) => (method === 'PUT' || method === 'PATCH') && takesBoth(namesIn(body)),
     );
@@ -76,7 +76,7 @@ describe('a stored secret stays with the address that it was entered for', () =>
   });
 
   it.each(Object.entries(PROTECTED))(
-    '%s refuses another address without the secret, and changes nothing',
+    '%s rejects another address without the secret, and changes nothing',
     async (route, { secret, address }) => {
       const [method, path] = route.split(' ') as ['PUT', string];
       const of = path.replace('{tenantId}', tenant.tenantId);

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { settingNames } from '../../src/app/config/config.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** A convention of terminals (https://no-color.org), not a setting of ours. */
+/** A convention of terminals (https://no-color.org), not a setting of this application. */
 const OF_THE_TERMINAL = ['NO_COLOR'];
 
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
@@ -23,7 +23,7 @@ const described = (readme: string): string[] =>
     .flatMap((line) => [...line.split('|')[1]!.matchAll(/`([A-Z][A-Z0-9_]*)`/g)].map(([, name]) => name!));
 
 describe('settings', () => {
-  it('stand in the README, each once: exactly those that are read', () => {
+  it('are listed in the README, each once: exactly those that are read', () => {
     expect(described(read('README.md')).sort()).toEqual([...settingNames].sort());
   });
 

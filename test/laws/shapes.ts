@@ -1,11 +1,11 @@
 import { canonicalJson } from '../../src/platform/kernel/canonical-json.ts';
 
-/** JSON Schema, as far as schemas of events use it. */
+/** JSON Schema, as far as event schemas use it. */
 export type Shape = Readonly<Record<string, unknown>>;
 
 const LOWER = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'];
 const UPPER = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties'];
-/** They say what is demanded of a value; compared as they are written. */
+/** Keywords that constrain a value; compared literally. */
 const RULES = ['pattern', 'format', 'multipleOf', 'contentEncoding', 'allOf', 'not', '$ref'];
 
 const shapesOf = (value: unknown): readonly Shape[] => (Array.isArray(value) ? (value as Shape[]) : []);
@@ -19,13 +19,13 @@ function alternatives(shape: Shape): readonly Shape[] {
   return [shape];
 }
 
-/** What the shape before accepted and the shape now may not, in words; nothing where it accepts at least as much. */
+/** What the previous shape accepted and the current one may not, in words; empty if it accepts at least as much. */
 export function narrowings(before: Shape, now: Shape, path = 'data'): string[] {
   const present = alternatives(now);
   return alternatives(before).flatMap((former) => {
     const found = present.map((one) => ofOne(former, one, path));
     if (found.some((problems) => problems.length === 0)) return [];
-    // The nearest alternative says best what is wrong.
+    // The nearest alternative gives the best explanation.
     return found.toSorted((a, b) => a.length - b.length)[0] ?? [`${path} takes nothing`];
   });
 }
@@ -44,7 +44,7 @@ const brief = (shape: Shape): string =>
 const isInteger = (before: Shape, now: Shape): boolean => before['type'] === 'integer' && now['type'] === 'number';
 const PLAIN = new Set(['type', '$schema']);
 
-/** Without looking inside: anything, the same constant, or any text or number where a constant one stood. */
+/** Without looking inside: accepts anything, the same constant, or any text or number in place of a constant. */
 function accepts(now: Shape, before: Shape): boolean {
   const demands = Object.keys(now).filter((name) => name !== '$schema');
   if (demands.length === 0) return true;

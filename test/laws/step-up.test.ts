@@ -17,12 +17,12 @@ function expected(route: AnyRoute<never>): 'always' | 'where' | 'never' {
   const rule = STEP_UP_BY_PERMISSION[(route.access as { permission: Permission }).permission];
   if (rule === undefined)
     throw new Error(
-      `${named(route)}: say in test/laws/step-up.ts whether it needs a re-authentication token, and why not`,
+      `${named(route)}: state in test/laws/step-up.ts whether it needs a re-authentication token, or why not`,
     );
   return rule === ALWAYS ? 'always' : 'never';
 }
 
-describe('what changes who controls an account', () => {
+describe('a change of who controls an account', () => {
   let app: TestApp;
   let admin: Client;
   let document: {
@@ -49,13 +49,13 @@ describe('what changes who controls an account', () => {
     expect(declared(route)).toBe(expected(route));
   });
 
-  it.each(cases)('%s asks for re-authentication exactly where it always needs it', async (_name, route) => {
+  it.each(cases)('%s requires re-authentication exactly where it always needs it', async (_name, route) => {
     const { status, body } = await admin.send(route.method, pathWith(route, randomUUID()));
     if (declared(route) === 'always') expect([status, body.error]).toEqual([403, 're-authentication required']);
     else expect(body?.error).not.toBe('re-authentication required');
   });
 
-  it.each(cases)('%s is described so', (_name, route) => {
+  it.each(cases)('%s documents this', (_name, route) => {
     const operation = document.paths[route.path]![route.method.toLowerCase()]!;
     const header = operation.parameters.find(({ name }) => name === 'X-ReAuth-Token');
     const kind = declared(route);

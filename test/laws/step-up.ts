@@ -3,9 +3,9 @@ import type { Permission } from '../../src/contexts/identity/domain/permissions.
 export const ALWAYS = 'always';
 
 /**
- * Which writes of administrators need a re-authentication token, and why the others do not. The rule: whatever changes who controls an
- * account, who (or which device authority) can sign in, or whose a browser is, and what destroys evidence for ever. By permission, so that a
- * new route falls under what its kind says.
+ * Which writes of administrators need a re-authentication token, and why the others do not. The rule covers changes of
+ * who controls an account, who (or which device authority) can sign in, or who owns a browser, and permanent
+ * destruction of evidence. Keyed by permission, so that a new route follows the rule of its permission.
  */
 export const STEP_UP_BY_PERMISSION: Readonly<Partial<Record<Permission, typeof ALWAYS | { readonly never: string }>>> =
   {

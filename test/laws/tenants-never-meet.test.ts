@@ -4,7 +4,7 @@ import { everyRoute, named, pathWith } from './every-route.ts';
 
 const withIds = everyRoute.filter(({ access, path }) => access.kind === 'admin' && path.includes('{'));
 
-describe('two tenants never meet', () => {
+describe('two tenants are isolated', () => {
   let app: TestApp;
   let mine: TestTenant;
   let foreignIds: string[] = [];
@@ -15,7 +15,7 @@ describe('two tenants never meet', () => {
   });
   afterAll(() => app.close());
 
-  /** Makes one of whatever can be made with a plain request, and collects the ids that its lists then show. */
+  /** Creates one of everything that a plain request can create, and collects the ids that its lists then show. */
   async function everythingThatTheOtherHas(other: TestTenant): Promise<string[]> {
     await other.admin.post('/api/v1/admin/users', {
       email: 'secret.person@other.example',
@@ -45,11 +45,11 @@ describe('two tenants never meet', () => {
   }
 
   it.each(withIds.map((route) => [named(route), route] as const))(
-    '%s does not know the ids of another tenant',
+    '%s does not find the ids of another tenant',
     async (_name, route) => {
       for (const id of foreignIds) {
         const { status, text } = await mine.admin.send(route.method, pathWith(route, id), bodyFor(route.method));
-        // 400 where the body is refused before the id is looked at; nothing is ever found.
+        // 400 where the body is rejected before the id is looked up; nothing is ever found.
         expect([404, 400]).toContain(status);
         expect(text).not.toContain('secret');
       }

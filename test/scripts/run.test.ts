@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/run.mjs', import.meta.url));
 
-describe('run', () => {
+describe('scripts/run.mjs', () => {
   let sources: string;
   const write = (file: string, content: string) => writeFileSync(path.join(sources, file), content);
   const run = (...args: string[]) =>
@@ -28,7 +28,7 @@ describe('run', () => {
   });
   afterAll(() => rmSync(sources, { recursive: true, force: true }));
 
-  it('runs an entry point with its arguments, what lies beside it, and what it imports later', () => {
+  it('runs an entry point with its arguments, its adjacent files, and its dynamic imports', () => {
     write(
       'entry.ts',
       `import { readFileSync } from 'node:fs';
@@ -46,7 +46,7 @@ describe('run', () => {
     ]);
   });
 
-  it('runs the sources as they are now, also what they import, and after a time of modification was put back', () => {
+  it('runs the current sources, including imported ones, also after a modification time was restored', () => {
     write('said.ts', `export const said: string = 'first';`);
     write('entry.ts', `import { said } from './said.ts';\nconsole.log(said);`);
     expect([run().stdout, run().stdout]).toEqual(['first\n', 'first\n']);
@@ -58,17 +58,17 @@ describe('run', () => {
     expect(run().stdout).toBe('nothing\n');
   });
 
-  it('names the line of the source in a stack trace, and ends as the program ends', () => {
+  it("names the line of the source in a stack trace, and ends with the program's exit status", () => {
     write('entry.ts', `interface Nothing {}\n\nthrow new Error('on purpose');`);
     const { stderr, status } = run();
-    // From its beginning on: as it is found from the folder of the bundle.
+    // The absolute address, resolved from the folder of the bundle.
     expect(stderr.split(/[\s()]|file:\/\//)).toContainEqual(
       expect.stringMatching(new RegExp(`^${path.join(sources, 'entry.ts')}:3`)),
     );
     expect(status).toBe(1);
   });
 
-  it('runs the sources as they are where no bundle may be kept, in a thread too', () => {
+  it('runs the current sources if no bundle can be stored, in a thread too', () => {
     const house = path.join(sources, 'house');
     const script = path.join(house, 'scripts/run.mjs');
     for (const folder of ['scripts', 'node_modules']) mkdirSync(path.join(house, folder), { recursive: true });
@@ -79,7 +79,7 @@ describe('run', () => {
         fileURLToPath(new URL(`../../node_modules/${name}`, import.meta.url)),
         path.join(house, 'node_modules', name),
       );
-    // Nobody makes folders there.
+    // Folders cannot be created there.
     symlinkSync('/sys', path.join(house, 'node_modules/.cache'));
     write(
       'house/thread.ts',

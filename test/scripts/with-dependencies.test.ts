@@ -9,8 +9,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/with-dependencies.mjs', import.meta.url));
 
-describe('with-dependencies', () => {
-  // A project of its own, whose one dependency is a folder in it: nothing is fetched.
+describe('scripts/with-dependencies.mjs', () => {
+  // A separate project, whose one dependency is a folder in it: nothing is downloaded.
   let project: string;
   const script = () => path.join(project, 'scripts/with-dependencies.mjs');
   const write = (file: string, content: unknown) => writeFileSync(path.join(project, file), JSON.stringify(content));
@@ -43,10 +43,10 @@ describe('with-dependencies', () => {
   });
   afterAll(() => rmSync(project, { recursive: true }));
 
-  it('installs what is missing, once, and what has changed since', () => {
+  it('installs missing packages once, and changed ones again', () => {
     wanted('1.0.0');
     const first = run('local', 'a', 'b c');
-    expect(first.stdout).toBe('ran a b c\n'); // the installation does not speak in the command's name
+    expect(first.stdout).toBe('ran a b c\n'); // The installation writes nothing to the command's output.
     expect(first.stderr).toContain('Installing dependencies');
     expect(run('local').stderr).toBe('');
     wanted('1.0.1');
@@ -57,7 +57,7 @@ describe('with-dependencies', () => {
     expect(existsSync(path.join(project, 'node_modules'))).toBe(true);
   });
 
-  it('ends as the command ends', () => {
+  it("ends with the command's exit status", () => {
     expect(run('node', '-e', 'process.exit(7)').status).toBe(7);
     expect(run('node', '-e', 'process.kill(process.pid, "SIGKILL")').status).toBe(128 + 9);
     expect(run('no-such-command').status).not.toBe(0);
@@ -79,14 +79,14 @@ describe('with-dependencies', () => {
   it.each([
     ['SIGTERM', 3],
     ['SIGINT', 4],
-  ] as const)('passes %s on and waits for the command to end', async (signal, status) => {
+  ] as const)('forwards %s and waits for the command to end', async (signal, status) => {
     const { wrapper, next } = await startPatient();
     wrapper.kill(signal);
     expect(await next()).toBe(signal);
     expect(await once(wrapper, 'exit')).toEqual([status, null]);
   });
 
-  it.runIf(process.platform === 'linux')('takes the command with it when it is killed', async () => {
+  it.runIf(process.platform === 'linux')('ends the command when it is killed', async () => {
     const { wrapper, next, pid } = await startPatient();
     wrapper.kill('SIGKILL');
     expect(await next()).toBe('SIGTERM');

@@ -18,7 +18,7 @@ describe('the benchmark that removes one optimization at a time', () => {
     expect(part.workloads.length).toBeGreaterThan(0);
   });
 
-  it('refuses to remove what it does not find exactly once', () => {
+  it('refuses to remove a text that it does not find exactly once', () => {
     const part = { workloads: [], edits: [{ file: 'a.ts', text: 'fast', instead: 'slow' }] };
     const file = path.join(ROOT, 'a.ts');
     expect(() => without(part, file, 'neither')).toThrow('a.ts');
@@ -26,7 +26,7 @@ describe('the benchmark that removes one optimization at a time', () => {
     expect(without(part, path.join(ROOT, 'b.ts'), 'fast')).toBe('fast');
   });
 
-  it('states the interval that holds the median in 95 of 100 cases', () => {
+  it('reports the interval that contains the median in 95 of 100 cases', () => {
     const upTo = (count: number) => Array.from({ length: count }, (_, n) => n + 1);
     // Conover, Practical Nonparametric Statistics, table for p = 0.5: the order statistics of 10, 20 and 30 values.
     expect(medianOf(upTo(10))).toMatchObject({ low: 2, high: 9 });

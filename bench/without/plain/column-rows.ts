@@ -3,7 +3,7 @@ import type { StoredEvent } from '../../../src/platform/eventstore/port.ts';
 import type { EventMetadata, Position } from '../../../src/platform/kernel/event.ts';
 import type { TenantId } from '../../../src/platform/kernel/ids.ts';
 
-/** In the place of `packed-rows.ts`: an event's envelope in a column for each member. */
+/** Replaces `packed-rows.ts`: an event's envelope in a column for each member. */
 export const PACKED = `position::text as place, tenant_id, stream, revision::text as nth, id, type, version, recorded_at::text as recorded, metadata`;
 
 export interface PackedRow {

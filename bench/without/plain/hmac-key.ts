@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-/** In the place of `chain-key.ts`: the platform's HMAC. */
+/** Replaces `chain-key.ts`: the platform's HMAC. */
 export class ChainKey {
   readonly #key: Buffer;
 

@@ -1,4 +1,4 @@
-/** In the place of `seen-ids.ts`: an immutable value made of a Set that is copied. */
+/** Replaces `seen-ids.ts`: an immutable value with a Set that is copied. */
 export interface SeenIds {
   readonly size: number;
   readonly ids: ReadonlySet<string>;

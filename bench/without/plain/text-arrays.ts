@@ -1,4 +1,4 @@
-/** In the place of `binary-arrays.ts`: arrays that the driver prints and the server parses. */
+/** Replaces `binary-arrays.ts`: arrays that the driver prints and the server parses. */
 export { writeUuid } from '../../../src/platform/database/binary-arrays.ts';
 
 const same = <Item>(items: readonly Item[]): readonly Item[] => items;

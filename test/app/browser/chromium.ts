@@ -22,7 +22,7 @@ function onPath(name: string): string | undefined {
 export const launchChromium = (executablePath: string): Promise<Browser> =>
   chromium.launch({
     executablePath,
-    // Its sandbox refuses to run as root; everything that it loads here is ours.
+    // Its sandbox refuses to run as root; all content that it loads here is trusted.
     args: [
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
       '--disable-dev-shm-usage',
@@ -33,15 +33,15 @@ export const launchChromium = (executablePath: string): Promise<Browser> =>
 
 export interface WatchedPage {
   readonly page: Page;
-  /** What a browser complained about: errors in scripts, violations of the page's policy, requests to elsewhere. */
+  /** What a browser reported: errors in scripts, violations of the page's policy, requests to other hosts. */
   readonly complaints: readonly string[];
   close(): Promise<void>;
 }
 
-/** A person's browser: nothing is kept from one to the next. */
+/** A fresh browser: no state is kept from one to the next. */
 export async function openPage(browser: Browser, scheme: 'light' | 'dark' = 'light'): Promise<WatchedPage> {
   const context = await browser.newContext({ colorScheme: scheme, reducedMotion: 'reduce' });
-  // Before the test's own time is over, so that the step which waits is named.
+  // Before the test's own timeout, so that the waiting step is named.
   context.setDefaultTimeout(20_000);
   const page = await context.newPage();
   const complaints: string[] = [];
@@ -62,7 +62,7 @@ export async function openPage(browser: Browser, scheme: 'light' | 'dark' = 'lig
   page.on('pageerror', (error) => complaints.push(`script: ${error.message}`));
   page.on('console', (message) => {
     if (message.type() !== 'error') return;
-    // A refusal by the API is an answer; the browser writes it down as an error all the same.
+    // A refusal by the API is a valid response, which the browser logs as an error all the same.
     if (
       message.text().startsWith('Failed to load resource: the server responded with a status of 4') &&
       new URL(message.location().url).pathname.startsWith('/api/')

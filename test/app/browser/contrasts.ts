@@ -1,4 +1,4 @@
-/** Every visible text with the ratio between its colour and that of the nearest ground behind it. */
+/** Every visible text with its contrast ratio to the nearest background. */
 export const CONTRASTS = `(() => {
   const channels = (colour) => colour.match(/[\\d.]+/g).map(Number);
   const luminance = (colour) => {

@@ -25,7 +25,7 @@ describe.skipIf(chromiumPath === undefined)(
     beforeAll(async () => {
       [app, browser] = await Promise.all([startApp({ devMode: true }), launchChromium(chromiumPath!)]);
       acme = await app.newTenant({ name: 'Acme' });
-      // With a second one, nobody can be meant without being named.
+      // With a second tenant, none is the default.
       await app.newTenant({ name: 'Globex' });
     });
     afterAll(async () => {
@@ -43,7 +43,7 @@ describe.skipIf(chromiumPath === undefined)(
     });
 
     const open = (tenantId: TenantId = acme.tenantId) => page.goto(`${app.url}/login?tenant_id=${tenantId}`);
-    /** By what a person sees written beside it. */
+    /** Finds a field by its visible label. */
     const field = (label: string) => page.getByLabel(label, { exact: true }).and(page.locator('input:visible'));
     async function signIn(email: string, password: string): Promise<void> {
       await field('E-mail').fill(email);
@@ -59,7 +59,7 @@ describe.skipIf(chromiumPath === undefined)(
       expect(await page.evaluate('JSON.stringify([sessionStorage, localStorage, document.cookie])')).toBe('[{},{},""]');
     }
 
-    it('signs an admin in with e-mail and password by the keyboard alone, says who that is, and signs out', async () => {
+    it('signs an admin in with e-mail and password by keyboard only, shows who is signed in, and signs out', async () => {
       await open();
       await page.locator('#email:focus').waitFor();
       await page.keyboard.type(acme.email);
@@ -73,12 +73,12 @@ describe.skipIf(chromiumPath === undefined)(
       await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
     });
 
-    it('is known again where somebody signed in before, whatever strangers tried meanwhile', async () => {
+    it('is recognized where an admin signed in before, whatever attempts unknown clients made meanwhile', async () => {
       const owner = await newOwner(app);
       await open(owner.tenantId);
       await signIn(owner.email, PASSWORD);
       await expectSignedIn(owner.email, 'Super administrator');
-      // From the same address, which uses up the tries that it has without the browser's cookie.
+      // From the same address, which uses up its attempts without the browser's cookie.
       for (let n = 0; n < 12; n += 1)
         await app.anonymous.post('/api/v1/auth/login', {
           email: owner.email,
@@ -99,7 +99,7 @@ describe.skipIf(chromiumPath === undefined)(
       await expectSignedIn(owner.email, 'Super administrator');
     });
 
-    it('says in plain words what was wrong, and puts the reader where it can be put right', async () => {
+    it('explains errors in plain words, and moves the focus to the field to correct', async () => {
       await open();
       await signIn(acme.email, 'Wrong-Horse-7!');
       expect(await failure()).toBe('This e-mail and password do not match. Check both and try again.');
@@ -110,7 +110,7 @@ describe.skipIf(chromiumPath === undefined)(
       await expectSignedIn(acme.email, 'Super administrator');
     });
 
-    it('asks for the tenant where nothing names it', async () => {
+    it('asks for the tenant if nothing names it', async () => {
       await page.goto(`${app.url}/login`);
       await field('Tenant ID').fill('acme');
       await signIn(acme.email, PASSWORD);
@@ -120,7 +120,7 @@ describe.skipIf(chromiumPath === undefined)(
       await expectSignedIn(acme.email, 'Super administrator');
     });
 
-    it('has a password changed that must be changed, and lets in with the new one', async () => {
+    it('asks for a new password if it must be changed, and signs in with the new one', async () => {
       const { tenantId, email } = await newOwner(app, { mustChangePassword: true });
       await open(tenantId);
       await signIn(email, PASSWORD);
@@ -137,7 +137,7 @@ describe.skipIf(chromiumPath === undefined)(
       await expectSignedIn(email, 'Super administrator');
     });
 
-    it('asks for the second factor where there is one, and takes a code of the app or a backup code', async () => {
+    it('asks for the second factor if there is one, and accepts a code of the app or a backup code', async () => {
       const owner = await newOwner(app);
       const admin = await asOwner(app, owner);
       const { secret } = (await admin.post('/api/v1/admin/mfa/setup')).body as { secret: string };
@@ -151,7 +151,7 @@ describe.skipIf(chromiumPath === undefined)(
       await field('Code from your authenticator app').fill(await codeIn(-3_600));
       await page.keyboard.press('Enter');
       await page.getByText('This code is not right').waitFor();
-      // A clock may be half a minute ahead; the code of this moment was used to turn the factor on.
+      // A clock may be half a minute ahead; the current code was used to turn the factor on.
       await field('Code from your authenticator app').fill(await codeIn(30));
       await page.keyboard.press('Enter');
       await expectSignedIn(owner.email, 'Super administrator');
@@ -163,7 +163,7 @@ describe.skipIf(chromiumPath === undefined)(
       await expectSignedIn(owner.email, 'Super administrator');
     });
 
-    it("signs an organization's admin in, by the e-mail first", async () => {
+    it("signs an organization's admin in, with the e-mail first", async () => {
       const { email, password } = await newOrganization(app);
       await page.goto(`${app.url}/login`);
       await page.getByRole('button', { name: 'I administer an organization' }).click();
@@ -174,7 +174,7 @@ describe.skipIf(chromiumPath === undefined)(
       await expectSignedIn(email, 'Organization owner');
     });
 
-    it("asks an organization's admin for their second factor, and for another password where theirs is temporary", async () => {
+    it("asks an organization's admin for their second factor, and for a new password if theirs is temporary", async () => {
       const north = await newOrganization(app);
       const { backupCodes } = await orgSecondFactorOf(north);
       const begin = async (password: string) => {
@@ -206,7 +206,7 @@ describe.skipIf(chromiumPath === undefined)(
       await expectSignedIn(north.email, 'Organization owner');
     });
 
-    it('goes to the SAML provider and comes back signed in, or with the reason why not', async () => {
+    it('goes to the SAML provider and returns signed in, or with the reason of a refusal', async () => {
       const owner = await newOwner(app);
       const provider = await startSamlIdentityProvider();
       const config = {
@@ -226,7 +226,7 @@ describe.skipIf(chromiumPath === undefined)(
       await provider.close();
     });
 
-    it('goes to the OpenID Connect provider and comes back with the reason why not, or signed in', async () => {
+    it('goes to the OpenID Connect provider and returns with the reason of a refusal, or signed in', async () => {
       const owner = await newOwner(app);
       const provider = await startOpenIdProvider({ redirectUris: [`${app.url}/api/v1/auth/sso/callback`] });
       const { issuer: issuerUrl, clientId, clientSecret } = provider;
@@ -244,7 +244,7 @@ describe.skipIf(chromiumPath === undefined)(
       await provider.close();
     });
 
-    it("sends an organization's admin to its provider by their e-mail, and takes the code that they come back with", async () => {
+    it("sends an organization's admin to its provider by their e-mail, and accepts the code on their return", async () => {
       const organization = await newOrganization(app, 'North MSSP', app.url);
       const provider = await startOpenIdProvider({ redirectUris: [`${app.url}/api/v1/org/auth/sso/callback`] });
       const { issuer: issuerUrl, clientId, clientSecret } = provider;
@@ -265,7 +265,7 @@ describe.skipIf(chromiumPath === undefined)(
       await page.getByRole('link', { name: 'Go to the identity provider' }).click();
       await expectSignedIn(organization.email, 'Organization owner');
 
-      // By a link that did not begin at the page: nobody is signed in before they say so.
+      // Through a link that did not begin at the page: a confirmation is needed before the sign-in.
       await page.goto(`${app.url}/api/v1/org/auth/sso/login?slug=${organization.slug}`);
       await page.getByRole('heading', { name: 'Did you begin this sign-in?' }).waitFor();
       await page.getByRole('button', { name: 'Yes, sign me in' }).click();
@@ -273,7 +273,7 @@ describe.skipIf(chromiumPath === undefined)(
       await provider.close();
     });
 
-    it('says why single sign-on failed, and forgets the address it came back with', async () => {
+    it('shows why single sign-on failed, and removes the parameters from the address', async () => {
       await page.goto(`${app.url}/login?org_sso_error=account_not_found`);
       expect(await failure()).toContain('there is no administrator account with your e-mail address');
       expect(page.url()).toBe(`${app.url}/login`);
@@ -283,7 +283,7 @@ describe.skipIf(chromiumPath === undefined)(
       expect(page.url()).toBe(`${app.url}/login`);
     });
 
-    it('may load nothing from elsewhere, and a browser that is made to try complains', async () => {
+    it('may load nothing from other hosts, and the browser reports an attempt', async () => {
       const { page: tampered, complaints, close } = await openPage(browser);
       await tampered.goto(`${app.url}/login`);
       for (const script of [
@@ -298,7 +298,7 @@ describe.skipIf(chromiumPath === undefined)(
       await close();
     });
 
-    it('can be read by everybody: one heading of the first rank, a language, a title, and a label for every field', async () => {
+    it('is accessible: one heading of the first rank, a language, a title, and a label for every field', async () => {
       await open();
       await page.locator('#email:focus').waitFor();
       const found = (await page.evaluate(`({

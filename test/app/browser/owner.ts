@@ -33,7 +33,7 @@ export async function newOwner({ services, url }: TestApp, { mustChangePassword 
   return { tenantId, adminId, email };
 }
 
-/** As that admin, over HTTP, re-authenticated. */
+/** That admin over HTTP, re-authenticated. */
 export async function asOwner({ services, reauthenticated }: TestApp, { tenantId, adminId }: Owner): Promise<Client> {
   const session = {
     tenantId,

@@ -4,7 +4,7 @@ import { startApp, type TestApp } from '../../dsl/app.ts';
 import { findChromium } from './chromium.ts';
 
 const chromiumPath = findChromium();
-/** Not a loopback name: for those a browser makes exceptions. */
+/** Not a loopback name: browsers make exceptions for those. */
 const HOST = 'castellan.test';
 
 describe.skipIf(chromiumPath === undefined)(

@@ -17,7 +17,7 @@ describe('the master key of the embedded default', () => {
   });
   afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-  it('is made once, and stays beside the one that replaces it', () => {
+  it('is created once, and stays beside the one that replaces it', () => {
     const first = readConfig(env);
     expect(first.otherMasterKey).toBeUndefined();
     replace();
@@ -27,7 +27,7 @@ describe('the master key of the embedded default', () => {
     for (const name of ['master-key', 'master-key.former']) expect(statSync(file(name)).mode & 0o777).toBe(0o600);
   });
 
-  it('is not replaced again while the one before is there', () => {
+  it('is not replaced again while the previous one exists', () => {
     readConfig(env);
     replace();
     const both = ['master-key', 'master-key.former'].map((name) => readFileSync(file(name), 'utf8'));
@@ -35,7 +35,7 @@ describe('the master key of the embedded default', () => {
     expect(['master-key', 'master-key.former'].map((name) => readFileSync(file(name), 'utf8'))).toEqual(both);
   });
 
-  it('is replaced by the next attempt where one came no further than keeping the former', () => {
+  it('is replaced by the next attempt after an attempt that only stored the former one', () => {
     const { masterKey } = readConfig(env);
     writeFileSync(file('0123.unfinished'), 'half of a k');
     linkSync(file('master-key'), file('master-key.former'));
@@ -56,11 +56,11 @@ describe('the master key of the embedded default', () => {
     ]);
   });
 
-  it('is none of ours where there is none', () => {
+  it('is not stored if there is none', () => {
     expect(replace).toThrow(/no master key/);
   });
 
-  it('given from outside, so is the one before', () => {
+  it('is read from the environment together with its predecessor', () => {
     const [now, before] = ['ab'.repeat(32), 'cd'.repeat(32)];
     const config = readConfig({ ...env, MASTER_KEY: now, OTHER_MASTER_KEY: before });
     expect([config.masterKey.toString('hex'), config.otherMasterKey?.toString('hex')]).toEqual([now, before]);

@@ -4,7 +4,7 @@ import { startApp } from '../../dsl/app.ts';
 import { licenseSigningKeyForTests } from '../../dsl/licenses.ts';
 import { startStandIn } from '../../fixtures/eventstoredb/stand-in.ts';
 
-/** The whole path, from set-up to forensics, through the service's own doors. The demo itself insists on every step. */
+/** The whole path, from set-up to forensics, through the service's own endpoints. The demo itself checks every step. */
 async function walk(eventStoreUrl: string | undefined): Promise<string> {
   const printed: string[] = [];
   const log = vi.spyOn(console, 'log').mockImplementation((line: string) => void printed.push(line));
@@ -25,11 +25,11 @@ async function walk(eventStoreUrl: string | undefined): Promise<string> {
 }
 
 describe('the demo', () => {
-  it('holds on the embedded store', { timeout: 90_000 }, async () => {
+  it('succeeds on the embedded store', { timeout: 90_000 }, async () => {
     expect(await walk(undefined)).toContain('found: ');
   });
 
-  it('holds on EventStoreDB', { timeout: 90_000 }, async () => {
+  it('succeeds on EventStoreDB', { timeout: 90_000 }, async () => {
     const standIn = await startStandIn();
     try {
       expect(await walk(standIn.connectionString)).toContain('found: ');

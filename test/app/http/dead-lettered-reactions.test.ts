@@ -7,10 +7,10 @@ import { eventually, METADATA } from '../../platform/projector/projector-applica
 
 const REACTION = 'alert-detection';
 
-/** Probes and metrics show what the last look found; on a busy machine the next one comes late. */
+/** Probes and metrics show the last check; on a busy machine the next one comes late. */
 const PATIENTLY = { timeout: 30_000 };
 
-describe('a stream that a reaction cannot work', () => {
+describe('a stream that a reaction cannot process', () => {
   let app: TestApp;
   let acme: TestTenant;
   let stream: string;
@@ -18,7 +18,7 @@ describe('a stream that a reaction cannot work', () => {
     app = await startApp();
     acme = await app.newTenant();
     stream = deviceDayStream(acme.tenantId, randomUUID(), '2026-11-22');
-    // An event that is not what its contract says, as damage in a store may leave one.
+    // An event that violates its contract, as after damage in the store.
     for (let revision = -1n; revision < 1n; revision += 1n) {
       await app.services.store.append({
         tenantId: acme.tenantId,
@@ -49,7 +49,7 @@ describe('a stream that a reaction cannot work', () => {
   const skip = (over: Partial<{ name: string; stream: string; reason: string }> = {}) =>
     skipParkedEvents(app.services, { name: REACTION, stream, reason: 'a device sent garbage', ...over });
 
-  it('degrades /health by name, is counted in /metrics, and keeps nobody away', async () => {
+  it('degrades /health by name, is counted in /metrics, and does not affect readiness', async () => {
     expect((await parked()).map(({ stream: one, events }) => [one, events])).toEqual([[stream, 2]]);
     const projections = {
       status: 'degraded',
@@ -64,7 +64,7 @@ describe('a stream that a reaction cannot work', () => {
       .toMatchObject({ status: 200, body: { ready: true } });
   });
 
-  it('flows again after a skip, which is on record with the tenant: what was skipped, by whom and why', async () => {
+  it('continues after a skip, which is recorded with the tenant: what was skipped, by whom and why', async () => {
     const [skipped] = await skip();
     expect(skipped).toMatchObject({ stream, events: 2, eventTypes: ['TelemetryRecorded'] });
     await eventually('it is let go of', async () => (await parked()).length === 0);
@@ -75,14 +75,14 @@ describe('a stream that a reaction cannot work', () => {
     expect(JSON.stringify(entry)).toContain('a device sent garbage');
     expect(JSON.stringify(entry)).toContain(stream);
     expect((await acme.admin.get('/api/v1/admin/audit-log/verify')).body.valid).toBe(true);
-    // Another tenant hears nothing of it.
+    // Another tenant does not see it.
     const other = await app.newTenant();
     expect(
       (await other.admin.get('/api/v1/admin/audit-log?action=projection.parked_events_skipped')).body.auditLogs,
     ).toEqual([]);
   });
 
-  it('is tried again by a retry, which is on record, and stays parked while it is what it is', async () => {
+  it('is processed again by a retry, which is recorded, and stays parked while the cause remains', async () => {
     const asked = await retryParkedEvents(app.services, { name: REACTION, stream, reason: 'deployed a fix' });
     expect(asked.map(({ events }) => events)).toEqual([2]);
     await eventually(
@@ -116,7 +116,7 @@ describe('a stream that a reaction cannot work', () => {
     expect(await audited('projection.parked_events_skipped')).toEqual([]);
   });
 
-  it('is not retried under an unknown name, or where nothing is parked under that stream', async () => {
+  it('is not retried under an unknown name, or if the stream is not parked', async () => {
     await expect(retryParkedEvents(app.services, { name: 'no-such-model' })).rejects.toThrow(
       /no read model or reaction is called no-such-model/,
     );

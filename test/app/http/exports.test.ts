@@ -8,7 +8,7 @@ import { startApp, type TestApp, type TestTenant } from '../../dsl/app.ts';
 
 const EXPORT = '/api/v1/admin/audit-log/export';
 
-describe('exports under way', () => {
+describe('concurrent exports', () => {
   let app: TestApp;
   let acme: TestTenant;
   beforeAll(async () => {
@@ -17,7 +17,7 @@ describe('exports under way', () => {
   });
   afterAll(() => app.close());
 
-  it('are two of a tenant, and eight in all; a tenant that has its share is told when to come back', async () => {
+  it('are limited to two per tenant and eight in all; above the limit the client is told when to retry', async () => {
     const { exports } = app.services.limits;
     for (const key of [acme.tenantId, acme.tenantId]) void exports.enter(key);
     const refused = await acme.admin.get(EXPORT);
@@ -34,14 +34,14 @@ describe('exports under way', () => {
     for (const key of [acme.tenantId, acme.tenantId, '1', '2', '3', '4', '5', '6']) exports.leave(key);
   });
 
-  it('are over when their client has them', async () => {
+  it('end when the client has received them', async () => {
     for (let n = 0; n < 5; n += 1) expect((await acme.admin.get(EXPORT)).status).toBe(200);
     await expect.poll(() => app.services.limits.exports.running).toBe(0);
   });
 });
 
-describe('a client that takes nothing of a large response', () => {
-  it('is given up, and so is what it is sent', async () => {
+describe('a client that does not read a large response', () => {
+  it('is disconnected, and its export ends', async () => {
     const app = fastify();
     endSlowReaders(app, 100);
     const source = new Readable({ read: () => void source.push(Buffer.alloc(64 * 1024)) });

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { startApp } from '../../dsl/app.ts';
 
-it('stops in good order, heads sealed, while a TLS handshake is left half done', async () => {
+it('shuts down cleanly with sealed heads during an unfinished TLS handshake', async () => {
   const lines: string[] = [];
   const app = await startApp(
     { drainMs: 1_000 },

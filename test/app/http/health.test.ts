@@ -6,13 +6,16 @@ describe('/health and /ready', () => {
   let app: TestApp;
   afterEach(() => app.close());
 
-  /** Probes share one look a second, and a dependency that is slow to respond degrades until the next: on a busy machine one look proves nothing. */
+  /**
+   * Probes share one check a second, and a slow dependency degrades until the next: on a busy machine one check proves
+   * nothing.
+   */
   const says = (path: string, expected: object) =>
     expect.poll(() => app.anonymous.get(path), { timeout: 30_000 }).toMatchObject(expected);
 
   it('name every dependency', async () => {
     app = await startApp();
-    // A dependency that answers late degrades for as long as that lasts.
+    // A dependency that responds late degrades for as long as that lasts.
     const { status, body } = await vi.waitFor(async () => {
       const answer = await app.anonymous.get('/health');
       expect(answer.body).toMatchObject({ status: 'healthy' });
@@ -40,7 +43,7 @@ describe('/health and /ready', () => {
     await says('/ready', { status: 200, body: { ready: true } });
   });
 
-  it('a storage for objects that nobody can reach degrades, and keeps nobody away', async () => {
+  it('report degraded but ready while the object storage is unreachable', async () => {
     app = await startApp({
       s3: {
         endpoint: 'http://127.0.0.1:9',
@@ -62,7 +65,7 @@ describe('/health and /ready', () => {
     await says('/ready', { status: 200, body: { ready: true } });
   });
 
-  it('a process whose master key was retired wants to be replaced', async () => {
+  it("report not ready if the process's master key was retired", async () => {
     app = await startApp();
     await app.services.database.owner.query('insert into retired_master_keys (fingerprint) values ($1)', [
       new Keyring(app.config.masterKey).fingerprint,

@@ -20,7 +20,7 @@ describe('the Idempotency-Key header', () => {
   const sql = (text: string, values: unknown[] = []) => app.services.database.owner.query(text, values);
   const creations = async () => (await sql(`select from events where type = 'EmployeeCreated'`)).rowCount;
 
-  it('creates once however many ask at once, and all of them get the same response', async () => {
+  it('creates once for concurrent requests, and all of them get the same response', async () => {
     const [body, key, before] = [person(), randomUUID(), await creations()];
     const answers = await Promise.all(Array.from({ length: 12 }, () => create(acme.admin, body, key)));
     expect(answers.map(({ status, body: { id } }) => [status, id as string])).toEqual(
@@ -42,7 +42,7 @@ describe('the Idempotency-Key header', () => {
     expect(new Set(ids).size).toBe(3);
   });
 
-  describe('replays to no one who would not be let in now', () => {
+  describe('replays only to a caller who would be admitted now', () => {
     const ADMINS = '/api/v1/admin/admin-users';
     const colleague = (roleType: string) => ({ email: `${randomUUID()}@acme.example`, displayName: 'Grace', roleType });
     const hire = (client: Client, body: object, key: string) =>
@@ -52,7 +52,7 @@ describe('the Idempotency-Key header', () => {
         `update idempotent_answers set status = null, sealed_body = null, running_until = now() - interval '1 second'`,
       );
 
-    it('asks for re-authentication again where the first request needed it, and only there', async () => {
+    it('requires re-authentication again if the first request needed it, and only then', async () => {
       const stolen = app.as(acme.token);
       const [admin, key] = [colleague('admin'), randomUUID()];
       const first = await hire(acme.admin, admin, key);
@@ -69,7 +69,7 @@ describe('the Idempotency-Key header', () => {
       expect(await hire(stolen, analyst, other)).toMatchObject({ status: 201, body: unproved.body });
     });
 
-    it('asks for it also where nobody knows what the first request had, as for rows of an earlier version', async () => {
+    it('requires it also if the need of the first request is unknown, as for rows of an earlier version', async () => {
       const [analyst, key] = [colleague('analyst'), randomUUID()];
       const first = await hire(acme.admin, analyst, key);
       await sql('update idempotent_answers set role = null, reauthenticated = null');
@@ -77,7 +77,7 @@ describe('the Idempotency-Key header', () => {
       expect(await hire(acme.admin, analyst, key)).toMatchObject({ status: 201, body: first.body });
     });
 
-    it('says nothing to a caller who has lost the role, or the session', async () => {
+    it('returns nothing to a caller who has lost the role, or the session', async () => {
       const boss = await app.adminWithRole(acme, 'super_admin');
       const [admin, key] = [colleague('admin'), randomUUID()];
       expect((await hire(boss.client, admin, key)).status).toBe(201);
@@ -102,7 +102,7 @@ describe('the Idempotency-Key header', () => {
     expect((await create(acme.admin, person(), key)).status).toBe(201);
   });
 
-  it('is forgotten after 24 hours: the same secret is not made twice', async () => {
+  it('expires after 24 hours: the same secret is not created twice', async () => {
     const headers = { 'idempotency-key': randomUUID() };
     const token = async () =>
       (await acme.admin.post('/api/v1/admin/enrollment/token', {}, { headers })).body.token as string;
@@ -115,7 +115,7 @@ describe('the Idempotency-Key header', () => {
     expect((await sql('select from idempotent_answers')).rowCount).toBe(0);
   });
 
-  /** As an attempt leaves its row that is running, or whose process was just killed. */
+  /** The row of an attempt that is running, or whose process was just killed. */
   const interrupt = (seconds: number) =>
     sql(
       `update idempotent_answers set status = null, sealed_body = null, running_until = now() + $1 * interval '1 second'`,
@@ -130,7 +130,7 @@ describe('the Idempotency-Key header', () => {
     expect([retried.status, retried.body]).toEqual([201, first.body]);
   });
 
-  it('is a conflict while the first attempt is at work for long', async () => {
+  it('is a conflict while the first attempt takes long', async () => {
     const [body, key] = [person(), randomUUID()];
     await create(acme.admin, body, key);
     await interrupt(60);
@@ -138,7 +138,7 @@ describe('the Idempotency-Key header', () => {
     expect([retried.status, retried.body]).toEqual([409, { error: RUNNING }]);
   }, 20_000);
 
-  it('keeps nothing by which a body could be guessed, and no body in clear', async () => {
+  it('stores neither the body nor a hash from which it could be guessed', async () => {
     const body = {
       email: `${randomUUID()}@acme.example`,
       displayName: 'Grace',
@@ -163,7 +163,7 @@ describe('the Idempotency-Key header', () => {
     }
   });
 
-  it('shows nobody who was erased, and creates them no second time', async () => {
+  it('returns no erased person, and does not create them again', async () => {
     const [body, key] = [person(), randomUUID()];
     const { id } = (await create(acme.admin, body, key)).body;
     expect((await acme.admin.delete(`${USERS}/${id}?erase=true`)).status).toBe(204);
@@ -172,7 +172,7 @@ describe('the Idempotency-Key header', () => {
     expect(await creations()).toBe(before);
   });
 
-  it('goes on where an import was interrupted', async () => {
+  it('continues an interrupted import', async () => {
     const lines = Array.from({ length: 40 }, () => `${randomUUID()}@acme.example,Somebody`);
     const send = async (rows: readonly string[], key: string) => {
       const form = new FormData();
@@ -192,7 +192,7 @@ describe('the Idempotency-Key header', () => {
     expect((await send(lines.slice(1), key)).body.error).toBe('the idempotency key belongs to another request');
   });
 
-  it('is limited in number a tenant; known keys go on', async () => {
+  it('is limited in number per tenant; known keys continue to work', async () => {
     const tenant = await app.newTenant();
     const [body, key] = [person(), randomUUID()];
     const first = await create(tenant.admin, body, key);
@@ -201,7 +201,7 @@ describe('the Idempotency-Key header', () => {
        select $1, gen_random_uuid(), decode(md5(n::text), 'hex'), '', 200, now() from generate_series(1, 20000) n`,
       [tenant.tenantId],
     );
-    // What was counted a moment ago is believed for some seconds.
+    // The count is cached for some seconds.
     await expect
       .poll(async () => (await create(tenant.admin, person(), randomUUID())).status, { timeout: 15_000 })
       .toBe(429);

@@ -3,8 +3,8 @@ import { LocalRequestCounters } from '../../../src/app/http/plugins/rate-counter
 
 const MINUTE_MS = 60_000;
 
-describe('requests counted by one process', () => {
-  it('keeps the count of a client that goes on, however many others come by', async () => {
+describe('request counts of one process', () => {
+  it('keep the count of an active client, however many others there are', async () => {
     const counters = new LocalRequestCounters(10);
     for (let n = 1; n <= 50; n += 1) {
       expect((await counters.count('persistent', MINUTE_MS)).current).toBe(n);
@@ -12,7 +12,7 @@ describe('requests counted by one process', () => {
     }
   });
 
-  it('forgets the client that has made no request for longest', async () => {
+  it('drop the client that has been idle longest', async () => {
     const counters = new LocalRequestCounters(2);
     for (const client of ['first', 'second', 'first', 'third']) await counters.count(client, MINUTE_MS);
     expect((await counters.count('first', MINUTE_MS)).current).toBe(3);

@@ -16,7 +16,7 @@ interface Raw {
   readonly body: string;
 }
 
-/** Sends these bytes on a connection of their own, and reads until the server ends it. */
+/** Sends these bytes on a separate connection, and reads until the server ends it. */
 async function sendRaw(url: string, bytes: string): Promise<Raw> {
   const { hostname: host, port, protocol } = new URL(url);
   const socket =
@@ -122,7 +122,7 @@ const refusals: readonly (readonly [string, string, number, string])[] = [
   ],
 ];
 
-describe('a request that no handler sees', () => {
+describe('a request that reaches no handler', () => {
   let app: TestApp;
   beforeAll(async () => {
     app = await startApp();
@@ -134,7 +134,7 @@ describe('a request that no handler sees', () => {
   );
 
   it.each(cases)(
-    '%s, over %s, is refused in the shape of all refusals',
+    '%s, over %s, is refused in the common error format',
     async (_what, protocol, bytes, status, error) => {
       const refused = await sendRaw(protocol === 'http' ? app.url : app.tlsUrl, bytes);
       expect([refused.status, refused.body]).toEqual([status, JSON.stringify({ error })]);
@@ -147,7 +147,7 @@ describe('a request that no handler sees', () => {
   );
 });
 
-it('writes no refusal into the middle of a response', async () => {
+it('writes no error into the middle of a response', async () => {
   const server = fastify({ clientErrorHandler: refuseMalformed });
   const endless = new Readable({ read: () => undefined });
   server.get('/', async (_request, reply) => reply.send(endless));
@@ -194,7 +194,7 @@ describe('a file whose rows fail', () => {
   });
   afterAll(() => server.close());
 
-  it.each(['csv', 'json'])('before the first %s row is an error like any other, and no file', async (kind) => {
+  it.each(['csv', 'json'])('before the first %s row is a plain error, and no file', async (kind) => {
     const answer = await fetch(`${url}/${kind}/0`);
     expect([answer.status, await answer.json()]).toEqual([500, { error: 'internal error' }]);
     expect([
@@ -205,7 +205,7 @@ describe('a file whose rows fail', () => {
   });
 
   it.each(['csv', 'json'])(
-    'after some %s rows breaks off, so that nobody takes half a file for a whole one',
+    'after some %s rows is aborted, so that a partial file is not mistaken for a complete one',
     async (kind) => {
       const answer = await fetch(`${url}/${kind}/3`);
       expect(answer.status).toBe(200);

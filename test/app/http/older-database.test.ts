@@ -5,7 +5,7 @@ import { HeadSealer } from '../../../src/contexts/audit/head-sealer.ts';
 import { SealFile } from '../../../src/contexts/audit/seal-file.ts';
 import { startApp, type TestApp } from '../../dsl/app.ts';
 
-/** `/health` of a service on an older copy of the database, beside the file of sealed heads of the newer one. */
+/** `/health` of a service on an older copy of the database, with the file of sealed heads of the newer one. */
 describe('a database that is older than the file of sealed heads', () => {
   let newer: TestApp;
   let older: TestApp;
@@ -33,7 +33,7 @@ describe('a database that is older than the file of sealed heads', () => {
     ) as string,
   });
 
-  it('shows in /health after the next sealing, also where the older one has never heard of a tenant', async () => {
+  it('is reported in /health after the next sealing, also if it does not know a tenant', async () => {
     expect(new SealFile(newer.config.dataDir).newest().size).toBeGreaterThan(0);
     await expect.poll(() => seals(older), { timeout: 10_000 }).toMatchObject({ status: 'healthy' });
     writeFileSync(join(older.config.dataDir, 'audit-heads.jsonl'), file);
@@ -45,7 +45,7 @@ describe('a database that is older than the file of sealed heads', () => {
     expect((await older.anonymous.get('/health')).status).toBe(200);
   });
 
-  it('shows where the log has lost the newest seals of a tenant that it knows', async () => {
+  it('is reported if the log has lost the newest seals of a known tenant', async () => {
     await newer.services.database.owner.query(`delete from events where type = 'AuditHeadSealed'`);
     newer.services.loader.forget();
     await new HeadSealer(newer.services, newer.services.sealAlarms).sealAll();

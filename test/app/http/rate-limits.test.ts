@@ -11,7 +11,7 @@ const ALERTS = '/api/v1/admin/alerts';
 const POLICIES = '/api/v1/ext/policies';
 const refusedThenLimited = [...Array<number>(BUDGET).fill(401), ...Array<number>(CALLS - BUDGET).fill(429)];
 
-describe.each(findRedis() ? ['this process', 'Redis'] : ['this process'])('budgets, counted in %s', (where) => {
+describe.each(findRedis() ? ['this process', 'Redis'] : ['this process'])('rate limits, counted in %s', (where) => {
   let app: TestApp;
   let redis: TestRedis | undefined;
   beforeAll(async () => {
@@ -23,14 +23,14 @@ describe.each(findRedis() ? ['this process', 'Redis'] : ['this process'])('budge
     await redis?.stop();
   });
 
-  /** What some calls in a row are answered. */
+  /** The statuses of consecutive calls. */
   const statuses = async (call: () => Promise<{ status: number }>): Promise<number[]> => {
     const answers: number[] = [];
     for (let n = 0; n < CALLS; n += 1) answers.push((await call()).status);
     return answers;
   };
 
-  it('count what is refused for want of a session, and are one for all routes of a class', async () => {
+  it('count requests that are refused for lack of a session, and are shared by all routes of a class', async () => {
     expect(await statuses(() => app.anonymous.get(ALERTS))).toEqual(refusedThenLimited);
     const elsewhere = await app.anonymous.send('POST', '/api/v1/admin/users', {
       raw: '{',
@@ -41,7 +41,7 @@ describe.each(findRedis() ? ['this process', 'Redis'] : ['this process'])('budge
     expect((await app.anonymous.get('/api/v1/auth/tenant')).status).not.toBe(429);
   });
 
-  it('are not renewed by a port behind the address that a proxy forwards', async () => {
+  it('are not reset by a port behind the forwarded address', async () => {
     const proxied = await startApp({ trustedProxies: ['127.0.0.1'], rateBudgets: { admin: BUDGET } });
     let port = 40_000;
     expect(
@@ -55,7 +55,7 @@ describe.each(findRedis() ? ['this process', 'Redis'] : ['this process'])('budge
     await proxied.close();
   });
 
-  it('are not renewed by certificates that a client signs for itself', async () => {
+  it('are not reset by self-signed client certificates', async () => {
     const fresh = await startApp({ rateBudgets: { device: BUDGET } });
     const ask = () => {
       const { certificatePem: cert, privateKeyPem: key } = issueServerCertificate({
@@ -77,7 +77,7 @@ describe.each(findRedis() ? ['this process', 'Redis'] : ['this process'])('budge
     await fresh.close();
   });
 
-  it('are not renewed by a certificate that nobody vouches for', async () => {
+  it('are not reset by a certificate of an unknown authority', async () => {
     const stranger = () =>
       app.anonymous.get(POLICIES, { headers: { 'x-client-cert': randomBytes(80).toString('hex') } });
     expect(await statuses(stranger)).toEqual(refusedThenLimited);

@@ -8,7 +8,7 @@ describe('the API reference at /docs', () => {
   });
   afterAll(() => app.close());
 
-  it('has a policy that names no other host and upgrades no request, so that it works over plain HTTP under any name', async () => {
+  it('has a policy that names no other host and upgrades no request, so that it works over plain HTTP under any host name', async () => {
     for (const path of ['/docs', '/docs/', '/docs/static/swagger-initializer.js', '/openapi.json', '/health']) {
       const { status, headers } = await app.anonymous.get(path);
       const policy = headers.get('content-security-policy') ?? '';
@@ -21,7 +21,7 @@ describe('the API reference at /docs', () => {
     }
   });
 
-  it('needs nothing that its policy forbids: every script and style is a file of its own', async () => {
+  it('needs nothing that its policy forbids: every script and style is a separate file', async () => {
     const { text } = await app.anonymous.get('/docs/');
     const addresses = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address!);
     expect(addresses.length).toBeGreaterThan(3);

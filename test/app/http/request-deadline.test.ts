@@ -6,7 +6,7 @@ import type { ServiceContainer } from '../../../src/app/compose/service-containe
 const never = new Promise<never>(() => undefined);
 const LONG = 600_000;
 
-/** Services whose calls are noted. */
+/** Dependencies that record their calls. */
 function servicesThat(answer: () => Promise<unknown>) {
   const calls: string[] = [];
   const call = (name: string) => () => {
@@ -40,7 +40,7 @@ const EVERY_CALL: readonly ((of: ReturnType<ReturnType<typeof servicesThat>['wit
 ];
 
 describe('the deadline of a request', () => {
-  it('ends every kind of call that is under way', async () => {
+  it('ends every kind of pending call', async () => {
     const { within, calls } = servicesThat(() => never);
     const own = within(new RequestDeadline(20));
     for (const outcome of await Promise.allSettled(EVERY_CALL.map((call) => call(own)))) {
@@ -49,14 +49,14 @@ describe('the deadline of a request', () => {
     expect(calls).toEqual(['head', 'load', 'execute', 'device', 'claimHolder', 'load']);
   });
 
-  it('is shared by calls in a row: after it the store is not even asked', async () => {
+  it('is shared by consecutive calls: after it the store is not called', async () => {
     const { within, calls } = servicesThat(() => never);
     const own = within(new RequestDeadline(20));
     for (const call of EVERY_CALL) await expect(call(own)).rejects.toBeInstanceOf(EventStoreUnavailable);
     expect(calls).toEqual(['head']);
   });
 
-  it('lets answers and errors through', async () => {
+  it('passes results and errors through', async () => {
     const failure = new Error('the server said no');
     const deadline = new RequestDeadline(LONG);
     expect(await servicesThat(() => Promise.resolve(7n)).within(deadline)['head']!()).toBe(7n);
@@ -64,7 +64,7 @@ describe('the deadline of a request', () => {
     deadline.end();
   });
 
-  it('is each request’s own, and leaves the other services as they are', async () => {
+  it('is separate for each request, and leaves the other dependencies unchanged', async () => {
     const { within } = servicesThat(() => Promise.resolve(1n));
     const late = new RequestDeadline(1);
     await expect(late.bound(() => never)).rejects.toBeInstanceOf(EventStoreUnavailable);

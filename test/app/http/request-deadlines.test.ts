@@ -3,10 +3,10 @@ import { startApp, type TestApp, type TestTenant } from '../../dsl/app.ts';
 import { enrollmentTokenOf, tryToEnroll } from '../../dsl/enrolled-device.ts';
 import { startStandIn, type StandIn } from '../../fixtures/eventstoredb/stand-in.ts';
 
-/** Ten seconds, and what a busy machine adds. Without a shared deadline enrollment took 15 to 19 seconds. */
+/** Ten seconds, and a margin for a busy machine. Without a shared deadline enrollment took 15 to 19 seconds. */
 const MAX_MS = 14_000;
 
-describe('requests while the event store is away', () => {
+describe('while the event store is unavailable', () => {
   let node: StandIn;
   let app: TestApp;
   let acme: TestTenant;
@@ -31,13 +31,13 @@ describe('requests while the event store is away', () => {
     return { status, tookMs };
   }
 
-  it('refuses an enrollment within the deadline of the request when the store says nothing', async () => {
+  it('an enrollment is refused within the deadline of the request if the store does not respond', async () => {
     const { status, tookMs } = await enrollWhile(() => 'silence');
     expect(status).toBe(503);
     expect(tookMs).toBeLessThan(MAX_MS);
   });
 
-  it('refuses an enrollment within the deadline of the request when the store falls silent in the middle of it', async () => {
+  it('an enrollment is refused within the deadline of the request if the store stops responding in the middle of it', async () => {
     let appends = 0;
     let isSilent = false;
     const { status, tookMs } = await enrollWhile((method) => {

@@ -6,7 +6,10 @@ import { startApp, type TestResponse, type TestApp, type TestTenant } from '../.
 import { enrolledDevice, enrollmentTokenOf, tryToEnroll } from '../../dsl/enrolled-device.ts';
 import { multipart } from '../../dsl/pictures.ts';
 
-/** Takes all that one key may have, in work and waiting, as a flood of its requests does. Returns the end of it. */
+/**
+ * Occupies the whole share of one key, running and waiting, as a flood of its requests does. Returns a function that
+ * ends this.
+ */
 function useUp(limiter: FairLimiter, key: string): () => Promise<void> {
   const begun: Promise<void>[] = [];
   try {
@@ -14,7 +17,7 @@ function useUp(limiter: FairLimiter, key: string): () => Promise<void> {
   } catch (error) {
     if (!(error instanceof TooBusy)) throw error;
   }
-  // A waiter that has given up meanwhile holds nothing.
+  // A waiter that has given up meanwhile holds no slot.
   return async () => {
     await Promise.all(
       begun.map((turn) =>
@@ -27,7 +30,7 @@ function useUp(limiter: FairLimiter, key: string): () => Promise<void> {
   };
 }
 
-describe("while one tenant uses up its share, another's requests are served", () => {
+describe('while one tenant uses up its share, other tenants are served', () => {
   let app: TestApp;
   let busy: TestTenant;
   let other: TestTenant;
@@ -47,7 +50,7 @@ describe("while one tenant uses up its share, another's requests are served", ()
     expect((await ask(busy)).status).toBe(served.status);
   };
 
-  it('uploads of signature packs', () =>
+  it('for uploads of signature packs', () =>
     expectOnlyBusyRefused(app.services.limits.packs, ({ admin }) => {
       const signature = { name: 'Kit', type: 'domain', pattern: 'kit.example', patternType: 'exact' };
       const pack = { name: `Kits ${randomUUID()}`, version: '1', signatures: [signature] };
@@ -55,7 +58,7 @@ describe("while one tenant uses up its share, another's requests are served", ()
       return admin.send('POST', '/api/v1/admin/signatures/upload', { raw, headers });
     }));
 
-  it('enrollments', async () => {
+  it('for enrollments', async () => {
     const tokens = new Map<TestTenant, string[]>();
     for (const tenant of [busy, other])
       tokens.set(tenant, [await enrollmentTokenOf(tenant), await enrollmentTokenOf(tenant)]);
@@ -64,23 +67,23 @@ describe("while one tenant uses up its share, another's requests are served", ()
     );
   });
 
-  it('renewals of certificates', async () => {
+  it('for renewals of certificates', async () => {
     const { client } = await enrolledDevice(app, busy);
     const { client: others } = await enrolledDevice(app, other);
     const end = useUp(app.services.limits.certificates, busy.tenantId);
-    // Not yet in their last 30 days: refused by the command, when it has its turn.
+    // Not yet in their last 30 days: the command refuses them once it runs.
     const answers = await Promise.all([client, others].map((one) => one.post('/api/v1/ext/certificate/renew')));
     await end();
     expect(answers.map(({ status }) => status)).toEqual([429, 409]);
     for (const one of [client, others]) one.close();
   });
 
-  it('revocation lists', () =>
+  it('for revocation lists', () =>
     expectOnlyBusyRefused(app.services.limits.certificates, ({ admin }) =>
       admin.get('/api/v1/admin/certificates/ca/crl'),
     ));
 
-  it('enrollments of agents', async () => {
+  it('for enrollments of agents', async () => {
     const secrets = new Map<TestTenant, string>();
     for (const tenant of [busy, other]) secrets.set(tenant, await agentSecretOf(tenant));
     const ask = (tenant: TestTenant) =>
@@ -96,7 +99,7 @@ describe("while one tenant uses up its share, another's requests are served", ()
     expect([served.status, served.body.errorCode]).toEqual([404, 'user_not_found']);
   });
 
-  it('and whoever only names a tenant takes nothing of its share', async () => {
+  it('and clients that only name a tenant use nothing of its share', async () => {
     const end = useUp(app.services.limits.certificates, busy.tenantId);
     const { status } = await tryToEnroll(app, busy.tenantId, 'no-such-token');
     await end();

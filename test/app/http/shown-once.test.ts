@@ -12,14 +12,14 @@ const NEW_PASSWORD = 'Another-Horse-8!';
 const ORG_PASSWORD = 'Gruff-Otter-19-Lamp';
 const OTHER_ORG_PASSWORD = 'Quiet-Heron-27-Bolt';
 
-/** Every way in which a value could stand in a column: as text, or as the bytes of it in hex or base 64. */
+/** Every encoding of a value in a column: as text, or its bytes in hex or base64. */
 const spellings = (secret: string): string[] => {
   const bytes = Buffer.from(secret);
-  // Without its end: padding depends on what follows.
+  // Without the end: padding depends on what follows.
   return [secret, bytes.toString('hex'), bytes.toString('base64').slice(0, -4)];
 };
 
-describe('what is shown once', () => {
+describe('a secret that is shown once', () => {
   let app: TestApp;
   let tenant: TestTenant;
   const log: string[] = [];
@@ -38,7 +38,7 @@ describe('what is shown once', () => {
   }, 60_000);
   afterAll(() => app.close());
 
-  /** Every secret that this part of the house hands out or takes in, once each. */
+  /** Every secret that this part of the application issues or accepts, once each. */
   async function showEverything(): Promise<void> {
     const { admin } = tenant;
     const post = async (path: string, body: object = {}, key = 'none'): Promise<Record<string, string>> =>
@@ -103,7 +103,7 @@ describe('what is shown once', () => {
       headers: { 'x-tenant-id': tenant.tenantId, 'x-enrollment-secret': agentSecret },
     });
     await showOrganization(keep);
-    // What goes wrong is what logs: every kind of secret once more where it is refused.
+    // Errors are logged: every kind of secret again in a refused request.
     await verify(app, mfaToken, { backupCode: backupCodes[0] });
     await login(app, tenant, NEW_PASSWORD);
     await app.anonymous.post('/api/v1/auth/login', { email: tenant.email, password: PASSWORD, tenantId: 'nonsense' });
@@ -111,7 +111,7 @@ describe('what is shown once', () => {
     await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: signedIn.refreshToken });
   }
 
-  /** The same, of an organization's admin. */
+  /** The same for an organization's admin. */
   async function showOrganization(keep: (name: string, value: string | undefined) => void): Promise<void> {
     const email = 'owner@north.example';
     const { password } = await createOrganizationAsOperator(app.services, { name: 'North', ownerEmail: email });
@@ -157,7 +157,7 @@ describe('what is shown once', () => {
     }
   }
 
-  it('stands in no table: no event, no read model, no token, no answer that is kept', async () => {
+  it('is in no table: no event, read model, token or stored response', async () => {
     const { owner } = app.services.database;
     const { rows: tables } = await owner.query<{ name: string }>(
       `select format('%I.%I', n.nspname, c.relname) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -171,18 +171,18 @@ describe('what is shown once', () => {
       expectNothingOf(name, texts.map(({ row }) => row).join('\n'));
     }
     expect(rows).toBeGreaterThan(100);
-    // The places where they would stand are not empty.
+    // The tables that could hold them are not empty.
     for (const table of ['idempotent_answers', 'one_time_tokens', 'refresh_tokens', 'secrets']) {
       expect([table, (await owner.query(`select from ${table}`)).rowCount! > 0]).toEqual([table, true]);
     }
   });
 
-  it('stands in no line of the log', () => {
+  it('is in no line of the log', () => {
     expectNothingOf('log', log.join(''));
     expect(log.length).toBeGreaterThan(0);
   });
 
-  it('stands in no audit entry, list or later answer', async () => {
+  it('is in no audit entry, list or later response', async () => {
     const colleague = (await app.adminWithRole(tenant, 'super_admin')).client;
     await app.settled();
     for (const path of [
@@ -215,7 +215,7 @@ describe('what is shown once', () => {
     }
   });
 
-  it('and the search would find it', () => {
+  it('would be found by the search', () => {
     const [name, secret] = [...secrets][0]!;
     for (const spelled of spellings(secret))
       expect(() => expectNothingOf('here', `before ${spelled} after`), name).toThrow();

@@ -10,7 +10,7 @@ describe('the TLS listener', () => {
   });
   afterAll(() => app.close());
 
-  /** What OpenSSL says of a handshake, and of what is typed behind it. */
+  /** The output of OpenSSL for a handshake, and for the input typed after it. */
   async function handshake(args: readonly string[], typed = ''): Promise<string> {
     const child = spawn('openssl', ['s_client', '-connect', new URL(app.tlsUrl).host, ...args], {
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -34,7 +34,7 @@ describe('the TLS listener', () => {
   it.each([
     'ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256',
     'ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305',
-  ])('takes %s of TLS 1.2', async (suites) => {
+  ])('accepts %s of TLS 1.2', async (suites) => {
     expect(suites.split(':')).toContain(suiteOf(await handshake(['-tls1_2', '-cipher', suites])));
   });
 
@@ -43,16 +43,16 @@ describe('the TLS listener', () => {
     ['SHA-1', 'ECDHE-ECDSA-AES256-SHA:ECDHE-RSA-AES256-SHA:AES128-SHA'],
     ['keys without forward secrecy', 'kRSA+AESGCM:kRSA'],
     ['short tags', 'ECDHE+AESCCM8:AESCCM8'],
-  ])('refuses %s', async (_what, suites) => {
+  ])('rejects %s', async (_what, suites) => {
     expect(suiteOf(await handshake(['-tls1_2', '-cipher', `${suites}:@SECLEVEL=0`]))).toBe('(NONE)');
   });
 
-  it('refuses what is older than TLS 1.2', async () => {
+  it('rejects versions before TLS 1.2', async () => {
     for (const version of ['-tls1_1', '-tls1'])
       expect(suiteOf(await handshake([version, '-cipher', 'ALL:@SECLEVEL=0']))).not.toMatch(/^(ECDHE|AES|TLS)/);
   });
 
-  it('does not negotiate again on a connection', async () => {
+  it('does not renegotiate on a connection', async () => {
     const output = await handshake(['-tls1_2'], 'R\n');
     expect(output).toMatch(/no renegotiation/i);
   });

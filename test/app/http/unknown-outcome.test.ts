@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EventStoreUnavailable, type EventStore, type AppendResult } from '../../../src/platform/eventstore/port.ts';
 import { startApp, type TestApp, type TestTenant } from '../../dsl/app.ts';
 
-describe('a change of which it is not known whether it was written', () => {
+describe('a change with an unknown outcome', () => {
   let app: TestApp;
   let tenant: TestTenant;
   let store: { append: EventStore['append'] };
@@ -30,14 +30,14 @@ describe('a change of which it is not known whether it was written', () => {
     }
   };
 
-  it('is answered with the seconds after which it may be sent again', async () => {
+  it('is answered with the seconds after which to retry', async () => {
     expect(await createGroup(() => Promise.reject(new EventStoreUnavailable('no answer')))).toEqual({
       status: 503,
       retryAfter: '2',
     });
   });
 
-  it('is answered so as well when others were always faster', async () => {
+  it('is answered in the same way when other writers were always faster', async () => {
     expect(await createGroup(() => Promise.resolve({ kind: 'wrongRevision', actual: 0n }))).toEqual({
       status: 503,
       retryAfter: '2',

@@ -9,7 +9,7 @@ import { findRedis, startRedis } from '../../dsl/redis.ts';
 import { scratchFolder } from '../../dsl/scratch.ts';
 
 describe.runIf(findRedis())('processes with their jobs in Redis', () => {
-  it('outlive lost connections and restarts of PostgreSQL, in every role', async () => {
+  it('survive lost connections and restarts of PostgreSQL, in every role', async () => {
     const dataDir = scratchFolder('restart');
     const redis = await startRedis();
     const start = () => startEmbeddedPostgres({ dataDir: `${dataDir}/db`, durable: false });

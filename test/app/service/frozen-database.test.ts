@@ -10,7 +10,7 @@ import { startApp, testConfig } from '../../dsl/app.ts';
 import { freeze, thaw } from '../../dsl/frozen.ts';
 import { scratchFolder } from '../../dsl/scratch.ts';
 
-describe('while the database stands still', () => {
+describe('while the database is frozen', () => {
   const dataDir = scratchFolder('frozen');
   let server: EmbeddedPostgres;
   let application: Application;
@@ -47,7 +47,7 @@ describe('while the database stands still', () => {
     return { status: response.status, text, took: performance.now() - started };
   };
 
-  it('probes are answered within a second, in their own shape; the process recovers with it', async () => {
+  it('probes get a response within a second, in their own format; the process recovers with the database', async () => {
     freeze(server.pid);
     frozen = true;
     const asked = async () => Promise.all(['/live', '/health', '/ready', '/metrics'].map(ask));
@@ -66,7 +66,7 @@ describe('while the database stands still', () => {
     await expect.poll(async () => (await ask('/ready')).status, { timeout: 20_000 }).toBe(200);
   }, 60_000);
 
-  it('a process that is told to stop ends all the same', async () => {
+  it('a process that receives a stop signal ends all the same', async () => {
     freeze(server.pid);
     frozen = true;
     void fetch(`${application.addresses.http}/api/v1/auth/tenant`).catch(() => undefined);
@@ -75,8 +75,8 @@ describe('while the database stands still', () => {
   }, 15_000);
 });
 
-describe('a process that is told to stop', () => {
-  it('waits for a request that is half sent for a bounded time', async () => {
+describe('a process that receives a stop signal', () => {
+  it('waits for a half-sent request for a limited time', async () => {
     const app = await startApp({ drainMs: 600 });
     const port = Number(new URL(app.url).port);
     const socket = connect(port, '127.0.0.1');

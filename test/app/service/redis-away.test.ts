@@ -12,18 +12,18 @@ import { freshDatabase } from '../../dsl/database.ts';
 import { findRedis, startRedis } from '../../dsl/redis.ts';
 import { z } from 'zod';
 
-/** On a busy machine a look at all dependencies comes late. */
+/** On a busy machine a check of all dependencies comes late. */
 const PATIENTLY = { timeout: 30_000 };
 
 describe.runIf(findRedis())('Redis', () => {
-  it('that stands still keeps nobody waiting: sessions, policies and sign-in go on, and the process stays ready', async () => {
+  it('does not block requests while frozen: sessions, policies and sign-in work, and the process stays ready', async () => {
     const redis = await startRedis();
     const app = await startApp({ redisUrl: redis.url, drainMs: 2_000 });
     const acme = await app.newTenant();
     const device = await enrolledDevice(app, acme);
     await app.settled();
     redis.freeze();
-    // One request finds out; those behind it do not ask.
+    // One request detects it; those behind it do not try.
     for (let n = 0; n < 20; n += 1) expect((await acme.admin.get('/api/v1/admin/me')).status).toBe(200);
     expect((await device.client.get('/api/v1/ext/policies')).status).toBe(200);
     expect(
@@ -48,7 +48,7 @@ describe.runIf(findRedis())('Redis', () => {
     await redis.stop();
   });
 
-  it('that stands still changes no budget for good: this process counts meanwhile', async () => {
+  it('does not change budgets permanently while frozen: this process counts meanwhile', async () => {
     const redis = await startRedis();
     const app = await startApp({ redisUrl: redis.url, rateBudgets: { admin: 3 }, drainMs: 2_000 });
     redis.freeze();
@@ -60,7 +60,7 @@ describe.runIf(findRedis())('Redis', () => {
     await redis.stop();
   });
 
-  it('need not be there when the process starts', async () => {
+  it('is not needed when the process starts', async () => {
     const port = await freePort();
     const app = await startApp({ redisUrl: `redis://127.0.0.1:${port}`, drainMs: 2_000 });
     const acme = await app.newTenant();
@@ -76,7 +76,7 @@ describe.runIf(findRedis())('Redis', () => {
     await redis.stop();
   });
 
-  it('that lost its data gets the schedules again', async () => {
+  it('gets the schedules again after it lost its data', async () => {
     const redis = await startRedis();
     const fresh = await freshDatabase();
     const log = pino({ level: 'silent' });

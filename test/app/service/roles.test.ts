@@ -43,7 +43,7 @@ describe('a service in several processes', () => {
       LICENSE_PUBLIC_KEY: licensePublicKeyPem,
       ...Object.fromEntries(keys),
     };
-    // The first one migrates; the others come one by one, as an orchestrator would roll them out.
+    // The first one migrates; the others start one by one, as an orchestrator would roll them out.
     const projector = await start('projector');
     const [api, second, worker] = await Promise.all([start('api'), start('api'), start('worker')]);
     nodes = { projector, api, second, worker };
@@ -65,7 +65,7 @@ describe('a service in several processes', () => {
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  it('shows what one process wrote and another projected to whoever wrote it, and by its position to every other node', async () => {
+  it('shows what one process wrote and another projected to the writer, and by its position to every other node', async () => {
     for (let n = 0; n < 5; n += 1) {
       const written = await post(nodes.api, '/api/v1/admin/users', { email: `e${n}@acme.example`, displayName: 'E' });
       expect([written.status, written.headers.get('x-stale')]).toEqual([201, null]);
@@ -92,7 +92,7 @@ describe('a service in several processes', () => {
     expect(status).toBe(401);
   });
 
-  it('says so when nobody projects, loses nothing, and goes on when somebody does again', async () => {
+  it('reports that no process projects, loses nothing, and continues when one does again', async () => {
     await nodes.projector.stop();
     running.splice(running.indexOf(nodes.projector), 1);
     const written = await post(nodes.api, '/api/v1/admin/users', { email: 'late@acme.example', displayName: 'Late' });

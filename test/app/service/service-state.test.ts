@@ -10,8 +10,8 @@ const stateOf = (
   over: { lagging?: () => Promise<string[]>; measure?: () => Promise<void> } = {},
 ) => new ServiceState({ probes, lagging: async () => [], measure: async () => undefined, ...over });
 
-describe('what probes are told', () => {
-  it('is said within a second, also when nothing that is asked ever answers', async () => {
+describe('the response to probes', () => {
+  it('comes within a second, also when no dependency ever responds', async () => {
     const state = stateOf([probe('postgres', true, never)], { lagging: never, measure: never });
     const started = performance.now();
     const [health, readiness, measured] = await Promise.all([state.health(), state.readiness(), state.measured()]);
@@ -24,12 +24,12 @@ describe('what probes are told', () => {
     expect(measured).toBe(false);
   });
 
-  it('is not ready, and no failure, when nobody can tell how far the read models are', async () => {
+  it('is not ready, and no failure, if the progress of the read models is unknown', async () => {
     const state = stateOf([probe('postgres', true, well)], { lagging: () => Promise.reject(new Error('away')) });
     expect(await state.readiness()).toEqual({ status: 'healthy', ready: false, lagging: [] });
   });
 
-  it('stays ready without what only degrades', async () => {
+  it('stays ready without dependencies that only degrade', async () => {
     const state = stateOf([
       probe('postgres', true, well),
       probe('redis', false, () => Promise.reject(new Error('away'))),
@@ -42,7 +42,7 @@ describe('what probes are told', () => {
     expect(await state.readiness()).toEqual({ status: 'degraded', ready: true, lagging: [] });
   });
 
-  it('is found out once for all who ask at a time', async () => {
+  it('is computed once for concurrent requests', async () => {
     let asked = 0;
     const state = stateOf([probe('postgres', true, async () => void (asked += 1))]);
     await Promise.all(Array.from({ length: 50 }, () => [state.health(), state.readiness()]).flat());
@@ -50,12 +50,12 @@ describe('what probes are told', () => {
     expect(asked).toBe(1);
   });
 
-  it('puts no second question to a peer that still owes the first answer', async () => {
+  it('sends no second request to a peer that has not responded to the first', async () => {
     let asked = 0;
     const state = stateOf([probe('postgres', true, () => ((asked += 1), never()))]);
     for (let n = 0; n < 3; n += 1) {
       expect((await state.health()).status).toBe('unhealthy');
-      await new Promise((resolve) => setTimeout(resolve, 300)); // longer than an answer is kept
+      await new Promise((resolve) => setTimeout(resolve, 300)); // Longer than a response is cached.
     }
     expect(asked).toBe(1);
   });

@@ -24,8 +24,8 @@ const facts = { passwordRef: REF, accountDigest: 'digest of new' };
 const none = { accountDigest: undefined };
 const claim = (value: string) => ({ kind: 'admin-email', value });
 
-describe('making an admin', () => {
-  it('takes the e-mail', () => {
+describe('creating an admin', () => {
+  it('claims the e-mail', () => {
     const made = given(setUp, created(ADA)).when(createAdminUser, draft('analyst'), facts, by(ADA));
     made.then({
       type: 'AdminUserCreated',
@@ -58,7 +58,7 @@ describe('making an admin', () => {
     },
   );
 
-  it('is nothing that somebody does who was deleted or suspended a moment ago', () => {
+  it('is refused for an admin who was just deleted or suspended', () => {
     for (const gone of [deleted(BOB), suspended(BOB)]) {
       given(setUp, created(ADA), created(BOB), gone)
         .when(createAdminUser, draft('viewer'), facts, by(BOB))
@@ -70,7 +70,7 @@ describe('making an admin', () => {
 describe('changing an admin', () => {
   const both = [setUp, created(ADA), created(BOB)];
 
-  it('keeps what is left out, and says each change by its name', () => {
+  it('keeps omitted fields, and records each change as its own event', () => {
     given(...both)
       .when(updateAdminUser, { reauthenticated: true, adminId: BOB }, none, by(ADA))
       .thenNothing();
@@ -91,7 +91,7 @@ describe('changing an admin', () => {
       .then({ type: 'AdminReinstated', data: { adminId: BOB } });
   });
 
-  it('moves the claim with the e-mail, but not for the same one in other letters', () => {
+  it('moves the claim with the e-mail, but not if only the case differs', () => {
     const moved = given(...both).when(
       updateAdminUser,
       { reauthenticated: true, adminId: BOB, email: 'b@acme.example' },
@@ -130,7 +130,7 @@ describe('changing an admin', () => {
     },
   );
 
-  it('of oneself may be the name', () => {
+  it("allows one's own name", () => {
     given(...both)
       .when(
         updateAdminUser,
@@ -141,7 +141,7 @@ describe('changing an admin', () => {
       .thenTypes('AdminUserUpdated');
   });
 
-  it('is for an admin to do with analysts and viewers alone, and never upwards', () => {
+  it('lets admins change only analysts and viewers, and never promote above them', () => {
     const CAROL = NEW;
     const staff = [...both, created(CAROL, 'admin')];
     given(...staff)
@@ -168,7 +168,7 @@ describe('changing an admin', () => {
       .thenRefused('forbidden');
   });
 
-  it('of nobody is not found', () => {
+  it('fails for an unknown admin', () => {
     given(...both)
       .when(updateAdminUser, { reauthenticated: true, adminId: NEW, displayName: 'x' }, none, by(ADA))
       .thenRefused('notFound');
@@ -176,7 +176,7 @@ describe('changing an admin', () => {
 });
 
 describe('deleting an admin', () => {
-  it('frees the e-mail and gives up the secrets', () => {
+  it('releases the e-mail and destroys the secrets', () => {
     const gone = given(setUp, created(ADA), created(BOB)).when(
       deleteAdminUser,
       { reauthenticated: true, adminId: BOB },
@@ -188,7 +188,7 @@ describe('deleting an admin', () => {
     gone.thenForgets(REF);
   });
 
-  it('is not possible for oneself, nor for the last active super admin, nor by somebody who is gone', () => {
+  it('is refused for oneself, for the last active super admin, and by a deleted admin', () => {
     given(setUp, created(ADA), created(BOB))
       .when(deleteAdminUser, { reauthenticated: true, adminId: ADA }, undefined, by(ADA))
       .thenRefused('conflict');
@@ -203,12 +203,12 @@ describe('deleting an admin', () => {
   });
 });
 
-describe('what changes who controls an account', () => {
+describe('a change of who controls an account', () => {
   const unproved = { reauthenticated: false };
   const refused = ['forbidden', 're-authentication required'] as const;
   const staff = (role: AdminRole) => [setUp, created(ADA), created(BOB, role)];
 
-  it.each(adminRoles)('needs a fresh proof to make a %s only where the role administers others', (roleType) => {
+  it.each(adminRoles)('needs re-authentication to create a %s only if the role administers others', (roleType) => {
     const outcome = given(setUp, created(ADA)).when(
       createAdminUser,
       { ...draft(roleType), ...unproved },
@@ -219,30 +219,35 @@ describe('what changes who controls an account', () => {
     else outcome.thenTypes('AdminUserCreated');
   });
 
-  it.each(adminRoles)('needs one to demote, suspend or delete a %s only where the role administers others', (role) => {
-    const governing = role === 'super_admin' || role === 'admin';
-    const history = staff(role);
-    const outcomes = [
-      given(...history).when(updateAdminUser, { adminId: BOB, status: 'suspended', ...unproved }, none, by(ADA)),
-      given(...history).when(deleteAdminUser, { adminId: BOB, ...unproved }, undefined, by(ADA)),
-      ...(role === 'viewer'
-        ? []
-        : [given(...history).when(updateAdminUser, { adminId: BOB, roleType: 'viewer', ...unproved }, none, by(ADA))]),
-    ];
-    for (const outcome of outcomes) {
-      if (governing) outcome.thenRefused(...refused);
-      else expect(() => outcome.result()).not.toThrow();
-    }
-  });
+  it.each(adminRoles)(
+    'needs re-authentication to demote, suspend or delete a %s only if the role administers others',
+    (role) => {
+      const governing = role === 'super_admin' || role === 'admin';
+      const history = staff(role);
+      const outcomes = [
+        given(...history).when(updateAdminUser, { adminId: BOB, status: 'suspended', ...unproved }, none, by(ADA)),
+        given(...history).when(deleteAdminUser, { adminId: BOB, ...unproved }, undefined, by(ADA)),
+        ...(role === 'viewer'
+          ? []
+          : [
+              given(...history).when(updateAdminUser, { adminId: BOB, roleType: 'viewer', ...unproved }, none, by(ADA)),
+            ]),
+      ];
+      for (const outcome of outcomes) {
+        if (governing) outcome.thenRefused(...refused);
+        else expect(() => outcome.result()).not.toThrow();
+      }
+    },
+  );
 
-  it.each(['admin', 'super_admin'] as const)('needs one to make an analyst a %s', (roleType) => {
+  it.each(['admin', 'super_admin'] as const)('needs re-authentication to make an analyst a %s', (roleType) => {
     given(...staff('analyst'))
       .when(updateAdminUser, { adminId: BOB, roleType, ...unproved }, none, by(ADA))
       .thenRefused(...refused);
   });
 
   it.each(adminRoles)(
-    'needs one for another e-mail of a %s, but not for another name or the same e-mail in other letters',
+    'needs re-authentication for another e-mail of a %s, but not for another name or case of the e-mail',
     (role) => {
       const history = staff(role);
       given(...history)
@@ -267,7 +272,7 @@ describe('what changes who controls an account', () => {
     },
   );
 
-  it('tells those who may not do it anyway that they may not, whatever they prove', () => {
+  it('is forbidden without the permission, with or without re-authentication', () => {
     given(...staff('admin'))
       .when(createAdminUser, { ...draft('super_admin'), ...unproved }, facts, by(BOB))
       .thenRefused('forbidden', 'insufficient permissions');
@@ -275,7 +280,7 @@ describe('what changes who controls an account', () => {
 });
 
 describe("an admin's password and mobile flag", () => {
-  it('a reset has to be followed by a change, and ends every session', () => {
+  it('forces a change after a reset, which ends every session', () => {
     given(setUp, created(ADA), created(BOB))
       .when(
         resetAdminPassword,
@@ -298,7 +303,7 @@ describe("an admin's password and mobile flag", () => {
       );
   });
 
-  it('the flag is set, or turned over where nothing is said', () => {
+  it('sets the flag, or toggles it if no value is given', () => {
     const off = { type: 'AdminMobileAccessSet', data: { adminId: BOB, mobileAccess: false } };
     const both = [setUp, created(ADA), created(BOB)];
     given(...both)

@@ -50,7 +50,7 @@ describe('ResolveAlert', () => {
         data: expect.objectContaining({ alertId, status: 'resolved', resolution: 'password changed', fingerprint }),
       });
   });
-  it('says from where to where', () => {
+  it('records the previous and the new status', () => {
     given(raised)
       .when(resolveAlert, { alertId, status: 'resolved', resolution: null })
       .then({
@@ -58,38 +58,38 @@ describe('ResolveAlert', () => {
         data: { ...resolved.data, was: standing, is: { ...standing, status: 'resolved', resolvedAt: at } },
       });
   });
-  it('does not know an alert that was never raised', () => {
+  it('fails for an alert that was never raised', () => {
     given().when(resolveAlert, { alertId, status: 'resolved', resolution: null }).thenRefused('notFound');
   });
 });
 
 describe('AcknowledgeAlert', () => {
-  it('takes notes of an open and of an acknowledged alert', () => {
+  it('records notes on open and acknowledged alerts', () => {
     given(raised).when(acknowledgeAlert, { alertId, notes: 'mine' }).thenTypes('AlertAcknowledged');
     given(raised, acknowledged).when(acknowledgeAlert, { alertId, notes: 'more' }).thenTypes('AlertAcknowledged');
   });
-  it.each([[resolved], [falsePositive]])('refuses a closed alert (%#)', (end) => {
+  it.each([[resolved], [falsePositive]])('rejects a closed alert (%#)', (end) => {
     given(raised, end).when(acknowledgeAlert, { alertId, notes: null }).thenRefused('conflict');
   });
 });
 
 describe('ReopenAlert', () => {
-  it.each([[acknowledged], [resolved], [falsePositive]])('opens what is not open (%#)', (last) => {
+  it.each([[acknowledged], [resolved], [falsePositive]])('reopens any alert that is not open (%#)', (last) => {
     given(raised, last).when(reopenAlert, { alertId, notes: null }).thenTypes('AlertReopened');
   });
-  it('refuses an open alert', () => {
+  it('rejects an open alert', () => {
     given(raised).when(reopenAlert, { alertId, notes: null }).thenRefused('conflict');
   });
 });
 
 describe('ClaimAlert and AssignAlert', () => {
   const claimed = { type: 'AlertClaimed', data: { alertId, assigneeId: me } };
-  it('gives a free alert to the one who claims it, once', () => {
+  it('gives an unassigned alert to the first claimant only', () => {
     given(raised).when(claimAlert, { alertId, adminId: me }).then(claimed);
     given(raised, claimed).when(claimAlert, { alertId, adminId: me }).thenNothing();
     given(raised, claimed).when(claimAlert, { alertId, adminId: another }).thenRefused('conflict');
   });
-  it('assigns to who may work on alerts, and to nobody', () => {
+  it('assigns only to users who may work on alerts, or to nobody', () => {
     given(raised, claimed)
       .when(assignAlert, { alertId, assigneeId: another }, { allowed: true })
       .thenTypes('AlertAssigned');
@@ -101,7 +101,7 @@ describe('ClaimAlert and AssignAlert', () => {
 });
 
 describe('ChangeAlertSeverity', () => {
-  it('changes to another severity and not to the same', () => {
+  it('changes to another severity but not to the same', () => {
     given(raised)
       .when(changeAlertSeverity, { alertId, severity: 'high', reason: null })
       .thenTypes('AlertSeverityChanged');
@@ -120,14 +120,14 @@ describe('RecordAlertPolicyAction', () => {
       });
   });
   it.each([[[]], [[acknowledged]], [[falsePositive]]])(
-    'refuses an alert that is not resolved as a true positive (%#)',
+    'rejects an alert that is not resolved as a true positive (%#)',
     (history) => {
       given(raised, ...history)
         .when(recordAlertPolicyAction, { alertId, action: 'skipped', policyId: null, policyName: null }, known)
         .thenRefused('conflict');
     },
   );
-  it('wants a policy of this tenant where the action names one', () => {
+  it('requires a policy of this tenant if the action names one', () => {
     const action = (policy: string | null, exists: boolean) =>
       given(raised, resolved).when(
         recordAlertPolicyAction,
@@ -143,11 +143,11 @@ describe('RecordAlertPolicyAction', () => {
 });
 
 describe('RaiseAlert and RecordAlertOccurrence', () => {
-  it('raises once for one id', () => {
+  it('raises one alert per id', () => {
     given().when(raiseAlert, detail, { severity: 'medium' }).then(raised);
     given(raised).when(raiseAlert, detail, { severity: 'medium' }).thenNothing();
   });
-  it('counts one cause once, however often it is told', () => {
+  it('counts one cause once, however often it is reported', () => {
     const again = {
       alertId,
       cause: 'c0000000-0000-4000-8000-000000000002',

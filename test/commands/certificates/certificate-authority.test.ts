@@ -27,19 +27,19 @@ const removed: TenantEvent = { type: 'CertificateAuthorityRemoved', data: { fing
 const upload = { certificate: 'pem', privateKey: 'pem' };
 
 describe('installing a certificate authority', () => {
-  it('makes it the one that signs', () => {
+  it('makes it the signing authority', () => {
     const outcome = given(setUp).when(installCertificateAuthority, upload, first);
     outcome.then(installed(first));
     outcome.thenForgets();
   });
 
-  it('over another one leaves the key of that one without a use', () => {
+  it('over another one leaves the previous key unused', () => {
     const outcome = given(setUp, installed(first)).when(installCertificateAuthority, upload, second);
     outcome.then(installed(second));
     outcome.thenForgets(first.privateKeyRef);
   });
 
-  it('goes on trusting devices of every earlier one, each once', () => {
+  it('keeps trusting devices of every earlier authority, each listed once', () => {
     const state = [setUp, installed(first), installed(second), removed, installed(first)].reduce(
       tenant.fold,
       tenant.initial,
@@ -48,11 +48,11 @@ describe('installing a certificate authority', () => {
     expect(state.trustedAuthorities).toEqual(['first', 'second']);
   });
 
-  it('needs a tenant', () => given().when(installCertificateAuthority, upload, first).thenRefused('notFound'));
+  it('requires a tenant', () => given().when(installCertificateAuthority, upload, first).thenRefused('notFound'));
 });
 
 describe('removing the certificate authority', () => {
-  it('leaves nobody to sign, but keeps the trust in its devices', () => {
+  it('leaves no signing authority, but keeps trusting its devices', () => {
     const outcome = given(setUp, installed(first)).when(removeCertificateAuthority, undefined);
     outcome.then(removed);
     outcome.thenForgets(first.privateKeyRef);
@@ -61,6 +61,6 @@ describe('removing the certificate authority', () => {
     expect(state.trustedAuthorities).toEqual(['first']);
   });
 
-  it('finds nothing where there is none', () =>
+  it('fails where there is none', () =>
     given(setUp).when(removeCertificateAuthority, undefined).thenRefused('notFound'));
 });

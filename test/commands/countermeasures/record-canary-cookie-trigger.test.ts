@@ -21,7 +21,7 @@ const triggered = (occurredAt: string, by = cause): DomainEvent => ({
 });
 
 describe('RecordCanaryCookieTrigger', () => {
-  it('counts one observation once', () => {
+  it('counts an observation once', () => {
     const trigger = { cause, occurredAt: '2026-06-01T10:00:00.000Z' };
     const input = { cookieId, triggers: [trigger] };
     given(planted).when(recordCanaryCookieTrigger, input).then(triggered(trigger.occurredAt));
@@ -35,7 +35,7 @@ describe('RecordCanaryCookieTrigger', () => {
       .then(triggered(triggers[1]!.occurredAt, cookieId));
   });
 
-  it('knows nothing of a cookie that was never there, or is gone', () => {
+  it('fails for a cookie that never existed or was deleted', () => {
     const input = { cookieId, triggers: [{ cause, occurredAt: '2026-06-01T10:00:00.000Z' }] };
     given().when(recordCanaryCookieTrigger, input).thenRefused('notFound');
     given(planted, { type: 'CanaryCookieDeleted', data: { id: cookieId } })
@@ -43,7 +43,7 @@ describe('RecordCanaryCookieTrigger', () => {
       .thenRefused('notFound');
   });
 
-  it('leaves the cookie as it is, and shows how often and when it was triggered last', () => {
+  it('leaves the cookie unchanged, and shows its number of triggers and the time of the last', () => {
     const history = [
       recorded(planted, 1),
       recorded(triggered('2026-06-01T10:00:00.000Z'), 2),

@@ -18,32 +18,33 @@ describe('revoking a device', () => {
 
   it('is recorded with its reason', () =>
     given(enrolled, certified()).when(revokeDevice, revoke).then(revocation('revoked')));
-  it('twice is once', () => given(enrolled, certified(), revoked).when(revokeDevice, revoke).thenNothing());
-  it('ends a device that waits to be wiped', () =>
+  it('has no effect the second time', () =>
+    given(enrolled, certified(), revoked).when(revokeDevice, revoke).thenNothing());
+  it('revokes a device that waits to be wiped', () =>
     given(enrolled, wipeRequested).when(revokeDevice, revoke).then(revocation('revoked')));
-  it('changes nothing of a wiped device', () =>
+  it('changes nothing for a wiped device', () =>
     given(enrolled, wipeRequested, wiped).when(revokeDevice, revoke).thenNothing());
-  it('finds no device that never enrolled', () => given().when(revokeDevice, revoke).thenRefused('notFound'));
-  it('finds no deleted device', () =>
+  it('fails for a device that never enrolled', () => given().when(revokeDevice, revoke).thenRefused('notFound'));
+  it('fails for a deleted device', () =>
     given(enrolled, revoked, deleted).when(revokeDevice, revoke).thenRefused('notFound'));
-  it('leaves a device alone that belongs to somebody else by now', () => {
+  it('leaves a device unchanged that belongs to another user by now', () => {
     const ofOther = { deviceId, reason: 'user_deleted', ofUserId: '99999999-9999-4999-8999-999999999999' } as const;
     given(enrolled, certified()).when(revokeDevice, ofOther).thenNothing();
     given(enrolled, certified())
       .when(revokeDevice, { ...ofOther, ofUserId: USER })
       .then(revocation('user_deleted'));
   });
-  it('records that the user was deleted of a revoked device too, once', () => {
+  it('records once that the user was deleted, also for a revoked device', () => {
     const because = { deviceId, reason: 'user_deleted' } as const;
     given(enrolled, revoked).when(revokeDevice, because).then(revocation('user_deleted'));
     given(enrolled, { type: 'DeviceRevoked', data: because }).when(revokeDevice, because).thenNothing();
   });
 });
 
-describe('letting a revoked device enroll again', () => {
+describe('allowing a revoked device to enroll again', () => {
   const allowed = { type: 'DeviceReenrollmentAllowed', data: { deviceId } } as const;
 
-  it('is recorded, once', () => {
+  it('is recorded once', () => {
     given(enrolled, revoked).when(allowReenrollment, { deviceId }).then(allowed);
     given(enrolled, revoked, allowed).when(allowReenrollment, { deviceId }).thenNothing();
   });
@@ -52,7 +53,7 @@ describe('letting a revoked device enroll again', () => {
     given(enrolled, revoked, allowed).when(revokeDevice, again).then(revocation('revoked'));
     given(enrolled, revoked, allowed, revoked).when(revokeDevice, again).thenNothing();
   });
-  it('is for revoked devices alone', () => {
+  it('is limited to revoked devices', () => {
     for (const history of [[enrolled], [enrolled, wipeRequested], [enrolled, wipeRequested, wiped]])
       given(...history)
         .when(allowReenrollment, { deviceId })
@@ -67,14 +68,15 @@ describe('letting a revoked device enroll again', () => {
 describe('wiping a device', () => {
   const requested = { type: 'DeviceWipeRequested', data: { deviceId, wipeId: context().id } };
 
-  it('is a request until the extension has done it', () =>
+  it('is a request until the extension confirms it', () =>
     given(enrolled).when(requestDeviceWipe, { deviceId }).then(requested));
-  it('twice is once', () => given(enrolled, wipeRequested).when(requestDeviceWipe, { deviceId }).thenNothing());
-  it('is too late for a revoked or wiped device', () => {
+  it('has no effect the second time', () =>
+    given(enrolled, wipeRequested).when(requestDeviceWipe, { deviceId }).thenNothing());
+  it('is refused for a revoked or wiped device', () => {
     given(enrolled, revoked).when(requestDeviceWipe, { deviceId }).thenRefused('conflict');
     given(enrolled, wipeRequested, wiped).when(requestDeviceWipe, { deviceId }).thenRefused('conflict');
   });
-  it('finds no unknown or deleted device', () => {
+  it('fails for an unknown or deleted device', () => {
     given().when(requestDeviceWipe, { deviceId }).thenRefused('notFound');
     given(enrolled, deleted).when(requestDeviceWipe, { deviceId }).thenRefused('notFound');
   });
@@ -86,15 +88,15 @@ describe('silencing stale alerts', () => {
     data: { deviceId, silenced, until },
   });
 
-  it('holds for the days that are asked', () =>
+  it('lasts for the requested number of days', () =>
     given(enrolled)
       .when(silenceStaleAlerts, { deviceId, silenced: true, days: 14 })
       .then(silence(true, inDays(14))));
-  it('holds until ended where no days are asked', () =>
+  it('lasts until it is ended if no days are given', () =>
     given(enrolled).when(silenceStaleAlerts, { deviceId, silenced: true, days: null }).then(silence(true, null)));
-  it('ends at once, whatever days are named', () =>
+  it('can be ended at once, whatever days are given', () =>
     given(enrolled).when(silenceStaleAlerts, { deviceId, silenced: false, days: 14 }).then(silence(false, null)));
-  it('finds no unknown device', () =>
+  it('fails for an unknown device', () =>
     given().when(silenceStaleAlerts, { deviceId, silenced: true, days: null }).thenRefused('notFound'));
 });
 
@@ -102,11 +104,13 @@ describe('deleting a device', () => {
   const gone = { type: 'DeviceDeleted', data: { deviceId } };
   const fingerprint = { kind: 'device-fingerprint', value: 'fp-1' };
 
-  it('cuts it off and lets its browser enroll as another device', () => {
+  it('revokes it and lets its browser enroll as another device', () => {
     const outcome = given(enrolled, certified()).when(deleteDevice, { deviceId });
     outcome.then(revocation('deleted'), gone);
     outcome.thenReleases(fingerprint);
   });
-  it('does not revoke what is revoked', () => given(enrolled, revoked).when(deleteDevice, { deviceId }).then(gone));
-  it('happens once', () => given(enrolled, revoked, deleted).when(deleteDevice, { deviceId }).thenRefused('notFound'));
+  it('does not revoke a revoked device again', () =>
+    given(enrolled, revoked).when(deleteDevice, { deviceId }).then(gone));
+  it('has no effect the second time', () =>
+    given(enrolled, revoked, deleted).when(deleteDevice, { deviceId }).thenRefused('notFound'));
 });

@@ -6,7 +6,7 @@ export const USER = '55555555-5555-4555-8555-555555555555';
 export const DAY = 86_400_000;
 export const inDays = (days: number): string => new Date(NOW + days * DAY).toISOString();
 
-/** What an extension says of its browser when it enrolls. */
+/** What an extension reports about its browser when it enrolls. */
 export const browser = {
   deviceFingerprint: 'fp-1',
   browserType: 'chrome',
@@ -18,13 +18,13 @@ export const browser = {
   agentVersion: null,
 } as const;
 
-/** An enrollment that nothing came before. */
+/** An enrollment without predecessor. */
 export const first = { besideDeviceId: null, isConfirmed: true, wipeId: null } as const;
 export const enrolled: DeviceEvent = {
   type: 'DeviceEnrolled',
   data: { ...first, ...browser, deviceId: DEVICE, userId: USER },
 };
-/** What stands for the hash of the key of the certificate with this serial number. */
+/** A stand-in for the hash of the key of the certificate with this serial number. */
 export const keyOf = (serialNumber: string): string => `key of ${serialNumber}`;
 export const certified = (
   serialNumber = 'AA01',

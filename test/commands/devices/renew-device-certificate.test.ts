@@ -21,7 +21,7 @@ const accepts = (state: DeviceState, serialNumber: string, now: number) =>
   acceptsCertificate(state, { serialNumber, publicKeySha256: keyOf(serialNumber) }, now);
 
 describe('renewing a device certificate', () => {
-  it('names the new one and lets the old one go on for a day', () => {
+  it('names the new one and keeps the old one valid for a day', () => {
     given(enrolled, certified('AA01', inDays(30)))
       .when(renewDeviceCertificate, renew, facts)
       .then(certified('BB02', inDays(365), inDays(1)));
@@ -33,7 +33,7 @@ describe('renewing a device certificate', () => {
       .thenRefused('conflict');
   });
 
-  it('is refused for a certificate that is not accepted any more', () => {
+  it('is refused for a certificate that is no longer accepted', () => {
     const expired = certified('AA01', inDays(-1));
     given(enrolled, expired).when(renewDeviceCertificate, renew, facts).thenRefused('unauthenticated');
     given(enrolled, certified('AA01', inDays(10)), revoked)
@@ -44,7 +44,7 @@ describe('renewing a device certificate', () => {
       .thenRefused('unauthenticated');
   });
 
-  it('works again with the old certificate where the answer was lost', () => {
+  it('works again with the old certificate after a lost response', () => {
     const history = [enrolled, certified('AA01', inDays(10)), certified('BB02', inDays(365), inDays(1))];
     given(...history)
       .when(renewDeviceCertificate, renew, facts)
@@ -56,7 +56,7 @@ describe('renewing a device certificate', () => {
     expect(accepts(state, 'CC03', NOW + 2 * DAY)).toBe(true);
   });
 
-  it('never makes an old certificate last longer', () => {
+  it('never extends the validity of an old certificate', () => {
     const state = stateAfter(enrolled, certified('AA01', inDays(0.5)), certified('BB02', inDays(365), inDays(1)));
     expect(accepts(state, 'AA01', NOW + 0.6 * DAY)).toBe(false);
   });

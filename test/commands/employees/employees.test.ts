@@ -32,18 +32,18 @@ const email = (value: string) => ({ kind: 'employee-email', value });
 const seat = (value: string) => ({ kind: 'employee-seat', value });
 
 describe('creating an employee', () => {
-  it('takes the e-mail and a seat', () => {
+  it('claims the e-mail and a seat', () => {
     const outcome = given().when(createEmployee, input, admission);
     outcome.then(created);
     outcome.thenTakes(email('digest of ada'), seat('7'));
   });
 
-  it('is refused under an id that was ever used', () => {
+  it('rejects an id that was ever used', () => {
     given(created).when(createEmployee, input, admission).thenRefused('conflict');
     given(created, deleted).when(createEmployee, input, admission).thenRefused('conflict');
   });
 
-  it('looks for another seat when it lost one; a lost e-mail is a duplicate', () => {
+  it('tries another seat after losing one; a lost e-mail is a duplicate', () => {
     expect(createEmployee.whenClaimed?.(seat('7'))).toBe('prepareAgain');
     expect(createEmployee.whenClaimed?.(email('x'))).toMatchObject({ kind: 'conflict' });
   });
@@ -52,7 +52,7 @@ describe('creating an employee', () => {
 describe('creating a placeholder', () => {
   const wanted = { userId: USER, deviceId: DEVICE };
 
-  it('names the device and nobody', () => {
+  it('names the device and no person', () => {
     const outcome = given().when(createPlaceholderEmployee, wanted, admission);
     outcome.then({
       type: 'EmployeeCreated',
@@ -72,7 +72,7 @@ describe('creating a placeholder', () => {
     outcome.thenTakes(email('digest of ada'), seat('7'));
   });
 
-  it('twice is once', () => {
+  it('has no effect the second time', () => {
     given(created).when(createPlaceholderEmployee, wanted, 'known').thenNothing();
     given(created).when(createPlaceholderEmployee, wanted, admission).thenNothing();
   });
@@ -81,7 +81,7 @@ describe('creating a placeholder', () => {
 describe('changing an employee', () => {
   const same = { emailDigest: undefined };
 
-  it('says what was named and nothing else', () => {
+  it('records only the fields that were sent', () => {
     const outcome = given(created).when(
       updateEmployee,
       { userId: USER, jobTitle: 'Lead', department: null, displayName: undefined },
@@ -92,7 +92,7 @@ describe('changing an employee', () => {
     outcome.thenReleases();
   });
 
-  it('changes one e-mail claim for the other', () => {
+  it('replaces the e-mail claim', () => {
     const outcome = given(created).when(
       updateEmployee,
       { userId: USER, email: 'ada@new.example', reauthenticated: true },
@@ -106,7 +106,7 @@ describe('changing an employee', () => {
     outcome.thenReleases(email('digest of ada'));
   });
 
-  it('needs a fresh proof of an administrator for another e-mail, and for nothing else', () => {
+  it('requires re-authentication of administrators for another e-mail, and for nothing else', () => {
     const moved = { userId: USER, email: 'ada@new.example', displayName: 'Ada' };
     given(created).when(updateEmployee, moved, { emailDigest: 'new digest' }).thenRefused('forbidden');
     given(created)
@@ -114,7 +114,7 @@ describe('changing an employee', () => {
       .thenTypes('EmployeeUpdated');
   });
 
-  it('claims nothing for the same e-mail in other letters', () => {
+  it('claims nothing if only the case of the e-mail differs', () => {
     const outcome = given(created).when(
       updateEmployee,
       { userId: USER, email: 'ada@ACME.example' },
@@ -125,24 +125,24 @@ describe('changing an employee', () => {
     outcome.thenReleases();
   });
 
-  it('is nothing where nothing is named', () => {
+  it('records nothing if no field was sent', () => {
     given(created).when(updateEmployee, { userId: USER }, same).thenNothing();
   });
 
-  it('is refused for somebody who is not there', () => {
+  it('fails for an unknown employee', () => {
     given().when(updateEmployee, { userId: USER }, same).thenRefused('notFound');
     given(created, deleted).when(updateEmployee, { userId: USER, displayName: 'x' }, same).thenRefused('notFound');
   });
 });
 
 describe('deleting an employee', () => {
-  it('gives up what they hold', () => {
+  it('releases their claims', () => {
     const outcome = given(created).when(deleteEmployee, { userId: USER });
     outcome.then(deleted);
     outcome.thenReleases(email('digest of ada'), seat('7'));
   });
 
-  it('gives up the e-mail that they have now', () => {
+  it('releases their current e-mail', () => {
     const moved: EmployeeEvent = {
       type: 'EmployeeUpdated',
       data: { userId: USER, email: 'b@acme.example', emailDigest: 'second' },
@@ -150,14 +150,14 @@ describe('deleting an employee', () => {
     given(created, moved).when(deleteEmployee, { userId: USER }).thenReleases(email('second'), seat('7'));
   });
 
-  it('is refused for somebody who is not there', () => {
+  it('fails for an unknown employee', () => {
     given().when(deleteEmployee, { userId: USER }).thenRefused('notFound');
     given(created, deleted).when(deleteEmployee, { userId: USER }).thenRefused('notFound');
   });
 });
 
 describe('erasing a person', () => {
-  it('needs a fresh proof of an administrator, and none of the service itself', () => {
+  it('requires re-authentication of administrators, but not of the service itself', () => {
     given(created).when(erasePerson, { userId: USER }).thenRefused('forbidden', 're-authentication required');
     given(created, deleted, requested)
       .when(erasePerson, { userId: USER, reauthenticated: false })
@@ -173,24 +173,24 @@ describe('erasing a person', () => {
     outcome.thenReleases(email('digest of ada'), seat('7'));
   });
 
-  it('also reaches somebody who was deleted before, whose e-mail may be another one’s by now', () => {
+  it('also covers an employee who was deleted before, whose e-mail another one may have by now', () => {
     const outcome = given(created, deleted).when(erasePerson, { userId: USER, reauthenticated: true });
     outcome.then(requested);
     outcome.thenReleases();
   });
 
-  it('twice is once, and nobody cannot be erased', () => {
+  it('has no effect the second time, and fails for an unknown person', () => {
     given(created, deleted, requested).when(erasePerson, { userId: USER, reauthenticated: true }).thenNothing();
     given(created, deleted, requested, erased).when(erasePerson, { userId: USER, reauthenticated: true }).thenNothing();
     given().when(erasePerson, { userId: USER, reauthenticated: true }).thenRefused('notFound');
   });
 
-  it('is said to be done once', () => {
+  it('is recorded as done once', () => {
     given(created, deleted, requested).when(carryOutErasure, { userId: USER }).then(erased);
     given(created, deleted, requested, erased).when(carryOutErasure, { userId: USER }).thenNothing();
   });
 
-  it('destroys the key only where it was decided, and before it says so', async () => {
+  it('destroys the key only after the decision, and before recording that it is done', async () => {
     const destroyed: string[] = [];
     const personKeys = {
       forSealing: async () => undefined,

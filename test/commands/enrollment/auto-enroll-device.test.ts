@@ -45,7 +45,7 @@ const isEnrolled = {
 };
 const hasKey = { type: 'DeviceAccessKeyIssued', data: { deviceId: DEVICE, accessKeyDigest: 'd'.repeat(64) } };
 
-describe('the enrollment of an agent by itself', () => {
+describe('auto-enrollment of an agent', () => {
   it('registers the device of the user, with a certificate and the digest of its key', () => {
     const outcome = given().when(autoEnrollDevice, input, facts);
     outcome.then(isEnrolled, certified('BB02'), hasKey);
@@ -53,7 +53,7 @@ describe('the enrollment of an agent by itself', () => {
     expect(outcome.result()).toEqual(facts);
   });
 
-  it('renews a device that shows its certificate, and keeps it confirmed', () => {
+  it('renews a device that presents its certificate, and keeps it confirmed', () => {
     const outcome = given(enrolled, certified('AA01')).when(
       autoEnrollDevice,
       { ...input, certificateSerial: 'AA01' },
@@ -63,7 +63,7 @@ describe('the enrollment of an agent by itself', () => {
     outcome.thenTakes();
   });
 
-  it('does not touch a device without its certificate, with another one, or for another user', () => {
+  it('leaves a device unchanged without its certificate, with another one, or for another user', () => {
     for (const over of [{}, { certificateSerial: 'CC03' }, { certificateSerial: 'AA01', userId: DEVICE }]) {
       given(enrolled, certified('AA01'))
         .when(autoEnrollDevice, { ...input, ...over }, facts)
@@ -71,17 +71,17 @@ describe('the enrollment of an agent by itself', () => {
     }
   });
 
-  it('does not revive a revoked device', () => {
+  it('does not reactivate a revoked device', () => {
     given(enrolled, certified('AA01'), revoked).when(autoEnrollDevice, input, facts).thenRefused('forbidden');
   });
 
-  it('leaves the device that has the fingerprint alone', () => {
+  it('leaves the device that has the fingerprint unchanged', () => {
     const outcome = given().when(autoEnrollDevice, { ...input, besideDeviceId: USER }, facts);
     outcome.then({ ...isEnrolled, data: { ...isEnrolled.data, besideDeviceId: USER } }, certified('BB02'), hasKey);
     outcome.thenTakes();
   });
 
-  it('never revives a device that was deleted', () => {
+  it('never restores a deleted device', () => {
     given(enrolled, deleted).when(autoEnrollDevice, input, facts).thenRefused('conflict', FINGERPRINT_MOVED.message);
   });
 });

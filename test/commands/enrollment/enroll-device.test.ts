@@ -54,7 +54,7 @@ const accepts = (state: DeviceState, serialNumber: string, now: number) =>
   acceptsCertificate(state, { serialNumber, publicKeySha256: keyOf(serialNumber) }, now);
 
 describe('enrolling a device', () => {
-  it('uses the token, registers the device and names its certificate together', () => {
+  it('uses the token, registers the device and records its certificate in one append', () => {
     const userId = context().id;
     const outcome = given().when(enrollDevice, input, facts);
     outcome.then(used, isEnrolled({ userId }), certified('BB02'));
@@ -62,11 +62,11 @@ describe('enrolling a device', () => {
     expect(outcome.result()).toEqual({ userId, expiresAt: inDays(365), certificate, caCertificatePem: 'ca' });
   });
 
-  it('gives it to the employee to whom the token is bound', () => {
+  it('assigns it to the employee to whom the token is bound', () => {
     given().when(enrollDevice, input, bound).then(used, isEnrolled(), certified('BB02'));
   });
 
-  it('does not touch a known device for a fingerprint alone', () => {
+  it('leaves a known device unchanged if only the fingerprint matches', () => {
     for (const history of [
       [enrolled, certified('AA01')],
       [enrolled, certified('AA01'), wipeRequested],
@@ -84,14 +84,14 @@ describe('enrolling a device', () => {
     }
   });
 
-  it('registers a device of its own beside the one that has the fingerprint', () => {
+  it('registers a separate device beside the one that has the fingerprint', () => {
     const userId = context().id;
     const outcome = given().when(enrollDevice, { ...input, besideDeviceId: OTHER }, facts);
     outcome.then(used, isEnrolled({ userId, besideDeviceId: OTHER }), certified('BB02'));
     outcome.thenTakes(singleUse, ofUser(userId));
   });
 
-  it('renews a known device with a token of its user, or with its certificate, and keeps its user', () => {
+  it('renews a known device with a token of its user or with its certificate, and keeps its user', () => {
     const history = [enrolled, certified('AA01')];
     const byToken = given(...history).when(enrollDevice, input, bound);
     byToken.then(used, enrolled, certified('BB02'));
@@ -99,13 +99,13 @@ describe('enrolling a device', () => {
     given(...history)
       .when(enrollDevice, { ...input, certificateSerial: 'AA01' }, facts)
       .then(used, enrolled, certified('BB02'));
-    // The token says another's, whatever the connection shows.
+    // The token is bound to another user, whatever certificate the connection shows.
     given(...history)
       .when(enrollDevice, { ...input, certificateSerial: 'AA01' }, { ...facts, boundUserId: OTHER })
       .thenRefused('conflict');
   });
 
-  it('ends the certificate before at once', () => {
+  it('ends the previous certificate at once', () => {
     const history: DeviceEvent[] = [enrolled, certified('AA01'), enrolled, certified('BB02')];
     const state = history.reduce(device.fold, device.initial);
     expect(accepts(state, 'AA01', NOW)).toBe(false);
@@ -127,7 +127,7 @@ describe('enrolling a device', () => {
     expect(accepts(state, 'BB02', NOW)).toBe(true);
   });
 
-  it('never brings a revoked device back by itself, whoever the token is bound to', () => {
+  it('never reactivates a revoked device without permission, whoever the token is bound to', () => {
     for (const some of [facts, bound]) {
       given(enrolled, certified('AA01'), revoked)
         .when(enrollDevice, { ...input, certificateSerial: 'AA01' }, some)
@@ -138,7 +138,7 @@ describe('enrolling a device', () => {
       .thenRefused('forbidden', DEVICE_REVOKED.message);
   });
 
-  it('brings a revoked device back once an administrator has allowed it, its user only with a token of theirs', () => {
+  it('reactivates a revoked device once an administrator has allowed it, and keeps its user only with a token bound to that user', () => {
     const history = [enrolled, certified('AA01'), revoked, allowed];
     given(...history)
       .when(enrollDevice, input, bound)
@@ -149,7 +149,7 @@ describe('enrolling a device', () => {
     given(...history)
       .when(enrollDevice, input, { ...facts, boundUserId: OTHER })
       .then(used, isEnrolled({ userId: OTHER }), certified('BB02'));
-    // Its user is still the placeholder that was made for it, which is nobody.
+    // Its user is still the placeholder that was created for it, which is no person.
     given(...history)
       .when(enrollDevice, input, { ...facts, ownPlaceholder: USER })
       .then(used, enrolled, certified('BB02'));
@@ -158,7 +158,7 @@ describe('enrolling a device', () => {
     expect(accepts(state, 'AA01', NOW)).toBe(false);
   });
 
-  it('moves what a device beside another is found by when its user changes', () => {
+  it('moves the lookup claim of a device beside another when its user changes', () => {
     const beside = isEnrolled({ besideDeviceId: OTHER }) as DeviceEvent;
     const outcome = given(beside, certified('AA01'), revoked, allowed).when(enrollDevice, input, {
       ...facts,
@@ -168,15 +168,15 @@ describe('enrolling a device', () => {
     outcome.thenReleases(ofUser(USER));
   });
 
-  it('reads what was enrolled before as it was meant then', () => {
+  it('reads older enrollments with their original meaning', () => {
     const { upcasters } = deviceEvents.definitions.DeviceEnrolled;
     const before = (browserType: string | null) => upcasters[1]({ browserType });
     expect(before('chrome')).toEqual({ browserType: 'chrome', besideDeviceId: null, isConfirmed: true, wipeId: null });
-    // Agents that enrolled by a name alone have not proved whose they are.
+    // Agents that enrolled with a name only have not proved whose they are.
     expect(before(null)).toMatchObject({ isConfirmed: false });
   });
 
-  it('never revives a device that was deleted', () => {
+  it('never restores a deleted device', () => {
     expect(() => given(enrolled, deleted).when(enrollDevice, input, facts).result()).toThrow(FINGERPRINT_MOVED.message);
   });
 
@@ -188,7 +188,7 @@ describe('enrolling a device', () => {
     expect(JSON.stringify(events)).not.toMatch(/S3CRET|"key"|pem/);
   });
 
-  it('takes a lost token for invalid, and a lost fingerprint for a reason to look again', () => {
+  it('treats a lost token as invalid, and retries after a lost fingerprint', () => {
     expect(enrollDevice.whenClaimed?.(singleUse)).toBe(INVALID_TOKEN);
     for (const claim of [fingerprint, ofUser(USER)]) expect(enrollDevice.whenClaimed?.(claim)).toBe(FINGERPRINT_MOVED);
   });

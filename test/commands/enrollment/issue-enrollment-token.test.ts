@@ -25,10 +25,11 @@ describe('revoking an enrollment token', () => {
     outcome.then(revoked);
     outcome.thenTakes(singleUse(tokenId));
   });
-  it('twice is once', () => given(issued, revoked).when(revokeEnrollmentToken, { tokenId }).thenNothing());
-  it('finds no token that was never issued', () =>
+  it('has no effect the second time', () =>
+    given(issued, revoked).when(revokeEnrollmentToken, { tokenId }).thenNothing());
+  it('fails for a token that was never issued', () =>
     given().when(revokeEnrollmentToken, { tokenId }).thenRefused('notFound'));
-  it('is too late for one that a device has used', () => {
+  it('is refused once a device has used it', () => {
     expect(revokeEnrollmentToken.whenClaimed?.(singleUse(tokenId))).toBe(TOKEN_USED);
   });
 });
@@ -50,14 +51,14 @@ describe('an enrollment token', () => {
     expect(outcome.result()).toEqual({ expiresAt: inDays(9) });
   });
 
-  it('has an id that follows from the token', () => {
+  it('has an id that is derived from the token', () => {
     const token = newEnrollmentToken();
     expect(identifyToken(token)).toEqual(identifyToken(token));
     expect(isUuid(identifyToken(token).tokenId)).toBe(true);
     expect(identifyToken(token).tokenId).not.toBe(identifyToken(newEnrollmentToken()).tokenId);
   });
 
-  it('is redeemable until the moment it expires', () => {
+  it('can be redeemed until it expires', () => {
     const { tokenDigest } = identifyToken('one');
     const state = { tokenDigest, expiresAt: inDays(1), userId: null, isRevoked: false };
     expect(isRedeemable(state, tokenDigest, NOW + DAY - 1)).toBe(true);
@@ -67,7 +68,7 @@ describe('an enrollment token', () => {
     expect(isRedeemable({ ...state, tokenDigest: undefined }, tokenDigest, NOW)).toBe(false);
   });
 
-  it('lives for 30 days unless its issuer says otherwise, and never longer than the license', () => {
+  it('is valid for 30 days unless its issuer sets another period, and never longer than the license', () => {
     expect(tokenExpiry(inDays(365), null, NOW)).toBe(inDays(30));
     expect(tokenExpiry(inDays(365), 90, NOW)).toBe(inDays(90));
     const license = inDays(10);

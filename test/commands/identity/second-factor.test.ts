@@ -24,14 +24,14 @@ const used = (place: number) => ({
 const ada = created(ADA);
 
 describe('setting a second factor up', () => {
-  it('hands out a secret, again as often as asked, and forgets the one that waited', () => {
+  it('returns a new secret on every request, and destroys the pending one', () => {
     given(ada).when(startMfaSetup, started.data).thenForgets();
     const again = given(ada, started).when(startMfaSetup, { adminId: ADA, totpSecretRef: OTHER_REF });
     again.thenTypes('AdminMfaSetupStarted');
     again.thenForgets(REF);
   });
 
-  it('is finished once, with the secret that waits', () => {
+  it('completes once, with the pending secret', () => {
     given(ada, started).when(enableMfa, enabled.data).then(enabled);
     given(ada, started)
       .when(enableMfa, { ...enabled.data, totpSecretRef: OTHER_REF })
@@ -40,13 +40,13 @@ describe('setting a second factor up', () => {
     given(ada).when(enableMfa, enabled.data).thenRefused('conflict');
   });
 
-  it('does not replace one that is on', () => {
+  it('does not replace an active one', () => {
     given(ada, started, enabled)
       .when(startMfaSetup, { adminId: ADA, totpSecretRef: OTHER_REF })
       .thenRefused('conflict');
   });
 
-  it('is undone, with what the vault held for it, also where there was none', () => {
+  it('is undone together with its vault secrets, also if there was none', () => {
     const off = given(ada, started, enabled).when(disableMfa, { adminId: ADA });
     off.then({ type: 'AdminMfaDisabled', data: { adminId: ADA, reason: 'removed' } });
     off.thenForgets(REF, CODES_REF);
@@ -64,25 +64,25 @@ describe('a code', () => {
     subjectKind: 'admin' as const,
   });
 
-  it('of an app lets in once, and none that is older does', () => {
+  it('of an app is accepted once, and older ones are not', () => {
     given().when(acceptTotpCode, accept(8)).then(accepted(8));
     given(accepted(8)).when(acceptTotpCode, accept(9)).then(accepted(9));
     for (const step of [8, 7])
       given(accepted(8)).when(acceptTotpCode, accept(step)).thenRefused('unauthenticated', 'invalid code');
   });
 
-  it('counts for its own secret', () => {
+  it('is valid only for its own secret', () => {
     given(accepted(8)).when(acceptTotpCode, accept(8, OTHER_REF)).then(accepted(8, OTHER_REF));
   });
 
-  it("of an organization's admin stands in the audit log as theirs, and lets in once, too", () => {
+  it("of an organization's admin is recorded under that admin, and is accepted once", () => {
     const theirs = { ...accept(8), subjectKind: 'org_admin' as const };
     const event = accepted(8, REF, 'OrgAdminTotpCodeAccepted');
     given().when(acceptTotpCode, theirs).then(event);
     given(event).when(acceptTotpCode, theirs).thenRefused('unauthenticated', 'invalid code');
   });
 
-  it('for a backup lets in once', () => {
+  it('for a backup is accepted once', () => {
     given(ada, started, enabled).when(useBackupCode, used(3).data).then(used(3));
     given(ada, started, enabled, used(3))
       .when(useBackupCode, used(3).data)
@@ -90,7 +90,7 @@ describe('a code', () => {
     given(ada, started, enabled, used(3)).when(useBackupCode, used(4).data).then(used(4));
   });
 
-  it('for a backup is worthless once its set is gone', () => {
+  it('for a backup is invalid once its set was replaced', () => {
     given(ada, started, enabled)
       .when(useBackupCode, { ...used(3).data, backupCodesRef: OTHER_REF })
       .thenRefused('unauthenticated');
@@ -121,14 +121,14 @@ describe('recovery', () => {
     suspended.thenForgets(REF, REF, CODES_REF);
   });
 
-  it('is of nobody where the account is gone or another is meant', () => {
+  it('fails for an unknown account or one that does not match', () => {
     given().when(recoverAdmin, recover, facts).thenRefused('notFound');
     given(ada)
       .when(recoverAdmin, { ...recover, accountDigest: 'another' }, facts)
       .thenRefused('notFound');
   });
 
-  it('makes a change of password that was under way too late', () => {
+  it('invalidates a pending password change', () => {
     const change = { adminId: ADA, newPassword: 'not in any event', epoch: 0 };
     given(ada)
       .when(changeAdminPassword, change, facts)
@@ -145,7 +145,7 @@ describe('a session', () => {
     data: { sessionId: REF, subjectId: ADA, subjectKind: 'admin', epoch: 0, method: 'password' },
   };
 
-  it('is revoked by its own admin alone, once', () => {
+  it('can be revoked by its own admin only, once', () => {
     const ended = { type: 'SessionEnded', data: { sessionId: REF, subjectId: ADA, reason: 'revoked' } };
     given(session).when(revokeSession, { sessionId: REF, subjectId: ADA }).then(ended);
     given(session).when(revokeSession, { sessionId: REF, subjectId: OTHER_REF }).thenRefused('notFound');

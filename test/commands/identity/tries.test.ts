@@ -51,7 +51,7 @@ const password = from(HERE);
 const code = from(HERE, 'code');
 const unlock = { accountDigest: 'digest', subjectId: SUBJECT };
 
-describe('a try', () => {
+describe('an attempt', () => {
   it('is granted five times', () => {
     given(...four)
       .when(attemptLogin, password)
@@ -63,7 +63,7 @@ describe('a try', () => {
     ).toEqual({ locked: false, attempt: triedAt(0, byCodes()) });
   });
 
-  it('is granted to look at a password while locked, five times, and never to look at a code', () => {
+  it('is granted for passwords while locked, five times, and never for codes', () => {
     const locked = [...four, tried(60)];
     given(...locked)
       .when(attemptLogin, password)
@@ -80,7 +80,7 @@ describe('a try', () => {
       .thenRefused('forbidden', 'account locked');
   });
 
-  it('is granted again after 15 minutes, five times anew', () => {
+  it('is granted again after 15 minutes, with five new attempts', () => {
     const past = [tried(1_100), tried(1_090), tried(1_080), tried(1_070), tried(1_060)];
     given(...past)
       .when(attemptLogin, password)
@@ -97,7 +97,7 @@ describe('a try', () => {
     given(tried(1_000), tried(80), tried(70), tried(60), tried(50)).when(attemptLogin, password).then(tried(0));
   });
 
-  it('counts no more after an unlocking, wherever it came from', () => {
+  it('no longer counts after an unlock, whatever its source', () => {
     const everywhere = [
       ...four,
       tried(60),
@@ -119,7 +119,7 @@ describe('a try', () => {
   });
 });
 
-describe('tries of one source', () => {
+describe('attempts from one source', () => {
   it.each([
     ['another address', THERE, byStrangers(THERE)],
     ['a browser that signed in before', BROWSER, [BROWSER]],
@@ -145,25 +145,25 @@ describe('tries of one source', () => {
     ).toBe(false);
   });
 
-  it('are forgiven by a success from there, and no others are', () => {
+  it('are cleared by a success from that source, and no others are', () => {
     const history = [tried(100, byStrangers(THERE)), tried(90, byStrangers(THERE)), tried(80), tried(70), tried(60)];
     given(...history)
       .when(recordLoginSuccess, { ...unlock, attempt: triedAt(60) })
       .then(succeeded(0, HERE, [counter(THERE, [100, 90]), counter('strangers', [100, 90, 80, 70])]));
   });
 
-  it('leave nothing to be said once they are too old', () => {
+  it('are no longer recorded once they are too old', () => {
     given(tried(2_000, byStrangers(THERE)), tried(0, [BROWSER]))
       .when(recordLoginSuccess, { ...unlock, attempt: triedAt(0, [BROWSER]) })
       .then(succeeded(0, BROWSER, []));
   });
 });
 
-describe('strangers from many addresses', () => {
+describe('attempts from many unknown addresses', () => {
   const stranger = (n: number): AttemptSource => `address:stranger-${n}`;
   const fifty = times(50, (n) => tried(600 - n * 5, byStrangers(stranger(n))));
 
-  it('have fifty tries together, locked ones included, and then none is looked at', () => {
+  it('are limited to fifty together, those while locked included', () => {
     given(...fifty.slice(1))
       .when(attemptLogin, from(stranger(60)))
       .then(tried(0, byStrangers(stranger(60))));
@@ -185,17 +185,17 @@ describe('strangers from many addresses', () => {
       .then(tried(0, [source]));
   });
 
-  it('do not lock out an address from which the account was signed in to', () => {
+  it('do not lock out an address from which the account has signed in', () => {
     given(succeeded(900, HERE), ...fifty)
       .when(attemptLogin, password)
       .then(tried(0, [HERE]));
-    // Of the latest eight: an attacker cannot add any.
+    // Only the latest eight are kept: an attacker cannot add any.
     given(succeeded(900, HERE), ...times(8, (n) => succeeded(800 - n, stranger(n))), ...fifty)
       .when(attemptLogin, password)
       .thenRefused('unauthenticated');
   });
 
-  it('have fifty again after 15 minutes', () => {
+  it('are granted fifty again after 15 minutes', () => {
     const before = times(50, (n) => tried(1_900 - n * 5, byStrangers(stranger(n))));
     expect(
       given(...before)
@@ -204,7 +204,7 @@ describe('strangers from many addresses', () => {
     ).toBe(false);
   });
 
-  it('who know the password have five codes together', () => {
+  it('with the right password are limited to five codes together', () => {
     const codes = times(5, (n) => tried(50 - n, byCodes(stranger(n))));
     given(...codes)
       .when(attemptLogin, from(stranger(9), 'code'))
@@ -217,7 +217,7 @@ describe('strangers from many addresses', () => {
       .then(tried(0, [BROWSER]));
   });
 
-  it('do not push each other out of what is read of a long stream', () => {
+  it('do not push each other out of the part of a long stream that is read', () => {
     const long = [...times(500, () => succeeded(1_000, BROWSER)), ...fifty];
     given(...long.slice(-LOGIN_TAIL))
       .when(attemptLogin, from(stranger(60)))
@@ -225,18 +225,18 @@ describe('strangers from many addresses', () => {
   });
 });
 
-describe('a right password where a code is asked for besides', () => {
+describe('a right password that needs a code as well', () => {
   const confirm = (secondsAgo: number) =>
     ({ ...unlock, attempt: triedAt(secondsAgo), purpose: 'second_factor_follows' }) as const;
   const both = (secondsAgo: readonly number[]) => [counter(HERE, secondsAgo), counter('strangers', secondsAgo)];
 
-  it('gives back its own try and forgives no other', () => {
+  it('returns its own attempt and clears no other', () => {
     given(tried(100), tried(90), tried(60))
       .when(confirmPassword, confirm(60))
       .then(confirmed(0, both([100, 90])));
   });
 
-  it('so that whoever knows it has no more tries for codes than anybody', () => {
+  it('gives no additional attempts for codes', () => {
     const wrongCodes = [
       tried(100, byCodes()),
       tried(60),
@@ -251,7 +251,7 @@ describe('a right password where a code is asked for besides', () => {
       .then(tried(0, byCodes()));
   });
 
-  it('holds however many confirmations stand between: each repeats what counts', () => {
+  it('survives any number of confirmations in between: each repeats the attempts that count', () => {
     given(confirmed(20, both([100, 90, 80, 70])), tried(10))
       .when(attemptLogin, code)
       .thenRefused('forbidden', 'account locked');
@@ -259,7 +259,7 @@ describe('a right password where a code is asked for besides', () => {
     given(confirmed(20, locked)).when(attemptLogin, password).thenRefused('unauthenticated', 'invalid credentials');
   });
 
-  it('ends a lock that only its own try had filled', () => {
+  it('ends a lock that only its own attempt had caused', () => {
     given(...four, tried(60))
       .when(confirmPassword, confirm(60))
       .then(confirmed(0, both([100, 90, 80, 70])));
@@ -268,14 +268,14 @@ describe('a right password where a code is asked for besides', () => {
       .then(tried(0, byCodes()));
   });
 
-  it('gives nothing back where a success has wiped its try out', () => {
+  it('returns nothing if a success has cleared its attempt', () => {
     given(tried(60), succeeded(50), tried(40, [HERE]))
       .when(confirmPassword, confirm(60))
       .then(confirmed(0, [counter(HERE, [40])]));
   });
 });
 
-describe('tries from before sources were told apart', () => {
+describe('attempts from before sources were recorded', () => {
   const read = (type: string, data: object, version = 1) => {
     const { upcasters, version: present } = (
       loginEvents.definitions as unknown as Record<
@@ -290,7 +290,7 @@ describe('tries from before sources were told apart', () => {
   const early = (secondsAgo: number) =>
     read('LoginAttempted', { at: iso(secondsAgo), subjectId: SUBJECT, locked: false });
 
-  it('lock nobody out of what they do now, and are forgotten by an unlocking', () => {
+  it('lock nobody out now, and are cleared by an unlock', () => {
     const history = [50, 40, 30, 20, 10].map(early);
     given(...history)
       .when(attemptLogin, password)
@@ -300,7 +300,7 @@ describe('tries from before sources were told apart', () => {
       .thenTypes('LoginUnlocked');
   });
 
-  it('are read of a confirmation with their lock', () => {
+  it('are read from a confirmation with their lock', () => {
     const state = login.fold(
       login.initial,
       read(

@@ -46,7 +46,7 @@ const used = (place: number): OrganizationEvent => ({
 const disabled: OrganizationEvent = { type: 'OrgAdminMfaDisabled', data: { adminId: ADA, reason: 'removed' } };
 
 describe("the second factor of an organization's admin", () => {
-  it('is started, and started anew as long as it is not on', () => {
+  it('can be started, and restarted until it is on', () => {
     given(admin).when(startOrgMfaSetup, { adminId: ADA, totpSecretRef: TOTP }).then(started());
     const anew = given(admin, started()).when(startOrgMfaSetup, { adminId: ADA, totpSecretRef: OTHER_TOTP });
     anew.then(started(OTHER_TOTP));
@@ -57,7 +57,7 @@ describe("the second factor of an organization's admin", () => {
     given(admin).when(startOrgMfaSetup, { adminId: NOBODY, totpSecretRef: TOTP }).thenRefused('notFound');
   });
 
-  it('is turned on by a code for the secret that waits', () => {
+  it('is turned on by a code for the pending secret', () => {
     given(admin, started()).when(enableOrgMfa, enabled.data).then(enabled);
     given(admin, started(OTHER_TOTP))
       .when(enableOrgMfa, enabled.data)
@@ -68,7 +68,7 @@ describe("the second factor of an organization's admin", () => {
       .thenRefused('conflict', 'multi-factor authentication is on already');
   });
 
-  it('lets a backup code in once, and not at all after its set was replaced', () => {
+  it('accepts a backup code once, and never after its set was replaced', () => {
     const use = { adminId: ADA, backupCodesRef: CODES, place: 3 };
     given(admin, started(), enabled).when(useOrgBackupCode, use).then(used(3));
     given(admin, started(), enabled, used(4)).when(useOrgBackupCode, use).then(used(3));
@@ -81,7 +81,7 @@ describe("the second factor of an organization's admin", () => {
     given(admin, started(), enabled, disabled).when(useOrgBackupCode, use).thenRefused('unauthenticated');
   });
 
-  it('is turned off, with what it was made of; where it is off nothing happens', () => {
+  it('is turned off together with its secrets; nothing happens if it is off', () => {
     const off = given(admin, started(), enabled).when(disableOrgMfa, { adminId: ADA });
     off.then(disabled);
     off.thenForgets(TOTP, CODES);
@@ -105,13 +105,13 @@ describe("the password of an organization's admin", () => {
     outcome.thenForgets(REF);
   });
 
-  it('leaves the session from which it is changed', () => {
+  it('keeps the session from which it is changed', () => {
     given(admin)
       .when(changeOrgPassword, { ...change, keptSessionId: SESSION }, facts)
       .then(changed, { type: 'OrgAdminOtherSessionsRevoked', data: { adminId: ADA, keptSessionId: SESSION } });
   });
 
-  it('is not changed by whoever proved one that is no more, or was suspended', () => {
+  it('is not changed by a user who proved a former password, or was suspended', () => {
     given(admin, changed)
       .when(changeOrgPassword, change, facts)
       .thenRefused('unauthenticated', 'the password was changed meanwhile');
@@ -123,7 +123,7 @@ describe("the password of an organization's admin", () => {
 });
 
 describe("the other sessions of an organization's admin", () => {
-  it('end with one event, which names the one that stays', () => {
+  it('end with one event, which names the remaining one', () => {
     const revoke = { adminId: ADA, keptSessionId: SESSION };
     given(admin).when(revokeOtherOrgSessions, revoke).then({ type: 'OrgAdminOtherSessionsRevoked', data: revoke });
     given(admin)

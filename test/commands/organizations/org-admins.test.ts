@@ -29,13 +29,13 @@ const stateAfter = (...events: OrganizationEvent[]) =>
   events.reduce((state, event) => organization.fold(state, event), organization.initial);
 
 describe('suspending an admin of an organization', () => {
-  it('shuts them out', () => {
+  it('ends their access', () => {
     given(...owners)
       .when(suspendOrgAdmin, { adminId: BOB })
       .then(suspended(BOB));
   });
 
-  it('leaves an owner who can still sign in', () => {
+  it('leaves at least one owner who can sign in', () => {
     given(admin(ADA, 'org_owner'), admin(BOB, 'org_admin'))
       .when(suspendOrgAdmin, { adminId: ADA })
       .thenRefused('conflict', 'the last active owner stays');
@@ -47,7 +47,7 @@ describe('suspending an admin of an organization', () => {
       .then(suspended(BOB));
   });
 
-  it('twice is once, and of nobody is refused', () => {
+  it('has no effect the second time, and fails for an unknown admin', () => {
     given(...owners, suspended(BOB))
       .when(suspendOrgAdmin, { adminId: BOB })
       .thenNothing();
@@ -72,7 +72,7 @@ describe('recovering an admin of an organization', () => {
   const revoked: OrganizationEvent = { type: 'OrgAdminSessionsRevoked', data: { adminId: ADA, reason: 'recovered' } };
   const reinstated: OrganizationEvent = { type: 'OrgAdminReinstated', data: { adminId: ADA } };
 
-  it('gives another password and ends every session', () => {
+  it('sets another password and ends every session', () => {
     const outcome = given(...owners).when(recoverOrgAdmin, recover, facts);
     outcome.then(changed, revoked);
     outcome.thenForgets(REF);
@@ -95,7 +95,7 @@ describe('recovering an admin of an organization', () => {
       .then(changed, revoked);
   });
 
-  it('takes the second factor away, and what it was made of', () => {
+  it('removes the second factor and its secrets', () => {
     const [TOTP, CODES] = ['66666666-6666-4666-8666-666666666661', '66666666-6666-4666-8666-666666666662'];
     const started: OrganizationEvent = { type: 'OrgAdminMfaSetupStarted', data: { adminId: ADA, totpSecretRef: TOTP } };
     const enabled: OrganizationEvent = {
@@ -116,18 +116,18 @@ describe('recovering an admin of an organization', () => {
     });
   });
 
-  it('names the password of the recovery before as unused', () => {
+  it('marks the password of the previous recovery as unused', () => {
     const again = given(...owners, changed, revoked).when(recoverOrgAdmin, recover, { passwordRef: REF });
     again.thenForgets(NEW_REF);
     expect(again.result()).toEqual({ liftedSso: false });
   });
 
-  it("is of nobody where the account is another organization's", () => {
+  it('fails for an account of another organization', () => {
     given().when(recoverOrgAdmin, recover, facts).thenRefused('notFound');
     given(admin(BOB, 'org_owner')).when(recoverOrgAdmin, recover, facts).thenRefused('notFound');
   });
 
-  it('brings no session back that a suspension ended', () => {
+  it('restores no session that a suspension ended', () => {
     const epochs = [stateAfter(...owners), stateAfter(...owners, suspended(ADA), reinstated)].map(
       ({ admins }) => admins.get(ADA)!.sessionEpoch,
     );

@@ -32,13 +32,13 @@ describe('adding an SSO configuration', () => {
   const input = { configId: SECOND, ...settings, clientSecret: 'hush' };
   const facts = { clientSecretRef: SECRET };
 
-  it('keeps the secret by reference', () => {
+  it('stores the secret by reference', () => {
     given(there)
       .when(createOrgSsoConfig, { ...input, isEnabled: true }, facts)
       .then(config(SECOND, true));
   });
 
-  it('enables the first one unless it is told not to, and no second one by itself', () => {
+  it('enables the first one unless told otherwise, and no second one by default', () => {
     given(there).when(createOrgSsoConfig, input, facts).then(config(SECOND, true));
     given(there)
       .when(createOrgSsoConfig, { ...input, isEnabled: false }, facts)
@@ -47,13 +47,13 @@ describe('adding an SSO configuration', () => {
     given(there, config(FIRST, true)).when(createOrgSsoConfig, input, facts).then(config(SECOND, false));
   });
 
-  it('is refused as enabled beside another enabled one', () => {
+  it('is refused if enabled beside another enabled one', () => {
     given(there, config(FIRST, true))
       .when(createOrgSsoConfig, { ...input, isEnabled: true }, facts)
       .thenRefused('conflict');
   });
 
-  it('is refused for an organization that there is not', () => {
+  it('fails for an unknown organization', () => {
     given().when(createOrgSsoConfig, input, facts).thenRefused('notFound');
   });
 });
@@ -80,7 +80,7 @@ describe('changing an SSO configuration', () => {
       .then(updated({ issuerUrl: 'https://elsewhere.example', clientSecretRef: null }));
   });
 
-  it('keeps what is left out, the secret too', () => {
+  it('keeps omitted fields, including the secret', () => {
     const outcome = given(there, config(FIRST, true)).when(
       updateOrgSsoConfig,
       { configId: FIRST, name: 'Entra' },
@@ -90,7 +90,7 @@ describe('changing an SSO configuration', () => {
     outcome.thenForgets();
   });
 
-  it('replaces or clears the secret and names the one that nothing uses any more', () => {
+  it('replaces or clears the secret and marks the former one as unused', () => {
     const replaced = given(there, config(FIRST, true)).when(
       updateOrgSsoConfig,
       { configId: FIRST, clientSecret: 'x' },
@@ -107,7 +107,7 @@ describe('changing an SSO configuration', () => {
     cleared.thenForgets(SECRET);
   });
 
-  it('puts only a new secret into the vault', async () => {
+  it('stores only a new secret in the vault', async () => {
     const put: unknown[] = [];
     const vault = {
       put: async (...stored: unknown[]) => (put.push(stored), NEW_SECRET),
@@ -123,13 +123,13 @@ describe('changing an SSO configuration', () => {
     expect(put).toHaveLength(1);
   });
 
-  it('is refused where it would enable a second one', () => {
+  it('is refused if it would enable a second one', () => {
     given(there, config(FIRST, true), config(SECOND, false))
       .when(updateOrgSsoConfig, { configId: SECOND, isEnabled: true }, kept)
       .thenRefused('conflict');
   });
 
-  it('is refused where it would disable the last one while single sign-on is required', () => {
+  it('is refused if it would disable the last one while single sign-on is required', () => {
     const disable = { configId: FIRST, isEnabled: false };
     given(there, config(FIRST, true), required(true)).when(updateOrgSsoConfig, disable, kept).thenRefused('conflict');
     given(there, config(FIRST, true), required(true), required(false))
@@ -137,7 +137,7 @@ describe('changing an SSO configuration', () => {
       .then(updated({ isEnabled: false }));
   });
 
-  it('is refused for one that there is not', () => {
+  it('fails for an unknown one', () => {
     given(there).when(updateOrgSsoConfig, { configId: FIRST }, kept).thenRefused('notFound');
   });
 });
@@ -153,13 +153,13 @@ describe('removing an SSO configuration', () => {
       .thenTypes('OrgSsoConfigDeleted');
   });
 
-  it('names the secret that nothing uses any more', () => {
+  it('marks its secret as unused', () => {
     const outcome = given(there, config(FIRST, true)).when(deleteOrgSsoConfig, { configId: FIRST });
     outcome.then({ type: 'OrgSsoConfigDeleted', data: { configId: FIRST } });
     outcome.thenForgets(SECRET);
   });
 
-  it('is refused for one that there is not any more', () => {
+  it('fails for one that was removed', () => {
     const deleted: OrganizationEvent = { type: 'OrgSsoConfigDeleted', data: { configId: FIRST } };
     given(there, config(FIRST, true), deleted).when(deleteOrgSsoConfig, { configId: FIRST }).thenRefused('notFound');
   });
@@ -171,11 +171,11 @@ describe('requiring single sign-on', () => {
     given(there, config(FIRST, true)).when(setRequireSso, { requireSso: true }).then(required(true));
   });
 
-  it('can always be taken back', () => {
+  it('can always be reverted', () => {
     given(there, config(FIRST, true), required(true)).when(setRequireSso, { requireSso: false }).then(required(false));
   });
 
-  it('twice is once', () => {
+  it('has no effect the second time', () => {
     given(there, config(FIRST, true), required(true)).when(setRequireSso, { requireSso: true }).thenNothing();
     given(there).when(setRequireSso, { requireSso: false }).thenNothing();
   });

@@ -26,7 +26,7 @@ const created: OrganizationEvent = {
 };
 
 describe('creating an organization', () => {
-  it('makes it together with its owner, and takes slug and account for the installation', () => {
+  it('creates it together with its owner, and claims slug and account for the installation', () => {
     const outcome = given().when(createOrganization, input, facts);
     outcome.then(created, {
       type: 'OrgAdminCreated',
@@ -48,11 +48,11 @@ describe('creating an organization', () => {
     expect(outcome.result()).toEqual({ slug: 'north-mssp' });
   });
 
-  it('is refused where it is there already', () => {
+  it('is refused if it exists', () => {
     given(created).when(createOrganization, input, facts).thenRefused('conflict');
   });
 
-  it('looks for another slug when it lost one, and says so when it lost the account', () => {
+  it('tries another slug after losing one, and reports a lost account', () => {
     expect(createOrganization.whenClaimed?.({ kind: 'organization-slug', value: 'x' })).toBe('prepareAgain');
     expect(createOrganization.whenClaimed?.({ kind: 'org-admin-account', value: 'x' })).toMatchObject({
       kind: 'conflict',
@@ -63,18 +63,18 @@ describe('creating an organization', () => {
 describe('attaching a tenant', () => {
   const there = { tenantExists: true };
 
-  it('takes the tenant, which belongs to one organization', () => {
+  it('claims the tenant, which belongs to one organization', () => {
     const outcome = given(created).when(attachTenant, { attachedTenantId: OTHER }, there);
     outcome.then({ type: 'TenantAttached', data: { tenantId: OTHER } });
     outcome.thenTakes({ kind: 'tenant-organization', value: OTHER, tenantId: INSTALLATION });
   });
 
-  it('twice is once', () => {
+  it('has no effect the second time', () => {
     const attached: OrganizationEvent = { type: 'TenantAttached', data: { tenantId: OTHER } };
     given(created, attached).when(attachTenant, { attachedTenantId: OTHER }, there).thenNothing();
   });
 
-  it('is refused for a tenant or an organization that there is not', () => {
+  it('fails for an unknown tenant or organization', () => {
     given(created).when(attachTenant, { attachedTenantId: OTHER }, { tenantExists: false }).thenRefused('notFound');
     given().when(attachTenant, { attachedTenantId: OTHER }, there).thenRefused('notFound');
   });
@@ -84,18 +84,18 @@ describe('detaching a tenant', () => {
   const attached: OrganizationEvent = { type: 'TenantAttached', data: { tenantId: OTHER } };
   const detached: OrganizationEvent = { type: 'TenantDetached', data: { tenantId: OTHER } };
 
-  it('lets it go, and others take it', () => {
+  it('releases it for others', () => {
     const outcome = given(created, attached).when(detachTenant, { detachedTenantId: OTHER });
     outcome.then(detached);
     outcome.thenReleases({ kind: 'tenant-organization', value: OTHER, tenantId: INSTALLATION });
   });
 
-  it("is refused for a tenant that is not the organization's, or not any more", () => {
+  it('fails for a tenant that does not belong to the organization, or no longer does', () => {
     given(created).when(detachTenant, { detachedTenantId: OTHER }).thenRefused('notFound');
     given(created, attached, detached).when(detachTenant, { detachedTenantId: OTHER }).thenRefused('notFound');
   });
 
-  it('lets the same organization take it again', () => {
+  it('lets the same organization attach it again', () => {
     given(created, attached, detached)
       .when(attachTenant, { attachedTenantId: OTHER }, { tenantExists: true })
       .then(attached);

@@ -14,30 +14,30 @@ const rules: Rule[] = [
   { domainMatch: { type: 'wildcard', value: '*.example.com' }, condition: 'password_reuse', action: 'block' },
 ];
 const content = { name: 'No reuse', description: '', priority: 100, isEnabled: true, rules, groupIds: [] };
-/** No group was named that is not there. */
+/** All named groups exist. */
 const none = { unknownGroups: [] };
 const created: DomainEvent = { type: 'PolicyCreated', data: { policyId, ...content } };
 
 describe('CreatePolicy', () => {
-  it('takes the name, folded, with the policy', () => {
+  it('claims the name, case-folded, with the policy', () => {
     const outcome = given().when(createPolicy, content, none);
     outcome.then(created);
     outcome.thenTakes({ kind: 'policy-name', value: 'no reuse' });
   });
 
-  it('is refused for a group that is not there', () => {
+  it('is refused for an unknown group', () => {
     given()
       .when(createPolicy, { ...content, groupIds: [policyId] }, { unknownGroups: [policyId] })
       .thenRefused('invalid');
   });
 
-  it('is done when the same command comes once more', () => {
+  it('has no effect when the same command is sent again', () => {
     given(created).when(createPolicy, content, none).thenNothing();
   });
 });
 
 describe('AttachPolicy', () => {
-  it('refuses a group more than a policy may name, since every event names them all', () => {
+  it('rejects more groups than a policy may name, since every event names all of them', () => {
     const groupIds = Array.from({ length: 1_000 }, () => randomUUID());
     const full: DomainEvent = { type: 'PolicyCreated', data: { policyId, ...content, groupIds } };
     given(full)
@@ -50,13 +50,13 @@ describe('AttachPolicy', () => {
 });
 
 describe('UpdatePolicy', () => {
-  it('says the whole policy as it is from now on', () => {
+  it('records the complete new policy', () => {
     given(created)
       .when(updatePolicy, { policyId, changes: { priority: 5 } }, none)
       .then({ type: 'PolicyUpdated', data: { policyId, ...content, priority: 5 } });
   });
 
-  it('may go on naming a group that was deleted, but not begin to', () => {
+  it('may keep naming a deleted group, but not add one', () => {
     const [gone, other] = [policyId, '44444444-4444-4444-8444-444444444444'];
     const named: DomainEvent = { type: 'PolicyCreated', data: { policyId, ...content, groupIds: [gone] } };
     given(named)
@@ -67,13 +67,13 @@ describe('UpdatePolicy', () => {
       .thenRefused('invalid');
   });
 
-  it('says nothing when everything is as asked', () => {
+  it('records nothing if nothing changes', () => {
     given(created)
       .when(updatePolicy, { policyId, changes: { ...content, name: undefined } }, none)
       .thenNothing();
   });
 
-  it('takes a new name and gives up the old one, but not for another spelling of the same', () => {
+  it('claims a new name and releases the old one, but not for another case of the same', () => {
     const renamed = given(created).when(updatePolicy, { policyId, changes: { name: 'Never twice' } }, none);
     renamed.thenTakes({ kind: 'policy-name', value: 'never twice' });
     renamed.thenReleases({ kind: 'policy-name', value: 'no reuse' });
@@ -83,7 +83,7 @@ describe('UpdatePolicy', () => {
     respelled.thenReleases();
   });
 
-  it('knows nothing of a policy that was never there, or is gone', () => {
+  it('fails for a policy that never existed or was deleted', () => {
     given()
       .when(updatePolicy, { policyId, changes: { priority: 5 } }, none)
       .thenRefused('notFound');
@@ -94,7 +94,7 @@ describe('UpdatePolicy', () => {
 });
 
 describe('DeletePolicy', () => {
-  it('gives up the name that the policy has now', () => {
+  it('releases the current name of the policy', () => {
     const outcome = given(created, { type: 'PolicyUpdated', data: { policyId, ...content, name: 'Never twice' } }).when(
       deletePolicy,
       { policyId },
@@ -103,7 +103,7 @@ describe('DeletePolicy', () => {
     outcome.thenReleases({ kind: 'policy-name', value: 'never twice' });
   });
 
-  it('finds nothing where there is nothing, or no longer', () => {
+  it('fails for a policy that never existed or was deleted', () => {
     given().when(deletePolicy, { policyId }).thenRefused('notFound');
     given(created, { type: 'PolicyDeleted', data: { policyId } })
       .when(deletePolicy, { policyId })
@@ -112,7 +112,7 @@ describe('DeletePolicy', () => {
 });
 
 describe('the policies table', () => {
-  it('counts the changes of a policy, keeps who made it, and drops it when it is deleted', () => {
+  it('counts the changes of a policy, keeps its creator, and removes it when it is deleted', () => {
     const history = [
       recorded(created, 1),
       recorded({ type: 'PolicyUpdated', data: { policyId, ...content, isEnabled: false } }, 2),

@@ -23,7 +23,7 @@ const redeem = { unblockKeyId, key, domain: 'shop.example', deviceId: device, us
 const present = { deactivations: 0 };
 
 describe('an unblock key', () => {
-  it('is found by a claim, and is in no event', () => {
+  it('is found by a claim, and occurs in no event', () => {
     const outcome = given().when(
       createUnblockKey,
       { ...about, expiresInHours: 1, newKey: () => key },
@@ -32,19 +32,19 @@ describe('an unblock key', () => {
     outcome.then(created);
     outcome.thenTakes(unblockKeyClaim('abcd2345'));
   });
-  it('is used once, and gives up its claim', () => {
+  it('is used once, and releases its claim', () => {
     const outcome = given(created).when(redeemUnblockKey, redeem, present);
     outcome.then(used);
     outcome.thenReleases(unblockKeyClaim(key));
     given(created, used).when(redeemUnblockKey, redeem, present).thenRefused('invalid');
   });
-  it('is void once the user for whom it was made has become inactive', () => {
+  it('is void once its user has become inactive', () => {
     const theirs = { ...created, data: { ...created.data, userId: user } };
     given(theirs).when(redeemUnblockKey, redeem, present).thenTypes('UnblockKeyUsed');
     given(theirs).when(redeemUnblockKey, redeem, { deactivations: 1 }).thenRefused('invalid');
     given(created).when(redeemUnblockKey, redeem, { deactivations: 1 }).thenTypes('UnblockKeyUsed');
   });
-  it('ends with its time, to the millisecond', () => {
+  it('expires to the millisecond', () => {
     given(created)
       .when(redeemUnblockKey, redeem, present, { now: NOW + 3_599_999 })
       .thenTypes('UnblockKeyUsed');

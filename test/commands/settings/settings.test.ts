@@ -11,7 +11,7 @@ import { given, recorded, rowsAfter } from '../../dsl/given.ts';
 describe('SetAlertSeverities', () => {
   const set: DomainEvent = { type: 'AlertSeveritiesSet', data: { severities: { weak_password: 'high' } } };
 
-  it('says which types changed, and answers the severity of all', () => {
+  it('records which types changed, and returns the severity of all', () => {
     const outcome = given(set).when(setAlertSeverities, {
       severities: { weak_password: 'high', device_stale: 'medium' },
     });
@@ -23,14 +23,14 @@ describe('SetAlertSeverities', () => {
     });
   });
 
-  it('says nothing when every type has that severity already, by default too', () => {
+  it('records nothing if every type has that severity already, also by default', () => {
     given(set)
       .when(setAlertSeverities, { severities: { weak_password: 'high', phishing_detected: 'critical' } })
       .thenNothing();
     given().when(setAlertSeverities, { severities: {} }).thenNothing();
   });
 
-  it('adds up to one row a tenant', () => {
+  it('folds to one row per tenant', () => {
     const second: DomainEvent = {
       type: 'AlertSeveritiesSet',
       data: { severities: { device_stale: 'medium', weak_password: 'critical' } },
@@ -42,7 +42,7 @@ describe('SetAlertSeverities', () => {
 });
 
 describe('SetMobileAccessByRole', () => {
-  it('merges, says what changed, and answers the whole map', () => {
+  it('merges, records the changes, and returns the whole map', () => {
     const outcome = given().when(setMobileAccessByRole, { mobileAccess: { analyst: false, admin: true } });
     outcome.then({ type: 'MobileAccessByRoleSet', data: { mobileAccess: { analyst: false } } });
     expect(outcome.result()).toEqual({
@@ -50,7 +50,7 @@ describe('SetMobileAccessByRole', () => {
     });
   });
 
-  it('says nothing when nothing changes, and answers the map as it is', () => {
+  it('records nothing if nothing changes, and returns the current map', () => {
     const outcome = given({ type: 'MobileAccessByRoleSet', data: { mobileAccess: { executive: true } } }).when(
       setMobileAccessByRole,
       { mobileAccess: { executive: true } },
@@ -61,7 +61,7 @@ describe('SetMobileAccessByRole', () => {
 });
 
 describe('UpdateTenantSettings', () => {
-  it('has an event of its own for the extension mode', () => {
+  it('has a separate event for the extension mode', () => {
     given()
       .when(tenantSettings.update, { changes: { extensionMode: 'block', learningThreshold: 7 } }, {})
       .then(
@@ -77,7 +77,7 @@ describe('UpdateTenantSettings', () => {
 describe('retention', () => {
   const license = { maxEventRetentionDays: 30, maxStreamRetentionDays: 700, issuedAt: '2026-01-01T00:00:00.000Z' };
 
-  it('is what the operator set, as far as the license allows it', () => {
+  it("follows the operator's setting, limited by the license", () => {
     expect(retentionUnder(license as never, { eventRetentionDays: 90, streamRetentionDays: 365 })).toEqual({
       eventRetentionDays: 30,
       streamRetentionDays: 365,

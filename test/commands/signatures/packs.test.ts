@@ -24,20 +24,20 @@ const room = { room: { slot: 7 } };
 const full = { room: noSlotLeft({ noun: 'signature', most: 2 }) };
 
 describe('ImportSignature', () => {
-  it('takes a new signature with a slot', () => {
+  it('claims a slot for a new signature', () => {
     const outcome = given().when(importSignature, { id, packId, signature, slot: 7 }, room);
     outcome.then(created);
     outcome.thenTakes({ kind: 'signature.slot', value: '7' });
     expect(outcome.result()).toBe('imported');
   });
 
-  it('is refused where there is no room for a new one', () => {
+  it('is refused if there is no slot for a new one', () => {
     given()
       .when(importSignature, { id, packId, signature, slot: undefined }, full)
       .thenRefused('conflict', 'no more than 2 signatures');
   });
 
-  it('changes what another version says differently, also where there is no room, and leaves it switched off', () => {
+  it('updates a signature that differs in another version, also without a free slot, and keeps it disabled', () => {
     const off: DomainEvent = { type: 'SignatureUpdated', data: { id, isEnabled: false } };
     const outcome = given(created, off).when(
       importSignature,
@@ -49,7 +49,7 @@ describe('ImportSignature', () => {
     expect(outcome.result()).toBe('updated');
   });
 
-  it('says nothing of what stays as it was', () => {
+  it('records nothing for unchanged signatures', () => {
     const outcome = given(created).when(importSignature, { id, packId: next, signature, slot: undefined }, full);
     outcome.thenNothing();
     expect(outcome.result()).toBe('skipped');
@@ -67,14 +67,14 @@ const begunAt = (at: number, digest = 'aa'): DomainEvent => ({
 const uploaded: DomainEvent = { type: 'SignaturePackUploaded', data: { ...pack, ...counts } };
 
 describe('BeginSignaturePack', () => {
-  it('begins, once for a file however often it is sent', () => {
+  it('starts once per file, however often it is sent', () => {
     given().when(beginSignaturePack, upload).then(begunAt(now));
     given(begunAt(now - 1))
       .when(beginSignaturePack, upload)
       .thenNothing();
   });
 
-  it('lets no other file in beside it, of this version or another', () => {
+  it('rejects another file at the same time, of this version or another', () => {
     given(begunAt(now - 1))
       .when(beginSignaturePack, { ...upload, digest: 'bb' })
       .thenRefused('conflict', 'another file of this pack is being uploaded');
@@ -83,13 +83,13 @@ describe('BeginSignaturePack', () => {
       .thenRefused('conflict', 'another file of this pack is being uploaded');
   });
 
-  it('lets another file take the place of one that broke off', () => {
+  it('lets another file replace an interrupted one', () => {
     given(begunAt(now - UPLOAD_LASTS_MS))
       .when(beginSignaturePack, { ...upload, digest: 'bb' })
       .then(begunAt(now, 'bb'));
   });
 
-  it('has each version once', () => {
+  it('accepts each version once', () => {
     given(begunAt(now - 1), uploaded)
       .when(beginSignaturePack, upload)
       .thenRefused('conflict');
@@ -100,7 +100,7 @@ describe('BeginSignaturePack', () => {
 });
 
 describe('RecordSignaturePack', () => {
-  it('happens once', () => {
+  it('has no effect the second time', () => {
     given(begunAt(1))
       .when(recordSignaturePack, { ...upload, ...counts })
       .then(uploaded);
@@ -109,7 +109,7 @@ describe('RecordSignaturePack', () => {
       .thenRefused('conflict');
   });
 
-  it('is refused where another file took its place', () => {
+  it('is refused after another file replaced it', () => {
     given(begunAt(1), begunAt(2, 'bb'))
       .when(recordSignaturePack, { ...upload, ...counts })
       .thenRefused('conflict');

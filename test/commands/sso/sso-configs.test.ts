@@ -57,7 +57,7 @@ describe('adding an SSO configuration', () => {
   });
   const facts = { secretRef: SECRET };
 
-  it('keeps the secret by reference, and enables the first of its protocol unless told not to', () => {
+  it('stores the secret by reference, and enables the first of its protocol unless told otherwise', () => {
     given().when(createSsoConfig, draft(1), facts).then(oidc(1));
     given()
       .when(createSsoConfig, draft(1, false), facts)
@@ -71,7 +71,7 @@ describe('adding an SSO configuration', () => {
       .then(oidc(2));
   });
 
-  it('is refused as enabled beside another of its protocol, not beside one of the other', () => {
+  it('is refused if enabled beside another of its protocol, but not of the other protocol', () => {
     given(oidc(1))
       .when(createSsoConfig, draft(2, true), facts)
       .thenRefused('conflict', 'another configuration is enabled');
@@ -91,7 +91,7 @@ describe('adding an SSO configuration', () => {
       .then(saml(1, { signRequests: true }));
   });
 
-  it('has an end', () => {
+  it('is limited in number', () => {
     const many = Array.from({ length: MAX_CONFIGS }, (_, n) =>
       oidc(n, { isEnabled: false, configId: `77777777-7777-4777-8777-${String(n).padStart(12, '0')}` }),
     );
@@ -105,7 +105,7 @@ describe('changing an SSO configuration', () => {
   const updated = (event: SsoEvent): SsoEvent => ({ ...event, type: 'SsoConfigUpdated' }) as SsoEvent;
   const kept = { secretRef: undefined };
 
-  it('keeps what is left out, the secret too, and passes over what belongs to the other protocol', () => {
+  it('keeps omitted fields, including the secret, and ignores fields of the other protocol', () => {
     const outcome = given(oidc(1)).when(
       updateSsoConfig,
       { configId: id(1), changes: { name: 'Entra', idpEntityId: 'x', signRequests: true } },
@@ -115,7 +115,7 @@ describe('changing an SSO configuration', () => {
     outcome.thenForgets();
   });
 
-  it('replaces or clears the secret and names the one that nothing uses any more', () => {
+  it('replaces or clears the secret and marks the former one as unused', () => {
     for (const secretRef of [NEW_SECRET, null]) {
       const outcome = given(oidc(1)).when(updateSsoConfig, { configId: id(1), changes: {} }, { secretRef });
       outcome.then(updated(oidc(1, { secretRef })));
@@ -144,7 +144,7 @@ describe('changing an SSO configuration', () => {
       .then(updated(oidc(1, { clientId: 'other' })));
   });
 
-  it('takes no key away from requests that are signed', () => {
+  it('keeps the key while requests are signed', () => {
     given(saml(1, { signRequests: true }))
       .when(updateSsoConfig, { configId: id(1), changes: {} }, { secretRef: null })
       .thenRefused('invalid');
@@ -153,7 +153,7 @@ describe('changing an SSO configuration', () => {
       .then(updated(saml(1, { secretRef: null })));
   });
 
-  it('enables one of a protocol at a time, and changes no protocol', () => {
+  it('enables one per protocol at a time, and changes no protocol', () => {
     given(oidc(1), oidc(2, { isEnabled: false }))
       .when(updateSsoConfig, { configId: id(2), changes: { isEnabled: true } }, kept)
       .thenRefused('conflict');
@@ -168,7 +168,7 @@ describe('changing an SSO configuration', () => {
       .thenRefused('notFound');
   });
 
-  it('after a removal finds nothing, and the place of the enabled one is free', () => {
+  it('fails after a removal, and the enabled slot is free', () => {
     const gone: SsoEvent = { type: 'SsoConfigDeleted', data: { configId: id(1) } };
     const outcome = given(oidc(1)).when(deleteSsoConfig, { configId: id(1) });
     outcome.then(gone);
@@ -194,7 +194,7 @@ describe('the key material of a SAML configuration', () => {
     forget: async () => undefined,
   };
 
-  it('is one certificate or a few, and nothing beside them', () => {
+  it('is one certificate or a few, and nothing else', () => {
     expect(certificatesOf(own.certificatePem + other.certificatePem)).toHaveLength(2);
     const broken = [
       '',
@@ -213,7 +213,7 @@ describe('the key material of a SAML configuration', () => {
     ]);
   });
 
-  it('belongs together, also where only one half of it changes', async () => {
+  it('is validated as a pair, also if only one half changes', async () => {
     const config = { ...samlSettings, emailDomains: [], configId: id(1) };
     const created = (spCertificate: string) =>
       createSsoConfig.prepare!(
@@ -239,7 +239,7 @@ describe('the key material of a SAML configuration', () => {
 });
 
 describe('the domains of a provider', () => {
-  it('bound whose e-mails it speaks for, whatever their case and whatever stands before the last @', () => {
+  it('limit the e-mails that it may assert, regardless of case and of the part before the last @', () => {
     expect(coversEmail([], 'ann@anywhere.example')).toBe(true);
     expect(coversEmail(['acme.example'], 'Ann@ACME.example')).toBe(true);
     for (const email of [

@@ -15,7 +15,7 @@ const COPIES = 12;
 const tenantId = TENANTS[0]!;
 const issuer = { tenantId, actor: { kind: 'device' as const, id: DEVICE } };
 
-describe('copies of one batch, side by side in one process', () => {
+describe('copies of one batch, concurrent in one process', () => {
   let application: ProjectorApplication;
   const appends: string[] = [];
   let executor: Executor<object>;
@@ -43,7 +43,7 @@ describe('copies of one batch, side by side in one process', () => {
   });
   afterAll(() => application?.close());
 
-  it('append once and lose no race: the executor takes the commands on one stream one after another', async () => {
+  it('append once and without a conflict: the executor serializes the commands of a stream', async () => {
     const batch = {
       deviceId: DEVICE,
       userId: USER,

@@ -18,35 +18,35 @@ const batchOf = (observations: ReturnType<typeof login>[]) => ({
 });
 
 describe('recording telemetry', () => {
-  it('makes one event of one batch', () => {
+  it('records one event per batch', () => {
     const observations = [login(), login()];
     const outcome = given().when(recordTelemetry, batchOf(observations));
     outcome.then(telemetry(observations));
     expect(outcome.result()).toEqual({ accepted: 2, duplicates: 0, refused: [] });
   });
 
-  it('writes nothing for a batch that is sent again', () => {
+  it('writes nothing for a repeated batch', () => {
     const observations = [login(), login()];
     const outcome = given(telemetry(observations)).when(recordTelemetry, batchOf(observations));
     outcome.thenNothing();
     expect(outcome.result()).toEqual({ accepted: 0, duplicates: 2, refused: [] });
   });
 
-  it('takes only what is new of a batch that overlaps others, in any order', () => {
+  it('records only the new observations of batches that overlap, in any order', () => {
     const [one, two, three, four] = [login(), login(), login(), login()] as const;
     const outcome = given(telemetry([three]), telemetry([one])).when(recordTelemetry, batchOf([four, three, two, one]));
     outcome.then(telemetry([four, two]));
     expect(outcome.result()).toEqual({ accepted: 2, duplicates: 2, refused: [] });
   });
 
-  it('stops where a device reports more in a day than any browser sees', () => {
+  it('stops when a device reports more per day than any browser sees', () => {
     const full = { ...deviceDay.initial, seen: { ...noIds, size: 99_999 } };
     const observations = [login(), login()];
     const decision = recordTelemetry.decide(full, batchOf(observations), context(), undefined);
     expect(decision).toMatchObject({ result: { accepted: 1, duplicates: 0, refused: [observations[1]!.eventId] } });
   });
 
-  it('knows exactly the ids that it was given, in batches of any size', () => {
+  it('knows exactly the recorded ids, in batches of any size', () => {
     const ids = fc.uniqueArray(fc.uuid(), { maxLength: 200 });
     fc.assert(
       fc.property(
@@ -89,13 +89,13 @@ describe('recording a heartbeat', () => {
   });
 
   it('records the first one', () => given().when(recordHeartbeat, sign).then(recorded(0)));
-  it('leaves no trace of one that follows soon and says nothing new', () =>
+  it('records nothing for one that follows soon and reports nothing new', () =>
     given(recorded(60_000)).when(recordHeartbeat, sign).thenNothing());
-  it('records one that says something new', () =>
+  it('records one that reports something new', () =>
     given(recorded(60_000))
       .when(recordHeartbeat, { ...sign, policyVersion: 'def' })
       .thenTypes('DeviceHeartbeatRecorded'));
-  it('records a thousand of them a day at most, and then one every few minutes', () => {
+  it('records at most a thousand per day, and then one every few minutes', () => {
     const news = Array.from({ length: 1_000 }, () => recorded(60_000));
     given(...news)
       .when(recordHeartbeat, { ...sign, policyVersion: 'def' })
@@ -106,7 +106,7 @@ describe('recording a heartbeat', () => {
   });
   it('records one after some minutes', () =>
     given(recorded(241_000)).when(recordHeartbeat, sign).thenTypes('DeviceHeartbeatRecorded'));
-  it('is not confused by telemetry in between', () =>
+  it('is not affected by telemetry in between', () =>
     given(recorded(60_000), telemetry([login()]))
       .when(recordHeartbeat, sign)
       .thenNothing());

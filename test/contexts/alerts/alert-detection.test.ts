@@ -15,7 +15,7 @@ const HOUR = 3_600_000;
 const after = (hours: number) => new Date(NOW + hours * HOUR).toISOString();
 const breached = (over: Partial<ReturnType<typeof login>> = {}) => login({ isBreached: true, ...over });
 
-/** What alert detection asks for: raised alert, or how often which one occurred again. */
+/** The effects of alert detection: raised alerts, and which alert occurred again how often. */
 function alertsOf(...events: RecordedEvent[]) {
   return reactTo(whenSomethingIsFoundRaiseAlert, events).map(({ command, input }) => {
     const { alertId, alertType, domain, occurrences, cause } = input as Record<string, unknown>;
@@ -54,13 +54,13 @@ describe('alerts from telemetry', () => {
       'policy_violation',
       { ...decision, eventId: randomUUID(), signals: [], policyId: randomUUID(), userDecision: 'proceeded' },
     ],
-  ])('%s is raised by what gives it away', (raised, observation) => {
+  ])('include %s for its evidence', (raised, observation) => {
     expect(alertsOf(batch(1, observation))).toEqual([
       { raised, domain: 'evil.example', alertId: expect.any(String), cause: observation.eventId },
     ]);
   });
 
-  it('stay silent about what is no danger', () => {
+  it('are not raised for harmless observations', () => {
     expect(
       alertsOf(
         batch(
@@ -85,7 +85,7 @@ describe('alerts from telemetry', () => {
     ).toEqual([]);
   });
 
-  it('say why: what was seen, and under which mode and policies', () => {
+  it('contain the evidence, the mode and the policies', () => {
     const observations = [breached({ action: 'warn', userDecision: 'proceeded' }), breached({ occurredAt: after(1) })];
     const event = batch(1, ...observations);
     const [raised] = reactTo(whenSomethingIsFoundRaiseAlert, [event]);
@@ -107,7 +107,7 @@ describe('alerts from telemetry', () => {
     expect(JSON.stringify((raised!.input as { metadata: unknown }).metadata)).not.toMatch(/kim|6f6e65/);
   });
 
-  it('count what repeats within 24 hours, in a batch and across batches', () => {
+  it('count repetitions within 24 hours, in a batch and across batches', () => {
     const [one, two, three] = [
       breached(),
       breached({ occurredAt: after(1) }),
@@ -120,7 +120,7 @@ describe('alerts from telemetry', () => {
     expect(again!.cause).not.toBe(once!.cause);
   });
 
-  it('open another alert after 24 hours, for another person and for another domain', () => {
+  it('are raised again after 24 hours, for another person and for another domain', () => {
     const other = { userId: '66666666-6666-4666-8666-666666666666' };
     const raised = alertsOf(
       batch(1, breached()),
@@ -132,7 +132,7 @@ describe('alerts from telemetry', () => {
     expect(new Set(raised.map(({ alertId }) => alertId)).size).toBe(4);
   });
 
-  it('put an observation that comes late where it belongs', () => {
+  it('order an observation that arrives late by its own time', () => {
     const [first, second, late] = alertsOf(
       batch(1, breached()),
       batch(2, breached({ occurredAt: after(72) })),
@@ -142,7 +142,7 @@ describe('alerts from telemetry', () => {
     expect(late).toMatchObject({ again: 1, alertId: first!.alertId });
   });
 
-  it('open another alert once the first was resolved, and go on with the first once it was reopened', () => {
+  it('are raised again once the first was resolved, and count on the first once it was reopened', () => {
     const start = [batch(1, breached())];
     const alertId = alertsOf(...start)[0]!.alertId;
     const fingerprint = `breached_password|${USER}|shop.example`;
@@ -163,7 +163,7 @@ describe('alerts from telemetry', () => {
     again: alerts.reduce((sum, { again }) => sum + Number(again ?? 0), 0),
   });
 
-  it('are raised one by one within a budget of 140 for a device and type, and counted by one alert beyond it', () => {
+  it('are raised individually within a budget of 140 per device and type, and counted by one alert beyond it', () => {
     const alerts = alertsOf(...Array.from({ length: 20 }, (_, n) => manyDomains(n + 1, n * 500, 500)));
     const [summary, ...repeats] = alerts.slice(140);
     expect(alerts.slice(0, 140).every(({ domain }) => typeof domain === 'string')).toBe(true);
@@ -173,7 +173,7 @@ describe('alerts from telemetry', () => {
     expect(countOf(alerts)).toEqual({ raised: 141, again: 10_000 - 141 });
   });
 
-  it('name the device and some of the domains where they are counted by one alert', () => {
+  it('name the device and some of the domains if one alert counts them', () => {
     const inputs = reactTo(whenSomethingIsFoundRaiseAlert, [manyDomains(1, 0, 150)]).map(
       ({ input }) => input as { deviceId: string; metadata: { domains: string[] } },
     );
@@ -185,7 +185,7 @@ describe('alerts from telemetry', () => {
     expect(inputs.at(-1)).toMatchObject({ occurrences: 9 });
   });
 
-  it('have a budget of their own for each device and each type', () => {
+  it('have a separate budget for each device and each type', () => {
     const others = recorded(telemetry([breached({ domain: 'z.example' })], { deviceId: randomUUID() }), 2);
     const weak = batch(3, {
       kind: 'policy_decision',
@@ -202,7 +202,7 @@ describe('alerts from telemetry', () => {
     ]);
   });
 
-  it('come back to the budget by ten a day of arrival, whatever days the device claims', () => {
+  it('regain ten of the budget per day of arrival, whatever days the device claims', () => {
     const claimed = (n: number, daysBack: number) =>
       recorded(
         telemetry(
@@ -218,7 +218,7 @@ describe('alerts from telemetry', () => {
     expect(countOf(alertsOf(claimed(1, 0), nextDay)).raised).toBe(140 + 1 + 10 + 1);
   });
 
-  it('go on by another alert once the one that counts them was resolved', () => {
+  it('are counted by another alert once the counting one was resolved', () => {
     const first = manyDomains(1, 0, 200);
     const { alertId } = alertsOf(first)[140]!;
     const resolved = recorded(
@@ -235,19 +235,19 @@ describe('alerts from telemetry', () => {
     expect(rest).toMatchObject({ again: 4, alertId: raised!.alertId });
   });
 
-  it('count repeats beyond the budget, so that no number of reports asks for a change of each alert', () => {
+  it('count repetitions beyond the budget, so that no number of reports changes each alert', () => {
     const batches = Array.from({ length: 30 }, (_, n) => manyDomains(n + 1, 0, 100));
     const alerts = alertsOf(...batches);
     expect(countOf(alerts)).toEqual({ raised: 101, again: 3_000 - 101 });
     expect(alerts.length).toBeLessThan(100 + 1_400 + 30);
   });
 
-  it('ask for the same again when a page of the feed is gone through once more', () => {
+  it('are the same when a page of the log is processed again', () => {
     const events = [batch(1, breached(), breached()), batch(2, breached())];
     expect(alertsOf(...events)).toEqual(alertsOf(...events));
   });
 
-  it('cost two commands a batch, however much a browser repeats itself', () => {
+  it('cost two commands per batch, however often a browser repeats itself', () => {
     const asked = alertsOf(batch(1, ...Array.from({ length: 500 }, () => breached())));
     expect(asked).toEqual([
       expect.objectContaining({ raised: 'breached_password' }),
@@ -255,7 +255,7 @@ describe('alerts from telemetry', () => {
     ]);
   });
 
-  it('keep no address of a person who was erased', () => {
+  it('contain no address of an erased person', () => {
     const [raised] = reactTo(whenSomethingIsFoundRaiseAlert, [
       batch(1, breached({ url: ERASED, username: ERASED, passwordHash: ERASED })),
     ]);
@@ -287,7 +287,7 @@ describe('detection of reused passwords', () => {
       return input as { domain: string; domains: string[]; reuseId: string };
     });
 
-  it('speaks when a password turns up on another registrable domain, once a domain', () => {
+  it('reports a password on another registrable domain, once per domain', () => {
     const reuses = found(
       batch(1, login(), login({ domain: 'www.shop.example' })),
       batch(2, login({ domain: 'mail.example' }), login({ domain: 'mail.example' })),
@@ -300,7 +300,7 @@ describe('detection of reused passwords', () => {
     expect(new Set(reuses.map(({ reuseId }) => reuseId)).size).toBe(1);
   });
 
-  it('tells people and passwords apart', () => {
+  it('keeps people and passwords apart', () => {
     const other = { userId: '66666666-6666-4666-8666-666666666666' };
     expect(
       found(
@@ -311,7 +311,7 @@ describe('detection of reused passwords', () => {
     ).toEqual([]);
   });
 
-  it('finds 700 at once and what is left when it is entered again, by arrival', () => {
+  it('reports 700 at once and the rest when it is entered again, by arrival', () => {
     const onSites = (n: number, over: Partial<RecordedEvent> = {}) => {
       const logins = Array.from({ length: 400 }, (_, at) => [
         login({ passwordHash: hashOf(`${n}-${at}`) }),
@@ -324,13 +324,13 @@ describe('detection of reused passwords', () => {
     expect(found(onSites(1), onSites(2), again)).toHaveLength(800);
   });
 
-  it('forgets a person who was erased', () => {
+  it('drops an erased person', () => {
     const erased = recorded({ type: 'EmployeeErased', data: { userId: USER } }, 2);
     expect(found(batch(1, login()), erased, batch(3, login({ domain: 'mail.example' })))).toEqual([]);
   });
 });
 
-describe('recording', () => {
+describe('recording alerts', () => {
   const reuse = {
     reuseId: randomUUID(),
     userId: USER,
@@ -342,7 +342,7 @@ describe('recording', () => {
     extensionMode: null,
     policyVersion: null,
   };
-  it('a reused password happens once a site', () => {
+  it('happens once per site for a reused password', () => {
     given().when(recordPasswordReuse, reuse).then({ type: 'PasswordReuseDetected', data: reuse });
     given({ type: 'PasswordReuseDetected' as const, data: reuse })
       .when(recordPasswordReuse, reuse)
@@ -355,7 +355,7 @@ describe('recording', () => {
       });
   });
 
-  it('an occurrence counts once a report', () => {
+  it('counts one occurrence per report', () => {
     const alertId = randomUUID();
     const raised = {
       type: 'AlertRaised' as const,
@@ -380,7 +380,7 @@ describe('recording', () => {
   });
 });
 
-describe('alerts from what is seen of sign-ins', () => {
+describe('alerts from observed sign-ins', () => {
   const flow = (over: object) =>
     ({
       kind: 'auth_flow',
@@ -396,7 +396,7 @@ describe('alerts from what is seen of sign-ins', () => {
       ...over,
     }) as Observation;
 
-  it('tell of an identity provider that asked for no second factor, and of nobody else', () => {
+  it('report an identity provider without a second factor, and no others', () => {
     expect(
       alertsOf(
         batch(

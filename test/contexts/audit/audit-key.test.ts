@@ -46,10 +46,10 @@ describe('a start with another AUDIT_HMAC_KEY', () => {
     sql(
       `select (select json_agg(k) from audit_key k) as audit, (select json_agg(m order by fingerprint) from master_keys m) as masters, (select max(position) from events) as head`,
     );
-  /** As a version of before left it, which knew no fingerprint. */
+  /** As a previous version left it, which recorded no fingerprint. */
   const forget = () => sql('delete from audit_key');
 
-  it('ends in one sentence that names the setting, and writes nothing', async () => {
+  it('is refused with one sentence that names the setting, and writes nothing', async () => {
     const before = await everything();
     const error = await start(wrong, randomBytes(32)).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(WrongAuditKey);
@@ -62,7 +62,7 @@ describe('a start with another AUDIT_HMAC_KEY', () => {
     await start(right);
   });
 
-  it('is refused where no fingerprint is kept yet: the chains themselves are asked', async () => {
+  it('is refused without a recorded fingerprint too: the chains themselves are checked', async () => {
     await forget();
     await expect(start(wrong)).rejects.toThrow(WrongAuditKey);
     expect(await sql('select fingerprint from audit_key')).toEqual([]);
@@ -71,7 +71,7 @@ describe('a start with another AUDIT_HMAC_KEY', () => {
     await expect(start(wrong)).rejects.toThrow(/fingerprint/);
   });
 
-  it('does not shut out the right key because somebody changed an entry that would have proved it', async () => {
+  it('accepts the right key though the entry that would have proved it was changed', async () => {
     await forget();
     await sql(
       `update audit_log set action = 'x' where position in (select position from audit_log where position > 0 order by position limit 1)`,
@@ -79,7 +79,7 @@ describe('a start with another AUDIT_HMAC_KEY', () => {
     await start(right);
   });
 
-  it('asks the seals in the log where there is no audit table', async () => {
+  it('is checked against the seals in the log if there is no audit table', async () => {
     await forget();
     await app.application.stop();
     const { owner } = (await import('../../../src/platform/database/database.ts')).openDatabase(
@@ -94,15 +94,15 @@ describe('a start with another AUDIT_HMAC_KEY', () => {
   });
 });
 
-describe('a chain that was gone on with under another key', () => {
-  it('is named as that, at the first entry that was made with it', async () => {
-    const house = await openVaultHouse();
-    await aDay(house, 9);
-    await house.project();
+describe('a chain that was continued under another key', () => {
+  it('is reported as such, at the first entry with the other key', async () => {
+    const application = await openVaultHouse();
+    await aDay(application, 9);
+    await application.project();
     const other = new ChainKey(randomBytes(32));
     let previous: string | undefined;
     for (let n = 5; n <= 9; n += 1) {
-      const [row] = (await house.sql(
+      const [row] = (await application.sql(
         'select * from audit_log where tenant_id = $1 and sequence = $2 and position > 0',
         [ACME, n],
       )) as unknown as (AuditLogRow & { recorded_at: Date | string })[];
@@ -112,15 +112,15 @@ describe('a chain that was gone on with under another key', () => {
         previousHash: previous ?? row!.previous_hash!,
       };
       const hash = entryHash(other, entry);
-      await house.sql(
+      await application.sql(
         'update audit_log set previous_hash = $3, hash = $4 where tenant_id = $1 and sequence = $2 and position > 0',
         [ACME, n, entry.previousHash, hash],
       );
       previous = hash;
     }
-    await house.sql('update audit_log set hash = $2 where tenant_id = $1 and position = 0', [ACME, previous!]);
-    expect(await house.verify()).toMatchObject({ valid: false, firstInvalidSequence: 5, reason: 'other_key' });
-    await house.close();
+    await application.sql('update audit_log set hash = $2 where tenant_id = $1 and position = 0', [ACME, previous!]);
+    expect(await application.verify()).toMatchObject({ valid: false, firstInvalidSequence: 5, reason: 'other_key' });
+    await application.close();
   });
 });
 

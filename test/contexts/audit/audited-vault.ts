@@ -30,7 +30,7 @@ import { TENANTS } from '../../platform/projector/ledger.ts';
 export const [ACME, OTHER] = [TENANTS[0]!, TENANTS[1]!];
 export const GUEST = 'cccccccc-0000-4000-8000-000000000001';
 
-/** A made-up domain: doors that open for guests, keys that are cut, and a sensor that reports all day. */
+/** An example domain: doors that open for guests, keys that are cut, and a sensor that reports all day. */
 export const doorEvents = defineEvents('door', {
   DoorOpened: {
     version: 1,
@@ -56,7 +56,7 @@ const TABLE = 'audit_log_v1';
 
 export type VaultHouse = Awaited<ReturnType<typeof openVaultHouse>>;
 
-/** A house with an audit chain and no service at work on it: what stands in the databases is what a test has put there. */
+/** An application with an audit chain and no running service: the databases contain only what a test has written. */
 export async function openVaultHouse() {
   const keys = new MemoryPersonKeys();
   const application = await openProjectorApplication(families, keys);
@@ -91,7 +91,7 @@ export async function openVaultHouse() {
     filed,
     families,
     chainOf,
-    /** Folds the whole log into the table, as the service would: with the key, whatever the log says now. */
+    /** Folds the whole log into the table, as the service would: with the key, whatever the log contains now. */
     async project(): Promise<void> {
       await sql(`truncate ${TABLE}`);
       await replayIntoTable(
@@ -99,7 +99,7 @@ export async function openVaultHouse() {
         { model, generation: 1, from: 0n, empty: true },
       );
     },
-    /** Seals the chain's present end, in the log and in the file. */
+    /** Seals the current end of the chain, in the log and in the file. */
     async seal(tenantId: TenantId): Promise<void> {
       const last = (await chainOf(tenantId)).at(-1)!;
       const before =
@@ -112,7 +112,7 @@ export async function openVaultHouse() {
       tenantId: TenantId = ACME,
       { pageSize = 1_000, verification }: Pick<Evidence, 'pageSize' | 'verification'> = {},
     ) => verifyChain({ ...evidence, pageSize, verification }, tenantId),
-    /** Stretches of this many entries, walked beside each other in this thread. */
+    /** Segments of this many entries, verified concurrently in this thread. */
     walkHere: (stretch: number): SegmentVerification => ({
       stretch,
       open: () => ({
@@ -121,7 +121,7 @@ export async function openVaultHouse() {
         close: async () => undefined,
       }),
     }),
-    /** Remembers log and table; what it answers puts both back. */
+    /** Copies log and table; the returned function restores both. */
     async snapshot(name: string): Promise<() => Promise<void>> {
       for (const table of ['events', TABLE]) await sql(`create table ${name}_${table} as table ${table}`);
       const remembered = [...filed];

@@ -37,7 +37,7 @@ const opened = (n: number, over: Partial<RecordedEvent> = {}) =>
 const entriesAfter = (events: readonly RecordedEvent[], batchSize?: number) =>
   (rowsAfter(model, events, batchSize) as unknown as AuditLogRow[]).filter(({ position }) => position > 0);
 
-/** What OP-248 says, in its own words and with nothing of ours. */
+/** OP-248, implemented independently of the production code. */
 function hashByTheBook(row: AuditLogRow): string {
   const entry = {
     id: row.event_id,
@@ -62,7 +62,7 @@ function hashByTheBook(row: AuditLogRow): string {
 const json = fc.jsonValue({ stringUnit: 'binary' });
 
 describe('canonical JSON', () => {
-  it('is to the byte what RFC 8785 says, for whatever JSON can hold', () => {
+  it('follows RFC 8785 to the byte, for any JSON value', () => {
     fc.assert(
       fc.property(json, (value) => {
         const parsed = JSON.parse(JSON.stringify(value)) as unknown;
@@ -72,7 +72,7 @@ describe('canonical JSON', () => {
     );
   });
 
-  it('orders members by UTF-16 units, whatever order they came in before', () => {
+  it('orders members by UTF-16 units, whatever their order before', () => {
     const names = ['\ufb33', '\u{1f600}', '10', '9', 'a', 'A', '', '\n', '€', '__proto__'];
     fc.assert(
       fc.property(fc.shuffledSubarray(names), (chosen) => {
@@ -82,7 +82,7 @@ describe('canonical JSON', () => {
     );
   });
 
-  it('leaves out what JSON has no word for, as JSON.stringify does', () => {
+  it('omits values that JSON cannot express, as JSON.stringify does', () => {
     const odd = { b: undefined, a: [undefined, Number.NaN], d: new Date(0), n: -0 };
     expect(canonicalJson(odd)).toBe('{"a":[null,null],"d":"1970-01-01T00:00:00.000Z","n":0}');
   });
@@ -106,13 +106,13 @@ describe('the chain key', () => {
       expect(key.mac('x', rest)).toBe(createHmac('sha256', KEY).update(`x${rest}`).digest('hex'));
   });
 
-  it('refuses a key that the short form of the definition does not cover', () => {
+  it('rejects a key that the short form of the definition does not cover', () => {
     expect(() => new ChainKey(randomBytes(65))).toThrow('longer than a block');
   });
 });
 
 describe('the audit chain', () => {
-  it('has one entry for each event that is not telemetry, numbered from 1, each hash over the one before', () => {
+  it('has one entry for each event except telemetry, numbered from 1, each hash covering the previous one', () => {
     const seen = recorded({ type: 'DoorSeen', data: { doorId: 'd' } }, 2);
     const rows = entriesAfter([opened(1), seen, opened(3), opened(4)]);
     expect(rows.map(({ position, sequence }) => [position, sequence])).toEqual([
@@ -152,7 +152,7 @@ describe('the audit chain', () => {
     expect([door!, key!].map(hashByTheBook)).toEqual([door!.hash, key!.hash]);
   });
 
-  it('holds the data as stored, sealed and in its own version, whatever a reader gets to see', () => {
+  it('holds the data as stored, sealed and in its own version, whatever a reader sees', () => {
     const data = { guest: '[sealed]', doorId: 'd1', $sealed: { person: 'p', value: 'AAAA' } };
     const open = entriesAfter([opened(1, { stored: { version: 1, data } })]);
     const erased = entriesAfter([
@@ -162,7 +162,7 @@ describe('the audit chain', () => {
     expect(erased).toEqual(open);
   });
 
-  it('covers every part of the envelope that means something', () => {
+  it('covers every meaningful part of the envelope', () => {
     const hash = (over: Partial<RecordedEvent>) => entriesAfter([opened(1, over)])[0]!.hash;
     const { metadata } = opened(1);
     const changes: Partial<RecordedEvent>[] = [
@@ -181,7 +181,7 @@ describe('the audit chain', () => {
     expect(new Set(hashes).size).toBe(hashes.length);
   });
 
-  it('is one chain a tenant, the same in batches of any size', () => {
+  it('is one chain per tenant, the same in batches of any size', () => {
     const events = Array.from({ length: 12 }, (_, n) => opened(n + 1, n % 3 === 0 ? { tenantId: OTHER } : {}));
     const whole = rowsAfter(model, events);
     const by = (rows: Record<string, unknown>[]) =>

@@ -29,17 +29,17 @@ const seal = (sequence: number, previous: string, mac: string): SealedHead => ({
 const first = seal(3, '00'.repeat(32), '01'.repeat(32));
 
 describe('sealing a head', () => {
-  it('is recorded after the seal before', () => {
+  it('is recorded after the previous seal', () => {
     const second = seal(5, first.mac, '02'.repeat(32));
     given({ type: 'AuditHeadSealed', data: first })
       .when(sealAuditHead, second)
       .then({ type: 'AuditHeadSealed', data: second });
   });
 
-  it('happens once, whoever else does it too', () =>
+  it('happens once under concurrency', () =>
     given({ type: 'AuditHeadSealed', data: first }).when(sealAuditHead, first).thenNothing());
 
-  it('is refused to who did not know the newest seal', () =>
+  it('is refused to a process that did not know the newest seal', () =>
     given({ type: 'AuditHeadSealed', data: first })
       .when(sealAuditHead, seal(5, '00'.repeat(32), '02'.repeat(32)))
       .thenRefused('conflict'));
@@ -54,7 +54,7 @@ describe('the seal file', () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
   const filed = (sequence: number, tenantId = ACME): FiledSeal => ({ tenantId, ...seal(sequence, HASH, HASH) });
 
-  it('gives back what was written to it, a tenant at a time, and is for its owner alone', () => {
+  it('returns what was written, by tenant, and is readable by its owner only', () => {
     const file = new SealFile(folder);
     expect([file.sealsOf(ACME), file.newest().size]).toEqual([[], 0]);
     file.append([filed(3), filed(1, OTHER)]);
@@ -69,7 +69,7 @@ describe('the seal file', () => {
     expect(statSync(path()).mode & 0o777).toBe(0o600);
   });
 
-  it('loses nothing to a line that a crash has torn', () => {
+  it('loses nothing because of a line that a crash has truncated', () => {
     const file = new SealFile(folder);
     file.append([filed(3)]);
     appendFileSync(path(), JSON.stringify(filed(4)).slice(0, 60));
@@ -92,11 +92,11 @@ describe('the seal file', () => {
 });
 
 describe('the sealer', async () => {
-  const house: VaultHouse = await openVaultHouse();
+  const application: VaultHouse = await openVaultHouse();
   const dataDir = mkdtempSync('/tmp/castellan-seals-');
   afterAll(async () => {
     rmSync(dataDir, { recursive: true, force: true });
-    await house.close();
+    await application.close();
   });
   const alarms: string[] = [];
   const log = pino(
@@ -108,22 +108,22 @@ describe('the sealer', async () => {
       },
     },
   );
-  const loader = new AggregateLoader(house.store, house.codec);
+  const loader = new AggregateLoader(application.store, application.codec);
   const executor = new Executor(
-    house.store,
-    house.codec,
+    application.store,
+    application.codec,
     loader,
     (value) => value,
     () => ({ ports: {}, compensate: async () => {} }),
   );
   const config = { dataDir };
-  const chainKey = new ChainKey(house.auditKey);
-  const projector = { livePositions: async () => new Map([['audit_log', await house.store.head()]]) };
+  const chainKey = new ChainKey(application.auditKey);
+  const projector = { livePositions: async () => new Map([['audit_log', await application.store.head()]]) };
   const services = {
-    store: house.store,
-    database: house.database,
-    families: house.families,
-    reads: tenantReads(house.database.reads).ordinary,
+    store: application.store,
+    database: application.database,
+    families: application.families,
+    reads: tenantReads(application.database.reads).ordinary,
     projector,
     loader,
     executor,
@@ -134,18 +134,18 @@ describe('the sealer', async () => {
     trust: new LogTrust(),
   } as unknown as ServiceContainer;
   const inLog = async (tenantId = ACME) =>
-    (await house.store.readStream(auditHeadStream(tenantId))).map(({ data }) => (data as SealedHead).sequence);
+    (await application.store.readStream(auditHeadStream(tenantId))).map(({ data }) => (data as SealedHead).sequence);
   const inFile = (tenantId = ACME) => new SealFile(dataDir).sealsOf(tenantId).map(({ sequence }) => sequence);
   const verdict = () => verifyTenant(services, ACME);
 
-  it('seals what has moved, in the log and in the file, and nothing twice', async () => {
+  it('seals changed chains, in the log and in the file, and none twice', async () => {
     const sealer = new HeadSealer(services);
-    await aDay(house, 4);
-    await house.project();
+    await aDay(application, 4);
+    await application.project();
     await sealer.sealAll();
     await sealer.sealAll();
-    await aDay(house, 3, 4);
-    await house.project();
+    await aDay(application, 3, 4);
+    await application.project();
     await sealer.stop();
     expect([await inLog(), inFile(), await inLog(OTHER), inFile(OTHER)]).toEqual([
       [4, 7],
@@ -156,9 +156,9 @@ describe('the sealer', async () => {
     expect(await verdict()).toMatchObject({ valid: true, entriesChecked: 7 });
   });
 
-  it('agrees with another one that seals at the same time', async () => {
-    await aDay(house, 2, 7);
-    await house.project();
+  it('agrees with another one that seals concurrently', async () => {
+    await aDay(application, 2, 7);
+    await application.project();
     await Promise.all([new HeadSealer(services).sealAll(), new HeadSealer(services).sealAll()]);
     expect([await inLog(), [...new Set(inFile())]]).toEqual([
       [4, 7, 9],
@@ -167,17 +167,17 @@ describe('the sealer', async () => {
     expect(await verdict()).toMatchObject({ valid: true });
   });
 
-  it('writes into the file what another process has sealed in the log', async () => {
+  it('writes the seals of another process from the log to the file', async () => {
     rmSync(join(dataDir, 'audit-heads.jsonl'));
     await new HeadSealer(services).sealAll();
     expect([await inLog(), inFile()]).toEqual([[4, 7, 9], [9]]);
   });
 
-  it('raises the alarm and seals nothing where table and log disagree', async () => {
-    const putBack = await house.snapshot('agreed');
-    await aDay(house, 2, 9);
-    await house.project();
-    await house.sql(`update audit_log set hash = repeat('0', 64) where tenant_id = $1 and position = 0`, [ACME]);
+  it('raises the alarm and seals nothing if table and log disagree', async () => {
+    const putBack = await application.snapshot('agreed');
+    await aDay(application, 2, 9);
+    await application.project();
+    await application.sql(`update audit_log set hash = repeat('0', 64) where tenant_id = $1 and position = 0`, [ACME]);
     await new HeadSealer(services).sealAll();
     expect([alarms.splice(0), await inLog(), inFile()]).toEqual([
       ['log and audit table contradict each other'],
@@ -187,60 +187,62 @@ describe('the sealer', async () => {
     await putBack();
   });
 
-  it('raises the alarm where the log has lost a seal that the file has', async () => {
-    await house.sql(`delete from events where type = 'AuditHeadSealed' and tenant_id = $1 and revision = 2`, [ACME]);
+  it('raises the alarm if the log has lost a seal that the file has', async () => {
+    await application.sql(`delete from events where type = 'AuditHeadSealed' and tenant_id = $1 and revision = 2`, [
+      ACME,
+    ]);
     await new HeadSealer(services).sealAll();
     expect(alarms.splice(0)).toEqual(['the log lacks a seal that the file has']);
     expect(await verdict()).toMatchObject({ valid: false, reason: 'seal_missing', firstInvalidSequence: 8 });
   });
 
-  it('lets one verification answer everybody who asks while it runs', async () => {
+  it('shares one verification among all concurrent callers', async () => {
     const [one, other] = await Promise.all([verdict(), verdict()]);
     expect(one).toBe(other);
     expect(await verdict()).not.toBe(one);
   });
 });
 
-describe('what is sealed, outside of the databases', async () => {
-  const house = await openVaultHouse();
+describe('the sealed heads outside the databases', async () => {
+  const application = await openVaultHouse();
   const dataDir = mkdtempSync('/tmp/castellan-seals-');
   const path = join(dataDir, 'audit-heads.jsonl');
   const lines: string[] = [];
   afterAll(async () => {
     rmSync(dataDir, { recursive: true, force: true });
-    await house.close();
+    await application.close();
   });
-  const loader = new AggregateLoader(house.store, house.codec);
+  const loader = new AggregateLoader(application.store, application.codec);
   const executor = new Executor(
-    house.store,
-    house.codec,
+    application.store,
+    application.codec,
     loader,
     (value) => value,
     () => ({ ports: {}, compensate: async () => {} }),
   );
   const services = {
-    store: house.store,
-    database: house.database,
-    families: house.families,
-    reads: tenantReads(house.database.reads).ordinary,
-    projector: { livePositions: async () => new Map([['audit_log', await house.store.head()]]) },
+    store: application.store,
+    database: application.database,
+    families: application.families,
+    reads: tenantReads(application.database.reads).ordinary,
+    projector: { livePositions: async () => new Map([['audit_log', await application.store.head()]]) },
     loader,
     executor,
     config: { dataDir },
-    chainKey: new ChainKey(house.auditKey),
+    chainKey: new ChainKey(application.auditKey),
     verifications: new SharedRuns(),
     log: pino({ level: 'info' }, { write: (line: string) => void lines.push(line) }),
     trust: new LogTrust(),
   } as unknown as ServiceContainer;
 
-  it('is told to the log, which is a witness where database and data directory were rolled back together', async () => {
-    await aDay(house, 4);
-    await house.project();
+  it('are recorded in the log, which is evidence if database and data directory were rolled back together', async () => {
+    await aDay(application, 4);
+    await application.project();
     await new HeadSealer(services).sealAll();
-    const putBack = await house.snapshot('rolled_back');
+    const putBack = await application.snapshot('rolled_back');
     const file = readFileSync(path);
-    await aDay(house, 3, 4);
-    await house.project();
+    await aDay(application, 3, 4);
+    await application.project();
     await new HeadSealer(services).sealAll();
     const told = lines
       .map((line) => JSON.parse(line) as FiledSeal & { msg: string })
@@ -259,7 +261,7 @@ describe('what is sealed, outside of the databases', async () => {
     });
   });
 
-  it('makes /health say so, without naming anybody, while the file is ahead of the log', async () => {
+  it('make /health report, without naming a tenant, that the file is ahead of the log', async () => {
     const alarms = new SealAlarms();
     const sealer = new HeadSealer(services, alarms);
     const file = readFileSync(path);
@@ -274,26 +276,30 @@ describe('what is sealed, outside of the databases', async () => {
   });
 });
 
-describe('a read model that is behind', async () => {
-  const house = await openVaultHouse();
-  afterAll(() => house.close());
+describe('a read model that lags', async () => {
+  const application = await openVaultHouse();
+  afterAll(() => application.close());
 
-  it('is vouched for as far as it has come, and no further', async () => {
-    await aDay(house, 6);
-    await house.project();
-    const projected = await house.store.head();
-    house.evidence.projectedTo = (position) => Promise.resolve(position < projected ? position : projected);
-    await aDay(house, 3, 6);
-    await expect(house.verify()).rejects.toThrow('the audit log is behind');
-    await house.sql('delete from audit_log where tenant_id = $1 and sequence = 2 and position > 0', [ACME]);
-    expect(await house.verify()).toMatchObject({ valid: false, reason: 'entry_missing', firstInvalidSequence: 2 });
+  it('is verified as far as it has come, and no further', async () => {
+    await aDay(application, 6);
+    await application.project();
+    const projected = await application.store.head();
+    application.evidence.projectedTo = (position) => Promise.resolve(position < projected ? position : projected);
+    await aDay(application, 3, 6);
+    await expect(application.verify()).rejects.toThrow('the audit log is behind');
+    await application.sql('delete from audit_log where tenant_id = $1 and sequence = 2 and position > 0', [ACME]);
+    expect(await application.verify()).toMatchObject({
+      valid: false,
+      reason: 'entry_missing',
+      firstInvalidSequence: 2,
+    });
   });
 
-  it('is not behind for want of events that are no part of the chain', async () => {
-    await house.project();
-    const projected = await house.store.head();
-    house.evidence.projectedTo = (position) => Promise.resolve(position < projected ? position : projected);
-    await house.happen(`sensor-${ACME}.s`, [{ type: 'DoorSeen', data: { door: 'd' } }], ACME);
-    expect(await house.verify()).toMatchObject({ valid: true, entriesChecked: 9 });
+  it('does not lag because of events outside the chain', async () => {
+    await application.project();
+    const projected = await application.store.head();
+    application.evidence.projectedTo = (position) => Promise.resolve(position < projected ? position : projected);
+    await application.happen(`sensor-${ACME}.s`, [{ type: 'DoorSeen', data: { door: 'd' } }], ACME);
+    expect(await application.verify()).toMatchObject({ valid: true, entriesChecked: 9 });
   });
 });

@@ -7,7 +7,7 @@ const read = (text: string) => [...csvRecords(text)];
 const cells = (text: string) => read(text).map((record) => ('cells' in record ? record.cells : record));
 
 describe('a CSV file', () => {
-  it('reads back whatever another program wrote', () => {
+  it('is read as another program wrote it', () => {
     const cell = fc.string({ unit: fc.constantFrom('a', ' ', ',', '"', '\n', '\r', 'é', '漢'), maxLength: 8 });
     const rows = fc
       .integer({ min: 2, max: 4 })
@@ -19,7 +19,7 @@ describe('a CSV file', () => {
     );
   });
 
-  it('has rows as a spreadsheet counts them, blank ones left out', () => {
+  it('has rows as a spreadsheet counts them, without blank ones', () => {
     expect(read('a,b\r\n\r\n1,2\n"x\ny",3\n4')).toEqual([
       { row: 1, cells: ['a', 'b'] },
       { row: 3, cells: ['1', '2'] },
@@ -30,9 +30,9 @@ describe('a CSV file', () => {
 
   it.each([
     ['a quotation mark within a cell', 'a\nb"c\nd'],
-    ['something behind a closing one', 'a\n"b"c\nd'],
+    ['text after a closing one', 'a\n"b"c\nd'],
     ['one that is never closed', 'a\n"b\nd'],
-  ])('names a row with %s, and goes on behind it', (_what, text) => {
+  ])('reports a row with %s, and continues after it', (_what, text) => {
     expect(read(text)).toEqual([
       { row: 1, cells: ['a'] },
       { row: 2, broken: expect.any(String) },
@@ -40,7 +40,7 @@ describe('a CSV file', () => {
     ]);
   });
 
-  it('ends, whatever it is made of', () => {
+  it('is read to its end, whatever it contains', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom('"', ',', '\n', '\r', 'x'), maxLength: 60 }),
@@ -49,7 +49,7 @@ describe('a CSV file', () => {
     );
   });
 
-  it('of nothing has no rows', () => {
+  it('without content has no rows', () => {
     expect([read(''), read('\ufeff'), read('\n\n')]).toEqual([[], [], []]);
   });
 });

@@ -9,7 +9,7 @@ const [FIRST, SECOND] = ['55555555-5555-4555-8555-555555555551', '55555555-5555-
 const enrolled = (deviceId: string) => ({ type: 'DeviceEnrolled', data: { deviceId, userId: USER } });
 const deleted = { type: 'EmployeeDeleted', data: { userId: USER } };
 
-/** What is asked for after each event; every event here concerns the one user. */
+/** The effects of each event; every event here concerns the one user. */
 function effectsOf(...events: { type: string; data: unknown }[]): unknown[][] {
   const on = whenEmployeeDeletedRevokeDevices.on as Record<
     string,
@@ -29,16 +29,16 @@ const revoked = (deviceId: string) => ({
 });
 
 describe('when an employee is deleted', () => {
-  it('each of their devices is revoked, once', () => {
+  it('each of their devices is revoked once', () => {
     const history = [enrolled(FIRST), enrolled(SECOND), enrolled(FIRST), deleted];
     expect(effectsOf(...history)).toEqual([[], [], [], [revoked(FIRST), revoked(SECOND)]]);
   });
 
-  it('nothing is to be done where there is no device', () => {
+  it('nothing happens without devices', () => {
     expect(effectsOf(deleted)).toEqual([[]]);
   });
 
-  it('a device that enrolls for them all the same is revoked at once', () => {
+  it('a device that enrolls for them later is revoked at once', () => {
     expect(effectsOf(enrolled(FIRST), deleted, enrolled(SECOND))).toEqual([[], [revoked(FIRST)], [revoked(SECOND)]]);
   });
 });

@@ -47,7 +47,7 @@ const change = (
 });
 const batch = (n: number, ...observations: Observation[]) => recorded(telemetry(observations), n);
 
-/** What is asked to be judged: what is there, what is gone, and whether that is all. */
+/** The input to the evaluation: present extensions, removed ones, and whether the list is complete. */
 const judgements = (...events: RecordedEvent[]) =>
   reactTo(whenExtensionsReportedJudgeThem, events)
     .filter(({ command }) => command === judgeExtensions)
@@ -56,8 +56,8 @@ const judgements = (...events: RecordedEvent[]) =>
       return [present.map(({ extensionId }) => extensionId), gone, isComplete];
     });
 
-describe('what browsers report of their extensions', () => {
-  it('is judged as it stands at the end of a batch, in the order in which it happened', () => {
+describe('reports of browsers about their extensions', () => {
+  it('are evaluated as of the end of a batch, in chronological order', () => {
     const reports = [change(3, 'c', 'installed'), inventory(0, 'x'), change(2, 'b', 'removed'), inventory(1, 'a', 'b')];
     expect(judgements(batch(1, ...reports))).toEqual([[['a', 'c'], ['b'], true]]);
     expect(
@@ -65,7 +65,7 @@ describe('what browsers report of their extensions', () => {
     ).toEqual([[['d'], [], false]]);
   });
 
-  it('is no news when it is older than the latest inventory, or comes again', () => {
+  it('are ignored if they are older than the latest inventory, or repeated', () => {
     const latest = inventory(10, 'a');
     expect(
       judgements(
@@ -80,7 +80,7 @@ describe('what browsers report of their extensions', () => {
     ]);
   });
 
-  it('has every change of permissions recorded, with what they are now', () => {
+  it('record every change of permissions, with the current ones', () => {
     const commands = reactTo(whenExtensionsReportedJudgeThem, [
       batch(1, change(0, 'a', 'permissions_changed', ['cookies']), change(1, 'a', 'permissions_changed')),
     ]);
@@ -129,9 +129,9 @@ const clearedEvent = (...extensionIds: string[]) => ({
   data: { deviceId: DEVICE, extensionIds },
 });
 
-describe('judging extensions', () => {
+describe('evaluating extensions', () => {
   const [a, b] = [found('a'), found('b')];
-  it('tells of what is not listed, once for as long as it stays', () => {
+  it('reports an unlisted extension once while it stays installed', () => {
     given()
       .when(judgeExtensions, input([a, b]), { ...wanted, listed: new Set(['b']) })
       .then(foundEvent(a));
@@ -143,7 +143,7 @@ describe('judging extensions', () => {
       .then(foundEvent(b));
   });
 
-  it('tells again after it was gone, or allowed for a while', () => {
+  it('reports it again after it was removed, or allowed for a while', () => {
     given(foundEvent(a)).when(judgeExtensions, input([]), wanted).then(clearedEvent('a'));
     given(foundEvent(a))
       .when(judgeExtensions, input([], { isComplete: false }), wanted)
@@ -159,13 +159,13 @@ describe('judging extensions', () => {
       .then(foundEvent(a));
   });
 
-  it('tells nothing where nobody wants to know', () => {
+  it('reports nothing if it is disabled', () => {
     given()
       .when(judgeExtensions, input([a]), { ...wanted, isWanted: false })
       .thenNothing();
   });
 
-  it('counts a change of permissions once, where it is wanted', () => {
+  it('counts a change of permissions once, if it is enabled', () => {
     const change = { ...a, permissions: ['cookies'] };
     const changed = {
       type: 'ExtensionPermissionsChanged' as const,
@@ -184,7 +184,7 @@ describe('judging extensions', () => {
   });
 });
 
-/** Runs what the reaction asks for on one stream, as the executor does, and returns every append. */
+/** Runs the effects of the reaction on one stream, as the executor does, and returns every append. */
 function appendsAfter(...events: RecordedEvent[]): ExtensionWatchEvent[][] {
   let state = extensionWatch.initial;
   return reactTo(whenExtensionsReportedJudgeThem, events).map(({ command, input: asked }) => {
@@ -197,7 +197,7 @@ function appendsAfter(...events: RecordedEvent[]): ExtensionWatchEvent[][] {
 
 const bytesOf = (append: readonly ExtensionWatchEvent[]): number =>
   append.reduce((sum, { data }) => sum + Buffer.byteLength(canonicalJson(data)), 0);
-/** Escaped in JSON, this is the longest that a character can become. */
+/** The longest result of escaping one character in JSON. */
 const widest = (length: number, n: number): string => `${n}`.padEnd(length, '\u0001');
 const widestExtension = (n: number) => ({
   extensionId: widest(128, n),
@@ -213,8 +213,8 @@ const widestInventory = (minutes: number, from: number, many: number): Observati
   extensions: Array.from({ length: many }, (_, at) => widestExtension(from + at)),
 });
 
-describe('what is written about the extensions of one browser', () => {
-  it('fits into the store after nine batches of the longest identifiers and an empty inventory', () => {
+describe('the stored events about the extensions of one browser', () => {
+  it('fit into the store after nine batches of the longest identifiers and an empty inventory', () => {
     const installs = Array.from({ length: 9 }, (_, n) =>
       batch(n + 1, ...Array.from({ length: 200 }, (_one, at) => change(n, widest(128, n * 200 + at), 'installed'))),
     );
@@ -223,7 +223,7 @@ describe('what is written about the extensions of one browser', () => {
     expect(appends.at(-1)!.map(({ type }) => type)).toEqual(['UnwhitelistedExtensionsCleared']);
   });
 
-  it('names every extension of the largest inventory, and all that are gone after it, in appends that fit', () => {
+  it('name every extension of the largest inventory, and all removed ones, in appends that fit', () => {
     const appends = appendsAfter(
       batch(1, widestInventory(0, 0, 500)),
       batch(2, widestInventory(1, 1_000, 500)),
@@ -241,7 +241,7 @@ describe('what is written about the extensions of one browser', () => {
     expect(cleared.toSorted()).toEqual(found.toSorted());
   });
 
-  it('has the changed permissions of one report in few appends that fit', () => {
+  it('hold the changed permissions of one report in few appends that fit', () => {
     const permissions = Array.from({ length: 200 }, (_, n) => `${n}`.padEnd(200, 'x'));
     const changes = Array.from({ length: 12 }, (_, n) => change(n, `id-${n}`, 'permissions_changed', permissions));
     const appends = appendsAfter(batch(1, ...changes)).filter(
@@ -259,7 +259,7 @@ describe('alerts about extensions', () => {
       ({ command, input }) => [command.name, input as Record<string, unknown>] as const,
     );
 
-  it('are one for each person and extension, and say which report and which setting raised them', () => {
+  it('are raised once per person and extension, and name the report and the setting', () => {
     const [a, b] = [found('a'), found('b')];
     const events = [
       recorded(foundEvent(a, b), 1),
@@ -283,7 +283,7 @@ describe('alerts about extensions', () => {
     });
   });
 
-  it('bear the severity that the settings name', () => {
+  it('have the severity of the settings', () => {
     const change = { ...found('a'), permissions: ['cookies'] };
     const event = recorded(
       { type: 'ExtensionPermissionsChanged', data: { ...judged, browserType: null, severity: 'critical', change } },

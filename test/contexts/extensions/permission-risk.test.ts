@@ -39,7 +39,7 @@ describe('the risk of a permission', () => {
 });
 
 describe('the risk of an extension', () => {
-  it('is low without any permission, and that of the riskiest otherwise', () => {
+  it('is low without any permission, and that of the riskiest one otherwise', () => {
     expect([
       riskOf([]),
       riskOf(['storage']),
@@ -48,7 +48,7 @@ describe('the risk of an extension', () => {
     ]).toEqual(['low', 'low', 'medium', 'high']);
   });
 
-  it('is for several installations together the worst of each', () => {
+  it('is the highest of each installation if there are several', () => {
     const permissions = fc.array(
       fc.oneof(fc.constantFrom('storage', 'tabs', 'cookies', '<all_urls>', 'https://a.example/*'), fc.string()),
     );
@@ -61,6 +61,6 @@ describe('the risk of an extension', () => {
     );
   });
 
-  it('has a rank that says the level again', () =>
+  it('has a rank that corresponds to the level', () =>
     expect(riskLevels.map((level) => levelOf(rankOf(level)))).toEqual(riskLevels));
 });

@@ -23,7 +23,7 @@ describe('versions of extensions', () => {
     ]).toEqual([true, true, newer, newer]);
   });
 
-  it('have one order, whatever they look like', () => {
+  it('have a total order, whatever their form', () => {
     const version = fc.oneof(
       fc.string(),
       fc
@@ -40,5 +40,5 @@ describe('versions of extensions', () => {
     );
   });
 
-  it('of none is none the newest', () => expect(newestVersion([])).toBeUndefined());
+  it('have no newest one if there is none', () => expect(newestVersion([])).toBeUndefined());
 });

@@ -14,7 +14,7 @@ const [tenantId, subjectId, sessionId] = [asTenantId(randomUUID()), randomUUID()
 const issue = async (tokens: AccessTokens) =>
   (await tokens.issue('access', tenantId, subjectId, sessionId, 'viewer')).token;
 
-/** As whoever has the key of a generation can. Times are in seconds from now. */
+/** A token signed with the key of a generation. Times are in seconds from now. */
 const forged = (generation: number, { iat = 0, exp }: { iat?: number | null; exp: number }) => {
   const seconds = Math.floor(Date.now() / 1000);
   const token = new SignJWT({ tid: tenantId, sid: sessionId, role: 'super_admin', typ: 'access' })
@@ -32,7 +32,7 @@ describe('an access token', () => {
     vi.useRealTimers();
   });
 
-  it('is believed for fifteen minutes at most, whatever it says, by whomever it was signed', async () => {
+  it('is accepted for fifteen minutes at most, whatever it claims and whichever key signed it', async () => {
     vi.useFakeTimers({ now: NOW, toFake: ['Date'] });
     const tokens = new AccessTokens(keyrings, { number: 1, since: NOW });
     const tenYears = await forged(1, { exp: 10 * 365 * 86_400 });
@@ -44,13 +44,13 @@ describe('an access token', () => {
       { iat: 600, exp: 700 },
     ])
       expect([wrong, await tokens.verify(await forged(1, wrong))]).toEqual([wrong, undefined]);
-    // Also where it was believed before, and is remembered.
+    // Also if it was accepted before, and is cached.
     vi.setSystemTime(NOW + 15 * MINUTE + 1);
     expect(await tokens.verify(tenYears)).toBeUndefined();
     expect(await new AccessTokens(keyrings, { number: 1, since: NOW }).verify(tenYears)).toBeUndefined();
   });
 
-  it('of the generation before is good until it expires', async () => {
+  it('of the previous generation is valid until it expires', async () => {
     vi.useFakeTimers({ now: NOW, toFake: ['Date'] });
     const before = await issue(new AccessTokens(keyrings, { number: 1, since: NOW - 86_400_000 }));
     const tokens = new AccessTokens(keyrings, { number: 2, since: NOW });
@@ -59,14 +59,14 @@ describe('an access token', () => {
     expect(await tokens.verify(before)).toMatchObject({ sessionId });
   });
 
-  it('signed with the former key is believed no more once that is retired, however new it says it is', async () => {
+  it('signed with the former key is rejected once that is retired, however recent it claims to be', async () => {
     vi.useFakeTimers({ now: NOW, toFake: ['Date'] });
     const tokens = new AccessTokens(keyrings, { number: 2, since: NOW });
     vi.setSystemTime(NOW + 14 * MINUTE);
     const late = await forged(1, { exp: 900 });
     expect(await tokens.verify(late)).toMatchObject({ sessionId });
     vi.setSystemTime(NOW + 15 * MINUTE + 1);
-    // Neither the one that was remembered nor a fresh one, nor in a process that starts now.
+    // Neither a cached one nor a new one, nor in a process that starts now.
     for (const verifier of [tokens, new AccessTokens(keyrings, { number: 2, since: NOW })]) {
       for (const token of [late, await forged(1, { exp: 900 })]) expect(await verifier.verify(token)).toBeUndefined();
     }

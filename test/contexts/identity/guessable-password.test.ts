@@ -6,7 +6,7 @@ import {
 } from '../../../src/contexts/identity/domain/guessable-password.ts';
 import { randomPassword } from '../../../src/contexts/identity/passwords.ts';
 
-describe('a password that is tried first', () => {
+describe('a guessable password', () => {
   it.each([
     'Password123!',
     'password123!',
@@ -24,11 +24,11 @@ describe('a password that is tried first', () => {
     'Password-Password-1!',
     'ChangeMe-12345!',
     'Ｐａｓｓｗｏｒｄ123!',
-  ])('is refused: %s', (password) => {
+  ])('is rejected: %s', (password) => {
     expect(commonPasswordReason(password)).toBe('must not be a common password, also with digits or signs added');
   });
 
-  it.each(['Aa1!Aa1!Aa1!', 'AAAAaaaa1111!'])('is refused for its few characters: %s', (password) => {
+  it.each(['Aa1!Aa1!Aa1!', 'AAAAaaaa1111!'])('is rejected for too few distinct characters: %s', (password) => {
     expect(commonPasswordReason(password)).toBe('must have more different characters');
   });
 
@@ -39,11 +39,11 @@ describe('a password that is tried first', () => {
     },
   );
 
-  it('is none that is made here', () => {
+  it('is never generated', () => {
     for (let n = 0; n < 500; n += 1) expect(commonPasswordReason(randomPassword())).toBeUndefined();
   });
 
-  it('is refused by the field that passwords are chosen in, which says why', () => {
+  it('is rejected by the input field for new passwords, which gives the reason', () => {
     expect(newPassword.safeParse('Password123!').error?.issues.map(({ message }) => message)).toEqual([
       'must not be a common password, also with digits or signs added',
     ]);
@@ -55,7 +55,7 @@ describe('a password that is tried first', () => {
     `${'Ab'.repeat(127)}1!`,
     `${'Aa1!'.repeat(64)}`,
     `A${'1'.repeat(253)}a!`,
-  ])('may have any form: %#', (password) => {
+  ])('may have any format: %#', (password) => {
     expect(password.length).toBeLessThanOrEqual(256);
     for (let n = 0; n < 20; n += 1)
       expect(['string', 'undefined']).toContain(
@@ -64,7 +64,7 @@ describe('a password that is tried first', () => {
   });
 });
 
-describe('a password that is made of what everybody knows', () => {
+describe('a password that is built from known names', () => {
   const known = ['grace.hopper@navy-yard.example', 'Grace B. Hopper', 'Flying Turtles Ltd'];
 
   it.each([
@@ -77,7 +77,7 @@ describe('a password that is made of what everybody knows', () => {
     'Flying-Turtles-Ltd-1!',
     'Castellan-2026!',
     'Hopper-Password1!',
-  ])('is refused: %s', (password) => {
+  ])('is rejected: %s', (password) => {
     expect(guessablePasswordReason(password, known)).toMatch(/^must not be/);
   });
 
@@ -85,7 +85,7 @@ describe('a password that is made of what everybody knows', () => {
     expect(guessablePasswordReason(password, known)).toBeUndefined();
   });
 
-  it('is none where names are too short to mean anything', () => {
+  it('does not exist if the names are too short', () => {
     expect(guessablePasswordReason('Correct-Horse-7!', ['a@b.example', 'Al', ''])).toBeUndefined();
   });
 });

@@ -2,10 +2,10 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { HashingLimiter, TooManyWaiting } from '../../../src/contexts/identity/hashing-limiter.ts';
 
-/** Computations that end when they are told to. */
+/** Computations that end on request. */
 class Storm {
   readonly begun: number[] = [];
-  /** Whose outcome was handed out, in this order; a failure as its message. */
+  /** The results in the order in which they were delivered; a failure as its message. */
   readonly told: (number | string)[] = [];
   readonly #limiter = new HashingLimiter({ atOnce: 2, waiting: 6, waitingPerTenant: 3 });
   readonly #ends: ((error?: Error) => void)[] = [];
@@ -36,8 +36,8 @@ class Storm {
 
 afterEach(() => vi.useRealTimers());
 
-describe('turns of slow computations', () => {
-  it('takes no more of them at once than there are turns, and who waited longest next', async () => {
+describe('a limiter of slow computations', () => {
+  it('runs no more of them at once than there are slots, and the longest waiting next', async () => {
     const storm = new Storm();
     await storm.ask(4);
     expect(storm.begun).toEqual([0, 1]);
@@ -54,7 +54,7 @@ describe('turns of slow computations', () => {
     expect(storm.told).toEqual(['too many']);
   });
 
-  it('serves tenants by turns, and addresses of one tenant, and lets none of them fill the queue', async () => {
+  it('serves tenants in rotation, and addresses of one tenant, and lets none of them fill the queue', async () => {
     const limiter = new HashingLimiter({ atOnce: 1, waiting: 6, waitingPerTenant: 3 });
     const begun: string[] = [];
     let end!: () => void;
@@ -72,14 +72,14 @@ describe('turns of slow computations', () => {
     expect(begun).toEqual(['a1', 'b1', 'a2', 'a1']);
   });
 
-  it('hands an outcome out at once where nobody waits', async () => {
+  it('delivers a result at once if nothing waits', async () => {
     const storm = new Storm();
     await storm.ask(2);
     await storm.end(1);
     expect(storm.told).toEqual([1]);
   });
 
-  it('hands outcomes out four at a time while others wait, and the rest with the first that nobody waits behind', async () => {
+  it('delivers results four at a time while others wait, and the rest with the first that has none behind it', async () => {
     const storm = new Storm();
     await storm.ask(8);
     for (const number of [0, 1, 2]) await storm.end(number);
@@ -94,7 +94,7 @@ describe('turns of slow computations', () => {
     expect(storm.told).toHaveLength(7);
   });
 
-  it('hands out what has waited for company long enough', async () => {
+  it('delivers a result that has waited long enough for its group', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const storm = new Storm();
     await storm.ask(6);
@@ -105,14 +105,14 @@ describe('turns of slow computations', () => {
     vi.advanceTimersByTime(1);
     await nextTick();
     expect(storm.told).toEqual([0]);
-    // The next one waits anew.
+    // The next one starts another wait.
     await storm.end(1);
     vi.advanceTimersByTime(39);
     await nextTick();
     expect(storm.told).toEqual([0]);
   });
 
-  it('passes the turn on, and the failure, of what fails', async () => {
+  it('passes on the slot of a failed computation, and its failure', async () => {
     const storm = new Storm();
     await storm.ask(3);
     await storm.end(0, new Error('no memory'));

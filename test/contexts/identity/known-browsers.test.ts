@@ -8,21 +8,21 @@ const account = { scope: 'tenant', accountDigest: 'digest' };
 const [key, other] = [randomBytes(32), randomBytes(32)];
 const browsers = new KnownBrowsers([key]);
 
-describe('a browser that signed in', () => {
+describe('a browser that has signed in', () => {
   const token = browsers.issue(account, NOW);
 
-  it('is recognized, each one as itself', () => {
+  it('is recognized individually', () => {
     const known = browsers.recognize(account, token, NOW + DAY_MS);
     expect(known).toEqual({ id: expect.stringMatching(/^[\w-]{16}$/), isDueForRenewal: false });
     expect(browsers.recognize(account, browsers.issue(account, NOW), NOW)!.id).not.toBe(known!.id);
   });
 
-  it('is renewed after a month, and a stranger after three without a sign-in', () => {
+  it('is renewed after a month, and unknown after three without a sign-in', () => {
     expect(browsers.recognize(account, token, NOW + 31 * DAY_MS)!.isDueForRenewal).toBe(true);
     expect(browsers.recognize(account, token, NOW + 91 * DAY_MS)).toBeUndefined();
   });
 
-  it('is recognized by a key that another is taking the place of', () => {
+  it('is recognized by a key that is being replaced', () => {
     expect(new KnownBrowsers([other, key]).recognize(account, token, NOW)).toBeDefined();
     expect(new KnownBrowsers([other]).recognize(account, token, NOW)).toBeUndefined();
   });
@@ -36,7 +36,7 @@ describe('a browser that signed in', () => {
     ['nothing', account, undefined],
     ['nonsense', account, 'nonsense'],
     ['too much', account, `${token}.x`],
-  ])('is not made up for %s', (_what, whose, presented) => {
+  ])('cannot be forged for %s', (_what, whose, presented) => {
     expect(browsers.recognize(whose, presented, NOW)).toBeUndefined();
   });
 });

@@ -18,7 +18,7 @@ import { TENANTS } from '../../platform/projector/ledger.ts';
 
 const [TENANT] = TENANTS as [(typeof TENANTS)[number]];
 
-describe('what requests are checked against', () => {
+describe('the look-ups of authentication', () => {
   let application: ProjectorApplication;
   let cache: InvalidatingCache;
   let lookups: Lookups;
@@ -58,7 +58,7 @@ describe('what requests are checked against', () => {
       return reads === before;
     });
 
-  it('shows of a device what its newest event made of it, whatever event that is', async () => {
+  it('show a device as of its newest event, whatever its type', async () => {
     const deviceId = randomUUID();
     const look = () => lookups.device(TENANT, deviceId);
     await happened(deviceStream(TENANT, deviceId), {
@@ -70,7 +70,7 @@ describe('what requests are checked against', () => {
     expect(await look()).toMatchObject({ mayReenroll: true });
   });
 
-  it('shows of a tenant what its newest event made of it, whatever event that is', async () => {
+  it('show a tenant as of its newest event, whatever its type', async () => {
     const look = () => lookups.tenant(TENANT, TENANT);
     await happened(tenantStream(TENANT), {
       type: 'TenantSetUp',

@@ -21,8 +21,8 @@ describe('a time-based code', () => {
     expect(await stepOfCode(RFC_SECRET, code, second * 1000)).toBe(step);
   });
 
-  it('is right one step before and after its own, and no further', async () => {
-    // The step of 1234567890 begins at that very second.
+  it('is valid one step before and after its own, and no further', async () => {
+    // The step of 1234567890 begins at exactly that second.
     const [start, end] = [1_234_567_890_000, 1_234_567_919_999];
     for (const [now, right] of [
       [start - 30_000, true],
@@ -36,7 +36,7 @@ describe('a time-based code', () => {
     }
   });
 
-  it('is of another secret no code at all', async () => {
+  it('is invalid for another secret', async () => {
     expect(await stepOfCode(newTotpSecret(), '005924', 1_234_567_890_000)).toBeUndefined();
   });
 
@@ -69,7 +69,7 @@ describe('a time-based code', () => {
 });
 
 describe('backup codes', () => {
-  it('are ten different ones, each found at its place, however it is typed, and no other', async () => {
+  it('are ten different ones, each found at its position in any spelling, and no others', async () => {
     const passwords = new Passwords();
     const { codes, kept } = await newBackupCodes(passwords);
     expect(new Set(codes).size).toBe(10);
@@ -89,7 +89,7 @@ describe('backup codes', () => {
 });
 
 describe('passwords', () => {
-  it('are hashed at no less than OWASP asks for, and an unknown account costs the same', async () => {
+  it("are hashed with at least OWASP's parameters, and an unknown account costs the same", async () => {
     const passwords = new Passwords();
     const hash = await passwords.hash('x');
     expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
@@ -100,7 +100,7 @@ describe('passwords', () => {
     expect(verify.mock.lastCall![0]).toHaveLength(hash.length);
   });
 
-  it('that are too many at once are refused, not queued without end', async () => {
+  it('are refused above a limit of concurrent ones, not queued without limit', async () => {
     const passwords = cheapPasswords();
     const outcomes = await Promise.allSettled(Array.from({ length: 300 }, () => passwords.verifyDummyPassword('x')));
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
@@ -115,7 +115,7 @@ describe('the recovery key', () => {
     ['the-recovery-kez', false],
     ['the-recovery-key-and-more', false],
     ['', false],
-  ])('%j is it: %s', (presented, right) => {
+  ])('matches %j: %s', (presented, right) => {
     expect(isRecoveryKey(presented, 'the-recovery-key')).toBe(right);
   });
 });

@@ -14,7 +14,7 @@ describe('a new password', () => {
     ['one character longer than the limit', good.padEnd(LONGEST + 1, 'xY3$')],
     ['as large as a request may be', good.padEnd(1_000_000, 'a1!B')],
     ['too short', 'Vq7!kd-Wm2#'],
-  ])('is refused for its length alone when it is %s: it is not compared with known passwords', (_what, text) => {
+  ])('is rejected for its length only when it is %s: it is not compared with known passwords', (_what, text) => {
     const { success, error } = newPassword.safeParse(text);
     expect(success).toBe(false);
     expect(error!.issues).toHaveLength(1);
@@ -22,12 +22,12 @@ describe('a new password', () => {
     expect(vi.mocked(guessable.commonPasswordReason).mock.calls.length).toBe(0);
   });
 
-  it('of the greatest length is judged, and taken', () => {
+  it('of the maximum length is checked and accepted', () => {
     expect(newPassword.safeParse(good.padEnd(LONGEST, 'xY3$kq')).success).toBe(true);
     expect(vi.mocked(guessable.commonPasswordReason).mock.calls.length).toBe(1);
   });
 
-  it('has the same greatest length as one that is presented', () => {
+  it('has the same maximum length as a presented one', () => {
     expect(presentedPassword.safeParse('a'.repeat(LONGEST)).success).toBe(true);
     expect(presentedPassword.safeParse('a'.repeat(LONGEST + 1)).success).toBe(false);
   });

@@ -3,8 +3,8 @@ import { describeError } from '../../../src/app/cli/application.ts';
 import { EventStoreUnavailable } from '../../../src/platform/eventstore/port.ts';
 import { conflict, FailureError } from '../../../src/platform/kernel/failure.ts';
 
-describe('what a command says when it fails', () => {
-  it('is one sentence for an outage of the event store, with what the server said', () => {
+describe('the error message of a command', () => {
+  it("is one sentence for an outage of the event store, with the server's message", () => {
     const cause = new Error('2 UNKNOWN: Unexpected ReadAllResult: Error');
     expect(describeError(new EventStoreUnavailable('the event store did not answer in time', { cause }))).toBe(
       'the event store did not answer in time (2 UNKNOWN: Unexpected ReadAllResult: Error)',
@@ -14,7 +14,7 @@ describe('what a command says when it fails', () => {
     );
   });
 
-  it('is the reason of a refusal, and the stack of anything else', () => {
+  it('is the reason of a refusal, and the stack of any other error', () => {
     expect(describeError(new FailureError(conflict('no copy has been begun')))).toBe('no copy has been begun');
     expect(describeError(new Error('a defect'))).toMatch(/a defect\n\s+at /);
   });

@@ -29,7 +29,7 @@ const newNode = async (): Promise<StandIn> => {
 const inLog = async ({ services }: TestApp) =>
   (await services.store.readStream(installationStream())).map(({ type, data }) => ({ type, ...(data as object) }));
 
-/** All of a service's voices say the same kind of mismatch, and nothing is written. */
+/** Log, /health and commands report the same kind of mismatch, and nothing is written. */
 async function expectRefused(app: TestApp, kind: MismatchKind, said: RegExp): Promise<void> {
   const { services, url } = app;
   const at = async (path: string) => {
@@ -53,7 +53,7 @@ async function expectRefused(app: TestApp, kind: MismatchKind, said: RegExp): Pr
 }
 
 describe('a new installation', () => {
-  it('writes down who it is, in the log and in its tables, once', async () => {
+  it('records its identity, in the log and in its tables, once', async () => {
     const here = site();
     const database = await here.newDatabase();
     const first = await here.start(database);
@@ -68,29 +68,29 @@ describe('a new installation', () => {
     expect(second.services.trust.holds).toBe(true);
   });
 
-  it('is one, however many of its processes start at once on an empty log', async () => {
+  it('is created once, however many of its processes start at once on an empty log', async () => {
     const node = await newNode();
     const here = site({ eventStoreUrl: node.connectionString });
     const database = await here.newDatabase();
-    const houses = await Promise.all([1, 2, 3, 4].map(() => here.start(database)));
-    expect(await inLog(houses[0]!)).toHaveLength(1);
-    for (const { services } of houses)
+    const processes = await Promise.all([1, 2, 3, 4].map(() => here.start(database)));
+    expect(await inLog(processes[0]!)).toHaveLength(1);
+    for (const { services } of processes)
       await eventually('every process trusts the log', async () => services.trust.holds);
   });
 
-  it('never has its digest keys made anew', async () => {
+  it('never replaces its digest keys', async () => {
     const here = site();
     const database = await here.newDatabase();
-    const house = await here.start(database);
-    await house.services.database.owner.query(`delete from kept_keys where purpose = 'account'`);
-    await house.close();
+    const app = await here.start(database);
+    await app.services.database.owner.query(`delete from kept_keys where purpose = 'account'`);
+    await app.close();
     await expect(here.start(database)).rejects.toThrow(KeysMissing);
     await expect(here.start(database)).rejects.toThrow(/keys are missing.*account/);
   });
 });
 
 describe('two installations on one EventStoreDB', () => {
-  it('refuse the second one, whose tables are new', async () => {
+  it('refuse the second one with new tables', async () => {
     const node = await newNode();
     const [ours, theirs] = [
       site({ eventStoreUrl: node.connectionString }),
@@ -104,7 +104,7 @@ describe('two installations on one EventStoreDB', () => {
     expect(await inLog(first)).toHaveLength(1);
   });
 
-  it('refuse the second one, which was used elsewhere before', async () => {
+  it('refuse the second one that was used elsewhere before', async () => {
     const [node, other] = [await newNode(), await newNode()];
     const [ours, theirs] = [site(), site()];
     const first = await ours.start(await ours.newDatabase(), { eventStoreUrl: node.connectionString });
@@ -119,7 +119,7 @@ describe('two installations on one EventStoreDB', () => {
 });
 
 describe('an installation on EventStoreDB', () => {
-  it('says that its log is empty', async () => {
+  it('reports that its log is empty', async () => {
     const [node, empty] = [await newNode(), await newNode()];
     const here = site();
     const database = await here.newDatabase();
@@ -132,7 +132,7 @@ describe('an installation on EventStoreDB', () => {
     expect(empty.log.all.length).toBe(records);
   });
 
-  it('says that its tables are empty, and makes nothing of the log', async () => {
+  it('reports that its tables are empty, and derives nothing from the log', async () => {
     const node = await newNode();
     const here = site({ eventStoreUrl: node.connectionString });
     const before = await here.start(await here.newDatabase());
@@ -144,7 +144,7 @@ describe('an installation on EventStoreDB', () => {
     expect(node.log.all.length).toBe(records);
   });
 
-  it('says how many keys are missing when its tables are older than the log', async () => {
+  it('reports the number of missing keys when its tables are older than the log', async () => {
     const node = await newNode();
     const here = site({ eventStoreUrl: node.connectionString });
     const database = await here.newDatabase();
@@ -170,7 +170,7 @@ describe('an installation on EventStoreDB', () => {
     );
   });
 
-  it('says that its tables are older where no key is missing', async () => {
+  it('reports that its tables are older if no key is missing', async () => {
     const node = await newNode();
     const here = site({ eventStoreUrl: node.connectionString });
     const database = await here.newDatabase();
@@ -187,7 +187,7 @@ describe('an installation on EventStoreDB', () => {
     await expectRefused(after, 'tables_older', /tables are older than the event log/);
   });
 
-  it('says that keys are missing where digest keys are others than those of the log', async () => {
+  it('reports missing keys if digest keys differ from those of the log', async () => {
     const here = site();
     const database = await here.newDatabase();
     const before = await here.start(database);

@@ -6,7 +6,7 @@ import { PASSWORD, type TestApp, type TestTenant } from '../../dsl/app.ts';
 import { enrolledDevice, type EnrolledDevice } from '../../dsl/enrolled-device.ts';
 import { hashOf, reportedLogin } from '../../dsl/observations.ts';
 
-/** A tenant with employees and a browser, as it stands in a backup. */
+/** A tenant with employees and a browser, as in a backup. */
 export interface Inhabited {
   readonly tenant: TestTenant;
   readonly device: Pick<EnrolledDevice, 'certificatePem' | 'privateKeyPem' | 'userId'>;
@@ -55,7 +55,7 @@ export const alertsOf = async (app: TestApp, { tenant }: Pick<Inhabited, 'tenant
   return (body as { alerts: { domain: string | null }[] }).alerts.map(({ domain }) => domain ?? '');
 };
 
-/** What an operator looks at after a restore: nobody of those who were there is missing, and everything goes on. */
+/** An operator's checks after a restore: nothing is missing, and everything works. */
 export async function expectSound(app: TestApp, inhabited: Inhabited, employees = inhabited.employees): Promise<void> {
   const { tenant } = inhabited;
   await app.settled();
@@ -79,7 +79,7 @@ export async function expectSound(app: TestApp, inhabited: Inhabited, employees 
   expect((await app.anonymous.get('/ready')).body).toMatchObject({ ready: true });
 }
 
-/** Commands print what they find; a test only counts it, and shows the lines where there is something. */
+/** Commands print their findings; a test only counts them, and shows the lines if there are any. */
 async function quietly(work: () => Promise<number>): Promise<number> {
   const lines: string[] = [];
   const printing = vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));

@@ -9,17 +9,17 @@ import { modelsTemplate } from '../../dsl/models-template.ts';
 import { scratchFolder } from '../../dsl/scratch.ts';
 import { appOf, testConfig, type TestApp } from '../../dsl/app.ts';
 
-/** What outlives a process: keys and settings, a data directory, and the databases that were made for it. */
+/** What outlives a process: keys and settings, a data directory, and its databases. */
 export interface Site {
   readonly config: Config;
   /** An empty database. */
   newDatabase(): Promise<FreshDatabase>;
-  /** A copy of a database as it is now; nobody may be connected to it. */
+  /** A copy of a database in its current state; there may be no connections to it. */
   copyOf(database: FreshDatabase): Promise<FreshDatabase>;
-  /** The service on this database; `over` names another log. */
+  /** The service on this database; `over` configures another log. */
   start(database: FreshDatabase, over?: Partial<Config>): Promise<TestApp>;
   query(database: FreshDatabase, sql: string): Promise<unknown>;
-  /** Stops what runs and drops what was made. */
+  /** Stops all processes and drops all databases. */
   clear(): Promise<void>;
 }
 

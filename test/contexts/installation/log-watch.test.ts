@@ -54,7 +54,7 @@ async function expectStopped(app: TestApp, tenant: TestTenant, said: RegExp): Pr
     .poll(() => recordedLogDoubt(app.services.database.projector), PATIENTLY)
     .toMatchObject({ reason: expect.stringMatching(said) as string });
   expect((await createGroup(tenant, 'Refused')).status).toBe(503);
-  // Not 401: nobody is to throw a session away that began in the missing part.
+  // Not 401: clients must not discard a session that began in the missing part.
   expect((await tenant.admin.get('/api/v1/admin/me')).status).toBe(503);
 }
 
@@ -68,7 +68,7 @@ const expectWell = async (app: TestApp) => {
     .toContain('castellan_event_log_trusted 1');
 };
 
-describe('a log that went backwards under a running service', () => {
+describe('a log that moved backwards under a running service', () => {
   let app: TestApp;
   let node: StandIn | undefined;
   const closers: (() => Promise<unknown>)[] = [];
@@ -79,7 +79,7 @@ describe('a log that went backwards under a running service', () => {
     node = undefined;
   });
 
-  /** The database as a replica has it that missed the newest events and everything that came of them. */
+  /** The database of a replica that missed the newest events and all their consequences. */
   const setBack = async (position: bigint, alsoCheckpoints: boolean) => {
     const { owner } = app.services.database;
     await owner.query('create table lost as select * from events where position > $1', [String(position)]);
@@ -88,7 +88,7 @@ describe('a log that went backwards under a running service', () => {
     await terminate(app);
   };
 
-  it('stops what would write and says so, and goes on by itself once the lost events are back', async () => {
+  it('stops writers and reports it, and continues once the lost events are back', async () => {
     app = await startApp();
     const tenant = await app.newTenant();
     await createGroup(tenant, 'Before');
@@ -119,7 +119,7 @@ describe('a log that went backwards under a running service', () => {
     expect(await recordedLogDoubt(app.services.database.projector)).toBeUndefined();
   });
 
-  it('stops a process that has read further, even where checkpoints went back with the log', async () => {
+  it('stops a process that has read further, even if checkpoints moved back with the log', async () => {
     app = await startApp();
     const tenant = await app.newTenant();
     await app.settled();
@@ -146,7 +146,7 @@ describe('a log that went backwards under a running service', () => {
     });
   });
 
-  it('stops a service that starts on a log in which other events stand where known ones stood', async () => {
+  it('stops a service that starts on a log with other events at known positions', async () => {
     app = await startApp();
     const tenant = await app.newTenant();
     await createGroup(tenant, 'Known');
@@ -167,7 +167,7 @@ describe('a log that went backwards under a running service', () => {
     });
   });
 
-  it('is no reason for doubt when connections break and the log is whole', async () => {
+  it('is not suspected because of broken connections', async () => {
     app = await startApp();
     const tenant = await app.newTenant();
     for (let round = 0; round < 3; round += 1) {
@@ -194,7 +194,7 @@ describe('a log that went backwards under a running service', () => {
       node = await startStandIn({ port, log });
     };
 
-    it('stops what would write and says so when an older copy was restored, and goes on when the newer one is back', async () => {
+    it('stops writers and reports it when an older copy was restored, and continues when the newer one is back', async () => {
       const tenant = await onNode();
       const records = node!.log.all.length;
       for (const name of ['A', 'B']) await createGroup(tenant, name);
@@ -207,13 +207,13 @@ describe('a log that went backwards under a running service', () => {
       expect((await createGroup(tenant, 'After')).status).toBe(201);
     });
 
-    it('stops when the log is empty', async () => {
+    it('stops writers when the log is empty', async () => {
       const tenant = await onNode();
       await replaceWith(node!.log.olderCopy(0));
       await expectStopped(app, tenant, /ends at position/);
     });
 
-    it('stops when an older copy has grown past what was known by other events', async () => {
+    it('stops writers when an older copy has grown past the known end with other events', async () => {
       const tenant = await onNode();
       const records = node!.log.all.length;
       await createGroup(tenant, 'Lost');
@@ -241,7 +241,7 @@ describe('a log that went backwards under a running service', () => {
 });
 
 describe('idAt', () => {
-  it('is the id of the event at a position, and nothing elsewhere', async () => {
+  it('returns the id of the event at a position, and undefined elsewhere', async () => {
     const node = await startStandIn();
     const { EventStoreDbEventStore } =
       await import('../../../src/platform/eventstore/eventstoredb/eventstoredb-event-store.ts');

@@ -9,7 +9,7 @@ const THEM = {
   keys: { ...KEYS, audit: 'e'.repeat(16) },
 };
 
-/** An installation at rest, but for what a case changes. */
+/** An idle installation, except for the changes of a case. */
 const facts = ({
   log,
   tables,
@@ -39,7 +39,7 @@ describe('log, tables and keys', () => {
       }),
     ],
     [
-      'of a new installation beside strangers on the same server',
+      'of a new installation beside other applications on the same server',
       facts({
         log: { identity: undefined, end: 700n, isUsed: false },
         tables: { identity: undefined, furthest: 0n },
@@ -55,7 +55,7 @@ describe('log, tables and keys', () => {
       facts({ log: { identity: undefined }, tables: { identity: { ...US, inLog: false } } }),
     ],
     ['of an installation whose tables are from before the identity', facts({ tables: { identity: undefined } })],
-  ])('%s fit', (_, given) => {
+  ])('%s match', (_, given) => {
     expect(mismatchOf(given)).toBeUndefined();
   });
 
@@ -115,8 +115,8 @@ describe('log, tables and keys', () => {
       'empty_tables',
       /tables are empty/,
     ],
-    ['digest keys are others', facts({ own: { ...KEYS, claim: 'f'.repeat(16) } }), 'keys_missing', /other keys.*claim/],
-  ])('are told apart where %s', (_, given, kind, said) => {
+    ['digest keys differ', facts({ own: { ...KEYS, claim: 'f'.repeat(16) } }), 'keys_missing', /other keys.*claim/],
+  ])('mismatch if %s', (_, given, kind, said) => {
     expect(mismatchOf(given)).toEqual({ kind, reason: expect.stringMatching(said) });
   });
 });

@@ -13,7 +13,7 @@ const LATER = ['lee@acme.example', 'max@acme.example'];
 const REASON = 'the newest copy was lost in a fire';
 const ASKED = { yes: true, reason: REASON } as const;
 const silent = () => undefined;
-/** What restoring may write: nothing that follows from events that were there before. */
+/** What a restore may write: nothing that follows from existing events. */
 const OF_A_RESTORE = [
   'InstallationIdentified',
   'LogAccepted',
@@ -62,7 +62,7 @@ describe('an installation on EventStoreDB', () => {
     await app.settled();
   };
 
-  it('goes on from both halves of one backup', { timeout: 60_000 }, async () => {
+  it('continues from both halves of one backup', { timeout: 60_000 }, async () => {
     const { app, database, inhabited } = await begin();
     await app.close();
     const [log, tables, heads] = [
@@ -81,7 +81,7 @@ describe('an installation on EventStoreDB', () => {
   });
 
   it(
-    'goes on from both halves of one backup under newer sealed heads, once an operator has accepted that',
+    'continues from both halves of one backup under newer sealed heads, once an operator has accepted that',
     { timeout: 120_000 },
     async () => {
       const { app, database, inhabited } = await begin();
@@ -107,7 +107,7 @@ describe('an installation on EventStoreDB', () => {
   );
 
   it(
-    'is brought to a log that is older than its tables, as a backup of the log first and the tables next leaves it',
+    'is adjusted to a log that is older than its tables, as after a backup of the log before the tables',
     { timeout: 120_000 },
     async () => {
       const { app, database, inhabited } = await begin();
@@ -141,30 +141,34 @@ describe('an installation on EventStoreDB', () => {
       expect(await entryOf(restored, 'installation.log_accepted')).toEqual([
         expect.objectContaining({ reason: REASON, mismatch: 'log_older' }),
       ]);
-      // What was lost can be done again: its e-mail is held by nobody.
+      // What was lost can be done again: its e-mail is free.
       await employ(restored, inhabited, LATER[0]!);
     },
   );
 
-  it('sets sealed heads aside that an accepted log does not hold, and seals on', { timeout: 120_000 }, async () => {
-    const { app, database, inhabited } = await begin();
-    const log = node!.log.olderCopy(node!.log.all.length);
-    await later(app, inhabited);
-    await app.close();
-    await putBack(log);
-    const shown = await site.start(database);
-    await restoreAcceptLog(shown.services, ASKED, silent);
-    await shown.close();
-    const dropped = join(site.config.dataDir, 'audit-heads.jsonl.dropped');
-    expect(existsSync(dropped) && readFileSync(dropped, 'utf8')).toContain(inhabited.tenant.tenantId);
-    const restored = await site.start(database);
-    await expectSound(restored, inhabited);
-    await restored.close();
-    const again = await site.start(database);
-    expect((await again.anonymous.get('/health')).body.dependencies.audit_seals.status).toBe('healthy');
-    expect(readFileSync(headsOf(site), 'utf8')).toContain(inhabited.tenant.tenantId);
-    await expectSound(again, inhabited);
-  });
+  it(
+    'sets sealed heads aside that an accepted log does not hold, and continues to seal',
+    { timeout: 120_000 },
+    async () => {
+      const { app, database, inhabited } = await begin();
+      const log = node!.log.olderCopy(node!.log.all.length);
+      await later(app, inhabited);
+      await app.close();
+      await putBack(log);
+      const shown = await site.start(database);
+      await restoreAcceptLog(shown.services, ASKED, silent);
+      await shown.close();
+      const dropped = join(site.config.dataDir, 'audit-heads.jsonl.dropped');
+      expect(existsSync(dropped) && readFileSync(dropped, 'utf8')).toContain(inhabited.tenant.tenantId);
+      const restored = await site.start(database);
+      await expectSound(restored, inhabited);
+      await restored.close();
+      const again = await site.start(database);
+      expect((await again.anonymous.get('/health')).body.dependencies.audit_seals.status).toBe('healthy');
+      expect(readFileSync(headsOf(site), 'utf8')).toContain(inhabited.tenant.tenantId);
+      await expectSound(again, inhabited);
+    },
+  );
 
   it('keeps persons erased whose erasure an older log has lost', { timeout: 120_000 }, async () => {
     const { app, database, inhabited } = await begin();
@@ -192,7 +196,7 @@ describe('an installation on EventStoreDB', () => {
   });
 
   it(
-    'is brought to the log when its tables are older, and frees the e-mails of persons whose keys are lost',
+    'is adjusted to the log when its tables are older, and releases the e-mails of persons whose keys are lost',
     { timeout: 120_000 },
     async () => {
       const { app, database, inhabited } = await begin();
@@ -229,7 +233,7 @@ describe('an installation on EventStoreDB', () => {
   );
 
   it(
-    'needs an older dump when its tables are lost, and is brought to the log with one',
+    'needs an older dump when its tables are lost, and is adjusted to the log with one',
     { timeout: 120_000 },
     async () => {
       const { app, database, inhabited } = await begin();
@@ -249,7 +253,7 @@ describe('an installation on EventStoreDB', () => {
     },
   );
 
-  it('begins anew on an empty log that was accepted', { timeout: 120_000 }, async () => {
+  it('starts over on an empty log that was accepted', { timeout: 120_000 }, async () => {
     const { app, database, inhabited } = await begin();
     await app.close();
     await putBack(node!.log.olderCopy(0));
@@ -270,7 +274,7 @@ describe('an installation on EventStoreDB', () => {
 });
 
 describe('an installation on PostgreSQL alone', () => {
-  it('goes on from a copy, whose log and tables are of one moment', { timeout: 60_000 }, async () => {
+  it('continues from a copy, whose log and tables are from one moment', { timeout: 60_000 }, async () => {
     site = newSite();
     const database = await site.newDatabase();
     const app = await site.start(database);
@@ -282,7 +286,7 @@ describe('an installation on PostgreSQL alone', () => {
     await expectSound(restored, inhabited);
   });
 
-  it('is brought to a log that lost its newest events', { timeout: 120_000 }, async () => {
+  it('is adjusted to a log that lost its newest events', { timeout: 120_000 }, async () => {
     site = newSite();
     const database = await site.newDatabase();
     const app = await site.start(database);
@@ -301,7 +305,7 @@ describe('an installation on PostgreSQL alone', () => {
     for (const email of LATER) expect((await tryToEmploy(restored, inhabited, email)).status).toBe(201);
   });
 
-  it('has nothing to accept or rebuild while log and tables belong together', async () => {
+  it('has nothing to accept or rebuild while log and tables match', async () => {
     site = newSite();
     const app = await site.start(await site.newDatabase());
     await expect(restoreAcceptLog(app.services, ASKED, silent)).rejects.toThrow(/nothing to accept/);

@@ -6,7 +6,7 @@ const policy = (over: object = {}) => ({ name: 'Shadow IT', rules: [rule('wildca
 const matchOf = (type: string, value: string) =>
   newPolicy.safeParse(policy({ rules: [rule(type, value)] })).data?.rules[0]?.domainMatch.value;
 
-describe('what may be said of a policy', () => {
+describe('the content of a policy', () => {
   it('has defaults for all but its name and its rules', () => {
     expect(newPolicy.parse(policy())).toMatchObject({ description: '', priority: 100, isEnabled: true, groupIds: [] });
     expect(newPolicy.safeParse({ name: 'No rules' }).success).toBe(false);
@@ -35,7 +35,7 @@ describe('what may be said of a policy', () => {
     expect(newPolicy.safeParse(policy({ priority: 0, name: 'x'.repeat(200) })).success).toBe(true);
   });
 
-  it('knows no other match, condition or action', () => {
+  it('accepts no other match, condition or action', () => {
     for (const broken of [
       { ...rule('glob', '*') },
       { ...rule('wildcard', '*'), condition: 'hunch' },
@@ -45,7 +45,7 @@ describe('what may be said of a policy', () => {
     }
   });
 
-  it('is left alone where a change says nothing: no default stands in', () => {
+  it('is kept if a change omits it: defaults do not apply', () => {
     expect(policyChanges.parse({ priority: 7, unknownField: 1 })).toEqual({ priority: 7 });
     expect(policyChanges.parse({})).toEqual({});
     expect(policyChanges.safeParse({ rules: [] }).success).toBe(false);
@@ -53,7 +53,7 @@ describe('what may be said of a policy', () => {
 });
 
 describe('a domain match', () => {
-  it('keeps hosts in one spelling: lower case, punycode, no dot at the end', () => {
+  it('normalizes hosts: lower case, punycode, no trailing dot', () => {
     expect(matchOf('exact', 'Login.EXAMPLE.com.')).toBe('login.example.com');
     expect(matchOf('exact', 'bücher.example')).toBe('xn--bcher-kva.example');
     expect(matchOf('wildcard', '*.Bücher.example')).toBe('*.xn--bcher-kva.example');
@@ -61,14 +61,14 @@ describe('a domain match', () => {
     expect(matchOf('exact', 'intranet')).toBe('intranet');
   });
 
-  it('refuses what is no host, and wildcards anywhere but in front', () => {
+  it('rejects invalid hosts, and wildcards anywhere but in front', () => {
     for (const value of ['https://example.com', 'example.com/path', 'a b', '*.example.com', '..', 'x'.repeat(300)])
       expect([value, matchOf('exact', value)]).toEqual([value, undefined]);
     for (const value of ['example.com', '**', 'a.*.com', '*example.com', '*.', '*.*.com'])
       expect([value, matchOf('wildcard', value)]).toEqual([value, undefined]);
   });
 
-  it('takes regular expressions that are linear, up to 512 characters, as they are', () => {
+  it('accepts linear regular expressions of up to 512 characters, unchanged', () => {
     expect(matchOf('regex', '(?:[a-z]+\\.)*Example\\.com')).toBe('(?:[a-z]+\\.)*Example\\.com');
     expect(matchOf('regex', `${'a'.repeat(512)}`)).toBe('a'.repeat(512));
     expect(matchOf('regex', `${'a'.repeat(513)}`)).toBeUndefined();

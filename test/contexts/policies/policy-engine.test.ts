@@ -106,7 +106,7 @@ describe('the policy engine', () => {
   });
   const encounter = fc.record({ host, signals: fc.subarray([...conditions]), groupIds: groups });
 
-  it('decides with its index as without one, and its trace ends with the rule that decided', () => {
+  it('decides the same with its index as without, and its trace ends with the deciding rule', () => {
     fc.assert(
       fc.property(config, encounter, (tenant, met) => {
         const engine = new PolicyEngine(tenant);
@@ -122,7 +122,7 @@ describe('the policy engine', () => {
     );
   });
 
-  it('answers over ten thousand rules as without an index', () => {
+  it('decides over ten thousand rules as without an index', () => {
     const policies = Array.from({ length: 100 }, (_, n): EnginePolicy => ({
       id: `p${String(n).padStart(3, '0')}`,
       name: `P${n}`,
@@ -151,7 +151,7 @@ describe('the policy engine', () => {
     }
   });
 
-  it('says which signals did not count, and which rules stood aside', () => {
+  it('reports ignored signals and skipped rules', () => {
     const rules: Rule[] = [
       { domainMatch: { type: 'exact', value: 'a.example' }, condition: 'phishing_signal', action: 'block' },
       { domainMatch: { type: 'exact', value: 'a.example' }, condition: 'any', action: 'warn' },
@@ -182,7 +182,7 @@ describe('the policy engine', () => {
   });
 });
 
-describe('a host as rules see it', () => {
+describe('a host in a rule', () => {
   it.each([
     '',
     ' ',

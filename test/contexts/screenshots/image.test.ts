@@ -14,17 +14,17 @@ const refusalOf = (bytes: Buffer): string => {
   }
 };
 
-describe('what is taken for a picture', () => {
+describe('an uploaded picture', () => {
   it.each([
     ['browser.png', 'image/png'],
     ['browser.jpg', 'image/jpeg'],
     ['browser.webp', 'image/webp'],
     ['lossless.webp', 'image/webp'],
-  ] as const)('%s of a browser, with its size', (name, type) => {
+  ] as const)('is accepted as %s of a browser, with its size', (name, type) => {
     expect(readImage(browserPicture(name))).toEqual({ type, width: 16, height: 8 });
   });
 
-  it.each(real)('%s is not, once anything stands behind its end', (name) => {
+  it.each(real)('as %s is rejected once any bytes follow its end', (name) => {
     for (const tail of ['\0', '<script>alert(1)</script>', 'PK\x03\x04', '\xff\xd9']) {
       expect(refusalOf(Buffer.concat([browserPicture(name), Buffer.from(tail, 'latin1')]))).toBe(
         'has data after its end',
@@ -32,13 +32,13 @@ describe('what is taken for a picture', () => {
     }
   });
 
-  it.each(real)('%s is not, wherever it breaks off', (name) => {
+  it.each(real)('as %s is rejected, wherever it is truncated', (name) => {
     const whole = browserPicture(name);
     for (let length = 0; length < whole.length; length += 1)
       expect([length, refusalOf(whole.subarray(0, length))]).not.toEqual([length, expect.stringMatching(/^taken/)]);
   });
 
-  it.each(real)('%s with any bytes changed is a picture or refused, and never anything else', (name) => {
+  it.each(real)('as %s with changed bytes is a picture or rejected, and never anything else', (name) => {
     const whole = browserPicture(name);
     fc.assert(
       fc.property(
@@ -60,7 +60,7 @@ describe('what is taken for a picture', () => {
     ['GIF', 'GIF89a\x01\x00\x01\x00\x00\x00\x00;'],
     ['PDF', '%PDF-1.7\n%%EOF'],
     ['a PNG with a line before it', `\n${PNG_SIGNATURE.toString('latin1')}`],
-  ])('not %s', (_name, text) => {
+  ])('is rejected as %s', (_name, text) => {
     expect(refusalOf(Buffer.from(text, 'latin1'))).toBe('must be a PNG, JPEG or WebP image');
   });
 
@@ -69,15 +69,15 @@ describe('what is taken for a picture', () => {
     [1, 20_000],
     [16_000, 16_000],
     [0xffffffff, 0xffffffff],
-  ])('not one that unfolds to %i × %i pixels', (width, height) => {
+  ])('is rejected if it expands to %i × %i pixels', (width, height) => {
     expect(refusalOf(png({ width, height }))).toBe('has too many pixels');
   });
 
-  it('not one without any', () => {
+  it('is rejected if it is empty', () => {
     expect(refusalOf(png({ width: 0 }))).toBe('has no size');
   });
 
-  it('no PNG with a wrong check sum, an unknown critical chunk, two headers, or data in two places', () => {
+  it('is no PNG with a wrong checksum, an unknown critical chunk, two headers, or data in two places', () => {
     const damaged = png();
     damaged[20] = damaged[20]! ^ 1;
     const data = pngChunk('IDAT', Buffer.from('x'));
@@ -97,7 +97,7 @@ describe('what is taken for a picture', () => {
     });
   });
 
-  it('no WebP that moves, or whose canvas is not its picture', () => {
+  it('is no WebP that is animated, or whose canvas differs from its picture', () => {
     const moving = browserPicture('browser.webp');
     moving[20] = moving[20]! | 0x02;
     expect(refusalOf(moving)).toBe('must not be animated');
@@ -106,7 +106,7 @@ describe('what is taken for a picture', () => {
     expect(refusalOf(vast)).toBe('is not a valid WebP image');
   });
 
-  it('no JPEG with two frames, and none without a scan', () => {
+  it('is no JPEG with two frames, and none without a scan', () => {
     const jpeg = browserPicture('browser.jpg');
     const frame = jpeg.indexOf(Buffer.from([0xff, 0xc0]));
     const length = 2 + jpeg.readUInt16BE(frame + 2);

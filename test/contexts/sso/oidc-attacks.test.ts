@@ -40,7 +40,7 @@ const lastRefusal = async (tenant: TestTenant = acme) => {
   };
 };
 
-describe('a provider that says what is not so', () => {
+describe('a provider with false claims', () => {
   let hostile: HostileOpenIdProvider;
   let configId: string;
   let nonce = '';
@@ -61,7 +61,7 @@ describe('a provider that says what is not so', () => {
     };
   };
 
-  it('is believed when all of it is so, and is shown the verifier of what it was asked', async () => {
+  it('is accepted without false claims, and receives the verifier of its request', async () => {
     const { answer, address } = await attempt({});
     expect([answer.status, answer.body.user?.id]).toEqual([200, acme.adminId]);
     const redeemed = hostile.redeemed.at(-1)!;
@@ -73,7 +73,7 @@ describe('a provider that says what is not so', () => {
   });
 
   const ago = (seconds: number) => Math.floor(Date.now() / 1000) - seconds;
-  it('has to say that it has just authenticated the person, where it was asked to do so anew', async () => {
+  it('must state that it has just authenticated the person, if that was requested', async () => {
     const anew = `${loginPath(acme)}&reauthenticate=true`;
     for (const auth_time of [undefined, ago(500), 'now']) {
       const { answer } = await attempt({ claims: { auth_time } }, {}, anew);
@@ -85,7 +85,7 @@ describe('a provider that says what is not so', () => {
     }
     const { answer } = await attempt({ claims: { auth_time: ago(5) } }, {}, anew);
     expect([answer.status, answer.body.reAuthToken]).toEqual([200, expect.any(String)]);
-    // What the provider says by itself is worth nothing where nobody asked.
+    // Without a request the claim has no effect.
     expect((await attempt({ claims: { auth_time: ago(5) } })).answer.body.reAuthToken).toBeUndefined();
   });
 
@@ -119,7 +119,7 @@ describe('a provider that says what is not so', () => {
     'no id token at all': { withoutIdToken: true },
   };
   it.each(Object.entries({ ...signedWith, ...claiming }))(
-    'is refused with %s, which is audited',
+    'is rejected with %s, which is audited',
     async (_what, wrong) => {
       const before = (await lastRefusal()).total;
       const { answer } = await attempt(wrong);
@@ -129,13 +129,13 @@ describe('a provider that says what is not so', () => {
   );
 
   it.each([
-    ['says that it is not', { email_verified: false }],
+    ['says that it is not verified', { email_verified: false }],
     ['does not say', { email_verified: undefined }],
-    ['says so in words', { email_verified: 'true' }],
+    ['says so as text', { email_verified: 'true' }],
     ['names none', { email: undefined }],
-    ['names what is none', { email: 'ann' }],
+    ['names an invalid one', { email: 'ann' }],
     ['names several', { email: ['ann@acme.example', 'owner@acme.example'] }],
-  ])('does not vouch for an e-mail of which it %s', async (_what, claims) => {
+  ])('does not confirm an e-mail if it %s', async (_what, claims) => {
     expect((await attempt({ claims })).answer.body).toEqual({ error: 'single sign-on failed: email_not_verified' });
     expect((await lastRefusal()).reason).toBe('email_not_verified');
   });
@@ -148,7 +148,7 @@ describe('a provider that says what is not so', () => {
       null,
     ],
     ['is broken', { token: { status: 500, body: 'oops' } }, 'unreachable'],
-    ['answers with a page', { token: { status: 200, body: '<html>' } }, 'oauth_parse_error'],
+    ['responds with a page', { token: { status: 200, body: '<html>' } }, 'oauth_parse_error'],
   ])('that %s gives no session', async (_what, wrong, detail) => {
     const { answer } = await attempt(wrong);
     expect(answer.status).toBe(401);
@@ -160,7 +160,7 @@ describe('a provider that says what is not so', () => {
     ]);
   });
 
-  it('is told of its own errors by a short word alone', async () => {
+  it('has its own errors reported by a short code only', async () => {
     for (const [error, detail] of [
       ['access_denied', 'access_denied'],
       ['<b>login required</b>', null],
@@ -172,7 +172,7 @@ describe('a provider that says what is not so', () => {
     }
   });
 
-  it("does not pass another issuer's answer off as its own (mix-up, RFC 9207)", async () => {
+  it("cannot pass another issuer's response off as its own (mix-up, RFC 9207)", async () => {
     const mixed = { error: 'single sign-on failed: invalid_assertion' };
     expect((await attempt({}, { iss: 'https://accounts.other.example' })).answer.body).toEqual(mixed);
     expect(
@@ -189,7 +189,7 @@ describe('a provider that says what is not so', () => {
     ['another issuer', { discovery: { issuer: 'https://accounts.other.example' } }],
     ['an address that is a script', { discovery: { authorization_endpoint: 'javascript:alert(1)' } }],
     ['no address to go to', { discovery: { authorization_endpoint: undefined } }],
-  ])('that announces %s is not gone to', async (_what, wrong) => {
+  ])('that announces %s is not called', async (_what, wrong) => {
     hostile.behave(wrong);
     const { status, body, headers } = await app.anonymous.get(loginPath(acme));
     expect([status, body, headers.get('location')]).toEqual([
@@ -200,7 +200,7 @@ describe('a provider that says what is not so', () => {
     expect((await lastRefusal()).reason).toBe('idp_error');
   });
 
-  it('refuses a state that is made up, altered, or of another kind of sign-in', async () => {
+  it('has a state rejected that is forged, altered, or of another kind of sign-in', async () => {
     const { state, cookie } = await startsSignIn(app.anonymous, loginPath(acme));
     const altered = state.replace(/.{4}$/, (end) => [...end].map((letter) => (letter === 'A' ? 'B' : 'A')).join(''));
     const other = await app.newTenant();
@@ -223,7 +223,7 @@ describe('a provider that says what is not so', () => {
   });
 });
 
-it("an address that stands for every customer of a provider is nobody's issuer", async () => {
+it('rejects an issuer address that is shared by all customers of a provider', async () => {
   const issuerUrl = 'https://login.microsoftonline.com/common/v2.0';
   const document = {
     issuer: issuerUrl.replace('common', '{tenantid}'),
@@ -248,7 +248,7 @@ it("an address that stands for every customer of a provider is nobody's issuer",
   });
 });
 
-describe('codes of a sound provider in wrong hands', () => {
+describe("codes of a valid provider in an attacker's hands", () => {
   let provider: TestOpenIdProvider;
   let tenant: TestTenant;
   beforeAll(async () => {
@@ -258,7 +258,7 @@ describe('codes of a sound provider in wrong hands', () => {
   });
   afterAll(() => provider?.close());
 
-  it('are worth nothing in another sign-in (code injection), nor a second time, nor without their issuer', async () => {
+  it('are rejected in another sign-in (code injection), a second time, and without their issuer', async () => {
     provider.signsIn({ email: tenant.email });
     const own = await startsSignIn(app.anonymous, loginPath(tenant));
     const { searchParams: stolen } = await provider.visit(own.address.href);
@@ -294,7 +294,7 @@ describe('codes of a sound provider in wrong hands', () => {
   });
 });
 
-describe('addresses that this house does not call', () => {
+describe('addresses that must not be called', () => {
   it.each([
     'https://169.254.169.254',
     'https://10.1.2.3',
@@ -304,7 +304,7 @@ describe('addresses that this house does not call', () => {
     'https://[::ffff:a9fe:a9fe]',
     'https://0x7f000001',
     'https://localhost',
-  ])('%s: neither the probe nor a sign-in does, and both say so', async (issuerUrl) => {
+  ])('%s: neither the connection test nor a sign-in calls it, and both report that', async (issuerUrl) => {
     const strict = await strictApp();
     const tenant = await strict.newTenant();
     expect((await tenant.admin.post(`${CONFIGS}/test`, { issuerUrl, clientId: 'c' })).body).toMatchObject({
@@ -328,7 +328,7 @@ describe('addresses that this house does not call', () => {
   const strictApp = async () => (kept ??= await startApp());
   afterAll(() => kept?.close());
 
-  describe('named by a provider that may be called', () => {
+  describe('named by a permitted provider', () => {
     let server: Server;
     let issuer: string;
     let reached = 0;
@@ -353,7 +353,7 @@ describe('addresses that this house does not call', () => {
       jwks_uri: `${issuer}/jwks`,
       ...over,
     });
-    /** The issuer itself is let through, as a public one would be; the rest meets the guard as it is in production. */
+    /** The issuer itself is permitted, as a public one would be; all else meets the guard as in production. */
     const lenient: GuardedFetch = (address, request) =>
       guardedFetch({ allowPrivate: new URL(address).origin === issuer })(address, request);
     const client = () =>
@@ -382,7 +382,7 @@ describe('addresses that this house does not call', () => {
       }
     });
 
-    it('are not followed to in redirects', async () => {
+    it('are not followed in redirects', async () => {
       serve = (path) =>
         path.includes('well-known') ? { status: 302, location: `${issuer}/target` } : { status: 200, body: document() };
       await expect(client().authorizationUrl(request)).rejects.toMatchObject({ reason: 'idp_error' });

@@ -11,7 +11,7 @@ describe('keys and certificates that are too long', () => {
     ['certificates', certificateBundle],
     ["a provider's certificates", providerCertificates],
     ['a signing key', signingKey],
-  ])('are refused without being parsed: %s', (_what, schema) => {
+  ])('are rejected without being parsed: %s', (_what, schema) => {
     const { success, error } = schema.safeParse('-----BEGIN CERTIFICATE-----\n'.repeat(30_000));
     expect(success).toBe(false);
     expect(error!.issues.map(({ code }) => code)).toEqual(['too_big']);

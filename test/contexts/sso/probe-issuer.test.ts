@@ -15,8 +15,8 @@ const answering =
     new Response(body, { status });
 const nothing = { issuer: null, authorizationEndpoint: null, tokenEndpoint: null, jwksUri: null };
 
-describe('the probe of an issuer', () => {
-  it('names what a sign-in needs', async () => {
+describe('the connection test of an issuer', () => {
+  it('returns what a sign-in needs', async () => {
     const asked: string[] = [];
     const answer = await probeIssuer(ISSUER, async (address) => {
       asked.push(address.toString());
@@ -33,7 +33,7 @@ describe('the probe of an issuer', () => {
     });
   });
 
-  it('asks below an issuer that ends with a slash as the standard says', async () => {
+  it('follows the standard for an issuer that ends with a slash', async () => {
     const withSlash = `${ISSUER}/`;
     const answer = await probeIssuer(withSlash, async (address) => {
       expect(address).toBe(`${ISSUER}/.well-known/openid-configuration`);
@@ -54,7 +54,7 @@ describe('the probe of an issuer', () => {
     ['speaks for another issuer', answering(JSON.stringify({ ...document, issuer: 'https://idp.example' }))],
     ['cannot be reached', () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.1'))],
     ['must not be called', () => Promise.reject(new OutboundRefused('the address is not public'))],
-  ] as [string, GuardedFetch][])('fails where the issuer %s', async (_case, fetch) => {
+  ] as [string, GuardedFetch][])('fails if the issuer %s', async (_case, fetch) => {
     const answer = await probeIssuer(ISSUER, fetch);
     expect(answer).toEqual({ success: false, message: expect.any(String), ...nothing });
     expect(answer.message).not.toMatch(/ECONN|10\.0/);

@@ -15,8 +15,8 @@ const judge = (...items: unknown[]) =>
 const admitted = (...items: unknown[]) => [...judge(...items).days.values()].flat();
 const errorsOf = (...items: unknown[]) => judge(...items).rejected.map(({ error }) => error);
 
-describe('a batch of telemetry at the door', () => {
-  it('takes every kind that an extension may report', () => {
+describe('the admission of a telemetry batch', () => {
+  it('accepts every kind that an extension may report', () => {
     const data: Record<string, unknown> = {
       navigation: {
         title: 'Shop',
@@ -75,7 +75,7 @@ describe('a batch of telemetry at the door', () => {
     'https://www.shop.example/',
     'https://shop.example?x#y',
     'https://user:pw@shop.example/',
-  ])('takes %s as a page of shop.example', (url) => {
+  ])('accepts %s as a page of shop.example', (url) => {
     expect(admitted(reportedLogin({ domain: 'shop.example', url }))[0]?.url).not.toBeNull();
   });
 
@@ -90,7 +90,7 @@ describe('a batch of telemetry at the door', () => {
     ['shop.example', 'ftp://shop.example/x'],
     ['shop.example', 'chrome-extension://shop.example/x'],
     ['shop.example', 'file://shop.example/x'],
-  ])('takes what happened at %s, without the address %s that lists would show as a link of it', (domain, url) => {
+  ])('accepts what happened at %s, without the address %s that lists would show as a link', (domain, url) => {
     expect(admitted(reportedLogin({ domain, url }))).toMatchObject([{ domain, url: null, isBreached: false }]);
     const [visit] = admitted({
       eventId: randomUUID(),
@@ -108,14 +108,14 @@ describe('a batch of telemetry at the door', () => {
     [' https://e.vil/app.example', 'e.vil'],
     ['urn:amazon:webservices', 'urn:amazon:webservices'],
     [null, null],
-  ])('keeps of the relying party %s that lists would show as a host: %s', (relyingParty, kept) => {
+  ])('reduces the relying party %s, which lists would show as a host, to: %s', (relyingParty, kept) => {
     const data = { provider: 'okta', method: 'saml', relyingParty, mfaObserved: true, outcome: 'success' };
     expect(
       admitted({ eventId: randomUUID(), kind: 'auth_flow', occurredAt: after(0), domain: 'login.example', data }),
     ).toMatchObject([{ relyingParty: kept }]);
   });
 
-  it('reads no host into an address that is none of the web', () => {
+  it('reads no host from an address that is not http or https', () => {
     const [one] = admitted({
       eventId: randomUUID(),
       kind: 'navigation',
@@ -125,7 +125,7 @@ describe('a batch of telemetry at the door', () => {
     expect(one).toMatchObject({ domain: null, url: 'chrome-extension://shop.example/page' });
   });
 
-  it('takes the place of a login from its address, and refuses a login without any', () => {
+  it('derives the site of a login from its address, and rejects a login without any', () => {
     expect(admitted(reportedLogin({ domain: undefined, url: 'https://Login.Example:8443/x' }))[0]?.domain).toBe(
       'login.example',
     );
@@ -134,7 +134,7 @@ describe('a batch of telemetry at the door', () => {
 
   it.each([
     ['an id that is no UUID', { eventId: 'one' }, 'bad eventId'],
-    ['a kind that nobody knows', { kind: 'keystrokes' }, 'bad kind'],
+    ['an unknown kind', { kind: 'keystrokes' }, 'bad kind'],
     ['a time that is none', { occurredAt: 'yesterday' }, 'bad occurredAt'],
     ['a domain that is none', { domain: 'shop example' }, 'bad domain'],
     ['an address that is none', { url: 'shop.example/login' }, 'bad url'],
@@ -147,7 +147,7 @@ describe('a batch of telemetry at the door', () => {
       'validation failed: data.passwordHash: must not be sent',
     ],
     [
-      'an action that nobody knows',
+      'an unknown action',
       { data: { username: 'kim', passwordHash: hashOf('one'), isBreached: false, action: 'ignore' } },
       'bad data.action',
     ],
@@ -157,18 +157,18 @@ describe('a batch of telemetry at the door', () => {
       'validation failed: occurredAt: must not be more than 24 hours ahead',
     ],
     [
-      'a time before what is kept',
+      'a time before retention',
       { occurredAt: after(-89 * 24 - 0.01) },
       'validation failed: occurredAt: is older than telemetry is kept',
     ],
-  ])('refuses %s, and only that', (_what, over, error) => {
+  ])('rejects %s, and only that', (_what, over, error) => {
     const [good, bad] = [reportedLogin(), reportedLogin(over)];
     const { rejected, days } = judge(good, bad);
     expect(rejected).toEqual([{ index: 1, eventId: over.hasOwnProperty('eventId') ? null : bad.eventId, error }]);
     expect([...days.values()].flat().map(({ eventId }) => eventId)).toEqual([good.eventId]);
   });
 
-  it('refuses items that are no objects', () => {
+  it('rejects items that are not objects', () => {
     expect(judge(null, 7, 'x', []).rejected.map(({ index, eventId }) => [index, eventId])).toEqual([
       [0, null],
       [1, null],
@@ -190,26 +190,26 @@ describe('a batch of telemetry at the door', () => {
     [{ accessToken: 'abc' }, 'accessToken'],
     [{ data: { deep: [{ deeper: { clientSecret: 'abc' } }] } }, 'data.deep.0.deeper.clientSecret'],
     [{ data: { form: { new_passwd: 'hunter2' } } }, 'data.form.new_passwd'],
-  ])('refuses whatever carries a secret, without repeating it', (over, field) => {
+  ])('rejects items that contain a secret, without repeating it', (over, field) => {
     const { rejected, days } = judge(reportedLogin(over));
     expect(days.size).toBe(0);
     expect(rejected[0]?.error).toBe(`validation failed: ${field}: must not be sent`);
     expect(JSON.stringify(rejected)).not.toContain('hunter2');
   });
 
-  it('refuses what is nested without end', () => {
+  it('rejects unlimited nesting', () => {
     let nested: unknown = 'bottom';
     for (let depth = 0; depth < 50_000; depth += 1) nested = { nested };
     expect(errorsOf(reportedLogin({ data: nested }))[0]).toContain('must not be sent');
   });
 
-  it('counts an id that comes twice once, whatever day the second copy names', () => {
+  it('counts a repeated id once, whatever day the second copy names', () => {
     const one = reportedLogin();
     const { duplicates, days } = judge(one, one, { ...one, occurredAt: after(-48) });
     expect([duplicates, [...days.values()].flat().length]).toEqual([2, 1]);
   });
 
-  it('sorts by the UTC day of the observation, and takes every day for which telemetry is kept', () => {
+  it('groups by the UTC day of the observation, and accepts every day within retention', () => {
     const items = Array.from({ length: 89 }, (_, day) =>
       reportedLogin({ occurredAt: after(-24 * day).replace('Z', '+00:00') }),
     );
@@ -224,16 +224,16 @@ describe('a batch of telemetry at the door', () => {
     ).toBe('2026-06-02');
   });
 
-  it('keeps a day less than the log, so that a copy always meets its original', () => {
+  it('accepts one day less than the log keeps, so that a copy always meets its original', () => {
     expect([acceptedDays(90), acceptedDays(2), acceptedDays(1)]).toEqual([89, 1, 1]);
   });
 
-  it('drops fields that it does not know', () => {
+  it('drops unknown fields', () => {
     expect(admitted(reportedLogin({ screenSize: 'x' }, { fontCount: 3 }))[0]).not.toHaveProperty('fontCount');
   });
 });
 
-describe('an address that may be kept', () => {
+describe('a stored address', () => {
   it.each([
     ['https://shop.example/login?next=%2Fcart', 'https://shop.example/login?next=%2Fcart'],
     ['https://app.example/#/inbox', 'https://app.example/#/inbox'],
@@ -241,7 +241,7 @@ describe('an address that may be kept', () => {
     ['https://shop.example/reset?user=kim&resetToken=abc', 'https://shop.example/reset?user=kim&resetToken=removed'],
     ['https://shop.example/cb?code=abc&code=def', 'https://shop.example/cb?code=removed'],
     ['https://shop.example/cb#access_token=abc', 'https://shop.example/cb'],
-  ])('%s is kept as %s', (given, kept) => expect(withoutSecrets(given)).toBe(kept));
+  ])('%s is stored as %s', (given, kept) => expect(withoutSecrets(given)).toBe(kept));
 
   it.each([
     ['BÜCHER.example', 'xn--bcher-kva.example'],
@@ -253,7 +253,7 @@ describe('an address that may be kept', () => {
     ['shop example', undefined],
     ['https://shop.example', undefined],
     [`${'a'.repeat(64)}.example`, undefined],
-  ])('the host %s is spelled %s', (given, spelled) => expect(hostName(given)).toBe(spelled));
+  ])('has the host %s normalized to %s', (given, spelled) => expect(hostName(given)).toBe(spelled));
 
   it.each([
     'example.com/login',
@@ -264,11 +264,11 @@ describe('an address that may be kept', () => {
     'ex%41mple.com',
     'example.com:8080',
     'two words.example',
-  ])('%s is no host', (given) => expect(hostName(given)).toBeUndefined());
+  ])('has no host %s', (given) => expect(hostName(given)).toBeUndefined());
 });
 
-describe('the spelling of hosts', () => {
-  it('is that of the URL standard for every domain, and stays as it is once it is reached', () => {
+describe('the normalization of hosts', () => {
+  it('follows the URL standard for every domain, and is idempotent', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -286,13 +286,13 @@ describe('the spelling of hosts', () => {
   });
 });
 
-describe('portions of a batch', () => {
+describe('parts of a batch', () => {
   it('keep an ordinary batch whole', () => {
     const batch = Array.from({ length: 500 }, () => login());
     expect(inChunks(batch)).toEqual([batch]);
   });
 
-  it('split a batch that would not fit into one event, losing nothing', () => {
+  it('split a batch that would not fit into one event, without loss', () => {
     const batch = Array.from({ length: 500 }, () => login({ url: `https://shop.example/${'ü'.repeat(1_000)}` }));
     const portions = inChunks(batch);
     expect(portions.length).toBeGreaterThan(1);

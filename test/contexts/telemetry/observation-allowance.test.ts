@@ -5,10 +5,10 @@ import { ObservationAllowance } from '../../../src/contexts/telemetry/observatio
 import { asTenantId, type TenantId } from '../../../src/platform/kernel/ids.ts';
 
 const TENANT = asTenantId(randomUUID());
-/** More devices than a process keeps a rest for. */
+/** More devices than a process keeps a reserve for. */
 const FLEET = 20_100;
 
-/** Budgets that always have enough, and remember what was taken from each. */
+/** Budgets that always have enough, and record what was taken from each. */
 class EndlessBudgets {
   readonly taken = new Map<string, number>();
 
@@ -19,7 +19,7 @@ class EndlessBudgets {
 }
 
 describe('the allowance of a fleet', () => {
-  it('gives back what is left of a device that has not reported for longest, and keeps the rest of one that reports on', async () => {
+  it('returns the reserve of the device that has been silent longest, and keeps that of an active one', async () => {
     const budgets = new EndlessBudgets();
     const allowance = new ObservationAllowance(budgets);
     await allowance.take(TENANT, 'silent', 10);

@@ -8,13 +8,13 @@ import {
 
 const after = (...numbers: number[]): Sequence => numbers.reduce<Sequence | undefined>(withBatchCounted, undefined)!;
 
-describe('the gaps in a count', () => {
-  it('begin where the count is first heard', () => {
+describe('gaps in sequence numbers', () => {
+  it('start at the first received number', () => {
     expect(after(1_000)).toEqual({ last: 1_000, missing: [], unlisted: 0 });
     expect(after(5, 3)).toEqual({ last: 5, missing: [], unlisted: 0 });
   });
 
-  it('are what never came, in whatever order the rest did', () => {
+  it('are the missing numbers, in whatever order the rest arrived', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.integer({ min: 1, max: 40 }), { minLength: 1 }), (rest) => {
         const numbers = [0, ...rest, ...rest.slice(0, 3)];
@@ -30,7 +30,7 @@ describe('the gaps in a count', () => {
     );
   });
 
-  it('stay few however many there are, and none is lost from the sum', () => {
+  it('stay few however many there are, and their sum stays exact', () => {
     const sequence = after(...Array.from({ length: 500 }, (_, n) => n * 2));
     expect(sequence.missing).toHaveLength(50);
     expect(missingBatches(sequence)).toBe(499);

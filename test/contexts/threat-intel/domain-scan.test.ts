@@ -36,14 +36,14 @@ const ended = (over: object, at = NOW) => ({
 const both = { scanId: SECOND, domain, services: ['scanner', 'reputation'] as const };
 const scan = (over: Partial<ScanData>): ScanData => ({ ...unscanned, ...over });
 
-describe('a scan of a domain', () => {
-  it('is due where there was none, or it lies more than seven days back: exactly seven are not more', () => {
+describe('a domain scan', () => {
+  it('is due if there was none, or it is more than seven days old: exactly seven are not more', () => {
     const data = scan({ scannerLastScannedAt: iso(NOW) });
     expect([6, 7, 8].map((days) => isStale(data, 'scanner', NOW + days * DAY))).toEqual([false, false, true]);
     expect([isStale(data, 'scanner', NOW + 7 * DAY + 1), isStale(unscanned, 'scanner', NOW)]).toEqual([true, true]);
   });
 
-  it("is one at a time, and another's when its time is up", () => {
+  it('runs one at a time, and another may start when its time is up', () => {
     given(begun()).when(beginDomainScan, both).thenNothing();
     expect(given(begun()).when(beginDomainScan, both).result()).toEqual({ due: [] });
     given(begun())
@@ -54,7 +54,7 @@ describe('a scan of a domain', () => {
       .thenNothing();
   });
 
-  it('asks the services that are due, each by itself', () => {
+  it('queries the services that are due, each separately', () => {
     const history = [begun(), ended({ scanner: { isMalicious: false } })];
     expect(
       given(...history)
@@ -68,7 +68,7 @@ describe('a scan of a domain', () => {
     ).toEqual({ due: ['scanner', 'reputation'] });
   });
 
-  it('leaves a service that failed alone for a quarter of an hour, and one without budget until there is some', () => {
+  it('skips a failed service for a quarter of an hour, and one without budget until there is some', () => {
     const failed = [
       begun(),
       ended({
@@ -83,7 +83,7 @@ describe('a scan of a domain', () => {
     expect([0, 29_999, 30_000, 900_000].map(dueAfter)).toEqual([[], [], ['reputation'], ['scanner', 'reputation']]);
   });
 
-  it('ends with what everything that is known of the domain says', () => {
+  it('ends with a verdict from all stored results', () => {
     given(begun(), ended({ scanner: { isMalicious: true } }), begun())
       .when(endDomainScan, { ...ending, reputation: { maliciousCount: 0 } })
       .then({
@@ -92,7 +92,7 @@ describe('a scan of a domain', () => {
       });
   });
 
-  it("calls a domain malicious by the scanner's word, or by that of two vendors", () => {
+  it('calls a domain malicious if the scanner or two vendors do', () => {
     const words = [
       { scannerIsMalicious: true },
       { reputationMaliciousCount: 2 },
@@ -103,7 +103,7 @@ describe('a scan of a domain', () => {
     expect(words.map((known) => saysMalicious(scan(known)))).toEqual([true, true, false, false, false]);
   });
 
-  it('calls one clean only when all services that are in use have said so within seven days', () => {
+  it('calls one clean only when all used services have said so within seven days', () => {
     const clean = scan({ scannerLastScannedAt: iso(NOW), scannerIsMalicious: false });
     const bad = scan({ scannerLastScannedAt: iso(NOW), scannerIsMalicious: true });
     expect(domainVerdictOf(clean, ['scanner'], NOW)).toBe('clean');
@@ -114,7 +114,7 @@ describe('a scan of a domain', () => {
     expect(domainVerdictOf(unscanned, [], NOW)).toBe('unknown');
   });
 
-  it('is made of no name of the inside', () => {
+  it('rejects internal names', () => {
     expect(
       ['10.0.0.1', '[::1]', 'intranet', 'wiki.corp', 'printer.local', 'nas.home.arpa', 'db.internal'].filter(
         isScannable,

@@ -21,7 +21,7 @@ describe.each(['scanner', 'reputation'] as const)('the %s service', (service) =>
 
   const ask = (domain: string, others = providers) => others[service].lookUp(domain, KEY);
 
-  it('is asked about one domain with the key in a header, and understood', async () => {
+  it('receives one domain with the key in a header, and its response is parsed', async () => {
     const [bad, good] =
       service === 'scanner'
         ? [{ isMalicious: true }, { isMalicious: false }]
@@ -72,7 +72,7 @@ describe.each(['scanner', 'reputation'] as const)('the %s service', (service) =>
       'the service returned an unreadable response',
     ],
   ];
-  it.each(failures)('that %s has failed, after one call and in fixed words', async (_what, behaviour, reason) => {
+  it.each(failures)('that %s has failed, after one call and with a fixed message', async (_what, behaviour, reason) => {
     peer.behave(behaviour);
     const before = peer.calls.length;
     const error = await ask('some.example').then(
@@ -82,7 +82,7 @@ describe.each(['scanner', 'reputation'] as const)('the %s service', (service) =>
     expect([error?.message, error instanceof ProviderFailed, peer.calls.length - before]).toEqual([reason, true, 1]);
   });
 
-  it('sends nobody elsewhere: the key goes to no address that a redirect names', async () => {
+  it('follows no redirect: the key is sent to no other address', async () => {
     const reached: string[] = [];
     const inside = createServer((request, response) => void (reached.push(request.url!), response.end('{}')));
     await new Promise<void>((resolve) => inside.listen(0, '127.0.0.1', resolve));
@@ -93,7 +93,7 @@ describe.each(['scanner', 'reputation'] as const)('the %s service', (service) =>
     await new Promise((resolve) => inside.close(resolve));
   });
 
-  it('is not asked at a private address that the operator did not name', async () => {
+  it('is not called at a private address that the operator did not configure', async () => {
     const address = { url: peer.url.replace('http:', 'https:'), isTrusted: false };
     const before = peer.calls.length;
     await expect(

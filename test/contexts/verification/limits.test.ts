@@ -20,10 +20,10 @@ const failedAt = (...times: number[]) =>
     verification.initial,
   );
 
-describe('after five failures in a quarter of an hour', () => {
+describe('the limit of failed codes', () => {
   const state = failedAt(...Array.from({ length: MAX_FAILURES }, (_, minutes) => NOW + minutes * MINUTE));
 
-  it('nothing is looked at until the oldest is a quarter of an hour old, to the millisecond', () => {
+  it('checks no code after five failures in a quarter of an hour until the oldest is that old, to the millisecond', () => {
     const end = NOW + 15 * MINUTE;
     expect([NOW + 4 * MINUTE, end - 1_000, end - 1, end].map((now) => secondsUntilOpen(state, now))).toEqual([
       11 * 60,
@@ -33,7 +33,7 @@ describe('after five failures in a quarter of an hour', () => {
     ]);
   });
 
-  it('the next failure after the lock closes it again, until the second oldest is over', () => {
+  it('locks again at the next failure after the lock, until the second oldest expires', () => {
     const end = NOW + 15 * MINUTE;
     expect(reachesLimit(state, end)).toBe(true);
     const again = verification.fold(state, {
@@ -43,7 +43,7 @@ describe('after five failures in a quarter of an hour', () => {
     expect([secondsUntilOpen(again, end), secondsUntilOpen(again, end + MINUTE)]).toEqual([60, 0]);
   });
 
-  it('four are no reason to wait, and neither are five over a longer time', () => {
+  it('does not lock after four failures, or after five over a longer time', () => {
     expect(secondsUntilOpen(failedAt(NOW, NOW, NOW, NOW), NOW)).toBe(0);
     expect(reachesLimit(failedAt(NOW, NOW, NOW), NOW)).toBe(false);
     const spread = failedAt(...Array.from({ length: MAX_FAILURES }, (_, n) => NOW + n * 4 * MINUTE));
@@ -51,14 +51,14 @@ describe('after five failures in a quarter of an hour', () => {
   });
 });
 
-describe('the code of the day', () => {
+describe('the daily code', () => {
   const codes = new VerificationCodes((tenantId) => `secret of ${tenantId}`);
   const holder = { userId: USER, deactivations: 0 };
   const midnight = Date.parse('2026-06-02T00:00:00.000Z');
   const { dailyCode } = codes.current(TENANT, holder, midnight - 1);
   const isRight = (now: number) => codes.isDailyCode(TENANT, holder, dailyCode, now);
 
-  it('is right from midnight to midnight UTC and for a quarter of an hour more, to the millisecond', () => {
+  it('is valid from midnight to midnight UTC and a quarter of an hour more, to the millisecond', () => {
     const moments = [
       midnight - 86_400_000 - 1,
       midnight - 86_400_000,
@@ -81,7 +81,7 @@ describe('the code of the day', () => {
     ]).toEqual([true, undefined]);
   });
 
-  it('is another one after midnight, and both are right in that quarter of an hour', () => {
+  it('changes at midnight, and both are valid in that quarter of an hour', () => {
     const next = codes.current(TENANT, holder, midnight).dailyCode;
     expect(next).not.toBe(dailyCode);
     expect(codes.isDailyCode(TENANT, holder, next, midnight)).toBe(true);

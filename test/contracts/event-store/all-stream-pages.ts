@@ -20,7 +20,7 @@ export async function readEverything(
   }
 }
 
-/** The same, of one tenant. */
+/** The same, for one tenant. */
 export const readOn = async (
   store: EventStore,
   from: Position,

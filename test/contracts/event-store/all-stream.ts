@@ -7,8 +7,8 @@ import { expectRising, readEverything, readOn } from './all-stream-pages.ts';
 import { idsOf, mustAppend, newAppend, newClaim, newEvent, newEvents, newTenant, plain } from './sample.ts';
 
 export function describeFeed(subject: Subject): void {
-  describe('the feed', () => {
-    it('gives the events of all streams in the order in which they were committed, at rising positions', async () => {
+  describe('the event log', () => {
+    it('returns the events of all streams in commit order, at increasing positions', async () => {
       const { store } = subject;
       const tenantId = newTenant();
       const before = await store.head();
@@ -22,7 +22,7 @@ export function describeFeed(subject: Subject): void {
       expect(lastOfEach).toEqual(positions);
     });
 
-    it('shows an event as the stream shows it', async () => {
+    it('returns an event as its stream does', async () => {
       const { store } = subject;
       const append = newAppend(newTenant(), { events: newEvents(2) });
       const before = await store.head();
@@ -30,7 +30,7 @@ export function describeFeed(subject: Subject): void {
       expect(plain(await readOn(store, before, append.tenantId))).toEqual(plain(await store.readStream(append.stream)));
     });
 
-    it('gives the same events to another thread that opens the address of the feed, where the store offers one', async () => {
+    it('returns the same events to another thread that opens the address of the log, if the store offers one', async () => {
       const { store } = subject;
       if (!store.logAddress) return;
       const append = newAppend(newTenant(), { events: newEvents(3) });
@@ -42,7 +42,7 @@ export function describeFeed(subject: Subject): void {
       expect(plain(page.events)).toEqual(plain(await store.readStream(append.stream)));
     });
 
-    it('sees exactly the rest when it resumes after any event', async () => {
+    it('returns exactly the rest after any event', async () => {
       const { store } = subject;
       const tenantId = newTenant();
       const before = await store.head();
@@ -54,7 +54,7 @@ export function describeFeed(subject: Subject): void {
       }
     });
 
-    it('sees the same in pages of any size', async () => {
+    it('returns the same in pages of any size', async () => {
       const { store } = subject;
       const tenantId = newTenant();
       const before = await store.head();
@@ -64,7 +64,7 @@ export function describeFeed(subject: Subject): void {
       for (const limit of [1, 2, 3, 7]) expect(idsOf(await readOn(store, before, tenantId, limit))).toEqual(atOnce);
     });
 
-    it('can be narrowed to some types of one tenant, at the positions of the whole', async () => {
+    it('can be filtered by types of one tenant, with unchanged positions', async () => {
       const { store } = subject;
       const tenantId = newTenant();
       const typed = (...types: string[]) => types.map((type) => newEvent({ type }));
@@ -77,13 +77,13 @@ export function describeFeed(subject: Subject): void {
       for (const limit of [1, 3, 100]) {
         const part = await readEverything(store, before, limit, filter);
         expect(plain(part)).toEqual(plain(whole.filter(({ type }) => type !== 'C')));
-        // The text is for those who hash it: where a store has it, it says what the data says.
+        // The text is for hashing: if a store has it, it equals the data.
         for (const { text, data } of part) if (text !== undefined) expect(JSON.parse(text)).toEqual(data);
       }
       expect(await readEverything(store, before, 10, { tenantId, types: [] })).toEqual([]);
     });
 
-    it('ends at the head, and begins at the head for whoever wants only what is new', async () => {
+    it('ends at the head, and begins at the head for readers of new events only', async () => {
       const { store } = subject;
       const append = newAppend(newTenant());
       const { position } = await mustAppend(store, append);
@@ -97,7 +97,7 @@ export function describeFeed(subject: Subject): void {
       expect(await readOn(store, head, append.tenantId)).toHaveLength(1);
     });
 
-    it('goes on with the event whose position is one more than that which was written down', async () => {
+    it('continues with the event at the position after a stored one', async () => {
       const { store } = subject;
       const tenantId = newTenant();
       const before = await store.head();
@@ -110,7 +110,7 @@ export function describeFeed(subject: Subject): void {
       }
     });
 
-    it('gives the event at just one position, and none where none stands', async () => {
+    it('returns the event at one position, and none at a position without an event', async () => {
       const { store } = subject;
       const before = await store.head();
       const append = newAppend(newTenant(), { events: newEvents(3) });
@@ -121,7 +121,7 @@ export function describeFeed(subject: Subject): void {
       expect(await store.eventAt((await store.head()) + 1_000_000n)).toBeUndefined();
     });
 
-    it('shows nothing but events: no claims, no metadata of streams', async () => {
+    it('contains only events: no claims, no metadata of streams', async () => {
       const { store } = subject;
       const tenantId = newTenant();
       const claim = newClaim(tenantId);

@@ -7,7 +7,7 @@ const RACERS = 12;
 
 export function describeAppending(subject: Subject): void {
   describe('appending', () => {
-    it('numbers the events of a stream from 0 and tells where the last one stands', async () => {
+    it('numbers the events of a stream from 0 and returns the position of the last one', async () => {
       const { store } = subject;
       const append = newAppend(newTenant(), { events: newEvents(3) });
       const verdict = await mustAppend(store, append);
@@ -16,11 +16,11 @@ export function describeAppending(subject: Subject): void {
       expect(stored.map(({ revision }) => revision)).toEqual([0n, 1n, 2n]);
       const last = stored.at(-1)!;
       expect(verdict).toMatchObject({ kind: 'appended', revision: 2n, position: last.position });
-      // Told at once or not at all, but never another time than readers get.
+      // Returned at once or not at all, but never a different time from the one that readers get.
       expect([undefined, last.recordedAt]).toContain(verdict.recordedAt);
     });
 
-    it('goes on after the revision that the caller knows', async () => {
+    it('continues after the revision that the caller knows', async () => {
       const { store } = subject;
       const first = newAppend(newTenant());
       await mustAppend(store, first);
@@ -32,7 +32,7 @@ export function describeAppending(subject: Subject): void {
       ['a new stream that exists', -1n, 1n],
       ['an older revision', 0n, 1n],
       ['a revision that is yet to come', 5n, 1n],
-    ])('answers wrongRevision and writes nothing when it expects %s', async (_, expectedRevision, actual) => {
+    ])('returns wrongRevision and writes nothing when it expects %s', async (_, expectedRevision, actual) => {
       const { store } = subject;
       const first = newAppend(newTenant(), { events: newEvents(2) });
       await mustAppend(store, first);
@@ -41,13 +41,13 @@ export function describeAppending(subject: Subject): void {
       expect(idsOf(await store.readStream(first.stream))).toEqual(idsOf(first.events));
     });
 
-    it('answers wrongRevision -1 for a stream that was expected to exist', async () => {
+    it('returns wrongRevision -1 for a stream that was expected to exist', async () => {
       const append = newAppend(newTenant(), { expectedRevision: 0n });
       expect(await subject.store.append(append)).toEqual({ kind: 'wrongRevision', actual: -1n });
       expect(await subject.store.readStream(append.stream)).toEqual([]);
     });
 
-    it('answers a second append of the same events like the first, also when the stream has gone on', async () => {
+    it('returns the first result for a second append of the same events, also when the stream has grown', async () => {
       const { store } = subject;
       const first = newAppend(newTenant(), { events: newEvents(2) });
       const verdict = await mustAppend(store, first);
@@ -58,7 +58,7 @@ export function describeAppending(subject: Subject): void {
       expect(idsOf(await store.readStream(first.stream))).toEqual(idsOf([...first.events, ...second.events]));
     });
 
-    it('does not take a part of the events for the same append', async () => {
+    it('does not treat a part of the events as the same append', async () => {
       const { store } = subject;
       const first = newAppend(newTenant(), { events: newEvents(2) });
       await mustAppend(store, first);
@@ -67,7 +67,7 @@ export function describeAppending(subject: Subject): void {
       expect(idsOf(await store.readStream(first.stream))).toEqual(idsOf(first.events));
     });
 
-    it('lets exactly one of twelve create a stream', async () => {
+    it('lets exactly one of twelve writers create a stream', async () => {
       const { store } = subject;
       const tenantId = newTenant();
       const stream = newStream(tenantId);
@@ -79,7 +79,7 @@ export function describeAppending(subject: Subject): void {
       expect(idsOf(await store.readStream(stream))).toEqual(idsOf(winners[0]!.events));
     });
 
-    it('keeps a stream without gaps, and every append in one piece, when twelve append to it', async () => {
+    it('keeps a stream without gaps, and every append contiguous, with twelve concurrent writers', async () => {
       const { store } = subject;
       const tenantId = newTenant();
       const stream = newStream(tenantId);

@@ -8,7 +8,7 @@ const RACERS = 12;
 const ROUNDS = 3;
 
 export function describeClaimRaces(subject: Subject): void {
-  /** The same store, and where it can be had a second one, so that racers do not share a process's memory. */
+  /** The same store, and a second one if possible, so that the contenders do not share a process's memory. */
   const contenders = async (): Promise<EventStore[]> => {
     const other = await subject.reopen?.();
     return other ? [subject.store, other] : [subject.store];
@@ -33,7 +33,7 @@ export function describeClaimRaces(subject: Subject): void {
       }
     });
 
-    it('let exactly one through when two want the same two claims in opposite order', async () => {
+    it('let exactly one succeed when two want the same two claims in opposite order', async () => {
       const stores = await contenders();
       for (let round = 0; round < ROUNDS; round += 1) {
         const tenantId = newTenant();
@@ -46,7 +46,7 @@ export function describeClaimRaces(subject: Subject): void {
       }
     });
 
-    it('leave a claim of the winner’s alone when the loser wanted another one besides', async () => {
+    it("keep the winner's claim when the loser wanted another one as well", async () => {
       const { store } = subject;
       const tenantId = newTenant();
       const [shared, left, right] = [newClaim(tenantId), newClaim(tenantId), newClaim(tenantId)];
@@ -59,7 +59,7 @@ export function describeClaimRaces(subject: Subject): void {
       await mustAppend(store, newAppend(tenantId, { claim: [lost] }));
     });
 
-    it('never let two hold a claim that goes from hand to hand', async () => {
+    it('never let two streams hold a claim that changes hands', async () => {
       const stores = await contenders();
       const claim = newClaim(newTenant());
       let holding = 0;

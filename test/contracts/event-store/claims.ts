@@ -14,7 +14,7 @@ export function describeClaims(subject: Subject): void {
       expect(await store.claimHolder(claim)).toBe(append.stream);
     });
 
-    it('are looked up many at a time, in the order that was asked in', async () => {
+    it('are looked up in batches, in input order', async () => {
       const { store } = subject;
       const tenantId = newTenant();
       expect(await store.claimHolders([])).toEqual([]);
@@ -38,7 +38,7 @@ export function describeClaims(subject: Subject): void {
       ]);
     });
 
-    it('are named by what holds them, without those that were released', async () => {
+    it('are listed by holder, without released ones', async () => {
       const { store } = subject;
       const tenantId = newTenant();
       const [kept, moved, released] = [newClaim(tenantId), newClaim(tenantId), newClaim(tenantId)];
@@ -58,7 +58,7 @@ export function describeClaims(subject: Subject): void {
       expect(await store.claimsHeldBy(newAppend(tenantId).stream)).toEqual([]);
     });
 
-    it('name claim and holder to the second taker, whose stream stays as it was', async () => {
+    it('are reported with their holder to the second taker, whose stream is unchanged', async () => {
       const { store } = subject;
       const tenantId = newTenant();
       const claim = newClaim(tenantId);
@@ -164,7 +164,7 @@ export function describeClaims(subject: Subject): void {
       expect(await store.append(thief)).toEqual({ kind: 'claimed', claim, holder: holder.stream });
     });
 
-    it('of another tenant or kind are other claims', async () => {
+    it('are separate for each tenant and kind', async () => {
       const { store } = subject;
       const claim = newClaim(newTenant());
       const others = [
@@ -178,7 +178,7 @@ export function describeClaims(subject: Subject): void {
       }
     });
 
-    it('do not stand in the way when the append that took them comes a second time', async () => {
+    it('do not conflict when the append that took them is repeated', async () => {
       const { store } = subject;
       const [claim, old] = [newClaim(newTenant()), newClaim(newTenant())];
       const first = newAppend(claim.tenantId, { claim: [claim] });

@@ -11,7 +11,7 @@ export function describeReading(subject: Subject): void {
       expect(await subject.store.readStreamTail(stream, 3)).toEqual([]);
     });
 
-    it('begins at the revision that is asked for and ends after as many as are asked for', async () => {
+    it('starts at the given revision and ends after the given number', async () => {
       const { store } = subject;
       const append = newAppend(newTenant(), { events: newEvents(5) });
       await mustAppend(store, append);
@@ -21,7 +21,7 @@ export function describeReading(subject: Subject): void {
       expect(await store.readStream(append.stream, { from: 5n })).toEqual([]);
     });
 
-    it('gives the newest events of a stream, oldest first', async () => {
+    it('returns the newest events of a stream, oldest first', async () => {
       const { store } = subject;
       const append = newAppend(newTenant(), { events: newEvents(5) });
       await mustAppend(store, append);
@@ -30,7 +30,7 @@ export function describeReading(subject: Subject): void {
       expect(idsOf(await store.readStreamTail(append.stream, 50))).toEqual(ids);
     });
 
-    it('keeps streams apart whose names begin alike', async () => {
+    it('keeps streams apart whose names start alike', async () => {
       const { store } = subject;
       const tenantId = newTenant();
       const stream = newStream(tenantId);
@@ -40,7 +40,7 @@ export function describeReading(subject: Subject): void {
       expect(idsOf(await store.readStream(longer.stream))).toEqual(idsOf(longer.events));
     });
 
-    it('gives back tenant, type, version, metadata and data as they were written', async () => {
+    it('returns tenant, type, version, metadata and data as they were written', async () => {
       const { store } = subject;
       const tenantId = newTenant();
       const data = {
@@ -75,7 +75,7 @@ export function describeReading(subject: Subject): void {
       expect(plain(fed.filter(({ id }) => id === event.id))).toEqual([expected]);
     });
 
-    it('keeps an event of half a megabyte whole', async () => {
+    it('keeps an event of half a megabyte intact', async () => {
       const { store } = subject;
       const text = '0123456789abcdeß'.repeat(32 * 1024);
       const append = newAppend(newTenant(), { events: [newEvent({ data: JSON.stringify({ text }) })] });
@@ -84,7 +84,7 @@ export function describeReading(subject: Subject): void {
       expect((stored!.data as { text: string }).text === text).toBe(true);
     });
 
-    it('still gives what is younger than the retention of its stream', async () => {
+    it('still returns events within the retention of their stream', async () => {
       const { store } = subject;
       const append = newAppend(newTenant());
       await mustAppend(store, append);

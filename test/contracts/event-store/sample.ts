@@ -36,7 +36,7 @@ export const newClaim = (tenantId: TenantId, kind = 'email', value: string = ran
   digest: createHash('sha256').update(value).digest('hex'),
 });
 
-/** An append to a stream that does not exist yet, unless told otherwise. */
+/** An append to a stream that does not exist yet, unless overridden. */
 export const newAppend = (tenantId: TenantId, over: Partial<Append> = {}): Append => ({
   tenantId,
   stream: newStream(tenantId),
@@ -55,7 +55,7 @@ export async function mustAppend(store: EventStore, append: Append): Promise<App
   return verdict as Appended;
 }
 
-/** What the port promises of an event; a store may have its own way of keeping it. */
+/** The fields that the port guarantees; a store may keep more. */
 export const plain = (events: readonly StoredEvent[]): StoredEvent[] =>
   events.map(({ tenantId, id, type, version, stream, revision, position, recordedAt, data, metadata }) => ({
     tenantId,

@@ -10,8 +10,8 @@ import { idsOf, mustAppend, newAppend, newEvents, newStream, newTenant } from '.
 const WRITERS = 12;
 
 export function describeTailing(subject: Subject): void {
-  describe('following the feed', () => {
-    it('never shows a gap to tails that read while twelve writers append', async () => {
+  describe('following the event log', () => {
+    it('never shows a gap to readers while twelve writers append', async () => {
       const { store } = subject;
       const tenantId = newTenant();
       const before = await store.head();
@@ -53,7 +53,7 @@ export function describeTailing(subject: Subject): void {
       }
     });
 
-    it('wakes a tail that waits, for what this process appends', async () => {
+    it('wakes a waiting reader for appends of this process', async () => {
       const { store } = subject;
       const append = newAppend(newTenant());
       const tail = new WaitingTail(store, await store.head());
@@ -63,13 +63,13 @@ export function describeTailing(subject: Subject): void {
       tail.end();
     });
 
-    it('wakes a tail that waits, for what another process appends', async ({ skip }) => {
+    it('wakes a waiting reader for appends of another process', async ({ skip }) => {
       if (!subject.reopen) return skip();
       const { store } = subject;
       const other = await subject.reopen();
       const tenantId = newTenant();
       const tail = new WaitingTail(store, await store.head());
-      // A hint may be lost while the tail is only just beginning to listen; one of several gets through.
+      // A hint may be lost while the reader starts to listen; one of several gets through.
       const heard = new AbortController();
       const found = tail.findOfTenant(tenantId).then(() => heard.abort());
       while (!heard.signal.aborted) {
@@ -82,7 +82,7 @@ export function describeTailing(subject: Subject): void {
   });
 }
 
-/** Reads on only when it is woken, never by itself. */
+/** Continues to read only when it is woken, never by itself. */
 class WaitingTail {
   readonly #store: EventStore;
   readonly #hints: (AppendNotification | undefined)[] = [];

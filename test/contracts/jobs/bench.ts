@@ -20,7 +20,7 @@ export interface JobsServer {
   stop(): Promise<void>;
 }
 
-/** Locks and checks so short that a test can wait for a dead worker to be noticed. */
+/** Locks and checks so short that a test can wait until a dead worker is detected. */
 export const SETTINGS = { lockMs: 1_000, stalledCheckMs: 300 };
 
 export const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
@@ -30,14 +30,14 @@ export const until = async (condition: () => boolean | Promise<boolean>): Promis
 /** The job of these tests, as its producers know it. */
 export const greet = declareJob({ name: 'greet', data: z.object({ who: z.string() }), attempts: 1, backoff: [10] });
 
-/** What the tests of one place share: its server, and a job that notes down who was greeted. */
+/** What the tests of one storage share: its server, and a job that records who was greeted. */
 export interface JobsBench {
   readonly server: JobsServer;
   readonly pool: pg.Pool;
   readonly lane: string;
   readonly ran: { data: unknown; context: JobContext }[];
   whoRan(): string[];
-  /** Another process, as far as the jobs can tell. */
+  /** The equivalent of another process. */
   open(...definitions: AnyJob[]): Jobs;
   declare(overrides?: Partial<JobDefinition>): JobDefinition;
 }
@@ -59,7 +59,7 @@ export function jobsBench(startServer: () => Promise<JobsServer>): JobsBench {
     await server.stop();
   });
   beforeEach(() => {
-    lane = `lane-${randomUUID().slice(0, 8)}`; // no test meets the jobs of another
+    lane = `lane-${randomUUID().slice(0, 8)}`; // Keeps the jobs of tests apart.
     ran.length = 0;
   });
   afterEach(async () => {

@@ -5,11 +5,11 @@ import { asTenantId } from '../../../src/platform/kernel/ids.ts';
 import { JobFailed, type JobContext } from '../../../src/platform/jobs/job.ts';
 import { greet, until, type JobsBench } from './bench.ts';
 
-/** What happens to a job that does not succeed. */
+/** Jobs that do not succeed. */
 export function failing(bench: JobsBench): void {
   const { open, declare, ran } = bench;
 
-  it('are tried again, and kept when they have failed for good, without the words of the error', async () => {
+  it('are retried, and kept when they have failed for good, without the text of the error', async () => {
     const attempts: number[] = [];
     const fail = async (_: unknown, { attempt, isLastAttempt }: JobContext) => {
       attempts.push(attempt);
@@ -45,7 +45,7 @@ export function failing(bench: JobsBench): void {
     expect(await jobs.counts()).toMatchObject({ failed: 0, delayed: 0 });
   });
 
-  it('are not tried again when another attempt would not help, and say why', async () => {
+  it('are not retried when another attempt would not help, and store the reason', async () => {
     let attempts = 0;
     const jobs = open(
       declare({
@@ -98,7 +98,7 @@ export function failing(bench: JobsBench): void {
     expect((await jobs.failed(1))[0]!.reason).toBe('took longer than 50 ms');
   });
 
-  it('whose data no longer fits fail for good, without telling it', async () => {
+  it('with data that is no longer valid fail for good, without disclosing it', async () => {
     const secretive = { name: greet.name, data: z.object({ secret: z.string() }) };
     await open(declare({ data: secretive.data })).enqueue(secretive, { secret: 'hunter2' });
     const jobs = open(declare({ attempts: 9 }));

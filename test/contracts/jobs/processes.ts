@@ -6,11 +6,11 @@ import { expect, it } from 'vitest';
 import type { JobContext } from '../../../src/platform/jobs/job.ts';
 import { greet, SETTINGS, until, type JobsBench } from './bench.ts';
 
-/** Jobs and the coming and going of the processes that work. */
+/** Jobs while worker processes start and stop. */
 export function processes(bench: JobsBench): void {
   const { open, declare, ran, whoRan } = bench;
 
-  it('are run again when the process that ran them is killed', async () => {
+  it('are run again when their process is killed', async () => {
     const jobs = open(declare());
     await jobs.enqueue(greet, { who: 'Ada' });
     const child = spawn(
@@ -32,7 +32,7 @@ export function processes(bench: JobsBench): void {
     expect(whoRan()).toEqual(['Ada']);
   });
 
-  it('that run are finished when the process is to stop, and no more are begun', async () => {
+  it('that run are finished when the process is stopping, and no more are begun', async () => {
     let finish!: () => void;
     const finished = new Promise<void>((resolve) => (finish = resolve));
     let begun = 0;
@@ -53,7 +53,7 @@ export function processes(bench: JobsBench): void {
     expect(await jobs.counts()).toEqual({ waiting: 1, active: 0, delayed: 0, failed: 0 });
   });
 
-  it('that do not finish in time are given back, and the attempt does not count', async () => {
+  it('that do not finish in time are returned, and the attempt does not count', async () => {
     let signal: AbortSignal | undefined;
     const stuck = open(declare({ handle: (_, context) => ((signal = context.signal), new Promise(() => undefined)) }));
     await stuck.start();

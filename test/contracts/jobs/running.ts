@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { asTenantId } from '../../../src/platform/kernel/ids.ts';
 import { greet, until, type JobsBench } from './bench.ts';
 
-/** What happens to a job when all is well. */
+/** Jobs that succeed. */
 export function running(bench: JobsBench): void {
   const { open, declare, ran, whoRan } = bench;
 
@@ -35,7 +35,7 @@ export function running(bench: JobsBench): void {
     expect(whoRan().sort()).toEqual(names.sort());
   });
 
-  it('wait in the queue until somebody works', async () => {
+  it('wait in the queue until there is a worker', async () => {
     await open(declare()).enqueue(greet, { who: 'Ada' });
     const jobs = open(declare());
     expect(await jobs.counts()).toMatchObject({ waiting: 1 });
@@ -53,7 +53,7 @@ export function running(bench: JobsBench): void {
     expect(whoRan()).toEqual(['early', 'late']);
   });
 
-  it('are taken once under one id, before and after they have run', async () => {
+  it('are accepted once under one id, before and after they have run', async () => {
     const jobs = open(declare());
     await Promise.all(Array.from({ length: 5 }, () => jobs.enqueue(greet, { who: 'Ada' }, { id: 'a:b/ü' })));
     await jobs.start();
@@ -64,10 +64,10 @@ export function running(bench: JobsBench): void {
     expect(whoRan()).toEqual(['Ada', 'last']);
   });
 
-  it('are refused when nobody knows them or their data does not fit', async () => {
+  it('are rejected if they are unknown or their data is invalid', async () => {
     const jobs = open(declare());
     await expect(jobs.enqueue({ ...greet, name: 'gret' }, { who: 'Ada' })).rejects.toThrow('there is no job gret');
-    // @ts-expect-error the schema refuses it when the program runs, too
+    // @ts-expect-error the schema rejects it at run time, too
     await expect(jobs.enqueue(greet, { who: 7 })).rejects.toThrow('job greet: its data does not fit: who invalid_type');
     await expect(jobs.enqueue(greet, { who: 'x'.repeat(70_000) })).rejects.toThrow('job greet: its data is too large');
     expect(await jobs.counts()).toEqual({ waiting: 0, active: 0, delayed: 0, failed: 0 });

@@ -5,11 +5,11 @@ import { asTenantId } from '../../../src/platform/kernel/ids.ts';
 import { enqueue } from '../../../src/platform/kernel/job.ts';
 import { greet, until, type JobsBench } from './bench.ts';
 
-/** Jobs that come again. */
+/** Recurring jobs. */
 export function schedules(bench: JobsBench): void {
   const { open, declare, ran } = bench;
 
-  it('come again on schedule, once in the whole house, until the schedule ends', async () => {
+  it('recur on schedule, once in the whole installation, until the schedule ends', async () => {
     const tenantId = asTenantId(randomUUID());
     const schedule = { run: enqueue(greet, { who: 'Ada' }), recurrence: { everyMs: 200 }, tenantId };
     const houses = [open(declare()), open(declare())];
@@ -29,7 +29,7 @@ export function schedules(bench: JobsBench): void {
     expect(ran.length).toBe(before);
   });
 
-  it('come at the times of a cron expression in its time zone', async () => {
+  it('run at the times of a cron expression in its time zone', async () => {
     const jobs = open(declare());
     await jobs.schedule('nightly', {
       run: enqueue(greet, { who: 'Ada' }),

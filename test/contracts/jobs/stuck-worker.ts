@@ -1,4 +1,4 @@
-// A worker that begins a job and never ends it, for a test to kill: its one argument says where the jobs are.
+// A worker that starts a job and never ends it, for a test to kill: its one argument is the storage.
 import { pino } from 'pino';
 import { z } from 'zod';
 import { defineJob } from '../../../src/platform/jobs/job.ts';

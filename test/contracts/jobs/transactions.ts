@@ -3,11 +3,11 @@ import { expect, it } from 'vitest';
 import { enqueue } from '../../../src/platform/kernel/job.ts';
 import { greet, until, type JobsBench } from './bench.ts';
 
-/** Jobs that belong to a transaction of the caller. */
+/** Jobs in a transaction of the caller. */
 export function transactions(bench: JobsBench): void {
   const { open, declare, ran, whoRan } = bench;
 
-  it('exist when the transaction that asked for them commits, and only then', async () => {
+  it('exist only when the transaction that added them commits', async () => {
     const jobs = open(declare());
     await jobs.start();
     for (const [who, end] of [
@@ -28,7 +28,7 @@ export function transactions(bench: JobsBench): void {
     expect(whoRan()).toEqual(['Ada', 'last']);
   });
 
-  it('asked for in a transaction keep id, delay and attempts', async () => {
+  it('added in a transaction keep id, delay and attempts', async () => {
     const jobs = open(declare({ attempts: 4 }));
     await jobs.start();
     const client = await bench.pool.connect();

@@ -9,9 +9,9 @@ const STALLED_MS = 6_000;
 const SLOW_MS = 4_000;
 const LATENCY_MS = 150;
 
-/** The network between the service and PostgreSQL misbehaves. */
+/** Faults of the network between the service and PostgreSQL. */
 export function linkFaults(installation: () => Installation): void {
-  it('loses nothing when nothing gets through for a while, and then all of it', { timeout: timeoutMs() }, async () => {
+  it('loses nothing when all traffic is delayed for a while', { timeout: timeoutMs() }, async () => {
     const { proxy } = installation();
     await underWrites(installation(), async () => {
       proxy.stall();
@@ -20,7 +20,7 @@ export function linkFaults(installation: () => Installation): void {
     });
   });
 
-  it('loses nothing when the network forgets every connection without a word', { timeout: timeoutMs() }, async () => {
+  it('loses nothing when the network drops every connection silently', { timeout: timeoutMs() }, async () => {
     await underWrites(installation(), async () => installation().proxy.forsake());
   });
 
@@ -32,7 +32,7 @@ export function linkFaults(installation: () => Installation): void {
     await underWrites(installation(), async () => installation().proxy.halfClose());
   });
 
-  it('loses nothing when everything arrives late', { timeout: timeoutMs() }, async () => {
+  it('loses nothing when all traffic is slow', { timeout: timeoutMs() }, async () => {
     const { proxy } = installation();
     await underWrites(installation(), async () => {
       proxy.delay(LATENCY_MS);

@@ -6,18 +6,18 @@ import { underWrites } from '../harness/under-writes.ts';
 import { until } from '../harness/until.ts';
 
 const CRASHES = rounds(2);
-/** How long a frozen server says nothing: longer than a probe may take. */
+/** How long a frozen server does not respond: longer than a probe may take. */
 const FROZEN_MS = 6_000;
 const RECOVERY_MS = 20_000;
 
-/** PostgreSQL fails while the service lives on. */
+/** PostgreSQL fails while the service keeps running. */
 export function postgresFaults(installation: () => Installation): void {
-  it('loses nothing when a restart disconnects everybody', { timeout: timeoutMs() }, async () => {
+  it('loses nothing when a restart ends all connections', { timeout: timeoutMs() }, async () => {
     await underWrites(installation(), () => installation().cluster.restart('fast'));
   });
 
   it(
-    'loses nothing when PostgreSQL is stopped at once and recovers at its start',
+    'loses nothing when PostgreSQL is stopped immediately and recovers at its start',
     { timeout: timeoutMs() },
     async () => {
       await underWrites(installation(), () => installation().cluster.restart('immediate'));
@@ -38,7 +38,7 @@ export function postgresFaults(installation: () => Installation): void {
   );
 
   it(
-    'loses nothing, answers probes and recovers when PostgreSQL is frozen and resumed',
+    'loses nothing, responds to probes and recovers when PostgreSQL is frozen and resumed',
     { timeout: timeoutMs() },
     async () => {
       const { cluster } = installation();
@@ -55,6 +55,6 @@ export function postgresFaults(installation: () => Installation): void {
 export async function killOneBackend({ cluster }: Installation, round: number): Promise<void> {
   const backends = await cluster.backends();
   cluster.killBackend(backends[(round * 7) % backends.length]!.pid);
-  // Until the server has noticed: before that it still takes connections.
+  // Until the server has noticed: before that it still accepts connections.
   await sleep(300);
 }

@@ -48,7 +48,7 @@ export function processFaults(installation: () => Installation): void {
   );
 
   it(
-    'goes on when a leader is frozen past its lease, and has nothing of it when it is resumed',
+    'continues when a leader is frozen past its lease, and ignores it when it is resumed',
     { timeout: timeoutMs(2) },
     async () => {
       const projectors = installation().nodes.filter(({ role }) => role === 'projector');
@@ -79,7 +79,7 @@ async function killed(
   for (const node of nodes) installation.away.delete(node);
 }
 
-/** What is written is seen in a list. */
+/** A write becomes visible in a list. */
 async function isProjected({ api, headers }: Installation): Promise<boolean> {
   const email = `${randomUUID()}@acme.example`;
   const url = `${api.url}/api/v1/admin/users`;

@@ -7,13 +7,13 @@ import { underWrites } from '../harness/under-writes.ts';
 import { until } from '../harness/until.ts';
 
 const FROZEN_MS = 6_000;
-/** How soon schedules that Redis has lost are there again. */
+/** The time in which lost schedules of Redis are restored. */
 const SCHEDULED_MS = 90_000;
 
 /** Redis fails. Only jobs and limits may wait for it. */
 export function redisFaults(installation: () => Installation): void {
   it(
-    'signs in, serves policies, takes writes and stays ready while Redis is frozen',
+    'signs in, serves policies, accepts writes and stays ready while Redis is frozen',
     { timeout: timeoutMs() },
     async () => {
       const redis = installation().redis!;
@@ -30,7 +30,7 @@ export function redisFaults(installation: () => Installation): void {
   );
 
   it(
-    'signs in, serves policies, takes writes and stays ready while Redis is gone, and uses it again when it is back, empty',
+    'signs in, serves policies, accepts writes and stays ready while Redis is down, and uses it again when it is back, empty',
     { timeout: timeoutMs(2) },
     async () => {
       const redis = installation().redis!;
@@ -52,7 +52,7 @@ export function redisFaults(installation: () => Installation): void {
     },
   );
 
-  it('has its schedules and limits again after Redis has lost its data', { timeout: timeoutMs(2) }, async () => {
+  it('restores its schedules and limits after Redis has lost its data', { timeout: timeoutMs(2) }, async () => {
     const redis = installation().redis!;
     const scheduled = await scheduledIn(redis);
     expect(scheduled).not.toEqual([]);

@@ -15,15 +15,15 @@ export interface Question {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is. */
+  /** Sent unchanged. */
   readonly raw?: Buffer | string;
   readonly agent?: HttpAgent | HttpsAgent;
-  /** The loopback address to come from, for limits that count by address. */
+  /** The loopback source address, for limits that count by address. */
   readonly from?: string;
   readonly timeoutMs?: number;
 }
 
-/** One HTTP request, with a deadline for the whole response. Rejects when there is none. */
+/** One HTTP request, with a deadline for the whole response. Rejects without a response. */
 export function ask(
   url: string,
   { method = 'GET', headers = {}, body, raw, agent, from, timeoutMs = 15_000 }: Question = {},

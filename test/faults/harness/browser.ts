@@ -56,7 +56,7 @@ interface Where {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A browser with an enrollment token of its own. */
+/** A browser with its own enrollment token. */
 export async function enroll({ url, tlsUrl, tenantId, headers }: Where): Promise<Enrolled> {
   const issued = await ask(`${url}/api/v1/admin/enrollment/token`, { method: 'POST', headers, body: {} });
   if (issued.status !== 201) throw new Error(`no enrollment token: ${issued.status} ${issued.text}`);
@@ -86,7 +86,10 @@ export const visit = (domain: string): { eventId: string } =>
     data: { title: 'A page', referrerDomain: null, technologies: [], isNewSite: false },
   }) as { eventId: string };
 
-/** A breached password that was entered: raises an alert about that domain. Each password is another one, for equal ones raise more. */
+/**
+ * A breached password that was entered: raises an alert about that domain. Each password is different, since equal ones
+ * raise more.
+ */
 export const breach = (domain: string): { eventId: string } =>
   ({
     eventId: randomUUID(),

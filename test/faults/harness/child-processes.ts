@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** Of what a process printed, so much is kept. */
+/** This much of a process's output is kept. */
 const SHOWN_CHARACTERS = 2_000;
 
 /** A process that a test started, with the end of what it printed. */
@@ -17,7 +17,7 @@ export interface Tracked {
 
 const running = new Set<ChildProcess>();
 
-// A frozen process does not hear SIGTERM: this file's processes must not outlive it, whatever state they are in.
+// A frozen process does not receive SIGTERM: this file's processes must not outlive it, in whatever state.
 process.on('exit', () => {
   for (const child of running) {
     child.kill('SIGCONT');

@@ -3,7 +3,7 @@ import { readConfig } from '../../../src/app/config/config.ts';
 import { newLogger } from '../../../src/platform/observability/logger.ts';
 import type { Installation } from './installation.ts';
 
-/** Looks at an installation as an operator's command does: past the proxy, without projecting, its listeners shut. */
+/** Inspects an installation as an operator's command does: past the proxy, without projecting or listening. */
 export async function inspect<T>(
   { cluster, database, env }: Installation,
   look: (services: Application['services']) => Promise<T>,

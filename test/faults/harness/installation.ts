@@ -14,7 +14,7 @@ import type { Written } from './writers.ts';
 
 const EMAIL = 'first@acme.example';
 const BROWSERS = 3;
-/** Sign-ins are limited by address: each comes from its own. */
+/** Sign-ins are limited by address: each uses another one. */
 const ADDRESSES_MOST = 250;
 
 export interface InstallationOptions {
@@ -37,7 +37,7 @@ const keys = { MASTER_KEY: randomBytes(32).toString('hex'), AUDIT_HMAC_KEY: rand
 
 let databases = 0;
 
-/** The service as operators run it in several processes: PostgreSQL behind a proxy, Redis, one tenant, and browsers that report. */
+/** The service in several processes: PostgreSQL behind a proxy, Redis, one tenant, and browsers that report. */
 export class Installation {
   /** The primary: another one after a failover. */
   cluster: PostgresCluster;
@@ -89,7 +89,7 @@ export class Installation {
     const nodes = await Promise.all(wanted.map(({ name, role }) => ServiceNode.reserve(name, { role, env, dataDir })));
     const installation = new Installation(options, proxy, database, dataDir, env, nodes);
     try {
-      // One migrates; the others come after it.
+      // One migrates; the others start after it.
       nodes[0]!.start();
       await nodes[0]!.answers();
       for (const node of nodes.slice(1)) node.start();
@@ -106,22 +106,22 @@ export class Installation {
     return this.nodes[0]!;
   }
 
-  /** Nodes that are supposed to work and run. What has ended is a finding of its own, and answers no probes. */
+  /** Nodes that should work and are running. An ended one is a separate finding, and does not respond to probes. */
   get running(): readonly ServiceNode[] {
     return this.present.filter(({ exit }) => exit === undefined);
   }
 
-  /** Nodes that are supposed to work. */
+  /** Nodes that should work. */
   get present(): readonly ServiceNode[] {
     return this.nodes.filter((node) => !this.away.has(node));
   }
 
-  /** What nobody stopped and ended all the same. */
+  /** Nodes that ended although no test stopped them. */
   get exits(): string[] {
     return this.present.filter(({ exit }) => exit !== undefined).map(({ name, exit }) => `${name} ended (${exit})`);
   }
 
-  /** Signs in again: access tokens live for a quarter of an hour. */
+  /** Signs in again: access tokens are valid for a quarter of an hour. */
   async signIn(): Promise<void> {
     const from = `127.1.0.${1 + (this.#sources++ % ADDRESSES_MOST)}`;
     const answer = await ask(`${this.api.url}/api/v1/auth/login`, {

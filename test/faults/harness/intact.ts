@@ -12,15 +12,15 @@ import type { Kind } from './journal.ts';
 import { recount } from './recount.ts';
 import { until } from './until.ts';
 
-/** How soon all nodes say that they are well after the fault is over, and how soon read models have caught up then. */
+/** The time in which all nodes report that they are healthy after the fault, and in which read models then catch up. */
 const HEALTHY_MS = 20_000;
 const CAUGHT_UP_MS = 30_000;
-/** Of findings of one kind, so many are shown. */
+/** The number of findings of one kind that are shown. */
 const SHOWN = 5;
 
 /**
- * Everything that holds after a fault. Findings are collected and shown together, with those that the caller has already: one fault may have
- * several consequences.
+ * Everything that holds after a fault. Findings are collected and shown together with those of the caller: one fault
+ * may have several consequences.
  */
 export async function expectIntact(installation: Installation, known: readonly string[] = []): Promise<void> {
   const findings: string[] = [...known, ...installation.exits];
@@ -48,7 +48,7 @@ export async function expectIntact(installation: Installation, known: readonly s
 
 type Note = (what: string, found: readonly string[]) => void;
 
-/** Whoever does not trust the log any more has written nothing wrong before: what the tables hold is what the log says so far. */
+/** A process that distrusts the log has written nothing wrong before: the tables match the log so far. */
 export async function expectNoGhosts(installation: Installation): Promise<void> {
   const findings: string[] = [...installation.exits];
   const note: Note = (what, found) => {
@@ -68,7 +68,7 @@ export async function expectNoGhosts(installation: Installation): Promise<void> 
   expect(findings).toEqual([]);
 }
 
-/** Every node that is supposed to work says so. */
+/** Every node that should work reports so. */
 export async function healthy({ present }: Installation): Promise<void> {
   const last = new Map<string, string>();
   await until(
@@ -92,7 +92,7 @@ export async function healthy({ present }: Installation): Promise<void> {
   );
 }
 
-/** Read models and reactions have seen everything, and reactions have nothing to add. */
+/** Read models and reactions have processed everything, and reactions add nothing. */
 async function caughtUp({ store, projector }: Application['services']): Promise<void> {
   let behind = '';
   await until(
@@ -123,7 +123,7 @@ const keysOf: Readonly<Record<Kind, { path: string; list: string; key: string }>
   resolution: { path: '/api/v1/admin/alerts?status=resolved', list: 'alerts', key: 'id' },
 };
 
-/** What was acknowledged is in the lists that an administrator sees, and nothing is there twice. */
+/** Acknowledged writes are in the administrator's lists, without duplicates. */
 async function seenByReaders({ written, journal }: Installation, note: Note): Promise<void> {
   for (const [kind, { path, list, key }] of Object.entries(keysOf) as [Kind, (typeof keysOf)[Kind]][]) {
     const records = await all<Record<string, string>>(written, path, list);
@@ -143,7 +143,7 @@ const tables: Readonly<Record<Kind, string>> = {
   resolution: `select alert_id::text as key from alerts where status = 'resolved'`,
 };
 
-/** And it is in the tables, past everything that the service caches. */
+/** They are in the tables as well, behind all caches of the service. */
 async function standingInTables({ cluster, database, journal }: Installation, note: Note): Promise<void> {
   for (const [kind, sql] of Object.entries(tables) as [Kind, string][]) {
     const rows = await cluster.query<{ key: string }>(sql, database);
@@ -176,7 +176,7 @@ function compare(
     );
 }
 
-/** Figures that the service keeps are those that the log adds up to. */
+/** The service's counters match the log. */
 async function countedRight(
   { tenantId, written }: Installation,
   services: Application['services'],

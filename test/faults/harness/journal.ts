@@ -2,15 +2,15 @@ export const kinds = ['employee', 'whitelist entry', 'policy', 'observation', 'a
 export type Kind = (typeof kinds)[number];
 
 /**
- * What a client was told about its writes, by keys that the client chose: an e-mail address, the name of a policy, a domain. A write that
- * was not acknowledged may have happened or not, but not twice.
+ * The responses to a client's writes, by keys that the client chose: an e-mail address, the name of a policy, a domain.
+ * A write that was not acknowledged may have happened or not, but not twice.
  */
 export class Journal {
   readonly #acknowledged = new Map<Kind, Set<string>>(kinds.map((kind) => [kind, new Set()]));
   readonly #unknown = new Map<Kind, Set<string>>(kinds.map((kind) => [kind, new Set()]));
-  /** Writes without a mistake that were answered as if they had one. */
+  /** Valid writes that were rejected as invalid. */
   readonly wronglyRefused: string[] = [];
-  /** Answers that call a fault of the surroundings a fault of the program. */
+  /** Responses that report an environment failure as an internal error. */
   readonly internalErrors: string[] = [];
 
   acknowledge(kind: Kind, ...keys: string[]): void {

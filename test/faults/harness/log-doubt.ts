@@ -5,14 +5,17 @@ import { ask } from './ask.ts';
 import type { Installation } from './installation.ts';
 import { until } from './until.ts';
 
-/** The words and the metric by which the service says that its log is not the one it knew. */
+/** The text and the metric by which the service reports that its log is not the known one. */
 const WORDS = /event log (is older than|is empty|went back)/i;
 const METRIC = /^castellan_event_log_trusted 0$/m;
 const SAID_MS = 30_000;
 
 const run = promisify(execFile);
 
-/** `/health`, `/ready`, `projections status` and a metric say that the log went backwards, on every node that is supposed to work. */
+/**
+ * `/health`, `/ready`, `projections status` and a metric report that the log moved backwards, on every node that should
+ * work.
+ */
 export async function expectLogDoubted(installation: Installation): Promise<void> {
   const silent = new Set<string>();
   await until(
@@ -34,7 +37,7 @@ export async function expectLogDoubted(installation: Installation): Promise<void
   expect(await castellan(installation, 'projections', 'status')).toMatch(WORDS);
 }
 
-/** What an operator's command prints. */
+/** The output of an operator's command. */
 export async function castellan({ env, dataDir }: Installation, ...args: string[]): Promise<string> {
   const { stdout } = await run(process.execPath, ['scripts/run.mjs', 'src/cli.ts', ...args], {
     env: { ...process.env, ...env, NODE_ENV: 'production', VITEST: '', DATA_DIR: dataDir },

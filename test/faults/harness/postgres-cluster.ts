@@ -12,7 +12,9 @@ import { Hopeless, until } from './until.ts';
 
 export type Settings = Readonly<Record<string, string | number>>;
 
-/** The role that owns the service's database: no superuser, so that it does not get the connections that are reserved for one. */
+/**
+ * The role that owns the service's database: no superuser, so that it does not use the connections reserved for one.
+ */
 const OWNER = 'castellan_owner';
 const PASSWORD = 'faults';
 const START_MS = 30_000;
@@ -48,7 +50,7 @@ const programs = (): string => {
   return postgresPrograms;
 };
 
-/** A PostgreSQL cluster of Debian's programs, on loopback, to break in any way a test wants. */
+/** A PostgreSQL cluster of Debian's programs, on loopback, which a test may break in any way. */
 export class PostgresCluster {
   readonly port: number;
   readonly #folder: string;
@@ -62,7 +64,7 @@ export class PostgresCluster {
     this.port = port;
   }
 
-  /** Makes an empty cluster and starts it. */
+  /** Creates an empty cluster and starts it. */
   static async create({ settings = {}, folder, initdb = [] }: ClusterOptions = {}): Promise<PostgresCluster> {
     const cluster = new PostgresCluster(folder ?? scratchFolder('cluster'), folder === undefined, await freePort());
     cluster.#own(cluster.#folder);
@@ -79,7 +81,7 @@ export class PostgresCluster {
       'UTF8',
       ...initdb,
     ]);
-    // Replicas connect as the superuser, which `initdb` allows without a password from the machine itself alone.
+    // Replicas connect as the superuser, which `initdb` allows without a password from this machine only.
     appendFileSync(path.join(cluster.data, 'pg_hba.conf'), 'host replication all 127.0.0.1/32 scram-sha-256\n');
     cluster.configure({ ...USUAL, ...settings });
     await cluster.start();
@@ -87,7 +89,7 @@ export class PostgresCluster {
     return cluster;
   }
 
-  /** A streaming replica of this cluster, on a port of its own, that follows once it is started. */
+  /** A streaming replica of this cluster, on its own port, that follows once it is started. */
   async replica(settings: Settings = {}): Promise<PostgresCluster> {
     const replica = new PostgresCluster(scratchFolder('replica'), true, await freePort());
     replica.#own(replica.#folder);
@@ -119,7 +121,7 @@ export class PostgresCluster {
     return this.#server?.output() ?? '';
   }
 
-  /** The address of a database for its owner; through a proxy where its port is given. */
+  /** The address of a database for its owner; through a proxy if its port is given. */
   url(database: string, port = this.port): string {
     return this.#urlOf(OWNER, database, port);
   }
@@ -140,7 +142,7 @@ export class PostgresCluster {
 
   async start(): Promise<void> {
     const socket = ['-c', `unix_socket_directories=${this.#folder}`, '-c', `port=${this.port}`];
-    // SIGQUIT ends it at once and tells its children; SIGINT may wait for them.
+    // SIGQUIT ends it at once with its children; SIGINT may wait for them.
     this.#server = startTracked(path.join(programs(), 'postgres'), ['-D', this.data, ...socket], {
       as: this.#account,
       deathSignal: 'QUIT',
@@ -164,7 +166,10 @@ export class PostgresCluster {
     );
   }
 
-  /** Ends it as an operator would: `fast` disconnects everybody and writes a checkpoint, `immediate` leaves recovery to the next start. */
+  /**
+   * Stops it as an operator would: `fast` ends all connections and writes a checkpoint, `immediate` leaves recovery to
+   * the next start.
+   */
   async stop(mode: 'fast' | 'immediate' = 'fast'): Promise<void> {
     if (this.#server) await endTracked(this.#server, mode === 'fast' ? 'SIGINT' : 'SIGQUIT');
   }
@@ -174,15 +179,15 @@ export class PostgresCluster {
     await this.start();
   }
 
-  /** It runs and answers, whatever a test that failed has left of it. */
+  /** Makes it run and respond, whatever state a failed test has left. */
   async revive(): Promise<void> {
     if (this.isRunning) this.thaw();
     if (!this.isRunning || !(await this.isReady())) await this.restart('immediate');
   }
 
-  /** SIGKILL for the server and all its processes at once, as when the machine loses power (but for what the kernel holds). */
+  /** SIGKILL for the server and all its processes at once, as in a power failure (except for data in the kernel). */
   async crash(): Promise<void> {
-    // Stopped, it forks no more; its memory is not free for another server before the last of them has ended.
+    // A stopped server forks no more; its memory is not free for another server before all of them have ended.
     signal(this.#server!.pid, 'SIGSTOP');
     const pids = this.#processes();
     for (const pid of pids) signal(pid, 'SIGKILL');
@@ -190,10 +195,10 @@ export class PostgresCluster {
     await until('all processes of PostgreSQL have ended', START_MS, () => !pids.some(isRunning));
   }
 
-  /** SIGSTOP: connections stay open and nobody answers on them. */
+  /** SIGSTOP: connections stay open without responses. */
   freeze(): void {
     for (const pid of this.#processes()) signal(pid, 'SIGSTOP');
-    // Those that were forked in between.
+    // Processes that were forked in between.
     for (const pid of this.#processes()) signal(pid, 'SIGSTOP');
   }
 
@@ -214,12 +219,12 @@ export class PostgresCluster {
     return rows;
   }
 
-  /** SIGKILL for one connection's process, upon which PostgreSQL ends all others and recovers from its log. */
+  /** SIGKILL for one connection's process, after which PostgreSQL ends all others and recovers from its log. */
   killBackend(pid: number): void {
     signal(pid, 'SIGKILL');
   }
 
-  /** Makes a replica the primary; resolves when it takes writes. */
+  /** Makes a replica the primary; resolves when it accepts writes. */
   async promote(): Promise<void> {
     await this.query('select pg_promote(true, 30)');
     await until(
@@ -230,7 +235,7 @@ export class PostgresCluster {
     );
   }
 
-  /** As the superuser, through the socket, on a connection of its own. */
+  /** As the superuser, through the socket, on a separate connection. */
   async query<R extends pg.QueryResultRow>(
     sql: string,
     database = 'postgres',

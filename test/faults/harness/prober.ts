@@ -8,7 +8,10 @@ import { until } from './until.ts';
 const PATHS = ['/health', '/ready', '/live'];
 const EVERY_MS = 200;
 const SLOWEST_MS = 1_000;
-/** Of probes, so many may take up to twice as long, and what a busy machine adds to the response of a server that has nothing to do. */
+/**
+ * The share of probes that may take up to twice as long, and the delay that a busy machine adds to the response of an
+ * idle server.
+ */
 const LATE = 1 / 50;
 const GIVE_UP_MS = 10_000;
 const SHOWN = 5;
@@ -20,15 +23,15 @@ interface Probed {
   readonly failure?: string;
 }
 
-/** A server that answers at once: what it takes longer, this machine takes. */
+/** A server that responds at once: its latency is that of the machine. */
 const BARE = `require('node:http').createServer((request, response) => response.end()).listen(Number(process.argv[1]), '127.0.0.1')`;
 
-/** Asks every node for its health all the time, as a load balancer does. A node that a test has frozen or killed is left out. */
+/** Requests every node's health continuously, as a load balancer does. Omits nodes that a test has frozen or killed. */
 export class Prober {
   readonly #nodes: () => readonly ServiceNode[];
   readonly #seen: Probed[] = [];
   readonly #running: Promise<unknown>;
-  /** How often each node has been seen to be left out: a question that began before is not judged after it. */
+  /** How often each node has been omitted: a request that began before is not judged afterwards. */
   readonly #absences = new Map<ServiceNode, number>();
   readonly #bare: Promise<{ readonly url: string; readonly process: Tracked }>;
   #slowestBare = 0;
@@ -40,7 +43,7 @@ export class Prober {
     this.#running = Promise.all([this.#run(), this.#runBare()]);
   }
 
-  /** Ends it; the answer names what was slower than a probe may be, or failed. */
+  /** Stops it; returns the probes that were too slow or failed. */
   async stop(): Promise<string[]> {
     this.#stopped = true;
     await this.#running;
@@ -98,7 +101,7 @@ export class Prober {
       (error: Error) => error.message,
     );
     const ms = performance.now() - started;
-    // It was stopped or frozen on purpose while the question was under way.
+    // It was stopped or frozen on purpose during the request.
     if (!this.#nodes().includes(node) || this.#absences.get(node) !== absences) return;
     this.#seen.push({ node: node.name, path, ms, ...(failure === undefined ? {} : { failure }) });
   }

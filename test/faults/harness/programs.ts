@@ -6,7 +6,7 @@ const DEBIAN = '/usr/lib/postgresql';
 const OLDEST = 15;
 const NEEDED = ['initdb', 'postgres', 'pg_basebackup', 'pg_ctl'];
 
-/** The folder of Debian's newest PostgreSQL programs, or undefined where there is none that the service supports. */
+/** The folder of Debian's newest PostgreSQL programs, or undefined if there is none that the service supports. */
 export const postgresPrograms: string | undefined = newestPostgres();
 
 export const hasRedis: boolean = spawnSync('redis-server', ['--version']).status === 0;
@@ -29,7 +29,10 @@ interface Needed {
   readonly root?: boolean;
 }
 
-/** What a group of faults lacks on this machine, as words for its title; empty where nothing is missing. */
+/**
+ * The programs or rights that a group of faults lacks on this machine, as text for its title; empty if nothing is
+ * missing.
+ */
 export function missing({ postgres = false, redis = false, root = false }: Needed): string {
   const lacking = [
     postgres && !postgresPrograms && "Debian's PostgreSQL",

@@ -4,11 +4,11 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 interface Pair {
   readonly client: Socket;
   readonly server: Socket;
-  /** What neither end will ever hear of again. */
+  /** Data and events that neither end will ever receive. */
   forsaken: boolean;
 }
 
-/** A TCP proxy on loopback between the service and a server, which misbehaves as networks do. */
+/** A TCP proxy on loopback between the service and a server, which simulates network faults. */
 export class Proxy {
   readonly #listener: Server;
   readonly #pairs = new Set<Pair>();
@@ -34,12 +34,12 @@ export class Proxy {
     return (this.#listener.address() as AddressInfo).port;
   }
 
-  /** New connections lead to another server from now on; those that there are stay where they are. */
+  /** New connections lead to another server from now on; existing ones stay. */
   pointAt(port: number): void {
     this.#target = port;
   }
 
-  /** Nothing gets through any more, in either direction, on old and new connections alike; `flow` lets it. */
+  /** Blocks all data in both directions, on existing and new connections; `flow` lets it pass again. */
   stall(): void {
     this.#stalled = true;
     for (const { client, server } of this.#pairs) {
@@ -57,7 +57,7 @@ export class Proxy {
     }
   }
 
-  /** Nothing gets through on the connections that there are, ever, and neither end is told: as when a firewall forgets them. */
+  /** Blocks all data on existing connections permanently, without an error: as when a firewall drops its state. */
   forsake(): void {
     for (const pair of this.#pairs) {
       pair.forsaken = true;
@@ -66,7 +66,7 @@ export class Proxy {
     }
   }
 
-  /** Everything arrives this much later. */
+  /** Delays all data by this much. */
   delay(ms: number): void {
     this.#delayMs = ms;
   }
@@ -79,7 +79,7 @@ export class Proxy {
     }
   }
 
-  /** The service is told that the server says nothing more; the server is not told anything. */
+  /** Tells the service that the server sends no more data; tells the server nothing. */
   halfClose(): void {
     for (const pair of this.#pairs) {
       pair.forsaken = true;

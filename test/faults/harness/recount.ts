@@ -1,6 +1,6 @@
 import type { Application } from '../../../src/app/compose/compose.ts';
 
-/** How much there is of what the service counts, counted from the event log by nothing but reading it. */
+/** The numbers of what the service counts, counted by reading the event log only. */
 export interface Counts {
   readonly employees: number;
   readonly alerts: number;
@@ -12,7 +12,7 @@ export interface Counts {
 
 const PAGE = 5_000;
 
-/** Also holds the log itself: positions rise by one, and no event is there twice. */
+/** Checks the log as well: positions increase by one, and no event is duplicated. */
 export async function recount(
   { store }: Application['services'],
   tenantId: string,

@@ -10,7 +10,7 @@ const PATIENCE_MS = 5_000;
 /** Sign-ins from one address in a minute (interface, "Limits"). */
 const LOGINS = 10;
 
-/** For some time, every node wants requests, and what must not depend on Redis works. */
+/** For some time, every node is ready, and everything that must not depend on Redis works. */
 export async function expectServed(installation: Installation, forMs: number): Promise<void> {
   const { api, browsers, present } = installation;
   const failures: string[] = [];
@@ -40,7 +40,7 @@ async function expectStatus(url: string, headers: Readonly<Record<string, string
   if (status !== 200) throw new Error(`${status} ${text}`);
 }
 
-/** The schedules that Redis knows. */
+/** The schedules in Redis. */
 export const scheduledIn = (redis: RedisServer): Promise<string[]> =>
   redis.ask(async (client) => {
     const queues = await client.keys('castellan:*:repeat');

@@ -4,7 +4,7 @@ import { freePort } from '../../crash/service-process.ts';
 import { endTracked, signal, startTracked, type Tracked } from './child-processes.ts';
 import { until } from './until.ts';
 
-/** A redis-server on a port that stays its own, whether it runs or not. It keeps nothing on disk. */
+/** A redis-server on a port that stays reserved, whether it runs or not. It stores nothing on disk. */
 export class RedisServer {
   readonly port: number;
   readonly #folder = mkdtempSync('/tmp/castellan-redis-');
@@ -45,7 +45,7 @@ export class RedisServer {
     signal(this.#server!.pid, 'SIGCONT');
   }
 
-  /** It runs and answers, whatever a test that failed has left of it. */
+  /** Makes it run and respond, whatever state a failed test has left. */
   async revive(): Promise<void> {
     if (this.#server) this.thaw();
     if (await this.ask((client) => client.ping()).catch(() => false)) return;
@@ -53,7 +53,7 @@ export class RedisServer {
     await this.start();
   }
 
-  /** All data of it. */
+  /** Deletes all data. */
   async empty(): Promise<void> {
     await this.ask((client) => client.flushall());
   }

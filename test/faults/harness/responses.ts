@@ -14,7 +14,7 @@ async function get<T>({ url, headers }: Asked, path: string): Promise<T> {
   return body as T;
 }
 
-/** Every record of a paginated list, as an administrator's browser would leaf through it. */
+/** Every record of a paginated list, as an administrator's browser would page through it. */
 export async function all<T>(asked: Asked, path: string, list: string): Promise<T[]> {
   const found: T[] = [];
   for (let page = 1; ; page += 1) {
@@ -25,7 +25,7 @@ export async function all<T>(asked: Asked, path: string, list: string): Promise<
   }
 }
 
-/** What the service itself says that there is. */
+/** The counts that the service itself reports. */
 export async function counted(asked: Asked): Promise<Counts> {
   const base = '/api/v1/admin';
   const [users, alerts, entries, policies, telemetry] = await Promise.all([

@@ -50,7 +50,7 @@ export class ServiceNode {
     });
   }
 
-  /** Until it answers at all, whatever it says. */
+  /** Waits until it responds at all, with any status. */
   async answers(withinMs = 60_000): Promise<void> {
     await until(
       () => `${this.name} answers: ${this.output()}`,
@@ -62,7 +62,7 @@ export class ServiceNode {
     );
   }
 
-  /** Until it wants requests. */
+  /** Waits until it is ready. */
   async ready(withinMs = 60_000): Promise<void> {
     let last = '';
     await until(

@@ -4,8 +4,8 @@ import { Installation, type InstallationOptions } from './installation.ts';
 const START_MS = 120_000;
 
 /**
- * One installation for the faults of a file, because starting four processes takes longer than most faults. A fault that it did not survive
- * ends with it: the next one gets a new installation, on a database of its own.
+ * One installation for the faults of a file, because starting four processes takes longer than most faults. A fault
+ * that it did not survive ends it: the next one gets a new installation, on another database.
  */
 export function sharedInstallation(
   options: () => Promise<InstallationOptions> | InstallationOptions,

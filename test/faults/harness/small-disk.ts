@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import path from 'node:path';
 import { isRoot } from './programs.ts';
 
-/** A file system of its own that can be full. */
+/** A separate file system that can be full. */
 export class SmallDisk {
   readonly folder: string;
 
@@ -11,7 +11,7 @@ export class SmallDisk {
     this.folder = folder;
   }
 
-  /** In memory; throws where this process may not mount one. */
+  /** In memory; throws if this process may not mount one. */
   static mount(megabytes: number): SmallDisk {
     const folder = mkdtempSync('/tmp/castellan-disk-');
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0700`, 'tmpfs', folder], { stdio: 'pipe' });
@@ -22,7 +22,7 @@ export class SmallDisk {
     return path.join(this.folder, 'ballast');
   }
 
-  /** Takes all room that is left. */
+  /** Uses all remaining space. */
   fill(): void {
     const { bavail, bsize } = statfsSync(this.folder);
     execFileSync('fallocate', ['-l', String(bavail * bsize), this.#ballast]);
@@ -38,7 +38,7 @@ export class SmallDisk {
   }
 }
 
-/** Empty where a file system can be mounted, otherwise why a group is skipped. */
+/** Empty if a file system can be mounted, otherwise why a group is skipped. */
 export const mountFault: string = canMount() ? '' : ' (skipped: no file system can be mounted here)';
 
 function canMount(): boolean {

@@ -12,13 +12,13 @@ const RESUMES_MS = 30_000;
 
 interface Faults {
   readonly rounds?: number;
-  /** Without it, probes are not judged: for faults after which no node is there to answer. */
+  /** Without it, probes are not judged: for faults after which no node can respond. */
   readonly probes?: boolean;
 }
 
 /**
- * Writes and probes while a fault happens, waits until the service is well and takes writes again, and then expects that nothing is lost,
- * doubled or counted wrong, that no process ended, and that probes were answered all the time.
+ * Writes and probes during a fault, waits until the service is healthy and accepts writes again, and then expects that
+ * nothing is lost, duplicated or counted wrong, that no process ended, and that probes always got responses.
  */
 export async function underWrites(
   installation: Installation,

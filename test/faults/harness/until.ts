@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What is waited for will not come any more. */
+/** The awaited condition can no longer occur. */
 export class Hopeless extends Error {}
 
-/** Waits until `condition` returns something true; rejects with `what` when it does not within the time. An error counts as "not yet", unless it is `Hopeless`. */
+/**
+ * Waits until `condition` returns a truthy value; rejects with `what` when it does not within the time. An error counts
+ * as "not yet", unless it is `Hopeless`.
+ */
 export async function until<T>(
   what: string | (() => string),
   withinMs: number,

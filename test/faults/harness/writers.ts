@@ -4,22 +4,22 @@ import { ask, type Reply } from './ask.ts';
 import { breach, visit, type Browser } from './browser.ts';
 import type { Journal, Kind } from './journal.ts';
 
-/** Where writers write, as it is now: a node that is started again keeps its address, a session may be a new one. */
+/** Where writers write, in its current state: a restarted node keeps its address, a session may be a new one. */
 export interface Written {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly browsers: readonly Browser[];
 }
 
-/** A writer gives up on an answer after this long, and does not know then what became of its write. */
+/** A writer gives up on a response after this long, and then does not know the outcome of its write. */
 const DEADLINE_MS = 8_000;
 const PAUSE_MS = 40;
 const REPORT_PAUSE_MS = 200;
 const POLICY_PAUSE_MS = 500;
-/** Every so many reports of a browser hold one thing that raises an alert. */
+/** One of this many reports of a browser raises an alert. */
 const REPORTS_AN_ALERT = 4;
 
-/** Clients that write without a break until they are stopped, and keep a journal of what they were told. */
+/** Clients that write without a break until they are stopped, and keep a journal of the responses. */
 export class Writers {
   readonly #journal: Journal;
   readonly #where: Written;
@@ -76,7 +76,7 @@ export class Writers {
     this.#note('policy', [name], await this.#send('POST', '/api/v1/admin/policies', { name, rules }));
   }
 
-  /** Resolves an alert that is open, the oldest of a page. */
+  /** Resolves an open alert, the oldest of a page. */
   async #resolution(): Promise<void> {
     const open = await this.#send('GET', '/api/v1/admin/alerts?status=open&page_size=20');
     const alert = open?.status === 200 ? (open.body.alerts as { id: string }[]).at(-1) : undefined;

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { Batcher } from '../../../src/platform/database/batcher.ts';
 
-describe('what is asked for in one turn of the event loop', () => {
+describe('a batcher', () => {
   const doubling = () => {
     const done: [string, readonly number[]][] = [];
     const batcher = new Batcher(async (key: string, numbers: readonly number[]) => {
@@ -14,14 +14,14 @@ describe('what is asked for in one turn of the event loop', () => {
     return { batcher, done };
   };
 
-  it('is done at once, and everybody is answered what they asked for', async () => {
+  it('runs all keys of one tick at once, and gives each caller its own result', async () => {
     const { batcher, done } = doubling();
     const later = Promise.resolve().then(() => batcher.load('a', 3));
     expect(await Promise.all([batcher.load('a', 1), batcher.load('a', 2), later])).toEqual([2, 4, 6]);
     expect(done).toEqual([['a', [1, 2, 3]]]);
   });
 
-  it('does not mix keys: no tenant is part of what another asks', async () => {
+  it("does not mix batch keys: no tenant is part of another tenant's query", async () => {
     const { batcher, done } = doubling();
     expect(await Promise.all([batcher.load('a', 1), batcher.load('b', 2), batcher.load('a', 3)])).toEqual([2, 4, 6]);
     expect(done).toEqual([
@@ -30,7 +30,7 @@ describe('what is asked for in one turn of the event loop', () => {
     ]);
   });
 
-  it('has left when the next turn comes, which is answered by itself', async () => {
+  it('runs calls of the next tick separately', async () => {
     const { batcher, done } = doubling();
     const first = batcher.load('a', 1);
     await nextTurn();
@@ -42,14 +42,14 @@ describe('what is asked for in one turn of the event loop', () => {
     ]);
   });
 
-  it('fails for all who asked for it together, and for nobody else', async () => {
+  it('fails for all callers of the batch, and for no others', async () => {
     const { batcher } = doubling();
     const outcomes = await Promise.allSettled([batcher.load('a', 1), batcher.load('a', 0), batcher.load('b', 1)]);
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
     expect(await batcher.load('a', 4)).toBe(8);
   });
 
-  it('goes in parts when it is very much', async () => {
+  it('splits large batches', async () => {
     const { batcher, done } = doubling();
     const asked = Array.from({ length: 2_500 }, (_, at) => at + 1);
     expect(await Promise.all(asked.map((number) => batcher.load('a', number)))).toEqual(

@@ -6,7 +6,7 @@ import { asTenantId } from '../../../src/platform/kernel/ids.ts';
 
 const tenantId = asTenantId(randomUUID());
 
-it('a telling that fails fails everybody who relied on it, and is made again', async () => {
+it('a failed change of tenant fails every query behind it, and is repeated', async () => {
   const asked: { reject: (error: Error) => void; resolve: () => void }[] = [];
   const client = {
     query: () => new Promise<void>((resolve, reject) => asked.push({ resolve, reject })),

@@ -43,7 +43,7 @@ describe('a statement', () => {
   };
   const proxied = () => stallingProxy({ path: `${fresh.config.host}/.s.PGSQL.${fresh.config.port}` });
 
-  it('is given up when the server does not answer, and the next one goes to a connection that was opened since', async () => {
+  it('is given up when the server does not respond, and the next one uses a new connection', async () => {
     const proxy = await proxied();
     const pool = poolVia(proxy.port);
     const backend = async () => (await pool.query('select pg_backend_pid() as pid')).rows[0].pid as number;
@@ -58,11 +58,11 @@ describe('a statement', () => {
     await proxy.close();
   });
 
-  it('is waited for as long as answers come, and in a transaction that is named patient', async () => {
+  it('may take as long as responses keep coming, and as a transaction that is marked as patient', async () => {
     const proxy = await proxied();
     const pool = poolVia(proxy.port);
     const client = await pool.connect();
-    // Each answer within the deadline, all of them together beyond it.
+    // Each response within the deadline, all of them together beyond it.
     await Promise.all(Array.from({ length: 4 }, () => client.query('select pg_sleep(0.1)')));
     client.release();
     expect(
@@ -73,7 +73,7 @@ describe('a statement', () => {
     await proxy.close();
   });
 
-  it('has a limit of the server in every pool of the service, and so have locks and pauses within a transaction', async () => {
+  it('has a server-side limit in every pool of the service, as have locks and pauses within a transaction', async () => {
     const database = openDatabase(fresh.config, pino({ level: 'silent' }));
     const shown = async (pool: { query(sql: string): Promise<{ rows: object[] }> }) =>
       Object.values(
@@ -114,12 +114,12 @@ describe('a failure of the database', () => {
     '25006',
     'ECONNREFUSED',
     'ECONNRESET',
-  ])('%s is no fault of the request', (code) => {
+  ])('with code %s counts as an outage', (code) => {
     expect(isDatabaseUnavailable(withCode(code))).toBe(true);
     expect(isDatabaseUnavailable(new Error('could not be read', { cause: withCode(code) }))).toBe(true);
   });
 
-  it.each(['23505', '42703', '22001', '0A000', 'XX000'])('%s is', (code) => {
+  it.each(['23505', '42703', '22001', '0A000', 'XX000'])('with code %s does not count as an outage', (code) => {
     expect(isDatabaseUnavailable(withCode(code))).toBe(false);
   });
 });

@@ -22,7 +22,7 @@ const keys = () => ({ masterKey: randomBytes(32), otherMasterKey: undefined, aud
 type Keys = Omit<ReturnType<typeof keys>, 'otherMasterKey'> & { readonly otherMasterKey: Buffer | undefined };
 const [ACME, OTHER] = [randomUUID(), randomUUID()];
 
-describe('on a server that asks for passwords', () => {
+describe('a server that requires passwords', () => {
   let server: PasswordServer;
   const opened: Database[] = [];
   beforeAll(async () => {
@@ -34,7 +34,7 @@ describe('on a server that asks for passwords', () => {
   });
 
   const ownerOf = new Map<string, string>();
-  /** A database of the user who may make roles, or of another. */
+  /** A database owned by the user who may create roles, or by another. */
   const give = async (name: string, owner = 'maker', rights = 'createrole') => {
     ownerOf.set(name, owner);
     if ((await server.admin('postgres', `select from pg_roles where rolname = '${owner}'`)).length === 0)
@@ -99,7 +99,10 @@ describe('on a server that asks for passwords', () => {
       ['discards everything', 'discard all'],
       ['turns row-level security off', 'set row_security = off'],
     ];
-    /** Runs an escape on the pool's one connection, then each of what an attacker wants; the connection is thrown away. */
+    /**
+     * Runs an escape on the pool's only connection, then each statement of an attacker; the connection is then
+     * discarded.
+     */
     const after = async (
       role: DatabaseRole,
       escape: string,
@@ -110,7 +113,7 @@ describe('on a server that asks for passwords', () => {
       try {
         await client.query(`select set_config('castellan.tenant', $1, false)`, [ACME]);
         await client.query(escape).catch(() => undefined);
-        // Reading sessions are read-only by a setting that anybody may change.
+        // Reading sessions are read-only by a setting that every session may change.
         await client.query('set default_transaction_read_only = off');
         for (const sql of wanted)
           outcomes.push([
@@ -139,20 +142,20 @@ describe('on a server that asks for passwords', () => {
     );
 
     it.each(everyEscape)(
-      'as %s, when an injected statement %s, changes no event and opens no secret of another tenant',
+      'as %s, when an injected statement %s, changes no event and reads no secret of another tenant',
       async (role, _, escape) => {
         const reads =
           role === 'service' || role === 'reads'
             ? [ofOther('events'), ofOther('secrets'), ofOther('seen')]
             : [ofOther('secrets')];
-        // 42501: not allowed; 0: row-level security leaves nothing.
+        // 42501: insufficient privilege; 0: row-level security hides every row.
         const outcomes = await after(role, escape, [...CHANGES, ...reads]);
         expect(outcomes.filter(([, outcome]) => outcome !== '42501' && outcome !== 0)).toEqual([]);
         expect(outcomes).toHaveLength(CHANGES.length + reads.length);
       },
     );
 
-    it('is logged in under its own name and takes the role that it works as', async () => {
+    it('logs in under its own name and takes the role that it works as', async () => {
       for (const role of DATABASE_ROLES) {
         const { rows } = await database.pools[role].query('select session_user as login, current_user as acting');
         expect(rows).toEqual([{ login: `castellan_${role}_contained`, acting: roleGroupOf(role) }]);
@@ -208,7 +211,7 @@ describe('on a server that asks for passwords', () => {
     ).toEqual(passwords);
   });
 
-  it('gives roles their passwords and rights again that somebody has changed', async () => {
+  it('restores passwords and rights of roles that were changed', async () => {
     await give('changed');
     const its = keys();
     await start('changed', its);
@@ -216,7 +219,7 @@ describe('on a server that asks for passwords', () => {
       'changed',
       `alter role castellan_reads_changed password 'other'; alter role castellan_service_changed bypassrls inherit; grant pg_monitor to castellan_store_changed; revoke create on database changed from castellan_projector`,
     );
-    // Only a superuser takes away what a superuser gave.
+    // Only a superuser can revoke what a superuser granted.
     const message = await refusal(start('changed', its));
     await server.admin('changed', scriptIn(message));
     const database = await start('changed', its);
@@ -228,8 +231,8 @@ describe('on a server that asks for passwords', () => {
     ).toEqual([{ rolbypassrls: false }]);
   });
 
-  describe('where the owner of the database may make no roles', () => {
-    it('says so in a sentence with the SQL for whoever may, and starts when that was run', async () => {
+  describe('if the owner of the database may not create roles', () => {
+    it('says so with the SQL that an administrator must run, and starts afterwards', async () => {
       await give('prepared', 'prepared_owner', 'nocreaterole');
       const its = keys();
       const message = await refusal(start('prepared', its));
@@ -244,7 +247,7 @@ describe('on a server that asks for passwords', () => {
       expect(await database.service.asSystem('select session_user as login')).toEqual([
         { login: 'castellan_service_prepared' },
       ]);
-      // Nothing is left to do the next time.
+      // The next start needs nothing.
       await start('prepared', its);
     });
 
@@ -259,12 +262,12 @@ describe('on a server that asks for passwords', () => {
     });
   });
 
-  it('keeps two installations of one cluster apart', async () => {
+  it('keeps two installations of one cluster separate', async () => {
     await give('one');
     await give('two', 'stranger');
     const [first, second] = [keys(), keys()];
     const one = await start('one', first);
-    // The groups belong to whoever made them first, and the second owner may not grant them.
+    // The first owner owns the groups, and the second one may not grant them.
     const message = await refusal(start('two', second));
     expect(message.split('\n')[0]).toMatch(
       /^the database user stranger may not make the roles .*permission denied to grant role/,
@@ -281,7 +284,7 @@ describe('on a server that asks for passwords', () => {
 });
 
 describe('the login roles of a database', () => {
-  it('have names that differ from database to database and that PostgreSQL keeps whole', () => {
+  it('have names that differ between databases and that PostgreSQL does not truncate', () => {
     const names = [
       'castellan',
       'Castellan',
@@ -295,7 +298,7 @@ describe('the login roles of a database', () => {
     expect(loginsOf('castellan').service.user).toBe('castellan_service_castellan');
   });
 
-  it('have passwords of their own, which their verifiers do not tell', () => {
+  it('have individual passwords, which their verifiers do not reveal', () => {
     const passwords = Object.values(loginsOf('castellan', randomBytes(32))).map(({ password }) => password!);
     expect(new Set(passwords).size).toBe(4);
     for (const password of passwords)
@@ -306,7 +309,7 @@ describe('the login roles of a database', () => {
     'postgres://u:p@h/db',
     'postgresql://u:p@/db?host=%2Ftmp&port=5',
     'postgres://u@h:1/db?sslmode=verify-full&user=z',
-  ])('take the place of the user in %s', (url) => {
+  ])('replace the user in %s', (url) => {
     const { connectionString } = asLogin({ ...connectionOf(url), logins: loginsOf('db', Buffer.alloc(32)) }, 'reads');
     const client = new pg.Client({ connectionString });
     expect([client.user, client.database, client.password]).toEqual([
@@ -316,7 +319,7 @@ describe('the login roles of a database', () => {
     ]);
   });
 
-  it('keep the settings that a URL brings', () => {
+  it('keep the parameters of a URL', () => {
     expect(
       asLogin(connectionOf('postgres://u:p@h/db?options=-c%20work_mem%3D1MB&sslmode=disable'), 'reads', '-c a.b=c'),
     ).toMatchObject({

@@ -48,7 +48,7 @@ describe.skipIf(!pgbouncer)(
       ['statement pooling', 'pool_mode=statement'],
       ['session pooling that drops the settings', 'pool_mode=session\nignore_startup_parameters=options'],
       ['transaction pooling that drops the settings', 'pool_mode=transaction\nignore_startup_parameters=options'],
-    ])('is refused in a sentence, with nothing written: %s', async (_, settings) => {
+    ])('is refused with a message, and nothing is written: %s', async (_, settings) => {
       await behindPooler(settings, async (url) => {
         const keys = { masterKey: randomBytes(32), otherMasterKey: undefined, auditKey: randomBytes(32) };
         const error = await prepareDatabase({ connectionString: url }, keys).then(

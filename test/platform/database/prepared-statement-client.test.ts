@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { PreparedStatementClient } from '../../../src/platform/database/prepared-statement-client.ts';
 import { freshDatabase } from '../../dsl/database.ts';
 
-describe('a lean client', () => {
+describe('a client of prepared statements', () => {
   let fresh: Awaited<ReturnType<typeof freshDatabase>>;
   let client: PreparedStatementClient;
   beforeAll(async () => {
@@ -29,11 +29,11 @@ describe('a lean client', () => {
       text: 'select id, name, more from things where id >= $1 order by id',
       values: [id],
     });
-  /** Descriptions that the connection asked for meanwhile. */
+  /** Descriptions that the connection requested meanwhile. */
   const describing = () =>
     vi.spyOn((client as unknown as { connection: { describe(what: unknown): void } }).connection, 'describe');
 
-  it('reads rows by names and types, nulls too, and is told how many', async () => {
+  it('reads rows by names and types, including nulls, with their count', async () => {
     expect((await insert(1, 'first')).rowCount).toBe(1);
     await insert(2, null);
     for (let time = 0; time < 3; time += 1) {
@@ -50,7 +50,7 @@ describe('a lean client', () => {
     expect((await select(3)).rows).toEqual([]);
   });
 
-  it('has a statement described once', async () => {
+  it('describes a statement once', async () => {
     await Promise.all([insert(1, 'a'), select(1)]);
     const described = describing();
     await Promise.all([insert(2, 'b'), select(1), select(2)]);
@@ -58,7 +58,7 @@ describe('a lean client', () => {
     described.mockRestore();
   });
 
-  it('keeps answers apart that travel together, where one of them fails', async () => {
+  it('keeps concurrent responses separate if one of them fails', async () => {
     await Promise.all([insert(1, 'a'), select(1)]);
     const [again, found, none] = await Promise.allSettled([insert(1, 'b'), select(1), select(2)]);
     expect(again).toMatchObject({ status: 'rejected', reason: { code: '23505' } });
@@ -66,7 +66,7 @@ describe('a lean client', () => {
     expect(none).toMatchObject({ status: 'fulfilled', value: { rows: [] } });
   });
 
-  it('fails where the rows of a statement have changed, and reads the new ones once it was forgotten', async () => {
+  it('fails if the columns of a statement have changed, and reads the new ones after a reset', async () => {
     const all = () => client.query({ name: 'all', text: 'select * from things' });
     await insert(1, 'a');
     expect(Object.keys((await all()).rows[0] as object)).toEqual(['id', 'name', 'made', 'more']);
@@ -77,7 +77,7 @@ describe('a lean client', () => {
     expect((await all()).rows).toMatchObject([{ id: 1, late: 7 }]);
   });
 
-  it('tells of a row that it cannot read, and goes on', async () => {
+  it('reports a row that it cannot read, and continues', async () => {
     const broken = { name: 'broken', text: 'select made from things order by id', values: [] };
     const spy = vi.spyOn(client, 'getTypeParser').mockReturnValue((() => {
       throw new TypeError('no such moment');
@@ -88,7 +88,7 @@ describe('a lean client', () => {
     expect((await client.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
   });
 
-  it('leaves the driver alone with statements that have no name', async () => {
+  it('leaves unnamed statements to the driver', async () => {
     expect((await client.query('select $1::int as one', [1])).rows).toEqual([{ one: 1 }]);
     expect((await client.query({ text: 'select $1::int', values: [1], rowMode: 'array' })).rows).toEqual([[1]]);
   });

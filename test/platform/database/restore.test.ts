@@ -35,7 +35,7 @@ const call = async (service: ServiceProcess, method: string, path: string, body?
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
 };
 
-/** A tenant with employees, as an operator would find it in a backup. */
+/** A tenant with employees, as a backup would contain it. */
 async function inhabit(service: ServiceProcess): Promise<string> {
   const setup = await call(service, 'POST', '/api/v1/setup/complete', {
     email: EMAIL,
@@ -61,7 +61,7 @@ async function inhabit(service: ServiceProcess): Promise<string> {
   return tenantId;
 }
 
-/** Sign-in, what was there, and writing on: with the password that was set before the backup. */
+/** Sign-in with the password from before the backup, the existing data, and a new write. */
 async function expectInhabited(service: ServiceProcess, tenantId: string, employees = EMPLOYEES): Promise<void> {
   const login = await call(service, 'POST', '/api/v1/auth/login', { email: EMAIL, password: PASSWORD, tenantId });
   expect(login.status).toBe(200);
@@ -75,7 +75,7 @@ async function expectInhabited(service: ServiceProcess, tenantId: string, employ
     (await call(service, 'POST', '/api/v1/admin/users', { email: 'later@acme.example', displayName: 'Later' }, token))
       .status,
   ).toBe(201);
-  // Only for as long as a dependency answers late is it less than that.
+  // Less only while a dependency responds late.
   await expect
     .poll(async () => (await call(service, 'GET', '/health')).body, { timeout: 10_000 })
     .toMatchObject({ status: 'healthy' });
@@ -87,7 +87,7 @@ const castellan = (dataDir: string, env: Env, ...args: string[]) =>
     env: { ...process.env, NODE_ENV: 'production', DATA_DIR: dataDir, ...env },
   });
 
-/** The commands that the operations guide ends a restore with. */
+/** The commands that end a restore in the operations guide. */
 function expectSound(dataDir: string, env: Env): void {
   const verified = castellan(dataDir, env, 'audit', 'verify');
   expect([verified.status, verified.stderr]).toEqual([0, '']);
@@ -138,7 +138,7 @@ describe.skipIf(!findSystemPostgres())(
         to.restore('castellan', roles.stdout);
       }
       const dump = from.dump('castellan', ...options);
-      // As documented it goes through without an error; without roles it says what it could not do, and goes on.
+      // The documented way succeeds without an error; without roles it reports what failed, and continues.
       to.restore('castellan', rolesFirst ? dump : `set role castellan_owner;\n${dump}`, {
         onError: rolesFirst ? 'stop' : 'go-on',
       });
@@ -150,7 +150,7 @@ describe.skipIf(!findSystemPostgres())(
       expect(await to.admin('castellan', STANDING)).toEqual(await from.admin('castellan', STANDING));
     });
 
-    it('by another user, before there were roles: is refused in a sentence', { timeout: 120_000 }, async () => {
+    it('by another user, from before roles: is refused with a message', { timeout: 120_000 }, async () => {
       const [from, to] = [await cluster(), await cluster()];
       const env = { ...newKeys(), DATABASE_URL: from.url('castellan_owner', 'castellan') };
       const kept = dataDir();
@@ -171,7 +171,7 @@ describe.skipIf(!findSystemPostgres())(
   },
 );
 
-/** Policies and privileges, in words that do not depend on the cluster. */
+/** Policies and privileges, in a form that does not depend on the cluster. */
 const STANDING = `
   select tablename || ' ' || policyname || ' ' || roles::text || ' ' || coalesce(qual, '') as it from pg_policies where schemaname = 'public'
   union all
@@ -182,7 +182,7 @@ const STANDING = `
    where p.pronamespace = 'public'::regnamespace and p.prosecdef
   order by 1`;
 
-describe('a data directory that was copied', () => {
+describe('a copied data directory', () => {
   const [original, copy] = [scratchFolder('copied'), scratchFolder('copy')];
   afterAll(() => [original, copy].forEach((folder) => rmSync(folder, { recursive: true, force: true })));
 
@@ -191,7 +191,7 @@ describe('a data directory that was copied', () => {
     const service = await startService(original, env);
     const tenantId = await inhabit(service);
     await service.stop();
-    // With owners and modes: PostgreSQL refuses a cluster that others may read.
+    // With owners and modes: PostgreSQL refuses a cluster that other users may read.
     spawnSync('cp', ['-a', `${original}/.`, `${copy}/`]);
     rmSync(original, { recursive: true, force: true });
     const restored = await startService(copy, env);
@@ -201,13 +201,13 @@ describe('a data directory that was copied', () => {
   });
 });
 
-describe('an installation of a version before', () => {
+describe('an installation of a previous version', () => {
   const FIXTURE = new URL('../../fixtures/upgrade/', import.meta.url);
   const dataDir = scratchFolder('upgrade');
   afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
   it(
-    'is upgraded by its first start: verifies, compares, and signs in with the password from before',
+    'is upgraded by its first start: verifies, compares, and signs in with the earlier password',
     { timeout: 120_000 },
     async () => {
       const kept = JSON.parse(readFileSync(new URL('installation.json', FIXTURE), 'utf8')) as {
@@ -233,7 +233,7 @@ describe('an installation of a version before', () => {
           await server.admin('postgres', `grant castellan_${role} to old_owner with admin option`);
         await server.admin('postgres', 'create database upgraded owner old_owner');
         const dump = gunzipSync(readFileSync(new URL('database.sql.gz', FIXTURE))).toString();
-        // Commands of psql are none of the server.
+        // Commands of psql are unknown to the server.
         await server.admin('upgraded', dump.replaceAll(/^\\.*$/gm, ''));
 
         const env = {
@@ -260,7 +260,7 @@ describe('an installation of a version before', () => {
         const client = new pg.Client({ connectionString: env.DATABASE_URL });
         await client.connect();
         expect((await client.query('select count(*)::int as n from audit_key')).rows).toEqual([{ n: 1 }]);
-        // Its log says whose it is from now on, and its tables say the same.
+        // Its log is identified from now on, and its tables carry the same identity.
         const identified = await client.query(
           `select i.in_log, e.data ->> 'installationId' = i.id::text as fits from installation i, events e where e.type = 'InstallationIdentified'`,
         );

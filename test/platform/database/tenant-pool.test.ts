@@ -8,13 +8,13 @@ import { freshDatabase } from '../../dsl/database.ts';
 
 const [ONE, OTHER] = [asTenantId(randomUUID()), asTenantId(randomUUID())] as const;
 
-describe('a pool that speaks for tenants', () => {
+describe('a pool of tenant connections', () => {
   let fresh: Awaited<ReturnType<typeof freshDatabase>>;
   let database: Database;
   let pool: TenantPool;
   beforeAll(async () => {
     fresh = await freshDatabase();
-    // One connection, so that everybody comes upon what the one before has left.
+    // One connection, so that each query meets the state that the previous one left.
     database = openDatabase(fresh.config, pino({ level: 'silent' }), { service: 1 });
     pool = database.service;
     await database.owner.query(
@@ -31,14 +31,14 @@ describe('a pool that speaks for tenants', () => {
     await fresh.drop();
   });
 
-  /** Asks row-level security alone. */
+  /** Filtered by row-level security only. */
   const SEEN = 'select distinct tenant_id from notes where $1::uuid is not null';
   const seenBy = async (tenantId: typeof ONE) =>
     (await pool.statement<{ tenant_id: string }>(tenantId, SEEN, [], 'seen')).rows.map((row) => row.tenant_id);
   const write = (tenantId: typeof ONE, under = tenantId) =>
     pool.statement(tenantId, 'insert into notes (tenant_id, text) select $2, $1::text', [under]);
 
-  it('shows each its own rows, and takes none under the name of another', async () => {
+  it('shows each tenant its own rows, and writes none for another', async () => {
     await Promise.all([write(ONE), write(OTHER), write(ONE)]);
     const seen = await Promise.all([ONE, OTHER, OTHER, ONE, OTHER].map(seenBy));
     expect(seen).toEqual([[ONE], [OTHER], [OTHER], [ONE], [OTHER]]);
@@ -46,7 +46,7 @@ describe('a pool that speaks for tenants', () => {
     expect(await Promise.all([ONE, OTHER].map(seenBy))).toEqual([[ONE], [OTHER]]);
   });
 
-  it('keeps to that across transactions that commit, fail and are given up', async () => {
+  it('keeps tenants apart across transactions that commit, fail and time out', async () => {
     const within = (tenantId: typeof ONE, fails: boolean) =>
       pool.transaction(tenantId, async (client) => {
         const { rows } = await client.query<{ tenant_id: string }>(SEEN, [tenantId]);
@@ -71,7 +71,7 @@ describe('a pool that speaks for tenants', () => {
     }
   });
 
-  it('shows nothing to nobody, whoever spoke before', async () => {
+  it('shows nothing without a tenant, whatever tenant came before', async () => {
     expect(await seenBy(ONE)).toEqual([ONE]);
     await pool.asSystem('select count_notes_shown()');
     expect(await seenBy(ONE)).toEqual([ONE]);

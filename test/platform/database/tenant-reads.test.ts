@@ -10,7 +10,7 @@ import { freshDatabase } from '../../dsl/database.ts';
 const TENANTS = Array.from({ length: 3 }, () => asTenantId(randomUUID()));
 const PAGES = 40;
 
-describe('look-ups of one turn of the event loop', () => {
+describe('look-ups of one tick', () => {
   let fresh: Awaited<ReturnType<typeof freshDatabase>>;
   let database: Database;
   let reads: TenantReads[];
@@ -37,21 +37,21 @@ describe('look-ups of one turn of the event loop', () => {
     await fresh.drop();
   });
 
-  /** Asks row-level security alone: whose row it is, and which connection answered. */
+  /** Filtered by row-level security only: the row's tenant, and the connection that responded. */
   const look = (of: TenantReads, n: number) =>
     of.one<{ tenant_id: string; pid: number }>(
       'select tenant_id, pg_backend_pid() as pid from pages where $1::uuid is not null and n = $2',
       [n],
     );
 
-  it('travel together on few connections, and each sees its own tenant alone', async () => {
+  it('share few connections, and each sees only its own tenant', async () => {
     const asked = Array.from({ length: PAGES }, (_, at) => at + 1);
     const found = await Promise.all(asked.map((n) => look(reads[n % 3]!, n)));
     expect(found.map((row) => row?.tenant_id)).toEqual(asked.map((n) => TENANTS[n % 3]));
     expect(new Set(found.map((row) => row?.pid)).size).toBe(Math.ceil(PAGES / 16));
   });
 
-  it('travel together however far each has come in that turn', async () => {
+  it('are sent together, however far each has come in that tick', async () => {
     const later = async (n: number) => {
       for (let step = 0; step < n; step += 1) await Promise.resolve();
       return look(reads[n % 3]!, n);
@@ -61,7 +61,7 @@ describe('look-ups of one turn of the event loop', () => {
     expect(new Set(found.map((row) => row?.pid)).size).toBe(1);
   });
 
-  it('do not wait for figures that are asked for beside them', async () => {
+  it('do not wait for concurrent statistics', async () => {
     const order: string[] = [];
     const counted = reads[0]!
       .figures<{ total: number }>('select count(*)::int as total, pg_sleep(0.5) from pages where tenant_id = $1')
@@ -74,7 +74,7 @@ describe('look-ups of one turn of the event loop', () => {
     expect(order).toEqual(['look-up', 'figures']);
   });
 
-  it('one that fails leaves the others their answers, and the connections to those who come next', async () => {
+  it('keep their results when one fails, and leave the connections usable', async () => {
     for (let round = 0; round < 20; round += 1) {
       const outcomes = await Promise.allSettled([
         look(reads[0]!, 1),
@@ -90,7 +90,7 @@ describe('look-ups of one turn of the event loop', () => {
     }
   });
 
-  it('and longer reads beside them keep to the tenant that they were opened for, on whatever connection', async () => {
+  it('and longer reads alongside them keep to their tenant on every connection', async () => {
     const rows = (of: TenantReads) =>
       of.rows<{ tenant_id: string }>('select tenant_id from pages where $1::uuid is not null');
     for (let round = 0; round < 10; round += 1) {
@@ -127,7 +127,7 @@ describe('look-ups of one turn of the event loop', () => {
     await Promise.all(lists);
   });
 
-  it('are planned anew when what they read has changed its shape', async () => {
+  it('are planned again when a table that they read has changed its columns', async () => {
     const all = () =>
       Promise.all(
         Array.from({ length: 20 }, () =>
@@ -139,7 +139,7 @@ describe('look-ups of one turn of the event loop', () => {
     const planned = new Set((await all()).map((row) => row?.pid));
     await database.owner.query(`alter table pages add column more text not null default 'x'`);
     for (const row of await all()) expect(row).toMatchObject({ n: 1, more: 'x' });
-    // Connections that know the old shape are given up, not tried in vain again and again.
+    // Connections with the old plan are closed instead of being tried again and again.
     expect((await all()).filter((row) => planned.has(row?.pid))).toEqual([]);
   });
 });

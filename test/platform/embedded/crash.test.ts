@@ -13,7 +13,7 @@ import { serverArguments } from '../../../src/platform/embedded/settings.ts';
 import { ask, gone, hold, isRunning, kill, makeSeed, plantSeed } from './process.ts';
 import { scratchFolder } from '../../dsl/scratch.ts';
 
-describe('the embedded PostgreSQL, when the process that owns it is killed', () => {
+describe('the embedded PostgreSQL, after its owning process was killed', () => {
   let dataDir: string;
   let nursery: string;
   const seed = () => path.join(nursery, 'seed');
@@ -33,7 +33,7 @@ describe('the embedded PostgreSQL, when the process that owns it is killed', () 
   });
   afterEach(() => rmSync(path.dirname(dataDir), { recursive: true, force: true }));
 
-  /** A server that nothing binds to its parent: what a crash leaves where `setpriv` is missing. */
+  /** A server that is not bound to its parent: the state after a crash where `setpriv` is missing. */
   const abandonServer = async () => {
     const context = { account: chooseOsAccount(cluster()), passage: 'none' } as const;
     const args = serverArguments(cluster(), path.join(dataDir, 'socket'), false);
@@ -43,20 +43,17 @@ describe('the embedded PostgreSQL, when the process that owns it is killed', () 
     return orphan;
   };
 
-  it.skipIf(!hasSetpriv())(
-    'ends with it, and a new process takes the folder over with all that was committed',
-    async () => {
-      const holder = await hold(dataDir);
-      await ask(holder.connection, 'create table kept as select 42 as answer');
-      await kill(holder);
-      await gone(holder.pid);
-      const next = await startEmbeddedPostgres({ dataDir });
-      expect(await ask(next.connection, 'select answer from kept')).toEqual([{ answer: 42 }]);
-      await next.stop();
-    },
-  );
+  it.skipIf(!hasSetpriv())('stops, and a new process takes the folder over with all committed data', async () => {
+    const holder = await hold(dataDir);
+    await ask(holder.connection, 'create table kept as select 42 as answer');
+    await kill(holder);
+    await gone(holder.pid);
+    const next = await startEmbeddedPostgres({ dataDir });
+    expect(await ask(next.connection, 'select answer from kept')).toEqual([{ answer: 42 }]);
+    await next.stop();
+  });
 
-  it('may not be taken from a process that lives', async () => {
+  it('cannot be taken from a live process', async () => {
     const holder = await hold(dataDir);
     await expect(startEmbeddedPostgres({ dataDir })).rejects.toThrow(
       `the data directory ${dataDir} is in use by another Castellan process (process ${holder.process.pid})`,
@@ -66,7 +63,7 @@ describe('the embedded PostgreSQL, when the process that owns it is killed', () 
     await once(holder.process, 'exit');
   });
 
-  it('is shut down by the next owner if it was left behind', async () => {
+  it('is shut down by the next owner if it is still running', async () => {
     const orphan = await abandonServer();
     const next = await startEmbeddedPostgres({ dataDir, durable: false });
     expect(isRunning(orphan.pid!)).toBe(false);
@@ -75,13 +72,13 @@ describe('the embedded PostgreSQL, when the process that owns it is killed', () 
     await next.stop();
   });
 
-  it('is not kept closed by a pid file whose process id has been given to a stranger, who is left alone', async () => {
+  it('is not blocked by a pid file whose process id was reused by another process, which is left alone', async () => {
     const orphan = await abandonServer();
     const pidFile = path.join(cluster(), 'postmaster.pid');
     const [, ...rest] = readFileSync(pidFile, 'utf8').split('\n');
     orphan.kill('SIGKILL');
     await once(orphan, 'exit');
-    // The stranger has PostgreSQL's user, else PostgreSQL itself can tell that it is one.
+    // The other process has PostgreSQL's user, or PostgreSQL itself could detect it.
     const context = { account: chooseOsAccount(cluster()), passage: 'none' } as const;
     const { file, args, options } = launch('sleep', ['600'], context);
     const stranger = spawn(file, args, { ...options, stdio: 'ignore' });

@@ -1,4 +1,4 @@
-// Runs an embedded PostgreSQL until it is killed: `hold.ts <data directory>`. Says where it is in one line of JSON.
+// Runs an embedded PostgreSQL until it is killed: `hold.ts <data directory>`. Prints its address as one line of JSON.
 import { startEmbeddedPostgres } from '../../../src/platform/embedded/postgres.ts';
 
 const server = await startEmbeddedPostgres({ dataDir: process.argv[2]! });

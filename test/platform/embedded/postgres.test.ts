@@ -43,7 +43,7 @@ describe('the embedded PostgreSQL', () => {
     rmSync(parent, { recursive: true, force: true });
   });
 
-  it('keeps what was written from one start to the next', async () => {
+  it('keeps its data across restarts', async () => {
     const first = await start();
     await ask(first.connection, 'create table kept as select 42 as answer');
     await first.stop();
@@ -60,7 +60,7 @@ describe('the embedded PostgreSQL', () => {
     ]);
   });
 
-  it('is durable unless it is told otherwise', async () => {
+  it('is durable by default', async () => {
     const { connection } = await start({ durable: undefined });
     const settings = await ask(
       connection,
@@ -75,13 +75,13 @@ describe('the embedded PostgreSQL', () => {
     expect(rows.map(({ t }) => t).join('')).toBe('ABab');
   });
 
-  it('has one owner at a time, and does not disturb the first', async () => {
+  it('has one owner at a time, and a second one does not disturb the first', async () => {
     const { connection } = await start();
     await expect(startEmbeddedPostgres({ dataDir })).rejects.toThrow(/is in use by another Castellan process/);
     expect(await ask(connection, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  it('can be found by a command beside the service, while it runs', async () => {
+  it('is found by a command on the same machine while it runs', async () => {
     expect(findEmbeddedPostgres(dataDir)).toBeUndefined();
     const server = await start();
     expect(findEmbeddedPostgres(dataDir)).toEqual(server.connection);
@@ -89,7 +89,7 @@ describe('the embedded PostgreSQL', () => {
     expect(findEmbeddedPostgres(dataDir)).toBeUndefined();
   });
 
-  it('tells when it is killed, loses nothing that was committed, and can be started again', async () => {
+  it('reports that it was killed, loses no committed data, and can be started again', async () => {
     let tell: (reason: string) => void;
     const told = new Promise<string>((resolve) => (tell = resolve));
     const first = await start({ durable: true, onExit: (reason) => tell(reason) });
@@ -102,7 +102,7 @@ describe('the embedded PostgreSQL', () => {
     expect(await ask(second.connection, 'select answer from kept')).toEqual([{ answer: 42 }]);
   });
 
-  it('does not tell of an end that was asked for', async () => {
+  it('does not report a requested shutdown', async () => {
     const told: string[] = [];
     const server = await start({ onExit: (reason) => told.push(reason) });
     await server.stop();
@@ -111,7 +111,7 @@ describe('the embedded PostgreSQL', () => {
     expect(told).toEqual([]);
   });
 
-  it('logs neither the text nor the values of a statement that fails', async () => {
+  it('logs neither the text nor the values of a failing statement', async () => {
     const lines: string[] = [];
     const { connection } = await start({ log: (line) => lines.push(line) });
     await ask(connection, `select 'hunter2'::int`).catch(() => undefined);
@@ -122,7 +122,7 @@ describe('the embedded PostgreSQL', () => {
     expect(lines.join('\n')).not.toContain('hunter2');
   });
 
-  it('works in a folder whose path is too long for a socket, and remembers the other one', async () => {
+  it('works in a folder whose path is too long for a socket, and stores the other path', async () => {
     dataDir = path.join(parent, 'a-rather-long-name-for-a-folder'.repeat(3), 'dätä');
     plantSeed(seed(), dataDir);
     const first = await start();
@@ -136,7 +136,7 @@ describe('the embedded PostgreSQL', () => {
     rmSync(host, { recursive: true });
   });
 
-  it('does not use a remembered socket folder that others can write to', async () => {
+  it('does not use a stored socket folder that others can write to', async () => {
     dataDir = path.join(parent, 'a-rather-long-name-for-a-folder'.repeat(3));
     const squatted = path.join(parent, 'squatted');
     mkdirSync(squatted);
@@ -148,7 +148,7 @@ describe('the embedded PostgreSQL', () => {
     rmSync(connection.host, { recursive: true });
   });
 
-  it('begins anew when its first start was cut short', async () => {
+  it('starts over when its first start was interrupted', async () => {
     rmSync(dataDir, { recursive: true });
     mkdirSync(path.join(dataDir, 'cluster.partial'), { recursive: true });
     writeFileSync(path.join(dataDir, 'cluster.partial', 'PG_VERSION'), '18');
@@ -157,7 +157,7 @@ describe('the embedded PostgreSQL', () => {
     expect(readdirSync(dataDir)).not.toContain('cluster.partial');
   });
 
-  it('refuses a cluster of another major version, in words', async () => {
+  it('refuses a cluster of another major version with a message', async () => {
     const server = await start();
     await server.stop();
     const file = path.join(dataDir, 'cluster', 'PG_VERSION');

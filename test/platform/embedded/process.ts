@@ -8,12 +8,12 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { startEmbeddedPostgres, type EmbeddedConnection } from '../../../src/platform/embedded/postgres.ts';
 
-/** A data directory with a cluster in it, to copy: making one anew takes most of a second. */
+/** A data directory with a cluster, to copy: creating one takes most of a second. */
 export async function makeSeed(dataDir: string): Promise<void> {
   await (await startEmbeddedPostgres({ dataDir, durable: false })).stop();
 }
 
-/** `cp -a` keeps owners and modes, which a cluster is particular about. */
+/** `cp -a` keeps owners and modes, which PostgreSQL checks. */
 export function plantSeed(seed: string, dataDir: string): void {
   mkdirSync(path.dirname(dataDir), { recursive: true });
   execFileSync('cp', ['-a', seed, dataDir]);
@@ -28,7 +28,7 @@ export interface Holder {
 const TSX = fileURLToPath(import.meta.resolve('tsx'));
 const HOLD = fileURLToPath(new URL('./hold.ts', import.meta.url));
 
-/** Another process that owns an embedded PostgreSQL; rejects with what it wrote when it ends instead. */
+/** Another process that owns an embedded PostgreSQL; rejects with its output if it ends instead. */
 export async function hold(dataDir: string, { script = HOLD, prefix = [] as string[] } = {}): Promise<Holder> {
   const [file, ...args] = [...prefix, process.execPath, '--import', TSX, script, dataDir];
   const child = spawn(file!, args, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -46,7 +46,7 @@ export async function kill(holder: Holder): Promise<void> {
   await ended;
 }
 
-/** Resolves when the process has ended; a zombie that nobody has waited for counts as ended. */
+/** Resolves when the process has ended; an unreaped zombie counts as ended. */
 export async function gone(pid: number): Promise<void> {
   while (isRunning(pid)) await sleep(10);
 }

@@ -56,7 +56,7 @@ describe.runIf(process.getuid?.() === 0 && hasSetpriv())(
       for (const folder of [open, closed]) rmSync(folder, { recursive: true, force: true });
     });
 
-    it('runs as another user, and without any capability where it needs none', async () => {
+    it('runs as another user, and without any capability if it needs none', async () => {
       const holder = await hold(seededIn(open));
       expect(statusOf(holder.pid, 'Uid')).not.toContain('0');
       expect(statusOf(holder.pid, 'Gid')).not.toContain('0');
@@ -65,7 +65,7 @@ describe.runIf(process.getuid?.() === 0 && hasSetpriv())(
       await gone(holder.pid);
     });
 
-    it('enters a folder that is closed to that user with the right to read and search, and no other', async () => {
+    it('enters a folder that is closed to that user with the capability to read and search, and no other', async () => {
       const holder = await hold(seededIn(closed));
       expect(await ask(holder.connection, 'select 1 as one')).toEqual([{ one: 1 }]);
       expect(statusOf(holder.pid, 'Uid')).not.toContain('0');
@@ -75,7 +75,7 @@ describe.runIf(process.getuid?.() === 0 && hasSetpriv())(
       await gone(holder.pid);
     });
 
-    /** The programs and our code in a folder of one's own; the other packages are read from where they are. */
+    /** Copies the programs and the source code to a separate folder; the other packages are read from their place. */
     const installIn = (folder: string): string => {
       const modules = path.join(folder, 'node_modules');
       mkdirSync(modules, { recursive: true });
@@ -112,7 +112,7 @@ describe.runIf(process.getuid?.() === 0 && hasSetpriv())(
       await gone(holder.pid);
     });
 
-    it('copies the programs beside the data where no capability can be given', async () => {
+    it('copies the programs beside the data if no capability can be given', async () => {
       const script = installIn(closed);
       const commands = path.join(open, 'commands');
       mkdirSync(commands);
@@ -127,7 +127,7 @@ describe.runIf(process.getuid?.() === 0 && hasSetpriv())(
       await once(holder.process, 'exit');
     });
 
-    it('keeps a cluster with the ordinary user who made it, who can start it again', async () => {
+    it('leaves a cluster to the ordinary user who created it, who can start it again', async () => {
       const uid = chooseOsAccount('/')!.uid === NOBODY ? DAEMON : NOBODY;
       const dataDir = path.join(open, 'data');
       mkdirSync(dataDir);

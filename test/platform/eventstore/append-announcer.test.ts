@@ -44,7 +44,7 @@ const append = (store: PostgresEventStore) => {
   });
 };
 
-it('tells other processes of growth: at once, in order, and of the rest before it closes', async () => {
+it('announces growth to other processes: at once, in order, and the rest before it closes', async () => {
   const store = new PostgresEventStore(database.store, fresh.config, database.projector);
   await append(store);
   await vi.waitFor(() => expect(heard).toEqual([1]));

@@ -14,9 +14,9 @@ import { grpc, shared } from '../../fixtures/eventstoredb/protocol.ts';
 import type { Method, StandIn } from '../../fixtures/eventstoredb/stand-in.ts';
 import { withNode } from '../../fixtures/eventstoredb/with-node.ts';
 
-/** For peers that never answer: an answer that comes late after all is only asked for once more. */
+/** For peers that never respond: a call whose response comes late is repeated once more. */
 const SHORT_CALLS = { callTimeoutMs: 300 };
-/** For what must fail. */
+/** For calls that must fail. */
 const IMPATIENT = { timeoutMs: 400, callTimeoutMs: 200 };
 const PATIENTLY = { timeout: 20_000 };
 const INTERNAL = 13;
@@ -27,7 +27,7 @@ const count = ({ calls }: StandIn, method: Method) => calls.filter((call) => cal
 describe('EventStoreDB adapter: the batch call', () => {
   const { startNode, openStore } = withNode();
 
-  describe('a refusal inside a response', () => {
+  describe('an error inside a response', () => {
     const firstOnly = (refusal: Status) => {
       let left = 1;
       return () => (left-- > 0 ? refusal : undefined);
@@ -38,7 +38,7 @@ describe('EventStoreDB adapter: the batch call', () => {
       ['an error without a name', status('Unknown', new shared.Unknown())],
       ['a busy server', prose('Server Is Busy')],
       ['an error of the server itself', prose('Envelope callback expected something else', INTERNAL)],
-    ])('is tried again through the same call: %s', async (_, refusal) => {
+    ])('is retried through the same call: %s', async (_, refusal) => {
       const node = await startNode();
       node.refusals = firstOnly(refusal);
       const store = openStore(node);
@@ -77,7 +77,7 @@ describe('EventStoreDB adapter: the batch call', () => {
         { name: 'AppendRefused', message: expect.stringContaining('2000 bytes') },
       ],
       [
-        'the size of an event, as servers from 25.1 on say it',
+        'the size of an event, as servers from 25.1 on report it',
         status('MaximumAppendEventSizeExceeded', new shared.Empty()),
         { name: 'AppendRefused' },
       ],
@@ -105,7 +105,7 @@ describe('EventStoreDB adapter: the batch call', () => {
   });
 
   it.each([true, false])(
-    'says in its own words that the server takes no append of that size (by the batch call: %s)',
+    'reports that the server accepts no append of that size (by the batch call: %s)',
     async (batchAppend) => {
       const node = await startNode({ batchAppend });
       node.log.maxAppendSize = 1_000;
@@ -117,7 +117,7 @@ describe('EventStoreDB adapter: the batch call', () => {
     },
   );
 
-  it('gives up one append that stays without a response, and leaves the others and the call alone', async () => {
+  it('gives up one append without a response, and leaves the others and the call unaffected', async () => {
     const node = await startNode();
     const store = openStore(node, SHORT_CALLS);
     const [lost, ...others] = Array.from({ length: 4 }, () => newAppend(newTenant()));
@@ -134,13 +134,13 @@ describe('EventStoreDB adapter: the batch call', () => {
     expect(count(node, 'batchAppend')).toBe(1);
   });
 
-  it('finds out by itself what became of the appends that were under way when the call broke', async () => {
+  it('determines the outcome of the appends that were pending when the call broke', async () => {
     const node = await startNode();
     const store = openStore(node);
     await mustAppend(store, newAppend(newTenant()));
     const appends = Array.from({ length: 8 }, () => newAppend(newTenant(), { events: newEvents(2) }));
     let replies = 0;
-    // Half of them are written before the call breaks, and nobody hears of any.
+    // Half of them are written before the call breaks, and none is acknowledged.
     node.lostReplies = (_, stream) =>
       appends.some((append) => append.stream === stream) && replies < 4
         ? ++replies === 4
@@ -171,7 +171,7 @@ describe('EventStoreDB adapter: the batch call', () => {
     expect(node.log.lastRevision(append.stream)).toBe(0n);
   });
 
-  it('is not used on a server that knows no list', async () => {
+  it('is not used on a server that does not list its features', async () => {
     const node = await startNode({ batchAppend: false });
     node.faults = (method) =>
       method === 'getSupportedMethods' ? callError(grpc.status.UNIMPLEMENTED, 'Service is unimplemented.') : undefined;
@@ -180,9 +180,9 @@ describe('EventStoreDB adapter: the batch call', () => {
   });
 
   it.each<[string, Fault]>([
-    ['stays without an answer', 'silence'],
+    ['gets no response', 'silence'],
     ['fails while a node starts', callError(grpc.status.UNKNOWN, 'not yet')],
-  ])('waits for no list that %s for longer than for any other call', async (_, fault) => {
+  ])('does not wait longer than for any other call for a list that %s', async (_, fault) => {
     const node = await startNode();
     let left = 2;
     node.faults = (method) => (method === 'getSupportedMethods' && left-- > 0 ? fault : undefined);
@@ -191,14 +191,14 @@ describe('EventStoreDB adapter: the batch call', () => {
     expect(count(node, 'batchAppend')).toBe(1);
   });
 
-  it('ends with the deadline of the append when no server ever says anything', async () => {
+  it('ends with the deadline of the append when no server ever responds', async () => {
     const node = await startNode();
     node.faults = (method) => (method === 'append' ? 'silence' : undefined);
     const store = openStore(node, IMPATIENT);
     await expect(store.append(newAppend(newTenant()))).rejects.toBeInstanceOf(EventStoreUnavailable);
   });
 
-  it('does not stumble over a response that comes when nobody waits for it any more', async () => {
+  it('ignores a response that arrives after its append was given up', async () => {
     const node = await startNode();
     const store = openStore(node, SHORT_CALLS);
     const slow = newAppend(newTenant());
@@ -210,7 +210,7 @@ describe('EventStoreDB adapter: the batch call', () => {
     const verdict = store.append(slow);
     let done = false;
     const kept = verdict.finally(() => (done = true));
-    // Others are answered meanwhile, so the call is not given up.
+    // Others get responses meanwhile, so the call is not given up.
     while (!done) await mustAppend(store, newAppend(newTenant()));
     expect(await kept).toMatchObject({ kind: 'appended', revision: 0n });
     answer();
@@ -219,7 +219,7 @@ describe('EventStoreDB adapter: the batch call', () => {
     await expectOnce(store, slow);
   });
 
-  it('is a call of each store: the failure of one leaves the appends of the other alone', async () => {
+  it('is separate for each store: the failure of one leaves the appends of the other unaffected', async () => {
     const [node, other] = [await startNode(), await startNode()];
     const [store, failing] = [openStore(node), openStore(other)];
     let answer: (fault?: undefined) => void = () => undefined;

@@ -19,7 +19,7 @@ const TURNS = 3;
 
 const chance = (probability: number) => Math.random() < probability;
 
-/** Calls are late, lost on their way there, or carried out with their answer lost on the way back. */
+/** Calls are late, lost on their way there, or executed with their response lost. */
 function trouble(node: StandIn): void {
   node.faults = async () => {
     if (chance(0.3)) await sleep(Math.random() * 20);
@@ -28,7 +28,7 @@ function trouble(node: StandIn): void {
   node.lostReplies = () => (chance(0.08) ? cancelled() : undefined);
 }
 
-/** Appends as a caller does that gets no answer: the same events once more. */
+/** Retries appends like a caller without a response: with the same events. */
 async function appendStubbornly(store: EventStore, append: Append): Promise<AppendResult> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -39,7 +39,7 @@ async function appendStubbornly(store: EventStore, append: Append): Promise<Appe
   }
 }
 
-/** Who held a claim, one after the other, by the log alone. Throws when one took what another had. */
+/** The successive holders of a claim, by the log alone. Throws if one took a claim that another held. */
 function holdersOf(log: EventLog, claim: ClaimKey): string[] {
   const name = claimStream(claim);
   const holders: string[] = [];
@@ -58,10 +58,10 @@ function holdersOf(log: EventLog, claim: ClaimKey): string[] {
   return holders;
 }
 
-describe('EventStoreDB adapter: laws under trouble', () => {
+describe('EventStoreDB adapter: invariants under faults', () => {
   const { startNode, openStore } = withNode();
 
-  it('never shows two holders of a claim in the log, though nobody has any patience with anybody', async () => {
+  it('never has two holders of a claim in the log, with minimal grace times', async () => {
     const node = await startNode();
     const tenantId = newTenant();
     const claims = [newClaim(tenantId), newClaim(tenantId)];

@@ -4,7 +4,7 @@ import { withNode } from '../../fixtures/eventstoredb/with-node.ts';
 
 const { startNode, openStore } = withNode();
 
-it('looks up a thousand claims with a few reads under way, and each claim once', async () => {
+it('looks up a thousand claims with few concurrent reads, and each claim once', async () => {
   const node = await startNode();
   const store = openStore(node);
   const tenantId = newTenant();
@@ -13,7 +13,7 @@ it('looks up a thousand claims with a few reads under way, and each claim once',
   node.faults = () => void (most = Math.max(most, node.openReads.size));
   expect(await store.claimHolders(claims)).toEqual(claims.map(() => undefined));
   expect(most).toBeGreaterThan(1);
-  // A client's cancellation of a read that has ended may still be on its way.
+  // A client's cancellation of a finished read may still be on its way.
   expect(most).toBeLessThan(100);
   expect(node.calls).toHaveLength(1_000);
 });

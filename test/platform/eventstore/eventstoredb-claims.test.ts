@@ -15,7 +15,7 @@ import { ANY } from '../../fixtures/eventstoredb/event-log.ts';
 import { unavailable } from '../../fixtures/eventstoredb/faults.ts';
 import { withNode } from '../../fixtures/eventstoredb/with-node.ts';
 
-/** For what must fail. */
+/** For calls that must fail. */
 const IMPATIENT = { timeoutMs: 400, callTimeoutMs: 200 };
 const AT_ONCE = { claimGraceMs: 0 };
 const PATIENTLY = { timeout: 20_000 };
@@ -23,7 +23,7 @@ const PATIENTLY = { timeout: 20_000 };
 describe('EventStoreDB adapter: claims and crashes', () => {
   const { startNode, openStore } = withNode();
 
-  it('reserves before the events, and notes down after them what they release', async () => {
+  it('reserves claims before the events, and records releases after them', async () => {
     const node = await startNode();
     const claim = newClaim(newTenant());
     const append = newAppend(claim.tenantId, { claim: [claim] });
@@ -38,7 +38,7 @@ describe('EventStoreDB adapter: claims and crashes', () => {
     await expect.poll(() => wordsOf(node, claim), PATIENTLY).toEqual(['ClaimReserved', 'ClaimReleased']);
   });
 
-  it('responds as soon as the events are written, and brings its claims to an end before it closes', async () => {
+  it('responds as soon as the events are written, and finishes its claims before it closes', async () => {
     const node = await startNode();
     const [taken, given] = [newClaim(newTenant()), newClaim(newTenant())];
     const store = openStore(node);
@@ -66,7 +66,7 @@ describe('EventStoreDB adapter: claims and crashes', () => {
     expect(wordsOf(node, given)).toEqual(['ClaimReserved', 'ClaimReleased']);
   });
 
-  it('reserves the claims of one append at the same time', async () => {
+  it('reserves the claims of one append concurrently', async () => {
     const node = await startNode();
     const claims = [newClaim(newTenant()), newClaim(newTenant()), newClaim(newTenant())];
     let [under, most] = [0, 0];
@@ -82,14 +82,14 @@ describe('EventStoreDB adapter: claims and crashes', () => {
     expect(most).toBeGreaterThanOrEqual(claims.length);
   });
 
-  it('does not let two appends wait for each other that want the same claims', async () => {
+  it('does not deadlock two appends that want the same claims', async () => {
     const node = await startNode();
     const claims = [newClaim(newTenant()), newClaim(newTenant())] as const;
     const [first, second] = claimStream(claims[0]) < claimStream(claims[1]) ? claims : [claims[1], claims[0]];
     const [one, two] = ['one', 'two'].map((name) =>
       openStore(`${node.connectionString}&connectionName=${name}`),
     ) as unknown as [EventStore, EventStore];
-    // Each gets one of them first: the one the first by name, the other the second.
+    // Each gets one of them first: one append the first by name, the other the second.
     const isReserved = (claim: ClaimKey) => wordsOf(node, claim).length > 0;
     node.faults = async (method, metadata, stream) => {
       if (method !== 'append') return undefined;
@@ -113,7 +113,7 @@ describe('EventStoreDB adapter: claims and crashes', () => {
     for (const claim of claims) expect(await openStore(node).claimHolder(claim)).toBe(winner.stream);
   });
 
-  it('gives a claim back when its append had a wrong revision', async () => {
+  it('releases a claim when its append had a wrong revision', async () => {
     const node = await startNode();
     const claim = newClaim(newTenant());
     await openStore(node).append(newAppend(claim.tenantId, { claim: [claim], expectedRevision: 5n }));
@@ -121,7 +121,7 @@ describe('EventStoreDB adapter: claims and crashes', () => {
   });
 
   describe('after a crash between reserving and appending', () => {
-    it('nobody holds the claim, and nobody else gets it during the grace time', async () => {
+    it('the claim is free, but not available to others during the grace period', async () => {
       const node = await startNode();
       const { claim, append } = await abandonedAppend(node, openStore(node));
       const store = openStore(node, IMPATIENT);
@@ -132,7 +132,7 @@ describe('EventStoreDB adapter: claims and crashes', () => {
       expect(fencesIn(node, append.stream)).toBe(0);
     });
 
-    it('somebody else gets it after the grace time', async () => {
+    it('another append gets it after the grace period', async () => {
       const node = await startNode();
       const { claim, append } = await abandonedAppend(node, openStore(node));
       const store = openStore(node, AT_ONCE);
@@ -143,7 +143,7 @@ describe('EventStoreDB adapter: claims and crashes', () => {
       expect(await store.readStream(append.stream)).toEqual([]);
     });
 
-    it('the same append goes through at once when it is tried again', async () => {
+    it('the same append succeeds at once when it is retried', async () => {
       const node = await startNode();
       const { claim, append } = await abandonedAppend(node, openStore(node));
       const store = openStore(node);
@@ -153,7 +153,7 @@ describe('EventStoreDB adapter: claims and crashes', () => {
       expect(await store.append(append)).toEqual(verdict);
     });
 
-    it('a reservation whose place in the stream was taken by another event stands in nobody’s way', async () => {
+    it('a reservation whose revision was taken by another event blocks nobody', async () => {
       const node = await startNode();
       const { claim, append } = await abandonedAppend(node, openStore(node));
       const store = openStore(node);
@@ -163,15 +163,15 @@ describe('EventStoreDB adapter: claims and crashes', () => {
       expect(fencesIn(node, append.stream)).toBe(0);
     });
 
-    it('a reservation for a place that the stream never comes to ends as well', async () => {
+    it('a reservation for a revision that the stream never reaches expires as well', async () => {
       const node = await startNode();
       const { claim } = await abandonedAppend(node, openStore(node), { expectedRevision: 7n });
       await mustAppend(openStore(node, AT_ONCE), newAppend(claim.tenantId, { claim: [claim] }));
     });
   });
 
-  describe('a writer that was merely slow', () => {
-    it('loses its claim for good when another took over, though its events arrive after all', async () => {
+  describe('a slow writer', () => {
+    it('loses its claim for good after a takeover, though its events arrive later', async () => {
       const node = await startNode();
       const [slow, quick] = [openStore(node), openStore(node, AT_ONCE)];
       const claim = newClaim(newTenant());
@@ -194,7 +194,7 @@ describe('EventStoreDB adapter: claims and crashes', () => {
       expect(await quick.claimHolder(claim)).toBe(other.stream);
     });
 
-    it('keeps its claim when its events arrive before another may take over', async () => {
+    it('keeps its claim when its events arrive before a takeover is possible', async () => {
       const node = await startNode();
       const [slow, other] = [openStore(node), openStore(node)];
       const claim = newClaim(newTenant());
@@ -211,7 +211,7 @@ describe('EventStoreDB adapter: claims and crashes', () => {
     });
   });
 
-  it('holds a claim as soon as the event that takes it is written, though it dies right after that', async () => {
+  it('holds a claim as soon as the event that takes it is written, even if the process dies right after that', async () => {
     const node = await startNode();
     const claim = newClaim(newTenant());
     const append = newAppend(claim.tenantId, { claim: [claim] });
@@ -238,13 +238,13 @@ describe('EventStoreDB adapter: claims and crashes', () => {
     expect(await store.claimHolder(claim)).toBeUndefined();
   });
 
-  it('takes a claim for released as soon as the releasing event is written, though it dies before noting that down', async () => {
+  it('treats a claim as released as soon as the releasing event is written, even if the process dies before recording that', async () => {
     const node = await startNode();
     const claim = newClaim(newTenant());
     const append = newAppend(claim.tenantId, { claim: [claim] });
     const store = openStore(node);
     await mustAppend(store, append);
-    // So much comes in between that the release is not on the first page that a taker reads.
+    // So many events in between that the release is not on the first page that the next writer reads.
     for (let at = 0; at < 250; at += 1) {
       const later = {
         id: crypto.randomUUID(),
@@ -266,7 +266,7 @@ describe('EventStoreDB adapter: claims and crashes', () => {
     await mustAppend(store, newAppend(claim.tenantId, { claim: [claim] }));
   });
 
-  it('does not wait for itself when the reply to its reservation was lost', async () => {
+  it('does not wait for its own reservation when the reply to it was lost', async () => {
     const node = await startNode();
     const claim = newClaim(newTenant());
     node.log.recognisesRepeats = false;
@@ -281,7 +281,7 @@ describe('EventStoreDB adapter: claims and crashes', () => {
     expect(wordsOf(node, claim)).toEqual(['ClaimReserved']);
   });
 
-  it('gives back what it had reserved when it cannot reach the next claim', async () => {
+  it('releases its reservations when it cannot reach the next claim', async () => {
     const node = await startNode();
     const claims = [newClaim(newTenant()), newClaim(newTenant())] as const;
     const [one, two] = claimStream(claims[0]) < claimStream(claims[1]) ? claims : [claims[1], claims[0]];

@@ -21,7 +21,7 @@ describe('EventStoreDB adapter: a fence in a stream', () => {
     return { store, first, before };
   }
 
-  it('is seen by no reader', async () => {
+  it('is invisible to readers', async () => {
     const node = await startNode();
     const { store, first, before } = await fenced(node);
     expect(idsOf(await store.readStream(first.stream))).toEqual(idsOf(first.events));
@@ -30,7 +30,7 @@ describe('EventStoreDB adapter: a fence in a stream', () => {
     expect(events.filter(({ stream }) => stream === first.stream)).toEqual([]);
   });
 
-  it('does not come between a writer and the revision that it knows', async () => {
+  it('does not change the revision that a writer knows', async () => {
     const node = await startNode();
     const { store, first } = await fenced(node);
     const claim = newClaim(first.tenantId);
@@ -47,7 +47,7 @@ describe('EventStoreDB adapter: a fence in a stream', () => {
     await mustAppend(store, { ...second, expectedRevision: 3n, events: newEvents(1), claim: [] });
   });
 
-  it('does not hide from a writer that its events have been written behind it', async () => {
+  it('does not hide from a writer that its events were written after it', async () => {
     const node = await startNode();
     const { store, first } = await fenced(node);
     const second = { ...first, expectedRevision: 0n, events: newEvents(2) };

@@ -17,7 +17,7 @@ const foreign = (): Proposed => ({
   metadata: Buffer.from('{"by":"shop"}'),
 });
 
-/** Another application writes to the same server, under names that resemble ours. */
+/** Another application writes to the same server, under similar names. */
 function flood(node: StandIn, events: number): void {
   const names = ['order-1', `order-${randomUUID()}`, 'account-of.somebody', `${randomUUID()}.x`, '$stats-127.0.0.1'];
   for (let at = 0; at < events; at += 1) node.log.append(names[at % names.length]!, ANY, [foreign()]);
@@ -45,7 +45,7 @@ async function appendSome(store: EventStore, appends: number) {
 describe('EventStoreDB adapter beside other applications', () => {
   const { startNode, openStore } = withNode();
 
-  it('leaves their events and its own claims on the server, whatever is read', async () => {
+  it('reads neither their events nor its own claims from the server', async () => {
     const node = await startNode();
     const store = openStore(node);
     const before = await store.head();
@@ -53,11 +53,11 @@ describe('EventStoreDB adapter beside other applications', () => {
     const mine = await appendSome(store, 5);
     flood(node, 3_000);
     const others = await appendSome(store, 5);
-    // A process that has just started and knows of nothing.
+    // A process that has just started, with empty caches.
     const reader = openStore(node);
     const sent = meter(node);
     expect(idsOf(await readEverything(reader, before))).toEqual([...mine.ids, ...others.ids]);
-    // Beside the events of the feed, only the newest event of the log, to know where that ends.
+    // Besides the events of the log, only the newest one, to know where the log ends.
     expect(sent.events).toBeLessThan(mine.ids.length + others.ids.length + 4);
     sent.events = 0;
     const part = await readEverything(reader, before, 1_000, { tenantId: mine.tenantId, types: ['AccountRenamed'] });
@@ -65,7 +65,7 @@ describe('EventStoreDB adapter beside other applications', () => {
     expect(sent.events).toBeLessThan(mine.ids.length + 4);
   });
 
-  it('moves past what others wrote, so that nothing is looked at twice', async () => {
+  it('moves past foreign events, so that nothing is read twice', async () => {
     const node = await startNode();
     const store = openStore(node);
     const { position: mine } = await mustAppend(store, newAppend(newTenant()));
@@ -96,7 +96,7 @@ describe('EventStoreDB adapter beside other applications', () => {
     expect(sent.events).toBe(1);
   });
 
-  it('keeps how far it has come when the connection breaks in the midst of them', async () => {
+  it('keeps its progress when the connection breaks in the middle of them', async () => {
     const node = await startNode();
     const store = openStore(node);
     const { position: before } = await mustAppend(store, newAppend(newTenant()));
@@ -117,7 +117,7 @@ describe('EventStoreDB adapter beside other applications', () => {
     expect(idsOf(await readEverything(store, page.position))).toEqual(idsOf(append.events));
   });
 
-  it('does not pass an event that is written where a checkpoint already stood', async () => {
+  it('does not skip an event that is written where a checkpoint already exists', async () => {
     const node = await startNode();
     const store = openStore(node);
     const { position: before } = await mustAppend(store, newAppend(newTenant()));
@@ -130,7 +130,7 @@ describe('EventStoreDB adapter beside other applications', () => {
     expect(idsOf((await reader.readAll(position, 100)).events)).toEqual(idsOf(append.events));
   });
 
-  it('goes on with the next event from a place across which a record lies', async () => {
+  it('continues with the next event from a position inside a record', async () => {
     const node = await startNode();
     const store = openStore(node);
     const { ids } = await appendSome(store, 2);
@@ -149,7 +149,7 @@ describe('EventStoreDB adapter beside other applications', () => {
     expect(idsOf(events)).toEqual([...ids, ...idsOf(append.events)]);
   });
 
-  it('does not take a server that is ill for a log without that place', async () => {
+  it('does not mistake a failing server for a log without that position', async () => {
     const node = await startNode();
     const store = openStore(node);
     const append = newAppend(newTenant(), { events: newEvents(2) });
@@ -162,7 +162,7 @@ describe('EventStoreDB adapter beside other applications', () => {
     expect(idsOf(await readEverything(openStore(node), first!.position))).toEqual(idsOf(append.events.slice(1)));
   });
 
-  it('sweeps claims without reading what others wrote', async () => {
+  it('sweeps claims without reading foreign events', async () => {
     const node = await startNode();
     const store = openStore(node);
     flood(node, 2_000);
@@ -170,11 +170,11 @@ describe('EventStoreDB adapter beside other applications', () => {
     flood(node, 2_000);
     const sent = meter(node);
     expect(await store.sweepClaims()).toBe(0);
-    // Three events of ours twice over, two words of each claim, and how far the last sweep had come.
+    // Two reads of three own events, two records of each claim, and the last sweep's progress.
     expect(sent.events).toBeLessThan(ids.length + 3 * 2 + 4);
   });
 
-  it('takes no event into a stream that no reader of the feed would see', async () => {
+  it('refuses an event in a stream that no reader of the log would see', async () => {
     const store = openStore(await startNode());
     const tenantId = newTenant();
     for (const stream of ['account', `account-${randomUUID()}`, `claim-${tenantId}.email.00`, `2-${tenantId}.x`]) {

@@ -17,7 +17,7 @@ const subscribed = (node: StandIn) => expect.poll(() => node.openReads.size, PAT
 describe('EventStoreDB adapter: growth hints', () => {
   const { startNode, openStore } = withNode();
 
-  it('tell the position that another process has come to', async () => {
+  it('contain the position that another process has reached', async () => {
     const node = await startNode();
     const [store, other] = [openStore(node), openStore(node)];
     const { hints } = listenTo(store);
@@ -26,7 +26,7 @@ describe('EventStoreDB adapter: growth hints', () => {
     await expect.poll(() => hints.at(-1), PATIENTLY).toEqual({ head: position });
   });
 
-  it('do not come for claims and system events', async () => {
+  it('are not sent for claims and system events', async () => {
     const node = await startNode();
     const store = openStore(node);
     const { hints } = listenTo(store);
@@ -39,7 +39,7 @@ describe('EventStoreDB adapter: growth hints', () => {
     expect(hints.filter((hint) => hint?.head !== undefined)).toEqual([{ head: position }]);
   });
 
-  it('resume when the subscription was dropped by a server that comes back', async () => {
+  it('resume after the subscription was dropped by a restarting server', async () => {
     const node = await startNode();
     const warnings: string[] = [];
     const store = openStore(node, { warn: (message) => warnings.push(message) });
@@ -48,7 +48,7 @@ describe('EventStoreDB adapter: growth hints', () => {
     await node.restart();
     const missed = hints.length;
     await subscribed(node);
-    // What was written while nobody listened is not told one by one, but that there may be something is.
+    // Events that were missed meanwhile are not announced one by one, but as a possible growth.
     await expect.poll(() => hints.length, PATIENTLY).toBeGreaterThan(missed);
     const { position } = await mustAppend(openStore(node), newAppend(newTenant()));
     await expect.poll(() => hints.at(-1), PATIENTLY).toEqual({ head: position });
@@ -65,14 +65,14 @@ describe('EventStoreDB adapter: growth hints', () => {
     await expect.poll(() => hints.at(-1), PATIENTLY).toEqual({ head: position });
   });
 
-  it('resume when the subscription is alive and deaf', async () => {
+  it('resume when the subscription is open but silent', async () => {
     const node = await startNode();
     const warnings: unknown[] = [];
     const store = openStore(node, { watchdogMs: 100, warn: (_, error) => warnings.push((error as Error).message) });
     const { hints } = listenTo(store);
     await subscribed(node);
     const append = newAppend(newTenant());
-    // Of what the subscription is sent, this one event gets lost; a read finds it.
+    // One event that is sent to the subscription gets lost; a read finds it.
     let lost = 0;
     node.onSend = (message) => (message.hasEvent() && lost++ === 0 ? 'drop' : undefined);
     node.log.append(append.stream, -1n, [
@@ -91,7 +91,7 @@ describe('EventStoreDB adapter: growth hints', () => {
     await expect.poll(() => hints.at(-1), PATIENTLY).toEqual({ head: position });
   });
 
-  it('end for whoever does not want them any more, and the subscription with the last', async () => {
+  it('end for listeners that unsubscribe, and the subscription ends with the last one', async () => {
     const node = await startNode();
     const store = openStore(node);
     const [one, two] = [listenTo(store), listenTo(store)];

@@ -7,15 +7,15 @@ import { FOLLOWER, LEADER } from '../../fixtures/eventstoredb/cluster-calls.ts';
 import { startRelay } from '../../fixtures/eventstoredb/relay.ts';
 import { withNode } from '../../fixtures/eventstoredb/with-node.ts';
 
-/** For peers that never answer: an answer that comes late after all is only asked for once more. */
+/** For peers that never respond: a call whose response comes late is repeated once more. */
 const SHORT_CALLS = { callTimeoutMs: 300 };
-/** For what must fail. */
+/** For calls that must fail. */
 const IMPATIENT = { timeoutMs: 400, callTimeoutMs: 200 };
 const PATIENTLY = { timeout: 20_000 };
 
 const expectUnavailable = (work: Promise<unknown>) => expect(work).rejects.toBeInstanceOf(EventStoreUnavailable);
 
-/** Sooner or later, however impatient the store is. */
+/** Sooner or later, however short the timeouts of the store are. */
 async function expectToWork(store: EventStore): Promise<void> {
   const append = newAppend(newTenant());
   await expect.poll(() => store.append(append).catch(() => undefined), PATIENTLY).toMatchObject({ kind: 'appended' });
@@ -26,13 +26,13 @@ async function expectToWork(store: EventStore): Promise<void> {
 describe('EventStoreDB adapter: outages', () => {
   const { startNode, openStore } = withNode();
 
-  it('appends once what was under way when the server was killed and came back', async () => {
+  it('appends once, though the server was killed and restarted meanwhile', async () => {
     const node = await startNode();
     const store = openStore(node);
     await mustAppend(store, newAppend(newTenant()));
     let revive: (fault?: undefined) => void = () => undefined;
     const dead = new Promise<undefined>((resolve) => (revive = resolve));
-    // Held at the door: some calls are lost with the server, and are carried out all the same a while later.
+    // Delayed by the stand-in: some calls are lost with the server, and executed all the same a while later.
     node.faults = (method) => (method === 'append' ? dead : undefined);
     const appends = Array.from({ length: 8 }, () => newAppend(newTenant(), { events: newEvents(2) }));
     const verdicts = Promise.all(appends.map((append) => store.append(append)));
@@ -46,7 +46,7 @@ describe('EventStoreDB adapter: outages', () => {
     for (const append of appends) await expectOnce(store, append);
   });
 
-  it('reads on to the end, each event once, when the server is killed in the midst of it', async () => {
+  it('reads on to the end, each event once, when the server is killed meanwhile', async () => {
     const node = await startNode();
     const store = openStore(node);
     const appends = Array.from({ length: 6 }, () => newAppend(newTenant(), { events: newEvents(50) }));
@@ -68,7 +68,7 @@ describe('EventStoreDB adapter: outages', () => {
     expect(idsOf(seen)).toEqual(appends.flatMap(({ events }) => idsOf(events)));
   });
 
-  it('gives up on a peer that accepts and never answers, and works when a server stands in its place', async () => {
+  it('gives up on a peer that accepts and never responds, and works when a server replaces it', async () => {
     const peer = await startRelay();
     const store = openStore(peer.connectionString, IMPATIENT);
     const append = newAppend(newTenant());
@@ -81,7 +81,7 @@ describe('EventStoreDB adapter: outages', () => {
     await expectToWork(store);
   });
 
-  it('leaves a connection that has gone dead without being closed', async () => {
+  it('leaves a dead connection that was not closed', async () => {
     const node = await startNode();
     const relay = await startRelay(node.port);
     const store = openStore(relay.connectionString, SHORT_CALLS);
@@ -95,7 +95,7 @@ describe('EventStoreDB adapter: outages', () => {
     await relay.close();
   });
 
-  it('survives a search for the cluster that fails when nobody waits for it any more', async () => {
+  it('survives a failed search for the cluster that no caller waits for any more', async () => {
     const relay = await startRelay();
     await relay.close();
     const nowhere = `127.0.0.1:${relay.port}`;
@@ -103,13 +103,13 @@ describe('EventStoreDB adapter: outages', () => {
       `esdb://${nowhere},${nowhere}?tls=false&maxDiscoverAttempts=3&discoveryInterval=100`,
       IMPATIENT,
     );
-    // An error that is emitted then, and that nobody listens to, would end the process, and with it this test.
+    // An unhandled error event would end the process, and with it this test.
     await expectUnavailable(store.head());
     await expectUnavailable(store.append(newAppend(newTenant())));
     await sleep(500);
   });
 
-  it('gives up on a server that is not there, and works when it is', async () => {
+  it('gives up on an unreachable server, and works when it is back', async () => {
     const node = await startNode();
     await node.stop();
     const store = openStore(node, IMPATIENT);
@@ -148,7 +148,7 @@ describe('EventStoreDB adapter: outages', () => {
   });
 
   it.each([3_600_000, -3_600_000])(
-    'does not mind a server whose clock is %s ms off, which the client’s own way of appending would not survive',
+    "tolerates a server whose clock is %s ms off, which breaks the client's own way of appending",
     async (offMs) => {
       const node = await startNode();
       node.log.now = () => Date.now() + offMs;
@@ -163,14 +163,14 @@ describe('EventStoreDB adapter: outages', () => {
       const append = newAppend(newTenant());
       const store = openStore(node);
       await mustAppend(store, append);
-      // The time of an event is the server's, whatever this process takes for the time.
+      // The time of an event is the server's, whatever this process's clock says.
       const [{ recordedAt }] = (await store.readStream(append.stream)) as [StoredEvent];
       expect(Math.abs(recordedAt - Date.now() - offMs)).toBeLessThan(1_000_000);
       await expectOnce(store, append);
     },
   );
 
-  it('is not troubled by the end of another server in the same process', async () => {
+  it('is not affected by the end of another server in the same process', async () => {
     const [node, other] = [await startNode(), await startNode()];
     const [store, doomed] = [openStore(node), openStore(other, IMPATIENT)];
     let release: (fault?: undefined) => void = () => undefined;
@@ -189,7 +189,7 @@ describe('EventStoreDB adapter: outages', () => {
     expect(node.calls.filter((method) => method === 'append')).toHaveLength(1);
   });
 
-  it('finishes what is under way when it is closed, and takes nothing more', async () => {
+  it('finishes pending calls when it is closed, and accepts no more', async () => {
     const node = await startNode();
     const store = openStore(node);
     const append = newAppend(newTenant());

@@ -5,7 +5,7 @@ import { MAX_APPEND_BYTES, type Append } from '../../../src/platform/eventstore/
 import { mustAppend, newAppend, newEvent, newEvents, newTenant } from '../../contracts/event-store/sample.ts';
 import { withNode } from '../../fixtures/eventstoredb/with-node.ts';
 
-describe('EventStoreDB adapter: what it refuses', () => {
+describe('EventStoreDB adapter: refusals', () => {
   const { startNode, openStore } = withNode();
 
   describe('the URL', () => {
@@ -15,7 +15,7 @@ describe('EventStoreDB adapter: what it refuses', () => {
       await mustAppend(store, newAppend(newTenant()));
     });
 
-    it('is refused without being quoted, for it may hold a password', () => {
+    it('is not quoted in an error, because it may hold a password', () => {
       const open = () => new EventStoreDbEventStore('esdb://admin:hunter2@host:port?tls=maybe');
       expect(open).toThrow('EVENTSTORE_URL has no valid port for the host host: write host:2113');
       expect(open).not.toThrow(/hunter2/);
@@ -23,7 +23,7 @@ describe('EventStoreDB adapter: what it refuses', () => {
     });
   });
 
-  describe('what no server should get', () => {
+  describe('an invalid append', () => {
     const cyclic: Record<string, unknown> = {};
     cyclic['self'] = cyclic;
     const refused: [string, Partial<Append>][] = [

@@ -11,14 +11,14 @@ const first = (count: number, fault: Fault) => {
   return (method: string): Fault => (method === 'append' && left-- > 0 ? fault : undefined);
 };
 
-/** For peers that never answer: an answer that comes late after all is only asked for once more. */
+/** For peers that never respond: a call whose response comes late is repeated once more. */
 const SHORT_CALLS = { callTimeoutMs: 300 };
 const PATIENTLY = { timeout: 20_000 };
 
-describe('EventStoreDB adapter: calls that fail', () => {
+describe('EventStoreDB adapter: failing calls', () => {
   const { startNode, openStore } = withNode();
 
-  it('tries again on a new connection when a call stays without an answer', async () => {
+  it('are retried on a new connection without a response', async () => {
     const node = await startNode();
     node.faults = first(1, 'silence');
     const append = newAppend(newTenant());
@@ -34,7 +34,7 @@ describe('EventStoreDB adapter: calls that fail', () => {
     ['unknown', callError(grpc.status.UNKNOWN, 'Server Is Not Ready')],
     ['aborted', callError(grpc.status.ABORTED, 'Operation timed out')],
     ['exhausted', callError(grpc.status.RESOURCE_EXHAUSTED, 'Bandwidth exhausted')],
-  ])('tries again when a call ends as %s', async (_, fault) => {
+  ])('are retried when they end as %s', async (_, fault) => {
     const node = await startNode();
     node.faults = first(3, fault);
     const append = newAppend(newTenant());
@@ -43,7 +43,7 @@ describe('EventStoreDB adapter: calls that fail', () => {
     await expectOnce(store, append);
   });
 
-  it('does not try again what the server refuses for good', async () => {
+  it('are not retried after a final refusal of the server', async () => {
     const node = await startNode();
     node.faults = (method) =>
       method === 'append' ? callError(grpc.status.PERMISSION_DENIED, 'no', { exception: 'access-denied' }) : undefined;
@@ -56,7 +56,7 @@ describe('EventStoreDB adapter: calls that fail', () => {
     ['nothing at all, by a server that recognises the repetition', 'silence', true],
     ['an error, by a server that takes the repetition for a conflict', cancelled(), false],
   ])(
-    'does not write twice when the reply to an append was lost and there came %s',
+    'do not write twice when the reply to an append was lost and there came %s',
     async (_, fault, recognisesRepeats) => {
       const node = await startNode();
       node.log.recognisesRepeats = recognisesRepeats;
@@ -70,7 +70,7 @@ describe('EventStoreDB adapter: calls that fail', () => {
     },
   );
 
-  it('answers appended when somebody else has appended between the lost reply and the repetition', async () => {
+  it('count as appended when another writer has appended between the lost reply and the retry', async () => {
     const node = await startNode();
     const [store, other] = [openStore(node, SHORT_CALLS), openStore(node)];
     const append = newAppend(newTenant());
@@ -87,7 +87,7 @@ describe('EventStoreDB adapter: calls that fail', () => {
   it.each([
     ['through the batch call', true, 256],
     ['call by call', false, 64],
-  ])('keeps a flood of appends in line %s', async (_, batchAppend, atMost) => {
+  ])('keep a flood of appends in order %s', async (_, batchAppend, atMost) => {
     const node = await startNode({ batchAppend });
     const store = openStore(node);
     let [under, most] = [0, 0];

@@ -92,7 +92,7 @@ describe('EventStoreDB adapter on a secured server', () => {
       administration.rights({ exclusive: false, ...asked }),
     );
 
-  it('works through TLS with a private authority, as a user with a password of any characters, who was granted the rights', async () => {
+  it('works over TLS with a private authority, as a user with a password of any characters, who was granted the rights', async () => {
     const node = await secured();
     await rights(urlOf(node, 'castellan'), { grant: true });
     const store = open(urlOf(node, 'castellan'));
@@ -130,7 +130,7 @@ describe('EventStoreDB adapter on a secured server', () => {
     await expectOnce(store, append);
   });
 
-  it('takes the URL from a file', async () => {
+  it('reads the URL from a file', async () => {
     const node = await secured();
     const url = eventStoreUrl({ EVENTSTORE_URL_FILE: file('url', `${urlOf(node, 'admin')}\n`) });
     expect(await meeting(url!)).toBe('it was well');
@@ -143,7 +143,7 @@ describe('EventStoreDB adapter on a secured server', () => {
     expect(() => eventStoreUrl({ EVENTSTORE_URL_FILE: 'a', EVENTSTORE_URL: 'b' })).toThrow(/both set/);
   });
 
-  describe('says in one sentence', () => {
+  describe('reports in one sentence', () => {
     it('that the host has no address', () =>
       expectSentence(
         urlOf({ port: 2113 }, 'castellan', { host: 'no-such-host.invalid' }),
@@ -226,13 +226,13 @@ describe('EventStoreDB adapter on a secured server', () => {
       );
     });
 
-    it('that a peer accepts connections and says nothing', async () => {
+    it('that a peer accepts connections and does not respond', async () => {
       const peer = await startRelay();
       await expectSentence(`${peer.connectionString}`, /accepts connections and does not serve requests/);
       await peer.close();
     });
 
-    it('that no node of a cluster leads', async () => {
+    it('that no node of a cluster is the leader', async () => {
       const node = await secured();
       node.members = [];
       const port = node.port;
@@ -255,8 +255,8 @@ describe('EventStoreDB adapter on a secured server', () => {
     });
   });
 
-  describe('rights', () => {
-    it('names what is missing, grants it, and finds nothing missing then', async () => {
+  describe('the rights command', () => {
+    it('names missing rights, grants them, and then finds nothing missing', async () => {
       const node = await secured();
       const url = urlOf(node, 'castellan');
       expect(await rights(url, { grant: false }, 'nobody')).toEqual({
@@ -272,7 +272,7 @@ describe('EventStoreDB adapter on a secured server', () => {
       expect(node.log.all).toHaveLength(before);
     });
 
-    it('keeps other users from the streams, and leaves to administrators and to named users what they have', async () => {
+    it('denies other users the streams, and keeps the rights of administrators and named users', async () => {
       const log = new EventLog();
       const lists = { $userStreamAcl: { $r: ['$all', 'auditor'] }, $systemStreamAcl: { $r: ['$admins'] } };
       log.append('$settings', -1n, [
@@ -313,7 +313,7 @@ describe('EventStoreDB adapter on a secured server', () => {
       await expectOnce(open(urlOf(node, 'castellan')), append);
     });
 
-    it('writes nothing when it only looks', async () => {
+    it('writes nothing in a dry run', async () => {
       const node = await secured();
       const before = node.log.all.length;
       await rights(urlOf(node, 'castellan'), { grant: false });
@@ -321,14 +321,14 @@ describe('EventStoreDB adapter on a secured server', () => {
       expect(node.log.all).toHaveLength(before);
     });
 
-    it('names the administrator’s setting when it is that which is wrong', async () => {
+    it("names the administrator's setting if that is wrong", async () => {
       const node = await secured();
       const asked = rights(urlOf(node, 'castellan'), { grant: true }, { username: 'admin', password: 'guess' });
       await expect(asked).rejects.toThrow(/^EVENTSTORE_ADMIN: .* refuses the user or the password/);
     });
   });
 
-  it('is unavailable, and not at fault, while a right is taken away from it', async () => {
+  it('is unavailable, but not at fault, while one of its rights is revoked', async () => {
     const node = await secured();
     const store = open(urlOf(node, 'admin'));
     await store.meet();

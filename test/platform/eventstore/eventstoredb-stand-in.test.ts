@@ -8,7 +8,7 @@ import { startStandIn, type StandIn } from '../../fixtures/eventstoredb/stand-in
 
 const event = (type = 'OrderPlaced', data: object = { order: 1 }) => jsonEvent({ type, data: { ...data } });
 
-/** The rules that the other tests stand on, asked of the stand-in by the client as it comes. */
+/** The rules that the other tests rely on, checked against the stand-in with the original client. */
 describe('the stand-in for EventStoreDB', () => {
   let node: StandIn;
   let client: EventStoreDBClient;
@@ -21,46 +21,49 @@ describe('the stand-in for EventStoreDB', () => {
     await node.stop();
   });
 
-  it.each([true, false])('takes appends by the batch call (%s) with every kind of expectation', async (batchAppend) => {
-    await node.stop();
-    node = await startStandIn({ batchAppend });
-    client = EventStoreDBClient.connectionString(node.connectionString);
-    const append = (expectedRevision: 'any' | 'no_stream' | 'stream_exists' | bigint, events = [event()]) =>
-      client.appendToStream('order-1', events, { expectedRevision });
-    await expect(append('stream_exists')).rejects.toMatchObject({
-      type: 'wrong-expected-version',
-      actualVersion: 'no_stream',
-    });
-    const two = [event(), event()];
-    const created = await append('no_stream', two);
-    expect(created).toMatchObject({
-      success: true,
-      nextExpectedRevision: 1n,
-      position: { commit: node.log.all.at(-1)!.position },
-    });
-    expect(await append('no_stream', two)).toEqual(created);
-    await expect(append('no_stream')).rejects.toMatchObject({
-      type: 'wrong-expected-version',
-      actualVersion: 1n,
-      expectedVersion: 'no_stream',
-    });
-    await expect(append(7n)).rejects.toMatchObject({
-      type: 'wrong-expected-version',
-      actualVersion: 1n,
-      expectedVersion: 7n,
-    });
-    expect(await append(1n)).toMatchObject({ nextExpectedRevision: 2n });
-    expect(await append('any')).toMatchObject({ nextExpectedRevision: 3n });
-    expect(await append('stream_exists')).toMatchObject({ nextExpectedRevision: 4n });
-    const large = event('OrderPlaced', { text: 'x'.repeat(1024 * 1024) });
-    await expect(append(4n, [large])).rejects.toMatchObject({
-      type: 'maximum-append-size-exceeded',
-      maxAppendSize: 1024 * 1024,
-    });
-    expect(node.calls.includes('batchAppend')).toBe(batchAppend);
-  });
+  it.each([true, false])(
+    'accepts appends by the batch call (%s) with every kind of expected revision',
+    async (batchAppend) => {
+      await node.stop();
+      node = await startStandIn({ batchAppend });
+      client = EventStoreDBClient.connectionString(node.connectionString);
+      const append = (expectedRevision: 'any' | 'no_stream' | 'stream_exists' | bigint, events = [event()]) =>
+        client.appendToStream('order-1', events, { expectedRevision });
+      await expect(append('stream_exists')).rejects.toMatchObject({
+        type: 'wrong-expected-version',
+        actualVersion: 'no_stream',
+      });
+      const two = [event(), event()];
+      const created = await append('no_stream', two);
+      expect(created).toMatchObject({
+        success: true,
+        nextExpectedRevision: 1n,
+        position: { commit: node.log.all.at(-1)!.position },
+      });
+      expect(await append('no_stream', two)).toEqual(created);
+      await expect(append('no_stream')).rejects.toMatchObject({
+        type: 'wrong-expected-version',
+        actualVersion: 1n,
+        expectedVersion: 'no_stream',
+      });
+      await expect(append(7n)).rejects.toMatchObject({
+        type: 'wrong-expected-version',
+        actualVersion: 1n,
+        expectedVersion: 7n,
+      });
+      expect(await append(1n)).toMatchObject({ nextExpectedRevision: 2n });
+      expect(await append('any')).toMatchObject({ nextExpectedRevision: 3n });
+      expect(await append('stream_exists')).toMatchObject({ nextExpectedRevision: 4n });
+      const large = event('OrderPlaced', { text: 'x'.repeat(1024 * 1024) });
+      await expect(append(4n, [large])).rejects.toMatchObject({
+        type: 'maximum-append-size-exceeded',
+        maxAppendSize: 1024 * 1024,
+      });
+      expect(node.calls.includes('batchAppend')).toBe(batchAppend);
+    },
+  );
 
-  it('forgets after a restart which events it was sent without a revision, and not those with one', async () => {
+  it('forgets after a restart the events that were sent without a revision, and not those with one', async () => {
     const repeated = [event()];
     await client.appendToStream('order-1', repeated, { expectedRevision: 'any' });
     expect(await client.appendToStream('order-1', repeated, { expectedRevision: 'any' })).toMatchObject({
@@ -77,7 +80,7 @@ describe('the stand-in for EventStoreDB', () => {
     });
   });
 
-  it('reads everything only from where something was written, from the beginning, and behind the newest event', async () => {
+  it('reads the log only from an existing position, from the beginning, and after the newest event', async () => {
     for (let at = 0; at < 4; at += 1) await client.appendToStream('order-1', event(), { expectedRevision: 'any' });
     const positions = node.log.all.map(({ position }) => position);
     const [second, last] = [positions.at(-3)!, positions.at(-1)!];
@@ -116,7 +119,7 @@ describe('the stand-in for EventStoreDB', () => {
     await expect(read(last + 1n, 'backwards')).rejects.toMatchObject({ code: 2 });
   });
 
-  it('tells subscribers what they ask for, checkpoints for the rest, and resumes after a position', async () => {
+  it('sends subscribers their events, checkpoints for the rest, and resumes after a position', async () => {
     for (let at = 0; at < 40; at += 1)
       await client.appendToStream(`order-${at % 2}`, event(), { expectedRevision: 'any' });
     const checkpoints: bigint[] = [];
@@ -140,7 +143,7 @@ describe('the stand-in for EventStoreDB', () => {
     await subscription.unsubscribe();
   });
 
-  it('follows links as long as their targets are there', async () => {
+  it('follows links as long as their targets exist', async () => {
     await client.appendToStream('order-1', [event('First'), event('Second')], { expectedRevision: 'no_stream' });
     const link = (to: string) => ({
       id: randomUUID(),
@@ -156,7 +159,7 @@ describe('the stand-in for EventStoreDB', () => {
     expect(types).toEqual(['Second', undefined]);
   });
 
-  it('brings a deleted stream back with the next event, and a tombstoned one never', async () => {
+  it('restores a deleted stream with the next event, and a tombstoned one never', async () => {
     const store = new EventStoreDbEventStore(node.connectionString);
     const append = newAppend(newTenant(), { events: newEvents(2) });
     await mustAppend(store, append);

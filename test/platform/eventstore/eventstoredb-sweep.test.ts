@@ -9,7 +9,7 @@ const AT_ONCE = { claimGraceMs: 0 };
 describe('EventStoreDB adapter: the sweep of claims', () => {
   const { startNode, openStore } = withNode();
 
-  it('ends reservations that were abandoned, leaves alone what is held, notes down what was released', async () => {
+  it('ends abandoned reservations, leaves held ones alone, and records releases', async () => {
     const node = await startNode();
     const dead = await abandonedAppend(node, openStore(node));
     const held = newClaim(newTenant());
@@ -45,7 +45,7 @@ describe('EventStoreDB adapter: the sweep of claims', () => {
     expect(await sweeper.claimHolder(held)).toBe(holder.stream);
   });
 
-  it('leaves young reservations to the next one, and does not go over the same ground twice', async () => {
+  it('leaves recent reservations to the next sweep, and reads nothing twice', async () => {
     const node = await startNode();
     const { claim } = await abandonedAppend(node, openStore(node));
     const patient = openStore(node);
@@ -58,13 +58,13 @@ describe('EventStoreDB adapter: the sweep of claims', () => {
     let sent = 0;
     node.onSend = (message) => void (sent += message.hasEvent() ? 1 : 0);
     expect(await sweeper.sweepClaims()).toBe(0);
-    // How far it had come, and the few events since, of more than a dozen.
+    // Its progress, and the few events since, of more than a dozen.
     expect(sent).toBeLessThan(6);
     expect(node.log.all.length).toBeGreaterThan(10);
     expect(wordsOf(node, claim)).toEqual(['ClaimReserved', 'ClaimReleased']);
   });
 
-  it('notes down a release that came before the confirmation of its claim, as a process of an earlier version may write it', async () => {
+  it('records a release that came before the confirmation of its claim, as a process of an earlier version may write it', async () => {
     const node = await startNode();
     const claim = newClaim(newTenant());
     const dying = openStore(node);
@@ -90,7 +90,7 @@ describe('EventStoreDB adapter: the sweep of claims', () => {
     expect(wordsOf(node, claim)).toEqual(['ClaimReserved', 'ClaimConfirmed', 'ClaimReleased']);
   });
 
-  it('may be made by several at a time', async () => {
+  it('may run in several processes at a time', async () => {
     const node = await startNode();
     const { claim } = await abandonedAppend(node, openStore(node));
     await Promise.all([1, 2, 3].map(() => openStore(node, AT_ONCE).sweepClaims()));

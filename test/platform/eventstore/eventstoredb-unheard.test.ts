@@ -16,14 +16,14 @@ interface Inner {
   handleError(stub: object, error: Error): Promise<void>;
 }
 
-/** Errors that reach nobody end the process. */
-describe('EventStoreDB adapter: errors that the client lets fall', () => {
+/** Unhandled errors end the process. */
+describe('EventStoreDB adapter: unhandled errors of the client', () => {
   const { startNode, openStore } = withNode();
   const unheard: unknown[] = [];
   const hear = (error: unknown) => void unheard.push(error);
   const events = ['unhandledRejection', 'uncaughtException'] as const;
   let before: Map<string, ((...given: never[]) => void)[]>;
-  // The test runner listens as well, and would fail the run: here they are looked at.
+  // The test runner listens as well, and would fail the run: the test inspects them instead.
   beforeEach(() => {
     unheard.length = 0;
     before = new Map(events.map((event) => [event, process.listeners(event as 'exit') as never]));
@@ -37,7 +37,7 @@ describe('EventStoreDB adapter: errors that the client lets fall', () => {
     expect(unheard).toEqual([]);
   });
 
-  it('tries again when a node does not lead and cannot say who does', async () => {
+  it('are avoided by a retry when a node does not lead and does not name the leader', async () => {
     const node = await startNode();
     const store = openStore(node);
     const append = newAppend(newTenant());
@@ -52,7 +52,7 @@ describe('EventStoreDB adapter: errors that the client lets fall', () => {
     expect(refusals).toBeLessThan(0);
   });
 
-  it('fails a read of an event that cannot be understood, and goes on', async () => {
+  it('do not occur when a read meets an event that it cannot parse: it fails, and the next one succeeds', async () => {
     const node = await startNode();
     const store = openStore(node);
     const append = newAppend(newTenant());
@@ -63,7 +63,7 @@ describe('EventStoreDB adapter: errors that the client lets fall', () => {
     await expectOnce(store, append);
   });
 
-  it('begins no call on a channel that is opened after the end', async () => {
+  it('do not occur on a channel that is opened after the close: no call starts', async () => {
     const node = await startNode();
     let release: (fault?: undefined) => void = () => undefined;
     const held = new Promise<undefined>((resolve) => (release = resolve));
@@ -80,12 +80,12 @@ describe('EventStoreDB adapter: errors that the client lets fall', () => {
     expect(node.calls.filter((method) => method !== 'gossip')).toEqual([]);
   });
 
-  describe('at whatever moment a channel is closed', () => {
+  describe('whenever a channel is closed', () => {
     let client: Client;
     afterEach(() => closeClient(client));
 
     it.each(Array.from({ length: 12 }, (_, turns) => turns))(
-      'settles an append that began %i turns before',
+      'settle an append that began %i ticks before',
       async (turns) => {
         const node = await startNode();
         client = openClient(serverSettings(node.connectionString), turns);

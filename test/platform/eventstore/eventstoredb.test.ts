@@ -51,7 +51,7 @@ describe('EventStoreDB adapter', () => {
     expect(node.calls.filter((method) => method === 'batchAppend')).toHaveLength(1);
   });
 
-  it("truncates an erased person's telemetry, and leaves what others reported", async () => {
+  it("truncates an erased person's telemetry, and keeps what others reported", async () => {
     const node = await startNode();
     const store = openStore(node);
     const tenantId = newTenant();
@@ -76,7 +76,7 @@ describe('EventStoreDB adapter', () => {
     await append(shared, 1n, other);
   });
 
-  it('keeps ids where the tools of the server look for them', async () => {
+  it("stores ids where the server's tools look for them", async () => {
     const node = await startNode();
     const append = newAppend(newTenant());
     await mustAppend(openStore(node), append);
@@ -105,7 +105,7 @@ describe('EventStoreDB adapter', () => {
     expect(idsOf((await store.readAll(events[0]!.position, 10)).events)).toEqual([append.events[1]!.id]);
   });
 
-  it('passes over what others keep on the same server, and remembers how far it looked', async () => {
+  it('skips foreign events on the same server, and remembers its progress', async () => {
     const node = await startNode();
     const store = openStore(node);
     const before = await store.head();
@@ -133,7 +133,7 @@ describe('EventStoreDB adapter', () => {
   });
 
   describe('retention', () => {
-    it('hides what is too old from readers of the stream, who begin at the first event that is left', async () => {
+    it('hides expired events from readers of the stream, who start at the first remaining event', async () => {
       const node = await startNode();
       const store = openStore(node);
       const append = newAppend(newTenant(), { events: newEvents(2) });
@@ -155,7 +155,7 @@ describe('EventStoreDB adapter', () => {
       await mustAppend(store, { ...append, expectedRevision: 2n, events: newEvents(1) });
     });
 
-    it('leaves the other metadata of a stream alone, also when somebody changes it at the same time', async () => {
+    it('keeps the other metadata of a stream, also during a concurrent change', async () => {
       const node = await startNode();
       const store = openStore(node);
       const metadata = (data: object) => foreign({ type: '$metadata', data: Buffer.from(JSON.stringify(data)) });
@@ -174,7 +174,7 @@ describe('EventStoreDB adapter', () => {
     });
   });
 
-  it('leaves no call open behind its reads', async () => {
+  it('leaves no call open after its reads', async () => {
     const node = await startNode();
     const store = openStore(node);
     const append = newAppend(newTenant(), { events: newEvents(40) });
@@ -188,7 +188,7 @@ describe('EventStoreDB adapter', () => {
     await expect.poll(() => node.openReads.size, { timeout: 20_000 }).toBe(0);
   });
 
-  it('cancels a read that it gives up, and keeps the connection as others are answered on it', async () => {
+  it('cancels a read that it gives up, and keeps the connection while others get responses on it', async () => {
     const node = await startNode();
     const relay = await startRelay(node.port);
     const store = openStore(relay.connectionString, { callTimeoutMs: 1_500 });

@@ -15,13 +15,13 @@ describe('trust in the event log', () => {
     return { store: whileTrusted(raw, trust), appended };
   };
 
-  it('offers what the store offers to threads, and nothing where the store offers nothing', () => {
+  it('offers threads exactly what the store offers', () => {
     const logAddress = { kind: 'postgres', database: {} } as const;
     expect(whileTrusted({ logAddress } as EventStore, new LogTrust()).logAddress).toBe(logAddress);
     expect(whileTrusted({} as EventStore, new LogTrust())).not.toHaveProperty('logAddress');
   });
 
-  it('lets an append wait for a check that is under way', async () => {
+  it('makes an append wait for a running check', async () => {
     const trust = new LogTrust('unchecked');
     const { store, appended } = storeThat(trust);
     const append = store.append(APPEND);
@@ -32,7 +32,7 @@ describe('trust in the event log', () => {
     expect(appended).toHaveLength(1);
   });
 
-  it('refuses appends to a log that contradicts what is known of it, and still lets it be read', async () => {
+  it('refuses appends to a log that contradicts its known state, and still lets it be read', async () => {
     const trust = new LogTrust();
     const { store, appended } = storeThat(trust);
     trust.contradicted('log_older', 'it ends at 3');
@@ -41,14 +41,14 @@ describe('trust in the event log', () => {
     expect(appended).toHaveLength(0);
   });
 
-  it('does not end a contradiction by a lost connection alone', async () => {
+  it('does not clear a contradiction because of a lost connection', async () => {
     const trust = new LogTrust();
     trust.contradicted('log_older', 'it ends at 3');
     trust.suspect('a connection was lost');
     expect(trust.doubt).toEqual({ kind: 'contradicted', mismatch: 'log_older', reason: 'it ends at 3' });
   });
 
-  it('does not take a check that began before the last suspicion for an answer to it', () => {
+  it('does not accept a check that began before the last suspicion', () => {
     const trust = new LogTrust();
     const { epoch } = trust;
     trust.suspect('a connection was lost');
@@ -58,7 +58,7 @@ describe('trust in the event log', () => {
     expect(trust.holds).toBe(true);
   });
 
-  it('tells caches of each suspicion, and of a contradiction once', () => {
+  it('notifies caches of each suspicion, and of a contradiction once', () => {
     const trust = new LogTrust();
     let dropped = 0;
     trust.onDoubt(() => (dropped += 1));

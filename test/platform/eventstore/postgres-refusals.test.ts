@@ -6,7 +6,7 @@ import { PostgresEventStore } from '../../../src/platform/eventstore/postgres/po
 import { newAppend, newEvent, newTenant } from '../../contracts/event-store/sample.ts';
 import { freshDatabase, type FreshDatabase } from '../../dsl/database.ts';
 
-describe('PostgreSQL store: what it refuses', () => {
+describe('PostgreSQL store: refusals', () => {
   let fresh: FreshDatabase;
   let database: Database;
   let store: PostgresEventStore;
@@ -21,7 +21,7 @@ describe('PostgreSQL store: what it refuses', () => {
     await fresh.drop();
   });
 
-  it('a value that no column takes fails for good, alone or beside appends that succeed', async () => {
+  it('fails for good for a value that no column can store, alone or beside appends that succeed', async () => {
     const broken = () => newAppend(newTenant(), { events: [newEvent({ type: 'With\u0000Nul' })] });
     await expect(store.append(broken())).rejects.toBeInstanceOf(AppendRefused);
     const outcomes = await Promise.allSettled([
@@ -33,7 +33,7 @@ describe('PostgreSQL store: what it refuses', () => {
     expect((outcomes[1] as PromiseRejectedResult).reason).toBeInstanceOf(AppendRefused);
   });
 
-  it('a lost connection is no refusal: the outcome is not known', async () => {
+  it('does not count a lost connection as a refusal: the outcome is unknown', async () => {
     const away = openDatabase({ ...fresh.config, port: 1 }, pino({ level: 'silent' }));
     const unreachable = new PostgresEventStore(away.store, fresh.config, away.projector);
     await expect(unreachable.append(newAppend(newTenant()))).rejects.toBeInstanceOf(EventStoreUnavailable);

@@ -18,7 +18,7 @@ afterAll(async () => {
   await fresh.drop();
 });
 
-/** A store as another process has it: with pools, and a memory of the log's end, of its own. */
+/** A store as in another process: with its own pools, and its own cache of the log's end. */
 function anotherProcess(): PostgresEventStore {
   const database = openDatabase(fresh.config, pino({ level: 'silent' }));
   databases.push(database);
@@ -46,7 +46,7 @@ const appendTo = (stream: string, expectedRevision = -1n, events = 1): Append =>
   release: [],
 });
 
-it('three processes, each writing single events and groups, leave one log without gaps, in the order of its clock', async () => {
+it('three processes that write single events and groups leave one log without gaps, in the order of its clock', async () => {
   const stores = [anotherProcess(), anotherProcess(), anotherProcess()];
   const appended: string[] = [];
   const write = async (store: PostgresEventStore, append: Append) => {
@@ -54,7 +54,7 @@ it('three processes, each writing single events and groups, leave one log withou
     if (verdict.kind === 'appended') appended.push(...append.events.map(({ id }) => id));
     return verdict;
   };
-  /** All three want each revision of this stream; who loses goes on behind the winner. */
+  /** All three append at each revision of this stream; the losers continue after the winner. */
   const shared = randomUUID();
   const contend = async (store: PostgresEventStore) => {
     let revision = -1n;
@@ -85,7 +85,7 @@ it('three processes, each writing single events and groups, leave one log withou
   await Promise.all(stores.map((store) => store.close()));
 });
 
-it('a process that remembers more of the log than there is leaves no gap', async () => {
+it('a process that has cached more of the log than exists leaves no gap', async () => {
   const store = anotherProcess();
   for (let n = 0; n < 3; n += 1) await store.append(appendTo(randomUUID()));
   const before = await store.head();
@@ -105,7 +105,7 @@ it('a process that remembers more of the log than there is leaves no gap', async
   ]);
 });
 
-it('an append without events is held against its stream like any other', async () => {
+it('an append without events is checked against its stream like any other', async () => {
   const store = anotherProcess();
   const stream = randomUUID();
   await store.append(appendTo(stream));

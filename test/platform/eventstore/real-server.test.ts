@@ -13,7 +13,7 @@ const docker = process.env['DOCKER_HOST'] !== undefined || existsSync('/var/run/
 const skipped = given === undefined && !docker;
 const where = given === undefined ? `the image ${IMAGE}` : 'EVENTSTORE_TEST_URL';
 
-/** The same contract as everywhere, where a server can be had; everything else about this adapter is tested without one. */
+/** The same contract on a real server if one is available; everything else about this adapter is tested without one. */
 describe.skipIf(skipped)(
   `on a real server${skipped ? ' (skipped: neither EVENTSTORE_TEST_URL nor Docker is here)' : `: ${where}`}`,
   () => {
@@ -34,7 +34,7 @@ describe.skipIf(skipped)(
     describeEventStoreContract('EventStoreDB', async () => {
       const open = () => new EventStoreDbEventStore(url);
       const store = open();
-      // A node that has just started takes no appends until it has elected itself.
+      // A node that has just started accepts no appends until it has elected itself.
       for (let tries = 0; tries < 30 && !(await isReady(store)); tries += 1) await sleep(1_000);
       return { store, reopen: async () => open(), close: () => store.close() };
     });

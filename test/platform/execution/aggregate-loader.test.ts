@@ -13,7 +13,7 @@ const rings = defineAggregate(bellEvents, 0, (count: number) => count + 1);
 const doubled = defineAggregate(bellEvents, 0, (count: number) => count + 2);
 const RUNG = { type: 'BellRung', data: {} };
 
-describe('loads', () => {
+describe('concurrent loads', () => {
   let application: ProjectorApplication;
   beforeAll(async () => {
     application = await openProjectorApplication([bellEvents]);
@@ -21,7 +21,7 @@ describe('loads', () => {
   afterAll(() => application.close());
   const newStream = () => streamName('bell', TENANTS[0]!, randomUUID());
 
-  /** A loader, and the streams that it looks at in the store. What a look has found arrives when `arrival` has passed. */
+  /** A loader, and the streams that it reads from the store. A read returns once `arrival` has resolved. */
   const newLoader = (arrival: () => Promise<void> = () => Promise.resolve()) => {
     const looks: string[] = [];
     const store = new Proxy(application.store, {
@@ -41,7 +41,7 @@ describe('loads', () => {
     return { loader: new AggregateLoader(store, application.codec), looks };
   };
 
-  it('that are asked for together share one look at the store', async () => {
+  it('share one read of the store', async () => {
     const { loader, looks } = newLoader();
     const [stream, other] = [newStream(), newStream()];
     await application.happen(stream, [RUNG, RUNG]);
@@ -55,14 +55,14 @@ describe('loads', () => {
     expect(looks).toEqual([stream, other]);
   });
 
-  it('of two kinds of state of one stream are each their own', async () => {
+  it('of two kinds of state of one stream are separate', async () => {
     const { loader } = newLoader();
     const stream = newStream();
     await application.happen(stream, [RUNG]);
     expect(await Promise.all([loader.load(rings, stream), loader.load(doubled, stream)])).toEqual([1, 2]);
   });
 
-  it('that are asked for while a look is under way see what came since it left', async () => {
+  it('that start during a read see the events since it was sent', async () => {
     let arrive = () => {};
     const arrived = new Promise<void>((resolve) => (arrive = resolve));
     const { loader } = newLoader(() => arrived);

@@ -25,7 +25,7 @@ const SEATS = 40;
 
 const digest = (value: string) => createHash('sha256').update(value).digest('hex');
 
-/** Always the next seat: decided on an old state, two people would sit on one. */
+/** Always the next seat: decided on an outdated state, two people would get one. */
 const takeSeat = defineCommand({
   name: 'take-seat',
   aggregate: hall,
@@ -36,7 +36,7 @@ const takeSeat = defineCommand({
   },
 });
 
-/** Everybody stands up. */
+/** Releases all seats. */
 const clearHall = defineCommand({
   ...takeSeat,
   name: 'clear-hall',
@@ -44,7 +44,7 @@ const clearHall = defineCommand({
     acceptWith(0, state.taken === 0 ? [] : [{ type: 'SeatTaken' as const, data: { seat: 0, by } }]),
 });
 
-/** One name a person; the second asks for another number. */
+/** One name per person; the second one tries another number. */
 const register = defineCommand({
   name: 'register',
   aggregate: hall,
@@ -62,7 +62,7 @@ const registerNumbered = defineCommand({
   whenClaimed: () => 'prepareAgain' as const,
 });
 
-/** Nothing calls this: `npm run check` fails if a line that is marked compiles. */
+/** Never called: `npm run check` fails if a marked line compiles. */
 export function doesNotCompile(
   none: Executor<Record<never, never>>,
   one: Executor<{ next: () => number }>,
@@ -85,7 +85,7 @@ export function doesNotCompile(
   void call.run(takeSeat, { hall: 'main', by: 7 });
 }
 
-describe('commands that run at the same time', () => {
+describe('concurrent commands', () => {
   let application: ProjectorApplication;
   let nodes: Process[];
   let executors: Executor<{ next: () => number }>[];
@@ -93,7 +93,7 @@ describe('commands that run at the same time', () => {
     application = await openProjectorApplication([seatEvents]);
     nodes = [application, await application.another()];
     let number = 0;
-    // Everybody begins with the same few numbers, so that they are lost to each other again and again.
+    // All start with the same few numbers, so that they conflict again and again.
     const next = () => 1 + ((number += 1) >> 2);
     executors = nodes.map(
       ({ store, codec }) =>
@@ -120,7 +120,7 @@ describe('commands that run at the same time', () => {
     expect(given.sort((a, b) => a - b)).toEqual(await seatsOf('one'));
   });
 
-  it('on one stream in two processes never decide on an old state', async () => {
+  it('on one stream in two processes never decide on an outdated state', async () => {
     const answers = await Promise.all(
       Array.from({ length: 16 }, (_, at) =>
         executors[at % 2]!.execute(takeSeat, { hall: 'two', by: `p${at}` }, issuer),
@@ -151,7 +151,7 @@ describe('commands that run at the same time', () => {
       return { executor, reads: () => reads };
     };
 
-    it('are decided on what is remembered of it: nothing is read again', async () => {
+    it('are decided on its cached state: nothing is read again', async () => {
       const { executor, reads } = countReads();
       await executor.execute(takeSeat, { hall: 'three', by: 'a' }, issuer);
       const before = reads();
@@ -159,7 +159,7 @@ describe('commands that run at the same time', () => {
       expect([before, reads() - before]).toEqual([1, 0]);
     });
 
-    it('are decided again, before anybody is refused or told that nothing changes, when that had grown old', async () => {
+    it('are decided again, before a refusal or a result without events, if the cached state was outdated', async () => {
       const { executor } = countReads();
       const [other] = executors;
       await executor.execute(takeSeat, { hall: 'four', by: 'a' }, issuer);
@@ -183,7 +183,7 @@ describe('commands that run at the same time', () => {
     });
   });
 
-  it('take back what a preparation kept, where it throws as where the decision refuses', async () => {
+  it('undo their preparation, whether it throws or the decision refuses', async () => {
     const undone: string[] = [];
     const executor = new Executor<{ what: string }>(
       application.store,
@@ -211,7 +211,7 @@ describe('commands that run at the same time', () => {
     expect(undone).toHaveLength(3);
   });
 
-  it('give a claim to one of them, and tell the others', async () => {
+  it('give a claim to one of them, and refuse the others', async () => {
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, at) =>
         executors[at % 2]!.execute(register, { id: `r${at}`, name: 'ann' }, issuer),
@@ -223,7 +223,7 @@ describe('commands that run at the same time', () => {
     );
   });
 
-  it('prepare again where another value would do, until each has one', async () => {
+  it('prepare again if another value would work, until each has one', async () => {
     const ids = Array.from({ length: 6 }, (_, at) => `n${at}`);
     const answers = await Promise.all(
       ids.map((id, at) => executors[at % 2]!.execute(registerNumbered, { id, name: 'bob' }, issuer)),
@@ -238,7 +238,7 @@ describe('commands that run at the same time', () => {
     expect(new Set(names).size).toBe(6);
   });
 
-  it('are answered like the first when the same command is tried again before anything else happened', async () => {
+  it('return the first result when the same command is retried before anything else happened', async () => {
     const commandId = randomUUID();
     const { store, codec } = nodes[0]!;
     const fresh = () =>

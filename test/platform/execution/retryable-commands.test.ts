@@ -22,7 +22,7 @@ const counter = defineAggregate(counterEvents, { value: 0 }, (_state, event: Eve
 }));
 const stream = (name: string) => streamName('counter', TENANTS[0]!, name);
 
-/** Succeeds as often as it is run, which is what a retry must not do. */
+/** Succeeds on every run, which a retry must not do. */
 const count = defineCommand({
   name: 'Count',
   aggregate: counter,
@@ -56,7 +56,7 @@ const issuer = () => ({
 });
 
 let preparations = 0;
-/** A process of its own: it has seen nothing of what others did. */
+/** A separate process: it has seen nothing of the others. */
 const newExecutor = (store: EventStore) =>
   new Executor<{ prepared: () => number }>(store, codec, new AggregateLoader(store, codec), digest, () => ({
     ports: { prepared: () => (preparations += 1) },
@@ -88,7 +88,7 @@ function describeRetries(name: string, withStore: (use: (store: EventStore) => P
         expect(preparations).toBe(before);
       }));
 
-    it('is refused for what somebody else did', () =>
+    it("is refused because of another command's events", () =>
       withStore(async (store) => {
         orThrow(await newExecutor(store).execute(once, 'a', issuer()));
         expect(await newExecutor(store).execute(once, 'a', issuer())).toMatchObject({ kind: 'conflict' });
@@ -104,14 +104,14 @@ function describeRetries(name: string, withStore: (use: (store: EventStore) => P
         expect(await store.readStream(stream('a'))).toHaveLength(2);
       }));
 
-    it('appends nothing when it wakes up behind an attempt that took its place', () =>
+    it('appends nothing when it resumes after an attempt that replaced it', () =>
       withStore(async (store) => {
         const mine = issuer();
         let wake = () => {};
         const asleep = new Promise<void>((resolve) => (wake = resolve));
         let sleeps = () => {};
         const fellAsleep = new Promise<void>((resolve) => (sleeps = resolve));
-        // The process stands still with the decision made, just before the append.
+        // The process is paused with the decision made, just before the append.
         const frozen = new Proxy(store, {
           get(target, key) {
             const value = Reflect.get(target, key) as unknown;
@@ -157,7 +157,7 @@ describeRetries('PostgreSQL', async (use) => {
 describe('fresh values', () => {
   const seed = Buffer.alloc(32, 7);
 
-  it('are the same for one seed and name, and others for another', () => {
+  it('are equal for the same seed and name, and differ otherwise', () => {
     const draw = (values: FreshValues) => [values.id('a'), values.bytes('a', 40).toString('hex')];
     const numbers = (values: FreshValues, name: string) => {
       const pick = values.integers(name);
@@ -171,7 +171,7 @@ describe('fresh values', () => {
     expect(new FreshValues().id('a')).not.toBe(new FreshValues().id('a'));
   });
 
-  it('take every integer below the bound equally often', () => {
+  it('take every integer below the limit equally often', () => {
     const pick = new FreshValues(seed).integers('dice');
     const counts = Array(6).fill(0) as number[];
     for (let throws = 0; throws < 6_000; throws += 1) counts[pick(6)]! += 1;

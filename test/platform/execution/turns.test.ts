@@ -7,8 +7,8 @@ function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
   return { opened, open: () => open() };
 }
 
-describe('turns by name', () => {
-  it('are taken one after another, in the order in which they were asked for', async () => {
+describe('a keyed mutex', () => {
+  it('admits callers one after another, in the order of their calls', async () => {
     const mutex = new KeyedMutex();
     const log: string[] = [];
     const door = gate();
@@ -23,13 +23,13 @@ describe('turns by name', () => {
     expect(log).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
   });
 
-  it('of different names are taken side by side', async () => {
+  it('admits callers with different keys concurrently', async () => {
     const mutex = new KeyedMutex();
     const meeting = gate();
     await Promise.all([mutex.run('one', () => meeting.opened), mutex.run('other', async () => meeting.open())]);
   });
 
-  it('go on after one that failed, which tells only its own caller', async () => {
+  it('continues after a failure, which only its own caller sees', async () => {
     const mutex = new KeyedMutex();
     const failed = mutex.run('stream', () => Promise.reject(new Error('mine')));
     const next = mutex.run('stream', () => Promise.resolve('next'));

@@ -8,7 +8,7 @@ describe('a fair limiter', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  /** Work that ends when it is told to. */
+  /** Work that ends on request. */
   class Works {
     readonly begun: string[] = [];
     readonly #ends = new Map<string, () => void>();
@@ -32,7 +32,7 @@ describe('a fair limiter', () => {
     }
   }
 
-  it('keeps the rest of the resource for others, however much one key asks for', async () => {
+  it('keeps the rest of the resource for others, however much one key requests', async () => {
     const works = new Works(new FairLimiter(SHARES));
     for (const name of ['a1', 'a2', 'a3', 'a4']) void works.start('a', name);
     await vi.advanceTimersByTimeAsync(0);
@@ -42,7 +42,7 @@ describe('a fair limiter', () => {
     expect(works.begun).toEqual(['a1', 'a2', 'b1']);
   });
 
-  it('serves keys by turns, not in the order of their calls', async () => {
+  it('serves keys in rotation, not in the order of their calls', async () => {
     const works = new Works(new FairLimiter({ ...SHARES, atOnce: 1, perKey: 1 }));
     for (const [key, name] of [
       ['a', 'a1'],
@@ -58,7 +58,7 @@ describe('a fair limiter', () => {
     expect(works.begun).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
   });
 
-  it('calls it the fault of the resource, not of the key, where no short work ended during a whole wait', async () => {
+  it('blames the resource, not the key, if no short work ended during a whole wait', async () => {
     const works = new Works(new FairLimiter({ ...SHARES, isShort: true }));
     for (const name of ['a1', 'a2']) void works.start('a', name);
     const still = expect(works.start('a', 'a3')).rejects.toMatchObject({ name: 'TooBusy', isOwnShare: false });
@@ -85,7 +85,7 @@ describe('a fair limiter', () => {
     expect([limiter.running, limiter.waiting]).toEqual([3, 6]);
   });
 
-  it('gives up a wait that takes too long, and gives the place to nobody twice', async () => {
+  it('ends a wait that takes too long, and gives no slot away twice', async () => {
     const limiter = new FairLimiter({ ...SHARES, atOnce: 1, perKey: 1 });
     const works = new Works(limiter);
     const first = works.start('a', 'a1');
@@ -97,7 +97,7 @@ describe('a fair limiter', () => {
     expect([limiter.running, limiter.waiting, works.begun]).toEqual([0, 0, ['a1']]);
   });
 
-  it('gives the place back when the work fails', async () => {
+  it('releases the slot when the work fails', async () => {
     const limiter = new FairLimiter({ ...SHARES, atOnce: 1 });
     await expect(limiter.run('a', () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
     expect(await limiter.run('a', async () => 'done')).toBe('done');
@@ -119,7 +119,7 @@ describe('a fair queue', () => {
     expect(queue.size).toBe(0);
   });
 
-  it('forgets what is removed, once', () => {
+  it('removes an entry once', () => {
     const queue = new FairQueue<string>();
     queue.push(['a', '1'], 'x');
     expect([queue.remove(['a', '1'], 'x'), queue.remove(['a', '1'], 'x'), queue.size, queue.sizeOf('a')]).toEqual([

@@ -4,7 +4,7 @@ import type { TenantId } from '../../../src/platform/kernel/ids.ts';
 
 const [A, B] = ['tenant a', 'tenant b'] as TenantId[] as [TenantId, TenantId];
 
-describe('turns of tenants', () => {
+describe('the tenant scheduler', () => {
   let probeMs = 0;
   let scheduler: TenantScheduler;
   beforeEach(() => {
@@ -19,7 +19,7 @@ describe('turns of tenants', () => {
     vi.useRealTimers();
   });
 
-  /** What has begun, by name, until it is ended. */
+  /** Started requests by name, until they end. */
   const begun = new Map<string, EndTenantSlot>();
   afterEach(() => begun.clear());
   async function ask(tenant: TenantId, name: string, caller = name): Promise<void> {
@@ -35,7 +35,7 @@ describe('turns of tenants', () => {
   }
   const names = () => [...begun.keys()];
 
-  /** A keeps requests in work until short ones of everybody take long. */
+  /** A keeps requests running until short ones of all tenants take long. */
   async function strained(): Promise<void> {
     await ask(B, 'b here');
     await end('b here');
@@ -45,7 +45,7 @@ describe('turns of tenants', () => {
     await vi.advanceTimersByTimeAsync(1_300);
   }
 
-  it('limit nobody while short requests are short', async () => {
+  it('limits nobody while short requests are fast', async () => {
     await ask(B, 'b1');
     for (let n = 0; n < 20; n += 1) await ask(A, `a${n}`);
     await vi.advanceTimersByTimeAsync(2_000);
@@ -53,7 +53,7 @@ describe('turns of tenants', () => {
     expect(scheduler.share).toBeGreaterThanOrEqual(20);
   });
 
-  it('limit no tenant that is alone, whatever strangers do', async () => {
+  it('limits no tenant that is alone, whatever unauthenticated clients do', async () => {
     void scheduler.enterAnonymous('somewhere', 'somebody');
     probeMs = 50;
     for (let n = 0; n < 100; n += 1) await ask(A, `a${n}`);
@@ -62,7 +62,7 @@ describe('turns of tenants', () => {
     expect(names()).toHaveLength(200);
   });
 
-  it('let a tenant have one request in work, and another one at once, while short requests of everybody take long', async () => {
+  it('lets a tenant run one request at a time while short requests of all tenants take long', async () => {
     await strained();
     expect(scheduler.share).toBeLessThan(1);
     await ask(A, 'a4');
@@ -70,7 +70,7 @@ describe('turns of tenants', () => {
     expect(names()).toEqual(['a1', 'a2', 'a3', 'b1']);
   });
 
-  it('give a tenant a rest after each request then, and its callers their turns', async () => {
+  it('then makes a tenant pause after each request, and serves its callers in rotation', async () => {
     await strained();
     for (const [name, caller] of [
       ['x1', 'x'],
@@ -87,7 +87,7 @@ describe('turns of tenants', () => {
     expect(names()).toEqual(['y1']);
   });
 
-  it('come back to no limit when short requests are short again', async () => {
+  it('removes the limit when short requests are fast again', async () => {
     await strained();
     for (const name of ['a1', 'a2', 'a3']) await end(name);
     probeMs = 0;
@@ -98,7 +98,7 @@ describe('turns of tenants', () => {
     expect(scheduler.share).toBeGreaterThan(30);
   });
 
-  it('leave everybody alone where the wait is not their doing', async () => {
+  it('limits nobody who does not cause the wait', async () => {
     await ask(A, 'a1');
     await ask(B, 'b1');
     for (const name of ['a1', 'b1']) await end(name);
@@ -108,7 +108,7 @@ describe('turns of tenants', () => {
     expect(scheduler.share).toBeGreaterThan(30);
   });
 
-  it('limit nobody while the database stands still', async () => {
+  it('limits nobody while the database does not respond', async () => {
     await strained();
     await ask(A, 'a4');
     expect(names()).toEqual(['a1', 'a2', 'a3']);
@@ -118,7 +118,7 @@ describe('turns of tenants', () => {
     expect(names()).toHaveLength(19);
   });
 
-  it('end by themselves: whoever waits for a slow client keeps nobody from a turn', async () => {
+  it('ends slots by itself: a request that waits for a slow client blocks nobody', async () => {
     await strained();
     await ask(A, 'a4');
     expect(names()).not.toContain('a4');
@@ -126,7 +126,7 @@ describe('turns of tenants', () => {
     expect(names()).toContain('a4');
   });
 
-  it('refuse what waits too long, and what exceeds the part of a tenant or a caller in the queue', async () => {
+  it('refuses requests that wait too long, and those beyond the part of a tenant or a caller in the queue', async () => {
     await strained();
     const refused: unknown[] = [];
     const enter = (caller: string) =>

@@ -10,13 +10,13 @@ import { defineJob, JobFailed, retryDelay } from '../../../src/platform/jobs/job
 const none = () => 0;
 const full = () => 0.999_999;
 
-describe('the wait before another attempt', () => {
-  it('is taken from the list, whose last entry holds from there on', () => {
+describe('the delay before another attempt', () => {
+  it('is taken from the list, whose last entry repeats', () => {
     expect([1, 2, 3, 4].map((attempt) => retryDelay([10, 20, 30], attempt))).toEqual([10, 20, 30, 30]);
     expect(retryDelay([], 1)).toBe(0);
   });
 
-  it('doubles up to the longest, and at least half of it is waited', () => {
+  it('doubles up to the maximum, and at least half of it applies', () => {
     const backoff = { firstMs: 100, longestMs: 1_000 };
     expect([1, 2, 3, 4, 5, 60].map((attempt) => retryDelay(backoff, attempt, full))).toEqual([
       100, 200, 400, 800, 1_000, 1_000,
@@ -25,15 +25,15 @@ describe('the wait before another attempt', () => {
   });
 });
 
-describe('the reason that is kept of a failure', () => {
-  it('is the message where that was written to be kept', () => {
+describe('the stored reason of a failure', () => {
+  it('is the message if that was written to be stored', () => {
     expect(failureReason(new JobFailed('the server is away', { cause: new Error('hunter2') }))).toBe(
       'the server is away',
     );
     expect(failureReason(new FailureError(conflict('already enrolled')))).toBe('already enrolled');
   });
 
-  it('is else the kind, the code and the place, and never the message', () => {
+  it('is otherwise the kind, the code and the place, and never the message', () => {
     const error = Object.assign(new TypeError('hunter2'), { code: 'ECONNREFUSED' });
     error.stack =
       'TypeError: hunter2\n    at lookup (node:dns:1:2)\n    at send (/home/me/castellan/src/mail/smtp.ts:42:7)\n';
@@ -54,20 +54,20 @@ describe('a catalogue of jobs', () => {
       handle: async () => undefined,
     });
 
-  it('refuses two of one name, and names that Redis or a metric would stumble over', () => {
+  it('rejects duplicate names, and names that are invalid in Redis or a metric', () => {
     expect(() => new JobCatalogue([job('greet'), job('greet')])).toThrow('job greet is declared twice');
     expect(() => new JobCatalogue([job('greet:all')])).toThrow('lower case');
     expect(() => new JobCatalogue([job('greet', 'fast lane')])).toThrow('lower case');
   });
 
-  it('knows the lanes that need workers', () => {
+  it('lists the lanes that need workers', () => {
     expect(new JobCatalogue([job('greet'), job('scan', 'slow'), job('sweep', 'slow')]).lanes).toEqual([
       'default',
       'slow',
     ]);
   });
 
-  it('takes the tenant from the data when it is told none', () => {
+  it('takes the tenant from the data if none is given', () => {
     const greet = job('greet');
     const catalogue = new JobCatalogue([greet]);
     const tenantId = asTenantId('0190f000-0000-7000-8000-000000000001');
@@ -75,7 +75,7 @@ describe('a catalogue of jobs', () => {
     expect(catalogue.prepare(enqueue(greet, {})).payload.tenantId).toBeNull();
   });
 
-  it('gives a job without an id one of its own', () => {
+  it('generates an id for a job without one', () => {
     const greet = job('greet');
     const catalogue = new JobCatalogue([greet]);
     expect(catalogue.prepare(enqueue(greet, {})).id).not.toBe(catalogue.prepare(enqueue(greet, {})).id);

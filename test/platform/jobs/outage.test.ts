@@ -63,7 +63,7 @@ describe('jobs, when PostgreSQL is killed', () => {
     await killed;
   };
 
-  it('are gone on with when it is back, those that were under way and those that were waiting', async () => {
+  it('continue after its restart, both running and waiting ones', async () => {
     const jobs = open();
     await jobs.start();
     await jobs.enqueue(greet, { who: 'before' });
@@ -83,7 +83,7 @@ describe('jobs, when PostgreSQL is killed', () => {
     expect(ran).not.toContain('lost');
   });
 
-  it('can be stopped and closed while it is away', async () => {
+  it('can be stopped and closed while it is down', async () => {
     hold = undefined;
     const jobs = open();
     await jobs.start();

@@ -55,11 +55,11 @@ describe('the jobs in PostgreSQL', () => {
     expect(ours).toEqual(theirs);
   });
 
-  it('may be prepared by several processes at once, and again', async () => {
+  it('can be prepared by several processes at once, and repeatedly', async () => {
     await Promise.all([migrateJobs(owner), migrateJobs(owner), migrateJobs(owner)]);
   });
 
-  it('cannot be read by those who only read or only append', async () => {
+  it('cannot be read by roles that only read or only append', async () => {
     for (const role of ['castellan_reads', 'castellan_store']) {
       const client = new pg.Client({ ...database.config, options: `-c role=${role}` });
       await client.connect();

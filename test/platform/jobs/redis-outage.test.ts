@@ -9,7 +9,7 @@ import { openJobs } from '../../../src/platform/jobs/open-jobs.ts';
 import { freshDatabase } from '../../dsl/database.ts';
 import { findRedis, startRedis } from '../../dsl/redis.ts';
 
-describe.runIf(findRedis())('jobs, when Redis is away', () => {
+describe.runIf(findRedis())('jobs, while Redis is down', () => {
   it('wait in the database, and run when it is back', async () => {
     const ran: string[] = [];
     const greet = defineJob({

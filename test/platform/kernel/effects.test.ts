@@ -17,7 +17,7 @@ const mailReport = declareJob({
   backoff: [],
 });
 
-/** Nothing calls this: `npm run check` fails if a line that is marked compiles. */
+/** Never called: `npm run check` fails if a marked line compiles. */
 export function doesNotCompile(jobs: Jobs, alert: RaiseAlert): void {
   const { title: _title, ...untitled } = alert;
   // @ts-expect-error a value that the command does not know

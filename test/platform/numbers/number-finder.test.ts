@@ -7,11 +7,11 @@ const KIND = 'seat';
 const upTo = (granted: number, everGranted = granted) => ({ granted, everGranted });
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
 
-/** The claims, and a read side that shows them as they were when it last caught up. */
+/** The claims, and a read side with their state at its last catch-up. */
 class World {
   readonly held = new Set<number>();
   shown = new Set<number>();
-  /** What the read side lacks for good. */
+  /** Numbers that the read side lacks permanently. */
   readonly damaged = new Set<number>();
   isProjecting = true;
   claimsAsked = 0;
@@ -43,7 +43,7 @@ class World {
     return this.finder.one(TENANT, KIND, upTo(granted, everGranted));
   }
 
-  /** As an append does it: undefined where the number is held. */
+  /** Claims like an append: undefined if the number is held. */
   claim(number: number | undefined): number | undefined {
     if (number === undefined || this.held.has(number)) return undefined;
     this.held.add(number);
@@ -66,44 +66,44 @@ describe('a number finder', () => {
     world = new World();
   });
 
-  it('asks for no claim while there is room', async () => {
+  it('reads no claim while there are free numbers', async () => {
     expect(await world.one(2_000)).toBeGreaterThan(0);
     expect(world.claimsAsked).toBe(0);
   });
 
-  it('says that nothing is free without looking at a claim, once the read side has caught up', async () => {
+  it('reports that nothing is free without reading a claim, once the read side has caught up', async () => {
     world.fill(2_000);
     expect(await world.one(2_000)).toBeUndefined();
     expect(world.claimsAsked).toBe(0);
   });
 
-  it('shares one search among callers of one moment', async () => {
+  it('shares one search among concurrent callers', async () => {
     world.fill(2_000);
     const found = await Promise.all(range(1, 500).map(() => world.one(2_000)));
     expect(found.every((number) => number === undefined)).toBe(true);
     expect(world.searches).toBeLessThan(20);
   });
 
-  it('offers each of them another number where there are enough', async () => {
+  it('offers each of them another number if there are enough', async () => {
     world.fill(1_900);
     const found = await Promise.all(range(1, 100).map(() => world.one(2_000)));
     expect(new Set(found).size).toBe(100);
     expect(found.every((number) => number! > 1_900)).toBe(true);
   });
 
-  it('finds a number that was released a moment ago, which the read side still shows as held', async () => {
+  it('finds a number that was just released, which the read side still shows as held', async () => {
     world.fill(2_000);
     world.held.delete(1_234);
     expect(await world.one(2_000)).toBe(1_234);
   });
 
-  it('finds a number that was released while the search of an earlier caller ran', async () => {
+  it('finds a number that was released during the search of an earlier caller', async () => {
     world.fill(10);
     let passed = () => undefined as void;
     const isPassing = new Promise<void>((resolve) => (passed = resolve));
     let release = () => undefined as void;
     const isReleased = new Promise<void>((resolve) => (release = resolve));
-    // The earlier search has seen everything by the time the number is released.
+    // The earlier search has seen everything before the number is released.
     const show = world.show.bind(world);
     world.show = () => undefined;
     world.beforeCatchUp = async () => {
@@ -120,7 +120,7 @@ describe('a number finder', () => {
     expect(await later).toBe(7);
   });
 
-  it('finds a number again that was offered but not taken', async () => {
+  it('finds a number again that was offered but not claimed', async () => {
     world.fill(9);
     expect(await world.one(10)).toBe(10);
     expect(await world.one(10)).toBe(10);
@@ -135,24 +135,24 @@ describe('a number finder', () => {
     expect(await world.one(2_000)).toBe(1_999);
   });
 
-  it('searches the claims where the read side cannot be asked', async () => {
+  it('searches the claims if the read side is unavailable', async () => {
     world.fill(20);
     world.held.delete(3);
     world.beforeCatchUp = () => Promise.reject(new Error('no connection'));
     expect(await world.one(20)).toBe(3);
   });
 
-  it('does not believe a read side that lacks what the claims know', async () => {
+  it('does not trust a read side that lacks numbers that are claimed', async () => {
     world.fill(20);
     world.damaged.add(5);
-    // What it wrongly shows as free is worth a try, whose claim is refused, and no reason to go on trying.
+    // A number that it wrongly shows as free is tried once, and its refused claim ends the attempts.
     expect(world.claim(await world.one(20))).toBeUndefined();
     expect(await world.one(20)).toBeUndefined();
     world.held.delete(6);
     expect(await world.one(20)).toBe(6);
   });
 
-  it('counts what is held above a limit that was lowered, as it is now and not as it was projected', async () => {
+  it('counts numbers above a limit that was lowered by their current state, not by the projected one', async () => {
     for (const number of [8, 9]) world.held.add(number);
     const found: number[] = [];
     for (let number = await world.one(5, 10); number !== undefined; number = await world.one(5, 10))
@@ -160,7 +160,7 @@ describe('a number finder', () => {
     expect(found.sort()).toEqual([1, 2, 3]);
   });
 
-  it('fills a limit exactly, however many ask at once and however far the read side is behind', async () => {
+  it('fills a limit exactly, whatever the concurrency and the lag of the read side', async () => {
     world.fill(30);
     const callers = range(1, 64).map(async () => {
       for (;;) {
@@ -173,7 +173,7 @@ describe('a number finder', () => {
     expect(won.sort()).toEqual(range(31, 40));
   });
 
-  it('fails the callers of a search that failed, and serves the next one', async () => {
+  it('fails the callers of a failed search, and serves the next one', async () => {
     world.isProjecting = false;
     world.fill(3);
     const { heldAmong } = { heldAmong: world.held.has };
@@ -186,7 +186,7 @@ describe('a number finder', () => {
     expect(await world.one(3)).toBe(2);
   });
 
-  it('gives several callers of several numbers what there is, each number to one of them where there are enough', async () => {
+  it('gives concurrent callers of several numbers what is free, each number to one of them if there are enough', async () => {
     world.fill(990);
     const [some, others] = await Promise.all(
       [4, 6].map((most) => world.finder.several(TENANT, KIND, upTo(1_000), most)),

@@ -8,7 +8,7 @@ const range = (from: number, to: number) => Array.from({ length: to - from + 1 }
 const upTo = (granted: number) => ({ granted, everGranted: granted });
 
 describe('a search for free numbers', () => {
-  it('finds as many as are wanted, or all that there are', async () => {
+  it('finds as many as requested, or all that exist', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 40 }),
@@ -39,7 +39,7 @@ describe('a search for free numbers', () => {
     ['of which most are free', new Set<number>(), 1, 8],
     ['that are all held', new Set(range(1, 100_000)), 12, 100_008],
   ])(
-    'looks at each of 100,000 numbers %s at most once besides its guesses, in a few steps',
+    'reads each of 100,000 numbers %s at most once besides its guesses, in a few steps',
     async (_, held, steps, looks) => {
       const asked: number[] = [];
       await freeNumbers(upTo(100_000), 1, async (numbers) => {
@@ -51,7 +51,9 @@ describe('a search for free numbers', () => {
     },
   );
 
-  /** Whoever fills up until nothing is free has as many as the limit grants, whatever was held and released before. */
+  /**
+   * A caller who fills up until nothing is free has as many as the limit grants, whatever was held and released before.
+   */
   it('never leads to more holders than a limit grants that followed a higher one', async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -10,7 +10,7 @@ objectsContract('a directory', async () => {
     objects: new DirectoryObjects(root),
     breakIt: async () => {
       await rm(root, { recursive: true });
-      // What is below nothing, or below a file, is simply not there; a loop of links can be neither read nor written.
+      // Paths below nothing, or below a file, do not exist; a loop of links can be neither read nor written.
       await symlink(root, root);
     },
     close: () => rm(root, { recursive: true, force: true }),
@@ -18,7 +18,7 @@ objectsContract('a directory', async () => {
 });
 
 describe('objects in a directory', () => {
-  it("are the service user's alone, and what a crash left half written is never listed and cleared away", async () => {
+  it('are accessible to the service user only, and files that a crash left half written are never listed and are removed', async () => {
     const root = await mkdtemp('/tmp/castellan-objects-');
     const objects = new DirectoryObjects(root);
     await objects.put('things/one', Buffer.from('x'));

@@ -33,7 +33,7 @@ describe('objects in an S3 bucket', () => {
     expect([peer.refused, peer.objects.size]).toEqual([['signature'], 0]);
   });
 
-  it('are not asked for at a private address unless the operator vouches for it', async () => {
+  it('are not requested at a private address unless the operator allows it', async () => {
     const refused = await objectsAt(peer.url.replace('http:', 'https:'), { isTrusted: false })
       .get('things/one')
       .then(
@@ -44,7 +44,7 @@ describe('objects in an S3 bucket', () => {
     expect(refused!.cause).toBeInstanceOf(OutboundRefused);
   });
 
-  it('are configured as a whole or not at all, and the error names what is missing and shows nothing', () => {
+  it('are configured completely or not at all, and the error names the missing settings and no value', () => {
     const keys = {
       MASTER_KEY: 'a'.repeat(64),
       AUDIT_HMAC_KEY: 'b'.repeat(64),

@@ -13,7 +13,7 @@ const failureOf = (work: () => void): unknown => {
   }
 };
 
-describe('a disk that takes nothing', () => {
+describe('an unwritable disk', () => {
   const folder = scratchFolder('unwritable');
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -26,7 +26,7 @@ describe('a disk that takes nothing', () => {
     expect([unwritablePath(readOnly), isStorageFull(readOnly)]).toEqual(['/data/keys', true]);
     writeFileSync(join(folder, 'file'), '');
     chmodSync(join(folder, 'file'), 0o400);
-    // Not a disk's fault, and no sentence of ours.
+    // Not the disk's fault, so there is no message.
     expect(unwritablePath(failureOf(() => mkdirSync(join(folder, 'file', 'below'))))).toBeUndefined();
     expect(unwritablePath(new Error('something else'))).toBeUndefined();
   });

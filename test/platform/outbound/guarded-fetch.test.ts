@@ -22,7 +22,7 @@ async function serve(listener: RequestListener): Promise<{ port: number; hosts: 
   return { port: (server.address() as AddressInfo).port, hosts };
 }
 
-/** A name service in which every name has these addresses. */
+/** A resolver that returns these addresses for every name. */
 const names =
   (...addresses: string[]): NonNullable<GuardOptions['resolve']> =>
   (_name, _asked, done) =>
@@ -88,13 +88,13 @@ describe('an outbound call', () => {
     },
   );
 
-  it.each(notPublic)('is refused to a name that stands for %s', async (address) => {
+  it.each(notPublic)('is refused to a name that resolves to %s', async (address) => {
     await expect(
       guardedFetch({ allowPrivate: false, resolve: names(address) })('https://peer.example/'),
     ).rejects.toThrow(OutboundRefused);
   });
 
-  it('is refused to a name of which one address of several is private', async () => {
+  it('is refused to a name with one private address among several', async () => {
     const resolve = names('93.184.215.14', '10.0.0.1');
     await expect(guardedFetch({ allowPrivate: false, resolve })('https://peer.example/')).rejects.toThrow(
       OutboundRefused,
@@ -119,16 +119,16 @@ describe('an outbound call', () => {
     await expect(guarded(address)).rejects.toThrow(OutboundRefused);
   });
 
-  it('is refused to localhost by whatever name', async () => {
+  it('is refused to localhost under any name', async () => {
     await expect(guarded('https://localhost/')).rejects.toThrow(OutboundRefused);
     await expect(guarded('https://LocalHost/')).rejects.toThrow(OutboundRefused);
   });
 });
 
-describe('an outbound call that is let through', () => {
+describe('a permitted outbound call', () => {
   const open = (over: Partial<GuardOptions> = {}) => guardedFetch({ allowPrivate: true, timeoutMs: 5_000, ...over });
 
-  it('goes to the address that was judged, looked up once, under the name that was asked for', async () => {
+  it('goes to the checked address, looked up once, under the requested name', async () => {
     const { port, hosts } = await serve((_request, response) => response.end('hello'));
     let lookUps = 0;
     const answer = (...asked: Parameters<ReturnType<typeof names>>) =>
@@ -138,7 +138,7 @@ describe('an outbound call that is let through', () => {
     expect({ hosts, lookUps }).toEqual({ hosts: [`peer.example:${port}`], lookUps: 1 });
   });
 
-  it('sends what it was given', async () => {
+  it('sends its input', async () => {
     const { port } = await serve(async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -163,13 +163,13 @@ describe('an outbound call that is let through', () => {
     expect([response.status, response.headers.get('location'), hosts.length]).toEqual([302, '/elsewhere', 1]);
   });
 
-  it('ends at the bound on what a peer may send', async () => {
+  it('ends at the size limit of a response', async () => {
     const { port } = await serve((_request, response) => response.end('x'.repeat(2_000)));
     await expect(open({ maxBytes: 1_000 })(`http://127.0.0.1:${port}/`)).rejects.toThrow();
     expect((await open({ maxBytes: 3_000 })(`http://127.0.0.1:${port}/`)).status).toBe(200);
   });
 
-  it('leaves a compressed body as it is, however much it would become', async () => {
+  it('does not decompress a compressed body, however large it would become', async () => {
     const bomb = gzipSync(Buffer.alloc(10 * 1024 * 1024));
     const { port } = await serve((_request, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
@@ -178,7 +178,7 @@ describe('an outbound call that is let through', () => {
     expect((await response.arrayBuffer()).byteLength).toBe(bomb.byteLength);
   });
 
-  it('gives up on a peer that never answers, and on one that never ends', async () => {
+  it('gives up on a peer that never responds, and on one that never ends', async () => {
     const silent = await serve(() => undefined);
     await expect(open({ timeoutMs: 200 })(`http://127.0.0.1:${silent.port}/`)).rejects.toThrow();
     const endless = await serve((_request, response) => {

@@ -3,7 +3,10 @@ import { linearMatcher } from '../../../src/platform/patterns/linear-matcher.ts'
 import { patternFault } from '../../../src/platform/patterns/linear-pattern.ts';
 
 const LONG = 30_000;
-/** Patterns over which a backtracking matcher sits for years: [pattern, what repeats, what spoils it at the end, matches without it]. */
+/**
+ * Patterns that take a backtracking matcher years: [pattern, what repeats, what spoils it at the end, matches without
+ * it].
+ */
 const corpus: readonly (readonly [pattern: string, repeated: string, spoiler: string, matchesUnspoiled: boolean])[] = [
   ['(a+)+', 'a', '!', true],
   ['(a*)*', 'a', '!', true],
@@ -22,8 +25,8 @@ const corpus: readonly (readonly [pattern: string, repeated: string, spoiler: st
   ['(?:(?:(?:a?)*)*)*b', 'a', '', false],
 ];
 
-describe('patterns that were written to hang a matcher', () => {
-  it.each(corpus)('%s is answered rightly over a long text', (pattern, repeated, spoiler, matchesUnspoiled) => {
+describe('patterns that hang a backtracking matcher', () => {
+  it.each(corpus)('are matched correctly over a long text: %s', (pattern, repeated, spoiler, matchesUnspoiled) => {
     expect(patternFault(pattern)).toBeUndefined();
     const matches = linearMatcher(pattern);
     const text = repeated.repeat(LONG / repeated.length);
@@ -31,14 +34,14 @@ describe('patterns that were written to hang a matcher', () => {
     if (spoiler) expect(matches(text + spoiler)).toBe(false);
   });
 
-  it('are refused where even writing them down would cost too much', () => {
+  it('are rejected if compiling them would cost too much', () => {
     expect(patternFault('a'.repeat(513))).toBe('must be at most 512 characters long');
     expect(() => linearMatcher('a'.repeat(513))).toThrow(RangeError);
     expect(patternFault('((a{100}){100}){100}')).toBe('must not repeat more than 1000 times');
   });
 
   it.each(['a{0,1000}', '(?:ab?c*)+d', '[\\w-]+(?:\\.[\\w-]+)*', '\\p{Lu}\\P{Lu}*', '(?<a>x)|y'])(
-    '%s means in RE2 what it means in a browser',
+    'mean the same in RE2 as in a browser: %s',
     (pattern) => {
       const native = new RegExp(`^(?:${pattern})$`, 'u');
       for (const text of ['', 'a', 'aaaa', 'acd', 'abcccd', 'a-b.c_d', 'Éa', 'éA', 'x', 'y', 'xy', 'A\n'])

@@ -11,7 +11,7 @@ describe('a generated authority', () => {
   const authority = newAuthority();
   const certificate = new X509Certificate(authority.certificatePem);
 
-  it('is a self-signed P-256 root whose key comes with it', () => {
+  it('is a self-signed P-256 root with its key', () => {
     expect(certificate.ca).toBe(true);
     expect(certificate.publicKey.asymmetricKeyDetails?.namedCurve).toBe('prime256v1');
     expect(certificate.verify(certificate.publicKey)).toBe(true);
@@ -19,7 +19,7 @@ describe('a generated authority', () => {
     expect(certificate.checkPrivateKey(createPrivateKey(authority.privateKeyPem))).toBe(true);
   });
 
-  it('tells of itself what the certificate says', () => {
+  it('is described as in its certificate', () => {
     expect(authority.subject).toBe('O=Acme, CN=Acme CA');
     expect(authority.serialNumber).toBe(certificate.serialNumber);
     expect(authority.fingerprintSha256).toBe(certificate.fingerprint256.replaceAll(':', '').toLowerCase());
@@ -27,12 +27,12 @@ describe('a generated authority', () => {
     expect(authority.expiresAt).toBe(Date.parse(certificate.validTo));
   });
 
-  it('lasts ten years to the day, and began five minutes ago for slow clocks', () => {
+  it('is valid for ten years to the day, from five minutes ago for slow clocks', () => {
     expect(authority.expiresAt).toBe(Date.UTC(2037, 4, 3, 12));
     expect(authority.notBefore).toBe(NOW - 5 * 60_000);
   });
 
-  it('gets a positive serial number of 20 octets, whatever the random source gives', () => {
+  it('has a positive serial number of 20 octets, whatever the random source returns', () => {
     const serialOf = (octet: number): string =>
       createAuthority({
         commonName: 'CA',
@@ -46,7 +46,7 @@ describe('a generated authority', () => {
     expect(newAuthority().serialNumber).not.toBe(newAuthority().serialNumber);
   });
 
-  it('carries names of any script, cut to the 64 characters that X.520 allows', () => {
+  it('accepts names of any script, cut to the 64 characters that X.520 allows', () => {
     const named = createAuthority({
       commonName: '城'.repeat(80),
       organization: 'Łódź, "A+B" <=;\n#',
@@ -59,7 +59,7 @@ describe('a generated authority', () => {
     expect(named.subject).toContain('Łódź');
   });
 
-  it('cuts its keyUsage after the last set bit, as DER asks of named bits', () => {
+  it('cuts its keyUsage after the last set bit, as DER requires of named bits', () => {
     const usage = readCertificate(firstCertificate(authority.certificatePem)).extensions.get(OID.keyUsage.hex);
     expect(usage?.critical).toBe(true);
     expect(usage?.value.toString('hex')).toBe('03020106');
@@ -69,7 +69,7 @@ describe('a generated authority', () => {
     expect(() => createAuthority({ commonName: '', organization: 'Acme', years: 1, now: NOW })).toThrow(TypeError);
   });
 
-  it('writes dates from 2050 so that readers agree on them', () => {
+  it('writes dates from 2050 so that all readers agree on them', () => {
     const late = createAuthority({
       commonName: 'CA',
       organization: 'Acme',
@@ -96,7 +96,7 @@ describe('a generated authority', () => {
     },
   );
 
-  it('is refused a life that no date can express', () => {
+  it('is refused a validity that no date can express', () => {
     expect(() => createAuthority({ commonName: 'CA', organization: '', years: 9000, now: NOW })).toThrow(RangeError);
     expect(() => createAuthority({ commonName: 'CA', organization: '', years: -1, now: NOW + DAY })).toThrow(
       RangeError,

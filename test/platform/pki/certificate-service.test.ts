@@ -7,7 +7,7 @@ import { trustAuthority, verifyDeviceCertificate } from '../../../src/platform/p
 import type { SecretLocation, Vault } from '../../../src/platform/vault/vault.ts';
 import { DAY, newAuthority, newTenant, NOW } from './fixtures.ts';
 
-/** A vault in memory that counts how often somebody looks. */
+/** A vault in memory that counts reads. */
 class CountingVault implements Vault {
   readonly secrets = new Map<string, Buffer>();
   looks = 0;
@@ -43,7 +43,7 @@ const issued = <T>(answer: T) => {
 };
 
 describe('the certificate service', () => {
-  it('issues for 365 days, for the tenant and device that it was asked for', async () => {
+  it('issues for 365 days, for the requested tenant and device', async () => {
     const { certificates, tenantId, authority } = await withAuthority();
     const deviceId = randomUUID();
     const { certificatePem, notAfter } = issued(await certificates.issue(tenantId, authority, deviceId, NOW));
@@ -52,14 +52,14 @@ describe('the certificate service', () => {
     expect(verdict).toMatchObject({ verified: true, tenantId, deviceId });
   });
 
-  it('opens the key once for many certificates, simultaneous ones too', async () => {
+  it('opens the key once for many certificates, including concurrent ones', async () => {
     const { vault, certificates, tenantId, authority } = await withAuthority();
     await Promise.all(Array.from({ length: 20 }, () => certificates.issue(tenantId, authority, randomUUID(), NOW)));
     await certificates.issue(tenantId, authority, randomUUID(), NOW);
     expect(vault.looks).toBe(1);
   });
 
-  it('is unavailable while the key is gone, and does not remember that', async () => {
+  it('is unavailable while the key is missing, and does not cache that', async () => {
     const { vault, certificates, tenantId, authority } = await withAuthority();
     const key = vault.secrets.get(authority.privateKeyRef)!;
     vault.secrets.clear();
@@ -84,7 +84,7 @@ describe('the certificate service', () => {
     expect(await certificates.issue(tenantId, authority, randomUUID(), later)).toMatchObject({ kind: 'unavailable' });
   });
 
-  it('never lets a key that does not fit sign', async () => {
+  it('never signs with a key that does not match', async () => {
     const { vault, certificates, tenantId, authority } = await withAuthority();
     vault.secrets.set(authority.privateKeyRef, Buffer.from(newAuthority().privateKeyPem));
     await expect(certificates.issue(tenantId, authority, randomUUID(), NOW)).rejects.toThrow('does not belong');

@@ -12,7 +12,7 @@ import { issued, newAuthority, newTenant, rsaAuthority } from './fixtures.ts';
 const members = (der: Buffer): Element[] => elements(readDer(der).content);
 const rebuilt = (parts: readonly Node[]): Buffer => encode(sequence(...parts));
 
-describe('taking a certificate apart', () => {
+describe('parsing a certificate', () => {
   const original = firstCertificate(
     issued(prepareCertificateIssuer(newAuthority()), { tenantId: newTenant(), deviceId: randomUUID() }).certificatePem,
   );
@@ -20,7 +20,7 @@ describe('taking a certificate apart', () => {
   const inner = members(members(original)[0]?.der ?? Buffer.of()).map(embed);
   const withInner = (parts: readonly Node[]): Buffer => rebuilt([sequence(...parts), algorithm, signature]);
 
-  it('finds what OpenSSL finds', () => {
+  it('finds the same as OpenSSL', () => {
     for (const certificatePem of [newAuthority().certificatePem, rsaAuthority().certificatePem]) {
       const x509 = new X509Certificate(certificatePem);
       const certificate = readCertificate(firstCertificate(certificatePem));
@@ -32,27 +32,27 @@ describe('taking a certificate apart', () => {
     }
   });
 
-  it('works on parts that were put together again', () => {
+  it('works on reassembled parts', () => {
     expect(withInner(inner).equals(original)).toBe(true);
     expect(readCertificate(withInner(inner)).tbs.equals(members(original)[0]?.der ?? Buffer.of())).toBe(true);
   });
 
   it.each([
-    ['a fourth part behind the signature', rebuilt([tbs, algorithm, signature, unsignedInteger(Buffer.of(1))])],
+    ['a fourth part after the signature', rebuilt([tbs, algorithm, signature, unsignedInteger(Buffer.of(1))])],
     ['no signature', rebuilt([tbs, algorithm])],
     ['an algorithm outside that is not the one inside', rebuilt([tbs, sequence(), signature])],
-    ['a field behind the extensions', withInner([...inner, unsignedInteger(Buffer.of(1))])],
+    ['a field after the extensions', withInner([...inner, unsignedInteger(Buffer.of(1))])],
     ['two sets of extensions', withInner([...inner, ...inner.slice(-1)])],
     ['no version, which means the first', withInner(inner.slice(1))],
     ['the second version', withInner([explicit(0, unsignedInteger(Buffer.of(1))), ...inner.slice(1)])],
     ['two versions', withInner([...inner.slice(0, 1), ...inner])],
     ['no public key', withInner([...inner.slice(0, 6), ...inner.slice(7)])],
-  ])('refuses %s', (_what, der) => {
+  ])('rejects %s', (_what, der) => {
     expect(() => readCertificate(der)).toThrow(DerError);
     expect(ifReadable(() => readCertificate(der))).toBeUndefined();
   });
 
-  it('lets errors through that are not about DER', () => {
+  it('passes errors through that do not concern DER', () => {
     expect(() =>
       ifReadable(() => {
         throw new RangeError('a bug');

@@ -29,7 +29,7 @@ describe('writing DER', () => {
     expect(written('7f01')).toBe('02027f01');
   });
 
-  it('writes numbers without needless zeros, and zero as one octet', () => {
+  it('writes numbers without leading zeros, and zero as one octet', () => {
     expect(written('000001')).toBe('020101');
     expect(written('0080')).toBe('02020080');
     expect(written('0000')).toBe('020100');
@@ -43,16 +43,16 @@ describe('writing DER', () => {
     expect(timeText(Date.UTC(9999, 11, 31, 23, 59, 59))).toBe('18 99991231235959Z');
   });
 
-  it('refuses dates that no certificate can hold', () => {
+  it('rejects dates that no certificate can hold', () => {
     for (const date of [Date.UTC(1949, 11, 31), Date.UTC(10_000, 0, 1), NaN, Infinity])
       expect(() => time(date)).toThrow(RangeError);
   });
 
-  it('says of a bit string how many bits do not count', () => {
+  it('records the number of unused bits in a bit string', () => {
     expect(encode(bitString(Uint8Array.of(0x06), 1)).toString('hex')).toBe('03020106');
   });
 
-  it('embeds a finished element octet for octet, whatever its length', () => {
+  it('embeds an encoded element unchanged, whatever its length', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 700 }), (bytes) => {
         const der = encode(explicit(3, sequence(octetString(bytes), boolean(true))));
@@ -61,7 +61,7 @@ describe('writing DER', () => {
     );
   });
 
-  it('writes what node-forge reads back', () => {
+  it('is read back by node-forge', () => {
     const der = encode(sequence(utf8('Käse'), unsignedInteger(hex('c0ffee')), octetString(Buffer.alloc(300, 7))));
     const { value } = forge.asn1.fromDer(der.toString('latin1'));
     const [text, number, octets] = value as forge.asn1.Asn1[];
@@ -72,7 +72,7 @@ describe('writing DER', () => {
 });
 
 describe('reading DER', () => {
-  it('gives back what was written', () => {
+  it('returns what was written', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 5 }), (values) => {
         const der = encode(sequence(...values.map(octetString)));
@@ -93,14 +93,14 @@ describe('reading DER', () => {
     ['a long length for a short value', '3081 01 05'],
     ['a long length with a leading zero', `308200 81 ${'00'.repeat(0x81)}`],
     ['a length of more than three octets', '3084 00000001 05'],
-    ['octets behind the end', '3000 00'],
+    ['octets after the end', '3000 00'],
     ['a tag of several octets', '3f81 01 00'],
     ['another tag than the one asked for', '3100'],
-  ])('refuses %s', (_what, octets) => {
+  ])('rejects %s', (_what, octets) => {
     expect(() => readDer(hex(octets), TAG.sequence)).toThrow(DerError);
   });
 
-  it('refuses members that are missing, of another kind, or too many', () => {
+  it('rejects members that are missing, of another type, or too many', () => {
     const two = readDer(encode(sequence(unsignedInteger(hex('01')), unsignedInteger(hex('02')))));
     expect(() => new SequenceReader(two).take(TAG.octetString)).toThrow(DerError);
     expect(() => new SequenceReader(two).end()).toThrow(DerError);
@@ -109,27 +109,27 @@ describe('reading DER', () => {
     expect(none.takeIf(TAG.integer)).toBeUndefined();
   });
 
-  it('reads numbers that have one spelling only', () => {
+  it('accepts numbers in their only valid encoding', () => {
     expect(readUnsigned(readDer(hex('020300ff01')))).toBe('FF01');
     expect(readUnsigned(readDer(hex('020100')))).toBe('00');
     for (const octets of ['0200', '020180', '02020001', '0202007f'])
       expect(() => readUnsigned(readDer(hex(octets)))).toThrow(DerError);
   });
 
-  it('reads booleans that are all ones or all zeros', () => {
+  it('accepts booleans that are all ones or all zeros', () => {
     expect(readBoolean(readDer(hex('0101ff')))).toBe(true);
     expect(readBoolean(readDer(hex('010100')))).toBe(false);
     for (const octets of ['0100', '010101', '0102ffff'])
       expect(() => readBoolean(readDer(hex(octets)))).toThrow(DerError);
   });
 
-  it('reads flags by their number, absent ones as unset', () => {
+  it('reads flags by their number, missing ones as unset', () => {
     const flags = readFlags(readDer(hex('03020106')));
     expect([0, 5, 6, 7, 8, 40].map((bit) => flags(bit))).toEqual([false, true, true, false, false, false]);
     for (const octets of ['0300', '030108', '030101']) expect(() => readFlags(readDer(hex(octets)))).toThrow(DerError);
   });
 
-  it('refuses text that is not UTF-8 rather than repairing it', () => {
+  it('rejects text that is not UTF-8 rather than repairing it', () => {
     expect(readText(readDer(encode(utf8('Käse'))))).toBe('Käse');
     expect(() => readText(readDer(hex('0c02c328')))).toThrow(DerError);
     expect(() => readText(readDer(hex('1602c328')))).toThrow(DerError);
@@ -150,7 +150,7 @@ describe('reading DER', () => {
     '18:20500101000000.5Z',
     '18:00500101000000Z',
     '04:270101000000Z',
-  ])('refuses the date %s', (written) => {
+  ])('rejects the date %s', (written) => {
     const [tag = '', text = ''] = written.split(/:(.*)/s);
     const der = Buffer.concat([Buffer.from([Number.parseInt(tag, 16), text.length]), Buffer.from(text)]);
     expect(() => readTime(readDer(der))).toThrow(DerError);

@@ -23,7 +23,7 @@ describe('a device certificate', () => {
     expect(certificate.subjectAltName).toBe(`URI:spiffe://castellan/tenant/${tenantId}/device/${deviceId}`);
   });
 
-  it('is signed by the authority for a P-256 key that comes with it', () => {
+  it('is signed by the authority for a P-256 key that is returned with it', () => {
     const ca = new X509Certificate(authority.certificatePem);
     expect(certificate.checkIssued(ca)).toBe(true);
     expect(certificate.verify(ca.publicKey)).toBe(true);
@@ -31,12 +31,12 @@ describe('a device certificate', () => {
     expect(certificate.checkPrivateKey(createPrivateKey(device.privateKeyPem))).toBe(true);
   });
 
-  it('is for TLS clients and no authority', () => {
+  it('is valid for TLS clients and not as an authority', () => {
     expect(certificate.ca).toBe(false);
     expect(certificate.keyUsage).toEqual(['1.3.6.1.5.5.7.3.2']);
   });
 
-  it('is answered with exactly what it says', () => {
+  it('is returned with exactly its contents', () => {
     expect(device.serialNumber).toBe(certificate.serialNumber);
     expect(device.fingerprintSha256).toBe(certificate.fingerprint256.replaceAll(':', '').toLowerCase());
     expect(device.notBefore).toBe(Date.parse(certificate.validFrom));
@@ -51,7 +51,7 @@ describe('a device certificate', () => {
     );
   });
 
-  it('spells ids in lower case, whatever case they came in', () => {
+  it('contains ids in lower case, whatever their case in the input', () => {
     const shouted = issued(issuer, { tenantId, deviceId: deviceId.toUpperCase() });
     expect(new X509Certificate(shouted.certificatePem).subject).toBe(certificate.subject);
   });
@@ -65,7 +65,7 @@ describe('a device certificate', () => {
 
 describe('the key identifiers of a device certificate', () => {
   const SPKI_PREFIX = { ec: 26, rsa: 24 };
-  /** RFC 7093 §2, method 1, computed the long way. */
+  /** RFC 7093 §2, method 1, computed independently. */
   const identifierOf = (certificatePem: string, kind: keyof typeof SPKI_PREFIX): string => {
     const publicKey = new X509Certificate(certificatePem).publicKey.export({ type: 'spki', format: 'der' });
     return createHash('sha256').update(publicKey.subarray(SPKI_PREFIX[kind])).digest('hex').slice(0, 40);
@@ -77,7 +77,7 @@ describe('the key identifiers of a device certificate', () => {
     );
   };
 
-  it('are the hash of its own key and the name that its authority gives itself', () => {
+  it('are the hash of its own key and the identifier of its authority', () => {
     const { certificatePem } = issued(issuer);
     expect(identifiers(certificatePem)).toEqual([
       identifierOf(certificatePem, 'ec'),
@@ -89,7 +89,7 @@ describe('the key identifiers of a device certificate', () => {
     expect(ownName).not.toBe(identifierOf(foreign.certificatePem, 'rsa'));
   });
 
-  it('name an authority that gives itself no name by the hash of its key', () => {
+  it("use the hash of the authority's key if the authority has no identifier", () => {
     const nameless = rsaAuthority({ withoutIdentifiers: true });
     expect(identifiers(nameless.certificatePem)).toEqual([undefined, undefined]);
     expect(identifiers(issued(prepareCertificateIssuer(nameless)).certificatePem)[1]).toBe(
@@ -99,7 +99,7 @@ describe('the key identifiers of a device certificate', () => {
 });
 
 describe('the validity of a device certificate', () => {
-  it('begins five minutes early and ends on the second that was asked for', () => {
+  it('begins five minutes early and ends on the requested second', () => {
     const device = issued(issuer, { notBefore: NOW + DAY + 999, notAfter: NOW + 365 * DAY + 999 });
     expect(device.notBefore).toBe(NOW + DAY - 5 * 60_000);
     expect(device.notAfter).toBe(NOW + 365 * DAY);
@@ -125,7 +125,7 @@ describe('the validity of a device certificate', () => {
     expect(() => issued(issuer, { notBefore: NOW, notAfter: NaN })).toThrow(RangeError);
   });
 
-  it('is read alike on both sides of 2050, one issuer writing both forms in turn', () => {
+  it('is read alike on both sides of 2050, with one issuer writing both forms in turn', () => {
     const old = prepareCertificateIssuer(
       createAuthority({ commonName: 'CA', organization: 'Acme', years: 30, now: Date.UTC(2040, 0, 1) }),
     );
@@ -140,7 +140,7 @@ describe('the validity of a device certificate', () => {
 });
 
 describe('an issuer', () => {
-  it('is refused a key that is not the authority’s', () => {
+  it("rejects a key that is not the authority's", () => {
     const { privateKeyPem } = newAuthority();
     expect(() => prepareCertificateIssuer({ certificatePem: authority.certificatePem, privateKeyPem })).toThrow(
       TypeError,
@@ -148,7 +148,7 @@ describe('an issuer', () => {
     expect(() => prepareCertificateIssuer({ certificatePem: 'nothing', privateKeyPem })).toThrow(TypeError);
   });
 
-  it('of RSA signs P-256 leaves that name it exactly as it spells itself', () => {
+  it('with RSA signs P-256 leaves that name it exactly as in its own certificate', () => {
     const rsa = rsaAuthority();
     const ca = new X509Certificate(rsa.certificatePem);
     const leaf = new X509Certificate(issued(prepareCertificateIssuer(rsa)).certificatePem);
@@ -177,7 +177,7 @@ describe.skipIf(!hasOpenssl)(withOpenssl('openssl verify -x509_strict -purpose s
     expect(output).toMatch(/Authority Key Identifier:/);
   });
 
-  it('refuses it as a server, and under another authority of the same name', () => {
+  it('rejects it as a server, and under another authority of the same name', () => {
     const [ca, namesake] = [newAuthority(Date.now()), newAuthority(Date.now())];
     const device = issued(prepareCertificateIssuer(ca), current).certificatePem;
     const asServer = ['verify', '-purpose', 'sslserver', '-CAfile', 'ca.pem', 'device.pem'];
@@ -190,7 +190,7 @@ describe.skipIf(!hasOpenssl)(withOpenssl('openssl verify -x509_strict -purpose s
     ['P-384', ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-384']],
     ['P-521', ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-521']],
     ['a longer name', ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-subj', '/C=DE/O=Acme/CN=x']],
-  ])('accepts a device under an authority that openssl made: %s', (_what, args) => {
+  ])('accepts a device under an authority that openssl generated: %s', (_what, args) => {
     const { cert, key } = selfSignedByOpenssl(...args, '-addext', 'keyUsage=critical,keyCertSign,cRLSign');
     const device = issued(prepareCertificateIssuer({ certificatePem: cert, privateKeyPem: key }), {
       ...current,

@@ -52,7 +52,7 @@ describe('a presented device certificate', () => {
     });
   });
 
-  it('proves it among other authorities of the tenant, old ones and namesakes too', () => {
+  it('proves it among other authorities of the tenant, including old ones and those of the same name', () => {
     const others = [newAuthority(), rsaAuthority(), newAuthority()].map((other) =>
       trustAuthority(tenantId, other.certificatePem),
     );
@@ -65,7 +65,7 @@ describe('a presented device certificate', () => {
     expect(verify(presented, [trustAuthority(tenantId, rsa.certificatePem)])).toMatchObject({ tenantId, deviceId });
   });
 
-  it('proves nothing to another tenant, even when that one’s authority is at hand', () => {
+  it("proves nothing to another tenant, even if that tenant's authority is known", () => {
     const [other, theirs] = [newTenant(), newAuthority()];
     const foreign = issued(prepareCertificateIssuer(theirs), { tenantId, deviceId }).certificatePem;
     expect(verify(foreign, [trustAuthority(other, theirs.certificatePem)])).toEqual({ refused: 'unknown authority' });
@@ -77,7 +77,7 @@ describe('a presented device certificate', () => {
     });
   });
 
-  it('proves nothing without an authority, or under a namesake of the one that signed it', () => {
+  it('proves nothing without an authority, or under another one of the same name', () => {
     expect(verify(device.certificatePem, [])).toEqual({ refused: 'unknown authority' });
     expect(verify(device.certificatePem, [trustAuthority(tenantId, newAuthority().certificatePem)])).toEqual({
       refused: 'bad signature',
@@ -87,7 +87,7 @@ describe('a presented device certificate', () => {
     });
   });
 
-  it('holds from its first second to its last', () => {
+  it('is valid from its first second to its last', () => {
     expect(verify(device.certificatePem, [trusted], notBefore - 1)).toEqual({ refused: 'not yet valid' });
     expect(verify(device.certificatePem, [trusted], notBefore)).toMatchObject({ verified: true });
     expect(verify(device.certificatePem, [trusted], notAfter)).toMatchObject({ verified: true });
@@ -100,7 +100,7 @@ describe('a presented device certificate', () => {
   });
 });
 
-describe('what is not a device certificate', () => {
+describe('an invalid device certificate', () => {
   const sound = leafContents(issuer, tenantId, deviceId);
   const alternative = subjectAltName(uriName(deviceUri(tenantId, deviceId)));
   const [constraints, usage, purpose] = [
@@ -117,7 +117,7 @@ describe('what is not a device certificate', () => {
   const critical = (dotted: string) =>
     sequence(algorithmOid(dotted).node, boolean(true), octetString(encode(unsignedInteger(Uint8Array.of(1)))));
 
-  it('the contents that the cases below start from are sound', () => {
+  it('is derived from valid contents', () => {
     expect(verify(signLeaf(issuer, sound))).toMatchObject({ verified: true });
   });
 
@@ -151,7 +151,7 @@ describe('what is not a device certificate', () => {
       { extensions: [constraints, usage, purpose, subjectAltName(dnsName(deviceUri(tenantId, deviceId)))] },
     ],
     [
-      'a URI with something behind it',
+      'a URI with trailing text',
       { extensions: [constraints, usage, purpose, subjectAltName(uriName(`${deviceUri(tenantId, deviceId)}/x`))] },
     ],
     [
@@ -187,23 +187,23 @@ describe('what is not a device certificate', () => {
     ],
     ['a subject without a tenant', { subject: distinguishedName({ commonName: deviceId }) }],
     ['a subject with two common names', { subject: withTwoCommonNames() }],
-  ])('is refused although the authority signed it: %s', (_what, change) => {
+  ])('is rejected although the authority signed it: %s', (_what, change) => {
     const presented = signLeaf(issuer, { ...sound, ...change });
     expect(readDeviceClaims(presented)).toBeUndefined();
     expect(verify(presented)).toEqual({ refused: 'not a device certificate' });
   });
 
-  it('is refused under an EC authority that signed it in the name of an RSA algorithm', () => {
+  it('is rejected under an EC authority that signed it with an RSA algorithm identifier', () => {
     const algorithm = prepareCertificateIssuer(rsaAuthority()).algorithm;
     const presented = signedSequence({ ...issuer, algorithm }, tbsCertificate({ ...sound, algorithm }));
     expect(verify(presented)).toEqual({ refused: 'bad signature' });
   });
 
-  it('includes the authority itself', () => {
+  it('may be the authority itself', () => {
     expect(verify(authority.certificatePem)).toEqual({ refused: 'not a device certificate' });
   });
 
-  it('includes an extension that stands there twice', () => {
+  it('may contain an extension twice', () => {
     const presented = signLeaf(issuer, { ...sound, extensions: [...sound.extensions, alternative] });
     expect(verify(presented)).toEqual({ refused: 'malformed' });
   });
@@ -215,21 +215,21 @@ describe('what is not a device certificate', () => {
     ['a key', device.privateKeyPem],
     ['PEM with a stray character', device.certificatePem.replace('MII', 'M-II')],
     ['no octets', new Uint8Array()],
-    ['octets behind the certificate', Buffer.concat([firstCertificate(device.certificatePem), Buffer.of(0)])],
+    ['octets after the certificate', Buffer.concat([firstCertificate(device.certificatePem), Buffer.of(0)])],
     ['more than anyone has to present', `${device.certificatePem}${'\n'.repeat(16 * 1024)}`],
-  ])('includes %s', (_what, presented) => {
+  ])('may be %s', (_what, presented) => {
     expect(readDeviceClaims(presented)).toBeUndefined();
     expect(verify(presented)).toEqual({ refused: 'malformed' });
   });
 });
 
 describe('trusting an authority', () => {
-  it('fails loudly on what is no certificate: only accepted ones are kept', () => {
+  it('fails on an invalid certificate: only accepted ones are stored', () => {
     expect(() => trustAuthority(tenantId, 'nothing')).toThrow(TypeError);
     expect(() => trustAuthority(tenantId, authority.privateKeyPem)).toThrow(TypeError);
   });
 
-  it('remembers until when', () => {
+  it('records its expiry', () => {
     expect(trusted.notAfter).toBe(authority.expiresAt);
     expect(trusted.notAfter - NOW).toBeGreaterThan(3650 * DAY);
   });

@@ -48,7 +48,7 @@ export function issued(issuer: CertificateIssuer, request: Partial<DeviceCertifi
   return answer;
 }
 
-/** The parts of a sound device certificate, so that a test can exchange one and sign the result. */
+/** The parts of a valid device certificate, so that a test can replace one and sign the result. */
 export function leafContents(issuer: CertificateIssuer, tenantId: string, deviceId: string): CertificateContents {
   return {
     algorithm: issuer.algorithm,
@@ -88,7 +88,7 @@ export interface RsaAuthority {
   readonly privateKeyPem: string;
 }
 
-/** An RSA CA as another implementation makes it: node-forge, all by itself. */
+/** An RSA authority of another implementation: node-forge. */
 export function rsaAuthority(request: RsaRequest = {}): RsaAuthority {
   const {
     bits = 2048,

@@ -20,7 +20,7 @@ const device = issued(prepareCertificateIssuer(generated), { tenantId, deviceId:
 const deviceUnderRsa = issued(prepareCertificateIssuer(rsa), { tenantId, deviceId: randomUUID() });
 const trusted = [generated, rsa].map(({ certificatePem }) => trustAuthority(tenantId, certificatePem));
 
-/** One way of spoiling octets. What it answers may be the original again; properties allow for that. */
+/** One way to corrupt octets. The result may equal the original; properties allow for that. */
 const spoilt = (original: Buffer): fc.Arbitrary<Buffer> => {
   const at = fc.nat(original.length - 1);
   const flips = fc
@@ -50,7 +50,7 @@ const spoiltText = (original: string): fc.Arbitrary<string> =>
 const isOriginal = (text: string, original: string): boolean =>
   pemBlocks(text, 'CERTIFICATE')?.[0]?.equals(firstCertificate(original)) === true;
 
-describe('a spoilt device certificate', () => {
+describe('a corrupted device certificate', () => {
   it.each([
     ['P-256', device.certificatePem],
     ['RSA', deviceUnderRsa.certificatePem],
@@ -67,7 +67,7 @@ describe('a spoilt device certificate', () => {
     );
   });
 
-  it('as PEM never throws, and proves something only where the certificate came through unharmed', () => {
+  it('as PEM never throws, and proves something only if the certificate itself is intact', () => {
     fc.assert(
       fc.property(spoiltText(device.certificatePem), (text) => {
         readDeviceClaims(text);
@@ -77,7 +77,7 @@ describe('a spoilt device certificate', () => {
     );
   });
 
-  it('that never was one never throws', () => {
+  it('of random octets never throws', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.uint8Array({ maxLength: 600 }), fc.string({ unit: 'binary', maxLength: 600 })),
@@ -90,7 +90,7 @@ describe('a spoilt device certificate', () => {
   });
 });
 
-describe('a spoilt upload', () => {
+describe('a corrupted upload', () => {
   it.each([
     ['P-256', generated],
     ['RSA', rsa],
@@ -106,7 +106,7 @@ describe('a spoilt upload', () => {
     );
   });
 
-  it('of an authority’s PEM never throws, and is accepted only where the certificate came through unharmed', () => {
+  it("of an authority's PEM never throws, and is accepted only if the certificate itself is intact", () => {
     fc.assert(
       fc.property(spoiltText(generated.certificatePem), (text) => {
         const answer = inspectAuthority(text, generated.privateKeyPem, NOW);

@@ -7,7 +7,7 @@ const publicKey = (point: Buffer) =>
   createPublicKey({ key: Buffer.concat([P256_PUBLIC_KEY_PREFIX, point]), format: 'der', type: 'spki' });
 
 describe('P-256 key pairs', () => {
-  it('belong together, are fresh, and are what OpenSSL calls P-256', () => {
+  it('match, are fresh, and are what OpenSSL calls P-256', () => {
     const pairs = Array.from({ length: 50 }, generateKeyPair);
     for (const { publicPoint, privateKeyPem } of pairs) {
       const privateKey = createPrivateKey(privateKeyPem);
@@ -35,7 +35,7 @@ describe('P-256 key pairs', () => {
     ).toBe(false);
   });
 
-  it('are strong by the rule that uploads are judged by', () => {
+  it('are strong by the rule for uploads', () => {
     expect(keyWeakness(createPrivateKey(generateKeyPair().privateKeyPem))).toBeUndefined();
   });
 });

@@ -27,7 +27,7 @@ interface Seen {
   readonly raw: Buffer | undefined;
 }
 
-/** One handshake between a real server and a real client: what the server saw of the client. */
+/** One handshake between a real server and a real client: the server's view of the client. */
 async function handshake(options: TlsOptions, client: ConnectionOptions): Promise<Seen> {
   const listener = createServer({
     cert: server.certificatePem,
@@ -65,7 +65,7 @@ describe('a mutual TLS handshake', () => {
     ['TLSv1.3', 'RSA', rsa],
     ['TLSv1.2', 'RSA', rsa],
   ] as const)(
-    'over %s shows the server who the device is, under a %s authority',
+    'over %s shows the server the identity of the device, under a %s authority',
     async (version, _which, authority) => {
       const device = enroll(authority);
       const client = {
@@ -85,7 +85,7 @@ describe('a mutual TLS handshake', () => {
     },
   );
 
-  it('leaves judgement to the house where the listener knows no authority', async () => {
+  it('leaves the decision to the application if the listener knows no authority', async () => {
     const device = enroll(generated);
     const seen = await handshake({}, { cert: device.certificatePem, key: device.privateKeyPem });
     expect(seen.authorized).toBe(false);
@@ -95,7 +95,7 @@ describe('a mutual TLS handshake', () => {
     expect(verdict(newTenant())).toEqual({ refused: 'unknown authority' });
   });
 
-  it('shows nobody where the client brings no certificate', async () => {
+  it('shows no identity if the client presents no certificate', async () => {
     const { raw } = await handshake({ ca: generated.certificatePem }, {});
     expect(raw).toBeUndefined();
   });
@@ -117,7 +117,7 @@ describe('a mutual TLS handshake', () => {
     });
   });
 
-  it('fails for a client that was told another name or trusts another server', async () => {
+  it('fails for a client that expects another name or trusts another server', async () => {
     await expect(handshake({}, { servername: 'evil.example' })).rejects.toThrow(/evil\.example/);
     const stranger = issueServerCertificate({ hostNames: ['localhost'], ipAddresses: [], now, days: 1 });
     await expect(handshake({}, { ca: stranger.certificatePem })).rejects.toThrow();

@@ -6,7 +6,7 @@ const block = (body: string, label = 'CERTIFICATE'): string =>
   `-----BEGIN ${label}-----\n${body}\n-----END ${label}-----\n`;
 
 describe('PEM', () => {
-  it('gives back the octets that went in, in lines of at most 64', () => {
+  it('returns the original octets, in lines of at most 64', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 400 }), (octets) => {
         const text = pem('CERTIFICATE', Buffer.from(octets));
@@ -33,7 +33,7 @@ describe('PEM', () => {
     ['no end', '-----BEGIN CERTIFICATE-----\nAQ==\n'],
     ['the end of something else', '-----BEGIN CERTIFICATE-----\nAQ==\n-----END PRIVATE KEY-----\n'],
     ['headers', block('Proc-Type: 4,ENCRYPTED\n\nAQ==')],
-  ])('with %s spoils the whole text: no block is ever skipped', (_what, spoilt) => {
+  ])('with %s invalidates the whole text: no block is ever skipped', (_what, spoilt) => {
     expect(pemBlocks(spoilt, 'CERTIFICATE')).toBeUndefined();
     expect(pemBlocks(block('AQ==') + spoilt, 'CERTIFICATE')).toBeUndefined();
     expect(pemBlocks(spoilt + block('AQ=='), 'CERTIFICATE')).toBeUndefined();

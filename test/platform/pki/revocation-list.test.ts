@@ -28,7 +28,7 @@ describe('a revocation list', () => {
     expect(pemBlocks(pem, 'X509 CRL')).toEqual([der]);
   });
 
-  it('has no place for entries when there are none (RFC 5280 §5.1.2.6)', () => {
+  it('omits the entries if there are none (RFC 5280 §5.1.2.6)', () => {
     const fields = (entries: readonly RevokedCertificate[]): string[] => {
       const [toBeSigned] = elements(readDer(list(issuer, entries).der).content);
       return elements(toBeSigned?.content ?? Buffer.of()).map(({ tag }) => tag.toString(16));
@@ -46,11 +46,11 @@ describe('a revocation list', () => {
     expect(answer).toMatchObject({ failed: true, kind: 'unavailable' });
   });
 
-  it.each(['', 'XYZ', '1', 'AB'.repeat(21), 'ABC', '01 02'])('takes no %j for a serial number', (serialNumber) => {
+  it.each(['', 'XYZ', '1', 'AB'.repeat(21), 'ABC', '01 02'])('rejects %j as a serial number', (serialNumber) => {
     expect(() => list(issuer, [{ serialNumber, revokedAt: NOW }])).toThrow(TypeError);
   });
 
-  it('needs an end behind its beginning', () => {
+  it('must end after its beginning', () => {
     expect(() => list(issuer, [], { thisUpdate: NOW, nextUpdate: NOW, number: 1n })).toThrow(RangeError);
   });
 });
@@ -91,7 +91,7 @@ describe.skipIf(!hasOpenssl)(withOpenssl('openssl on revocation lists'), () => {
     expect(openssl(verify, files)).toMatchObject({ ok: true });
   });
 
-  it('does not accept the list of another authority of the same name', () => {
+  it('rejects the list of another authority of the same name', () => {
     const [authority, namesake] = [newAuthority(now), newAuthority(now)];
     const device = issued(prepareCertificateIssuer(authority), current).certificatePem;
     const files = {
@@ -127,7 +127,7 @@ describe.skipIf(!hasOpenssl)(withOpenssl('openssl on revocation lists'), () => {
     expect(output).toMatch(/Serial Number: 00\s+Revocation Date: [^\n]+GMT\s+Signature/);
   });
 
-  it('finds one among ten thousand', () => {
+  it('finds one entry among ten thousand', () => {
     const authority = newAuthority(now);
     const issuer = prepareCertificateIssuer(authority);
     const device = issued(issuer, current);

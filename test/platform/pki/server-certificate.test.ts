@@ -20,7 +20,7 @@ describe('a self-signed server certificate', () => {
   const server = issueServerCertificate(request);
   const certificate = new X509Certificate(server.certificatePem);
 
-  it('answers to every name and address, and to no other', () => {
+  it('is valid for every name and address, and for no other', () => {
     expect(certificate.checkHost('castellan.example')).toBe('castellan.example');
     expect(certificate.checkHost('a.castellan.example')).toBeTruthy();
     expect(certificate.checkHost('evil.example')).toBeUndefined();
@@ -29,14 +29,14 @@ describe('a self-signed server certificate', () => {
     expect(certificate.checkIP('127.0.0.2')).toBeUndefined();
   });
 
-  it('is for servers, no authority, and lasts as many days as asked', () => {
+  it('is for servers, not an authority, and is valid for the requested number of days', () => {
     expect(certificate.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1']);
     expect(certificate.ca).toBe(false);
     expect(server.expiresAt).toBe(NOW + 90 * DAY);
     expect(Date.parse(certificate.validTo)).toBe(server.expiresAt);
   });
 
-  it('passes the inspection that uploads get', () => {
+  it('passes the checks of uploads', () => {
     expect(
       inspectServerCertificate({ certificate: server.certificatePem, privateKey: server.privateKeyPem }, NOW),
     ).toEqual(server);
@@ -55,7 +55,7 @@ describe('a self-signed server certificate', () => {
     expect(() => issueServerCertificate({ ...request, hostNames: [host] })).toThrow(TypeError);
   });
 
-  it('is not issued for an address that is none, or for nothing', () => {
+  it('is not issued for an invalid address, or without names', () => {
     for (const address of ['localhost', '127.1', '1.2.3.256', '', ':::1']) {
       expect(() => issueServerCertificate({ ...request, ipAddresses: [address] })).toThrow(TypeError);
     }
@@ -84,14 +84,14 @@ describe('an uploaded server certificate', () => {
     chain?: string,
   ) => inspectServerCertificate({ certificate: certificatePem, privateKey: privateKeyPem, chain }, NOW);
 
-  it('may come alone, its chain missing', () => {
+  it('may come alone, without its chain', () => {
     const answer = upload(server()) as ServerCertificate;
     expect(answer.subject).toBe('O=Acme, CN=castellan.example');
     expect(answer.issuer).toBe('O=Acme, CN=Root');
     expect(refusal(upload(server(), ' \n'))).toBe('accepted');
   });
 
-  it('may bring its chain beside it or behind it; the signature of a root that ends it is not judged', () => {
+  it('may come with its chain in the same file or another; the signature of a final root is not checked', () => {
     const own = server();
     const beside = upload(own, root.certificatePem) as ServerCertificate;
     expect(beside.certificatePem).toBe(
@@ -100,13 +100,13 @@ describe('an uploaded server certificate', () => {
     expect(upload({ ...own, certificatePem: own.certificatePem + root.certificatePem })).toEqual(beside);
   });
 
-  it('is refused with a chain that did not sign it', () => {
+  it('is rejected with a chain that did not sign it', () => {
     const reason = 'validation failed: certificate: each certificate must be followed by the one that signed it';
     expect(refusal(upload(server(), middle.certificatePem))).toBe(reason);
     expect(refusal(upload(server(middle), root.certificatePem + middle.certificatePem))).toBe(reason);
   });
 
-  it('is refused with a chain that is none, or weak', () => {
+  it('is rejected with an invalid or weak chain', () => {
     expect(refusal(upload(server(), 'hello'))).toBe('validation failed: chain: must be a PEM certificate');
     const weak = rsaAuthority({ bits: 1024, commonName: 'Weak' });
     expect(refusal(upload(server(weak), weak.certificatePem))).toBe(
@@ -114,7 +114,7 @@ describe('an uploaded server certificate', () => {
     );
   });
 
-  it('is refused with another key, when it is over, and when it is for clients', () => {
+  it('is rejected with another key, when it has expired, and when it is for clients', () => {
     const own = server();
     expect(refusal(upload({ ...own, privateKeyPem: server().privateKeyPem }))).toBe(
       'validation failed: privateKey: does not match the certificate',

@@ -36,7 +36,7 @@ describe('an uploaded authority', () => {
     expect(inspect(generated)).toEqual(generated);
   });
 
-  it('may be RSA, with a PKCS#1 key, which comes out as PKCS#8', () => {
+  it('may be RSA, with a PKCS#1 key, which is converted to PKCS#8', () => {
     const rsa = rsaAuthority();
     const answer = inspect(rsa) as Authority;
     const certificate = new X509Certificate(rsa.certificatePem);
@@ -52,13 +52,13 @@ describe('an uploaded authority', () => {
     expect(refusal(inspect(rsaAuthority({ extensions: [isCa] })))).toBe('accepted');
   });
 
-  it('comes out without whatever else stood in the files', () => {
+  it('is stored without other contents of the files', () => {
     const certificatePem = `Bag Attributes\n${generated.privateKeyPem}${generated.certificatePem}trailing words`;
     const privateKeyPem = `-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n${generated.privateKeyPem}`;
     expect(inspect({ certificatePem, privateKeyPem })).toEqual(generated);
   });
 
-  it('may be an intermediate that brings its issuer along', () => {
+  it('may be an intermediate that includes its issuer', () => {
     const root = rsaAuthority({ commonName: 'Root' });
     const intermediate = rsaAuthority({ parent: root, commonName: 'Intermediate' });
     expect(refusal(inspect(intermediate))).toBe(
@@ -79,7 +79,7 @@ describe('an uploaded authority', () => {
   });
 });
 
-describe('an uploaded authority is refused', () => {
+describe('an uploaded authority is rejected', () => {
   const { certificatePem, privateKeyPem } = generated;
   const leaf = issued(prepareCertificateIssuer(generated));
 
@@ -88,7 +88,7 @@ describe('an uploaded authority is refused', () => {
     ['an empty certificate', '', privateKeyPem, certificateRefused('must be a PEM certificate')],
     ['PEM of something else', privateKeyPem, privateKeyPem, certificateRefused('must be a PEM certificate')],
     [
-      'PEM with spoilt Base64',
+      'PEM with corrupted Base64',
       certificatePem.replace('MII', 'M*I'),
       privateKeyPem,
       certificateRefused('must be a PEM certificate'),
@@ -200,14 +200,14 @@ describe('an uploaded authority is refused', () => {
     expect(refusal(inspect(asPem(signLeaf(own, { ...sound, ...change }), key)))).toBe(certificateRefused(reason));
   });
 
-  it('on the second after it ended, not on its last one', () => {
+  it('on the second after its expiry, not on its last one', () => {
     const short = createAuthority({ commonName: 'CA', organization: '', years: 1, now: NOW });
     expect(refusal(inspect(short, short.expiresAt))).toBe('accepted');
     expect(refusal(inspect(short, short.expiresAt + 1))).toBe(certificateRefused('has expired'));
     expect(refusal(inspect(short, short.notBefore - 1))).toBe(certificateRefused('is not yet valid'));
   });
 
-  it('without the key showing up in the reason', () => {
+  it('without the key in the reason', () => {
     const wrong = newAuthority().privateKeyPem;
     expect(JSON.stringify(inspectAuthority(certificatePem, wrong, NOW))).not.toContain(wrong.slice(40, 60));
   });
@@ -236,11 +236,11 @@ describe.skipIf(!hasOpenssl)(withOpenssl('an authority that openssl made'), () =
     ['Ed25519', ['-newkey', 'ed25519'], 'key must be RSA or EC'],
     ['an RSA key for PSS alone', ['-newkey', 'rsa-pss', '-pkeyopt', 'rsa_keygen_bits:2048'], 'key must be RSA or EC'],
     ['a SHA-1 signature', [...ec('P-256'), '-sha1'], 'signature algorithm is weak or unknown'],
-  ])('is refused for %s', (_what, args, reason) => {
+  ])('is rejected for %s', (_what, args, reason) => {
     expect(refusal(made(...args))).toBe(certificateRefused(reason));
   });
 
-  it('is refused a day after its end', () => {
+  it('is rejected a day after its expiry', () => {
     const { cert, key } = selfSignedByOpenssl(...ec('P-256'), '-days', '1');
     expect(refusal(inspectAuthority(cert, key, Date.now() + 2 * DAY))).toBe(certificateRefused('has expired'));
   });

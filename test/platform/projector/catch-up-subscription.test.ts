@@ -16,14 +16,14 @@ const closed = { type: 'EntryClosed', data: { entry: 'a' } };
 const WRITERS = 12;
 const bound = (of: object, value: unknown) => (typeof value === 'function' ? (value.bind(of) as unknown) : value);
 
-describe('the tail of the feed', () => {
+describe('the catch-up subscription', () => {
   let application: ProjectorApplication;
   beforeEach(async () => {
     application = await openProjectorApplication([ledgerEvents]);
   });
   afterEach(() => application.close());
 
-  /** Follows as a lane does, until a position; answers the positions that it saw. */
+  /** Reads like a lane, up to a position; returns the positions that it saw. */
   async function follow(
     subscription: CatchUpSubscription,
     from: Position,
@@ -55,15 +55,15 @@ describe('the tail of the feed', () => {
     for (const seen of await Promise.all(followers)) expect(seen).toEqual(through(0n, total));
   }
 
-  it('has no gap under twelve racing writers, for those who write and for those who only hear', async () => {
+  it('has no gap under twelve concurrent writers, in writing and in reading processes', async () => {
     await race([application, await application.another()]);
   });
 
-  it('has none either where LISTEN is dead', async () => {
+  it('has no gap either if LISTEN does not work', async () => {
     await race([await application.another({ deaf: true })]);
   });
 
-  it('shows exactly the rest from any position, also to those who come later', async () => {
+  it('returns exactly the rest from any position, also to later subscribers', async () => {
     for (let at = 0; at < 10; at += 1) await application.happen('ledger-w.1', [closed, closed]);
     const late = await application.another();
     for (const { subscription } of [application, late]) {
@@ -72,7 +72,7 @@ describe('the tail of the feed', () => {
     }
   });
 
-  it('raises the alarm where a position is missing', async () => {
+  it('raises the alarm if a position is missing', async () => {
     for (let at = 0; at < 6; at += 1) await application.happen('ledger-w.1', [closed]);
     await application.sql('delete from events where position = 4');
     const { subscription } = await application.another();
@@ -82,11 +82,11 @@ describe('the tail of the feed', () => {
     expect((await subscription.read(4n, 100)).position).toBe(6n);
   });
 
-  it('never answers with a position before the one that was asked for', async () => {
+  it('never returns a position before the requested one', async () => {
     const deaf = await application.another({ deaf: true });
     expect((await deaf.subscription.read(0n, 10)).position).toBe(0n);
     await application.happen('ledger-w.1', [closed, closed, closed]);
-    // Another process has brought a cursor to 3; this one has not heard of anything yet.
+    // Another process has moved a checkpoint to 3; this one has received no hint yet.
     expect(await deaf.subscription.read(3n, 10)).toEqual({ events: [], position: 3n });
     expect(await deaf.subscription.read(99n, 10)).toEqual({ events: [], position: 99n });
     await application.happen('ledger-w.1', [closed]);
@@ -94,26 +94,27 @@ describe('the tail of the feed', () => {
     expect((await deaf.subscription.read(3n, 10)).events.map(({ position }) => position)).toEqual([4n]);
   });
 
-  it('does not sleep over a hint that came while it was reading', async () => {
+  it('does not miss a hint that arrives during a read', async () => {
     const store = new SlowStore(application.store);
     const subscription = await CatchUpSubscription.open(store.asStore(), application.codec, log);
     await subscription.read(0n, 10);
     await subscription.wait(0n, 1);
     const reading = subscription.read(0n, 10);
     await store.asked;
-    // Committed after the reader's snapshot, told of before its answer.
+    // Committed after the reader's snapshot, announced before its response.
     await application.happen('ledger-w.1', [closed]);
     store.wake();
     store.answer({ events: [], position: 0n });
     expect((await reading).events).toEqual([]);
-    // Were the hint lost, only the patience would end this wait, long after the test.
+    // If the hint were lost, only the timeout would end this wait, long after the test.
     await subscription.wait(0n, 600_000);
     expect((await subscription.read(0n, 10)).position).toBe(1n);
     subscription.close();
   });
 
-  it('leaves those asleep whom nothing concerns, not those whom something concerned before they lay down', async () => {
-    // Hears of what this process appended alone: a notification may arouse the suspicion that there is more, and wake everybody.
+  it('does not wake subscribers that no new event concerns, but those that one concerned before they waited', async () => {
+    // Receives hints for appends of this process only: a notification may raise the suspicion of more events, and wake
+    // everything.
     const onGrowth: EventStore['onGrowth'] = (wake) => application.store.onGrowth((hint) => hint?.events && wake(hint));
     const store = new Proxy<EventStore>(application.store, {
       get: (of, name) => (name === 'onGrowth' ? onGrowth : bound(of, Reflect.get(of, name))),
@@ -122,7 +123,7 @@ describe('the tail of the feed', () => {
     const woken: string[] = [];
     const sleeper = (name: string, after: Position, types: readonly string[]) =>
       subscription.wait(after, 600_000, { concerns: (type) => types.includes(type) }).then(() => woken.push(name));
-    // The first look clears what was suspected at the start.
+    // The first read clears the suspicion from the start.
     await subscription.read(0n, 10);
     void sleeper('of others', 0n, ['SomethingElse']);
     const closes = sleeper('of closing', 0n, ['EntryClosed']);
@@ -153,7 +154,7 @@ describe('the tail of the feed', () => {
   });
 });
 
-/** A store whose second read of the feed hangs until the test answers it. */
+/** A store whose second read of the log hangs until the test releases it. */
 class SlowStore {
   readonly #store: PostgresEventStore;
   #reads = 0;

@@ -11,7 +11,7 @@ const wordEvents = defineEvents('words', {
 });
 const said = (word: string) => ({ type: 'WordSaid', data: { word } });
 
-/** Words of each stream in the order in which they were said. `poison` makes the fold throw while `cured` is false. */
+/** Words of each stream in their order. `poison` makes the fold throw while `cured` is false. */
 const cure = { cured: false };
 const sayings = (name: string, over: Partial<AnyReadModel> = {}): AnyReadModel => ({
   ...defineReadModel({
@@ -38,7 +38,7 @@ const sayings = (name: string, over: Partial<AnyReadModel> = {}): AnyReadModel =
   ...over,
 });
 
-/** A number for each stream, made from the text: the database refuses what is no number, the fold does not. */
+/** A number for each stream, from the text: the database refuses other text, the fold does not. */
 const numbers: AnyReadModel = defineReadModel({
   name: 'numbers',
   version: 1,
@@ -54,7 +54,7 @@ const numbers: AnyReadModel = defineReadModel({
   },
 });
 
-/** Words as keys: no index takes one of several thousand random letters. */
+/** Words as keys: no index accepts one of several thousand random letters. */
 const vocabulary: AnyReadModel = defineReadModel({
   name: 'vocabulary',
   version: 1,
@@ -83,7 +83,7 @@ describe('an event that a read model cannot fold', () => {
   const wordsOf = async (name: string) =>
     Object.fromEntries((await application.rowsOf(name)).map(({ stream, words }) => [stream, words]));
 
-  it('parks its own stream; the rest flows, and impairment names the model', async () => {
+  it('parks its own stream; the rest continues, and the health report names the model', async () => {
     const projector = await started(sayings('sayings'), sayings('calm_sayings', { on: {} }));
     expect(await projector.impairment()).toBeUndefined();
     await application.happen('words-1', [said('one')]);
@@ -92,7 +92,7 @@ describe('an event that a read model cannot fold', () => {
     await settled(projector);
     expect(await wordsOf('sayings')).toEqual({ 'words-1': 'one more', 'words-2': 'two' });
     expect(await projector.impairment()).toBe('parked streams in: sayings');
-    // What failed first is what the operator reads, not what failed behind it.
+    // The operator sees the first failure, not those behind it.
     expect(await projector.deadLetters.list()).toEqual([
       { name: 'sayings', stream: 'words-2', events: 3, error: 'cannot fold poison first' },
     ]);
@@ -113,14 +113,14 @@ describe('an event that a read model cannot fold', () => {
     expect(await wordsOf('sayings')).toEqual({ 'words-1': 'one poison two three four' });
   });
 
-  it('loses nothing that was parked between the asking and the retry', async () => {
+  it('loses no event that was parked between the request and the retry', async () => {
     const first = await application.another();
     const projector = first.projector([sayings('sayings')]);
     await projector.start();
     await application.happen('words-1', [said('poison'), said('one')]);
     await settled(projector);
     await projector.stop();
-    // As if this event had been parked right after the operator asked.
+    // As if this event had been parked right after the operator's request.
     await projector.deadLetters.askRetry('sayings');
     await application.sql(
       `update parked_events set retry_asked = false where position = (select max(position) from parked_events)`,
@@ -131,7 +131,7 @@ describe('an event that a read model cannot fold', () => {
     expect(await wordsOf('sayings')).toEqual({ 'words-1': 'poison one' });
   });
 
-  it('keeps no other stream parked when it is still poisonous at the retry', async () => {
+  it('keeps no other stream parked when it still fails at the retry', async () => {
     const projector = await started(sayings('sayings'), numbers);
     await application.happen('words-1', [said('not a number')]);
     await application.happen('words-2', [said('poison')]);
@@ -158,7 +158,7 @@ describe('an event that a read model cannot fold', () => {
     expect(await wordsOf('sayings')).toEqual({ 'words-1': 'not a number', 'words-2': 'poison' });
   });
 
-  it('is found by narrowing when it is the database that refuses its value', async () => {
+  it('is found by bisection if the database refuses its value', async () => {
     const projector = application.projector([sayings('sayings'), numbers, vocabulary]);
     await projector.prepare();
     const long = randomBytes(8_000).toString('base64');
@@ -184,7 +184,7 @@ describe('an event that a read model cannot fold', () => {
     expect(await application.rowsOf('vocabulary')).toHaveLength(20 + 6);
   });
 
-  it('stays parked across a restart, and what comes later waits behind it', async () => {
+  it('stays parked across a restart, and later events wait behind it', async () => {
     const first = await application.another();
     const before = first.projector([sayings('sayings')]);
     await before.start();
@@ -200,14 +200,14 @@ describe('an event that a read model cannot fold', () => {
     ]);
   });
 
-  it('parks its stream when it is damaged in the store, and keeps nobody else waiting', async () => {
+  it('parks its stream if it is damaged in the store, and delays no other', async () => {
     await application.projector([sayings('sayings')]).prepare();
     await application.happen('words-1', [said('one')]);
     const damaged = await application.happen('words-2', [said('two')]);
     await application.happen('words-2', [said('three')]);
     await application.happen('words-1', [said('four')]);
     await application.sql(`update events set data = '{"word": 5}' where position = $1`, [String(damaged)]);
-    // A process that has not seen it whole.
+    // A process that has not read it intact.
     const projector = (await application.another()).projector([sayings('sayings')]);
     await projector.start();
     await settled(projector);
@@ -217,7 +217,7 @@ describe('an event that a read model cannot fold', () => {
     ]);
   });
 
-  it('stops a model that halts right before it, while the others of its lane go on', async () => {
+  it('stops a model that halts right before it, while the others of its lane continue', async () => {
     const strict = sayings('strict', { onFoldFailure: 'halt' });
     const projector = application.projector([strict, sayings('sayings')]);
     await projector.prepare();

@@ -32,7 +32,7 @@ describe('each event takes effect exactly once', () => {
     const events = await application.everything();
     for (const model of models) expect(await application.rowsOf(model.name)).toEqual(pureFold(model, events));
   };
-  /** Kills what a role has open, in the middle of whatever it does. */
+  /** Ends the sessions of a role, in the middle of any statement. */
   const killProjectors = () =>
     application.sql(
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'castellan/castellan_projector'`,
@@ -55,7 +55,7 @@ describe('each event takes effect exactly once', () => {
     for (let round = 0; round < 12; round += 1) {
       await append(12, round);
       if (round % 3 === 0) await killProjectors();
-      // Half of the leases at a time: whoever held them is a zombie now, and the other may take them.
+      // Half of the leases at a time: their former owner is a zombie now, and the other may take them.
       const steal = `update cursors set epoch = epoch + 1, owner = null, leased_until = '-infinity' where random() < 0.5`;
       if (round % 3 === 1) await application.sql(steal).catch(() => undefined); // bad luck may strike here too
     }
@@ -67,13 +67,13 @@ describe('each event takes effect exactly once', () => {
     await Promise.all(projectors.map((projector) => projector.stop()));
   });
 
-  it('also when the process that held the lease dies without a word: another goes on', async () => {
+  it('also when the process that held the lease dies silently: another continues', async () => {
     const [dying, heir] = [await application.another(), await application.another()];
     const first = dying.projector(models);
     await first.start();
     await append(10, 101);
     await eventually('the first holds the leases', caughtUp(first, await application.store.head()));
-    // It never hears that it died: its pool is gone, so it can neither renew nor release.
+    // It never learns that it died: its pool is gone, so it can neither renew nor release.
     await dying.database.projector.end();
     const second = heir.projector(models);
     await second.start();
@@ -83,7 +83,7 @@ describe('each event takes effect exactly once', () => {
     await second.stop();
   });
 
-  it('lets no zombie commit: rows and checkpoint of a lease that was taken are rolled back', async () => {
+  it('with no commit of a former owner: rows and checkpoint of a lost lease are rolled back', async () => {
     const [zombie, thief] = [
       new Checkpoints(application.database.projector, crypto.randomUUID()),
       new Checkpoints(application.database.projector, crypto.randomUUID()),
@@ -104,7 +104,7 @@ describe('each event takes effect exactly once', () => {
     await thief.renew([{ checkpoint: taken!, from: taken!.position, to: taken!.position }]);
   });
 
-  it('also when a crash of the database undoes the newest commits under a lane that sees no error', async () => {
+  it('also when a crash of the database undoes the newest commits of a lane that sees no error', async () => {
     const process = await application.another();
     const projector = process.projector(models);
     await projector.start();
@@ -115,7 +115,7 @@ describe('each event takes effect exactly once', () => {
     await application.sql('create table cursors_before as select name, version, generation, position from cursors');
     await append(20, 104);
     await eventually('the lane has caught up again', caughtUp(projector, await application.store.head()));
-    // Rows and checkpoints as they stood before the commits that never reached the disk; leases and epochs are as they were.
+    // Rows and checkpoints from before the commits that never reached the disk; leases and epochs are unchanged.
     await application.sql(`do $$ begin
       lock table entries_v1, volumes_v1, cursors in access exclusive mode;
       truncate entries_v1, volumes_v1;
@@ -129,7 +129,7 @@ describe('each event takes effect exactly once', () => {
     await projector.stop();
   });
 
-  it('lets a holder whose checkpoint was set back commit nothing, though its epoch is the newest', async () => {
+  it('with no commit of an owner whose checkpoint was set back, though its epoch is the newest', async () => {
     const holder = new Checkpoints(application.database.projector, crypto.randomUUID());
     const [held] = await holder.acquire([entries], ['live'], true);
     await application.sql(`update cursors set position = position - 1 where name = 'entries'`);
@@ -144,7 +144,7 @@ describe('each event takes effect exactly once', () => {
     await application.sql(`update cursors set position = position - 5 where name = 'entries'`);
   });
 
-  it('lets one of several cursors of a page hold back all of them', async () => {
+  it('with one of several checkpoints of a page holding back all of them', async () => {
     const holder = new Checkpoints(application.database.projector, crypto.randomUUID());
     const held = await holder.acquire([entries, volumes], ['live'], true);
     expect(held).toHaveLength(2);
@@ -157,7 +157,7 @@ describe('each event takes effect exactly once', () => {
     expect(after.position).toBe(held.find(({ name }) => name === 'entries')!.position);
   });
 
-  it('hears of a commit that the database turned into a rollback', async () => {
+  it('also when the database turns a commit into a rollback', async () => {
     const swallowed = transaction(application.database.projector, async (client) => {
       await client.query('delete from entries_v1');
       await client.query('select 1 / 0').catch(() => undefined);

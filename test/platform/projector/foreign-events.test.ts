@@ -39,7 +39,7 @@ describe('the service beside another application on one EventStoreDB', { timeout
     return { found: await diffModels(app.services, models).finally(() => spy.mockRestore()), lines };
   };
 
-  it('follows its own writes without reading what the other has written in between', async () => {
+  it('follows its own writes without reading foreign events in between', async () => {
     await app.settled();
     let sent = 0;
     node.onSend = (message) => void (sent += message.hasEvent() ? 1 : 0);
@@ -50,11 +50,11 @@ describe('the service beside another application on one EventStoreDB', { timeout
     }
     delete node.onSend;
     expect(((await tenant.admin.get('/api/v1/admin/groups')).body as { groups: unknown[] }).groups).toHaveLength(3);
-    // `settled` itself asks for the newest event again and again: far less than the flood all the same.
+    // `settled` itself polls the newest event: far less than the flood all the same.
     expect(sent).toBeLessThan(FOREIGN / 10);
   });
 
-  it('compares tables with the log without reading what the other has written', async () => {
+  it('compares tables with the log without reading foreign events', async () => {
     await app.settled();
     let sent = 0;
     node.onSend = (message) => void (sent += message.hasEvent() ? 1 : 0);
@@ -62,12 +62,12 @@ describe('the service beside another application on one EventStoreDB', { timeout
     expect(await said(models)).toMatchObject({ found: 0 });
     delete node.onSend;
     const own = node.log.all.filter(({ stream }) => !/^(order-|claim-|\$)/.test(stream)).length;
-    // Once for each model; and the newest event of the log now and then, by whoever follows it.
+    // Once for each model; and occasionally the newest event of the log, by subscriptions.
     expect(sent).toBeLessThan(models.length * own + 200);
     expect(node.log.all.length).toBeGreaterThan(3 * FOREIGN);
   });
 
-  it('explains rows for which the log has no event', async () => {
+  it('explains rows without an event in the log', async () => {
     const { owner } = app.services.database;
     const {
       rows: [table],

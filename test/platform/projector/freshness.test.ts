@@ -3,10 +3,10 @@ import { Freshness } from '../../../src/platform/projector/freshness.ts';
 
 const LONG_MS = 60_000;
 
-describe('leisure', () => {
+describe('idle time', () => {
   const { signal } = new AbortController();
 
-  it('ends as soon as somebody waits for a read model', async () => {
+  it('ends as soon as a caller waits for a read model', async () => {
     const freshness = new Freshness();
     const leisure = freshness.idle(LONG_MS, signal);
     const waiting = freshness.waitFor(['alerts'], 1n, LONG_MS);
@@ -16,7 +16,7 @@ describe('leisure', () => {
     expect(freshness.isAwaited).toBe(false);
   });
 
-  it('is none while somebody waits already, and when the process stops', async () => {
+  it('does not begin while a caller waits, or when the process stops', async () => {
     const freshness = new Freshness();
     const waiting = freshness.waitFor(['alerts'], 1n, LONG_MS);
     await freshness.idle(LONG_MS, signal);
@@ -29,15 +29,15 @@ describe('leisure', () => {
   });
 });
 
-describe('patience', () => {
-  it('ends where nothing has passed in time', async () => {
+describe('a wait for a read model', () => {
+  it('ends if nothing has moved in time', async () => {
     const freshness = new Freshness();
     freshness.passed(['alerts'], 1n);
     expect(await freshness.waitFor(['alerts'], 2n, 20)).toBe(false);
     expect(freshness.isAwaited).toBe(false);
   });
 
-  it('does not count the time for which the whole process stood still', async () => {
+  it('does not count the time during which the whole process was paused', async () => {
     const freshness = new Freshness();
     const waiting = freshness.waitFor(['alerts'], 1n, 50);
     const until = performance.now() + 250;
@@ -47,8 +47,8 @@ describe('patience', () => {
   });
 });
 
-describe('what another process projects', () => {
-  it('is asked for while it is needed, and never takes back what is known', async () => {
+describe('the progress of another process', () => {
+  it('is polled while it is needed, and never moves backwards', async () => {
     const read = new Map([['alerts', 1n]]);
     const freshness = new Freshness({ isNeeded: () => true, readPositions: async () => read });
     freshness.passed(['alerts', 'devices'], 5n);
@@ -57,7 +57,7 @@ describe('what another process projects', () => {
     expect(freshness.positionOf('alerts')).toBe(5n);
   });
 
-  it('is not asked for while every lane is moved here', async () => {
+  it('is not polled while this process runs every lane', async () => {
     const readPositions = () => Promise.reject(new Error('nobody needs to know'));
     const freshness = new Freshness({ isNeeded: () => false, readPositions });
     expect(await freshness.waitFor(['alerts'], 1n, 60)).toBe(false);

@@ -23,7 +23,7 @@ describe('a page whose rows are in memory', () => {
   });
   afterAll(() => application.close());
 
-  /** The lease anew, and a memory that knows the rows of these names. */
+  /** A new lease, and a cache with the rows of these names. */
   const begin = async (...names: string[]) => {
     const [checkpoint] = await checkpoints.acquire([entries], ['live'], true);
     member = {
@@ -61,7 +61,7 @@ describe('a page whose rows are in memory', () => {
     expect(await checkpoint()).toBe(BigInt(position));
   });
 
-  it('is written where it removes rows too, of one key or of many', async () => {
+  it('is written if it removes rows too, of one key or of many', async () => {
     await begin('a', 'b', 'c');
     expect(await write([opened('c'), happened('EntryClosed', { entry: 'a' })])).toBe(true);
     expect(await names()).toEqual(['b', 'c']);
@@ -70,7 +70,7 @@ describe('a page whose rows are in memory', () => {
     expect(await checkpoint()).toBe(BigInt(position));
   });
 
-  it('moves its checkpoint where no row has changed', async () => {
+  it('moves its checkpoint if no row has changed', async () => {
     await begin('nothing');
     expect(await write([happened('EntryClosed', { entry: 'nothing' })])).toBe(true);
     expect(await checkpoint()).toBe(BigInt(position));
@@ -86,7 +86,7 @@ describe('a page whose rows are in memory', () => {
     expect(await checkpoint()).toBe(before);
   });
 
-  it('is left to others where rows are to be loaded, a stream is parked, or an event cannot be folded', async () => {
+  it('is left to the general path if rows must be loaded, a stream is parked, or an event cannot be folded', async () => {
     await begin('b');
     expect(await write([opened('e')])).toBe(false);
     member.parked.set('ledger', { from: 0n, reason: 'parked' });

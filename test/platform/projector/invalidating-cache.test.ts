@@ -15,7 +15,7 @@ const ANY = { category: 'ledger', initial: '', fold: () => '' };
 describe('cached look-ups', () => {
   let application: ProjectorApplication;
   let cache: InvalidatingCache;
-  /** Reads under way, by stream; the test says when each of them ends, and with what. */
+  /** Pending reads by stream; the test decides when each of them ends, and with what result. */
   let reads: { stream: string; end: (value: string) => void }[];
   const aggregates = {
     load: (_aggregate: unknown, stream: string) => new Promise<unknown>((end) => reads.push({ stream, end })),
@@ -46,10 +46,10 @@ describe('cached look-ups', () => {
       )[0]!
       .end(value);
   };
-  /** What stands in the streams, for reads that need no say of the test. */
+  /** The content of the streams, for reads that the test does not control individually. */
   const answerAll = (value: string) => reads.splice(0).forEach(({ end }) => end(value));
   type Look = (tenantId: TenantId, id: string) => Promise<string>;
-  /** Looks up until the value comes without a load: at first nobody knows whether the feed is being followed. */
+  /** Looks up until the value comes without a load: at first it is unknown whether the log is being followed. */
   const warm = async (look: Look, id: string, value: string, tenantId = TENANT, read = value) => {
     for (;;) {
       let loaded = false;
@@ -62,17 +62,17 @@ describe('cached look-ups', () => {
       });
       expect(await asked).toBe(value);
       if (!loaded) return;
-      await sleep(5); // the follower needs a turn too
+      await sleep(5); // The subscription needs a tick too.
     }
   };
   const followed = async (append: Promise<bigint>) =>
     expect(await application.freshness.waitFor([CACHE_MODEL], await append, 25_000)).toBe(true);
-  /** Of one stream that its id names. */
+  /** A look-up of one stream, which its id names. */
   const oneStream = () =>
     cache.cached(({ aggregates: from }, tenantId, id) => from.load(ANY, `ledger-${tenantId}.${id}`));
   const stream = (id: string, tenantId = TENANT) => `ledger-${tenantId}.${id}`;
 
-  it('are dropped by any event of a stream that the load read, and by nothing else', async () => {
+  it('are invalidated by any event of a stream that the load read, and by nothing else', async () => {
     const look = oneStream();
     await warm(look, 'a', 'a1');
     await warm(look, 'b', 'b1');
@@ -86,7 +86,7 @@ describe('cached look-ups', () => {
     expect([await look(TENANT, 'b'), await look(OTHER, 'a'), reads.length]).toEqual(['b1', 'other', 0]);
   });
 
-  it('are dropped by the events of every stream of a load that read several, one after the other', async () => {
+  it('are invalidated by events of every stream of a load that read several', async () => {
     const look = cache.cached<string>(async ({ aggregates: from }, tenantId, id) => {
       const next = await from.load(ANY, stream(id, tenantId));
       return `${next}+${await from.load(ANY, stream(next, tenantId))}`;
@@ -101,7 +101,7 @@ describe('cached look-ups', () => {
     }
   });
 
-  it('are not kept when an event overtakes a read that is under way', async () => {
+  it('are not cached when an event overtakes a pending read', async () => {
     const look = oneStream();
     await warm(look, 'b', 'b1');
     const overtaken = look(TENANT, 'a');
@@ -114,7 +114,7 @@ describe('cached look-ups', () => {
     expect(await after).toBe('fresh');
   });
 
-  it('are kept when an event comes before their stream is read, or to another stream', async () => {
+  it('are cached when an event comes before their stream is read, or to another stream', async () => {
     let mayRead = () => {};
     const look = cache.cached<string>(async ({ aggregates: from }, tenantId, id) => {
       await from.load(ANY, stream('before', tenantId));
@@ -131,7 +131,7 @@ describe('cached look-ups', () => {
     expect([await asked, await look(TENANT, 'a'), reads.length]).toEqual(['current', 'current', 0]);
   });
 
-  it('are dropped by an event that cannot be read', async () => {
+  it('are invalidated by an event that cannot be read', async () => {
     const look = oneStream();
     await warm(look, 'a', 'a1');
     const verdict = await application.store.append({
@@ -156,7 +156,7 @@ describe('cached look-ups', () => {
     expect(await again).toBe('a2');
   });
 
-  it('are not kept when the load read nothing through its sources', async () => {
+  it('are not cached when the load read nothing through its sources', async () => {
     let loads = 0;
     await warm(oneStream(), 'b', 'b1');
     const look = cache.cached(async () => `loaded ${(loads += 1)}`);
@@ -178,7 +178,7 @@ describe('cached look-ups', () => {
       return loads === before;
     };
 
-    it("are dropped by every event of the tenant that the table's read model folds, and by no other", async () => {
+    it("are invalidated by every event of the tenant that the table's read model folds, and by no other", async () => {
       application.freshness.passed(['openings'], 1n << 60n);
       const look = ofTable();
       for (const tenantId of [TENANT, OTHER]) await eventually('a cached value', () => isCached(look, tenantId));
@@ -188,7 +188,7 @@ describe('cached look-ups', () => {
       expect([await isCached(look), await isCached(look, OTHER)]).toEqual([false, true]);
     });
 
-    it('are not kept while the table lags behind the log', async () => {
+    it('are not cached while the table lags behind the log', async () => {
       await warm(oneStream(), 'b', 'b1');
       await followed(application.happen(stream('any'), [opened('a')]));
       const look = ofTable();
@@ -197,13 +197,13 @@ describe('cached look-ups', () => {
       await eventually('a cached value', () => isCached(look));
     });
 
-    it('cannot be of a table that holds rows of all tenants', async () => {
+    it('cannot use a table that holds rows of all tenants', async () => {
       const look = cache.cached((from) => from.tables([{ ...openings, scope: 'installation' }]).then(() => 'a'));
       await expect(look(TENANT, 'a')).rejects.toThrow(TypeError);
     });
   });
 
-  it('tells every listener of an event type', async () => {
+  it('notify every listener of an event type', async () => {
     const heard: string[] = [];
     cache.onEvent(ledgerEvents, 'EntryChanged', ({ data }) => heard.push(`first ${data.entry}`));
     cache.onEvent(ledgerEvents, 'EntryChanged', ({ data }) => heard.push(`second ${data.entry}`));

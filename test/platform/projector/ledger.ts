@@ -16,7 +16,7 @@ import {
   type AnyReadModel,
 } from '../../../src/platform/kernel/read-model.ts';
 
-/** A made-up domain: entries that somebody owns, with amounts that can be moved between them. */
+/** An example domain: entries with an owner and amounts that can be moved between them. */
 export const ledgerEvents = defineEvents('ledger', {
   EntryOpened: { version: 1, schema: z.object({ entry: z.string(), owner: z.uuid(), amount: z.int() }), audit: false },
   EntryChanged: {
@@ -95,7 +95,7 @@ const changed = (event: RecordedEvent, entry: string, fold: (row: Entry) => Entr
     row && { ...fold(row), trail: [...row.trail, event.type].slice(-8), changed_at: at(event) },
 });
 
-/** How much each tenant moved: rows of the installation, touched by everybody's events. */
+/** How much each tenant moved: rows of the installation, touched by events of all tenants. */
 export const volumes = defineReadModel({
   name: 'volumes',
   version: 1,
@@ -116,7 +116,7 @@ export const volumes = defineReadModel({
   },
 });
 
-/** One event as a history has it: whose it is, and what happened. */
+/** One event of a history: its tenant and its content. */
 export interface Happening {
   readonly tenantId: TenantId;
   readonly event: DomainEvent;
@@ -159,7 +159,7 @@ export const placed = ({ tenantId, event }: Happening, position: number): Record
 
 type Row = Record<string, unknown>;
 
-/** The meaning of a read model in a dozen lines: one event after the other into a map, nothing else. */
+/** The reference implementation of a read model: folds one event after the other into a map. */
 export function pureFold(model: AnyReadModel, events: readonly RecordedEvent[]): Row[] {
   const rows = new Map<string, Row>();
   for (const event of events) {

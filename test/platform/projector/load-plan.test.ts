@@ -6,7 +6,7 @@ import { flag, text } from '../../../src/platform/kernel/read-model.ts';
 import { createTable, TableStatements, type TableShape } from '../../../src/platform/projector/table.ts';
 import { freshDatabase, type FreshDatabase } from '../../dsl/database.ts';
 
-/** An index of few different values is smaller than the primary key, and so the cheaper one to who knows nothing of the table. */
+/** An index of few different values is smaller than the primary key, and so looks cheaper without statistics. */
 const shape: TableShape = {
   name: 'hosts',
   columns: { host: text, provider: text, is_known: flag },
@@ -14,7 +14,7 @@ const shape: TableShape = {
   indexes: [['provider', 'is_known']],
 };
 
-describe('loading the rows that a page touches', () => {
+describe('loading the rows of a page', () => {
   let fresh: FreshDatabase;
   let database: Database;
   let client: pg.PoolClient;
@@ -29,7 +29,7 @@ describe('loading the rows that a page touches', () => {
     await fresh.drop();
   });
 
-  it('goes by the primary key, also in a table of which nothing is known yet', async () => {
+  it('uses the primary key, also in a table without statistics', async () => {
     await client.query(createTable(shape, 'hosts_v1'));
     await client.query(
       `insert into hosts_v1 select gen_random_uuid(), 'host ' || n, 'none', false from generate_series(1, 1) t(n)`,

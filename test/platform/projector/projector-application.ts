@@ -25,7 +25,7 @@ import { sorted, TENANTS } from './ledger.ts';
 
 export const log = pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'silent' });
 
-/** The keys of persons, kept in memory: a key that was destroyed never comes back. */
+/** The keys of persons, kept in memory: a destroyed key never comes back. */
 export class MemoryPersonKeys implements PersonKeys {
   readonly #keys = new Map<string, Buffer>();
   readonly #erased = new Set<string>();
@@ -65,17 +65,17 @@ export const METADATA: EventMetadata = {
   commandId: randomUUID(),
 };
 
-/** One process of the house: pools, store, codec and tail of its own on a database that may be shared. */
+/** One process of the application: its own pools, store, codec and subscription on a database that may be shared. */
 export interface Process {
   readonly database: Database;
   readonly store: PostgresEventStore;
   readonly codec: EventCodec;
   readonly subscription: CatchUpSubscription;
   readonly freshness: Freshness;
-  /** A projector for these models; ended with the process. */
+  /** A projector for these models; ends with the process. */
   projector(models: readonly AnyReadModel[], over?: { alone?: boolean; subscription?: CatchUpSubscription }): Projector;
   parts(): { store: EventStore; codec: EventCodec; pool: Database['projector'] };
-  /** Ends in good order; a pool that a test has ended before is left alone. */
+  /** Shuts down cleanly; skips a pool that a test has ended before. */
   close(): Promise<void>;
 }
 
@@ -83,7 +83,7 @@ export interface ProjectorApplication extends Process {
   readonly fresh: FreshDatabase;
   /** Another process on the same database. */
   another(options?: { deaf?: boolean }): Promise<Process>;
-  /** Appends to the end of a stream, whatever is there. Answers the last position. */
+  /** Appends to the end of a stream, at any revision. Returns the last position. */
   happen(stream: string, events: readonly DomainEvent[], tenantId?: TenantId): Promise<Position>;
   everything(): Promise<RecordedEvent[]>;
   rowsOf(table: string): Promise<Record<string, unknown>[]>;
@@ -147,7 +147,7 @@ async function openProcess(
   deaf: boolean,
 ): Promise<Process> {
   const database = openDatabase(fresh.config, log, { store: 3, service: 2, projector: 5, reads: 2 });
-  // Nobody listens on port 1: the process never hears what another one appends.
+  // Nothing listens on port 1: the process never hears what another one appends.
   const store = new PostgresEventStore(
     database.store,
     deaf ? { ...fresh.config, port: 1 } : fresh.config,
@@ -191,7 +191,7 @@ async function openProcess(
   };
 }
 
-/** Waits for something that must come; how long it takes is nobody's business but the test runner's. */
+/** Waits for something that must happen; only the test runner limits the time. */
 export async function eventually(
   what: string,
   check: () => boolean | Promise<boolean>,
@@ -199,12 +199,12 @@ export async function eventually(
 ): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   while (!(await check())) {
-    if (Date.now() > deadline) throw new Error(`never came: ${what}`);
+    if (Date.now() > deadline) throw new Error(`never happened: ${what}`);
     await sleep(15);
   }
 }
 
-/** True once every live cursor has passed the position. */
+/** True once every live checkpoint has passed the position. */
 export const caughtUp = (projector: Projector, position: Position) => async (): Promise<boolean> => {
   const live = (await projector.checkpoints.all()).filter(({ state, kind }) => state === 'live' && kind === 'model');
   return live.length > 0 && live.every((checkpoint) => checkpoint.position >= position);

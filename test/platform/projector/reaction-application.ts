@@ -19,7 +19,7 @@ import {
   type Process,
 } from './projector-application.ts';
 
-/** A made-up domain: somebody rings at a door, `times` times. */
+/** An example domain: a visitor rings at a door, `times` times. */
 export const bellEvents = defineEvents('bell', {
   Rung: { version: 1, schema: z.object({ door: z.string(), who: z.string(), times: z.int() }), audit: false },
 });
@@ -28,7 +28,10 @@ export const rung = (who: string, times = 1, door = 'front') => ({ type: 'Rung',
 const answer = { name: 'answer' } as AnyCommand;
 const mail = { name: 'mail', data: z.string() };
 
-/** Counts the rings at each door, whoever's stream they are in, and answers every one with its number. `bad fold` cannot be folded. */
+/**
+ * Counts the rings at each door, in whatever stream, and responds to every one with its number. `bad fold` cannot be
+ * folded.
+ */
 export const porter: AnyReaction = defineReaction({
   name: 'when-rung-answer',
   lane: 'main',
@@ -42,7 +45,7 @@ export const porter: AnyReaction = defineReaction({
           if (who === 'bad fold' && !cure.isCured) throw new Error('cannot fold bad fold');
           const before = row?.rings ?? 0;
           const numbers = Array.from({ length: times }, (_, at) => before + at + 1);
-          // No integer column takes it.
+          // No integer column can store it.
           const rings = who === 'bad row' && !cure.isCured ? 2 ** 40 : before + times;
           return {
             row: { door, rings },
@@ -65,17 +68,17 @@ export interface Asked {
 }
 
 export interface ReactionHouse extends ProjectorApplication {
-  /** What was asked for, in this order. */
+  /** The requested effects, in this order. */
   readonly asked: Asked[];
   readonly inputs: () => string[];
-  /** A runner whose effects are noted, and then do what `fault` does. Stopped with the house. */
+  /** A runner whose effects are recorded, and then do what `fault` does. Stopped with the application. */
   runner(
     fault?: (one: Asked) => unknown,
     over?: { process?: Process; alone?: boolean; reaction?: AnyReaction },
   ): Promise<ReactionRunner>;
   readonly deadLetters: DeadLetters;
   readonly backlogs: TenantBacklogs;
-  /** Waits until everything that was appended is worked or parked. */
+  /** Waits until everything that was appended is processed or parked. */
   worked(): Promise<void>;
   /** Door and rings of every tenant, by the last digit of its id. */
   rings(): Promise<Record<string, number>>;

@@ -26,7 +26,7 @@ const opened = (entry: string) => ({
 });
 const closed = (entry: string) => ({ type: 'EntryClosed', data: { entry } });
 
-/** Counts what was opened, in its state; greets every opening with its number, and what is closed without looking. */
+/** Counts openings in its state; greets each with its number, and each closing regardless of state. */
 const greeter: AnyReaction = defineReaction({
   name: 'when-opened-greet',
   lane: 'main',
@@ -60,7 +60,7 @@ describe('a reaction', () => {
   });
   afterEach(() => application.close());
 
-  /** Jobs go into a table; commands are noted, unless `fault` says otherwise. */
+  /** Jobs are written to a table; commands are recorded, unless `fault` does otherwise. */
   const effects = (fault: (input: unknown) => unknown = () => undefined): EffectPorts => ({
     execute: (_command, input, { commandId }) => {
       asked.push({ input, id: commandId! });
@@ -82,7 +82,7 @@ describe('a reaction', () => {
       alone: false,
     });
   };
-  /** Up to where the events of every tenant were worked. */
+  /** The position up to which every tenant's events were processed. */
   const position = async () =>
     BigInt(
       (
@@ -95,7 +95,7 @@ describe('a reaction', () => {
   const state = async () =>
     (await application.rowsOf('when_opened_greet_state_v1')).map(({ stream, opened: count }) => [stream, count]);
 
-  it('begins at now: what happened before it was deployed is not reacted to', async () => {
+  it('starts at the present: it does not react to events from before its deployment', async () => {
     await application.happen('ledger-1', [opened('past')]);
     const deployed = await application.another();
     const reaction = runner(effects(), deployed);
@@ -105,7 +105,7 @@ describe('a reaction', () => {
     await passed(2n);
     await reaction.stop();
     expect(asked.map(({ input }) => input)).toEqual(['new 1']);
-    // Deployed again, it goes on from its checkpoint, not from now.
+    // Deployed again, it continues from its checkpoint, not from the present.
     await application.happen('ledger-1', [opened('meanwhile')]);
     const again = runner(effects(), await application.another());
     await again.prepare();
@@ -115,7 +115,7 @@ describe('a reaction', () => {
     expect(asked.map(({ input }) => input)).toEqual(['new 1', 'meanwhile 2']);
   });
 
-  it('asks for effects in the order of their events', async () => {
+  it('runs effects in the order of their events', async () => {
     const reaction = runner(effects());
     await reaction.prepare();
     await application.happen('ledger-1', [opened('a'), closed('a'), opened('b'), closed('b')]);
@@ -125,7 +125,7 @@ describe('a reaction', () => {
     expect(asked.map(({ input }) => input)).toEqual(['a 1', 'closed a', 'b 2', 'closed b']);
   });
 
-  it('asks again, under the same ids, for what a crash between command and checkpoint leaves in doubt', async () => {
+  it('repeats effects under the same ids if a crash between command and checkpoint leaves them in doubt', async () => {
     const crashing = runner(effects());
     await crashing.prepare();
     await application.sql(
@@ -157,7 +157,7 @@ describe('a reaction', () => {
     expect((await application.rowsOf('mail')).map(({ entry }) => entry).sort()).toEqual(['a', 'b']);
   });
 
-  it('is not blamed by somebody who has lost it: whoever has it now would never take that back', async () => {
+  it('is not reported as failing by a process that has lost its lease: the new owner would never clear that', async () => {
     const reaction = runner(effects());
     await reaction.prepare();
     const [first, second] = [
@@ -195,7 +195,7 @@ describe('a reaction', () => {
     expect(await state()).toEqual([['ledger-1', 1]]);
   });
 
-  it('never goes back, also in a process that has not heard yet how far another one came', async () => {
+  it('never moves back, also in a process that does not know yet how far another one came', async () => {
     const behind = await application.another({ deaf: true });
     await behind.subscription.read(0n, 10);
     const ahead = runner(effects());

@@ -10,7 +10,7 @@ import { entries, history, ledgerEvents, placed, pureFold, volumes } from './led
 
 const models: readonly AnyReadModel[] = [entries, volumes];
 
-describe('a table is what its history says', () => {
+describe('a table matches its history', () => {
   let application: ProjectorApplication;
   beforeAll(async () => {
     application = await openProjectorApplication([ledgerEvents]);
@@ -21,7 +21,7 @@ describe('a table is what its history says', () => {
   });
   afterAll(() => application.close());
 
-  it('whatever the size of the batches, whatever is in memory between them, and whichever of them fail at first', async () => {
+  it('whatever the size of the batches, the rows in memory between them, and the batches that fail at first', async () => {
     const plan = fc.array(
       fc.record({ size: fc.integer({ min: 1, max: 12 }), then: fc.constantFrom('keep', 'forget', 'fail') }),
       { minLength: 1, maxLength: 12 },
@@ -48,7 +48,7 @@ describe('a table is what its history says', () => {
     );
   });
 
-  it('live, while it comes, and rebuilt afterwards', async () => {
+  it('both live and rebuilt afterwards', async () => {
     const projector = application.projector(models);
     await projector.start();
     let round = 0;
@@ -76,7 +76,7 @@ describe('a table is what its history says', () => {
   });
 });
 
-/** A batch that is folded and written, and then undone by the database. */
+/** A batch that is folded and written, and then rolled back by the database. */
 async function failing(
   application: ProjectorApplication,
   projection: Projection,

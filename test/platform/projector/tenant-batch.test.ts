@@ -27,8 +27,8 @@ const knockedAt = (position: bigint) =>
   }) as unknown as RecordedEvent;
 const willing = { run: () => Promise.resolve() } as unknown as EffectRunner;
 
-/** Positions with gaps, as those of EventStoreDB: only a position that the feed gave out can be gone on from. */
-describe('how far a share was worked', () => {
+/** Positions with gaps, as those of EventStoreDB: reading can only continue from a position of the log. */
+describe("the progress of a tenant's batch", () => {
   const share = (behind: bigint[] = []) => ({
     tenantId,
     flowing: new ReactionPage(opener, [400n, 650n, 910n].map(knockedAt)),
@@ -44,22 +44,22 @@ describe('how far a share was worked', () => {
       ...bounds,
     });
 
-  it('is the last event that was worked when the bound cuts it', async () => {
+  it('is the last processed event when the limit cuts it', async () => {
     expect(await work({ effects: 2 })).toMatchObject({ reached: 650n, isCut: true });
   });
 
-  it('is where the stretch begins when the bound leaves no event', async () => {
+  it('is the start of the range when the limit leaves no event', async () => {
     expect(await work({ effects: 0 })).toMatchObject({ reached: 120n, isCut: true });
   });
 
-  it('is an event behind a parked one when that is the last that was passed', async () => {
+  it('is an event behind a parked one if that is the last that was passed', async () => {
     expect(await work({ effects: 1 }, [200n, 500n, 700n])).toMatchObject({
       reached: 500n,
       parked: [{ event: { position: 200n } }, { event: { position: 500n } }],
     });
   });
 
-  it('is the last event that was worked when the next one fails', async () => {
+  it('is the last processed event when the next one fails', async () => {
     let runs = 0;
     const failing = {
       run: () => ((runs += 1) === 2 ? Promise.reject(new Error('away')) : Promise.resolve()),
@@ -71,7 +71,7 @@ describe('how far a share was worked', () => {
     });
   });
 
-  it('is the end of the stretch when all of it was worked', async () => {
+  it('is the end of the range when all of it was processed', async () => {
     expect(await work({})).toMatchObject({ reached: 1_300n, isCut: false });
   });
 });

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { TenantCache } from '../../../src/platform/projector/tenant-cache.ts';
 import { streamSource, type Source } from '../../../src/platform/projector/load-sources.ts';
 
-describe('what is remembered up to a weight', () => {
+describe('a cache with a weight limit', () => {
   const [both, one, other] = ['both', 'one', 'other'].map(streamSource) as [Source, Source, Source];
   const acme = new Set([one, both]);
   const globex = new Set([other, both]);
   const known = (memory: TenantCache, names: string) =>
     [...names].filter((name) => memory.get(name) !== undefined).join('');
 
-  it('makes room by what was put first', () => {
+  it('evicts the oldest entries first', () => {
     const memory = new TenantCache(10);
     for (const name of 'abcde') memory.put(acme, name, { name }, 2);
     expect(known(memory, 'abcde')).toBe('abcde');
@@ -24,14 +24,14 @@ describe('what is remembered up to a weight', () => {
     expect([memory.get('a'), memory.get('b')]).toEqual([19, 1]);
   });
 
-  it('does not keep what alone is too heavy, and throws nothing else out for it', () => {
+  it('does not cache an entry that is too heavy alone, and evicts nothing for it', () => {
     const memory = new TenantCache(10);
     memory.put(acme, 'a', 1, 5);
     memory.put(acme, 'b', 1, 11);
     expect(known(memory, 'ab')).toBe('a');
   });
 
-  it('forgets a name, or what came from a source and nothing else, and has their room again', () => {
+  it('drops a name, or everything from one source, and regains its capacity', () => {
     const memory = new TenantCache(10);
     memory.put(acme, 'a', 1, 3);
     memory.put(globex, 'b', 1, 3);

@@ -18,7 +18,7 @@ const countLouder = (event: RecordedEvent<{ type: 'AmountMoved'; data: { amount:
   }),
 });
 
-/** The next version of `volumes` counts in another way, and has a column more. */
+/** The next version of `volumes` counts differently, and has one more column. */
 const louder: AnyReadModel = {
   ...volumes,
   version: 2,
@@ -37,7 +37,7 @@ describe('versions of a read model', () => {
     for (const { tenantId, event } of fc.sample(happening, { numRuns: count, seed }))
       await application.happen(`ledger-${tenantId}.one`, [event], tenantId);
   };
-  /** Appends without a pause until told to stop. */
+  /** Appends without a pause until stopped. */
   const flood = () => {
     let flooding = true;
     const writer = async (seed: number) => {
@@ -57,7 +57,7 @@ describe('versions of a read model', () => {
     };
   };
 
-  it('fill beside the old one, and are served when they have caught up, while events keep coming', async () => {
+  it('are built beside the old one, and are served when they have caught up, while events keep coming', async () => {
     const old = application.projector([entries, volumes]);
     await old.start();
     await append(60, 1);
@@ -66,7 +66,7 @@ describe('versions of a read model', () => {
     const deploying = await application.another();
     const next = deploying.projector([entries, louder]);
     await next.prepare();
-    // Not filled yet: queries still see the old one.
+    // Not complete yet: queries still see the old one.
     expect(await application.rowsOf('volumes')).toEqual(expected);
     const stopFlood = flood();
     await next.start();
@@ -118,7 +118,7 @@ describe('versions of a read model', () => {
     expect(tables).toEqual([{ relname: 'volumes_v1_g3' }]);
   });
 
-  it('that cannot be filled keep no other from it, and are never served', async () => {
+  it('that cannot be built do not block others, and are never served', async () => {
     await append(30, 3);
     const broken: AnyReadModel = {
       ...entries,
@@ -139,7 +139,7 @@ describe('versions of a read model', () => {
     expect(await application.rowsOf('broken')).toEqual([]);
   });
 
-  it('that another process was filling when it died are filled by whoever is left', async () => {
+  it('that another process was building when it died are built by a remaining one', async () => {
     await append(30, 4);
     const dying = (await application.another()).projector([entries]);
     await dying.prepare();
@@ -149,11 +149,11 @@ describe('versions of a read model', () => {
     await heir.start();
     await eventually('the heir has filled it', caughtUp(heir, await application.store.head()));
     expect(await application.rowsOf('entries')).toEqual(pureFold(entries, await application.everything()));
-    // The dead one's epoch is over, also if it only slept.
+    // The dead one's epoch has ended, also if it was only paused.
     await expect(dying.replayCheckpoint(held!)).rejects.toThrow('the lease on a checkpoint was lost');
   });
 
-  it('can be seen as they stood at a position or at a time', async () => {
+  it('can be seen as of a position or a time', async () => {
     await append(40, 5);
     const events = await application.everything();
     const asOf = async (name: string, when: Parameters<typeof rebuildInto>[3]) => {
@@ -180,7 +180,7 @@ describe('versions of a read model', () => {
     expect(await asOf('before_all', { time: events[0]!.recordedAt - 1 })).toEqual([]);
   });
 
-  it('differ from their history exactly where somebody changed them by hand', async () => {
+  it('differ from their history exactly where they were changed by hand', async () => {
     const projector = application.projector([entries, volumes]);
     await projector.start();
     const [tenantId, other] = TENANTS;

@@ -15,7 +15,7 @@ const put = (id: string, more: Partial<RowStep> = {}): RowStep =>
 const remove = (id: string): RowStep => ({ key: { id }, fold: () => undefined });
 const ids = (rows: readonly TableRow[]) => rows.map(({ id }) => id);
 
-/** Loads what is missing from a table of these rows, and folds. */
+/** Loads the missing rows from a table of these rows, and folds. */
 function fold(
   work: WorkingSet,
   table: readonly string[],
@@ -32,27 +32,27 @@ function fold(
   return { loaded: ids(missing), upserts: ids(upserts.map(({ row }) => row)), removals: ids(removals) };
 }
 
-describe('the rows that a page works on', () => {
-  it('are looked for once', () => {
+describe('the working set of a page', () => {
+  it('is loaded once', () => {
     const work = new WorkingSet(['id']);
     expect(fold(work, [], asked(put('a')))).toEqual({ loaded: ['a'], upserts: ['a'], removals: [] });
     expect(fold(work, [], asked(put('a')))).toEqual({ loaded: [], upserts: ['a'], removals: [] });
   });
 
-  it('are not looked for where they begin, and stay in memory', () => {
+  it('is not loaded for rows that begin in the page, which stay in memory', () => {
     const work = new WorkingSet(['id']);
     expect(fold(work, [], asked(put('a', { begins: true })))).toEqual({ loaded: [], upserts: ['a'], removals: [] });
     expect(fold(work, [], asked(put('a')))).toEqual({ loaded: [], upserts: ['a'], removals: [] });
     expect(work.size).toBe(1);
   });
 
-  it('are neither looked for nor kept where they belong to one event', () => {
+  it('neither loads nor keeps rows that belong to one event', () => {
     const work = new WorkingSet(['id']);
     expect(fold(work, [], asked(put('a', { once: true })))).toEqual({ loaded: [], upserts: ['a'], removals: [] });
     expect(work.size).toBe(0);
   });
 
-  it('are removed from the table only where they stand in it', () => {
+  it('deletes rows from the table only if they exist in it', () => {
     const work = new WorkingSet(['id']);
     expect(fold(work, ['b'], [...asked(put('a')), ...asked(remove('a'), remove('b'))])).toEqual({
       loaded: ['a', 'b'],

@@ -25,7 +25,7 @@ const made = { serial: 'serial-of-the-house', tokenRef: null };
 const unbounded = { one: async () => undefined, several: async () => [] };
 
 describe('creating a declared record', () => {
-  it('says the whole record in one event and takes its claims, text folded', () => {
+  it('records the whole record in one event and claims its unique values, case-folded', () => {
     const outcome = given().when(gadgets.create, { ...mutableDraft, name: 'AnVIL' }, made);
     outcome.then({ type: 'GadgetCreated', data: { id, ...values, name: 'AnVIL' } });
     outcome.thenTakes(
@@ -34,22 +34,22 @@ describe('creating a declared record', () => {
     );
   });
 
-  it('is done when the same command comes once more', () => {
+  it('has no effect when the same command is sent again', () => {
     given(created).when(gadgets.create, mutableDraft, made).thenNothing();
   });
 
-  it('asks the rule about the record as a whole', () => {
+  it('applies the rule to the complete record', () => {
     given()
       .when(gadgets.create, { ...mutableDraft, kind: 'square', pieces: 5 }, made)
       .thenRefused('invalid', invalid('pieces', 'must be at most 4 when square').message);
   });
 
-  it('lets nobody write what the house makes', () => {
+  it('rejects fields that the application generates', () => {
     const forged = { ...mutableDraft, serial: 'forged' } as RecordDraft<typeof gadgets.declared.fields>;
     given().when(gadgets.create, forged, made).then(created);
   });
 
-  it('puts the secret into the vault, bound to the record, and makes what the house makes', async () => {
+  it('stores the secret in the vault, bound to the record, and generates its generated fields', async () => {
     const vault = memoryVault();
     const facts = await gadgets.create.prepare!(
       { ...mutableDraft, token: 'hunter2hunter2' },
@@ -61,7 +61,7 @@ describe('creating a declared record', () => {
     expect(JSON.stringify(facts)).not.toContain('hunter2');
   });
 
-  it('has defaults for what a caller inside the house leaves out, as the door has for one outside', async () => {
+  it('fills in defaults for internal callers, as the endpoint does for clients', async () => {
     const facts = await gadgets.create.prepare!(
       { name: 'Anvil' } as never,
       { vault: memoryVault(), freeNumbers: unbounded },
@@ -77,20 +77,20 @@ describe('creating a declared record', () => {
 });
 
 describe('changing a declared record', () => {
-  it('says what changed, and nothing else', () => {
+  it('records the changed fields only', () => {
     given(created)
       .when(gadgets.update, { id, changes: { pieces: 3, isEnabled: true, labels: ['heavy'] } }, {})
       .then({ type: 'GadgetUpdated', data: { id, pieces: 3 } });
   });
 
-  it('says nothing when nothing changes', () => {
+  it('records nothing if nothing changes', () => {
     const outcome = given(created).when(gadgets.update, { id, changes: mutableDraft }, {});
     outcome.thenNothing();
     outcome.thenTakes();
     outcome.thenReleases();
   });
 
-  it('moves the claims of values that changed and keeps the others', () => {
+  it('moves the claims of changed values and keeps the others', () => {
     const outcome = given(created).when(gadgets.update, { id, changes: { name: 'Hammer' } }, {});
     outcome.thenTakes({ kind: 'gadget.name', value: '["hammer"]' });
     outcome.thenReleases({ kind: 'gadget.name', value: '["anvil"]' });
@@ -103,13 +103,13 @@ describe('changing a declared record', () => {
     outcome.thenReleases();
   });
 
-  it('asks the rule about the record as it would be', () => {
+  it('applies the rule to the resulting record', () => {
     given(created, { type: 'GadgetUpdated', data: { id, pieces: 5 } })
       .when(gadgets.update, { id, changes: { kind: 'square' } }, {})
       .thenRefused('invalid');
   });
 
-  it('knows nothing of a record that was never there, or is gone', () => {
+  it('fails for a record that never existed or was deleted', () => {
     given()
       .when(gadgets.update, { id, changes: { pieces: 2 } }, {})
       .thenRefused('notFound');
@@ -118,7 +118,7 @@ describe('changing a declared record', () => {
       .thenRefused('notFound');
   });
 
-  it('keeps a secret that is left out, replaces one that is given, and removes it for null', async () => {
+  it('keeps an omitted secret, replaces a given one, and removes it for null', async () => {
     const vault = memoryVault();
     const prepare = (changes: object) =>
       gadgets.update.prepare!({ id, changes }, { vault }, context()) as Promise<{ tokenRef?: string | null }>;
@@ -143,7 +143,7 @@ describe('changing a declared record', () => {
 });
 
 describe('deleting a declared record', () => {
-  it('gives up its claims and its secrets', () => {
+  it('releases its claims and destroys its secrets', () => {
     const outcome = given(created, withToken).when(gadgets.remove, { id });
     outcome.then({ type: 'GadgetDeleted', data: { id } });
     outcome.thenReleases(
@@ -153,7 +153,7 @@ describe('deleting a declared record', () => {
     outcome.thenForgets(reference);
   });
 
-  it('finds nothing where there is nothing, or no longer', () => {
+  it('fails for a record that never existed or was deleted', () => {
     given().when(gadgets.remove, { id }).thenRefused('notFound');
     given(created, { type: 'GadgetDeleted', data: { id } }).when(gadgets.remove, { id }).thenRefused('notFound');
   });
@@ -168,7 +168,7 @@ describe('the read model of a collection', () => {
     recorded({ ...used, data: { ...used.data, at: '2026-06-03T00:00:00.000Z' } }, 4),
   ];
 
-  it('holds the values, what other events report, who made it and when', () => {
+  it('holds the values, those that other events report, the creator and the time', () => {
     expect(rowsAfter(gadgets.model, history)).toEqual([
       {
         tenant_id: TENANT,
@@ -194,7 +194,7 @@ describe('the read model of a collection', () => {
     expect(rowsAfter(gadgets.model, history, 1)).toEqual(rowsAfter(gadgets.model, history));
   });
 
-  it('drops the row with the record, and what comes late finds nothing to change', () => {
+  it('deletes the row with the record, and ignores later events', () => {
     expect(
       rowsAfter(gadgets.model, [...history, recorded({ type: 'GadgetDeleted', data: { id } }, 5), recorded(used, 6)]),
     ).toEqual([]);
@@ -227,7 +227,7 @@ describe('the read model of a collection', () => {
 });
 
 describe('the types of a declaration', () => {
-  it('are those of a slice written by hand', () => {
+  it('match those of a hand-written slice', () => {
     type Created = Extract<EventOf<typeof gadgets.events>, { type: 'GadgetCreated' }>['data'];
     expectTypeOf<Created['kind']>().toEqualTypeOf<'round' | 'square'>();
     expectTypeOf<Created['weight']>().toEqualTypeOf<number | null>();
@@ -239,9 +239,9 @@ describe('the types of a declaration', () => {
     expectTypeOf<View['tokenConfigured']>().toEqualTypeOf<boolean>();
     expectTypeOf<View['uses']>().toEqualTypeOf<number>();
     expectTypeOf<View['labels']>().toEqualTypeOf<string[]>();
-    // @ts-expect-error an answer has no secret
+    // @ts-expect-error a response has no secret
     expectTypeOf<View['token']>().toBeAny();
-    // @ts-expect-error nobody writes what the house makes
+    // @ts-expect-error generated fields are read-only
     expectTypeOf<RecordDraft<typeof gadgets.declared.fields>['serial']>().toBeAny();
     expect(Object.keys(gadgetUse.definitions)).toEqual(['GadgetUsed']);
   });

@@ -11,7 +11,7 @@ export const gadgetUse = defineEvents('gadget', {
   GadgetUsed: { version: 1, schema: z.object({ gadgetId: uuid(), at: z.iso.datetime() }), audit: false },
 });
 
-/** A resource that nobody needs, with everything that a declaration can say. */
+/** An example resource with every option of a declaration. */
 export const gadgets = defineCollection({
   noun: 'gadget',
   list: 'gadgets',

@@ -6,8 +6,8 @@ import { columnOf, DeclarationError, lastingType } from '../../../src/platform/r
 import { defineSingleton } from '../../../src/platform/resources/singleton.ts';
 import { gadgets } from './gadget.resource.ts';
 
-describe('the lasting type of a field', () => {
-  it('forgets the limits of the door, so that stricter ones leave history readable', () => {
+describe('the persistent type of a field', () => {
+  it('omits the limits of the endpoint, so that stricter ones leave history readable', () => {
     const field = z.object({
       hosts: z
         .array(
@@ -32,7 +32,7 @@ describe('the lasting type of a field', () => {
     expect(type.safeParse({ level: '1', mode: 'a' }).success).toBe(false);
   });
 
-  it('is what came of a normalization', () => {
+  it('is the result of a normalization', () => {
     const field = z
       .string()
       .transform((text) => text.trim().length)
@@ -41,12 +41,12 @@ describe('the lasting type of a field', () => {
     expect(columnOf(field)).toEqual({ sql: 'bigint', nullable: false });
   });
 
-  it('refuses a declaration that would leave it open', () => {
+  it('rejects a declaration that would leave it open', () => {
     expect(() => lastingType(z.string().transform((text) => text.length))).toThrow(DeclarationError);
     expect(() => lastingType(z.any())).toThrow(DeclarationError);
   });
 
-  it('reads a field that was added later as its default in older events, and never in one that says what changed', () => {
+  it('reads a field that was added later as its default in older events, and never in one that records changes', () => {
     const definitions = gadgets.events.definitions;
     const older = { id: '33333333-3333-4333-8333-333333333333', name: 'Anvil', serial: 's', tokenRef: null };
     expect(definitions.GadgetCreated.schema.parse(older)).toMatchObject({
@@ -64,7 +64,7 @@ describe('the lasting type of a field', () => {
     expect(columnOf(secret())).toEqual({ sql: 'uuid', nullable: true });
   });
 
-  it('refuses a setting that may be null although null is not its default: a row could not tell that from unset', () => {
+  it('rejects a nullable setting whose default is not null: a row could not tell null from unset', () => {
     const declaration = {
       noun: 'odd',
       area: 'odd',

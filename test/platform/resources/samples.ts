@@ -1,11 +1,11 @@
 type Body = Readonly<Record<string, unknown>>;
 
-/** What a caller may say of a resource: the n-th record, different from every other in all that must be unique. */
+/** The input of a resource: the n-th record, with unique values that differ from every other. */
 export interface Sample {
   readonly draft: (n: number) => Body;
-  /** A change that leaves what is unique alone. */
+  /** A change that keeps the unique values. */
   readonly change: Body;
-  /** What breaks the record when put in place of what a draft says. */
+  /** Invalid values for fields of a draft. */
   readonly broken: Body;
 }
 

@@ -5,7 +5,7 @@ import { deleteSecretsIfRefused } from '../../../src/platform/resources/secrets.
 import { TENANT } from '../../dsl/given.ts';
 import { memoryVault } from './memory-vault.ts';
 
-describe('a secret that was kept for a command', () => {
+describe('a secret stored for a command', () => {
   const afterwards = async (error: Error): Promise<number> => {
     const vault = memoryVault();
     const reference = await vault.put(TENANT, { owner: 'admin/a', field: 'totpSecret' }, 'a secret');
@@ -15,11 +15,11 @@ describe('a secret that was kept for a command', () => {
     return vault.kept.size;
   };
 
-  it('is forgotten when the command is refused', async () => {
+  it('is destroyed when the command is refused', async () => {
     expect(await afterwards(new FailureError(conflict()))).toBe(0);
   });
 
-  it('stays when the append may have happened: an event may refer to it', async () => {
+  it('stays when the append may have succeeded: an event may refer to it', async () => {
     expect(await afterwards(new FailureError(unavailable()))).toBe(1);
     expect(await afterwards(new Error('connection reset'))).toBe(1);
   });

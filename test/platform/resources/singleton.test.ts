@@ -8,7 +8,7 @@ const limited: DomainEvent = { type: 'GadgetSettingsUpdated', data: { limit: 20 
 const blue: DomainEvent = { type: 'GadgetColourChanged', data: { colour: 'blue' } };
 
 describe('changing declared settings', () => {
-  it('says only what changed, and what is set apart in an event of its own', () => {
+  it('records only the changes, and separate fields in an event of their own', () => {
     given()
       .when(gadgetSettings.update, { changes: { limit: 20, colour: 'blue', owner: null } }, {})
       .then(
@@ -17,7 +17,7 @@ describe('changing declared settings', () => {
       );
   });
 
-  it('says nothing when everything is as asked, by default or because it was set', () => {
+  it('records nothing if every value is as requested, by default or because it was set', () => {
     given()
       .when(gadgetSettings.update, { changes: { limit: 10, colour: 'red' } }, {})
       .thenNothing();
@@ -26,13 +26,13 @@ describe('changing declared settings', () => {
       .thenNothing();
   });
 
-  it('goes back to a default by saying so', () => {
+  it('resets a field to its default explicitly', () => {
     given(limited)
       .when(gadgetSettings.update, { changes: { limit: 10 } }, {})
       .then({ type: 'GadgetSettingsUpdated', data: { limit: 10 } });
   });
 
-  it('asks the rule about the settings as they would be', () => {
+  it('applies the rule to the resulting settings', () => {
     given(blue)
       .when(gadgetSettings.update, { changes: { limit: 51 } }, {})
       .thenRefused('invalid');
@@ -41,7 +41,7 @@ describe('changing declared settings', () => {
       .thenTypes('GadgetSettingsUpdated');
   });
 
-  it('keeps a secret for the address that it was entered for alone', () => {
+  it('sends a secret only to the address that it was entered for', () => {
     const kept: DomainEvent = { type: 'GadgetSettingsUpdated', data: { passwordRef: reference } };
     const server = 'https://elsewhere.example';
     given(kept)
@@ -58,7 +58,7 @@ describe('changing declared settings', () => {
       .then({ type: 'GadgetSettingsUpdated', data: { server } });
   });
 
-  it('answers the settings as they are then, and the secret that nothing refers to any more', () => {
+  it('returns the resulting settings, and the secret that is no longer used', () => {
     const history: DomainEvent[] = [blue, { type: 'GadgetSettingsUpdated', data: { passwordRef: reference } }];
     const outcome = given(...history).when(
       gadgetSettings.update,
@@ -75,7 +75,7 @@ describe('changing declared settings', () => {
 });
 
 describe('the read model of settings', () => {
-  it('is one row a tenant, in which what was never set is null', () => {
+  it('is one row per tenant, in which unset fields are null', () => {
     expect(rowsAfter(gadgetSettings.model, [recorded(blue, 1), recorded(limited, 2)])).toEqual([
       {
         tenant_id: TENANT,

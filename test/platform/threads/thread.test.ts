@@ -5,7 +5,7 @@ let thread: Thread<string, string>;
 const begin = () => (thread = new Thread<string, string>(new URL('echo.ts', import.meta.url), { greeting: 'Hello' }));
 afterEach(() => thread.close());
 
-it('answers each question, and tells why it cannot', async () => {
+it('responds to each request, and reports why it cannot', async () => {
   begin();
   const answers = await Promise.allSettled(['Ada', '', 'Grace'].map((name) => thread.request(name)));
   expect(answers).toEqual([
@@ -15,7 +15,7 @@ it('answers each question, and tells why it cannot', async () => {
   ]);
 });
 
-it('leaves nobody waiting when it ends, and takes no more questions', async () => {
+it('rejects pending requests when it ends, and accepts no more', async () => {
   begin();
   const waiting = expect(thread.request('never')).rejects.toThrow('a thread ended (3)');
   await expect(thread.request('exit')).rejects.toThrow('a thread ended (3)');

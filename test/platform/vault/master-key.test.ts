@@ -20,7 +20,7 @@ const [FIRST, SECOND, THIRD] = [randomBytes(32), randomBytes(32), randomBytes(32
 const AUDIT_KEY = randomBytes(32);
 const nameOf = (masterKey: Buffer) => new Keyring(masterKey).fingerprint;
 
-describe('one master key takes the place of another', () => {
+describe('replacing a master key', () => {
   const dataDir = scratchFolder('master-key');
   const houses: Application[] = [];
   let app: TestApp;
@@ -69,7 +69,7 @@ describe('one master key takes the place of another', () => {
       baseUrl: 'https://new.example',
     });
 
-  it('while both are at hand, every node opens what the others sealed, and believes their tokens', async () => {
+  it('lets every node open what the others sealed, and accept their tokens, while both keys are configured', async () => {
     const [middle, next] = [await node(FIRST, SECOND), await node(SECOND, FIRST)];
     const made = await newTenantAt(next);
     for (const application of [app.application, middle, next]) expect((await login(application)).status).toBe(200);
@@ -77,7 +77,8 @@ describe('one master key takes the place of another', () => {
     expect([await me(middle, token), await me(next, acme.token), await me(app.application, token)]).toEqual([
       200, 200, 401,
     ]);
-    // Who has only the first cannot open what the second sealed: it says so instead of making another key.
+    // A node with only the first key cannot open what the second one sealed: it reports this instead of creating
+    // another key.
     await expect(app.services.vault.put(made.tenantId, { owner: 'x', field: 'y' }, 'secret')).rejects.toThrow(
       WrongMasterKey,
     );
@@ -87,7 +88,7 @@ describe('one master key takes the place of another', () => {
     );
   });
 
-  it('after the keys were wrapped anew, the new one alone opens everything, and the one before nothing', async () => {
+  it('makes the new key open everything, and the old one nothing, after the keys were rewrapped', async () => {
     await rewrapKeys(await node(SECOND, FIRST));
     const [use, ...others] = await uses();
     expect([use?.fingerprint, use?.keptKeys, others]).toEqual([nameOf(SECOND), 5, []]);
@@ -97,7 +98,7 @@ describe('one master key takes the place of another', () => {
     const { status, token } = await login(alone);
     expect([status, await me(alone, token), await me(alone, acme.token)]).toEqual([200, 200, 401]);
     expect((await login(alone, 'Wrong-Horse-7!')).status).toBe(401);
-    // Digests are what they were: the same address is the same account, and the same claim.
+    // Digests are unchanged: the same address is the same account, and the same claim.
     const again = await fetch(`${alone.addresses.http}/api/v1/admin/admin-users`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
@@ -111,17 +112,17 @@ describe('one master key takes the place of another', () => {
     await expect(node(THIRD)).rejects.toThrow(WrongMasterKey);
   });
 
-  it('a retired one at hand is of no use: what it signed is not believed', async () => {
+  it('makes a retired key useless even if configured: tokens that it signed are rejected', async () => {
     await rewrapKeys(await node(SECOND, FIRST));
     const later = await node(SECOND, FIRST);
     expect(await me(later, acme.token)).toBe(401);
     expect(later.services.bundleSigner.publicKeys).toHaveLength(1);
   });
 
-  it('a process that still works with a retired one makes no key that nobody could open', async () => {
+  it('prevents a process with a retired key from creating keys that no other process can open', async () => {
     const before = await uses();
     await rewrapKeys(await node(SECOND, FIRST));
-    // What it has in memory it goes on with.
+    // It continues with its cached keys.
     expect((await login(app.application)).status).toBe(200);
     await expect(newTenantAt(app.application)).rejects.toThrow(WrongMasterKey);
     const after = await uses();
@@ -144,7 +145,7 @@ describe('one master key takes the place of another', () => {
     expect(recorded).toEqual([{ action: 'master_key.replaced', resource_id: nameOf(SECOND) }]);
   });
 
-  it('changes nothing when some key opens with neither, or when a newer one is at work', async () => {
+  it('changes nothing if some key opens with neither, or if a newer one is in use', async () => {
     const [middle, next] = [await node(FIRST, SECOND), await node(SECOND, FIRST)];
     const first = await uses();
     await expect(rewrapKeys(middle)).rejects.toThrow(NewerMasterKey);
@@ -160,7 +161,7 @@ describe('one master key takes the place of another', () => {
   });
 });
 
-describe('a process that lacks a master key which others have', () => {
+describe('a process without a master key that others have', () => {
   let app: TestApp;
   let application: Application | undefined;
   const dataDir = scratchFolder('lacking-master-key');
@@ -173,7 +174,7 @@ describe('a process that lacks a master key which others have', () => {
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  it('says so, and leaves the read models to those who have it', async () => {
+  it('reports this, and leaves the read models to the other processes', async () => {
     const config = testConfig(dataDir, { masterKey: SECOND, otherMasterKey: FIRST, auditKey: app.config.auditKey });
     application = await compose(config, {
       database: app.services.database.config,
@@ -181,7 +182,7 @@ describe('a process that lacks a master key which others have', () => {
       log: newLogger('silent'),
       passwords: cheapPasswords(),
     });
-    // Until now the other one leads: its leases are not free.
+    // Until now the other one leads: its leases are held.
     const { tenantId } = await createTenant(application.services, {
       name: 'New',
       email: 'new@new.example',
@@ -198,7 +199,7 @@ describe('a process that lacks a master key which others have', () => {
     await expect
       .poll(async () => (await app.anonymous.get('/health')).body.dependencies.master_key.status, { timeout: 20_000 })
       .toBe('unhealthy');
-    // A dependency that answers late, or a read model that was handed over a moment ago, degrades for as long as that lasts.
+    // A slow dependency, or a read model that was just handed over, degrades for as long as that lasts.
     await vi.waitFor(
       async () =>
         expect(await (await fetch(`${application!.addresses.http}/health`)).json()).toMatchObject({
@@ -209,7 +210,7 @@ describe('a process that lacks a master key which others have', () => {
   }, 90_000);
 });
 
-describe('a database of a version that named no master key', () => {
+describe('a database of a version without master key fingerprints', () => {
   let fresh: Awaited<ReturnType<typeof freshDatabase>>;
   const dataDir = scratchFolder('unnamed-master-key');
   beforeAll(async () => {
@@ -231,7 +232,10 @@ describe('a database of a version that named no master key', () => {
   const tenantId = asTenantId(randomUUID());
   const place = { owner: 'x', field: 'y' };
 
-  /** As that version left it: keys derived from its master key, and nothing said about them but in the log of an installation that was identified later. */
+  /**
+   * The state after that version: keys derived from its master key, and no record about them except in the log of an
+   * installation that was identified later.
+   */
   async function ofBefore(masterKey: Buffer): Promise<{ reference: string; salt: string }> {
     const first = await start(masterKey);
     const reference = await first.services.vault.put(tenantId, place, 'secret');
@@ -258,7 +262,7 @@ describe('a database of a version that named no master key', () => {
     return rows[0] as { masters: number; kept: number };
   };
 
-  it('starts with the one that its tenants are sealed with, and with no other, which leaves no trace', async () => {
+  it('starts with the master key of its tenants, and with no other, which leaves no trace', async () => {
     const { reference, salt } = await ofBefore(FIRST);
     await expect(start(SECOND)).rejects.toThrow(WrongMasterKey);
     const application = await start(FIRST);
@@ -270,7 +274,7 @@ describe('a database of a version that named no master key', () => {
     expect(await tables()).toEqual({ masters: 1, kept: 5 });
   });
 
-  it('may be replaced before it was ever named: what was derived from it stays as it was, and it is retired all the same', async () => {
+  it('allows a replacement before the first fingerprint: derived keys stay the same, and the old key is retired all the same', async () => {
     await fresh.drop();
     fresh = await freshDatabase();
     const { reference, salt } = await ofBefore(FIRST);
@@ -278,7 +282,7 @@ describe('a database of a version that named no master key', () => {
     expect(next.services.credentialSalt(tenantId)).toBe(salt);
     expect((await next.services.vault.get(tenantId, place, reference))?.toString()).toBe('secret');
     expect((await rewrapKeys(next)).retired).toEqual([nameOf(FIRST)]);
-    // That version would wrap with a key that nobody has any more; now it cannot.
+    // That version would wrap with a retired key; now it cannot.
     const wrapping = next.services.database.owner.query(
       'insert into tenant_keys (tenant_id, wrapped) values ($1, $2) on conflict do nothing',
       [tenantId, randomBytes(60)],
@@ -290,7 +294,7 @@ describe('a database of a version that named no master key', () => {
 });
 
 describe('a new installation', () => {
-  it('has digests and salts that nobody can compute from its master key', async () => {
+  it('has digests and salts that cannot be computed from its master key', async () => {
     const app = await startApp({ masterKey: FIRST });
     const { tenantId } = await app.newTenant();
     expect(app.services.credentialSalt(tenantId)).not.toBe(new Keyring(FIRST).digester('credential-salt')(tenantId));

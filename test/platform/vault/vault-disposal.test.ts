@@ -36,7 +36,7 @@ interface Planned {
   readonly id: string | undefined;
 }
 
-describe('secrets that a decision gives up', () => {
+describe('secrets that a decision replaces or removes', () => {
   let application: ProjectorApplication;
   let kept: Set<string>;
   let planned: Planned[];
@@ -77,7 +77,7 @@ describe('secrets that a decision gives up', () => {
       () => ({ ports: {}, compensate: async () => {} }),
       { ...vaultDisposal(vault, () => jobs, log), ...over },
     );
-  /** As the jobs do a while later. */
+  /** Runs the planned jobs, as happens later in production. */
   const runPlanned = async () => {
     const job = destroySecrets(application.store, vault);
     for (const { data } of planned)
@@ -90,7 +90,7 @@ describe('secrets that a decision gives up', () => {
         signal: new AbortController().signal,
       });
   };
-  /** A lock with a first key, which the next change gives up. */
+  /** A lock with a first key, which the next change replaces. */
   const newLock = async () => {
     const [name, first] = [randomUUID(), newKey()];
     orThrow(await executorOn(application.store).execute(changeLock, { lock: name, keyRef: first }, issuer));
@@ -113,7 +113,7 @@ describe('secrets that a decision gives up', () => {
     expect([isFailure(answer), [...kept]]).toEqual([true, [first]]);
   });
 
-  it('are destroyed later when the process dies right after the append', async () => {
+  it('are destroyed later if the process dies right after the append', async () => {
     const { name } = await newLock();
     const next = newKey();
     const dying = executorOn(application.store, { carryOut: () => Promise.reject(new Error('the process is gone')) });
@@ -123,7 +123,7 @@ describe('secrets that a decision gives up', () => {
     expect([...kept]).toEqual([next]);
   });
 
-  it('are destroyed later when the vault cannot be reached after the append', async () => {
+  it('are destroyed later if the vault is unavailable after the append', async () => {
     const { name } = await newLock();
     const next = newKey();
     isVaultAway = true;
@@ -135,7 +135,7 @@ describe('secrets that a decision gives up', () => {
   });
 
   it.each([true, false])(
-    'are destroyed later only if an append whose outcome is unknown happened: %s',
+    'are destroyed later only if an append with an unknown outcome succeeded: %s',
     async (happened) => {
       const { name, first } = await newLock();
       const next = newKey();
@@ -159,11 +159,11 @@ describe('secrets that a decision gives up', () => {
     },
   );
 
-  it('are those of the decision that was appended, not of one that lost a race', async () => {
+  it('are those of the appended decision, not of one that lost a race', async () => {
     const { name, first } = await newLock();
     const slow = executorOn(application.store);
     const [between, last] = [newKey(), newKey()];
-    // It decides on what it remembers: the first key. Meanwhile another process has put a key in its place.
+    // It decides on its cached state: the first key. Meanwhile another process has replaced it.
     orThrow(await slow.execute(changeLock, { lock: name, keyRef: first }, issuer));
     kept.add(first);
     orThrow(await executorOn(application.store).execute(changeLock, { lock: name, keyRef: between }, issuer));
@@ -176,7 +176,7 @@ describe('secrets that a decision gives up', () => {
     expect([...kept].sort()).toEqual([first, last].sort());
   });
 
-  it('do not keep a change from being made when their destruction cannot be planned', async () => {
+  it('do not prevent a change if their destruction cannot be planned', async () => {
     const { name } = await newLock();
     const next = newKey();
     const disposal = vaultDisposal(vault, () => ({ enqueue: () => Promise.reject(new Error('no jobs')) }), log);

@@ -3,26 +3,26 @@ import { hostField } from '../../../src/platform/web-addresses/host-field.ts';
 
 const kept = (text: unknown) => hostField().safeParse(text).data;
 
-describe('a host that somebody names', () => {
-  it('is kept in one spelling', () => {
+describe('a host field', () => {
+  it('is stored normalized', () => {
     expect(kept(' EXAMPLE.com. ')).toBe('example.com');
     expect(kept('Bücher.example')).toBe('xn--bcher-kva.example');
     expect(kept(kept('Bücher.example'))).toBe('xn--bcher-kva.example');
   });
 
-  it('may be within a company, or an address', () => {
+  it('accepts internal hosts and addresses', () => {
     expect(kept('intranet')).toBe('intranet');
     expect(kept('wiki.corp.local')).toBe('wiki.corp.local');
     expect(kept('10.1.2.3')).toBe('10.1.2.3');
   });
 
-  it('may be below a registry, and never the registry itself', () => {
+  it('accepts hosts below a public suffix, and never the suffix itself', () => {
     expect(kept('example.co.uk')).toBe('example.co.uk');
     expect(kept('co.uk')).toBeUndefined();
     expect(kept('com')).toBeUndefined();
   });
 
-  it('is no address of a page, no pattern, no other way to write an address, and no other type', () => {
+  it('rejects URLs, patterns, other spellings of addresses, and other types', () => {
     for (const wrong of [
       '',
       ' ',

@@ -12,24 +12,24 @@ const deleted = (n: number) => recorded({ type: 'AdminUserDeleted', data: { admi
 const tries = (count: number) => Array.from({ length: count }, (_, index) => tried(index + 1));
 
 describe('the lock of an admin', () => {
-  it('is none while tries are few, and comes with the last that is allowed', () => {
+  it('is off while attempts are few, and on with the last one that is allowed', () => {
     expect(rowsAfter(adminLocks, tries(2))).toMatchObject([{ admin_id: ADMIN, locked_until: null }]);
     const [lock] = rowsAfter(adminLocks, tries(10));
     expect(Date.parse(lock!['locked_until'] as string)).toBeGreaterThan(NOW);
   });
 
-  it('is none again, and no try counts, once the admin is in: in one page or in many', () => {
+  it('is off again, with no attempts left, after a sign-in: in one page or in many', () => {
     const history = [...tries(3), succeeded(4)];
     expect(rowsAfter(adminLocks, history)).toMatchObject([{ standing: { counters: {} }, locked_until: null }]);
     expect(rowsAfter(adminLocks, history, 1)).toEqual(rowsAfter(adminLocks, history));
   });
 
-  it('is none because of a session that re-authenticates with wrong passwords', () => {
+  it("is not caused by wrong passwords in a session's re-authentication", () => {
     const wrong = Array.from({ length: 6 }, (_, index) => tried(index + 1, ADMIN, 'session:1'));
     expect(rowsAfter(adminLocks, wrong)).toMatchObject([{ locked_until: null }]);
   });
 
-  it('goes with the admin, and strangers have none', () => {
+  it('is removed with the admin, and unknown accounts have none', () => {
     expect(rowsAfter(adminLocks, [tried(1), deleted(2)])).toEqual([]);
     expect(rowsAfter(adminLocks, [tried(1, null), succeeded(2)])).toEqual([]);
   });

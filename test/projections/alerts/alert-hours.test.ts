@@ -51,7 +51,7 @@ function commandOf({ which, what }: Action): readonly [AnyCommand, unknown] {
   return [changeAlertSeverity, { alertId, severity: what, reason: null }];
 }
 
-/** The stream that comes of these decisions; what is refused leaves no trace. */
+/** The stream that results from these decisions; refused commands leave no event. */
 function historyOf(actions: readonly Action[]): RecordedEvent[] {
   const states = Array.from({ length: ALERTS }, () => alert.initial);
   const events: RecordedEvent[] = [];
@@ -75,7 +75,7 @@ function historyOf(actions: readonly Action[]): RecordedEvent[] {
   return events;
 }
 
-/** Counted the plain way: every alert's life from its events, by the times at which they were recorded. */
+/** A direct count: every alert's life from its events, by their recording times. */
 function recount(events: readonly RecordedEvent[]): TriageMetrics & { bySeverity: Record<Severity, number> } {
   const lives = new Map<
     string,
@@ -134,7 +134,7 @@ const actions = fc.array(
 );
 
 describe('the figures of alerts', () => {
-  it('are those of a recount of the events, whatever was acknowledged, closed, reopened and changed, in batches of any size', () => {
+  it('equal a recount of the events for any sequence of actions, in batches of any size', () => {
     fc.assert(
       fc.property(actions, fc.integer({ min: 1, max: 9 }), (taken, size) => {
         const events = historyOf(taken);
@@ -149,7 +149,7 @@ describe('the figures of alerts', () => {
     );
   });
 
-  it('leave out moves that were recorded before moves said from where to where', () => {
+  it('leave out changes from before events recorded the previous status', () => {
     const [raisedEvent] = historyOf([]);
     const old = recorded(
       {

@@ -70,10 +70,10 @@ it('clears resolution, acknowledgment and policy action when an alert is reopene
   });
 });
 
-it.each([1, 2, 3, 5])('is the same table in batches of %i', (size) => {
+it.each([1, 2, 3, 5])('folds to the same table in batches of %i', (size) => {
   expect(rowsAfter(alerts, life, size)).toEqual(rowsAfter(alerts, life));
 });
 
-it('does nothing for an alert that was never raised', () => {
+it('ignores an alert that was never raised', () => {
   expect(rowsAfter(alerts, life.slice(1))).toEqual([]);
 });

@@ -23,7 +23,7 @@ const installed = (n: number, serialNumber: string) =>
 const removed = recorded({ type: 'CertificateAuthorityRemoved', data: { fingerprintSha256: 'f1' } }, 3);
 
 describe('the certificate authority of a tenant', () => {
-  it('is the one that was installed last', () => {
+  it('is the latest installed one', () => {
     expect(rowsAfter(certificateAuthorities, [installed(1, '01'), installed(2, '02')])).toMatchObject([
       { serial_number: '02', source: 'uploaded' },
     ]);
@@ -33,7 +33,7 @@ describe('the certificate authority of a tenant', () => {
     expect(rowsAfter(certificateAuthorities, [installed(1, '01'), removed])).toEqual([]);
   });
 
-  it('is shown without a way to its key', () => {
+  it('is shown without a reference to its key', () => {
     expect(JSON.stringify(rowsAfter(certificateAuthorities, [installed(1, '01')]))).not.toContain('8888');
   });
 });

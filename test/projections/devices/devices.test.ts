@@ -30,7 +30,7 @@ const hosted = (hostname: string): DeviceEvent => ({
 });
 
 describe('the device list', () => {
-  it('has a device from its enrollment on', () => {
+  it('contains a device from its enrollment', () => {
     expect(row(enrolled, certified('AA01'))).toMatchObject({
       device_id: DEVICE,
       user_id: USER,
@@ -48,11 +48,11 @@ describe('the device list', () => {
     });
   });
 
-  it('shows a revocation, and the first one stands', () => {
+  it('shows a revocation, and keeps the first one', () => {
     expect(row(enrolled, revoked, revoked)).toMatchObject({ status: 'revoked', revoked_at: moment(2) });
   });
 
-  it('shows a wipe from the request to its end', () => {
+  it('shows a wipe from the request to its completion', () => {
     expect(row(enrolled, wipeRequested)).toMatchObject({
       status: 'wipe_pending',
       wipe_requested_at: moment(2),
@@ -63,7 +63,7 @@ describe('the device list', () => {
     expect(row(enrolled, wipeRequested, wiped, revoked)).toMatchObject(done);
   });
 
-  it('starts a device afresh when it enrolls again, under the same id', () => {
+  it('resets a device when it enrolls again, under the same id', () => {
     expect(row(enrolled, wipeRequested, revoked, enrolled, certified('BB02'))).toMatchObject({
       status: 'active',
       wipe_requested_at: null,
@@ -94,7 +94,7 @@ describe('the device list', () => {
       expect(row(enrolled, revoked, allowed, then)).toMatchObject({ reenrollment_allowed: false });
   });
 
-  it('names the device beside which it enrolled, and whether somebody confirmed it', () => {
+  it('names the device beside which it enrolled, and whether an administrator confirmed it', () => {
     const beside: DeviceEvent = {
       type: 'DeviceEnrolled',
       data: { ...first, ...browser, deviceId: DEVICE, userId: USER, besideDeviceId: USER, isConfirmed: false },
@@ -115,14 +115,14 @@ describe('the device list', () => {
     });
   });
 
-  it('loses the name of the computer with its user, and never shows an erased one', () => {
+  it('drops the name of the computer with its user, and never shows an erased one', () => {
     const gone: DeviceEvent = { type: 'DeviceRevoked', data: { deviceId: DEVICE, reason: 'user_deleted' } };
     expect(row(hosted('ada-laptop'))?.hostname).toBe('ada-laptop');
     expect(row(hosted('ada-laptop'), gone)).toEqual(row(hosted(ERASED), gone));
     expect(row(hosted(ERASED))?.hostname).toBeNull();
   });
 
-  it('forgets a deleted device, and what is said of it afterwards', () => {
+  it('removes a deleted device, and ignores later events about it', () => {
     expect(rows(enrolled, revoked, deleted)).toEqual([]);
     expect(rows(enrolled, revoked, deleted, revoked, certified())).toEqual([]);
   });

@@ -35,7 +35,7 @@ const MODELS: readonly AnyReadModel[] = [
   reporters,
 ];
 
-/** What the log holds after all of this was sent, in this order and in these portions, as the command decides. */
+/** The log after these observations were sent, in this order and in batches of this size, as the command decides. */
 function logAfter(sent: readonly Seen[], size: number): TelemetryEvent[] {
   const log: TelemetryEvent[] = [];
   const states = new Map<string, typeof deviceDay.initial>();
@@ -73,7 +73,7 @@ const rowsOf = (model: AnyReadModel, log: readonly TelemetryEvent[], batchSize?:
   );
 const sorted = (rows: readonly object[]) => rows.map((row) => canonicalize(row)!).toSorted();
 
-/** Of a row what the plain recount speaks of. */
+/** The columns of a row that the direct recount covers. */
 const comparable = (row: Record<string, unknown>, like: Record<string, unknown> | undefined) => {
   const names = (row['technologies'] as [string][] | undefined)?.map(([name]) => name);
   return Object.fromEntries(Object.entries({ ...row, names }).filter(([name]) => like && name in like));
@@ -88,7 +88,7 @@ const everything = fc
     }),
   );
 
-describe('what is discovered, counted from telemetry', () => {
+describe('discovery, counted from telemetry', () => {
   it('is the same however observations are ordered, repeated, batched and folded', () => {
     fc.assert(
       fc.property(
@@ -108,7 +108,7 @@ describe('what is discovered, counted from telemetry', () => {
     );
   });
 
-  it('is what a plain recount says', () => {
+  it('equals a direct recount', () => {
     fc.assert(
       fc.property(everything, ({ all, sent }) => {
         const log = logAfter(sent, 7);
@@ -142,7 +142,7 @@ const visit = (n: number, over: object = {}): Observation =>
 const after = (model: AnyReadModel, ...observations: Observation[]) =>
   rowsOf(model, [telemetry(observations, { userId: USERS[0], deviceId: DEVICE_OF[USERS[0]]! })]);
 
-describe('rows of what is discovered', () => {
+describe('rows of discovery', () => {
   it('stay bounded, whatever a site claims to run on', () => {
     const technologies = Array.from({ length: 100 }, (_, n) => ({ name: `technology ${n}`, version: null }));
     const [row] = after(endpoints, visit(1, { technologies }), visit(2, { technologies }));
@@ -150,7 +150,7 @@ describe('rows of what is discovered', () => {
     expect(row!['fingerprinted_visits']).toBe(2);
   });
 
-  it('show the shortest page of a host without what was asked of it', () => {
+  it('show the shortest page of a host without its query', () => {
     expect(
       after(
         endpointPages,
@@ -177,7 +177,7 @@ describe('rows of what is discovered', () => {
     expect(user).toMatchObject({ credential_ids: [], credential_count: 0, sign_ins: 1 });
   });
 
-  it('believe a known host more than a browser about who signs people in', () => {
+  it('trust a known host more than a browser about the identity provider', () => {
     const flow = {
       kind: 'auth_flow',
       provider: 'google',

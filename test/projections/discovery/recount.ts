@@ -11,7 +11,7 @@ export const DEVICE_OF: Readonly<Record<string, string>> = {
   [USERS[1]]: '44444444-4444-4444-8444-444444444442',
 };
 
-/** An observation and who made it. */
+/** An observation and its reporter. */
 export interface Seen {
   readonly userId: string;
   readonly observation: Observation;
@@ -89,7 +89,7 @@ const count = (all: readonly Seen[], chosen: (observation: Observation) => boole
 const acts = (name: string) => (one: Observation) => 'action' in one && one.action === name;
 const isNew = (one: Observation) => one.kind === 'navigation' && one.isNewSite;
 
-/** What the tables have to hold, said once more in the plainest way: over everything at once. */
+/** The expected content of the tables, computed directly over everything at once. */
 export const recount: Readonly<Record<string, (all: readonly Seen[]) => Rows>> = {
   endpoints: (all) =>
     groups(all, ({ observation }) => observation.domain ?? undefined).map(([domain, here]) => ({

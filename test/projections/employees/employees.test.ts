@@ -28,7 +28,7 @@ const updated = (changes: object): EmployeeEvent => ({ type: 'EmployeeUpdated', 
 const enrolled = { type: 'DeviceEnrolled', data: { deviceId: DEVICE, userId: USER } };
 const at = (n: number) => new Date(NOW + n * 1_000).toISOString();
 
-/** Whatever the batches, the rows are the same. */
+/** The rows do not depend on the batches. */
 function after(...events: { type: string; data: unknown }[]) {
   const history = events.map((event, index) => recorded(event, index + 1));
   const rows = rowsAfter(employees, history);
@@ -37,7 +37,7 @@ function after(...events: { type: string; data: unknown }[]) {
 }
 
 describe('the employees table', () => {
-  it('holds what is known of somebody', () => {
+  it('holds the fields of an employee', () => {
     expect(after(person())).toMatchObject([
       {
         user_id: USER,
@@ -55,7 +55,7 @@ describe('the employees table', () => {
     ]);
   });
 
-  it('changes what an update names, to null too', () => {
+  it('changes the fields of an update, including to null', () => {
     const [row] = after(person(), updated({ department: null, jobTitle: 'Lead' }));
     expect(row).toMatchObject({
       email: 'ada@acme.example',
@@ -70,7 +70,7 @@ describe('the employees table', () => {
   it.each([
     ['pending until a device enrolls', [person()], 'pending'],
     ['active from then on', [person(), enrolled], 'active'],
-    ['inactive while somebody says so', [person(), enrolled, updated({ isActive: false })], 'inactive'],
+    ['inactive while set so', [person(), enrolled, updated({ isActive: false })], 'inactive'],
     ['active again', [person(), enrolled, updated({ isActive: false }), updated({ isActive: true })], 'active'],
     ['inactive also when a device enrolls later', [person({ isActive: false }), enrolled], 'inactive'],
     ['pending as a placeholder, though it comes of a device', [enrolled, person({ isPlaceholder: true })], 'pending'],
@@ -79,16 +79,16 @@ describe('the employees table', () => {
       [enrolled, person({ isPlaceholder: true }), updated({ email: 'ada@acme.example' })],
       'active',
     ],
-  ] as const)('says %s', (_what, history, status) => {
+  ] as const)('shows %s', (_what, history, status) => {
     expect(after(...history)).toMatchObject([{ status }]);
   });
 
-  it('has nobody who was deleted, whatever is still heard of them', () => {
+  it('omits deleted employees, whatever events follow', () => {
     const deleted = { type: 'EmployeeDeleted', data: { userId: USER } };
     expect(after(person(), deleted, enrolled, updated({ displayName: 'Late' }))).toEqual([]);
   });
 
-  it('has nobody whose values are gone', () => {
+  it('omits employees whose values were erased', () => {
     expect(after(person({ email: ERASED, displayName: ERASED }), updated({ email: ERASED }), enrolled)).toEqual([]);
   });
 });

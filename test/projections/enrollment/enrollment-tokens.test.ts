@@ -14,7 +14,7 @@ const issued = recorded(
 const used = recorded({ type: 'EnrollmentTokenUsed', data: { tokenId, deviceId: DEVICE } }, 2);
 
 describe('the enrollment tokens', () => {
-  it('wait for a device until one has used them', () => {
+  it('are pending until a device uses them', () => {
     expect(rowsAfter(enrollmentTokens, [issued])).toMatchObject([
       { expires_at: inDays(5), user_id: USER, batch_id: null, used_at: null, device_id: null, revoked_at: null },
     ]);
@@ -23,14 +23,14 @@ describe('the enrollment tokens', () => {
     ]);
   });
 
-  it('are revoked by somebody, at a time', () => {
+  it('record who revoked them, and when', () => {
     const revoked = recorded({ type: 'EnrollmentTokenRevoked', data: { tokenId } }, 2);
     expect(rowsAfter(enrollmentTokens, [issued, revoked])).toMatchObject([
       { used_at: null, revoked_at: '2026-06-01T12:00:02.000Z', revoked_by: revoked.metadata.actor.id },
     ]);
   });
 
-  it('are kept without anything that lets somebody enroll', () => {
+  it('are kept without the secret that enrolls', () => {
     expect(JSON.stringify(rowsAfter(enrollmentTokens, [issued, used]))).not.toContain('ddd');
   });
 });

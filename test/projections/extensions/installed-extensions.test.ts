@@ -58,7 +58,7 @@ const change = (minutes: number, extensionId: string, over: Partial<ObservationO
   ...over,
 });
 
-/** The log after these reports, in this order, so many of them in a batch. */
+/** The log after these reports, in this order, with this many per batch. */
 const logOf = (reports: readonly Report[], size = 1) => {
   const events = [];
   for (let from = 0; from < reports.length; from += size) {
@@ -72,7 +72,7 @@ const logOf = (reports: readonly Report[], size = 1) => {
 };
 
 type Installed = InstalledExtensionRow & { readonly tenant_id?: string };
-/** Who has what now, by the rows as the query reads them. */
+/** Who has which extension now, from the rows as the query reads them. */
 function there(log: ReturnType<typeof logOf>): Installed[] {
   const inventories = new Map(
     (rowsAfter(extensionInventories, log) as unknown as ExtensionInventoryRow[]).map((row) => [
@@ -87,8 +87,8 @@ function there(log: ReturnType<typeof logOf>): Installed[] {
 const of = (...observations: Reported[]): Report[] =>
   observations.map((observation) => ({ deviceId: DEVICE, observation }));
 
-describe('what is installed', () => {
-  it('is what the latest inventory names and what changed since', () => {
+describe('installed extensions', () => {
+  it('are the latest inventory plus later changes', () => {
     const rows = there(
       logOf(
         of(
@@ -106,7 +106,7 @@ describe('what is installed', () => {
     ]);
   });
 
-  it('keeps what a change does not speak of, and when it was first and last seen', () => {
+  it('keep entries that a change does not mention, and the times of the first and last report', () => {
     const [row] = there(
       logOf(
         of(
@@ -128,7 +128,7 @@ describe('what is installed', () => {
     });
   });
 
-  it('comes back after it was removed, and stays gone when an older report arrives late', () => {
+  it('return after a removal, and stay removed when an older report arrives late', () => {
     const reports = of(inventory(0, installed('a')), change(5, 'a', { change: 'removed' }));
     expect(
       there(logOf([...reports, ...of(change(3, 'a', { change: 'enabled' }), inventory(4, installed('a')))])),
@@ -136,7 +136,7 @@ describe('what is installed', () => {
     expect(there(logOf([...reports, ...of(change(6, 'a', { change: 'installed' }))]))).toHaveLength(1);
   });
 
-  it('is nothing once the device is deleted or its person erased', () => {
+  it('are empty once the device is deleted or its person erased', () => {
     const log = logOf([
       ...of(inventory(0, installed('a'))),
       { deviceId: OTHER, observation: inventory(0, installed('a')) },
@@ -164,7 +164,7 @@ const someChange = fc.record({
   version: fc.constantFrom(null, '3.0'),
   permissions: fc.constantFrom<string[] | null>(null, ['proxy'], []),
 });
-// Few moments for many reports, so that some happen at the same one.
+// Few distinct times for many reports, so that some are simultaneous.
 const someReport = fc.record({
   deviceId: fc.constantFrom(DEVICE, OTHER),
   observation: fc.oneof(
@@ -181,7 +181,7 @@ const history = fc.array(someReport, { maxLength: 25 }).chain((all) =>
   }),
 );
 
-/** The plain way: everything that a browser said, once and in order. */
+/** A direct count: everything that a browser reported, once and in order. */
 function recount(
   all: readonly Report[],
 ): Map<string, { version: string; permissions: readonly string[]; isEnabled: boolean }> {
@@ -218,8 +218,8 @@ function recount(
   return has;
 }
 
-describe('what is installed, however it was reported', () => {
-  it('is the same in any order, repeated and in batches of any size', () => {
+describe('installed extensions, whatever the reports', () => {
+  it('are the same in any order, repeated and in batches of any size', () => {
     fc.assert(
       fc.property(
         history,
@@ -241,7 +241,7 @@ describe('what is installed, however it was reported', () => {
     );
   });
 
-  it('is what a plain recount says', () => {
+  it('equal a direct recount', () => {
     fc.assert(
       fc.property(history, ({ all, sent }) => {
         const rows = there(logOf(sent, 3)).map(

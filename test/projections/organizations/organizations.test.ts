@@ -36,7 +36,7 @@ function after(model: AnyReadModel, ...events: OrganizationEvent[]) {
 }
 
 describe('the tables of an organization', () => {
-  it('say who it is and whether single sign-on is required', () => {
+  it('show the organization and whether single sign-on is required', () => {
     const required: OrganizationEvent = { type: 'OrgSsoRequirementSet', data: { requireSso: true } };
     expect(after(organizations, created)).toMatchObject([
       { id: TENANT, name: 'North', slug: 'north', external_base_url: 'https://c.example', require_sso: false },
@@ -47,7 +47,7 @@ describe('the tables of an organization', () => {
     ]);
   });
 
-  it('say who administers it, and who is shut out', () => {
+  it('show its admins, and who is suspended', () => {
     const admin = (adminId: string): OrganizationEvent => ({
       type: 'OrgAdminCreated',
       data: {
@@ -75,7 +75,7 @@ describe('the tables of an organization', () => {
     ]);
   });
 
-  it("follow an admin's second factor, and which sessions are over", () => {
+  it("show an admin's second factor, and which sessions have ended", () => {
     const admin: OrganizationEvent = {
       type: 'OrgAdminCreated',
       data: {
@@ -119,7 +119,7 @@ describe('the tables of an organization', () => {
     ).toMatchObject({ session_epoch: 2, kept_session_id: null });
   });
 
-  it('say that a configuration has a secret, not where', () => {
+  it('show that a configuration has a secret, but not where', () => {
     const rows = after(orgSsoConfigs, created, configured);
     expect(rows).toMatchObject([
       {
@@ -136,7 +136,7 @@ describe('the tables of an organization', () => {
     expect(JSON.stringify(rows)).not.toContain(SECRET);
   });
 
-  it('follow a configuration until it is removed', () => {
+  it('show a configuration until it is removed', () => {
     const changed: OrganizationEvent = {
       type: 'OrgSsoConfigUpdated',
       data: { ...settings, name: 'Entra', clientSecretRef: null, isEnabled: false },
@@ -149,7 +149,7 @@ describe('the tables of an organization', () => {
     ).toEqual([]);
   });
 
-  it('say whose e-mails lead to a provider as long as it is enabled', () => {
+  it('map e-mail domains to a provider while it is enabled', () => {
     const changed = (isEnabled: boolean): OrganizationEvent => ({
       type: 'OrgSsoConfigUpdated',
       data: { ...settings, emailDomains: ['m.example'], clientSecretRef: null, isEnabled },

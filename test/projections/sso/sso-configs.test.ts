@@ -26,7 +26,7 @@ const after = (...events: SsoEvent[]) =>
     1,
   );
 
-it("a tenant's configurations are kept with what anybody may read, and that there is a secret, not where", () => {
+it("shows the public fields of a tenant's configurations, and that there is a secret, but not where", () => {
   const rows = after(created);
   expect(rows).toMatchObject([
     { config_id: CONFIG, protocol: 'oidc', settings, secret_configured: true, created_at: at(1), updated_at: at(1) },

@@ -29,7 +29,7 @@ const someLogin = fc
   .map(({ at, ...over }): Login => login({ ...over, occurredAt: new Date(NOW + at * 60_000).toISOString() }));
 const logins = fc.uniqueArray(someLogin, { maxLength: 30, selector: ({ eventId }) => eventId });
 
-/** What the log holds after these batches were sent, as the command decides. */
+/** The log after these batches were sent, as the command decides. */
 function logAfter(batches: readonly (readonly Login[])[]): TelemetryEvent[] {
   const log: TelemetryEvent[] = [];
   let state = deviceDay.initial;
@@ -64,7 +64,7 @@ const tables = (log: readonly TelemetryEvent[], batchSize?: number) => {
   );
 };
 
-/** The same, said once more in the plainest way. */
+/** The expected content, computed directly. */
 function counted(all: readonly Login[]) {
   const accounts = new Map<string, Login[]>();
   for (const one of all)
@@ -101,7 +101,7 @@ describe('credentials, counted from telemetry', () => {
           const batches = Array.from({ length: Math.ceil(sent.length / size) }, (_, n) =>
             sent.slice(n * size, (n + 1) * size),
           );
-          // A batch itself holds no id twice: that is seen to at the door.
+          // A batch holds no id twice: the endpoint removes duplicates.
           const distinct = batches.map((batch) =>
             batch.filter(({ eventId }, at) => batch.findIndex((other) => other.eventId === eventId) === at),
           );
@@ -111,7 +111,7 @@ describe('credentials, counted from telemetry', () => {
     );
   });
 
-  it('have the figures that counting by hand gives', () => {
+  it('have the figures of a manual count', () => {
     fc.assert(
       fc.property(logins, (all) => {
         const [row] = rowsAfter(
@@ -144,7 +144,7 @@ describe('credentials, counted from telemetry', () => {
     expect(new Set(rows.map(({ credential_id }) => credential_id)).size).toBe(3);
   });
 
-  it('do not call a password reused or breached any more once it was changed', () => {
+  it('no longer report a password as reused or breached once it was changed', () => {
     const later = new Date(NOW + 60_000).toISOString();
     const before = [login({ isBreached: true }), login({ domain: 'mail.example' })];
     const figures = (all: Login[]) => rowsAfter(credentialStats, [recorded(telemetry(all), 1)])[0];
@@ -155,14 +155,14 @@ describe('credentials, counted from telemetry', () => {
     });
   });
 
-  it('take two hosts of one registrable domain for one site', () => {
+  it('treat two hosts of one registrable domain as one site', () => {
     const [row] = rowsAfter(credentialStats, [
       recorded(telemetry([login({ domain: 'a.shop.example' }), login({ domain: 'b.shop.example' })]), 1),
     ]);
     expect(row).toMatchObject({ total_credentials: 2, total_sites: 1, reused_count: 0 });
   });
 
-  it('hold nothing of a person who was erased, before or after', () => {
+  it('hold nothing of an erased person, before or after', () => {
     const erasure = { type: 'EmployeeErased', data: { userId: USER } };
     const gone = { ...login(), username: ERASED, passwordHash: ERASED, url: ERASED };
     const events = [recorded(telemetry([login()]), 1), recorded(erasure, 2), recorded(telemetry([gone]), 3)];

@@ -24,7 +24,7 @@ describe('admin users', () => {
   });
   afterAll(() => app.close());
 
-  it('are listed with their total and nothing else, newest first', async () => {
+  it('are listed newest first with their total and nothing else', async () => {
     const tenant = await app.newTenant();
     const { body: made } = await tenant.admin.post(ADMINS, draft());
     const { body } = await tenant.admin.get(ADMINS);
@@ -52,7 +52,7 @@ describe('admin users', () => {
     });
   });
 
-  it('are made with a temporary password that has to be changed, or with a password of their own', async () => {
+  it('are created with a temporary password that must be changed, or with a password of their own', async () => {
     const temporary = await acme.admin.post(ADMINS, draft());
     expect([temporary.status, temporary.body]).toMatchObject([
       201,
@@ -78,11 +78,11 @@ describe('admin users', () => {
     { password: 'no-digits-at-all-A' },
     { password: 'Password123!' },
     { password: 'Grace-2026-!!', displayName: 'Grace' },
-  ])('are not made with %j', async (wrong) => {
+  ])('are not created with %j', async (wrong) => {
     expect((await acme.admin.post(ADMINS, draft(wrong))).status).toBe(400);
   });
 
-  it('have an e-mail of their own in their tenant, in whatever letters, also of fifty at once', async () => {
+  it('have an e-mail that is unique in their tenant regardless of case, also for fifty concurrent requests', async () => {
     const email = `ada-${randomUUID()}@acme.example`;
     const answers = await times(50, (n) =>
       acme.admin.post(ADMINS, draft({ email: n % 2 === 0 ? email : email.toUpperCase(), password: PASSWORD })),
@@ -98,7 +98,7 @@ describe('admin users', () => {
     expect((await acme.admin.post(ADMINS, draft({ email }))).status).toBe(201);
   });
 
-  it('are changed field by field, and signed in by the new e-mail', async () => {
+  it('are changed field by field, and sign in with the new e-mail', async () => {
     const { body: made } = await acme.admin.post(ADMINS, draft({ password: PASSWORD }));
     const one = `${ADMINS}/${made.id}`;
     expect((await acme.admin.put(one, { displayName: 'Hopper', unknown: 1 })).body).toMatchObject({
@@ -124,7 +124,7 @@ describe('admin users', () => {
       expect((await acme.admin.put(one, wrong)).status).toBe(400);
   });
 
-  it('use the mobile app or not', async () => {
+  it('may use the mobile app or not', async () => {
     const { body: made } = await acme.admin.post(ADMINS, draft());
     const flag = `${ADMINS}/${made.id}/mobile-access`;
     expect((await acme.admin.put(flag, { mobileAccess: false })).body).toMatchObject({
@@ -136,7 +136,7 @@ describe('admin users', () => {
     expect((await acme.admin.put(flag, { mobileAccess: 'yes' })).status).toBe(400);
   });
 
-  it('get a temporary password that works once it is reset, and the old one does not', async () => {
+  it('get a working temporary password after a reset, and the old password stops working', async () => {
     const { body: made } = await acme.admin.post(ADMINS, draft({ password: PASSWORD }));
     const { status, body } = await acme.admin.post(`${ADMINS}/${made.id}/reset-password`);
     expect([status, body]).toEqual([
@@ -150,7 +150,7 @@ describe('admin users', () => {
     expect((await login(app, { ...acme, email: made.email })).status).toBe(401);
     const forced = await login(app, { ...acme, email: made.email }, body.temporaryPassword);
     expect(forced.body).toMatchObject({ mustChangePassword: true, userId: made.id });
-    // Another reset makes the token of the first one worthless.
+    // A second reset makes the token of the first one invalid.
     await acme.admin.post(`${ADMINS}/${made.id}/reset-password`);
     const change = {
       tempToken: forced.body.tempToken,
@@ -160,7 +160,7 @@ describe('admin users', () => {
     expect((await app.anonymous.post('/api/v1/auth/change-password', change)).status).toBe(401);
   });
 
-  it('are let in by a new temporary password though the old one was tried too often', async () => {
+  it('sign in with a new temporary password though the old one was tried too often', async () => {
     const { body: made } = await acme.admin.post(ADMINS, draft({ password: PASSWORD }));
     for (let n = 0; n < 5; n += 1) await login(app, { ...acme, email: made.email }, 'Wrong-Horse-7!');
     expect((await login(app, { ...acme, email: made.email })).status).toBe(403);
@@ -168,7 +168,7 @@ describe('admin users', () => {
     expect((await login(app, { ...acme, email: made.email }, body.temporaryPassword)).status).toBe(200);
   });
 
-  it('leave no sealed password behind when they are refused', async () => {
+  it('leave no sealed password behind when their creation is refused', async () => {
     const secrets = async () =>
       (
         await app.services.database.owner.query('select count(*)::int as n from secrets where tenant_id = $1', [
@@ -196,7 +196,7 @@ describe('admin users', () => {
     ['delete', (client: TestTenant['admin'], id: string) => client.delete(`${ADMINS}/${id}`)],
     ['suspend', (client: TestTenant['admin'], id: string) => client.put(`${ADMINS}/${id}`, { status: 'suspended' })],
     ['demote', (client: TestTenant['admin'], id: string) => client.put(`${ADMINS}/${id}`, { roleType: 'viewer' })],
-  ] as const)('of two super admins who %s each other one stays', async (_what, act) => {
+  ] as const)('keep one of two super admins who %s each other', async (_what, act) => {
     for (let round = 0; round < 5; round += 1) {
       const tenant = await app.newTenant();
       const bob = await app.adminWithRole(tenant, 'super_admin');
@@ -212,7 +212,7 @@ describe('admin users', () => {
     }
   });
 
-  it('of lower roles are administered by admins; nobody else is', async () => {
+  it('of lower roles are administered by admins and nobody else', async () => {
     const admin = (await app.adminWithRole(acme, 'admin')).client;
     const made = await admin.post(ADMINS, draft({ roleType: 'viewer' }));
     expect(made.status).toBe(201);
@@ -267,7 +267,7 @@ describe('admin users', () => {
       expect((await login(app, account, body.tempPassword)).status).toBe(401);
     });
 
-    it('by whoever holds the key alone, and every attempt is in the audit log of the installation', async () => {
+    it('with the recovery key only, and every attempt is in the audit log of the installation', async () => {
       const refusals = async () =>
         (await app.services.database.owner.query(`select from events where type = 'RecoveryRefused'`)).rowCount!;
       const before = await refusals();
@@ -282,7 +282,7 @@ describe('admin users', () => {
       expect((await acme.admin.get('/api/v1/admin/me')).body.mustChangePassword).toBe(false);
     });
 
-    it('in the tenant that is named, where several know the e-mail', async () => {
+    it('in the named tenant if several tenants know the e-mail', async () => {
       const [one, two] = [await app.newTenant(), await app.newTenant()];
       const email = `both-${randomUUID()}@acme.example`;
       for (const tenant of [one, two]) await tenant.admin.post(ADMINS, draft({ email, password: PASSWORD }));
@@ -296,8 +296,8 @@ describe('admin users', () => {
   });
 });
 
-describe('recovery', () => {
-  it('is not there without a key, whatever is sent; with one it is limited to five attempts', async () => {
+describe('the recovery endpoint', () => {
+  it('is not found without a configured key, whatever is sent; with one it is limited to five attempts', async () => {
     const without = await startApp();
     for (const body of [{}, { recoveryKey, email: 'x@acme.example' }, { recoveryKey: 7 }]) {
       const answer = await without.anonymous.post(RECOVERY, body);

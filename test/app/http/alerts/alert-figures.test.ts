@@ -79,7 +79,7 @@ describe('the figures of alerts over HTTP', () => {
     ['7d', 7, 'day'],
     ['30d', 30, 'day'],
     ['90d', 90, 'day'],
-  ])('draw a trend of %s with its empty buckets', async (timeframe, length, interval) => {
+  ])('show a trend of %s with its empty buckets', async (timeframe, length, interval) => {
     const { trend, ...header } = await get(`trend?timeframe=${timeframe}`);
     expect(header).toEqual({ timeframe, interval });
     expect(trend).toHaveLength(length);
@@ -92,7 +92,7 @@ describe('the figures of alerts over HTTP', () => {
     expect((await get('stats')).bySeverity).toEqual({ critical: 1, high: 1, medium: 2, low: 0 });
   });
 
-  it('measure triage as a recount of the list does', async () => {
+  it('measure triage like a recount of the list', async () => {
     const metrics = await get('triage-metrics');
     const { alerts } = (await tenant.admin.get(ALERTS)).body;
     const seconds = (name: string) => {
@@ -112,7 +112,7 @@ describe('the figures of alerts over HTTP', () => {
     });
   });
 
-  it('are null and nought where there is nothing', async () => {
+  it('are null and zero without data', async () => {
     const { admin } = await app.newTenant();
     expect((await admin.get(`${ALERTS}/triage-metrics?timeframe=90d`)).body).toEqual({
       timeframe: '90d',
@@ -131,11 +131,11 @@ describe('the figures of alerts over HTTP', () => {
     'trend/by-severity?timeframe=x',
     'triage-metrics?timeframe=8d',
     'aggregated?start_date=yesterday',
-  ])('refuse %s', async (path) => {
+  ])('reject %s', async (path) => {
     expect((await tenant.admin.get(`${ALERTS}/${path}`)).status).toBe(400);
   });
 
-  it('put together what belongs together', async () => {
+  it('group related alerts', async () => {
     const { aggregates, total } = await get('aggregated');
     expect(total).toBe(3);
     const reuse = aggregates.find(({ alertType }: { alertType: string }) => alertType === 'password_reuse');
@@ -147,7 +147,7 @@ describe('the figures of alerts over HTTP', () => {
     });
   });
 
-  it('make up the security posture, part by part', async () => {
+  it('compose the security posture, part by part', async () => {
     const { body } = await tenant.admin.get('/api/v1/admin/security-posture');
     expect(
       body.breakdown.map(({ category, weight }: { category: string; weight: number }) => [category, weight]),
@@ -183,7 +183,7 @@ describe('the central portal', () => {
   });
   const forward = (id: string, client = tenant.admin) => client.post(`${ALERTS}/${id}/forward`);
 
-  it('takes an alert, again if asked, and learns nothing personal', async () => {
+  it('accepts an alert, also when it is sent again, and receives no personal data', async () => {
     const id = await raise(tenant, { userId: randomUUID(), url: 'https://shop.example/where-kim-was' });
     const first = await forward(id);
     expect([first.status, first.body]).toEqual([
@@ -210,7 +210,7 @@ describe('the central portal', () => {
     ]);
   });
 
-  it('gets later what it could not take, once', async () => {
+  it('receives alerts later that it could not accept, once', async () => {
     const id = await raise(tenant);
     portal.failNext(1);
     const refused = await forward(id);
@@ -238,7 +238,7 @@ describe('the central portal', () => {
     expect((await tenant.admin.get(`${ALERTS}/${id}`)).body.forwardedAt).toEqual(expect.any(String));
   });
 
-  it('is nobody to tell about the alerts of another tenant', async () => {
+  it('is not told about alerts of another tenant', async () => {
     const foreign = await raise(await app.newTenant());
     const before = portal.taken.length;
     expect((await forward(foreign)).status).toBe(404);
@@ -246,7 +246,7 @@ describe('the central portal', () => {
     expect(portal.taken).toHaveLength(before);
   });
 
-  it('says whether it is there', async () => {
+  it('reports whether it is configured', async () => {
     const { body } = await tenant.admin.get('/api/v1/admin/portal/status');
     expect(body).toEqual({
       configured: true,
@@ -277,8 +277,8 @@ describe('the central portal', () => {
   });
 });
 
-describe('a device that is not heard of', () => {
-  it('raises one alert a silence, and none while muted', async () => {
+describe('a silent device', () => {
+  it('raises one alert per silence, and none while muted', async () => {
     const tenant = await app.newTenant();
     const [silent, muted, lively] = [
       await enrolledDevice(app, tenant),

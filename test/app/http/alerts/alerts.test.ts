@@ -39,7 +39,7 @@ describe('alerts over HTTP', () => {
   }
   const path = (id: string, verb = '') => `/api/v1/admin/alerts/${id}${verb && `/${verb}`}`;
 
-  it('walks the whole of triage, each answer showing what was decided', async () => {
+  it('go through the whole triage, and each response shows the decision', async () => {
     const id = await raise();
     const { admin } = tenant;
     const acknowledged = await admin.put(path(id, 'acknowledge'), { notes: 'looking' });
@@ -75,7 +75,7 @@ describe('alerts over HTTP', () => {
     expect((await admin.put(path(id, 'assign'), { assigneeId: randomUUID() })).status).toBe(400);
   });
 
-  it('lets exactly one of two admins claim an alert', async () => {
+  it('let exactly one of two admins claim an alert', async () => {
     const id = await raise();
     const { client } = await app.adminWithRole(tenant, 'analyst');
     const statuses = await Promise.all(
@@ -86,7 +86,7 @@ describe('alerts over HTTP', () => {
     expect(statuses.filter(({ status }) => status === 409)).toHaveLength(10);
   });
 
-  it('filters and pages the list, and counts what it shows', async () => {
+  it('are filtered and paged, with counts that match the list', async () => {
     const own = await app.newTenant();
     for (let n = 0; n < 5; n += 1) await raise({ alertType: n < 2 ? 'breached_password' : 'password_reuse' }, own);
     const list = async (query: string) => (await own.admin.get(`/api/v1/admin/alerts?${query}`)).body;
@@ -116,7 +116,7 @@ describe('alerts over HTTP', () => {
     });
   });
 
-  it('relates alerts of the same domain and says why', async () => {
+  it('are related by domain, with the reason', async () => {
     const own = await app.newTenant();
     const [one, two] = [await raise({ domain: 'a.example' }, own), await raise({ domain: 'a.example' }, own)];
     await raise({ domain: 'b.example' }, own);
@@ -126,7 +126,7 @@ describe('alerts over HTTP', () => {
     ]);
   });
 
-  it('replays the first answer of a repeated command, and refuses another one under its key', async () => {
+  it('replay the first response of a repeated command, and reject another command with the same key', async () => {
     const send = (body: object) =>
       tenant.admin.post('/api/v1/admin/users', body, { headers: { 'idempotency-key': 'key-1' } });
     const body = { email: `once-${randomUUID()}@acme.example`, displayName: 'Once' };

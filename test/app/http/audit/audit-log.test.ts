@@ -43,8 +43,8 @@ beforeAll(async () => {
 });
 afterAll(() => app?.close());
 
-describe('what a role may not see of a record', () => {
-  it('stands in no audit entry and in no export', async () => {
+describe('a field that a role may not see', () => {
+  it('is in no audit entry and in no export', async () => {
     const made = (
       await tenant.admin.post('/api/v1/admin/active-countermeasures/canary-cookies', {
         name: 'sid',
@@ -66,7 +66,7 @@ describe('what a role may not see of a record', () => {
 });
 
 describe('GET /audit-log', () => {
-  // Alerts that follow from a decision are decisions of their own.
+  // Alerts that follow from a decision are decisions themselves.
   beforeEach(() => app.settled());
 
   it('lists who decided what, newest first, as a chain', async () => {
@@ -125,7 +125,7 @@ describe('GET /audit-log', () => {
     expect(theirs.filter(({ id }) => ours.some((item) => item.id === id))).toEqual([]);
   });
 
-  it('shows what is personal as long as the person is there, and "[erased]" afterwards; the chain holds', async () => {
+  it('shows personal data until the person is erased, and "[erased]" afterwards; the chain stays valid', async () => {
     const entry = async () =>
       ((await tenant.admin.get(`${PATH}?page_size=100`)).body.auditLogs as Item[]).find(
         ({ action, resourceId }) => action === 'admin_user.created' && resourceId === acted.adminId,
@@ -144,7 +144,7 @@ describe('GET /audit-log', () => {
     expect(personKey({ tenantId: tenant.tenantId, personId: acted.adminId })).toContain(acted.adminId);
   });
 
-  it('lists an entry that somebody has made unreadable', async () => {
+  it('lists an entry that was made unreadable', async () => {
     const change = (details: string) =>
       owner(
         `update audit_log set details = $2 where tenant_id = $1 and sequence = 2 and position > 0 returning details`,
@@ -172,7 +172,7 @@ describe('GET /audit-log', () => {
 describe('GET /audit-log/export', () => {
   const ordered = async () => ((await tenant.admin.get(`${PATH}?page_size=100`)).body.auditLogs as Item[]).toReversed();
 
-  it('gives everything as JSON, oldest first, as an attachment', async () => {
+  it('returns everything as JSON, oldest first, as an attachment', async () => {
     const { status, headers, body } = await tenant.admin.get(`${PATH}/export`);
     expect([status, headers.get('content-type'), headers.get('content-disposition')]).toEqual([
       200,
@@ -183,7 +183,7 @@ describe('GET /audit-log/export', () => {
     expect((await tenant.admin.get(`${PATH}/export?action=nothing`)).body).toEqual([]);
   });
 
-  it('gives the same as CSV, in which no cell is a formula', async () => {
+  it('returns the same as CSV, in which no cell is a formula', async () => {
     const { headers, text } = await tenant.admin.get(`${PATH}/export?format=csv&action=policy.created`);
     expect([headers.get('content-type'), headers.get('content-disposition')]).toEqual([
       'text/csv; charset=utf-8',
@@ -206,7 +206,7 @@ describe('GET /audit-log/export', () => {
     );
   });
 
-  it('is as long as the log, however many pages that takes', async () => {
+  it('contains the whole log, however many pages that takes', async () => {
     const rows = 1_234;
     await owner(
       `insert into audit_log select tenant_id, position + 1000000 * n, sequence, hash, previous_hash, event_id, recorded_at, actor_type, actor_id, 'test.filler', resource_type, resource_id, details, event, ip_address, user_agent
@@ -222,7 +222,7 @@ describe('GET /audit-log/export', () => {
 describe('GET /audit-log/verify', () => {
   const verify = async () => (await tenant.admin.get(`${PATH}/verify`)).body;
 
-  it('says that the chain holds, and after a change which entry does not, with 200 both times', async () => {
+  it('reports a valid chain, and after a change the first invalid entry, with 200 both times', async () => {
     await new HeadSealer(app.services).sealAll();
     const { status, body } = await tenant.admin.get(`${PATH}/verify`);
     const { total } = (await tenant.admin.get(PATH)).body;
@@ -251,7 +251,7 @@ describe('GET /audit-log/verify', () => {
     ]);
   });
 
-  it('sees what has just been decided', async () => {
+  it('covers the latest decision', async () => {
     const { rows } = await owner(
       `select actor_id from audit_log where tenant_id = $1 and sequence = 4 and position > 0`,
       [tenant.tenantId],

@@ -29,7 +29,7 @@ describe('the certificate authority over HTTP', () => {
   const fresh = async () => (acme = await app.newTenant());
   const status = async () => (await acme.admin.get(`${path}/status`)).body as Record<string, unknown>;
 
-  it('is made with the tenant, for ten years', async () => {
+  it('is created with the tenant, for ten years', async () => {
     await fresh();
     const shown = await status();
     expect(shown).toMatchObject({ configured: true, source: 'generated' });
@@ -41,7 +41,7 @@ describe('the certificate authority over HTTP', () => {
     client.close();
   });
 
-  it('signs a list of what it signed and is refused, which OpenSSL believes', async () => {
+  it('signs a list of issued and revoked certificates that OpenSSL accepts', async () => {
     await fresh();
     const mine = authority();
     await acme.admin.post(path, bodyOf(mine));
@@ -71,7 +71,7 @@ describe('the certificate authority over HTTP', () => {
     expect((await acme.admin.get(`${path}/crl`)).status).toBe(404);
   });
 
-  it('is replaced by an uploaded one, which signs from then on while devices of the old one go on', async () => {
+  it('is replaced by an uploaded one, which signs from then on while devices of the old one continue to work', async () => {
     await fresh();
     const old = await enrolledDevice(app, acme);
     const mine = authority();
@@ -98,7 +98,7 @@ describe('the certificate authority over HTTP', () => {
     }
   });
 
-  it('may be an RSA one: its devices have P-256 keys all the same', async () => {
+  it('may be an RSA authority: its devices have P-256 keys all the same', async () => {
     await fresh();
     const rsa = rsaAuthority({ notBefore: Date.now() - 86_400_000, notAfter: Date.now() + 2 * YEAR });
     expect((await acme.admin.post(path, bodyOf(rsa))).status).toBe(201);
@@ -108,7 +108,7 @@ describe('the certificate authority over HTTP', () => {
     client.close();
   });
 
-  it('is never replaced by something broken, and says what is wrong with it', async () => {
+  it('is never replaced by an invalid one, and the error says what is wrong', async () => {
     await fresh();
     const before = await status();
     const good = bodyOf(authority());
@@ -141,7 +141,7 @@ describe('the certificate authority over HTTP', () => {
     expect(await status()).toEqual(before);
   });
 
-  it('enrolls nobody once it is removed, costs no token meanwhile, and leaves enrolled devices alone', async () => {
+  it('enrolls no device once it is removed, uses no token meanwhile, and leaves enrolled devices unchanged', async () => {
     await fresh();
     const device = await enrolledDevice(app, acme);
     const token = await enrollmentTokenOf(acme);
@@ -159,7 +159,7 @@ describe('the certificate authority over HTTP', () => {
     device.client.close();
   });
 
-  it('keeps its private key to itself, and none that it does not need', async () => {
+  it('never reveals its private key, and keeps no key that it does not need', async () => {
     await fresh();
     const mine = authority();
     const answers = [await acme.admin.post(path, bodyOf(mine)), await acme.admin.get(`${path}/status`)];
@@ -183,7 +183,7 @@ describe('the certificate authority over HTTP', () => {
     expect(await keys()).toBe(0);
   });
 
-  it('belongs to super admins; others may at most look', async () => {
+  it('is managed by super admins; other roles may at most read it', async () => {
     await fresh();
     const [admin, analyst] = await Promise.all([app.adminWithRole(acme, 'admin'), app.adminWithRole(acme, 'analyst')]);
     expect((await admin.client.get(`${path}/status`)).status).toBe(200);
@@ -192,7 +192,7 @@ describe('the certificate authority over HTTP', () => {
     expect((await analyst.client.get(`${path}/status`)).status).toBe(403);
   });
 
-  it('vouches for devices of its own tenant only', async () => {
+  it('authenticates devices of its own tenant only', async () => {
     await fresh();
     const mine = acme;
     const theirs = await app.newTenant();

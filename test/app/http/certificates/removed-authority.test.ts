@@ -28,7 +28,10 @@ interface Pair {
   readonly privateKeyPem: string;
 }
 
-/** What whoever has an authority's key can make: a certificate for a device and under a serial number that are known, with a key of their own. */
+/**
+ * A certificate that the holder of an authority's key can forge: for a known device and serial number, with a key of
+ * their own.
+ */
 function forge(authority: Authority, tenantId: string, { deviceId, certificatePem }: EnrolledDevice): Pair {
   const issuer = prepareCertificateIssuer(authority);
   const [from, until] = [timeElement(Date.now() - DAY), timeElement(Date.now() + DAY)];
@@ -49,7 +52,7 @@ function forge(authority: Authority, tenantId: string, { deviceId, certificatePe
   return { certificatePem: pem('CERTIFICATE', signedSequence(issuer, toBeSigned)), privateKeyPem };
 }
 
-describe('an authority whose key somebody else has', () => {
+describe('an authority whose key has leaked', () => {
   let app: TestApp;
   let acme: TestTenant;
   beforeAll(async () => {
@@ -85,14 +88,14 @@ describe('an authority whose key somebody else has', () => {
     ['in use', () => Promise.resolve()],
     ['replaced', replace],
     ['removed', remove],
-  ])('vouches for the certificates that it issued, and for no others, while it is %s', async (_state, change) => {
+  ])('authenticates the certificates that it issued, and no others, while it is %s', async (_state, change) => {
     const { authority, device } = await withAuthority();
     const forged = forge(authority, acme.tenantId, device);
     await change();
     expect([await answerTo(forged), await answerTo(device)]).toEqual([401, 200]);
   });
 
-  it('is not believed on a renewal either', async () => {
+  it('does not authenticate a renewal either', async () => {
     const { authority, device } = await withAuthority();
     await remove();
     const { certificatePem, privateKeyPem } = forge(authority, acme.tenantId, device);
@@ -101,8 +104,8 @@ describe('an authority whose key somebody else has', () => {
     client.close();
   });
 
-  describe('where a certificate was issued before public keys were recorded', () => {
-    /** As an earlier version wrote it: the same certificate, without its key. */
+  describe('with a certificate that was issued before public keys were recorded', () => {
+    /** As an earlier version recorded it: the same certificate, without its key. */
     async function forgetKey({ deviceId, certificatePem, expiresAt }: EnrolledDevice): Promise<void> {
       const data = {
         deviceId,
@@ -134,7 +137,7 @@ describe('an authority whose key somebody else has', () => {
     it.each([
       ['in use', () => Promise.resolve()],
       ['replaced', replace],
-    ])('binds it to the first key that shows it, while the authority is %s', async (_state, change) => {
+    ])('binds it to the first key that presents it, while the authority is %s', async (_state, change) => {
       const { authority, device } = await withAuthority();
       await forgetKey(device);
       await change();
@@ -145,14 +148,14 @@ describe('an authority whose key somebody else has', () => {
       expect([await answerTo(forge(authority, acme.tenantId, device)), await answerTo(device)]).toEqual([401, 200]);
     });
 
-    it('lets one of two keys in that show it at once', async () => {
+    it('admits one of two keys that present it at the same time', async () => {
       const { authority, device } = await withAuthority();
       await forgetKey(device);
       const answers = await Promise.all([answerTo(device), answerTo(forge(authority, acme.tenantId, device))]);
       expect(answers.sort()).toEqual([200, 401]);
     });
 
-    it('believes nobody once an administrator has removed the authority', async () => {
+    it('authenticates nobody once an administrator has removed the authority', async () => {
       const { authority, device } = await withAuthority();
       await forgetKey(device);
       await remove();

@@ -11,7 +11,7 @@ import { hashOf, reportedLogin } from '../../../dsl/observations.ts';
 
 const DASHBOARD = '/api/v1/admin/dashboard';
 const DAY_MS = 86_400_000;
-/** Noon of a day that lies so many days back: no test runs over midnight into another one. */
+/** Noon, this many days ago: no test then crosses midnight. */
 const noon = (daysBack: number) =>
   `${new Date(Date.now() - daysBack * DAY_MS).toISOString().slice(0, 10)}T12:00:00.000Z`;
 const day = (daysBack: number) => noon(daysBack).slice(0, 10);
@@ -129,7 +129,7 @@ describe('the dashboard', () => {
     expect((await get('top-alert-types?limit=1')).alertTypes).toHaveLength(1);
   });
 
-  it('draws a point for each day, with zeros where nothing happened', async () => {
+  it('shows a point for each day, with zeros for empty days', async () => {
     const { trend } = await get('trends?days=3');
     expect(trend.map(({ date }: { date: string }) => date)).toEqual([day(2), day(1), day(0)]);
     expect(trend[1]).toEqual({ date: day(1), alerts: 0, warnings: 3, blocks: 0, credentialAttempts: 2, newSites: 3 });
@@ -148,7 +148,7 @@ describe('the dashboard', () => {
     expect((await get(`trends?start_date=${day(200)}`)).trend).toHaveLength(90);
   });
 
-  it('tells one day in figures', async () => {
+  it('summarizes one day', async () => {
     expect(await get(`day-detail?date=${day(1)}`)).toEqual({
       date: day(1),
       alerts: { total: 0, bySeverity: {}, byType: {} },
@@ -165,7 +165,7 @@ describe('the dashboard', () => {
     );
   });
 
-  it('refuses ranges and limits that it does not have', async () => {
+  it('rejects unsupported ranges and limits', async () => {
     const bad = [
       'trends?days=0',
       'trends?days=91',
@@ -181,7 +181,7 @@ describe('the dashboard', () => {
     for (const path of bad) expect([path, (await acme.admin.get(`${DASHBOARD}/${path}`)).status]).toEqual([path, 400]);
   });
 
-  it('follows policies to the devices', async () => {
+  it('counts the devices that have received the policies', async () => {
     const rule = { domainMatch: { type: 'exact', value: 'a.test' }, condition: 'any', action: 'warn' };
     const create = async (name: string) =>
       (await acme.admin.post('/api/v1/admin/policies', { name, rules: [rule] })).body.id as string;
@@ -209,7 +209,7 @@ describe('the dashboard', () => {
     ]);
   });
 
-  it('counts of a policy for a group the devices of its members', async () => {
+  it("counts the devices of a group's members for its policy", async () => {
     const group = (await acme.admin.post('/api/v1/admin/groups', { name: 'Pilots' })).body.id as string;
     expect(
       (await acme.admin.post(`/api/v1/admin/groups/${group}/members`, { userIds: [kim.userId] })).status,
@@ -225,7 +225,7 @@ describe('the dashboard', () => {
     });
   });
 
-  it('offers what filters can be set to, with counts', async () => {
+  it('lists the values of filters, with counts', async () => {
     const options = async (of: string) => (await acme.admin.get(`/api/v1/admin/filters/${of}`)).body;
     expect(await options('users')).toEqual({
       options: [
@@ -277,7 +277,7 @@ describe('the dashboard', () => {
     });
   });
 
-  it('shows a tenant nothing of another, and forgets whoever is gone', async () => {
+  it('shows nothing of another tenant, and drops deleted users', async () => {
     const other = await app.newTenant();
     for (const path of ['top-users-warnings', 'top-users-new-sites', 'top-users-pwned'])
       expect((await other.admin.get(`${DASHBOARD}/${path}`)).body).toEqual({ users: [] });
@@ -296,7 +296,7 @@ describe('the dashboard', () => {
     });
   });
 
-  it('forgets what somebody did on a day that is no longer kept', async () => {
+  it('drops activity of a day that is past its retention', async () => {
     expect(await counts('top-users-new-sites?days=90')).toEqual([[kim.userId, 4]]);
     const kept = { eventRetentionDays: 30, streamRetentionDays: 365 };
     await trimObservations(app.services.database.projector, kept).handle({}, {

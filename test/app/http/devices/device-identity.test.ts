@@ -70,7 +70,7 @@ describe('the identity of a device', () => {
   };
   const answerToIssued = ({ certificatePem, privateKeyPem }: DeviceCertificate) =>
     answerTo(certificatePem, privateKeyPem);
-  /** As if the device had got this certificate from us, good for long: what is refused then is refused for what it is. */
+  /** Registers this certificate as issued to the device, with a long validity, so that a refusal has another cause. */
   async function registered(certificate: DeviceCertificate): Promise<DeviceCertificate> {
     const inAYear = new Date(Date.now() + 365 * DAY).toISOString();
     const { deviceId } = device;
@@ -95,11 +95,11 @@ describe('the identity of a device', () => {
     return certificate;
   }
 
-  it('is proved by the certificate from the enrollment', async () => {
+  it('is proved by the certificate from its enrollment', async () => {
     expect(await answerTo(device.certificatePem, device.privateKeyPem)).toBe(HEARD);
   });
 
-  it('is nobody without a certificate, over TLS and over HTTP', async () => {
+  it('is not accepted without a certificate, over TLS and over HTTP', async () => {
     expect((await app.anonymous.get(POLICIES)).status).toBe(REFUSED);
     const { certificatePem, privateKeyPem } = issueServerCertificate({
       hostNames: ['device.example'],
@@ -110,12 +110,12 @@ describe('the identity of a device', () => {
     expect(await answerTo(certificatePem, privateKeyPem)).toBe(REFUSED);
   });
 
-  it('is not taken from an admin, nor an admin from a device', async () => {
+  it("is not accepted from an admin, nor an admin's from a device", async () => {
     expect((await acme.admin.get(POLICIES)).status).toBe(REFUSED);
     expect((await device.client.get('/api/v1/admin/devices')).status).toBe(REFUSED);
   });
 
-  it('is not proved by the right authority alone: the device must have got that very certificate', async () => {
+  it('is not proved by the right authority alone: the certificate must have been issued to the device', async () => {
     expect(await answerToIssued(issuedBy(authority))).toBe(REFUSED);
     expect(await answerToIssued(issuedBy(authority, { deviceId: randomUUID() }))).toBe(REFUSED);
     expect(await answerToIssued(await registered(issuedBy(authority, { notAfter: Date.now() + 300 * DAY })))).toBe(
@@ -138,12 +138,12 @@ describe('the identity of a device', () => {
     expect(await answerToIssued(await registered(expired))).toBe(REFUSED);
   });
 
-  it('is not believed from a header that no trusted proxy sent', async () => {
+  it('is not accepted from a header without a trusted proxy', async () => {
     const headers = { 'x-client-cert': encodeURIComponent(device.certificatePem) };
     expect((await app.anonymous.get(POLICIES, { headers })).status).toBe(REFUSED);
   });
 
-  it('goes over to the next certificate in the last 30 days of the current one', async () => {
+  it('moves to the next certificate in the last 30 days of the current one', async () => {
     const tenant = await app.newTenant();
     const ending = rsaAuthority({ notBefore: Date.now() - DAY, notAfter: Date.now() + 20 * DAY });
     await tenant.admin.post(CA, bodyOf(ending));
@@ -177,7 +177,7 @@ describe('the identity of a device', () => {
 });
 
 describe('the identity of a device behind a proxy that ends TLS', () => {
-  it('is taken from its header, and from nothing less than the whole certificate', async () => {
+  it('is taken from its header, which must hold the whole certificate', async () => {
     const app = await startApp({ trustedProxies: ['127.0.0.1/32'] });
     try {
       const acme = await app.newTenant();

@@ -32,8 +32,8 @@ afterAll(async () => {
   await app.close();
 });
 
-describe('a device that is revoked', () => {
-  it('is refused at its next request on the connection that it holds open, and nobody else is', async () => {
+describe('a revoked device', () => {
+  it('is refused at its next request on its open connection, and no other device is', async () => {
     const [device, other] = [await newDevice(), await newDevice()];
     expect((await device.client.get(POLICIES)).status).toBe(200);
     await acme.admin.put(`/api/v1/admin/devices/${device.deviceId}/revoke`);
@@ -48,8 +48,8 @@ describe('a device that is revoked', () => {
   });
 });
 
-describe('the bundle that extensions work by', () => {
-  it('is signed: whoever keeps it can tell whether it is whole', async () => {
+describe('the configuration bundle of extensions', () => {
+  it('is signed, so that a cached copy can be verified', async () => {
     const { client } = await newDevice();
     const { keys } = (await client.get('/api/v1/ext/policy-keys')).body;
     const { text, headers } = await client.get(POLICIES);
@@ -61,7 +61,7 @@ describe('the bundle that extensions work by', () => {
   });
 });
 
-describe('what is installed in a browser', () => {
+describe('the installed extensions of a browser', () => {
   const path = (id: string) => `/api/v1/admin/devices/${id}/extensions`;
   const at = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
   const inventory = (minutes: number, ...extensions: object[]) => ({
@@ -86,7 +86,7 @@ describe('what is installed in a browser', () => {
     ...over,
   });
 
-  it('is its latest inventory and what changed since', async () => {
+  it('are its latest inventory plus later changes', async () => {
     const device = await newDevice();
     const shown = async () => (await app.settled(), (await acme.admin.get(path(device.deviceId))).body);
     const send = (...events: object[]) => device.client.post('/api/v1/ext/events', { events });
@@ -120,7 +120,7 @@ describe('what is installed in a browser', () => {
     ]);
   });
 
-  it("is not told of devices that are not there, or another tenant's", async () => {
+  it('are not found for unknown devices or those of another tenant', async () => {
     const device = await newDevice(await app.newTenant());
     expect((await acme.admin.get(path(device.deviceId))).status).toBe(404);
     expect((await acme.admin.get(path(randomUUID()))).status).toBe(404);
@@ -128,7 +128,7 @@ describe('what is installed in a browser', () => {
 });
 
 describe('the support bundle', () => {
-  it('says how the house stands, and no secret', async () => {
+  it('describes the state of the application, and contains no secret', async () => {
     const stranger = await app.newTenant();
     recentLogLines.write(JSON.stringify({ level: 40, tenantId: acme.tenantId, msg: 'mine' }));
     recentLogLines.write(JSON.stringify({ level: 40, tenantId: stranger.tenantId, msg: 'theirs' }));
@@ -161,7 +161,7 @@ describe('the support bundle', () => {
       state: 'live',
       isUpToDate: expect.any(Boolean),
     });
-    // What all tenants do together is counted nowhere.
+    // Totals of all tenants occur nowhere.
     expect(files.get('projections.json')!.toString()).not.toMatch(/position|head/);
     for (const state of Object.values(read('jobs.json'))) expect(state).toBeTypeOf('boolean');
     expect(read('about.json')).not.toHaveProperty('memory');
@@ -184,14 +184,14 @@ describe('the support bundle', () => {
     for (const secret of secrets) expect(everything).not.toContain(secret);
   });
 
-  it('is for super admins', async () => {
+  it('is limited to super admins', async () => {
     for (const role of ['admin', 'analyst', 'viewer'] as const) {
       const { client } = await app.adminWithRole(acme, role);
       expect([role, (await client.get('/api/v1/admin/support-bundle')).status]).toEqual([role, 403]);
     }
   });
 
-  it('keeps the latest thousand lines', async () => {
+  it('keeps the latest thousand log lines', async () => {
     const { RecentLogLines } = await import('../../../../src/platform/observability/recent-log-lines.ts');
     const lines = new RecentLogLines();
     for (let n = 0; n < 1_500; n += 1) lines.write(`${n}\n`);
@@ -220,7 +220,7 @@ describe('the certificate of the TLS listener', () => {
     });
   const fingerprintOf = (pem: string) => createHash('sha256').update(new X509Certificate(pem).raw).digest('hex');
 
-  it('is made by the house until somebody brings another, which is shown at once and whose key is shown nowhere', async () => {
+  it('is generated until another is uploaded, which is served at once and whose key is never shown', async () => {
     const { body: before } = await acme.admin.get(`${TLS}/status`);
     expect(before).toMatchObject({ configured: true, source: 'generated', daysRemaining: expect.any(Number) });
     const device = await newDevice();
@@ -254,19 +254,19 @@ describe('the certificate of the TLS listener', () => {
     ['no key', () => ({ certificate: make().certificatePem })],
     ['no PEM', () => ({ certificate: 'x', privateKey: 'y' })],
     ['another key', () => ({ certificate: make().certificatePem, privateKey: make().privateKeyPem })],
-  ])('is not taken with %s', async (_what, body) => {
+  ])('is rejected with %s', async (_what, body) => {
     const before = await shownOnTheWire();
     expect((await acme.admin.post(`${TLS}/certificate`, body())).status).toBe(400);
     expect(await shownOnTheWire()).toBe(before);
   });
 
-  it('is refused when it is larger than any certificate', async () => {
+  it('is rejected when it is too large for a certificate', async () => {
     expect(
       (await acme.admin.post(`${TLS}/certificate`, { certificate: 'x'.repeat(70_000), privateKey: 'y' })).status,
     ).toBe(413);
   });
 
-  it('is the affair of the tenant that set the installation up, once there is one', async () => {
+  it('is managed by the tenant that set the installation up, once there is one', async () => {
     const setup = {
       email: 'first@castellan.example',
       password: 'Correct-Horse-7!',

@@ -4,7 +4,7 @@ import { enrolledDevice } from '../../../dsl/enrolled-device.ts';
 
 const path = '/api/v1/admin/devices';
 const NOWHERE = '99999999-9999-4999-8999-999999999999';
-/** What every device that is heard may ask; the guard alone decides. */
+/** Open to every authenticated device; the guard alone decides. */
 const POLICIES = '/api/v1/ext/policies';
 
 describe('devices over HTTP', () => {
@@ -75,7 +75,7 @@ describe('devices over HTTP', () => {
     for (const { client } of [first, second, third]) client.close();
   });
 
-  it('are stale after a week without a sign of life, until there is one', async () => {
+  it('are stale after a week without contact, until the next contact', async () => {
     const tenant = await app.newTenant();
     const device = await enrolledDevice(app, tenant);
     const age = (column: string, days: number) =>
@@ -111,7 +111,7 @@ describe('devices over HTTP', () => {
     client.close();
   });
 
-  it('are refused on the very connection on which they were just heard, once revoked', async () => {
+  it('are refused after a revocation, also on a connection that was just accepted', async () => {
     const device = await enrolledDevice(app, acme);
     const bystander = await enrolledDevice(app, acme);
     expect((await device.client.get(POLICIES)).status).toBe(200);
@@ -142,7 +142,7 @@ describe('devices over HTTP', () => {
     device.client.close();
   });
 
-  it('have their stale alerts silenced, for a time or until that is undone', async () => {
+  it('have their stale alerts silenced, for a period or until that is undone', async () => {
     const device = await enrolledDevice(app, acme);
     const silence = (body?: unknown) => acme.admin.put(ofAcme(device.deviceId, '/silence-stale-alerts'), body);
     expect((await silence()).body).toMatchObject({ staleAlertsSilenced: true, staleAlertsSilencedUntil: null });
@@ -159,7 +159,7 @@ describe('devices over HTTP', () => {
     device.client.close();
   });
 
-  it('are cut off with the user whom they belong to', async () => {
+  it('are revoked with their user', async () => {
     const device = await enrolledDevice(app, acme);
     expect((await device.client.get(POLICIES)).status).toBe(200);
     expect((await acme.admin.delete(`/api/v1/admin/users/${device.userId}`)).status).toBe(204);

@@ -17,7 +17,7 @@ describe('the health of the fleet', () => {
     return device;
   };
 
-  it('is that of an empty fleet at first', async () => {
+  it('starts with an empty fleet', async () => {
     expect(await health()).toEqual({
       totalDevices: 0,
       activeDevices: 0,
@@ -30,7 +30,7 @@ describe('the health of the fleet', () => {
     });
   });
 
-  it('counts devices by what they are, people by whether they enrolled, and tokens that wait', async () => {
+  it('counts devices by status, people by enrollment, and unused tokens', async () => {
     await enroll({ browserType: 'chrome', osType: 'linux', extensionVersion: '2.0.0' });
     const old = await enroll({ browserType: 'edge', osType: 'windows', extensionVersion: '2.0.0' });
     const gone = await enroll({ browserType: 'safari', osType: 'macos', extensionVersion: '1.0.0' });
@@ -55,7 +55,7 @@ describe('the health of the fleet', () => {
     });
   });
 
-  it('goes by what the tenant calls stale', async () => {
+  it("uses the tenant's definition of stale", async () => {
     expect((await acme.admin.put('/api/v1/admin/settings', { staleDeviceDays: 30 })).status).toBe(200);
     expect(await health()).toMatchObject({ activeDevices: 3, staleDevices: 0 });
     expect((await acme.admin.get('/api/v1/admin/devices?status=stale')).body.total).toBe(0);

@@ -26,7 +26,7 @@ const flow = (hours: number, host: string, over: object = {}) =>
     ...over,
   });
 
-describe('what browsers discovered', () => {
+describe('a discovered host', () => {
   let app: TestApp;
   let acme: TestTenant;
   let kim: EnrolledDevice;
@@ -66,7 +66,7 @@ describe('what browsers discovered', () => {
     app = await startApp();
     acme = await app.newTenant();
     [kim, lee] = [await enrolledDevice(app, acme), await enrolledDevice(app, acme)];
-    // Sent twice: what was counted once is not counted again.
+    // Sent twice: nothing is counted twice.
     for (const events of [fromKim, fromKim])
       expect((await kim.client.post('/api/v1/ext/events', { events })).status).toBe(202);
     await lee.client.post('/api/v1/ext/events', { events: fromLee });
@@ -88,7 +88,7 @@ describe('what browsers discovered', () => {
     return (body.endpoints ?? body.authEndpoints).find((one: { url: string }) => one.url.includes(url)).id;
   };
 
-  it('is listed host by host, latest discovery first, with exact counts', async () => {
+  it('is listed by latest discovery first, with exact counts', async () => {
     const { endpoints, ...page } = await get('endpoints');
     expect(page).toEqual({ total: 5, page: 1, pageSize: 20, totalPages: 1 });
     expect(endpoints.map(({ url }: { url: string }) => url)).toEqual([
@@ -136,7 +136,7 @@ describe('what browsers discovered', () => {
       expect((await acme.admin.get(`${ADMIN}/endpoints?${bad}`)).status).toBe(400);
   });
 
-  it('is classified, with a trace in the audit log, and counted so at once', async () => {
+  it('is classified, with an audit entry, and counted so at once', async () => {
     expect(await get('endpoints/stats')).toEqual({
       total: 5,
       byClassification: { unknown: 5, corporate: 0, approved: 0, personal: 0, unapproved: 0, malicious: 0 },
@@ -165,7 +165,7 @@ describe('what browsers discovered', () => {
     expect((await get('endpoints?classification=unknown')).total).toBe(5);
   });
 
-  it('may be looked at by everybody and classified by those who triage', async () => {
+  it('may be read by every role and classified by those who triage', async () => {
     const { client: viewer } = await app.adminWithRole(acme, 'viewer');
     const id = await idOf('endpoints', '//shop.test');
     expect((await viewer.get(`${ADMIN}/endpoints/${id}`)).status).toBe(200);
@@ -181,7 +181,7 @@ describe('what browsers discovered', () => {
     ).toBe(404);
   });
 
-  it('names who was there, latest first', async () => {
+  it('names its visitors, latest first', async () => {
     const { users, total } = await get(`endpoints/${await idOf('endpoints', 'www.shop')}/users`);
     expect([total, users.map((user: { id: string; eventCount: number }) => [user.id, user.eventCount])]).toEqual([
       2,
@@ -199,7 +199,7 @@ describe('what browsers discovered', () => {
     });
   });
 
-  it('tells the identity provider, the methods and the second factor of where people sign in', async () => {
+  it('shows the identity provider, the methods and the second factor of its sign-ins', async () => {
     const { authEndpoints, total } = await get('auth-endpoints');
     expect([total, authEndpoints.map(({ domain }: { domain: string }) => domain)]).toEqual([
       3,
@@ -245,7 +245,7 @@ describe('what browsers discovered', () => {
     ]);
   });
 
-  it('lets an analyst know better about the second factor', async () => {
+  it('lets an analyst override the second factor', async () => {
     const stats = async () => (await get('auth-endpoints/stats')).mfaAdoptionRate as number;
     expect(await get('auth-endpoints/stats')).toEqual({
       total: 3,
@@ -278,7 +278,7 @@ describe('what browsers discovered', () => {
     expect((await get('audit-log?action=auth_endpoint.mfa_overridden')).total).toBe(3);
   });
 
-  it('adds up to an attack surface, the riskiest domain first, its score in parts', async () => {
+  it('adds to an attack surface with the riskiest domain first and its score in parts', async () => {
     await app.settled();
     const { domains, total } = await get('attack-surface');
     expect([
@@ -332,7 +332,7 @@ describe('what browsers discovered', () => {
     }
   });
 
-  it('is nothing to another tenant, however its ids are spelled', async () => {
+  it('is invisible to another tenant, however its ids are spelled', async () => {
     const other = await app.newTenant();
     for (const path of ['endpoints', 'auth-endpoints', 'attack-surface'])
       expect((await other.admin.get(`${ADMIN}/${path}`)).body.total).toBe(0);
@@ -344,7 +344,7 @@ describe('what browsers discovered', () => {
     expect((await other.admin.get(`${ADMIN}/attack-surface/domain/shop.test`)).status).toBe(404);
   });
 
-  it('keeps nothing of a person who is erased, and the hosts', async () => {
+  it('keeps nothing of an erased person, but remains listed', async () => {
     const tenant = await app.newTenant();
     const device = await enrolledDevice(app, tenant);
     await device.client.post('/api/v1/ext/events', {

@@ -31,7 +31,7 @@ describe('the import of employees', () => {
   const address = () => `${randomUUID()}@acme.example`;
   const all = async (tenant: TestTenant) => (await tenant.admin.get(`${USERS}?page_size=100`)).body;
 
-  it('adds who is new and changes who is known', async () => {
+  it('adds new employees and changes known ones', async () => {
     const [known, fresh] = [address(), address()];
     await acme.admin.post(USERS, {
       email: known,
@@ -50,7 +50,7 @@ describe('the import of employees', () => {
       200,
       { imported: 1, updated: 1, skipped: 0, total: 2, errors: [], rows },
     ]);
-    // An empty cell keeps what is known.
+    // An empty cell keeps the stored value.
     expect(users.find(({ email }: { email: string }) => email === known)).toMatchObject({
       displayName: 'New, Name',
       department: 'Research',
@@ -65,7 +65,7 @@ describe('the import of employees', () => {
     });
   });
 
-  it('takes good rows beside bad ones, and names those by their number', async () => {
+  it('accepts valid rows beside invalid ones, and names those by their number', async () => {
     const tenant = await app.newTenant();
     const twice = address();
     const answer = await importing(
@@ -105,7 +105,7 @@ describe('the import of employees', () => {
     expect((await all(tenant)).total).toBe(2);
   });
 
-  it('refuses the row of a cell that holds what no column takes, and goes on with the others', async () => {
+  it('rejects the row of a cell that no column can store, and continues with the others', async () => {
     const tenant = await app.newTenant();
     const answer = await importing(
       tenant,
@@ -132,7 +132,7 @@ describe('the import of employees', () => {
     expect((await all(tenant)).total).toBe(1);
   });
 
-  it('changes nothing where nothing is said', async () => {
+  it('changes nothing if no field differs', async () => {
     const email = address();
     await importing(acme, HEADER, `${email},Ann,,`);
     expect((await importing(acme, 'E-Mail,Display Name', `${email},`)).body).toMatchObject({
@@ -145,7 +145,7 @@ describe('the import of employees', () => {
     });
   });
 
-  it('takes many', async () => {
+  it('accepts many rows', async () => {
     const tenant = await app.newTenant();
     const lines = Array.from({ length: 300 }, (_, at) => `person-${at}@acme.example,Person ${at},,`);
     expect((await importing(tenant, HEADER, ...lines)).body).toMatchObject({ imported: 300, errors: [] });
@@ -153,7 +153,7 @@ describe('the import of employees', () => {
     expect((await all(tenant)).total).toBe(300);
   });
 
-  it('is refused as a whole where the license has not enough seats', async () => {
+  it('is refused as a whole if the license has not enough seats', async () => {
     const tenant = await app.newTenant({ license: { maxUsers: 2 } });
     const lines = Array.from({ length: 3 }, (_, at) => `person-${at}@acme.example,Person,,`);
     const answer = await importing(tenant, HEADER, ...lines);
@@ -174,11 +174,11 @@ describe('the import of employees', () => {
     ['without a header', [`${randomUUID()}@acme.example,Ann,,`]],
     ['of nothing', ['']],
     ['without e-mails', ['displayName', 'Ann']],
-  ])('refuses a file %s', async (_what, lines) => {
+  ])('rejects a file %s', async (_what, lines) => {
     expect((await importing(acme, ...lines)).status).toBe(400);
   });
 
-  it('refuses what is no text, and what is too much', async () => {
+  it('rejects a file that is not text, or too large', async () => {
     expect((await send(acme, { file: file(HEADER, new Uint8Array([0xff, 0xfe, 0x41])) })).status).toBe(400);
     expect((await send(acme, { file: file(HEADER, 'x'.repeat(6 * 1024 * 1024)) })).status).toBe(413);
     for (const rows of [10_001, 100_000]) {
@@ -190,7 +190,7 @@ describe('the import of employees', () => {
     expect((await acme.admin.get(`${USERS}?search=p1@acme.example`)).body.total).toBe(0);
   });
 
-  it('refuses a header of many columns: each row would be read in that width', async () => {
+  it('rejects a header of many columns: each row would be read in that width', async () => {
     const answer = await importing(acme, `email${',c'.repeat(100_000)}`, ...Array.from({ length: 10_000 }, () => 'x'));
     expect(answer).toMatchObject({ status: 413, body: { error: 'file: must have at most 100 columns' } });
     const other = address();
@@ -200,7 +200,7 @@ describe('the import of employees', () => {
     expect((await all(acme)).users).toContainEqual(expect.objectContaining({ email: other, displayName: 'Ada' }));
   });
 
-  it('survives a body that breaks off', async () => {
+  it('survives a truncated body', async () => {
     const headers = { 'content-type': 'multipart/form-data; boundary=zzz' };
     const raw = '--zzz\r\ncontent-disposition: form-data; name="file"; filename="a.csv"\r\n\r\nemail,displayName\r\n';
     expect((await acme.admin.send('POST', IMPORT, { raw, headers })).status).toBe(400);

@@ -21,7 +21,7 @@ describe('employees over HTTP', () => {
   });
   afterAll(() => app.close());
 
-  it('are there as soon as they are made', async () => {
+  it('are found as soon as they are created', async () => {
     const sent = person();
     const { status, body } = await acme.admin.post(USERS, sent);
     expect(status).toBe(201);
@@ -48,7 +48,7 @@ describe('employees over HTTP', () => {
     });
   });
 
-  it('need an e-mail and a name alone', async () => {
+  it('need only an e-mail and a name', async () => {
     const { status, body } = await acme.admin.post(USERS, { email: person().email, displayName: 'Bo', department: '' });
     expect([status, body.department, body.jobTitle]).toEqual([201, null, null]);
   });
@@ -61,11 +61,11 @@ describe('employees over HTTP', () => {
     person({ displayName: ' ' }),
     person({ department: 7 }),
     person({ jobTitle: 'x'.repeat(201) }),
-  ])('are refused as %j', async (body) => {
+  ])('are rejected as %j', async (body) => {
     expect((await acme.admin.post(USERS, body)).status).toBe(400);
   });
 
-  it('have an e-mail of their own in their tenant, in whatever letters', async () => {
+  it('have an e-mail that is unique in their tenant, regardless of case', async () => {
     const sent = person();
     expect((await acme.admin.post(USERS, sent)).status).toBe(201);
     const again = await acme.admin.post(USERS, { ...sent, email: sent.email.toUpperCase() });
@@ -74,7 +74,7 @@ describe('employees over HTTP', () => {
     expect((await other.admin.post(USERS, sent)).status).toBe(201);
   });
 
-  it('of fifty that are made at once with one e-mail one is', async () => {
+  it('with one e-mail are created once by fifty concurrent requests', async () => {
     const sent = person();
     const answers = await Promise.all(Array.from({ length: 50 }, () => acme.admin.post(USERS, sent)));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
@@ -82,7 +82,7 @@ describe('employees over HTTP', () => {
     expect((await acme.admin.get(`${USERS}?search=${sent.email}`)).body.total).toBe(1);
   });
 
-  it('keep what a change leaves out', async () => {
+  it('keep the fields that a change omits', async () => {
     const sent = person();
     const { body } = await acme.admin.post(USERS, sent);
     const path = `${USERS}/${body.id}`;
@@ -96,7 +96,7 @@ describe('employees over HTTP', () => {
     expect((await acme.admin.put(path, { email: 'nobody' })).status).toBe(400);
   });
 
-  it('may take an e-mail that was given up, and none that is another’s', async () => {
+  it('may take a released e-mail, but not one that is in use', async () => {
     const [first, second] = [person(), person()];
     const { body: ada } = await acme.admin.post(USERS, first);
     const { body: bo } = await acme.admin.post(USERS, second);
@@ -105,14 +105,14 @@ describe('employees over HTTP', () => {
     expect((await acme.admin.put(`${USERS}/${bo.id}`, { email: first.email })).body.email).toBe(first.email);
   });
 
-  it('are inactive when somebody says so', async () => {
+  it('can be set inactive', async () => {
     const { body } = await acme.admin.post(USERS, person());
     expect((await acme.admin.put(`${USERS}/${body.id}`, { status: 'inactive' })).body.status).toBe('inactive');
     expect((await acme.admin.put(`${USERS}/${body.id}`, { status: 'active' })).body.status).toBe('pending');
     expect((await acme.admin.put(`${USERS}/${body.id}`, { status: 'gone' })).status).toBe(400);
   });
 
-  it('are not there any more when they were deleted, and their e-mail is free', async () => {
+  it('are not found after their deletion, and their e-mail is free', async () => {
     const sent = person();
     const { body } = await acme.admin.post(USERS, sent);
     const path = `${USERS}/${body.id}`;
@@ -126,12 +126,12 @@ describe('employees over HTTP', () => {
     expect((await acme.admin.post(USERS, sent)).status).toBe(201);
   });
 
-  it('of nobody and of nowhere are not there', async () => {
+  it('are not found by an unknown id, or in another tenant', async () => {
     for (const id of [randomUUID(), 'not-an-id', '../users'])
       expect((await acme.admin.get(`${USERS}/${encodeURIComponent(id)}`)).status).toBe(404);
   });
 
-  it('are listed by page, newest first, and by what is asked', async () => {
+  it('are listed by page, newest first, and by filters', async () => {
     const tenant = await app.newTenant();
     for (const [name, department] of [
       ['Ann', 'Sales'],
@@ -160,7 +160,7 @@ describe('employees over HTTP', () => {
     expect((await tenant.admin.get(`${USERS}?status=gone`)).status).toBe(400);
   });
 
-  it('are deleted many at once, and who was not there is named', async () => {
+  it('are deleted in bulk, and unknown ones are named', async () => {
     const made = await Promise.all(Array.from({ length: 60 }, () => acme.admin.post(USERS, person())));
     const ids = made.map(({ body }) => body.id as string);
     const nobody = randomUUID();
@@ -172,7 +172,7 @@ describe('employees over HTTP', () => {
     }
   });
 
-  it('come with a device that nobody has named, and count it', async () => {
+  it('are created as a placeholder with a device that has no user, and count it', async () => {
     const tenant = await app.newTenant();
     const { client, userId, deviceId } = await enrolledDevice(app, tenant);
     client.close();
@@ -215,7 +215,7 @@ describe('the user limit of a license', () => {
   });
   afterAll(() => app.close());
 
-  it('holds against any number of creators at once', async () => {
+  it('holds for any number of concurrent creations', async () => {
     const { admin } = await app.newTenant({ license: { maxUsers: 10 } });
     const answers = await Promise.all(Array.from({ length: 40 }, () => admin.post(USERS, person())));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(10);
@@ -225,7 +225,7 @@ describe('the user limit of a license', () => {
     expect((await admin.get('/api/v1/admin/settings/license')).body).toMatchObject({ maxUsers: 10, currentUsers: 10 });
   });
 
-  it('tells a duplicate from one too many', async () => {
+  it('distinguishes a duplicate from an excess', async () => {
     const { admin } = await app.newTenant({ license: { maxUsers: 1 } });
     const sent = person();
     expect((await admin.post(USERS, sent)).status).toBe(201);
@@ -233,7 +233,7 @@ describe('the user limit of a license', () => {
     expect((await admin.post(USERS, person())).status).toBe(403);
   });
 
-  it('lets in as many as left', async () => {
+  it('lets exactly as many in as there are free seats', async () => {
     const { admin } = await app.newTenant({ license: { maxUsers: 3 } });
     const made = await Promise.all(Array.from({ length: 3 }, () => admin.post(USERS, person())));
     expect((await admin.post(USERS, person())).status).toBe(403);

@@ -24,7 +24,7 @@ describe('the erasure of a person', () => {
   });
   afterAll(() => app.close());
 
-  /** Somebody of whom everything says so: each value holds one word that stands nowhere else. */
+  /** A person whose every value holds one word that occurs nowhere else. */
   async function somebody() {
     const mark = `zq${randomUUID().replaceAll('-', '')}`;
     const userId = randomUUID();
@@ -81,7 +81,7 @@ describe('the erasure of a person', () => {
     return { userId, mark, email };
   }
 
-  /** Every table of the house in which the word stands, in whatever column. */
+  /** Every table with this word in any column. */
   async function tablesWith(word: string): Promise<string[]> {
     const { owner } = app.services.database;
     const { rows } = await owner.query<{ name: string }>(
@@ -108,10 +108,10 @@ describe('the erasure of a person', () => {
     return found;
   };
 
-  it('leaves none of their values in any table or event, and the tables are what a rebuild makes', async () => {
+  it('leaves none of their values in any table or event, and the tables match a rebuild', async () => {
     const { userId, mark } = await somebody();
     const before = await tablesWith(mark);
-    // The test would prove nothing if the values had not been there.
+    // Without these values before, the test would prove nothing.
     expect(before.map((name) => name.replace(/_v\d+.*$/, ''))).toEqual(
       expect.arrayContaining(['public.employees', 'public.devices']),
     );
@@ -140,7 +140,7 @@ describe('the erasure of a person', () => {
     });
   });
 
-  it('reaches somebody who was deleted before', async () => {
+  it('covers a person who was deleted before', async () => {
     const { userId, mark } = await somebody();
     expect((await acme.admin.delete(`${USERS}/${userId}`)).status).toBe(204);
     await app.settled();
@@ -150,7 +150,7 @@ describe('the erasure of a person', () => {
     expect(await differences()).toEqual([]);
   });
 
-  it('frees their e-mail for somebody else, and cannot be asked for nobody', async () => {
+  it('releases their e-mail for another person, and is refused for an unknown one', async () => {
     const { userId, email } = await somebody();
     expect((await acme.admin.delete(`${USERS}/${userId}?erase=true`)).status).toBe(204);
     expect((await acme.admin.delete(`${USERS}/${userId}?erase=true`)).status).toBe(204);
@@ -160,7 +160,7 @@ describe('the erasure of a person', () => {
     expect((await acme.admin.delete(`${USERS}/${randomUUID()}?erase=true`)).status).toBe(404);
   });
 
-  it('is carried out also where whoever decided it did not live to do so', async () => {
+  it('is carried out even if the process that decided it was killed', async () => {
     const { userId, mark } = await somebody();
     orThrow(
       await app.services.executor.execute(
@@ -174,8 +174,8 @@ describe('the erasure of a person', () => {
   });
 
   /**
-   * Somebody with a browser that enrolled by token, of whom everything says so that a person can write about them, and who was on hosts
-   * that nobody else visits.
+   * A person with a browser that enrolled by token, who is mentioned in every free text that a user can write, and who
+   * visited hosts that no other user visited.
    */
   async function somebodyKnownInEveryWay() {
     const mark = `zq${randomUUID().replaceAll('-', '')}`;
@@ -253,7 +253,7 @@ describe('the erasure of a person', () => {
       rejected: [],
     });
     await app.settled();
-    // The browser passes to this person's record, and writes about it.
+    // The browser moves to this person's record, and reports about it.
     const { alerts } = (await acme.admin.get(`/api/v1/admin/alerts?page_size=100&user_id=${userId}`)).body as {
       alerts: { id: string; userId: string }[];
     };
@@ -280,7 +280,7 @@ describe('the erasure of a person', () => {
     return { userId, deviceId, mark, host };
   }
 
-  /** Rows that hold both words, in whatever columns. */
+  /** Rows that contain both words, in any columns. */
   async function rowsWithBoth(one: string, other: string): Promise<string[]> {
     const { owner } = app.services.database;
     const found: string[] = [];
@@ -294,10 +294,10 @@ describe('the erasure of a person', () => {
     return found;
   }
 
-  it('leaves nothing that was written about them, and no host that they visited beside their id or their device', async () => {
+  it('leaves no text that mentions them, and no visited host beside their id or their device', async () => {
     const { userId, deviceId, mark, host } = await somebodyKnownInEveryWay();
     const names = (found: readonly string[]) => new Set(found.map((row) => row.split(' ')[0]!.replace(/_v\d+.*$/, '')));
-    // The test would prove nothing if the values had not been there.
+    // Without these values before, the test would prove nothing.
     expect([...names(await tablesWith(mark))]).toEqual(
       expect.arrayContaining(['public.alerts', 'public.unblock_keys', 'public.devices', 'public.installed_extensions']),
     );
@@ -310,7 +310,7 @@ describe('the erasure of a person', () => {
     await expect.poll(() => rowsWithBoth(host, userId), { timeout: 15_000 }).toEqual([]);
     expect(await tablesWith(mark)).toEqual([]);
     expect(await rowsWithBoth(host, deviceId)).toEqual([]);
-    // Discovery keeps the host: it says nothing of anybody.
+    // Discovery keeps the host, which identifies nobody.
     expect([...names(await rowsWithBoth(host, 'shop'))]).toEqual(
       expect.arrayContaining(['public.events', 'public.endpoints']),
     );
@@ -354,7 +354,7 @@ describe('the erasure of a person', () => {
     await app.settled();
     const other = (await acme.admin.post(USERS, { email: `${randomUUID()}@corp.example`, displayName: 'Bo' })).body
       .id as string;
-    // As an enrollment would have it that gives the browser to somebody else; here the log is told directly.
+    // As if an enrollment had moved the browser to another user; the event is written directly to the log.
     await app.services.database.owner.query(
       `update events set data = jsonb_set(data::jsonb, '{userId}', to_jsonb($1::text))::json where type = 'TelemetryRecorded' and strpos(data::text, $2) > 0`,
       [other, first],
@@ -363,12 +363,12 @@ describe('the erasure of a person', () => {
     expect(await app.services.store.forgetTelemetryOf(acme.tenantId, other)).toBe(1);
     expect(await app.services.store.forgetTelemetryOf(acme.tenantId, other)).toBe(0);
     expect(await rowsWithBoth(second, device.userId)).not.toEqual([]);
-    // The stream still takes what comes next.
+    // The stream still accepts new events.
     await report(device.client, `${randomUUID()}.example`);
     device.client.close();
   });
 
-  it('keeps of a provider the word that the read models have for it', async () => {
+  it("keeps only the read models' name of an identity provider", async () => {
     const device = await enrolledDevice(app, acme);
     const names = ['Okta Preview', 'AZURE ad', 'Google Workspace', "Grace's own provider", ' None ', '', null];
     const events = names.map((provider) => ({
@@ -393,7 +393,7 @@ describe('the erasure of a person', () => {
     expect(kept.rows.map(({ provider }) => provider ?? 'none')).toEqual(expected);
   });
 
-  it('is a matter of super admins', async () => {
+  it('is limited to super admins', async () => {
     const { body } = await acme.admin.post(USERS, { email: `${randomUUID()}@corp.example`, displayName: 'Ada' });
     const { client } = await app.adminWithRole(acme, 'admin');
     expect((await client.delete(`${USERS}/${body.id}?erase=true`)).status).toBe(403);
@@ -401,7 +401,7 @@ describe('the erasure of a person', () => {
     expect((await client.delete(`${USERS}/${body.id}`)).status).toBe(204);
   });
 
-  it('may be asked for beside the service, by e-mail', async () => {
+  it('can be requested from the command line, by e-mail', async () => {
     const { userId, email, mark } = await somebody();
     const tenant = acme.tenantId;
     await expect(erasePersonAsOperator(app.services, { tenant, person: email })).rejects.toThrow(

@@ -67,14 +67,14 @@ describe.each([
       body: (await answer.json()) as Body,
     };
   }
-  /** As a client does: a busy machine may interrupt an import once more. */
+  /** Retries like a client: on a busy machine an import may be interrupted again. */
   async function sendUntilDone(file: string, key?: string) {
     for (;;) {
       const answer = await send(file, key);
       if (answer.status !== 503) return answer;
     }
   }
-  /** After so many employees the store goes away; the last append before that is stored, and its reply is lost. */
+  /** After this many employees the store fails; the last append before that is stored, and its reply is lost. */
   function failAfter(most: number): void {
     let begun = 0;
     store.append = async (one: Append) => {
@@ -91,7 +91,7 @@ describe.each([
   };
   const rowsOf = ({ rows }: Body, outcome: string) => rows.filter((told) => told.outcome === outcome);
 
-  it('is told row by row what is stored and what is not', async () => {
+  it('reports row by row what is stored and what is not', async () => {
     const before = await total();
     failAfter(50);
     const { status, retryAfter, body } = await send(fileOf(ROWS));
@@ -114,7 +114,7 @@ describe.each([
     expect(await total()).toBe(before + 50);
   });
 
-  it('is completed by the same file, which is told what was there already', async () => {
+  it('is completed by sending the same file, and reports the existing rows', async () => {
     const before = await total();
     const file = fileOf(ROWS);
     failAfter(50);
@@ -141,7 +141,7 @@ describe.each([
     expect(await total()).toBe(before + ROWS);
   });
 
-  it('is told again under its key when its response was lost, also where it used up the license', async () => {
+  it('is replayed under its key when its response was lost, also if it used up the license', async () => {
     const small = await app.newTenant({ license: { maxUsers: 3 } });
     const [file, key, others] = [fileOf(3), randomUUID(), tenant];
     tenant = small;

@@ -57,7 +57,7 @@ describe('a person who becomes inactive', () => {
     ],
   });
 
-  it('is not verified any more by any code, and the tries count', async () => {
+  it('is no longer verified by any code, and the attempts count', async () => {
     const leaver = await someone();
     const codes = (await leaver.client.get(CODE)).body as Codes;
     expect((await verify('daily-code', leaver.userId, codes.dailyCode)).body.valid).toBe(true);
@@ -75,7 +75,7 @@ describe('a person who becomes inactive', () => {
     expect((await verify('daily-code', leaver.userId, codes.dailyCode)).status).toBe(429);
   });
 
-  it('is heard on no device and on no open connection from then on, while colleagues are', async () => {
+  it('is refused on every device and every open connection from then on, while colleagues are not', async () => {
     const [leaver, colleague] = [await someone(), await someone()];
     expect([await statusOf(leaver), await statusOf(colleague)]).toEqual([200, 200]);
     await become(leaver.userId, 'inactive');
@@ -117,7 +117,7 @@ describe('a person who becomes inactive', () => {
     expect(await statusOf(leaver)).toBe(401);
   });
 
-  it('has their devices back when they return, but not what was handed out before', async () => {
+  it('has their devices back after a reactivation, but not earlier tokens', async () => {
     const person = await someone();
     const before = (await person.client.get(CODE)).body as Codes;
     const keyFor = async () =>
@@ -140,7 +140,7 @@ describe('a person who becomes inactive', () => {
     expect(await redeem(await keyFor())).toBe(200);
   });
 
-  it('leaves a device that was revoked meanwhile revoked when they return', async () => {
+  it('keeps a device revoked that was revoked meanwhile', async () => {
     const person = await someone();
     await become(person.userId, 'inactive');
     await acme.admin.put(`/api/v1/admin/devices/${person.deviceId}/revoke`);
@@ -148,7 +148,7 @@ describe('a person who becomes inactive', () => {
     expect([await statusOf(person), (await shown(person))['status']]).toEqual([401, 'revoked']);
   });
 
-  it('has devices that learn of a wipe, and of nothing else', async () => {
+  it('has devices that still receive a wipe, and nothing else', async () => {
     const leaver = await someone();
     await become(leaver.userId, 'inactive');
     expect((await leaver.client.post(HEARTBEAT, { extensionVersion: '2.0.0' })).status).toBe(401);

@@ -21,7 +21,7 @@ const onEventStoreDb = async (): Promise<Fixture> => {
 describe.each([
   ['PostgreSQL', onPostgres],
   ['EventStoreDB', onEventStoreDb],
-])('a license that is used up, on %s', { timeout: 60_000 }, (_, open) => {
+])('a used-up license, on %s', { timeout: 60_000 }, (_, open) => {
   let app: TestApp;
   let node: StandIn | undefined;
   let tenant: TestTenant;
@@ -41,7 +41,7 @@ describe.each([
         headers: { authorization: `Bearer ${tenant.token}` },
         body: form,
       });
-      // A busy machine may interrupt it.
+      // A busy machine may interrupt the import.
     } while (imported.status === 503);
     await app.settled();
     expect(await total()).toBe(SEATS);
@@ -57,7 +57,7 @@ describe.each([
   const anyone = async () => (await tenant.admin.get(`${USERS}?page_size=1`)).body.users[0].id as string;
   const total = async () => (await tenant.admin.get(`${USERS}?page_size=1`)).body.total as number;
 
-  it('refuses each of many at once', async () => {
+  it('refuses each of many concurrent creations', async () => {
     expect(await createMany()).toEqual(Array(CALLERS).fill(403));
   });
 
@@ -68,7 +68,7 @@ describe.each([
     expect((node?.calls.length ?? 0) - before).toBeLessThan(8 * CALLERS);
   });
 
-  it('gives a seat that was released to exactly one of many who ask at once', async () => {
+  it('gives a released seat to exactly one of many concurrent requests', async () => {
     for (let round = 0; round < 3; round += 1) {
       await tenant.admin.delete(`${USERS}/${await anyone()}`);
       const statuses = await createMany();
@@ -86,17 +86,17 @@ describe.each([
     }
   });
 
-  it('tells a duplicate that it is one, and not that the license is used up', async () => {
+  it('reports a duplicate as such, and not as a used-up license', async () => {
     const { email } = (await tenant.admin.get(`${USERS}?page_size=1`)).body.users[0];
     expect((await tenant.admin.post(USERS, { email, displayName: 'Ada' })).status).toBe(409);
   });
 
-  it('is as exact while nothing is projected', async () => {
+  it('is as exact while projections are paused', async () => {
     const leaver = await anyone();
     await app.services.projector.stop();
     expect((await createMany()).every((status) => status === 403)).toBe(true);
     expect((await tenant.admin.delete(`${USERS}/${leaver}`)).status).toBe(204);
-    // The projector stands still: the employee is there, and the answer says that it is not shown yet.
+    // The projector is paused: the employee exists, and the response says that it is not shown yet.
     expect((await createMany()).sort()).toEqual([
       expect.toBeOneOf([201, 202]),
       ...Array<number>(CALLERS - 1).fill(403),

@@ -12,7 +12,7 @@ const POLICIES = '/api/v1/ext/policies';
 const CODE = '/api/v1/ext/verification/code';
 const SECRET = '/api/v1/admin/enrollment/agent-secret';
 
-describe('enrollment of agents by themselves', () => {
+describe('auto-enrollment of agents', () => {
   let app: TestApp;
   let acme: TestTenant;
   let secret: string;
@@ -101,7 +101,7 @@ describe('enrollment of agents by themselves', () => {
     expect((await acme.admin.get(`/api/v1/admin/users/${userId}`)).body.status).toBe('active');
   });
 
-  it('lets an agent sign on with its key, at the heartbeat and nowhere else, until the key is replaced or the device is cut off', async () => {
+  it("accepts an agent's key for the heartbeat only, until the key is replaced or the device is revoked", async () => {
     const { upn } = await person('directory');
     const first = (await enroll(agentOf(upn))).body;
     const beat = (accessKey: string) =>
@@ -137,18 +137,18 @@ describe('enrollment of agents by themselves', () => {
     expect((await beat(again.accessKey)).status).toBe(401);
   });
 
-  it('finds a user by security identifier where the name is unknown', async () => {
+  it('finds a user by security identifier if the name is unknown', async () => {
     const { userId } = await person('scim', { externalId: 'S-1-5-21-7' });
     const { status, body } = await enroll(agentOf('unknown@corp.example', { sid: 'S-1-5-21-7' }));
     expect({ status, userId: body.userId }).toEqual({ status: 200, userId });
   });
 
-  it('knows a computer again by its certificate, and by nothing else', async () => {
+  it('recognizes a computer by its certificate only', async () => {
     const [ada, bob] = [await person('directory'), await person('directory')];
     const first = (await enroll(agentOf(ada.upn))).body;
     const client = clientOf(first);
     expect((await client.get(POLICIES)).status).toBe(200);
-    // Whoever has the fleet's secret and a name gets a device of their own; the computer that was there goes on.
+    // The fleet's secret and a name create a separate device; the existing computer continues to work.
     const second = (await enroll(agentOf(ada.upn))).body;
     expect([second.deviceId === first.deviceId, second.userId]).toEqual([false, ada.userId]);
     expect((await acme.admin.get(`/api/v1/admin/devices/${second.deviceId}`)).body.besideDeviceId).toBe(first.deviceId);
@@ -187,7 +187,7 @@ describe('enrollment of agents by themselves', () => {
     expect(
       (await acme.admin.post('/api/v1/admin/verification/daily-code/verify', { userId, code: dailyCode })).body.valid,
     ).toBe(true);
-    // Its own certificate carries the confirmation over; a name and the secret do not.
+    // Its own certificate keeps the confirmation; a name and the secret do not.
     const renewed = (await enroll(agentOf(upn), undefined, client)).body;
     expect([renewed.deviceId, (await acme.admin.get(ofDevice)).body.enrollmentConfirmed]).toEqual([
       body.deviceId,
@@ -199,7 +199,7 @@ describe('enrollment of agents by themselves', () => {
     client.close();
   });
 
-  it('makes up nobody: an unknown, manually added, inactive or foreign user is not found', async () => {
+  it('creates no users: unknown, manually added, inactive and foreign users are not found', async () => {
     const other = await app.newTenant();
     const foreign = await person('directory', {}, other);
     const people = [
@@ -215,7 +215,7 @@ describe('enrollment of agents by themselves', () => {
     expect((await acme.admin.get('/api/v1/admin/users')).body.total).toBe(before);
   });
 
-  it('says in its own words what is wrong with a request', async () => {
+  it('describes invalid requests in the format of agents', async () => {
     const { upn } = await person('directory');
     expect(await enroll(agentOf(upn), {})).toMatchObject({ status: 400, body: refusal('missing_tenant') });
     const bad = [
@@ -251,7 +251,7 @@ describe('enrollment of agents by themselves', () => {
     });
   });
 
-  it('puts neither the key nor the name of the computer into the log', async () => {
+  it('logs neither the key nor the name of the computer', async () => {
     const { upn } = await person('directory');
     const { accessKey } = (await enroll(agentOf(upn, { deviceInfo: { hostname: 'VERY-PRIVATE-HOST' } }))).body;
     const { rows } = await app.services.database.owner.query<{ data: string }>(
@@ -264,7 +264,7 @@ describe('enrollment of agents by themselves', () => {
     expect(log).not.toContain('VERY-PRIVATE-HOST');
   });
 
-  it('tells nothing of users and tenants to those who have not shown the secret', async () => {
+  it('reveals nothing about users and tenants without the secret', async () => {
     const [without, other] = [await app.newTenant(), await app.newTenant()];
     const [known, unprepared] = [await person('directory'), await person('directory', {}, without)];
     const gone = await agentSecretOf(other);
@@ -316,7 +316,7 @@ describe('enrollment of agents by themselves', () => {
         versions: { id: string; expiresAt: string | null }[];
       };
 
-    it('is shown once and kept nowhere', async () => {
+    it('is shown once and not stored', async () => {
       const tenant = await app.newTenant();
       expect(await statusOf(tenant)).toEqual({ configured: false, lastRotatedAt: null, versions: [] });
       const issued = await issue(tenant);
@@ -355,14 +355,14 @@ describe('enrollment of agents by themselves', () => {
       ]);
     });
 
-    it('ends the one before at once where it has leaked', async () => {
+    it('ends the previous one at once if it has leaked', async () => {
       const tenant = await app.newTenant();
       const [first, second] = [await issue(tenant), await issue(tenant, { overlapHours: 0 })];
       expect(await Promise.all([first, second].map((one) => works(tenant, one.secret)))).toEqual([false, true]);
       expect((await statusOf(tenant)).versions.map(({ id }) => id)).toEqual([second.id]);
     });
 
-    it('is removed one by one or altogether, which ends auto-enrollment and no device', async () => {
+    it('is removed individually or altogether, which ends auto-enrollment and no device', async () => {
       const tenant = await app.newTenant();
       const { upn } = await person('directory', {}, tenant);
       const [first, second] = [await issue(tenant), await issue(tenant)];
@@ -394,7 +394,7 @@ describe('enrollment of agents by themselves', () => {
     });
 
     it.each([{ overlapHours: -1 }, { overlapHours: 1.5 }, { overlapHours: 2161 }, { overlapHours: '1' }])(
-      'is refused for %j',
+      'is rejected for %j',
       async (body) => {
         expect(await acme.admin.post(SECRET, body)).toMatchObject({
           status: 400,

@@ -14,7 +14,7 @@ describe('bulk enrollment over HTTP', () => {
   });
   afterAll(() => app.close());
 
-  it('gives as many configurations as asked, each with a token that works', async () => {
+  it('returns the requested number of configurations, each with a working token', async () => {
     const { status, body } = await acme.admin.post(path, { count: 3 });
     expect(status).toBe(200);
     expect(body.total).toBe(3);
@@ -26,14 +26,14 @@ describe('bulk enrollment over HTTP', () => {
     }
   });
 
-  it('gives a thousand at once', async () => {
+  it('returns a thousand at once', async () => {
     const { status, body } = await acme.admin.post(path, { count: 1_000, format: 'json' });
     expect(status).toBe(200);
     expect(new Set(body.configs.map(({ token }: { token: string }) => token)).size).toBe(1_000);
     expect((await tryToEnroll(app, acme.tenantId, body.configs[999].token)).status).toBe(200);
   });
 
-  it('gives a zip with a file for each', async () => {
+  it('returns a zip with a file for each', async () => {
     const answer = await fetch(app.url + path, {
       method: 'POST',
       headers: { authorization: `Bearer ${acme.token}`, 'content-type': 'application/json' },
@@ -61,11 +61,11 @@ describe('bulk enrollment over HTTP', () => {
     { count: '3' },
     { count: 1, format: 'xml' },
     { count: 1, format: 'ZIP' },
-  ])('refuses %j', async (body) => {
+  ])('rejects %j', async (body) => {
     expect((await acme.admin.post(path, body)).status).toBe(400);
   });
 
-  it('answers a repeated request with the same tokens, and with a new archive', async () => {
+  it('returns the same tokens for a repeated request, in a new archive', async () => {
     const headers = { 'idempotency-key': 'bulk-1' };
     const first = await acme.admin.post(path, { count: 2 }, { headers });
     expect((await acme.admin.post(path, { count: 2 }, { headers })).body).toEqual(first.body);

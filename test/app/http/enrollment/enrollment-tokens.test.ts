@@ -28,7 +28,7 @@ describe('the enrollment tokens of a tenant', () => {
   const revoke = (id: string) => acme.admin.delete(`${base}/tokens/${id}`);
   const enrolls = async (token: string) => (await tryToEnroll(app, acme.tenantId, token)).status;
 
-  it('are listed with what became of them, and without the tokens', async () => {
+  it('are listed with their status, and without the tokens', async () => {
     await fresh();
     const used = await issue();
     const { deviceId, userId } = (await tryToEnroll(app, acme.tenantId, used.token)).body as {
@@ -75,7 +75,7 @@ describe('the enrollment tokens of a tenant', () => {
     expect((await acme.admin.get('/api/v1/admin/fleet-health')).body.enrollment.pendingTokens).toBe(2);
   });
 
-  it('enroll nobody from the moment of their revocation, which is audited', async () => {
+  it('enroll nobody after their revocation, which is audited', async () => {
     await fresh();
     const { id, token } = await issue();
     expect((await revoke(id)).status).toBe(204);
@@ -90,7 +90,7 @@ describe('the enrollment tokens of a tenant', () => {
     expect(auditLogs.map(({ resourceId }) => resourceId)).toEqual([id]);
   });
 
-  it('cannot be revoked once a device has used them, or where there is none', async () => {
+  it('cannot be revoked after their use, or if they do not exist', async () => {
     await fresh();
     const { id, token } = await issue();
     expect(await enrolls(token)).toBe(200);
@@ -118,7 +118,7 @@ describe('the enrollment tokens of a tenant', () => {
     );
   });
 
-  it('live as long as a bulk configuration asks, and are revoked together by their batch', async () => {
+  it('live as long as a bulk configuration specifies, and are revoked together by their batch', async () => {
     await fresh();
     const bulk = async (body: object) =>
       (await acme.admin.post(`${base}/bulk-config`, body)).body as {
@@ -164,7 +164,7 @@ describe('the enrollment tokens of a tenant', () => {
     },
   );
 
-  it('are refused for days that are none, one by one and in bulk', async () => {
+  it('are rejected for an invalid number of days, individually and in bulk', async () => {
     await fresh();
     for (const expiresInDays of [0, -1, 1.5, '3']) {
       for (const [path, body] of [

@@ -15,7 +15,7 @@ describe('the user of a browser that enrolls', () => {
   afterAll(() => app.close());
 
   describe('under a license for few users', () => {
-    it('keeps the token of a browser for which no seat is left', async () => {
+    it('does not use up the token of a browser without a free seat', async () => {
       const small = await app.newTenant({ license: { maxUsers: 1 } });
       const device = await enrolledDevice(app, small);
       const token = await enrollmentTokenOf(small);
@@ -48,7 +48,7 @@ describe('the user of a browser that enrolls', () => {
     });
   });
 
-  it('is a placeholder as long as nobody has named them', async () => {
+  it('is a placeholder until an administrator names them', async () => {
     const device = await enrolledDevice(app, acme);
     const { status, body } = await acme.admin.get(`/api/v1/admin/users/${device.userId}`);
     expect(status).toBe(200);
@@ -61,7 +61,7 @@ describe('the user of a browser that enrolls', () => {
     device.client.close();
   });
 
-  it('is made also where the process that enrolled the browser ended right after', async () => {
+  it('is also created if the process that enrolled the browser ended right after', async () => {
     const deviceId = randomUUID();
     const described = {
       deviceFingerprint: 'fp-crash',

@@ -31,7 +31,7 @@ describe('enrollment over HTTP', () => {
   const licenseEnd = async () => (await app.services.lookups.tenant(acme.tenantId, acme.tenantId))!.license!.expiresAt;
   const issue = (expiresInDays: unknown) => acme.admin.post('/api/v1/admin/enrollment/token', { expiresInDays });
 
-  /** A token that was issued long ago, and is not good any more. */
+  /** A token that was issued long ago and has expired. */
   async function expiredToken(): Promise<string> {
     const token = newEnrollmentToken();
     const identity = identifyToken(token);
@@ -52,7 +52,7 @@ describe('enrollment over HTTP', () => {
     return token;
   }
 
-  /** As if time had passed: a license that was good and has run out. */
+  /** As if time had passed: the license was valid and has expired. */
   async function expireLicense(tenantId: TenantId): Promise<void> {
     const { license } = (await app.services.lookups.tenant(tenantId, tenantId))!;
     const expired: TenantEvent = {
@@ -72,7 +72,7 @@ describe('enrollment over HTTP', () => {
   }
 
   describe('a token', () => {
-    it('lasts for 30 days where nobody asks for more or less', async () => {
+    it('is valid for 30 days by default', async () => {
       const before = Date.now();
       for (const asked of [
         await acme.admin.post('/api/v1/admin/enrollment/token'),
@@ -85,7 +85,7 @@ describe('enrollment over HTTP', () => {
       }
     });
 
-    it('lasts no longer than the license, whatever is asked', async () => {
+    it('is valid no longer than the license, whatever is requested', async () => {
       const asked = await issue(100_000);
       expect([asked.status, asked.body.expiresAt]).toEqual([201, await licenseEnd()]);
       const ending = await app.newTenant({ license: { expiresAt: new Date(Date.now() + 5 * DAY).toISOString() } });
@@ -109,7 +109,7 @@ describe('enrollment over HTTP', () => {
         });
     });
 
-    it('that is bound to somebody enrolls nobody once they are inactive, and again when they are back', async () => {
+    it('that is bound to an employee enrolls nobody while they are inactive, and works again afterwards', async () => {
       const { userId, client } = await enrolledDevice(app, acme);
       client.close();
       const token = await enrollmentTokenOf(acme, userId);
@@ -123,14 +123,14 @@ describe('enrollment over HTTP', () => {
       expect(await tryToEnroll(app, acme.tenantId, token)).toMatchObject({ status: 200, body: { userId } });
     });
 
-    it('lasts shorter where asked', async () => {
+    it('is valid for a shorter period on request', async () => {
       const before = Date.now();
       const { body } = await issue(2);
       expect(Date.parse(body.expiresAt)).toBeGreaterThanOrEqual(before + 2 * DAY);
       expect(Date.parse(body.expiresAt)).toBeLessThanOrEqual(Date.now() + 2 * DAY);
     });
 
-    it.each([0, -1, 1.5, '3', true])('is refused for expiresInDays %j', async (days) => {
+    it.each([0, -1, 1.5, '3', true])('is rejected for expiresInDays %j', async (days) => {
       expect((await issue(days)).status).toBe(400);
     });
 
@@ -147,7 +147,7 @@ describe('enrollment over HTTP', () => {
       expect(await found(token)).toEqual([]);
     });
 
-    it('is not issued once the license has expired, and none enrolls any more', async () => {
+    it('is not issued once the license has expired, and enrolls nobody then', async () => {
       const tenant = await app.newTenant();
       const token = await enrollmentTokenOf(tenant);
       await expireLicense(tenant.tenantId);
@@ -157,7 +157,7 @@ describe('enrollment over HTTP', () => {
     });
   });
 
-  it('tells where browsers enroll', async () => {
+  it('names the enrollment address', async () => {
     const { status, body } = await acme.admin.get('/api/v1/admin/enrollment/config');
     expect(status).toBe(200);
     expect(body).toEqual({ apiEndpoint: 'https://castellan.example', tenantId: acme.tenantId });
@@ -192,19 +192,19 @@ describe('enrollment over HTTP', () => {
       },
     );
 
-    it('may spell the names of families as it likes', async () => {
+    it('may spell family names in any case', async () => {
       const device = await enrolledDevice(app, acme, { browserType: 'Firefox', osType: 'MacOS' });
       const { body } = await acme.admin.get(`/api/v1/admin/devices/${device.deviceId}`);
       expect(body).toMatchObject({ browserType: 'firefox', osType: 'macos' });
       device.client.close();
     });
 
-    it('enrolls with the required fields alone', async () => {
+    it('enrolls with the required fields only', async () => {
       const over = { browserVersion: undefined, osType: undefined, osVersion: undefined };
       expect((await tryToEnroll(app, acme.tenantId, await enrollmentTokenOf(acme), over)).status).toBe(200);
     });
 
-    it('keeps its token when the request was not valid', async () => {
+    it('keeps its token after an invalid request', async () => {
       const enrollmentToken = await enrollmentTokenOf(acme);
       const missing = ['deviceFingerprint', 'browserType', 'extensionVersion'].map((field) => ({ [field]: undefined }));
       const wrong = [
@@ -224,7 +224,7 @@ describe('enrollment over HTTP', () => {
       expect((await tryToEnroll(app, acme.tenantId, enrollmentToken)).status).toBe(200);
     });
 
-    it('is refused without a word about why the token is not good', async () => {
+    it('is refused without saying why the token is invalid', async () => {
       const other = await app.newTenant();
       const spent = await enrollmentTokenOf(acme);
       await tryToEnroll(app, acme.tenantId, spent);
@@ -251,7 +251,7 @@ describe('enrollment over HTTP', () => {
       expect((await acme.admin.get('/api/v1/admin/devices')).body.total).toBe(before + 1);
     });
 
-    it('is one device, though its requests race each other with tokens that are bound to one person', async () => {
+    it('is one device, though its requests race with tokens that are bound to one person', async () => {
       const { userId, client: before } = await enrolledDevice(app, acme);
       before.close();
       const tokens = await Promise.all(Array.from({ length: 5 }, () => enrollmentTokenOf(acme, userId)));

@@ -9,7 +9,7 @@ import {
 } from '../../../dsl/enrolled-device.ts';
 
 const path = '/api/v1/admin/devices';
-/** What every device that is heard may ask; the guard alone decides. */
+/** Open to every authenticated device; the guard alone decides. */
 const POLICIES = '/api/v1/ext/policies';
 
 describe('devices that enroll again', () => {
@@ -30,7 +30,7 @@ describe('devices that enroll again', () => {
   const shown = async ({ deviceId }: EnrolledDevice) =>
     (await acme.admin.get(ofAcme(deviceId))).body as Record<string, unknown>;
 
-  it('become a device and a person of their own where a token and a fingerprint are all they show', async () => {
+  it('become a new device of a new person with only a token and a fingerprint', async () => {
     const victim = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-known' });
     await named(victim.userId);
     const { dailyCode } = (await victim.client.get(CODE)).body as { dailyCode: string };
@@ -72,7 +72,7 @@ describe('devices that enroll again', () => {
     for (const { client } of [first, second]) client.close();
   });
 
-  it('keep id and person where the connection shows the certificate that they have', async () => {
+  it('keep id and person if the connection presents their certificate', async () => {
     const first = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-shown' });
     const stranger = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-stranger' });
     const enrollOver = async ({ client }: EnrolledDevice) =>
@@ -91,7 +91,7 @@ describe('devices that enroll again', () => {
     for (const { client } of [first, stranger]) client.close();
   });
 
-  it('do not become the person of another token, and are found again beside the device that has the fingerprint', async () => {
+  it('do not move to the person of another token, and are found again beside the device that has the fingerprint', async () => {
     const first = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-two' });
     const other = await enrolledDevice(app, acme);
     const beside = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-two' }, other.userId);
@@ -105,7 +105,7 @@ describe('devices that enroll again', () => {
     for (const { client } of [first, other, beside, again, anew]) client.close();
   });
 
-  it('stay revoked until an administrator allows them to enroll, which takes no token before', async () => {
+  it('stay revoked until an administrator allows them to enroll, and use no token before', async () => {
     const before = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-back' });
     await named(before.userId);
     expect((await acme.admin.put(ofAcme(before.deviceId, '/allow-reenrollment'))).status).toBe(409);
@@ -128,7 +128,7 @@ describe('devices that enroll again', () => {
     before.client.close();
   });
 
-  it("lose their person when they were revoked and come back with anybody's token", async () => {
+  it('lose their person if they were revoked and return with a token that is bound to nobody', async () => {
     const before = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-nobody' });
     await named(before.userId);
     for (const step of ['/revoke', '/allow-reenrollment']) await acme.admin.put(ofAcme(before.deviceId, step));
@@ -141,7 +141,7 @@ describe('devices that enroll again', () => {
     for (const { client } of [before, after]) client.close();
   });
 
-  it('are still to be wiped, and are told so', async () => {
+  it('keep a pending wipe, and are told about it', async () => {
     const before = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-wipe' });
     await acme.admin.put(ofAcme(before.deviceId, '/wipe'));
     const beat = async ({ client }: EnrolledDevice) =>
@@ -161,7 +161,7 @@ describe('devices that enroll again', () => {
     for (const { client } of [before, stranger, after]) client.close();
   });
 
-  it('have the same fingerprint in two tenants without anything in common', async () => {
+  it('share nothing across two tenants with the same fingerprint', async () => {
     const other = await app.newTenant();
     const mine = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-shared' });
     const theirs = await enrolledDevice(app, other, { deviceFingerprint: 'fp-shared' });

@@ -82,7 +82,7 @@ describe('extension monitoring', () => {
       [chrome, edge] = [await browserOf(acme), await browserOf(acme, { browserType: 'edge' })];
     });
 
-    it('is what browsers have now, counted once however often and in what order they report', async () => {
+    it('is the current state of browsers, counted once however often and in whatever order they report', async () => {
       const [old, late] = [
         inventory(-60, installed('blocker'), installed('notes'), installed('gone')),
         inventory(-50, installed('blocker', { version: '1.9' }), installed('notes')),
@@ -148,7 +148,7 @@ describe('extension monitoring', () => {
       });
     });
 
-    it('can be narrowed and paged', async () => {
+    it('can be filtered and paged', async () => {
       const ids = async (query: string) =>
         (await read(acme, `inventory?${query}`)).extensions.map(
           ({ extensionId }: { extensionId: string }) => extensionId,
@@ -197,7 +197,7 @@ describe('extension monitoring', () => {
         expect((await acme.admin.get(`${BASE}/extension/${unknown}`)).status).toBe(404);
     });
 
-    it('knows the whitelist, browser by browser', async () => {
+    it('shows the whitelist status, browser by browser', async () => {
       const allow = (extensionId: string, browserType: string | null) =>
         acme.admin.post(`${BASE}/whitelist`, { extensionId, browserType });
       const isListed = async (id: string) => (await read(acme, `extension/${id}`)).isWhitelisted as boolean;
@@ -226,7 +226,7 @@ describe('extension monitoring', () => {
       expect(await isListed('blocker')).toBe(false);
     });
 
-    it('lets an extension be allowed by its identifier alone, once, by analysts too', async () => {
+    it('lets analysts allow an extension by its identifier only, once', async () => {
       const { client: analyst } = await app.adminWithRole(acme, 'analyst');
       const added = await analyst.post(`${BASE}/whitelist/quick-add`, { extensionId: 'blocker', reason: 'reviewed' });
       expect([added.status, added.body]).toMatchObject([
@@ -260,7 +260,7 @@ describe('extension monitoring', () => {
       expect(audited.map(({ action }) => action)).toContain('extension_whitelist_entry.created');
     });
 
-    it('shrinks when a browser says so, is wiped or revoked, or its person is deleted', async () => {
+    it('shrinks when a browser reports a removal, is wiped or revoked, or its person is deleted', async () => {
       const counts = async () =>
         Object.fromEntries(
           (await read(acme, 'inventory')).extensions.map((one: { extensionId: string; installCount: number }) => [
@@ -299,7 +299,7 @@ describe('extension monitoring', () => {
     });
   });
 
-  it('counts what a recount counts, for random browsers that report in random order', { timeout: 60_000 }, async () => {
+  it('matches a recount for random browsers that report in random order', { timeout: 60_000 }, async () => {
     const tenant = await app.newTenant();
     const browsers = await Promise.all(
       [0, 1, 2, 3].map((n) => browserOf(tenant, { browserType: n % 2 ? 'firefox' : 'chrome' })),
@@ -352,7 +352,7 @@ describe('extension monitoring', () => {
         .toSorted(),
     ).toEqual(expected);
 
-    // A rebuild of the tables, from everything that the file has reported so far, is what is served.
+    // The served tables match a rebuild from everything that this file has reported so far.
     const { store, codec, database } = app.services;
     for (const model of [installedExtensions, extensionInventories, extensionChanges]) {
       const { rows, differences } = await diffModel({ store, codec, pool: database.projector }, model);
@@ -361,7 +361,7 @@ describe('extension monitoring', () => {
   });
 
   describe('events', () => {
-    it('are listed latest first, by whatever they are narrowed by, until retention removes them', async () => {
+    it('are listed latest first, with every filter, until retention removes them', async () => {
       const tenant = await app.newTenant();
       const [one, two] = [await browserOf(tenant), await browserOf(tenant)];
       const first = change(-3 * 1_440, 'notes', 'installed', { name: 'Notes', version: '1', permissions: ['tabs'] });
@@ -419,7 +419,7 @@ describe('extension monitoring', () => {
   });
 
   describe('settings', () => {
-    it('have defaults, are merged, audited, and reach the browsers with a new policy version', async () => {
+    it('have defaults, are merged and audited, and reach browsers with a new policy version', async () => {
       const tenant = await app.newTenant();
       const { client } = await browserOf(tenant);
       const told = async () =>
@@ -462,7 +462,7 @@ describe('extension monitoring', () => {
   });
 
   describe('alerts', () => {
-    it('are raised for what is on no whitelist, once for as long as it stays, where somebody asked for it', async () => {
+    it('are raised for extensions on no whitelist, once while they stay installed, if this is enabled', async () => {
       const tenant = await app.newTenant();
       const device = await browserOf(tenant);
       await send(device, inventory(-60, installed('notes')));
@@ -496,7 +496,7 @@ describe('extension monitoring', () => {
         },
       });
 
-      // To allow it now closes nothing by itself, and no longer allowing it makes it news again.
+      // Allowing it now closes no alert; a later removal from the whitelist raises it again.
       const { body: entry } = await tenant.admin.post(`${BASE}/whitelist/quick-add`, { extensionId: 'notes' });
       await send(device, inventory(-30, installed('notes')));
       expect((await tenant.admin.get(`/api/v1/admin/alerts/${alert.id}`)).body).toMatchObject({
@@ -508,7 +508,7 @@ describe('extension monitoring', () => {
       expect((await tenant.admin.get(`/api/v1/admin/alerts/${alert.id}`)).body).toMatchObject({ occurrenceCount: 2 });
     });
 
-    it('about permissions follow their own setting, and the severity table where the settings name none', async () => {
+    it('about permissions follow their own setting, and the severity table if the settings name no severity', async () => {
       const tenant = await app.newTenant();
       const device = await browserOf(tenant);
       const changed = (minutes: number, id: string) =>
@@ -558,8 +558,8 @@ describe('extension monitoring', () => {
     });
   });
 
-  describe('whoever asks', () => {
-    it('gets what their role may, and nothing of another tenant', async () => {
+  describe('the caller', () => {
+    it('gets what the role permits, and nothing of another tenant', async () => {
       const [mine, other] = [await app.newTenant(), await app.newTenant()];
       await send(await browserOf(other), inventory(-5, installed('foreign')), change(-4, 'foreign', 'enabled'));
       expect(await read(mine, 'inventory')).toMatchObject({ extensions: [], total: 0 });
@@ -588,7 +588,7 @@ describe('extension monitoring', () => {
       ]);
     });
 
-    it('is told what is wrong with a question', async () => {
+    it('is told what is wrong with a query', async () => {
       const { admin } = await app.newTenant();
       const broken = [
         'inventory?search=%00',

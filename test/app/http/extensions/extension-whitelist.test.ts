@@ -59,7 +59,7 @@ describe('the extension whitelist', () => {
     expect((await told(foreign)).extensionWhitelist).toEqual([]);
   });
 
-  it('takes an extension once a browser family, in whatever case, and again after it was deleted', async () => {
+  it('accepts an extension once per browser family, regardless of case, and again after its deletion', async () => {
     const entry = { extensionId: 'Addon@Example.org', browserType: 'firefox' };
     const first = await acme.admin.post(WHITELIST, entry);
     const again = await acme.admin.post(WHITELIST, { ...entry, extensionId: 'addon@example.org' });
@@ -71,7 +71,7 @@ describe('the extension whitelist', () => {
     expect((await acme.admin.post(WHITELIST, entry)).status).toBe(201);
   });
 
-  it('refuses what names no extension or no browser', async () => {
+  it('rejects entries without an extension or a browser', async () => {
     for (const broken of [
       {},
       { extensionId: ' ' },

@@ -107,7 +107,7 @@ describe('groups', () => {
     expect((await tenant.admin.put(`/api/v1/admin/users/${randomUUID()}/groups`, { groupIds: [] })).status).toBe(404);
   });
 
-  it('that a directory keeps are not changed by hand', async () => {
+  it('from a directory cannot be changed by hand', async () => {
     const input = {
       name: `Synced ${randomUUID()}`,
       description: '',
@@ -127,7 +127,7 @@ describe('groups', () => {
 });
 
 describe('policies of groups', () => {
-  it('reach the members, and nobody else', async () => {
+  it('reach the members only', async () => {
     const [insider, outsider] = [await enrolledDevice(app, tenant), await enrolledDevice(app, tenant)];
     open.push(insider, outsider);
     const group = await newGroup();
@@ -173,7 +173,7 @@ describe('policies of groups', () => {
     expect((await tenant.admin.post(`${GROUPS}/${randomUUID()}/policies`, { policyId: mine.id })).status).toBe(404);
   });
 
-  it('reach nobody once their only group is gone', async () => {
+  it('reach nobody once their only group is deleted', async () => {
     const device = await enrolledDevice(app, tenant);
     open.push(device);
     const group = await newGroup();

@@ -6,7 +6,7 @@ import { newOrganization } from '../../../dsl/organization.ts';
 
 const LOGIN = '/api/v1/auth/login';
 
-describe('while more passwords are to be checked than can wait', () => {
+describe('while the queue of password checks is full', () => {
   let app: TestApp;
   let acme: TestTenant;
   beforeAll(async () => {
@@ -38,7 +38,7 @@ describe('while more passwords are to be checked than can wait', () => {
     (await app.services.store.readStream(loginStream(tenantId, app.services.accountDigest(email)), { from: 0n }))
       .length;
 
-  it('a sign-in is refused for now, and costs no try', async () => {
+  it('a sign-in is refused with a retry hint, and uses no attempt', async () => {
     await busy(async () => {
       for (let n = 0; n < 8; n += 1)
         expect(await login()).toMatchObject({ status: 503, body: { error: 'service unavailable' } });
@@ -47,7 +47,7 @@ describe('while more passwords are to be checked than can wait', () => {
     expect((await login()).status).toBe(200);
   });
 
-  it("so is that of an organization's admin", async () => {
+  it("a sign-in of an organization's admin is refused too", async () => {
     const north = await newOrganization(app);
     const before = await triesOf(north.organizationId, north.email);
     await busy(async () =>
@@ -75,7 +75,7 @@ describe('while more passwords are to be checked than can wait', () => {
     expect((await change()).status).toBe(200);
   });
 
-  it('nobody is made', async () => {
+  it('no admin is created', async () => {
     const body = {
       email: `x@${acme.tenantId.slice(0, 8)}.example`,
       displayName: 'Somebody',
@@ -87,8 +87,8 @@ describe('while more passwords are to be checked than can wait', () => {
   });
 });
 
-describe('the right password of somebody who is not admitted', () => {
-  it('takes a suspended account no nearer to a lock', async () => {
+describe('the right password of a suspended admin', () => {
+  it('does not count towards a lock', async () => {
     const app = await startApp();
     const acme = await app.newTenant();
     const { adminId } = await app.adminWithRole(acme, 'viewer');

@@ -13,7 +13,7 @@ const times = <T>(count: number, work: (n: number) => Promise<T>) =>
 describe('the lock of an account', () => {
   let app: TestApp;
   beforeAll(async () => {
-    // Requests name the address they come from, as behind a proxy.
+    // Requests name their source address, as behind a proxy.
     app = await startApp({ trustedProxies: ['127.0.0.1'] });
   });
   afterAll(() => app.close());
@@ -35,18 +35,18 @@ describe('the lock of an account', () => {
       ])
     ).rowCount!;
   const told = ({ status, body }: TestResponse) => [status, body.error];
-  /** One address after another, until no try of a stranger is looked at any more. */
+  /** One address after another, until attempts from unknown addresses are no longer checked. */
   async function attacked(tenant: Pick<TestTenant, 'tenantId' | 'email'>): Promise<void> {
     for (let n = 0; n < 6; n += 1) await times(10, () => login(tenant, WRONG, { address: `203.0.113.${n}` }));
   }
 
-  it('holds for the address that used up its tries, and for no other', async () => {
+  it('applies to the address that used up its attempts, and to no other', async () => {
     const tenant = await app.newTenant();
     for (let n = 0; n < 5; n += 1)
       expect(told(await login(tenant, WRONG, { address: '203.0.113.1' }))).toEqual([401, 'invalid credentials']);
     expect(told(await login(tenant, PASSWORD, { address: '203.0.113.1' }))).toEqual([403, 'account locked']);
     expect((await login(tenant, PASSWORD)).status).toBe(200);
-    // Neither does the success from elsewhere forgive the attacker.
+    // A success from elsewhere does not clear the attacker's attempts.
     expect(told(await login(tenant, PASSWORD, { address: '203.0.113.1' }))).toEqual([403, 'account locked']);
     await app.settled();
     expect((await tenant.admin.get('/api/v1/admin/me')).body).toMatchObject({
@@ -55,14 +55,14 @@ describe('the lock of an account', () => {
     });
   });
 
-  it('counts a whole /64 as one, and a port that a proxy appends as nothing', async () => {
+  it('counts a whole /64 as one address, and ignores a port that a proxy appends', async () => {
     const tenant = await app.newTenant();
     for (let n = 0; n < 5; n += 1) await login(tenant, WRONG, { address: `2001:db8:1:2::${n}` });
     expect((await login(tenant, PASSWORD, { address: '2001:db8:1:2:ffff::9' })).status).toBe(403);
     expect((await login(tenant, PASSWORD, { address: '2001:db8:1:3::1' })).status).toBe(200);
   });
 
-  it('lets no more than fifty passwords of strangers be looked at, from however many addresses, for somebody and for nobody alike', async () => {
+  it('checks at most fifty passwords from unknown addresses, for known and unknown accounts alike', async () => {
     const tenant = await app.newTenant();
     for (const email of [tenant.email, `${randomUUID()}@acme.example`]) {
       const before = await attempts(tenant);
@@ -77,11 +77,11 @@ describe('the lock of an account', () => {
       );
       expect((await attempts(tenant)) - before).toBe(50);
     }
-    // A stranger with the right password is none the wiser.
+    // An unknown address with the right password learns nothing.
     expect(told(await login(tenant, PASSWORD, { address: '192.0.2.1' }))).toEqual([401, 'invalid credentials']);
   });
 
-  it('does not hold for a browser that signed in before, while strangers are at it', async () => {
+  it('does not apply to a browser that signed in before, during an attack from elsewhere', async () => {
     const tenant = await app.newTenant();
     const first = await login(tenant, PASSWORD, { address: '192.0.2.10' });
     const cookie = cookiesOf(first);
@@ -94,14 +94,14 @@ describe('the lock of an account', () => {
     const again = await login(tenant, PASSWORD, moved);
     expect([again.status, again.headers.getSetCookie()]).toEqual([200, []]);
     expect((await login(tenant, PASSWORD, { address: '192.0.2.77' })).status).toBe(401);
-    // Nor for a client without cookies at an address that signed in before.
+    // Nor to a client without cookies at an address that signed in before.
     expect((await login(tenant, PASSWORD, { address: '192.0.2.10' })).status).toBe(200);
-    // It has five tries of its own, and no more.
+    // It has five attempts of its own, and no more.
     for (let n = 0; n < 5; n += 1) expect((await login(tenant, WRONG, moved)).status).toBe(401);
     expect(told(await login(tenant, PASSWORD, moved))).toEqual([403, 'account locked']);
   });
 
-  it('holds for a browser that knows another account, or makes up that it knows this one', async () => {
+  it('applies to a browser that knows another account, or forges a cookie for this one', async () => {
     const [tenant, other] = [await app.newTenant(), await app.newTenant()];
     const foreign = cookiesOf(await login(other, PASSWORD));
     const own = cookiesOf(await login(tenant, PASSWORD, { address: '192.0.2.10' }));
@@ -112,7 +112,7 @@ describe('the lock of an account', () => {
       expect((await login(tenant, PASSWORD, { address: '192.0.2.99', cookie })).status).toBe(401);
   });
 
-  it('leaves a live session its re-authentication, and a session that guesses locks out itself alone', async () => {
+  it('does not prevent re-authentication in a live session, and a guessing session locks only itself', async () => {
     const tenant = await app.newTenant();
     const confirm = (token: string, password: string) =>
       app.as(token).post('/api/v1/admin/verify-password', { password });
@@ -124,7 +124,7 @@ describe('the lock of an account', () => {
     expect((await confirm(second, PASSWORD)).status).toBe(200);
   });
 
-  it('gives strangers who know the password five codes together, and a known browser its own', async () => {
+  it('gives unknown addresses with the password five codes together, and a known browser its own', async () => {
     const tenant = await app.newTenant();
     const { secret, backupCodes } = await secondFactorOf(tenant.admin);
     const verify = (mfaToken: string, presented: object, from: From) =>
@@ -152,7 +152,7 @@ describe('the lock of an account', () => {
     ).toBe(200);
   });
 
-  it("holds in the same way for an organization's admin", async () => {
+  it("applies in the same way to an organization's admin", async () => {
     const north = await newOrganization(app);
     const orgLogin = (password: string, from: From = {}) =>
       app.anonymous.post('/api/v1/org/auth/login', { email: north.email, password }, { headers: headersOf(from) });

@@ -11,7 +11,7 @@ describe('the sign-in page', () => {
   });
   afterAll(() => app.close());
 
-  it('allows itself its own files and nothing else', async () => {
+  it('allows only its own files by content security policy', async () => {
     for (const path of ['/login', ...Object.keys(pageAssets).map(addressOf)]) {
       const { status, headers } = await app.anonymous.get(path);
       const policy = headers.get('content-security-policy')!.split('; ');
@@ -35,7 +35,7 @@ describe('the sign-in page', () => {
     }
   });
 
-  it('holds no script and no style of its own, and names no other host', async () => {
+  it('contains no inline script or style, and names no other host', async () => {
     const { text } = await app.anonymous.get('/login');
     expect(text).not.toMatch(/<style|style=|\son\w+=|javascript:|https?:/);
     expect(text.match(/<script[^>]*>/g)).toEqual([expect.stringContaining(' src="/login-assets/main.js"')]);
@@ -48,7 +48,7 @@ describe('the sign-in page', () => {
     }
   });
 
-  it('is made of what it serves: every file is used, every file that is used is there', async () => {
+  it('serves exactly the files that it uses', async () => {
     const used = new Set<string>();
     const texts = [(await app.anonymous.get('/login')).text];
     for (const name of Object.keys(pageAssets)) texts.push((await app.anonymous.get(addressOf(name))).text);
@@ -57,7 +57,7 @@ describe('the sign-in page', () => {
     expect([...used].sort()).toEqual(Object.keys(pageAssets).sort());
   });
 
-  it('is kept by a browser, which asks each time whether it is still the same', async () => {
+  it('is cached by browsers, which revalidate it each time', async () => {
     for (const path of ['/login', addressOf('main.js')]) {
       const { headers } = await app.anonymous.get(path);
       expect(headers.get('cache-control')).toBe('no-cache');
@@ -68,7 +68,7 @@ describe('the sign-in page', () => {
     }
   });
 
-  it('serves its own files alone', async () => {
+  it('serves only its own files', async () => {
     for (const name of [
       'page.html',
       'login-page.ts',

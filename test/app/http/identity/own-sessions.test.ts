@@ -40,13 +40,13 @@ describe("an admin's own sessions", () => {
   const refresh = async (refreshToken: string) =>
     (await app.anonymous.post('/api/v1/auth/refresh', { refreshToken })).status;
 
-  /** The other node hears of it from the feed: no answer of it is waited for, so a moment is allowed and no more. */
+  /** The other node learns of it from the log, without a response to wait for: a short delay is allowed. */
   async function expectDead(token: string): Promise<void> {
     expect(await meAt(app.url, token)).toBe(401);
     await expect.poll(() => meAt(other.addresses.http, token), { timeout: 2_000, interval: 5 }).toBe(401);
   }
 
-  it('are not lost by a refresh that named another tenant', async () => {
+  it('are not lost by a refresh that names another tenant', async () => {
     const acme = await app.newTenant();
     const { refreshToken } = await signIn(acme);
     const stray = await app.anonymous.post(
@@ -55,7 +55,7 @@ describe("an admin's own sessions", () => {
       { headers: { 'x-tenant-id': randomUUID() } },
     );
     expect(stray.status).toBe(401);
-    // Had it been spent, the next one would be taken for a thief's once the grace is over.
+    // If it had been used, the next one would count as stolen after the grace period.
     const { rows } = await app.services.database.owner.query(
       'select spent_at from refresh_tokens where tenant_id = $1',
       [acme.tenantId],
@@ -64,7 +64,7 @@ describe("an admin's own sessions", () => {
     expect(await refresh(refreshToken)).toBe(200);
   });
 
-  it('are listed newest first, with where they are from, to nobody else', async () => {
+  it('are listed newest first, with their origin, to their admin only', async () => {
     const tenant = await app.newTenant();
     const { accessToken } = await signIn(tenant);
     const { sessions, total } = await sessionsOf(accessToken);
@@ -97,7 +97,7 @@ describe("an admin's own sessions", () => {
     expect((await app.as(accessToken).get(ME)).status).toBe(200);
   });
 
-  it('end one by one, at once and on every node, with their refresh tokens', async () => {
+  it('end individually, at once and on every node, with their refresh tokens', async () => {
     const tenant = await app.newTenant();
     const [kept, ended] = [await signIn(tenant), await signIn(tenant)];
     expect(await atBothNodes(ended.accessToken)).toEqual([200, 200]);
@@ -111,7 +111,7 @@ describe("an admin's own sessions", () => {
     expect((await sessionsOf(kept.accessToken)).sessions.map((session) => session.id)).not.toContain(id);
   });
 
-  it('end all but the one from which it is asked, as often as it is asked', async () => {
+  it('end all except the requesting one, also when repeated', async () => {
     const tenant = await app.newTenant();
     const [kept, ...others] = [await signIn(tenant), await signIn(tenant), await signIn(tenant)];
     for (let n = 0; n < 2; n += 1) {
@@ -156,7 +156,7 @@ describe("an admin's own sessions", () => {
     },
   );
 
-  it('follow the role that their admin has now', async () => {
+  it('use the current role of their admin', async () => {
     const tenant = await app.newTenant();
     const bob = await app.adminWithRole(tenant, 'admin');
     expect((await bob.client.get('/api/v1/admin/admin-users')).status).toBe(200);
@@ -166,7 +166,7 @@ describe("an admin's own sessions", () => {
     expect((await bob.client.get('/api/v1/admin/admin-users')).status).toBe(403);
   });
 
-  it('are not the session of an organization, nor of another tenant, whatever a token says', async () => {
+  it('are not sessions of an organization or another tenant, whatever a token says', async () => {
     const tenant = await app.newTenant();
     const stranger = await app.newTenant();
     const { sessionId } = (await app.services.accessTokens.verify(tenant.token))!;

@@ -56,7 +56,7 @@ describe('the second factor', () => {
     expect((await admin.post(`${MFA}/setup`)).status).toBe(409);
   });
 
-  it('is asked for at sign-in: by an app code once, by a backup code once', async () => {
+  it('is required at sign-in: an app code works once, a backup code works once', async () => {
     const tenant = await app.newTenant();
     const { secret, backupCodes } = await secondFactorOf(tenant.admin);
     const asked = await login(app, tenant);
@@ -105,7 +105,7 @@ describe('the second factor', () => {
     { code: 123456 },
     { backupCode: 'short' },
     { code: '123456', backupCode: 'AAAAA-AAAAA' },
-  ])('refuses %j as malformed, at no cost', async (presented) => {
+  ])('rejects %j as malformed, without using an attempt', async (presented) => {
     const tenant = await app.newTenant();
     const { secret } = await secondFactorOf(tenant.admin);
     const mfaToken = await challenge(app, tenant);
@@ -133,13 +133,13 @@ describe('the second factor', () => {
         newPassword,
         confirmPassword: newPassword,
       });
-    // A refused password costs no new sign-in.
+    // A rejected password does not require a new sign-in.
     expect((await change(temporaryPassword)).status).toBe(400);
     const answers = await times(200, () => change('Another-Horse-8!'));
     expect([statuses(answers, 200), statuses(answers, 401)]).toEqual([1, 199]);
   });
 
-  it('lets one of sixty in who use one app code at once, and one who use one backup code', async () => {
+  it('admits one of sixty concurrent uses of one app code, and of one backup code', async () => {
     for (const kind of ['code', 'backupCode'] as const) {
       const tenant = await app.newTenant();
       const { secret, backupCodes } = await secondFactorOf(tenant.admin);
@@ -151,7 +151,7 @@ describe('the second factor', () => {
     }
   });
 
-  it('lets one in who uses one challenge with several right codes at once', async () => {
+  it('admits one of several right codes that are used with one challenge at once', async () => {
     const tenant = await app.newTenant();
     const { secret, backupCodes } = await secondFactorOf(tenant.admin);
     const mfaToken = await challenge(app, tenant);
@@ -159,7 +159,7 @@ describe('the second factor', () => {
     expect(statuses(await Promise.all(rights.map((presented) => verify(app, mfaToken, presented))), 200)).toBe(1);
   });
 
-  it('looks at no more than five wrong codes, of however many at once and under however many challenges', async () => {
+  it('checks at most five wrong codes, however many are concurrent and under however many challenges', async () => {
     const tenant = await app.newTenant();
     const { secret } = await secondFactorOf(tenant.admin);
     const tokens = await times(200, () => challenge(app, tenant));
@@ -177,7 +177,7 @@ describe('the second factor', () => {
     expect([me.status, typeof me.lockedUntil]).toEqual(['locked', 'string']);
   });
 
-  it('is not guessed by knowing the password: right passwords between give no more tries', async () => {
+  it('is not guessed with the password known: right passwords in between give no more attempts', async () => {
     const tenant = await app.newTenant();
     const { secret } = await secondFactorOf(tenant.admin);
     const outcomes: number[] = [];
@@ -192,7 +192,7 @@ describe('the second factor', () => {
     expect(outcomes).toEqual([401, 401, 401, 401, 401, 403]);
   });
 
-  it('takes five tries of a challenge', async () => {
+  it('allows five attempts per challenge', async () => {
     const tenant = await app.newTenant();
     await secondFactorOf(tenant.admin);
     const mfaToken = await challenge(app, tenant);
@@ -200,7 +200,7 @@ describe('the second factor', () => {
     expect((await verify(app, mfaToken, { code: '123456' })).body).toEqual({ error: 'invalid or expired token' });
   });
 
-  it('does not take a challenge that is tampered with, run out, of another tenant, of another kind, or from before a reset', async () => {
+  it('rejects a challenge that was tampered with, has expired, is of another tenant or kind, or from before a reset', async () => {
     const tenant = await app.newTenant();
     const other = await app.newTenant();
     const { backupCodes } = await secondFactorOf(tenant.admin);
@@ -233,7 +233,7 @@ describe('the second factor', () => {
   });
 
   describe('is turned off', () => {
-    it('with a re-authentication token of this session alone, and then sign-in answers tokens', async () => {
+    it('with a re-authentication token of this session only, and then sign-in returns tokens', async () => {
       const tenant = await app.newTenant();
       const { secret } = await secondFactorOf(tenant.admin);
       const other = await app.newTenant();
@@ -269,7 +269,7 @@ describe('the second factor', () => {
         backupCodesRemaining: 0,
         enabledAt: null,
       });
-      // Reusable for its lifetime, and off twice is off.
+      // The token is reusable for its lifetime, and turning it off twice has no further effect.
       expect((await tenant.admin.delete(MFA, { headers })).status).toBe(204);
       expect((await login(app, tenant)).body.accessToken).toEqual(expect.any(String));
       const { rows } = await app.services.database.owner.query(
@@ -281,7 +281,7 @@ describe('the second factor', () => {
   });
 
   describe('re-authentication', () => {
-    it('refuses a wrong password with 401, counts it, and forgives no other', async () => {
+    it('rejects a wrong password with 401, counts it, and clears no other attempt', async () => {
       const tenant = await app.newTenant();
       const confirm = (password: string) => tenant.admin.post('/api/v1/admin/verify-password', { password });
       for (let n = 0; n < 4; n += 1) expect((await confirm('Wrong-Horse-7!')).status).toBe(401);
@@ -289,7 +289,7 @@ describe('the second factor', () => {
       expect((await confirm('Wrong-Horse-7!')).status).toBe(401);
       const locked = await confirm(PASSWORD);
       expect([locked.status, locked.body]).toEqual([403, { error: 'account locked' }]);
-      // Whoever is in stays in.
+      // The session stays valid.
       expect((await tenant.admin.get(ME)).status).toBe(200);
     });
 
@@ -301,7 +301,7 @@ describe('the second factor', () => {
     });
   });
 
-  it('looks at no more than ten of sixty wrong passwords at once, for somebody and for nobody alike', async () => {
+  it('checks at most ten of sixty concurrent wrong passwords, for known and unknown accounts alike', async () => {
     const tenant = await app.newTenant();
     for (const email of [tenant.email, `${randomUUID()}@acme.example`]) {
       const before = await attemptsOf(tenant);
@@ -313,7 +313,7 @@ describe('the second factor', () => {
     }
   });
 
-  it('keeps nothing for a tenant that there is not', async () => {
+  it('stores nothing for an unknown tenant', async () => {
     const tenantId = randomUUID();
     expect(
       (await app.anonymous.post('/api/v1/auth/login', { email: 'x@acme.example', password: PASSWORD, tenantId }))

@@ -34,14 +34,14 @@ describe('set-up and sign-in over HTTP', () => {
     ['licenseKey', licenseKey({ expiresAt: new Date(Date.now() - 1_000).toISOString() })],
     ['externalBaseUrl', 'ftp://castellan.example'],
     ['externalBaseUrl', 'castellan.example'],
-  ])('refuses set-up with a bad %s and makes nothing', async (field, value) => {
+  ])('rejects set-up with an invalid %s and creates nothing', async (field, value) => {
     const answer = await app.anonymous.post('/api/v1/setup/complete', { ...good(), [field]: value });
     expect(answer.status).toBe(400);
     expect(answer.body.error).toContain(field);
     expect((await app.anonymous.get('/api/v1/setup/status')).body).toEqual({ needsSetup: true, devMode: false });
   });
 
-  it('completes once of fifty at the same time, and never again', async () => {
+  it('completes once for fifty concurrent requests, and never again', async () => {
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, n) =>
         app.anonymous.post('/api/v1/setup/complete', { ...good(), email: `admin${n}@acme.example` }),
@@ -68,7 +68,7 @@ describe('set-up and sign-in over HTTP', () => {
   });
 
   describe('of a tenant', () => {
-    it('signs in, refreshes once, and loses the whole family when a token is used again', async () => {
+    it('signs in, refreshes once, and ends all tokens of the family when one is reused', async () => {
       const { tenantId, email, admin, adminId } = await app.newTenant();
       const signIn = await app.anonymous.post(
         '/api/v1/auth/login',
@@ -80,7 +80,7 @@ describe('set-up and sign-in over HTTP', () => {
       const second = (await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: first.refreshToken })).body;
       const third = (await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: second.refreshToken })).body;
       expect((await app.as(third.accessToken).get('/api/v1/admin/me')).status).toBe(200);
-      // Not the direct parent of the newest token any more: a copy.
+      // No longer the direct parent of the newest token: a copy.
       expect((await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: first.refreshToken })).status).toBe(401);
       expect((await app.as(third.accessToken).get('/api/v1/admin/me')).status).toBe(401);
       expect((await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: third.refreshToken })).status).toBe(401);
@@ -96,7 +96,7 @@ describe('set-up and sign-in over HTTP', () => {
       });
     });
 
-    it('answers a wrong password and an unknown e-mail alike, and locks both after five tries', async () => {
+    it('responds to a wrong password and an unknown e-mail alike, and locks both after five attempts', async () => {
       const { tenantId, email } = await app.newTenant();
       const attempt = (who: string, password: string) =>
         app.anonymous.post('/api/v1/auth/login', { email: who, password, tenantId });
@@ -113,7 +113,7 @@ describe('set-up and sign-in over HTTP', () => {
       expect(rows.map(({ tries }) => tries)).toEqual([10, 10]);
     });
 
-    it('tells nothing to whoever knows the password, once all tries are used up', async () => {
+    it('reveals nothing to a client with the right password once all attempts are used', async () => {
       const { tenantId, email } = await app.newTenant();
       const attempt = (password: string) => app.anonymous.post('/api/v1/auth/login', { email, password, tenantId });
       await Promise.all(Array.from({ length: 10 }, () => attempt('wrong-password')));
@@ -121,7 +121,7 @@ describe('set-up and sign-in over HTTP', () => {
       expect([right.status, right.body]).toEqual([401, { error: 'invalid credentials' }]);
     });
 
-    it('says "account locked" only to the one who knows the password', async () => {
+    it('reports "account locked" only after the right password', async () => {
       const { tenantId, email } = await app.newTenant();
       const attempt = (password: string) => app.anonymous.post('/api/v1/auth/login', { email, password, tenantId });
       for (let n = 0; n < 5; n += 1) await attempt('wrong-password');
@@ -130,7 +130,7 @@ describe('set-up and sign-in over HTTP', () => {
       expect([right.status, right.body.error]).toEqual([403, 'account locked']);
     });
 
-    it('makes the first admin of a tenant from the command line choose a password before anything else', async () => {
+    it('makes the first admin of a tenant from the command line choose a password first', async () => {
       const email = 'first@second-tenant.example';
       const made = await createTenant(app.services, {
         name: 'Second',
@@ -179,7 +179,7 @@ describe('set-up and sign-in over HTTP', () => {
       expect((await me.post('/api/v1/auth/logout')).status).toBe(401);
     });
 
-    it('wants a tenant that is named, well-formed and not contradicted', async () => {
+    it('requires a named, well-formed and consistent tenant', async () => {
       const { tenantId, email } = await app.newTenant();
       const other = await app.newTenant();
       const login = (body: object, header?: string) =>
@@ -195,7 +195,7 @@ describe('set-up and sign-in over HTTP', () => {
       expect((await login({ tenantId: '99999999-9999-4999-8999-999999999999' })).status).toBe(401);
     });
 
-    it('takes a new license, and stops most of the admin interface when the license has run out', async () => {
+    it('accepts a new license, and refuses most of the admin API after the license has expired', async () => {
       const soon = new Date(Date.now() + 1_500).toISOString();
       const { admin } = await app.newTenant({ license: { expiresAt: soon } });
       await new Promise((resolve) => setTimeout(resolve, 1_600));
@@ -210,7 +210,7 @@ describe('set-up and sign-in over HTTP', () => {
   });
 });
 
-describe('at the doors of strangers', () => {
+describe('at public endpoints', () => {
   let app: TestApp;
   beforeAll(async () => {
     app = await startApp();
@@ -223,12 +223,12 @@ describe('at the doors of strangers', () => {
   });
   afterAll(() => app.close());
 
-  it('set-up is over whatever is sent', async () => {
+  it('set-up is refused after completion, whatever is sent', async () => {
     for (const body of [{}, { email: 1 }, null])
       expect((await app.anonymous.post('/api/v1/setup/complete', body)).status).toBe(403);
   });
 
-  it('a form is no JSON: any page can have a browser send one', async () => {
+  it('a form is refused as JSON, because any page can make a browser send one', async () => {
     const raw = new URLSearchParams({ email: 'first@acme.example', password: PASSWORD }).toString();
     for (const type of [
       'application/x-www-form-urlencoded',
@@ -242,7 +242,7 @@ describe('at the doors of strangers', () => {
     }
   });
 
-  it('nothing at all is no form, whatever it is called', async () => {
+  it('an empty body is no form, whatever its content type', async () => {
     const { admin } = await app.newTenant();
     const answer = await admin.send('POST', '/api/v1/admin/enrollment/token', {
       raw: '',
@@ -251,7 +251,7 @@ describe('at the doors of strangers', () => {
     expect(answer.status).toBe(201);
   });
 
-  it('a position that never comes keeps nobody waiting', async () => {
+  it('a position that is never reached delays no response', async () => {
     const waits = vi.spyOn(app.services.freshness, 'waitFor');
     await app.anonymous.get('/api/v1/org/auth/sso/status?slug=nowhere', {
       headers: { 'x-log-position': '9'.repeat(19) },
@@ -260,7 +260,7 @@ describe('at the doors of strangers', () => {
     waits.mockRestore();
   });
 
-  it('a state that cannot be ours is answered as a browser is', async () => {
+  it('an invalid state is refused with a page for browsers', async () => {
     for (const query of [`state=${'x'.repeat(600)}`, 'state=a&state=b', '']) {
       const answer = await app.anonymous.get(`/api/v1/org/auth/sso/callback?code=c&${query}`);
       expect([answer.status, answer.headers.get('location')]).toEqual([302, '/login?org_sso_error=invalid_state']);

@@ -61,7 +61,7 @@ describe('a stolen access token of a super admin', () => {
     ['remove the certificate authority', (thief) => thief.delete('/api/v1/admin/certificates/ca')],
   ];
 
-  it.each(takeovers)('does not suffice to %s', async (_what, act) => {
+  it.each(takeovers)('is not sufficient to %s', async (_what, act) => {
     const victim = await app.newTenant();
     const other = await app.adminWithRole(victim, 'analyst');
     const events = async () =>
@@ -72,7 +72,7 @@ describe('a stolen access token of a super admin', () => {
     expect(await events()).toBe(before);
   });
 
-  it('does not suffice to erase an employee, and suffices to delete one', async () => {
+  it('is not sufficient to erase an employee, but is to delete one', async () => {
     const tenant = await app.newTenant();
     const thief = app.as(tenant.token);
     const users = '/api/v1/admin/users';
@@ -85,7 +85,7 @@ describe('a stolen access token of a super admin', () => {
     expect((await tenant.admin.delete(`${users}/${id}?erase=true`)).status).toBe(204);
   });
 
-  it("does not suffice to give an employee another person's e-mail, and suffices for the rest of the record", async () => {
+  it("is not sufficient to give an employee another person's e-mail, but is for the rest of the record", async () => {
     const tenant = await app.newTenant();
     const thief = app.as(tenant.token);
     const users = '/api/v1/admin/users';
@@ -102,7 +102,7 @@ describe('a stolen access token of a super admin', () => {
     expect((await tenant.admin.put(`${users}/${id}`, moved)).body).toMatchObject(moved);
   });
 
-  it('suffices for what hands nobody an account', async () => {
+  it('is sufficient for changes that give nobody control of an account', async () => {
     const tenant = await app.newTenant();
     const client = app.as(tenant.token);
     const { status, body } = await client.post(ADMINS, draft());
@@ -131,7 +131,7 @@ describe('a change of who controls an account', () => {
     return alerts.toReversed();
   };
 
-  it('goes on with the token that verify-password gives, and raises one alert each time', async () => {
+  it('succeeds with the token from verify-password, and raises one alert each time', async () => {
     const tenant = await app.newTenant();
     const client = app.as(tenant.token);
     const { reAuthToken } = (await client.post('/api/v1/admin/verify-password', { password: PASSWORD })).body;
@@ -173,7 +173,7 @@ describe('a change of who controls an account', () => {
     }
   });
 
-  it('takes no token of another session, of another admin, or one that has run out', async () => {
+  it('rejects a token of another session, of another admin, or an expired one', async () => {
     const tenant = await app.newTenant();
     const colleague = await app.adminWithRole(tenant, 'super_admin');
     const { tenantId, adminId: subjectId } = tenant;

@@ -25,7 +25,7 @@ describe('a temporary password', () => {
 
   const admins = async ({ tenantId }: Pick<Tenant, 'tenantId'>) =>
     (await app.services.loader.load(tenant, tenantStream(tenantId))).admins;
-  /** As if it had been made so long ago that it is past its end. */
+  /** As if it had been created so long ago that it has expired. */
   async function letExpire({ tenantId }: Tenant, adminId: string): Promise<void> {
     const command = defineCommand({
       name: 'ExpirePasswordForTest',
@@ -58,7 +58,7 @@ describe('a temporary password', () => {
       })
     ).body;
 
-  it('is good for seven days, whoever made it and why', async () => {
+  it('is valid for seven days, whoever created it and why', async () => {
     const before = Date.now();
     const grace = await made();
     const ends = async (adminId: string, of: Pick<Tenant, 'tenantId'> = acme) =>
@@ -78,12 +78,12 @@ describe('a temporary password', () => {
     expect(await ends([...(await admins(other)).keys()][0]!, other)).toBeCloseTo(7, 2);
   });
 
-  it('lets in nobody afterwards, and says so to the one who knows it alone', async () => {
+  it('is refused afterwards, and only a client with the right password learns why', async () => {
     const { id, email, temporaryPassword } = await made();
     const account = { ...acme, email };
     await letExpire(account, id);
     for (let n = 0; n < 7; n += 1) {
-      // The right one takes nobody nearer to a lock.
+      // The right password does not count towards a lock.
       const answer = await login(app, account, temporaryPassword);
       expect([answer.status, answer.body]).toEqual([403, { error: 'temporary password expired' }]);
     }
@@ -92,7 +92,7 @@ describe('a temporary password', () => {
     expect((await login(app, account, renewed)).body.mustChangePassword).toBe(true);
   });
 
-  it('is refused before a second factor is asked for', async () => {
+  it('is refused before a second factor is requested', async () => {
     const tenant = await app.newTenant();
     const bob = await app.adminWithRole(tenant, 'analyst');
     const email = (await bob.client.get('/api/v1/admin/me')).body.email as string;
@@ -104,7 +104,7 @@ describe('a temporary password', () => {
     });
   });
 
-  it('ends with the password that its owner chooses, which does not expire', async () => {
+  it('is replaced by the password that its owner chooses, which does not expire', async () => {
     const { id, email, temporaryPassword } = await made();
     const { tempToken } = (await login(app, { ...acme, email }, temporaryPassword)).body;
     const change = { tempToken, newPassword: 'Another-Horse-8!', confirmPassword: 'Another-Horse-8!' };

@@ -28,7 +28,7 @@ describe('tokens', () => {
     return rows.filter(({ live }) => live).length;
   };
 
-  it('to refresh with have one successor, however many ask for it at once and again', async () => {
+  it('for refresh have one successor, also for concurrent and repeated requests', async () => {
     const { accessToken, refreshToken } = await signIn();
     const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(refreshToken)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
@@ -36,7 +36,7 @@ describe('tokens', () => {
     expect([successors.size, await liveOf(accessToken)]).toEqual([1, 1]);
     const [successor] = successors;
     expect((await refresh(refreshToken)).body.refreshToken).toBe(successor);
-    // Two tabs that go on with it at the same time stay in step, too.
+    // Two tabs that continue with it at the same time stay in sync, too.
     const [left, right] = await Promise.all([refresh(successor!), refresh(successor!)]);
     expect([left.status, left.body.refreshToken]).toEqual([200, right.body.refreshToken]);
     expect(left.body.refreshToken).not.toBe(successor);
@@ -45,14 +45,14 @@ describe('tokens', () => {
     expect((await refresh(left.body.refreshToken)).status).toBe(401);
   });
 
-  it('to refresh with are no one else’s to foresee: another session has other ones', async () => {
+  it('for refresh cannot be predicted from those of another session', async () => {
     const [one, two] = [await signIn(), await signIn()];
     expect((await refresh(one.refreshToken)).body.refreshToken).not.toBe(
       (await refresh(two.refreshToken)).body.refreshToken,
     );
   });
 
-  it('of a new signing key are known by when its generation began, which no later start moves', async () => {
+  it('of a new signing key are accepted by the start of its generation, which later process starts do not move', async () => {
     const { owner } = app.services.database;
     const first = await tokenKeyGeneration(owner, 7);
     expect(Math.abs(first.since - Date.now())).toBeLessThan(60_000);
@@ -63,7 +63,7 @@ describe('tokens', () => {
     expect(again.since).toBeLessThan(first.since - 3_500_000);
   });
 
-  it('of the generation before are let in during a rotation, and not an hour later', async () => {
+  it('of the previous generation are accepted during a rotation, but not an hour later', async () => {
     const { owner, config } = app.services.database;
     const node = () =>
       compose(

@@ -22,7 +22,7 @@ describe("an organization's audit log", () => {
   });
   afterAll(() => app.close());
 
-  it('shows what was done in it, newest first, by whom, and nothing of others', async () => {
+  it('shows what was done in the organization, newest first, by whom, and nothing of others', async () => {
     const { status, body, text } = await north.owner.get(AUDIT);
     expect(status).toBe(200);
     const [newest] = body.auditLogs as Entry[];
@@ -41,7 +41,7 @@ describe("an organization's audit log", () => {
     expect(text).not.toContain('Secret South');
   });
 
-  it('is filtered and comes in pages', async () => {
+  it('is filtered and paged', async () => {
     const actionsOf = async (query: string) =>
       ((await north.owner.get(`${AUDIT}?${query}`)).body.auditLogs as Entry[]).map(({ action }) => action);
     expect(await actionsOf('action=organization.created')).toEqual(['organization.created']);
@@ -67,7 +67,7 @@ describe("an organization's audit log", () => {
     expect(body.entriesChecked).toBeGreaterThan(3);
   });
 
-  it('is for owners and admins, not for viewers', async () => {
+  it('is readable by owners and admins, not by viewers', async () => {
     const admin = await orgAdminWithRole(app, north, 'org_admin');
     const viewer = await orgAdminWithRole(app, north, 'org_viewer');
     for (const path of [AUDIT, `${AUDIT}/verify`]) {

@@ -42,7 +42,7 @@ describe('e-mail domains of an organization', () => {
   const discovered = async (email: string): Promise<boolean> =>
     (await app.anonymous.post('/api/v1/org/auth/sso/discover', { email })).body.ssoAvailable;
 
-  it('are pending until the name servers show the record, and verified from then on', async () => {
+  it('are pending until DNS shows the record, and verified from then on', async () => {
     const first = await prove(north, domain.toUpperCase());
     expect([first.status, first.body]).toEqual([
       200,
@@ -63,19 +63,19 @@ describe('e-mail domains of an organization', () => {
       domains: [{ domain, proof: 'dns', verifiedAt: expect.any(String) }],
       total: 1,
     });
-    // What was proved stays proved when the record is gone.
+    // A verified domain stays verified after the record is gone.
     names.records.clear();
     expect((await north.owner.get(DOMAINS)).body.total).toBe(1);
   });
 
-  it("are not proved by another organization's record", async () => {
+  it("are not verified by another organization's record", async () => {
     const { name, value } = await publish(north);
     expect((await prove(south)).body.status).toBe('pending');
     names.records.set(name, [value.slice(0, -1)]);
     expect((await prove(north)).body.status).toBe('pending');
   });
 
-  it("are one organization's at a time, also when two prove one at once", async () => {
+  it('belong to one organization at a time, also when two verify one at once', async () => {
     const records = [await publish(north), await publish(south)];
     names.records.set(
       records[0]!.name,
@@ -89,7 +89,7 @@ describe('e-mail domains of an organization', () => {
     expect((await prove(other)).body.status).toBe('verified');
   });
 
-  it('lead nobody to an organization that names them without proof, and take nothing from their owner', async () => {
+  it('route nobody to an organization that names them unverified, and change nothing for their owner', async () => {
     await south.write('POST', CONFIGS, provider({ issuerUrl: 'https://squatter.example' }));
     expect(await discovered(`ann@${domain}`)).toBe(false);
     await publish(north);
@@ -100,7 +100,7 @@ describe('e-mail domains of an organization', () => {
     expect(found.loginUrl).toContain(`slug=${north.slug}`);
   });
 
-  it('leave the way by account open while none of those that are named is proved', async () => {
+  it('fall back to routing by account while none of the named domains is verified', async () => {
     await north.write('POST', CONFIGS, provider());
     expect(await discovered(north.email)).toBe(true);
     await vouchForDomain(app.services, { slug: north.slug, domain });
@@ -109,7 +109,7 @@ describe('e-mail domains of an organization', () => {
     expect(await discovered(`ann@${domain}`)).toBe(true);
   });
 
-  it("are given and taken by the operator's word as well", async () => {
+  it('can be assigned and removed by the operator as well', async () => {
     await vouchForDomain(app.services, { slug: south.slug, domain: domain.toUpperCase() });
     await expect(vouchForDomain(app.services, { slug: north.slug, domain })).rejects.toThrow(
       'another organization has proved it',
@@ -123,7 +123,7 @@ describe('e-mail domains of an organization', () => {
     );
   });
 
-  it("are the owners' to prove, with a proof of presence", async () => {
+  it('are verified by owners only, with re-authentication', async () => {
     expect((await north.owner.post(DOMAINS, { domain })).status).toBe(403);
     const viewer = await orgAdminWithRole(app, north, 'org_viewer');
     expect((await viewer.client.get(DOMAINS)).status).toBe(200);
@@ -132,7 +132,7 @@ describe('e-mail domains of an organization', () => {
       expect((await north.write('POST', DOMAINS, { domain: none })).status).toBe(400);
   });
 
-  it('cannot be proved while no name server answers: 503, and nothing is recorded', async () => {
+  it('cannot be verified while no name server responds: 503, and nothing is recorded', async () => {
     const deaf = await startApp({ dnsServers: ['127.0.0.1:9'] });
     const org = await newOrganization(deaf);
     expect((await prove(org)).status).toBe(503);

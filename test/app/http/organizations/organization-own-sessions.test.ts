@@ -20,7 +20,7 @@ describe("the sessions of an organization's admin", () => {
   const sessionsOf = async (token: string) =>
     (await app.as(token).get(SESSIONS)).body as { sessions: Session[]; total: number };
 
-  it('are listed newest first, with where they are from, to nobody else', async () => {
+  it('are listed newest first, with their origin, to their admin only', async () => {
     const north = await newOrganization(app);
     const { accessToken } = (await orgLogin(app, north)).body as { accessToken: string };
     const entry = {
@@ -44,7 +44,7 @@ describe("the sessions of an organization's admin", () => {
     expect((await acme.admin.get('/api/v1/admin/me/sessions')).body.total).toBe(1);
   });
 
-  it('end one by one, but for those of somebody else', async () => {
+  it('end individually, except those of another admin', async () => {
     const north = await newOrganization(app);
     const { accessToken, refreshToken } = (await orgLogin(app, north)).body as {
       accessToken: string;
@@ -62,7 +62,7 @@ describe("the sessions of an organization's admin", () => {
     expect((await sessionsOf(north.token)).total).toBe(1);
   });
 
-  it('end all but the one from which it is asked, which may do so again', async () => {
+  it('end all except the requesting one, which may repeat it', async () => {
     const north = await newOrganization(app);
     const viewer = await orgAdminWithRole(app, north, 'org_viewer');
     for (let turn = 0; turn < 2; turn += 1) {

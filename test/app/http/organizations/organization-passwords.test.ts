@@ -42,7 +42,7 @@ describe("a temporary password of an organization's admin", () => {
   const changeTo = (tempToken: string, newPassword: string) =>
     app.anonymous.post(FORCED, { tempToken, newPassword, confirmPassword: newPassword });
 
-  it('has to be changed before the first session, once', async () => {
+  it('must be changed before the first session, once', async () => {
     const north = await made();
     const forced = await orgLogin(app, north);
     expect([forced.status, forced.body]).toEqual([
@@ -56,7 +56,7 @@ describe("a temporary password of an organization's admin", () => {
     ]);
     const { tempToken } = forced.body;
     expect((await app.as(tempToken).get(CONFIGS)).status).toBe(401);
-    // A tenant's change knows nothing of it. Refused passwords cost no new sign-in.
+    // The tenant's endpoint rejects its token. A rejected password does not require a new sign-in.
     expect(
       (
         await app.anonymous.post('/api/v1/auth/change-password', {
@@ -81,7 +81,7 @@ describe("a temporary password of an organization's admin", () => {
     expect(await adminOf(north.email)).toMatchObject({ mustChangePassword: false, passwordExpiresAt: undefined });
   });
 
-  it('is worth nothing after a recovery, neither it nor the step that it led to', async () => {
+  it('is invalid after a recovery, as is the challenge from its sign-in', async () => {
     const north = await made();
     const { tempToken } = (await orgLogin(app, north)).body;
     const { password } = await recoverOrgAdminAsOperator(app.services, north);
@@ -90,7 +90,7 @@ describe("a temporary password of an organization's admin", () => {
     expect((await orgLogin(app, { ...north, password })).body.mustChangePassword).toBe(true);
   });
 
-  it('is good for seven days, whoever made it, and then says so to the one who knows it alone', async () => {
+  it('is valid for seven days, whoever created it, and only a client with the right password learns that it has expired', async () => {
     const before = Date.now();
     const north = await made();
     const daysOf = async () => ((await adminOf(north.email)).passwordExpiresAt! - before) / DAY_MS;
@@ -99,7 +99,7 @@ describe("a temporary password of an organization's admin", () => {
     expect(await daysOf()).toBeCloseTo(7, 2);
     await letExpire(north.organizationId);
     for (let turn = 0; turn < 7; turn += 1) {
-      // The right one takes nobody nearer to a lock.
+      // The right password does not count towards a lock.
       const answer = await orgLogin(app, { ...north, password });
       expect([answer.status, answer.body]).toEqual([403, { error: 'temporary password expired' }]);
     }
@@ -141,7 +141,7 @@ describe("a change of an organization's admin's password", () => {
     ...more,
   });
 
-  it('ends every other session, and leaves the one from which it was asked', async () => {
+  it('ends every other session, and keeps the requesting one', async () => {
     const north = await newOrganization(app);
     const elsewhere = (await orgLogin(app, north)).body as { accessToken: string; refreshToken: string };
     const answer = await north.owner.post(CHANGE, change(north.password, CHOSEN, { confirmPassword: CHOSEN }));
@@ -168,7 +168,7 @@ describe("a change of an organization's admin's password", () => {
     expect((await orgVerify(app, mfaToken, { code: await codeOf(secret) })).status).toBe(200);
   });
 
-  it('is refused for common passwords, for those made of known names, for the old one, and for two that differ', async () => {
+  it('is rejected for common passwords, those built from known names, the old one, and two that differ', async () => {
     const north = await newOrganization(app, 'Gryphonfield');
     const refused = [
       change(north.password, 'Password123!'),
@@ -186,7 +186,7 @@ describe("a change of an organization's admin's password", () => {
     expect((await orgLogin(app, north)).status).toBe(200);
   });
 
-  it('looks at no more than five wrong passwords of one session, and shuts nobody out elsewhere', async () => {
+  it('checks at most five wrong passwords per session, and locks nobody out elsewhere', async () => {
     const north = await newOrganization(app);
     for (let turn = 0; turn < 5; turn += 1)
       expect((await north.owner.post(CHANGE, change('Wrong-Horse-7!'))).status).toBe(401);
@@ -195,7 +195,7 @@ describe("a change of an organization's admin's password", () => {
     expect((await orgLogin(app, north)).status).toBe(200);
   });
 
-  it('is made by one of many at once', async () => {
+  it('succeeds for one of many concurrent requests', async () => {
     const north = await newOrganization(app);
     const sessions = await times(4, async () => app.as((await orgLogin(app, north)).body.accessToken as string));
     const answers = await Promise.all(

@@ -20,7 +20,7 @@ const RECOVERY = '/api/v1/recovery/reset';
 const LOGIN = '/api/v1/org/auth/login';
 const CONFIGS = '/api/v1/org/sso-configs';
 const recoveryKey = 'a-recovery-key-for-tests';
-/** Of a provider that nobody has ever met. */
+/** A provider that is not reachable. */
 const provider = { issuerUrl: 'https://idp.invalid', clientId: 'castellan', clientSecret: 'hush-hush' };
 
 let app: TestApp;
@@ -36,7 +36,7 @@ beforeEach(async () => {
 const reset = (email: string, over: object = {}, headers: Record<string, string> = {}) =>
   app.anonymous.post(RECOVERY, { recoveryKey, email, ...over }, { headers });
 const signIn = (password: string, { email } = north) => app.anonymous.post(LOGIN, { email, password });
-/** Recovered admins choose another password before they are in. */
+/** Recovered admins must choose another password before their first session. */
 async function signInAnew(temporary: string, chosen = 'Another-Horse-8!') {
   const forced = await signIn(temporary);
   expect([forced.status, forced.body]).toEqual([
@@ -56,7 +56,7 @@ const refresh = async (refreshToken: string) =>
   (await app.anonymous.post('/api/v1/auth/refresh', { refreshToken })).status;
 const recovered = { success: true, tempPassword: expect.any(String), message: expect.any(String) };
 
-/** The rows of what an organization owns. */
+/** Numbers of rows that an organization owns. */
 const rowsOf = async (sql: string) =>
   (await app.services.database.owner.query<Record<string, string>>(sql, [north.organizationId])).rows;
 const statuses = async () =>
@@ -68,14 +68,14 @@ async function requireSso(): Promise<void> {
 }
 
 async function suspendOwner(): Promise<void> {
-  // An owner has to stay.
+  // An owner must remain.
   await orgAdminWithRole(app, north, 'org_owner');
   await suspendOrgAdminAsOperator(app.services, north);
   await app.settled();
 }
 
 describe("the recovery of an organization's admin", () => {
-  it('lets in where single sign-on is required and the provider lets nobody in', async () => {
+  it('admits an admin if single sign-on is required and the provider fails', async () => {
     await requireSso();
     const locked = await signIn(north.password);
     expect([locked.status, locked.body]).toEqual([403, { error: 'sso required' }]);
@@ -87,17 +87,17 @@ describe("the recovery of an organization's admin", () => {
       200,
       { email: north.email, role: 'org_owner', organizationId: north.organizationId },
     ]);
-    // The configuration is still there, to be mended.
+    // The configuration still exists, so that it can be fixed.
     expect((await app.as(signedIn.body.accessToken).get(CONFIGS)).body).toMatchObject({ total: 1, requireSso: false });
   });
 
-  it('says nothing of single sign-on where none was required', async () => {
+  it('does not mention single sign-on if it was not required', async () => {
     expect((await reset(north.email)).body.message).toBe(
       'sign in with the temporary password within seven days and choose another',
     );
   });
 
-  it('ends every session from before, and the password', async () => {
+  it('ends every earlier session, and the password', async () => {
     const { accessToken, refreshToken } = (await signIn(north.password)).body;
     expect((await app.as(accessToken).get(CONFIGS)).status).toBe(200);
     const { tempPassword } = (await reset(north.email)).body;
@@ -107,7 +107,7 @@ describe("the recovery of an organization's admin", () => {
     expect((await signIn(tempPassword)).status).toBe(200);
   });
 
-  it('brings a suspended admin back, and none of their sessions', async () => {
+  it('reactivates a suspended admin, and none of their sessions', async () => {
     await suspendOwner();
     const shut = await signIn(north.password);
     expect([shut.status, shut.body]).toEqual([403, { error: 'account suspended' }]);
@@ -119,7 +119,7 @@ describe("the recovery of an organization's admin", () => {
     expect((await north.owner.get(CONFIGS)).status).toBe(401);
   });
 
-  it('takes the second factor away', async () => {
+  it('removes the second factor', async () => {
     const { secret } = (await north.write('POST', '/api/v1/org/mfa/setup', {})).body as { secret: string };
     expect((await north.write('POST', '/api/v1/org/mfa/setup/verify', { code: await codeOf(secret, -1) })).status).toBe(
       200,
@@ -138,25 +138,25 @@ describe("the recovery of an organization's admin", () => {
     ).toEqual([]);
   });
 
-  it('brings a locked one back', async () => {
+  it('unlocks a locked admin', async () => {
     for (let turn = 0; turn < 5; turn += 1) await signIn('Wrong-Horse-7!');
     const locked = await signIn(north.password);
     expect([locked.status, locked.body]).toEqual([403, { error: 'account locked' }]);
     expect((await signIn((await reset(north.email)).body.tempPassword)).status).toBe(200);
   });
 
-  it('leaves colleagues their sessions', async () => {
+  it('keeps the sessions of colleagues', async () => {
     const colleague = await orgAdminWithRole(app, north, 'org_viewer');
     expect((await reset(north.email)).status).toBe(200);
     expect((await colleague.client.get(CONFIGS)).status).toBe(200);
   });
 
-  it('leaves no password behind in the vault that nothing uses', async () => {
+  it('leaves no unused password in the vault', async () => {
     for (let turn = 0; turn < 2; turn += 1) await reset(north.email);
     expect(await rowsOf(`select owner from secrets where tenant_id = $1 and field = 'passwordHash'`)).toHaveLength(1);
   });
 
-  it("stands in the organization's audit log", async () => {
+  it("is recorded in the organization's audit log", async () => {
     await requireSso();
     await suspendOwner();
     await reset(north.email);
@@ -173,7 +173,7 @@ describe("the recovery of an organization's admin", () => {
     expect((await verifyTenant(app.services, north.organizationId)).valid).toBe(true);
   });
 
-  it('takes the key, compared before anything is looked for, and changes nothing without it', async () => {
+  it('compares the key before any lookup, and changes nothing without it', async () => {
     const refusals = async () =>
       (await app.services.database.owner.query(`select from events where type = 'RecoveryRefused'`)).rowCount!;
     const before = await refusals();
@@ -188,7 +188,7 @@ describe("the recovery of an organization's admin", () => {
     expect((await north.owner.get(CONFIGS)).status).toBe(200);
   });
 
-  it('means the tenant or the organization that X-Tenant-ID names, and the tenant where it names none', async () => {
+  it('applies to the tenant or organization in X-Tenant-ID, and to the tenant if it names none', async () => {
     const acme = await app.newTenant();
     const made = await acme.admin.post('/api/v1/admin/admin-users', {
       email: north.email,
@@ -209,7 +209,7 @@ describe("the recovery of an organization's admin", () => {
     expect((await login(app, account, tempPassword)).status).toBe(401);
   });
 
-  it('finds nobody under the id of another', async () => {
+  it('finds nobody by the id of another tenant or organization', async () => {
     const south = await newOrganization(app);
     const acme = await app.newTenant();
     for (const named of [south.organizationId, acme.tenantId, randomUUID()])
@@ -218,10 +218,10 @@ describe("the recovery of an organization's admin", () => {
   });
 });
 
-describe('at the machine', () => {
+describe('on the command line', () => {
   afterEach(() => vi.restoreAllMocks());
 
-  /** What `castellan org …` prints. */
+  /** The output of `castellan org …`. */
   async function castellan(...words: string[]): Promise<string[]> {
     const print = vi.spyOn(console, 'log').mockImplementation(() => undefined);
     const program = new Command();
@@ -250,7 +250,7 @@ describe('at the machine', () => {
     expect(await rowsOf(`select owner from secrets where tenant_id = $1 and field = 'passwordHash'`)).toHaveLength(1);
   });
 
-  it('an admin is suspended, but for the last active owner', async () => {
+  it('an admin is suspended, except the last active owner', async () => {
     await expect(castellan('suspend', '--slug', north.slug, '--email', north.email)).rejects.toThrow(
       'the last active owner stays',
     );
@@ -262,7 +262,7 @@ describe('at the machine', () => {
     expect((await statuses()).sort()).toEqual(['active', 'suspended']);
   });
 
-  it('nobody is found under a wrong name', async () => {
+  it('an unknown name is not found', async () => {
     const south = await newOrganization(app);
     for (const work of [recoverOrgAdminAsOperator, suspendOrgAdminAsOperator]) {
       await expect(work(app.services, { slug: south.slug, email: north.email })).rejects.toThrow(
@@ -278,7 +278,7 @@ describe('at the machine', () => {
     expect((await signIn(north.password)).status).toBe(200);
   });
 
-  it('a detached tenant is foreign to the organization, and free for another', async () => {
+  it('a detached tenant leaves the organization, and may join another', async () => {
     const [south, acme] = [await newOrganization(app), await app.newTenant()];
     const path = `/api/v1/org/tenants/${acme.tenantId}/sso-configs`;
     const of = { tenant: acme.tenantId };
@@ -319,7 +319,8 @@ describe('at the machine', () => {
     ];
     const foreign = await north.owner.get(`/api/v1/org/tenants/${randomUUID()}/sso-configs`);
     for (const { status, body } of await Promise.all(asked)) expect([status, body]).toEqual([404, foreign.body]);
-    // What the organization set up is there to be seen, and lets nobody in: neither anew nor with a session from before.
+    // Configurations from the organization are still visible, but admit nobody: neither a new sign-in nor an earlier
+    // session.
     await app.settled();
     expect((await acme.admin.get(`/api/v1/admin/sso-configs/${config.id}`)).body).toMatchObject({
       id: config.id,
@@ -340,7 +341,7 @@ describe('at the machine', () => {
     await expect(attachTenantAsOperator(app.services, { slug: north.slug, ...of })).rejects.toThrow(
       'belongs to another organization',
     );
-    // Switched on by the tenant's own admin, it is still the provider that the organization chose.
+    // Enabled by the tenant's own admin, it is still the provider that the organization chose.
     expect((await acme.admin.put(`/api/v1/admin/sso-configs/${config.id}`, { isEnabled: true })).body).toMatchObject({
       managedBy: 'organization',
       isEnabled: true,

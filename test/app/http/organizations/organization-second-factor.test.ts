@@ -50,7 +50,7 @@ describe("the second factor of an organization's admin", () => {
     expect((await owner.get(`${MFA}/status`)).body).toEqual(off);
   });
 
-  it('belongs to every role, and needs a fresh proof that is good for one request', async () => {
+  it('is available to every role, and needs a re-authentication that is valid for one request', async () => {
     const north = await newOrganization(app);
     const viewer = await orgAdminWithRole(app, north, 'org_viewer');
     await app.settled();
@@ -74,7 +74,7 @@ describe("the second factor of an organization's admin", () => {
     expect((await north.owner.get(`${MFA}/status`)).body.enabled).toBe(false);
   });
 
-  it('is asked for at sign-in: by an app code once, by a backup code once', async () => {
+  it('is required at sign-in: an app code works once, a backup code works once', async () => {
     const north = await newOrganization(app);
     const { secret, backupCodes } = await orgSecondFactorOf(north);
     const asked = await orgLogin(app, north);
@@ -84,7 +84,7 @@ describe("the second factor of an organization's admin", () => {
     ]);
     const { mfaToken } = asked.body;
     expect((await app.as(mfaToken).get(CONFIGS)).status).toBe(401);
-    // A tenant's second step knows nothing of it, and does not use it up.
+    // The tenant's endpoint rejects its token, without using it up.
     expect((await verify(app, mfaToken, { code: await codeOf(secret) })).body).toEqual({
       error: 'invalid or expired token',
     });
@@ -123,7 +123,7 @@ describe("the second factor of an organization's admin", () => {
     expect((await verifyTenant(app.services, north.organizationId)).valid).toBe(true);
   });
 
-  it('lets one of sixty in who use one app code at once, and one who use one backup code', async () => {
+  it('admits one of sixty concurrent uses of one app code, and of one backup code', async () => {
     for (const kind of ['code', 'backupCode'] as const) {
       const north = await newOrganization(app);
       const { secret, backupCodes } = await orgSecondFactorOf(north);
@@ -135,7 +135,7 @@ describe("the second factor of an organization's admin", () => {
     }
   });
 
-  it('looks at no more than five wrong codes, under however many challenges, and then not at the right one', async () => {
+  it('checks at most five wrong codes, under however many challenges, and then not the right one', async () => {
     const north = await newOrganization(app);
     const { secret } = await orgSecondFactorOf(north);
     const tokens = await times(50, () => orgChallenge(app, north));
@@ -144,11 +144,11 @@ describe("the second factor of an organization's admin", () => {
     expect([statuses(answers, 401), statuses(answers, 403)]).toEqual([5, 45]);
     const right = await orgVerify(app, await orgChallenge(app, north), { code: await codeOf(secret) });
     expect([right.status, right.body]).toEqual([403, { error: 'account locked' }]);
-    // Whoever is signed in is not kept from acting.
+    // Signed-in admins may continue to act.
     expect((await north.owner.post('/api/v1/org/verify-password', { password: north.password })).status).toBe(200);
   });
 
-  it('is of no use once passwords are ruled out, or sessions were ended', async () => {
+  it('is of no use once passwords are disabled, or sessions were ended', async () => {
     const north = await newOrganization(app);
     const { secret } = await orgSecondFactorOf(north);
     const late = await orgChallenge(app, north);

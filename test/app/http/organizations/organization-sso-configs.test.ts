@@ -44,7 +44,7 @@ describe('SSO configurations of an organization', () => {
   const created = async (over: object = {}): Promise<{ id: string }> =>
     (await north.write('POST', CONFIGS, { ...provider, ...over })).body;
 
-  it('shows everything but the secret', async () => {
+  it('show everything but the secret', async () => {
     const { status, body, text } = await north.write('POST', CONFIGS, provider);
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -69,7 +69,7 @@ describe('SSO configurations of an organization', () => {
     expect(await secretOf(body.id)).toBe(SECRET);
   });
 
-  it('keeps a secret that a change leaves out, clears it with null, and refuses an empty one', async () => {
+  it('keep a secret that a change omits, clear it with null, and reject an empty one', async () => {
     const { id } = await created();
     const path = `${CONFIGS}/${id}`;
     expect((await north.write('PUT', path, { name: 'Entra' })).body).toMatchObject({
@@ -90,7 +90,7 @@ describe('SSO configurations of an organization', () => {
     expect(await secretOf(id)).toBeUndefined();
   });
 
-  it('leaves no secret behind in the vault that nothing uses', async () => {
+  it('leave no unused secret in the vault', async () => {
     const secrets = async () =>
       (
         await app.services.database.owner.query(
@@ -113,12 +113,12 @@ describe('SSO configurations of an organization', () => {
     ['an empty secret', { clientSecret: '' }],
     ['scopes that are no sign-in', { scopes: 'email' }],
     ['a domain that is none', { emailDomains: ['not a domain'] }],
-  ])('refuses %s', async (_what, over) => {
+  ])('reject %s', async (_what, over) => {
     expect((await north.write('POST', CONFIGS, { ...provider, ...over })).status).toBe(400);
     expect((await north.owner.get(CONFIGS)).body.total).toBe(0);
   });
 
-  it('takes what the interface names alone', async () => {
+  it('accept only the documented fields', async () => {
     const { status, body } = await north.write('POST', CONFIGS, {
       protocol: 'oidc',
       issuerUrl: 'https://idp.example',
@@ -127,14 +127,14 @@ describe('SSO configurations of an organization', () => {
     expect([status, body.name, body.isEnabled, body.clientSecretConfigured]).toEqual([201, 'idp.example', true, false]);
   });
 
-  it('enables one at a time', async () => {
+  it('are enabled one at a time', async () => {
     await created();
     expect((await north.write('POST', CONFIGS, provider)).status).toBe(409);
     const second = await created({ isEnabled: false });
     expect((await north.write('PUT', `${CONFIGS}/${second.id}`, { isEnabled: true })).status).toBe(409);
   });
 
-  it('of twenty that are added at once enables one', async () => {
+  it('are enabled once when twenty are added at the same time', async () => {
     const tokens = await Promise.all(Array.from({ length: 20 }, () => north.proof()));
     const answers = await Promise.all(
       tokens.map((token) => north.owner.post(CONFIGS, provider, { headers: { 'x-reauth-token': token } })),
@@ -143,7 +143,7 @@ describe('SSO configurations of an organization', () => {
     expect((await north.owner.get(CONFIGS)).body.configs).toHaveLength(1);
   });
 
-  it('may be required only where one is enabled, and the last one stays while they are', async () => {
+  it('may be required only if one is enabled, and the last one stays while they are', async () => {
     const { id } = await created({ isEnabled: false });
     expect((await north.write('PUT', `${CONFIGS}/require`, { requireSso: true })).status).toBe(400);
     expect((await north.write('PUT', `${CONFIGS}/${id}`, { isEnabled: true })).status).toBe(200);
@@ -162,7 +162,7 @@ describe('SSO configurations of an organization', () => {
     expect((await south.write('POST', CONFIGS, provider)).status).toBe(201);
   });
 
-  it('of another organization are not there', async () => {
+  it('of another organization are not found', async () => {
     const { id } = await created();
     const south = await newOrganization(app);
     expect((await south.owner.get(`${CONFIGS}/${id}`)).status).toBe(404);
@@ -183,7 +183,7 @@ describe('SSO configurations of an organization', () => {
   });
 });
 
-describe('the probe of an issuer over HTTP', () => {
+describe('the connection test of an issuer over HTTP', () => {
   let app: TestApp;
   let issuer: string;
   let server: Server;
@@ -208,7 +208,7 @@ describe('the probe of an issuer over HTTP', () => {
     await app?.close();
   });
 
-  it('reaches a peer on this machine in development alone', async () => {
+  it('reaches a peer on this machine only in development', async () => {
     app = await startApp({ devMode: true });
     const developer = await newOrganization(app);
     const found = await developer.owner.post(`${CONFIGS}/test`, { issuerUrl: issuer, clientId: 'c' });

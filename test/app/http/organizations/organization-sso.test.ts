@@ -38,7 +38,7 @@ const configure = async (over: object = {}, org = north): Promise<{ id: string }
 };
 const loginPath = (over: Record<string, string> = {}) =>
   `${BASE}/login?${new URLSearchParams({ slug: north.slug, ...over }).toString()}`;
-/** There, through the provider, and back; the callback's answer with what the browser holds afterwards. */
+/** A round trip through the provider: the callback's response, and the cookies of the browser afterwards. */
 const cameBack = async (over: Record<string, string> = {}) => {
   const { address, cookie } = await startsSignIn(app.anonymous, loginPath(over));
   const answer = await returnsFromProvider(
@@ -66,7 +66,7 @@ const suspend = async () => {
     await app.services.executor.execute(command, undefined, { tenantId: north.organizationId, actor: system('test') }),
   );
 };
-/** From the store: no interface shows an organization its audit log. */
+/** From the store: no endpoint shows this part of the audit log to an organization. */
 const refusals = async () => {
   const { rows } = await app.services.database.owner.query<{ data: { reason: string; detail: string | null } }>(
     `select data from events where tenant_id = $1 and type = 'SsoSignInRefused' order by position`,
@@ -77,7 +77,7 @@ const refusals = async () => {
 const INVALID = [401, { error: 'invalid or expired code' }];
 
 describe('the single sign-on of an organization', () => {
-  it('brings the browser back with a code, which is exchanged for tokens that no address ever held', async () => {
+  it('returns the browser with a code, which is exchanged for tokens that no URL ever contained', async () => {
     await configure();
     provider.signsIn({ email: north.email.toUpperCase() });
     const { location, code, cookie, answer } = await cameBack();
@@ -108,13 +108,13 @@ describe('the single sign-on of an organization', () => {
     expect(rows[0]!.data.method).toBe('org_sso');
   });
 
-  describe('of an admin who has no password to re-authenticate with', () => {
+  describe('for an admin without a password for re-authentication', () => {
     const write = (accessToken: string, reAuthToken?: string) =>
       app
         .as(accessToken, reAuthToken ? { 'x-reauth-token': reAuthToken } : {})
         .put(`${CONFIGS}/require`, { requireSso: true });
 
-    it('gives a token for one write where it was asked for, after the provider has authenticated them anew', async () => {
+    it('issues a token for one write on request, after the provider has authenticated them again', async () => {
       await configure();
       provider.signsIn({ email: north.email });
       const proving = await cameBack({ reauthenticate: 'true' });
@@ -127,7 +127,7 @@ describe('the single sign-on of an organization', () => {
       expect((await write(body.accessToken, body.reAuthToken)).status).toBe(403);
     });
 
-    it('gives it in the session that it came with, and to nobody who did not ask', async () => {
+    it('issues it only in the requesting session, and only on request', async () => {
       await configure();
       provider.signsIn({ email: north.email });
       const verifier = randomBytes(32).toString('base64url');
@@ -144,7 +144,7 @@ describe('the single sign-on of an organization', () => {
     });
   });
 
-  it('binds the code to the browser by its cookie, or by the verifier of the page that began', async () => {
+  it('binds the code to the browser by its cookie, or by the verifier of the page that started it', async () => {
     await configure();
     provider.signsIn({ email: north.email });
     const other = await cameBack();
@@ -161,15 +161,15 @@ describe('the single sign-on of an organization', () => {
     const challenge = createHash('sha256').update(verifier).digest('base64url');
     expect((await exchange({ code: (await cameBack({ challenge })).code, verifier })).status).toBe(200);
     expect((await exchange({ code: (await cameBack({ challenge })).code, verifier: 'v'.repeat(43) })).status).toBe(401);
-    // A sign-in without a challenge has no verifier that fits.
+    // Without a challenge no verifier matches.
     expect((await exchange({ code: (await cameBack()).code, verifier: '' })).status).toBe(401);
-    // Seen elsewhere, a code is no good at home either.
+    // A code that another browser presented is invalid in its own, too.
     const stolen = await cameBack();
     expect((await exchange({ code: stolen.code })).status).toBe(401);
     expect((await exchange({ code: stolen.code }, stolen.cookie)).status).toBe(401);
   });
 
-  it('does not take the cookie for the verifier of a page: whoever followed a link holds the cookie as well', async () => {
+  it("does not accept the cookie in place of a page's verifier: a browser that followed a link has the cookie as well", async () => {
     await configure();
     provider.signsIn({ email: north.email });
     const challenge = createHash('sha256').update('a verifier that a stranger made').digest('base64url');
@@ -180,7 +180,7 @@ describe('the single sign-on of an organization', () => {
     }
   });
 
-  it('takes no cookie from a page that began another: it has a verifier, and the code none', async () => {
+  it('accepts no cookie from a page that started another sign-in: it has a verifier, and the code has none', async () => {
     await configure();
     provider.signsIn({ email: north.email });
     const { code, cookie } = await cameBack();
@@ -188,7 +188,7 @@ describe('the single sign-on of an organization', () => {
     expect([status, body]).toEqual(INVALID);
   });
 
-  it('ends with the configuration that vouched for it: codes, sessions and their refreshing, and does not begin again with it', async () => {
+  it('ends with its configuration: codes, sessions and refreshes, which do not return with it', async () => {
     const { id } = await configure();
     provider.signsIn({ email: north.email });
     const signIn = async () => {
@@ -219,7 +219,7 @@ describe('the single sign-on of an organization', () => {
     expect([await works(third), (await north.owner.get(CONFIGS)).status]).toEqual([401, 200]);
   });
 
-  it('exchanges one of two hundred uses of a code', async () => {
+  it('exchanges a code once for two hundred concurrent uses', async () => {
     await configure();
     provider.signsIn({ email: north.email });
     const { code, cookie } = await cameBack();
@@ -230,7 +230,7 @@ describe('the single sign-on of an organization', () => {
     ).toHaveLength(199);
   });
 
-  it('exchanges no code after its minute, none that is made up, and none of somebody suspended meanwhile', async () => {
+  it('exchanges no code that is older than a minute, forged, or of an admin who was suspended meanwhile', async () => {
     await configure();
     provider.signsIn({ email: north.email });
     const late = await cameBack();
@@ -248,7 +248,7 @@ describe('the single sign-on of an organization', () => {
     expect((await exchange({ code: suspended.code }, suspended.cookie)).status).toBe(401);
   });
 
-  it('keeps a code for sixty seconds, as a digest', async () => {
+  it('stores a code for sixty seconds, as a digest', async () => {
     await configure();
     provider.signsIn({ email: north.email });
     const { code } = await cameBack();
@@ -261,7 +261,7 @@ describe('the single sign-on of an organization', () => {
     expect(JSON.stringify(rows)).not.toContain(code.split('.')[1]);
   });
 
-  it('says why not on the sign-in page, starts no session and makes no account', async () => {
+  it('shows the reason of a refusal on the sign-in page, and starts no session and creates no account', async () => {
     const { id } = await configure();
     const reason = async (email: string | undefined, emailVerified = true) => {
       provider.signsIn(email === undefined ? undefined : { email, emailVerified });
@@ -291,7 +291,7 @@ describe('the single sign-on of an organization', () => {
     expect(admins.size).toBe(1);
   });
 
-  it('accepts a state once, unaltered, from the browser that was given it', async () => {
+  it('accepts a state once, unaltered, from the browser that received it', async () => {
     await configure();
     provider.signsIn({ email: north.email });
     const invalid = '/login?org_sso_error=invalid_state';
@@ -314,7 +314,7 @@ describe('the single sign-on of an organization', () => {
     expect((await refusals()).map(([reason]) => reason)).toEqual(['invalid_state', 'invalid_state', 'invalid_state']);
   });
 
-  it('lets nobody of one organization into another through a provider that both use', async () => {
+  it('admits no admin of one organization to another through a provider that both use', async () => {
     const south = await newOrganization(app, undefined, HOME);
     await configure();
     await configure({}, south);
@@ -322,7 +322,7 @@ describe('the single sign-on of an organization', () => {
     expect((await cameBack()).location).toBe('/login?org_sso_error=account_not_found');
   });
 
-  it('stays open while it is required, and its tokens work as before', async () => {
+  it('remains available while it is required, and its tokens work as before', async () => {
     await configure();
     await north.write('PUT', `${CONFIGS}/require`, { requireSso: true });
     expect(
@@ -335,12 +335,12 @@ describe('the single sign-on of an organization', () => {
   });
 });
 
-describe('the way to the single sign-on of an organization', () => {
+describe("discovery of an organization's single sign-on", () => {
   const discover = async (email: string) => (await app.anonymous.post(`${BASE}/discover`, { email })).body;
   const loginUrl = () => `${HOME}${BASE}/login?slug=${north.slug}`;
   const none = { ssoAvailable: false, loginUrl: null };
 
-  it('is found by an account where the organization names no domains', async () => {
+  it('finds it by account if the organization names no domains', async () => {
     const { id } = await configure();
     expect(await discover(north.email.toUpperCase())).toEqual({ ssoAvailable: true, loginUrl: loginUrl() });
     expect(await discover(`nobody-${randomUUID()}@mssp.example`)).toEqual(none);
@@ -348,7 +348,7 @@ describe('the way to the single sign-on of an organization', () => {
     expect(await discover(north.email)).toEqual(none);
   });
 
-  it('is found by the domain alone where it names one that it has proved, so that nobody learns who has an account', async () => {
+  it('finds it by verified domain only if there is one, so that accounts are not disclosed', async () => {
     const domain = `${randomUUID()}.example`;
     await configure({ emailDomains: [domain] });
     await vouchForDomain(app.services, { slug: north.slug, domain });
@@ -360,13 +360,13 @@ describe('the way to the single sign-on of an organization', () => {
   });
 
   it.each(['ann', '', 7, null, `${'a'.repeat(300)}@x.example`, 'a@b@c'])(
-    'is not looked for by %j, which is no e-mail',
+    'rejects %j, which is no e-mail',
     async (email) => {
       expect((await app.anonymous.post(`${BASE}/discover`, { email })).status).toBe(400);
     },
   );
 
-  it("is found by slug, and by host where the host is one organization's", async () => {
+  it('finds it by slug, and by host if the host belongs to the organization', async () => {
     const host = `${randomUUID()}.example:8443`;
     const own = await newOrganization(app, undefined, `https://${host}`);
     const status = async (query: string) => (await app.anonymous.get(`${BASE}/status?${query}`)).body;
@@ -383,7 +383,7 @@ describe('the way to the single sign-on of an organization', () => {
     expect((await app.anonymous.get(`${BASE}/status`)).status).toBe(400);
   });
 
-  it('leads nowhere for an organization that is not there or has none', async () => {
+  it('finds nothing for an organization that does not exist or has none', async () => {
     const lost = '/login?org_sso_error=sso_not_configured';
     for (const slug of [north.slug, 'no-such-organization', 'https://evil.example']) {
       const { status, headers } = await app.anonymous.get(`${BASE}/login?${new URLSearchParams({ slug }).toString()}`);

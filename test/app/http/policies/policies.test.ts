@@ -68,7 +68,7 @@ describe('policies', () => {
     expect((await create({ name: 'No reuse' })).status).toBe(201);
   });
 
-  it('are listed in the order in which they are evaluated', async () => {
+  it('are listed in evaluation order', async () => {
     const { admin } = await app.newTenant();
     for (const [name, priority] of [
       ['last', 900],
@@ -82,7 +82,7 @@ describe('policies', () => {
     expect(body.policies.map(({ name }: { name: string }) => name)).toEqual(['first', 'second', 'third', 'last']);
   });
 
-  it('have names that are told apart without case; another tenant may use the same', async () => {
+  it('have case-insensitive names; another tenant may use the same', async () => {
     const { body } = await create({ name: 'Only one' });
     expect((await create({ name: 'ONLY one' })).status).toBe(409);
     const other = await create();
@@ -93,7 +93,7 @@ describe('policies', () => {
     expect(racers.map(({ status }) => status).sort()).toEqual([201, 409]);
   });
 
-  it('refuse what is no policy, and name the field', async () => {
+  it('reject invalid fields by name', async () => {
     const wrong: [object, RegExp][] = [
       [{ rules: [] }, /rules/],
       [{ rules: undefined }, /rules: is required/],
@@ -119,13 +119,13 @@ describe('policies', () => {
   });
 });
 
-describe('what an extension is told', () => {
+describe('the configuration of an extension', () => {
   const configOf = async ({ tenantId }: TestTenant, groupIds: readonly string[] = []) => {
     await app.settled();
     return orThrow(await extensionConfig(app.services.reads(tenantId), { groupIds }));
   };
 
-  it('is the mode, the enabled policies that reach it, the scope, the whitelist and the enabled canaries', async () => {
+  it('contains the mode, its enabled policies, the scope, the whitelist and the enabled canaries', async () => {
     const tenant = await app.newTenant();
     const { admin } = tenant;
     const newGroup = async (name: string) => (await admin.post('/api/v1/admin/groups', { name })).body.id as string;
@@ -167,7 +167,7 @@ describe('what an extension is told', () => {
     expect((await configOf(tenant)).policies.map(({ name }) => name)).toEqual(['for all']);
   });
 
-  it('has another version after every change of it, and after nothing else', async () => {
+  it('has a new version after every change to it, and after nothing else', async () => {
     const tenant = await app.newTenant();
     const { admin, tenantId } = tenant;
     const canaries = '/api/v1/admin/active-countermeasures/canary-cookies';
@@ -223,7 +223,7 @@ describe('testing policies', () => {
   });
   const ask = async (body: object, client = tenant.admin) => (await client.post(TEST, body)).body;
 
-  it('answers what would happen, and stores nothing', async () => {
+  it('returns the expected outcome, and stores nothing', async () => {
     const { body: policy } = await tenant.admin.post(POLICIES, { name: 'Evil', rules: block('evil.example') });
     const before = (await tenant.admin.get(POLICIES)).body;
     expect(await ask({ domain: 'EVIL.example.', signals: [] })).toEqual({
@@ -269,7 +269,7 @@ describe('testing policies', () => {
     expect((await tenant.admin.get(POLICIES)).body).toEqual(before);
   });
 
-  it('minds the domain scope and the phishing whitelist', async () => {
+  it('respects the domain scope and the phishing whitelist', async () => {
     await tenant.admin.post('/api/v1/admin/phishing-whitelist', { domain: 'partner.example' });
     await tenant.admin.post('/api/v1/admin/domain-scope', { domain: 'intern.example', scope: 'excluded' });
     expect(await ask({ domain: 'partner.example', signals: ['phishing_signal'] })).toMatchObject({
@@ -303,7 +303,7 @@ describe('testing policies', () => {
       domain: 'a.example',
       policy: { rules: [{ domainMatch: { type: 'regex', value: '(a)\\1' }, condition: 'any', action: 'block' }] },
     },
-  ])('is refused for %j', async (body) => {
+  ])('is rejected for %j', async (body) => {
     expect((await tenant.admin.post(TEST, body)).status).toBe(400);
   });
 });
@@ -323,7 +323,7 @@ describe('unblock keys', () => {
   const listed = async (id: string) =>
     (await tenant.admin.get(KEYS)).body.unblockKeys.find((one: { id: string }) => one.id === id);
 
-  it('are shown once, open once, and say so', async () => {
+  it('are shown once, unblock once, and report it', async () => {
     const created = await tenant.admin.post(KEYS, {
       domain: 'Shop.example',
       reason: 'payroll',
@@ -360,7 +360,7 @@ describe('unblock keys', () => {
     expect(JSON.stringify(rows)).not.toContain(key);
   });
 
-  it('open for one of many who try at the same time', async () => {
+  it('unblock for one of many concurrent uses', async () => {
     const { key } = await newKey();
     const others = Array.from({ length: 4 }, () => app.device(device.certificatePem, device.privateKeyPem));
     const answers = await Promise.all(
@@ -370,7 +370,7 @@ describe('unblock keys', () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400, 400]);
   });
 
-  it('open nothing else: not another site, not for another person, not after their time, not in another tenant', async () => {
+  it('unblock nothing else: no other site, person, time or tenant', async () => {
     const stranger = await enrolledDevice(app, await app.newTenant());
     const second = await enrolledDevice(app, tenant);
     const wrong = [
@@ -393,7 +393,7 @@ describe('unblock keys', () => {
     { domain: 'shop.example', expiresInHours: 0 },
     { domain: 'shop.example', userId: randomUUID() },
     { domain: 'shop.example', deviceId: randomUUID() },
-  ])('are not made of %j', async (body) => {
+  ])('are not created from %j', async (body) => {
     expect((await tenant.admin.post(KEYS, body)).status).toBe(400);
   });
 });

@@ -72,7 +72,7 @@ describe('screenshots', () => {
 
   describe('are counted by arrival', () => {
     const PER_DAY = { pictures: 100, bytes: 50 * 1024 * 1024 };
-    /** So much of the budget is left, whatever was taken before. */
+    /** Leaves this much of the budget, whatever was used before. */
     const leave = (name: string, amount: number) =>
       app.services.database.owner.query(
         `insert into arrival_budgets values ($1, $2, $3, clock_timestamp()) on conflict (tenant_id, name) do update set remaining = $3, counted_at = clock_timestamp()`,
@@ -83,7 +83,7 @@ describe('screenshots', () => {
       ['pictures of a device', (id: string) => `screenshots/${id}`, 14 * PER_DAY.pictures],
       ['bytes of a device', (id: string) => `screenshot-bytes/${id}`, 14 * PER_DAY.bytes],
       ['bytes of a tenant', () => 'screenshot-bytes', 14 * PER_DAY.bytes],
-    ])('as %s, and refused with a time at which there is room again', async (_what, nameOf, plenty) => {
+    ])('as %s, and refused with a time at which there is capacity again', async (_what, nameOf, plenty) => {
       const other = await enrolledDevice(app, acme);
       const name = nameOf(other.deviceId);
       await leave(name, -plenty);
@@ -95,13 +95,13 @@ describe('screenshots', () => {
       const first = await send(again, other);
       expect(first.status).toBe(201);
       await leave(name, -plenty);
-      // Sent again, it is the same picture, and costs nothing.
+      // The same picture is sent again, at no cost.
       expect(await send(again, other)).toMatchObject({ status: 201, body: first.body });
       await leave(name, plenty);
       other.client.close();
     });
 
-    it('whatever days the observations are of', async () => {
+    it('whatever the days of the observations', async () => {
       const other = await enrolledDevice(app, acme);
       await leave(`screenshots/${other.deviceId}`, 2.5);
       const statuses: number[] = [];
@@ -126,7 +126,7 @@ describe('screenshots', () => {
     ['browser.jpg', 'image/jpeg', 'jpg'],
     ['browser.webp', 'image/webp', 'webp'],
   ] as const)(
-    'shows %s to the byte, to an admin and by its signed address, and to a browser as nothing but a picture',
+    'are returned unchanged as %s, to an admin and by signed address, with headers that allow only a picture',
     async (name, type, extension) => {
       const eventId = await observed();
       const picture = browserPicture(name);
@@ -160,7 +160,7 @@ describe('screenshots', () => {
     },
   );
 
-  it('lists those of an event in the order in which they were taken, and names them in its alert', async () => {
+  it('are listed in the order in which they were taken, and are named in the alert', async () => {
     const eventId = await observed({ breached: true });
     const ids: string[] = [];
     for (const shade of [1, 2, 3]) ids.push(await taken(eventId, png({ shade })));
@@ -181,7 +181,7 @@ describe('screenshots', () => {
     expect((await acme.admin.get(`${BASE}/event/${randomUUID()}`)).status).toBe(404);
   });
 
-  it('are looked at by name: the audit log says who saw which', async () => {
+  it("are viewed under the user's name: the audit log records who saw which", async () => {
     const tenant = acme;
     const id = await taken(await observed(), png({ shade: 21 }));
     await tenant.admin.get(`${BASE}/${id}`);
@@ -200,7 +200,7 @@ describe('screenshots', () => {
     ]);
   });
 
-  it('count once, however often and in whatever hurry they are sent', async () => {
+  it('count once, however often and concurrently they are sent', async () => {
     const eventId = await observed();
     const answers = await Promise.all(
       Array.from({ length: 6 }, () => send({ fields: fieldsOf(eventId), file: png({ shade: 9 }) })),
@@ -210,7 +210,7 @@ describe('screenshots', () => {
     expect(await filesOf(answers[0]!.body.id as string)).toHaveLength(1);
   });
 
-  it('are kept for one event ten at the most, also when all come at once', async () => {
+  it('are limited to ten per event, also when all arrive at once', async () => {
     const eventId = await observed();
     const statuses = (
       await Promise.all(
@@ -223,7 +223,7 @@ describe('screenshots', () => {
     ]).toEqual([10, 3]);
   });
 
-  it('must belong to an event that this very device reported', async () => {
+  it('must belong to an event that the same device reported', async () => {
     const other = await enrolledDevice(app, acme);
     const eventId = await observed({ from: other });
     for (const unknown of [eventId, randomUUID()]) {
@@ -236,7 +236,7 @@ describe('screenshots', () => {
     other.client.close();
   });
 
-  it('are refused where the file is not what it should be, with a word that names it', async () => {
+  it('are rejected with a reason if the file is invalid', async () => {
     const eventId = await observed();
     const before = (await objectFiles()).length;
     const picture = png();
@@ -286,7 +286,7 @@ describe('screenshots', () => {
     expect((await objectFiles()).length).toBe(before);
   });
 
-  it('are refused where a field is not what it should be', async () => {
+  it('are rejected if a field is invalid', async () => {
     const eventId = await observed();
     const wrong: [object, string][] = [
       [{ eventId: '../../x' }, 'eventId'],
@@ -308,7 +308,7 @@ describe('screenshots', () => {
     expect((await device.client.post('/api/v1/ext/screenshots', { eventId })).status).toBe(415);
   });
 
-  it('are not taken where the tenant has turned them off', async () => {
+  it('are refused if the tenant has disabled them', async () => {
     const quiet = await app.newTenant();
     const its = await enrolledDevice(app, quiet);
     const eventId = await observed({ from: its });
@@ -319,7 +319,7 @@ describe('screenshots', () => {
     its.client.close();
   });
 
-  it("are nobody else's: not another tenant's, not a viewer's, not a stranger's with a changed address", async () => {
+  it('are not accessible to another tenant, a viewer, or by an altered address', async () => {
     const eventId = await observed();
     const id = await taken(eventId);
     const other = await app.newTenant();
@@ -357,7 +357,7 @@ describe('screenshots', () => {
     expect((await bytesAt(gone)).status).toBe(404);
   });
 
-  it('lie sealed at rest, and go with their person, whatever copy of an object there may be', async () => {
+  it('are sealed at rest, and are erased with their person, despite copies of the object', async () => {
     const leaving = await enrolledDevice(app, acme);
     const eventId = await observed({ from: leaving });
     const id = (await send({ fields: fieldsOf(eventId), file: png({ shade: 5 }) }, leaving)).body.id as string;
@@ -380,13 +380,13 @@ describe('screenshots', () => {
     expect((await acme.admin.get(`${BASE}/${id}`)).status).toBe(404);
     expect((await bytesAt(url)).status).toBe(404);
     await expect.poll(() => filesOf(id), { timeout: 10_000 }).toEqual([]);
-    // A backup brings the object back: nothing opens it any more.
+    // A backup restores the object, but its key is gone.
     await writeFile(path!, copy);
     expect(await app.services.pictures.read(place)).toBeUndefined();
     leaving.client.close();
   });
 
-  it('are swept where no event names them, and left alone where one does or may yet', async () => {
+  it('are deleted if no event names them, and kept if one does or still may', async () => {
     const eventId = await observed();
     const id = await taken(eventId, png({ shade: 123 }));
     const [known] = await filesOf(id);

@@ -66,7 +66,7 @@ describe('search', () => {
     return body;
   };
 
-  it('finds people, hosts and alerts by part of what they are called, by kind', async () => {
+  it('finds people, hosts and alerts by part of their name, grouped by kind', async () => {
     const found = await find('q=FALCON');
     expect(found).toMatchObject({
       query: 'FALCON',
@@ -86,31 +86,31 @@ describe('search', () => {
     expect((await find('q=lc')).totals).toMatchObject({ users: 1, endpoints: 2 });
   });
 
-  it('knows the forms of a word in alerts', async () => {
+  it('matches inflected words in alerts', async () => {
     expect((await find('q=visiting%20page')).totals).toEqual({ users: 0, endpoints: 0, alerts: 1 });
   });
 
-  it('takes letters as they are, not as patterns', async () => {
+  it('takes characters literally, not as patterns', async () => {
     expect((await find('q=100%25_%5C')).totals.users).toBe(3);
     for (const q of ['%25%25', '__', '100_', "'%20or%20''='", '%5C%5C'])
       expect([q, (await find(`q=${q}`)).total]).toEqual([q, 0]);
     expect((await find('q=%20%20falcon%20')).query).toBe('falcon');
   });
 
-  it('turns the page of every kind at once', async () => {
+  it('pages every kind at once', async () => {
     const second = await find('q=pilot&page=2&page_size=2');
     expect(second).toMatchObject({ totals: { users: 3 }, total: 3, page: 2, pageSize: 2, totalPages: 2 });
     expect(second.results.users).toHaveLength(1);
     expect((await find('q=pilot&page=9')).results.users).toEqual([]);
   });
 
-  it('asks for two characters and a kind that there is', async () => {
+  it('requires two characters and a known kind', async () => {
     for (const bad of ['', 'q=a', 'q=%20a%20', 'q=ab&type=devices', 'q=ab&page=0', `q=${'a'.repeat(201)}`]) {
       expect([bad, (await acme.admin.get(`${SEARCH}?${bad}`)).status]).toEqual([bad, 400]);
     }
   });
 
-  it('is exported as a file in which nothing is a formula', async () => {
+  it('is exported as a file in which no cell is a formula', async () => {
     const csv = await acme.admin.get(`${SEARCH}/export?q=falcon`);
     expect([csv.status, csv.headers.get('content-disposition'), csv.headers.get('content-type')]).toEqual([
       200,
@@ -134,7 +134,7 @@ describe('search', () => {
     expect((await viewer.get(`${SEARCH}/export?q=falcon`)).status).toBe(403);
   });
 
-  it('holds no database connection while the readers of an export pause', async () => {
+  it('holds no database connection while the client of an export pauses', async () => {
     const readers = Array.from({ length: 12 }, () =>
       exportHits(app.services.reads(acme.tenantId), { q: 'falcon', type: 'all' })[Symbol.asyncIterator](),
     );
@@ -147,7 +147,7 @@ describe('search', () => {
     for (const reader of readers) await reader.return?.(undefined);
   });
 
-  it('is exported page by page, newest first, without a row twice', async () => {
+  it('is exported page by page, newest first, without duplicates', async () => {
     const ids: string[] = [];
     for await (const hit of exportHits(app.services.reads(acme.tenantId), { q: 'pilot', type: 'all' }, 2))
       ids.push(hit.id);
@@ -164,7 +164,7 @@ describe('search', () => {
     expect((await other.admin.get(`${SEARCH}/export?q=falcon&format=json`)).body).toEqual([]);
   });
 
-  it('finds nothing for a connection that speaks for nobody, though it reads as the owner of the tables', async () => {
+  it('finds nothing on a connection without a tenant, though it reads as the owner of the tables', async () => {
     const client = await app.services.database.reads.connect();
     try {
       const hitsOf = async (tenant: string) => {
@@ -177,7 +177,7 @@ describe('search', () => {
     }
   });
 
-  it('forgets an erased person at once', async () => {
+  it('drops an erased person at once', async () => {
     expect((await acme.admin.delete(`/api/v1/admin/users/${userId}`)).status).toBe(204);
     expect((await find('q=zoe.falcon')).totals.users).toBe(0);
   });

@@ -28,12 +28,12 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 describe('tenant settings', () => {
-  it('are there from the start', async () => {
+  it('exist from the start', async () => {
     const { admin } = await app.newTenant();
     expect((await admin.get(SETTINGS)).body).toEqual(DEFAULTS);
   });
 
-  it('take each mode and no other, and show who changed them', async () => {
+  it('accept each mode and no other, and show who changed them', async () => {
     const { admin, adminId } = await app.newTenant();
     for (const extensionMode of ['learning', 'warn', 'block']) {
       expect((await admin.put(SETTINGS, { extensionMode })).body.extensionMode).toBe(extensionMode);
@@ -43,7 +43,7 @@ describe('tenant settings', () => {
     expect((await admin.get(SETTINGS)).body).toMatchObject({ extensionMode: 'block', updatedBy: adminId });
   });
 
-  it('refuse wrong types and numbers out of range, and then change nothing at all', async () => {
+  it('reject wrong types and numbers out of range, without any change', async () => {
     const { admin } = await app.newTenant();
     const wrong = [
       { learningThreshold: '5' },
@@ -64,7 +64,7 @@ describe('tenant settings', () => {
     expect((await admin.get(SETTINGS)).body).toEqual(DEFAULTS);
   });
 
-  it('say in the log who changed the mode, and that only', async () => {
+  it('log who changed the mode, and only that', async () => {
     const { admin, tenantId, adminId } = await app.newTenant();
     await admin.put(SETTINGS, { extensionMode: 'warn', learningThreshold: 5 });
     const stored = await app.services.store.readStream(tenantSettings.stream(tenantId));
@@ -73,7 +73,7 @@ describe('tenant settings', () => {
     ]);
   });
 
-  it('are what a decision inside the house loads, defaults and all', async () => {
+  it('are loaded by decisions, including defaults', async () => {
     const { admin, tenantId } = await app.newTenant();
     await admin.put(SETTINGS, { staleDeviceDays: 3 });
     const { values } = await app.services.loader.load(tenantSettings.aggregate, tenantSettings.stream(tenantId));
@@ -84,7 +84,7 @@ describe('tenant settings', () => {
 describe('alert severities', () => {
   const PATH = `${SETTINGS}/alert-severity`;
 
-  it('name every type from the start, and merge what is said', async () => {
+  it('contain every type from the start, and merge changes', async () => {
     const { admin } = await app.newTenant();
     expect((await admin.get(PATH)).body).toEqual({ severities: defaultSeverities });
     const merged = { severities: { ...defaultSeverities, weak_password: 'high', device_stale: 'medium' } };
@@ -97,7 +97,7 @@ describe('alert severities', () => {
     );
   });
 
-  it('refuse a type or a severity that nobody knows, and then change nothing', async () => {
+  it('reject an unknown type or severity, without any change', async () => {
     const { admin } = await app.newTenant();
     for (const severities of [
       { weak_password: 'urgent' },
@@ -113,7 +113,7 @@ describe('alert severities', () => {
     expect((await admin.get(PATH)).body).toEqual({ severities: defaultSeverities });
   });
 
-  it('hold for alerts that are raised from then on', async () => {
+  it('apply to alerts that are raised afterwards', async () => {
     const { admin, tenantId } = await app.newTenant();
     const raise = async (alertId: string) => {
       const alert = {
@@ -146,7 +146,7 @@ describe('alert severities', () => {
 describe('mobile access by role', () => {
   const PATH = `${SETTINGS}/mobile-access-by-role`;
 
-  it('keeps roles that are left out, drops keys that are none, and echoes the whole map', async () => {
+  it('keeps omitted roles, drops unknown keys, and returns the whole map', async () => {
     const { admin } = await app.newTenant();
     const first = await admin.put(PATH, { mobileAccess: { analyst: false, viewer: true, janitor: 'yes' } });
     expect([first.status, first.body]).toEqual([
@@ -158,7 +158,7 @@ describe('mobile access by role', () => {
     });
   });
 
-  it('refuses a value that is neither true nor false', async () => {
+  it('rejects a value that is not a boolean', async () => {
     const { admin } = await app.newTenant();
     for (const mobileAccess of [{ admin: 'false' }, { admin: null }, { admin: 0 }, null, 'all'])
       expect((await admin.put(PATH, { mobileAccess })).status).toBe(400);
@@ -168,7 +168,7 @@ describe('mobile access by role', () => {
 });
 
 describe('retention', () => {
-  it('is what the operator set within the license, and cannot be written', async () => {
+  it("is the operator's setting within the license, and is read-only", async () => {
     const { admin } = await app.newTenant({ license: { maxEventRetentionDays: 30, maxStreamRetentionDays: 730 } });
     expect((await admin.get(`${SETTINGS}/retention`)).body).toEqual({
       eventRetentionDays: 30,

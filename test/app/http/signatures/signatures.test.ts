@@ -55,7 +55,7 @@ describe('signatures', () => {
   const upload = (tenant: TestTenant, content: unknown) =>
     sendParts(tenant, { file: new Blob([typeof content === 'string' ? content : JSON.stringify(content)]) });
 
-  /** As a client that comes back after a 429: a tenant has few uploads in work at once. */
+  /** Retries after a 429, as a client does: a tenant may have few concurrent uploads. */
   const uploadPatiently = (tenant: TestTenant, content: unknown) =>
     vi.waitFor(
       async () => {
@@ -66,7 +66,7 @@ describe('signatures', () => {
       { timeout: 60_000 },
     );
 
-  it('are kept in one spelling, with where they came from', async () => {
+  it('are stored normalized, with their origin', async () => {
     const { status, body } = await create();
     expect([status, body]).toEqual([
       201,
@@ -107,12 +107,12 @@ describe('signatures', () => {
     ],
     [{ type: 'content', pattern: `a${'\u0007'}b` }, 'pattern: must not hold control characters'],
     [{ severity: 'awful' }, 'severity: must be one of critical, high, medium, low'],
-  ])('are refused as %j', async (over, message) => {
+  ])('are rejected as %j', async (over, message) => {
     const { status, body } = await create(over);
     expect([status, body]).toEqual([400, { error: `validation failed: ${message}` }]);
   });
 
-  it('are narrowed by what they are; text that is none is refused', async () => {
+  it('are filtered by type; invalid filters are rejected', async () => {
     const tenant = await app.newTenant();
     await create({}, tenant);
     await create({ type: 'content', pattern: 'Verify your wallet', severity: 'critical' }, tenant);
@@ -122,7 +122,7 @@ describe('signatures', () => {
       expect((await tenant.admin.get(SIGNATURES + query)).status).toBe(400);
   });
 
-  it('reach extensions with a new policy version, those that are switched off excepted', async () => {
+  it('reach extensions with a new policy version, except disabled ones', async () => {
     const tenant = await app.newTenant();
     const { client } = await enrolledDevice(app, tenant);
     const before = await client.get(TOLD);
@@ -167,7 +167,7 @@ describe('signatures', () => {
   });
 
   describe('of a pack', () => {
-    it('come in once, change with its next version, and stay switched off', async () => {
+    it('are imported once, change with its next version, and stay disabled', async () => {
       const tenant = await app.newTenant();
       const first = await upload(tenant, pack());
       expect([first.status, first.body]).toEqual([
@@ -201,7 +201,7 @@ describe('signatures', () => {
       expect(total).toBe(2);
     });
 
-    it('come in once when twenty send it at the same time', async () => {
+    it('are imported once when twenty requests send it at the same time', async () => {
       const tenant = await app.newTenant();
       const answers = await Promise.all(Array.from({ length: 20 }, () => uploadPatiently(tenant, pack())));
       expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
@@ -210,14 +210,14 @@ describe('signatures', () => {
       expect((await tenant.admin.get(`${SIGNATURES}/packs`)).body.total).toBe(1);
     });
 
-    it('are those of one file when others of the same pack come at the same time', async () => {
+    it('belong to one file when other files of the same pack arrive at the same time', async () => {
       const tenant = await app.newTenant();
       const files = Array.from({ length: 10 }, (_, n) =>
         pack({ version: `1.${n % 2}`, signatures: [packed(n * 2), packed(n * 2 + 1)] }),
       );
       const answers = await Promise.all(files.map((file) => uploadPatiently(tenant, file)));
       const taken = answers.flatMap(({ status }, n) => (status === 201 ? [n] : []));
-      // A version may come in after the other, never between its signatures; what is refused leaves nothing.
+      // A version may follow the other, but never interleave with it; a refused one leaves nothing.
       expect(new Set(taken.map((n) => n % 2)).size).toBe(taken.length);
       expect(answers.filter(({ status }) => status === 409)).toHaveLength(10 - taken.length);
       expect((await listed(tenant)).map(({ name }) => name as string).sort()).toEqual(
@@ -225,7 +225,7 @@ describe('signatures', () => {
       );
     });
 
-    it('are as many as a tenant may have, and not one more', async () => {
+    it("fill the tenant's limit exactly", async () => {
       const tenant = await app.newTenant();
       const many = pack({ signatures: Array.from({ length: 2_000 }, (_, n) => packed(n)) });
       expect((await upload(tenant, many)).body).toMatchObject({ imported: 2_000 });
@@ -236,7 +236,7 @@ describe('signatures', () => {
       );
       expect([oneMore.status, oneMore.body]).toEqual([409, { error: 'no more than 2000 signatures' }]);
       expect(await listed(tenant, '?severity=low')).toEqual([]);
-      // What is known may still change.
+      // Known signatures may still change.
       expect(
         (await upload(tenant, pack({ version: '2', signatures: [packed(7, { severity: 'low' })] }))).body,
       ).toMatchObject({ updated: 1 });
@@ -286,14 +286,14 @@ describe('signatures', () => {
         400,
         /signatures\.0\.pattern: must not come to more than 2000 parts/,
       ],
-    ])('are refused as a whole for %s', async (_what, content, status, message) => {
+    ])('are rejected as a whole for %s', async (_what, content, status, message) => {
       const tenant = await app.newTenant();
       const answer = await upload(tenant, content);
       expect([answer.status, answer.body.error]).toEqual([status, expect.stringMatching(message)]);
       expect(await listed(tenant)).toEqual([]);
     });
 
-    it('are refused in an archive, above ten megabytes, and without a file', async () => {
+    it('are rejected in an archive, above ten megabytes, and without a file', async () => {
       const zeros = gzipSync(Buffer.alloc(50 * 1024 * 1024));
       expect((await sendParts(acme, { file: new Blob([zeros]) })).status).toBe(400);
       expect((await sendParts(acme, { file: new Blob([Buffer.alloc(10 * 1024 * 1024 + 1, ' ')]) })).status).toBe(413);
@@ -303,7 +303,7 @@ describe('signatures', () => {
     });
   });
 
-  it('for ClickFix are read as extensions read them', async () => {
+  it('for ClickFix are interpreted as in extensions', async () => {
     const paste = { name: 'Paste me', pattern: 'mshta\\s+https?://', patternType: 'regex' };
     const { status, body } = await acme.admin.post(CLICKFIX, paste);
     expect([status, body]).toMatchObject([

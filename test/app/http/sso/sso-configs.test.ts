@@ -103,7 +103,7 @@ describe("a tenant's SSO configurations", () => {
     ['clientSecret', oidc, 'another secret', 'clientSecretConfigured'],
     ['spSigningKey', saml, newSigningPair('next').privateKeyPem, 'spSigningKeyConfigured'],
   ] as const)(
-    'keep %s where a change leaves it out, clear it with null, and refuse an empty one',
+    'keep %s if a change omits it, clear it with null, and reject an empty one',
     async (field, draft, next, configured) => {
       const { id } = await created(draft);
       const path = `${CONFIGS}/${id}`;
@@ -129,7 +129,7 @@ describe("a tenant's SSO configurations", () => {
     },
   );
 
-  it('enable one of a protocol at a time, of twenty at once too', async () => {
+  it('are enabled one per protocol at a time, also when twenty are added at once', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => acme.admin.post(CONFIGS, { ...oidc, isEnabled: true })),
     );
@@ -162,14 +162,14 @@ describe("a tenant's SSO configurations", () => {
     ['an address without TLS', { ...saml, idpSsoUrl: 'http://adfs.example/sso' }],
     ['an address that is a script', { ...saml, idpSloUrl: 'javascript:alert(1)' }],
     ['an unknown form of names', { ...saml, nameIdFormat: 'x509' }],
-  ])('refuse %s', async (_what, body) => {
+  ])('reject %s', async (_what, body) => {
     const { status, text } = await acme.admin.post(CONFIGS, body);
     expect(status).toBe(400);
     expect(text).not.toContain('PRIVATE KEY');
     expect((await acme.admin.get(CONFIGS)).body.total).toBe(0);
   });
 
-  it('of another tenant are not there', async () => {
+  it('of another tenant are not found', async () => {
     const { id } = await created(oidc);
     const other = await app.newTenant();
     for (const answer of [
@@ -191,7 +191,7 @@ describe("a tenant's SSO configurations", () => {
     ]).toEqual([200, 403, 403]);
   });
 
-  it('leave no secret in events and audit log, and stand there under their names', async () => {
+  it('leave no secret in events and audit log, which contain their names', async () => {
     const { id } = await created(saml);
     await created(oidc);
     await acme.admin.put(`${CONFIGS}/${id}`, { name: 'Renamed' });
@@ -212,8 +212,8 @@ describe("a tenant's SSO configurations", () => {
   });
 });
 
-describe('the probe of a configuration', () => {
-  it('looks at what was entered of a SAML provider', async () => {
+describe('the connection test of a configuration', () => {
+  it('checks the fields of a SAML provider', async () => {
     const { spSigningKey: _key, ...provider } = saml;
     expect((await acme.admin.post(`${CONFIGS}/test`, provider)).body).toEqual({
       success: true,
@@ -239,7 +239,7 @@ describe('the probe of a configuration', () => {
     'https://[64:ff9b::7f00:1]',
     'https://[fd00::1]',
     'https://localhost',
-  ])('does not ask %s, and says why', async (issuerUrl) => {
+  ])('does not contact %s, and says why', async (issuerUrl) => {
     const { status, body } = await acme.admin.post(`${CONFIGS}/test`, { issuerUrl, clientId: 'c' });
     expect([status, body]).toEqual([
       200,
@@ -255,7 +255,7 @@ describe('the probe of a configuration', () => {
   });
 });
 
-describe('an organization and the SSO configurations of its tenants', () => {
+describe('an organization with the SSO configurations of its tenants', () => {
   let north: TestOrganization;
   const path = (tenantId: string = acme.tenantId) => `/api/v1/org/tenants/${tenantId}/sso-configs`;
   beforeAll(async () => {
@@ -263,7 +263,7 @@ describe('an organization and the SSO configurations of its tenants', () => {
   });
   beforeEach(() => attachTenantAsOperator(app.services, { slug: north.slug, tenant: acme.tenantId }));
 
-  it('are the same ones that the tenant sees', async () => {
+  it('sees the same ones as the tenant', async () => {
     const { status, body } = await north.write('POST', path(), oidc);
     expect([status, body.tenantId]).toEqual([201, acme.tenantId]);
     expect((await acme.admin.get(`${CONFIGS}/${body.id}`)).body).toEqual(body);
@@ -280,7 +280,7 @@ describe('an organization and the SSO configurations of its tenants', () => {
     expect(log.body.auditLogs).toHaveLength(4);
   });
 
-  it('asks for session, role and re-authentication before it looks whose the tenant is, then at the body', async () => {
+  it('is checked for session, role and re-authentication before the tenant is looked up and the body is read', async () => {
     const viewer = await orgAdminWithRole(app, north, 'org_viewer');
     const foreign = (await app.newTenant()).tenantId;
     const writes = (tenantId: string) =>
@@ -306,7 +306,7 @@ describe('an organization and the SSO configurations of its tenants', () => {
               ? 400
               : 404,
         );
-        // Spent, whatever became of the write.
+        // Used up, whatever the outcome of the write.
         expect(await refused(north.owner, { 'x-reauth-token': token })).toBe(403);
       }
     }
@@ -321,7 +321,7 @@ describe('an organization and the SSO configurations of its tenants', () => {
     expect((await north.owner.post(`${path(foreign)}/test`, { issuerUrl: 7 })).status).toBe(404);
   });
 
-  it('takes one of two hundred writes with one token', async () => {
+  it('succeeds with one of two hundred writes with one token', async () => {
     const headers = { 'x-reauth-token': await north.proof() };
     const answers = await Promise.all(Array.from({ length: 200 }, () => north.owner.post(path(), oidc, { headers })));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);

@@ -38,7 +38,7 @@ const configure = async (peer: TestOpenIdProvider = provider, over: object = {})
 };
 const loginPath = (over: Record<string, string> = {}) =>
   `${LOGIN}?${new URLSearchParams({ tenant_id: acme.tenantId, ...over }).toString()}`;
-/** There, through the provider, and back. */
+/** A round trip through the provider. */
 const signIn = async (peer: TestOpenIdProvider = provider, over: Record<string, string> = {}) => {
   const { address, cookie } = await startsSignIn(app.anonymous, loginPath(over));
   const back = await peer.visit(address.href);
@@ -51,7 +51,7 @@ const refusals = async () => {
 };
 
 describe('a single sign-on over OpenID Connect', () => {
-  it('gives tokens to the admin whose verified e-mail the provider names, and says in the audit log how', async () => {
+  it('returns tokens to the admin with the verified e-mail of the provider, and audits the method', async () => {
     await configure();
     provider.signsIn({ email: acme.email.toUpperCase() });
     const { answer, back } = await signIn();
@@ -72,11 +72,11 @@ describe('a single sign-on over OpenID Connect', () => {
     expect(log.body.auditLogs[0].details).toMatchObject({ method: 'oidc', subjectId: acme.adminId });
   });
 
-  describe('of an admin who has no password to re-authenticate with', () => {
+  describe('for an admin without a password for re-authentication', () => {
     const setup = (accessToken: string, reAuthToken?: string) =>
       app.as(accessToken, reAuthToken ? { 'x-reauth-token': reAuthToken } : {}).post('/api/v1/admin/mfa/setup');
 
-    it('gives a re-authentication token where it was asked for, after the provider has authenticated them anew', async () => {
+    it('returns a re-authentication token on request, after the provider has authenticated them again', async () => {
       await configure();
       provider.signsIn({ email: acme.email });
       const { answer } = await signIn(provider, { reauthenticate: 'true' });
@@ -86,12 +86,12 @@ describe('a single sign-on over OpenID Connect', () => {
       expect([answer.status, reAuthToken]).toEqual([200, expect.any(String)]);
       expect((await setup(accessToken)).status).toBe(403);
       expect((await setup(accessToken, reAuthToken)).status).toBe(200);
-      // In the session that it came with, and no other.
+      // Only in the requesting session.
       const another = (await signIn()).answer.body;
       expect([another.reAuthToken, (await setup(another.accessToken, reAuthToken)).status]).toEqual([undefined, 403]);
     });
 
-    it('gives it to the sign-in page too, with the code', async () => {
+    it('returns it to the sign-in page too, with the code', async () => {
       await configure();
       provider.signsIn({ email: acme.email });
       const verifier = randomBytes(32).toString('base64url');
@@ -104,7 +104,7 @@ describe('a single sign-on over OpenID Connect', () => {
     });
   });
 
-  it('ends with the configuration that vouched for it, and does not begin again with it', async () => {
+  it('ends with its configuration, and does not return with it', async () => {
     const { id } = await configure();
     provider.signsIn({ email: acme.email });
     const works = async (accessToken: string) => (await app.as(accessToken).get('/api/v1/admin/me')).status;
@@ -129,11 +129,11 @@ describe('a single sign-on over OpenID Connect', () => {
     const again = (await signIn()).answer.body.accessToken;
     expect(await works(again)).toBe(200);
     expect((await acme.admin.delete(`${CONFIGS}/${id}`)).status).toBe(204);
-    // Whoever signed in with a password is not concerned.
+    // Sessions from a password are not affected.
     expect([await works(again), await works(acme.token)]).toEqual([401, 200]);
   });
 
-  it('is worth nothing when its configuration was switched off while the provider was asked, also once that is on again', async () => {
+  it('is invalid if its configuration was disabled during the request to the provider, even if it was enabled again', async () => {
     const { id } = await configure();
     provider.signsIn({ email: acme.email });
     const change = async (isEnabled: boolean) =>
@@ -141,7 +141,7 @@ describe('a single sign-on over OpenID Connect', () => {
     const { loader } = app.services;
     const load = loader.load.bind(loader);
     let looks = 0;
-    // The tenant is looked at with its configuration, before the provider is asked, and again behind its answer.
+    // The tenant is checked with its configuration before the request to the provider, and again after its response.
     const spy = vi.spyOn(loader, 'load').mockImplementation(async (aggregate, stream) => {
       if ((aggregate as unknown) === tenant && stream === tenantStream(acme.tenantId) && looks >= 0 && ++looks === 3) {
         looks = -1;
@@ -157,7 +157,7 @@ describe('a single sign-on over OpenID Connect', () => {
     expect(await works()).toBe(401);
   });
 
-  it('asks with PKCE, state and nonce, and for nothing else than it is configured for', async () => {
+  it('sends PKCE, state and nonce, and only the configured parameters', async () => {
     await configure(provider, { scopes: 'openid email' });
     const { address, state, nonce, cookie } = await startsSignIn(app.anonymous, loginPath());
     expect(Object.fromEntries(address.searchParams)).toEqual({
@@ -180,7 +180,7 @@ describe('a single sign-on over OpenID Connect', () => {
   });
 
   it.each([
-    ['says the e-mail at its userinfo endpoint', { quietIdToken: true }],
+    ['returns the e-mail from its userinfo endpoint', { quietIdToken: true }],
     ['takes the secret in the form', { authentication: 'client_secret_post' }],
     ['knows no secret', { authentication: 'none' }],
   ] as const satisfies readonly (readonly [string, Partial<OpenIdProviderOptions>])[])(
@@ -199,7 +199,7 @@ describe('a single sign-on over OpenID Connect', () => {
     },
   );
 
-  it('lets in no unverified e-mail, no stranger, no suspended admin, nobody of a foreign domain; makes no account, and audits each', async () => {
+  it('refuses unverified e-mails, unknown and suspended admins, and foreign domains; creates no account, and audits each', async () => {
     const { id } = await configure();
     const attempt = async (email: string, emailVerified = true) => {
       provider.signsIn({ email, emailVerified });
@@ -224,14 +224,14 @@ describe('a single sign-on over OpenID Connect', () => {
     expect((await acme.admin.get('/api/v1/admin/audit-log?action=admin_user.created')).body.total).toBe(1);
   });
 
-  it("is one browser's, and good once", async () => {
+  it('is bound to one browser, and valid once', async () => {
     await configure();
     provider.signsIn({ email: acme.email });
     const invalid = { error: 'single sign-on failed: invalid_state' };
     const first = await startsSignIn(app.anonymous, loginPath());
     const back = await provider.visit(first.address.href);
     const other = await startsSignIn(app.anonymous, loginPath());
-    // Somebody else's browser: without a cookie, with that of another sign-in, with the right name and another's secret.
+    // Another browser: without a cookie, with that of another sign-in, with the right name and another secret.
     expect((await returnsFromProvider(app.anonymous, CALLBACK, back.searchParams, '')).body).toEqual(invalid);
     expect((await returnsFromProvider(app.anonymous, CALLBACK, back.searchParams, first.cookie)).body).toEqual(invalid);
     const second = await startsSignIn(app.anonymous, loginPath());
@@ -246,7 +246,8 @@ describe('a single sign-on over OpenID Connect', () => {
         )
       ).body,
     ).toEqual(invalid);
-    // A sibling host can set a cookie for all of the domain, but none with the prefix: the attacker's own secret under the bare name.
+    // A sibling host can set a cookie for the whole domain, but none with the prefix: the attacker's own secret under
+    // the bare name.
     const tossed = await startsSignIn(app.anonymous, loginPath());
     const bare = tossed.cookie.replace('__Host-', '');
     expect(
@@ -272,7 +273,7 @@ describe('a single sign-on over OpenID Connect', () => {
     ]);
   });
 
-  it('is over after ten minutes', async () => {
+  it('expires after ten minutes', async () => {
     await configure();
     provider.signsIn({ email: acme.email });
     const { address, cookie } = await startsSignIn(app.anonymous, loginPath());
@@ -290,7 +291,7 @@ describe('a single sign-on over OpenID Connect', () => {
     });
   });
 
-  it('of two hundred returns at once lets in one', async () => {
+  it('admits one of two hundred concurrent callbacks', async () => {
     await configure();
     provider.signsIn({ email: acme.email });
     const { address, cookie } = await startsSignIn(app.anonymous, loginPath());
@@ -302,7 +303,7 @@ describe('a single sign-on over OpenID Connect', () => {
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(199);
   });
 
-  it('is over when another provider has been put in its place meanwhile', async () => {
+  it('is invalid if another provider has replaced its own meanwhile', async () => {
     const { id } = await configure();
     provider.signsIn({ email: acme.email });
     const { address, cookie } = await startsSignIn(app.anonymous, loginPath());
@@ -314,7 +315,7 @@ describe('a single sign-on over OpenID Connect', () => {
     });
   });
 
-  it('comes back to the sign-in page with a code for the tab that began it', async () => {
+  it('returns to the sign-in page with a code for the tab that started it', async () => {
     await configure();
     provider.signsIn({ email: acme.email });
     const verifier = randomBytes(32).toString('base64url');
@@ -342,7 +343,7 @@ describe('a single sign-on over OpenID Connect', () => {
   });
 
   it.each(['https://evil.example', '//evil.example', '/login', 'login/../..', 'javascript:alert(1)'])(
-    'returns to its own sign-in page alone, not to %s',
+    'returns to its own sign-in page only, not to %s',
     async (target) => {
       await configure();
       const { status, headers } = await app.anonymous.get(loginPath({ return_to: target }));
@@ -351,11 +352,11 @@ describe('a single sign-on over OpenID Connect', () => {
   );
 });
 
-describe('what is said about single sign-on', () => {
+describe('the public information about single sign-on', () => {
   const status = async (query = `?tenant_id=${acme.tenantId}`, headers = {}) =>
     (await app.anonymous.get(`/api/v1/auth/sso/status${query}`, { headers })).body;
 
-  it('is which protocols a tenant has, and nothing of a tenant that there is not', async () => {
+  it('lists the protocols of a tenant, and reveals nothing about an unknown tenant', async () => {
     const none = { configured: false, oidc: false, saml: false, loginUrl: null };
     expect(await status()).toEqual(none);
     const { id } = await configure();
@@ -368,7 +369,7 @@ describe('what is said about single sign-on', () => {
     expect((await app.anonymous.get('/api/v1/auth/sso/status?tenant_id=acme')).status).toBe(400);
   });
 
-  it('is "not found" where nothing is set up, and on the sign-in page the reason', async () => {
+  it('is "not found" without a configuration, with the reason on the sign-in page', async () => {
     expect((await app.anonymous.get(loginPath())).status).toBe(404);
     const challenge = 'c'.repeat(43);
     const { headers } = await app.anonymous.get(loginPath({ return_to: 'login', challenge }));
@@ -377,8 +378,8 @@ describe('what is said about single sign-on', () => {
   });
 });
 
-describe('the end of a single sign-on', () => {
-  it('is the end of the session, and where the provider ends its own', async () => {
+describe('logging out of single sign-on', () => {
+  it("ends the session, and returns the provider's logout address", async () => {
     await configure();
     provider.signsIn({ email: acme.email });
     const { accessToken, refreshToken } = (await signIn()).answer.body;
@@ -398,7 +399,7 @@ describe('the end of a single sign-on', () => {
     expect(log.body.auditLogs[0].details.reason).toBe('sso_logout');
   });
 
-  it('has no address for a session that began with a password, or a provider that is gone; the session ends all the same', async () => {
+  it('returns no address for a password session or a deleted provider, and ends the session all the same', async () => {
     const { client } = await app.adminWithRole(acme, 'viewer');
     expect((await client.post(LOGOUT)).body).toEqual({ success: true, logoutUrl: null });
     expect((await client.get('/api/v1/admin/me')).status).toBe(401);

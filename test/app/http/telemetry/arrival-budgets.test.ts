@@ -17,7 +17,7 @@ const visit = (days = 0) => ({
 });
 const visits = (many: number, days = 0) => Array.from({ length: many }, () => visit(days));
 
-describe('what a device may report, counted by arrival', () => {
+describe("the arrival budget of a device's telemetry", () => {
   let app: TestApp;
   let acme: TestTenant;
   let budgets: ArrivalBudgets;
@@ -35,7 +35,7 @@ describe('what a device may report, counted by arrival', () => {
   const observations = (deviceId: string, amount: number) => [
     { name: `observations/${deviceId}`, size: OBSERVATION_BUDGET, amount },
   ];
-  /** A device that has so many left. */
+  /** A device with this much left. */
   const deviceWith = async (left: number) => {
     const device = await enrolledDevice(app, acme);
     devices.push(device);
@@ -50,7 +50,7 @@ describe('what a device may report, counted by arrival', () => {
       [`observations/${deviceId}`, ms],
     );
 
-  it('is counted whatever days it claims, and refused whole so that it can be sent again', async () => {
+  it('counts items whatever days they claim, and refuses whole batches so that they can be sent again', async () => {
     const { client, deviceId } = await deviceWith(40);
     for (const days of [0, 30, 60, 80])
       expect((await client.post(EVENTS, { events: visits(10, days) })).body).toMatchObject({ accepted: 10 });
@@ -61,13 +61,13 @@ describe('what a device may report, counted by arrival', () => {
     expect((await client.post(EVENTS, batch)).body).toEqual({ accepted: 2, duplicates: 0, rejected: [] });
   });
 
-  it('is a budget for each device', async () => {
+  it('is separate for each device', async () => {
     const [spent, other] = [await deviceWith(0), await deviceWith(5)];
     expect((await spent.client.post(EVENTS, { events: visits(1) })).status).toBe(429);
     expect((await other.client.post(EVENTS, { events: visits(5) })).status).toBe(202);
   });
 
-  it('costs nothing for what had been reported before', async () => {
+  it('is not charged for items that were reported before', async () => {
     const { client } = await deviceWith(10);
     const batch = { events: visits(5) };
     const answers = [];
@@ -77,7 +77,7 @@ describe('what a device may report, counted by arrival', () => {
     expect((await client.post(EVENTS, { events: visits(1) })).status).toBe(429);
   });
 
-  it('costs one for a batch of which nothing is good, so that no number of them is free', async () => {
+  it('charges one for a batch without valid items, so that no number of them is free', async () => {
     const { client } = await deviceWith(2);
     const statuses = [];
     for (let n = 0; n < 4; n += 1)
@@ -96,7 +96,7 @@ describe('what a device may report, counted by arrival', () => {
     expect(OBSERVATION_BUDGET).toEqual({ capacity: 14 * OBSERVATION_BUDGET.perDay, perDay: 20_000 });
   });
 
-  describe('of technologies', () => {
+  describe('for technologies', () => {
     const rows = async (tenantId: string) =>
       (
         await app.services.database.owner.query<{ n: number }>(
@@ -114,7 +114,7 @@ describe('what a device may report, counted by arrival', () => {
       return { tenant, found };
     };
 
-    it('is 40 of a host, whatever one browser names', async () => {
+    it('is 40 per host, whatever one browser reports', async () => {
       const {
         tenant,
         found: [device],
@@ -127,7 +127,7 @@ describe('what a device may report, counted by arrival', () => {
       expect(await rows(tenant.tenantId)).toBe(40);
     });
 
-    it('is what the budget of the device has on hosts that it makes up', async () => {
+    it('limits invented hosts by the budget of the device', async () => {
       const {
         tenant,
         found: [device],
@@ -141,7 +141,7 @@ describe('what a device may report, counted by arrival', () => {
     });
   });
 
-  it('is exact however many ask at once, and never takes from one budget what another lacks', async () => {
+  it('is exact for concurrent requests, and never takes from one budget what another lacks', async () => {
     const size = { capacity: 1_000, perDay: 10 };
     const [mine, all] = [
       { name: 'mine', size, amount: 100 },
@@ -156,7 +156,7 @@ describe('what a device may report, counted by arrival', () => {
     expect(await budgets.take(acme.tenantId, [{ ...mine, amount: 1 }])).toBeGreaterThan(0);
   });
 
-  it('raises 140 alerts of a type and one that counts the others, and another tenant has its own at once', async () => {
+  it('raises 140 alerts per type and one that counts the others, and is separate for each tenant', async () => {
     const [hostile, other] = [await app.newTenant(), await app.newTenant()];
     const [attacker, kim] = [await enrolledDevice(app, hostile), await enrolledDevice(app, other)];
     devices.push(attacker, kim);
@@ -185,7 +185,7 @@ describe('what a device may report, counted by arrival', () => {
     ]);
   });
 
-  it('keeps the extension watch of every tenant going after the largest things that one browser can say', async () => {
+  it('keeps the extension watch of every tenant working after the largest possible reports of one browser', async () => {
     const [hostile, other] = [await app.newTenant(), await app.newTenant()];
     const [attacker, kim] = [await enrolledDevice(app, hostile), await enrolledDevice(app, other)];
     devices.push(attacker, kim);

@@ -60,7 +60,7 @@ describe('the event viewer', () => {
     return (body.events as { id: string }[]).map(({ id }) => id);
   };
 
-  it('shows what was seen, latest first, each once', async () => {
+  it('shows observations once each, latest first', async () => {
     const { body } = await acme.admin.get(`${EVENTS}/navigation`);
     expect([body.total, body.page, body.pageSize, body.totalPages]).toEqual([4, 1, 20, 1]);
     expect(body.events[0]).toEqual({
@@ -91,7 +91,7 @@ describe('the event viewer', () => {
     expect(text).not.toContain(hashOf('one'));
   });
 
-  it('narrows by user, device, domain and time', async () => {
+  it('filters by user, device, domain and time', async () => {
     expect(await idsOf(`navigation?user_id=${kim.userId}`)).toEqual([
       sent[0]!.eventId,
       sent[1]!.eventId,
@@ -119,7 +119,7 @@ describe('the event viewer', () => {
     });
   });
 
-  it('shows a tenant nothing of another, and a viewer only the counts', async () => {
+  it('shows nothing of another tenant, and only the counts to a viewer', async () => {
     const other = await app.newTenant();
     expect((await other.admin.get(`${EVENTS}/navigation`)).body).toMatchObject({ events: [], total: 0 });
     expect((await other.admin.get(`${EVENTS}/stats`)).body).toMatchObject({ total: 0, byDay: [] });
@@ -128,7 +128,7 @@ describe('the event viewer', () => {
     expect((await viewer.get(`${EVENTS}/navigation`)).status).toBe(403);
   });
 
-  it('forgets what is older than retention, and what was an employee’s who is gone', async () => {
+  it('drops events past their retention, and those of deleted employees', async () => {
     const tenant = await app.newTenant({ license: { maxEventRetentionDays: 3 } });
     const device = await enrolledDevice(app, tenant);
     await device.client.post('/api/v1/ext/events', { events: [visit(1), visit(47)] });

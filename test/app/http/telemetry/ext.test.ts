@@ -49,7 +49,7 @@ describe('extensions over mTLS', () => {
     }
   });
 
-  it('are told what was put together once, as long as nothing changes', async () => {
+  it('receive a cached configuration as long as nothing changes', async () => {
     const { client } = await newDevice(await app.newTenant());
     await app.settled();
     expect((await client.get(POLICIES)).status).toBe(200);
@@ -89,7 +89,7 @@ describe('extensions over mTLS', () => {
       ]);
     });
 
-    it('loses only the items that are bad', async () => {
+    it('loses only the invalid items', async () => {
       const { client, userId } = await newDevice();
       const late = seen({ occurredAt: now(25) });
       const secret = seen({}, { password: 'hunter2' });
@@ -117,17 +117,17 @@ describe('extensions over mTLS', () => {
       ['no list', { events: {} }],
       ['nothing', {}],
       ['a sequence that is none', { deviceSequence: -1, events: [{}] }],
-    ])('is refused as a whole with %s', async (_what, body) => {
+    ])('is rejected as a whole with %s', async (_what, body) => {
       const { client } = open[0]!;
       expect((await client.post(EVENTS, body)).status).toBe(400);
     });
 
-    it('is refused above one megabyte', async () => {
+    it('is rejected above one megabyte', async () => {
       const { client } = open[0]!;
       expect((await client.post(EVENTS, { events: [seen({ url: 'x'.repeat(1_100_000) })] })).status).toBe(413);
     });
 
-    it('keeps nothing personal readable in the log, and all of it for those who may read', async () => {
+    it('stores nothing personal readable in the log, and all of it for authorized readers', async () => {
       const { client, userId } = await newDevice();
       const url = `https://shop.example/${randomUUID()}`;
       await client.post(EVENTS, {
@@ -141,7 +141,7 @@ describe('extensions over mTLS', () => {
       expect((await credentialsOf(userId)).credentials).toMatchObject([{ username: 'kim.secret@acme.example', url }]);
     });
 
-    it('leaves the log in time', async () => {
+    it('leaves the log after its retention', async () => {
       const { client, deviceId } = await newDevice();
       await client.post(EVENTS, { events: [seen()] });
       const { rows } = await app.services.database.owner.query(
@@ -151,7 +151,7 @@ describe('extensions over mTLS', () => {
       expect(rows).toEqual([{ max_age_days: 365 }]);
     });
 
-    it('takes a batch whose sealed form is larger than an event may be', async () => {
+    it('accepts a batch whose sealed form exceeds the size limit of an event', async () => {
       const { client, userId } = await newDevice();
       const events = Array.from({ length: 440 }, () => seen({ url: `https://shop.example/${'a'.repeat(1_900)}` }));
       expect((await client.post(EVENTS, { events })).body).toEqual({ accepted: 440, duplicates: 0, rejected: [] });
@@ -160,7 +160,7 @@ describe('extensions over mTLS', () => {
   });
 
   describe('credentials of an employee', () => {
-    it('are shown as they stand', async () => {
+    it('are shown with their current status', async () => {
       const { client, userId } = await newDevice();
       await client.post(EVENTS, {
         events: [
@@ -218,9 +218,9 @@ describe('extensions over mTLS', () => {
       expect(await credentialsOf(userId, '?page=9')).toMatchObject({ credentials: [], total: 3 });
     });
 
-    it('are counted over the whole tenant, and kept from every other', async () => {
+    it('are counted over the whole tenant, and isolated from every other', async () => {
       const [tenant, other] = [await app.newTenant(), await app.newTenant()];
-      // Of two people the one whose id comes first stands for their site.
+      // Of two people, the one with the smaller id represents their site.
       const [one, two] = [await newDevice(tenant), await newDevice(tenant)].sort((a, b) =>
         a.userId < b.userId ? -1 : 1,
       ) as [EnrolledDevice, EnrolledDevice];
@@ -261,7 +261,7 @@ describe('extensions over mTLS', () => {
       expect(await left(two)).toMatchObject({ totalUsers: 0, totalCredentials: 0, totalSites: 0 });
     });
 
-    it('go with the employee', async () => {
+    it('are deleted with the employee', async () => {
       const { client, userId } = await newDevice();
       await client.post(EVENTS, { events: [seen()] });
       await app.settled();
@@ -276,7 +276,7 @@ describe('extensions over mTLS', () => {
   });
 
   describe('alerts', () => {
-    it('are raised, repeated and raised anew after being resolved', async () => {
+    it('are raised, repeated, and raised again after being resolved', async () => {
       const { client, userId, deviceId } = await newDevice();
       const send = (hours: number) =>
         client.post(EVENTS, { events: [seen({ occurredAt: now(hours) }, { isBreached: true })] });
@@ -303,7 +303,7 @@ describe('extensions over mTLS', () => {
       ).toEqual(['open 1', 'resolved 2']);
     });
 
-    it('tell of a password that is reused, once a site', async () => {
+    it('report a reused password once per site', async () => {
       const { client, userId } = await newDevice();
       await client.post(EVENTS, {
         events: [
@@ -319,7 +319,7 @@ describe('extensions over mTLS', () => {
       ]);
     });
 
-    it('count a canary cookie on the cookie too', async () => {
+    it('for a canary cookie are counted on the cookie too', async () => {
       const { client, userId } = await newDevice();
       const cookies = '/api/v1/admin/active-countermeasures/canary-cookies';
       const { body: cookie } = await acme.admin.post(cookies, { name: `c${randomUUID()}`, domain: 'shop.example' });
@@ -344,13 +344,13 @@ describe('extensions over mTLS', () => {
     });
   });
 
-  describe('batches that a device counts', () => {
+  describe('numbered batches of a device', () => {
     const telemetryOf = async (deviceId: string) => {
       await app.settled();
       return (await acme.admin.get(`/api/v1/admin/devices/${deviceId}`)).body.telemetry;
     };
 
-    it('show their gaps, and close them when they come late, also with nothing new in them', async () => {
+    it('show their gaps, and close them when they arrive late, also without new items', async () => {
       const { client, deviceId } = await newDevice();
       const send = (deviceSequence: number, events: unknown[] = [seen()]) =>
         client.post(EVENTS, { deviceSequence, events });
@@ -381,7 +381,7 @@ describe('extensions over mTLS', () => {
   });
 
   describe('secrets in telemetry', () => {
-    it('are refused, kept nowhere, and raise one alert however often they are sent', async () => {
+    it('are rejected, stored nowhere, and raise one alert however often they are sent', async () => {
       const { client, userId, deviceId } = await newDevice();
       const bad = () => seen({}, { userPassword: 'hunter2-hunter2', hunter3_token: 'hunter4' });
       for (let n = 0; n < 3; n += 1)
@@ -405,7 +405,7 @@ describe('extensions over mTLS', () => {
   describe('heartbeats', () => {
     const sign = { extensionVersion: '2.1.0', browserVersion: '132.0', osVersion: '6.2' };
 
-    it('say when the device was last seen and what it runs', async () => {
+    it('update the last contact and the version of the device', async () => {
       const { client, deviceId } = await newDevice();
       const { status, body } = await client.post(HEARTBEAT, sign);
       expect([status, body]).toEqual([
@@ -422,7 +422,7 @@ describe('extensions over mTLS', () => {
       });
     });
 
-    it('tell an extension with other policies to fetch the new ones', async () => {
+    it('tell an extension with outdated policies to fetch the new ones', async () => {
       const { client } = await newDevice();
       const { policyVersion } = (await client.post(HEARTBEAT, sign)).body;
       expect((await client.post(HEARTBEAT, { ...sign, policyVersion })).body.commands).toEqual([]);
@@ -431,7 +431,7 @@ describe('extensions over mTLS', () => {
       ]);
     });
 
-    it('carry a wipe until it is carried out, and end with it', async () => {
+    it('carry a wipe until it is done, and end with it', async () => {
       const { client, deviceId } = await newDevice();
       expect((await acme.admin.put(`/api/v1/admin/devices/${deviceId}/wipe`)).status).toBe(200);
       const wipe = (await client.post(HEARTBEAT, sign)).body.commands;
@@ -448,7 +448,7 @@ describe('extensions over mTLS', () => {
       expect((await client.post(HEARTBEAT, sign)).status).toBe(401);
     });
 
-    it('do not end a device that nobody asked to wipe', async () => {
+    it('do not end a device without a wipe request', async () => {
       const { client, deviceId } = await newDevice();
       await client.post(EVENTS, { events: [{ eventId: randomUUID(), kind: 'wipe_completed', occurredAt: now() }] });
       await app.settled();
@@ -457,7 +457,7 @@ describe('extensions over mTLS', () => {
   });
 
   describe('policies', () => {
-    it('are what the tenant has decided, of this tenant alone, and change with the next poll', async () => {
+    it('are the current ones of this tenant only, and change with the next poll', async () => {
       const [tenant, other] = [await app.newTenant(), await app.newTenant()];
       const [{ client }, { client: stranger }] = [await newDevice(tenant), await newDevice(other)];
       const before = await client.get(POLICIES);
@@ -494,7 +494,7 @@ describe('extensions over mTLS', () => {
       expect(theirs.body.credentialSalt).not.toBe(before.body.credentialSalt);
     });
 
-    it('never come from before a change that was answered', async () => {
+    it('are never older than an acknowledged change', async () => {
       const tenant = await app.newTenant();
       const { client } = await newDevice(tenant);
       for (let n = 0; n < 20; n += 1) {

@@ -39,7 +39,7 @@ describe('threat intelligence', () => {
     return admin.put(`${BASE}/api-key`, { service, apiKey }, { headers: { 'x-reauth-token': reAuthToken } });
   }
 
-  /** A tenant with these services in use, and a browser of it. */
+  /** A tenant that uses these services, with one browser. */
   async function tenantWith(...services: ('scanner' | 'reputation')[]) {
     const tenant = await app.newTenant();
     for (const service of services)
@@ -57,7 +57,7 @@ describe('threat intelligence', () => {
   }
   const someDomain = (kind = 'fine') => `${kind}-${randomUUID().slice(0, 8)}.example.org`;
 
-  /** As if the services had been asked so many days ago. */
+  /** As if the services had been queried this many days ago. */
   async function scannedBefore({ tenantId }: TestTenant, domain: string, days: number) {
     const data = {
       scanId: randomUUID(),
@@ -85,7 +85,7 @@ describe('threat intelligence', () => {
     await app.settled();
   }
 
-  it('is off and without keys until somebody says otherwise; what is left out stays, and nothing else can be set', async () => {
+  it('is off and without keys by default; omitted fields stay, and unknown ones are rejected', async () => {
     const { admin } = await app.newTenant();
     const off = {
       scannerEnabled: false,
@@ -111,7 +111,7 @@ describe('threat intelligence', () => {
     expect((await admin.put(`${BASE}/settings`, { scannerEnabled: 'yes' })).status).toBe(400);
   });
 
-  it('takes keys from whoever proves themselves again, and shows them to nobody', async () => {
+  it('accepts keys only with re-authentication, and never shows them', async () => {
     const tenant = await app.newTenant();
     const apiKey = `hidden-${randomUUID()}`;
     expect((await app.as(tenant.token).put(`${BASE}/api-key`, { service: 'scanner', apiKey })).status).toBe(403);
@@ -157,7 +157,7 @@ describe('threat intelligence', () => {
     expect(rows[0]!.kept).toBe(0);
   });
 
-  it('says of a test that fails why, in words that give nothing away', async () => {
+  it('explains a failed test without disclosing anything', async () => {
     const tenant = await app.newTenant();
     expect((await tenant.admin.post(`${BASE}/test`, { service: 'reputation' })).body).toEqual({
       success: false,
@@ -173,7 +173,7 @@ describe('threat intelligence', () => {
     expect((await tenant.admin.post(`${BASE}/test`, { service: 'weather' })).status).toBe(400);
   });
 
-  it("looks a domain up with the tenant's own keys, and answers from store for seven days", async () => {
+  it("looks a domain up with the tenant's own keys, and returns stored results for seven days", async () => {
     const { tenant, check, need } = await tenantWith('scanner', 'reputation');
     const domain = someDomain();
     expect(await need(domain)).toEqual({
@@ -213,7 +213,7 @@ describe('threat intelligence', () => {
     ).toEqual([`reputation-key-of-${tenant.tenantId}`, `scanner-key-of-${tenant.tenantId}`]);
   });
 
-  it('asks again once the last scan is older than seven days', async () => {
+  it('queries again once the last scan is older than seven days', async () => {
     const { tenant, check, need } = await tenantWith('scanner', 'reputation');
     const [recent, old] = [someDomain(), someDomain()];
     await scannedBefore(tenant, recent, 6);
@@ -223,7 +223,7 @@ describe('threat intelligence', () => {
     expect([peer.callsAbout(recent).length, peer.callsAbout(old).length]).toEqual([0, 2]);
   });
 
-  it('makes one flight of fifty requests about one domain', async () => {
+  it('makes one look-up for fifty requests about one domain', async () => {
     const { tenant, device, check } = await tenantWith('scanner', 'reputation');
     const others = await Promise.all(Array.from({ length: 4 }, () => enrolledDevice(app, tenant)));
     open.push(...others);
@@ -242,7 +242,7 @@ describe('threat intelligence', () => {
     expect((await check(domain)).body).toMatchObject({ verdict: 'clean', scanned: false });
   });
 
-  it('makes one flight of it also where the requests reach different processes', async () => {
+  it('makes one look-up also if the requests reach different processes', async () => {
     const { tenant, need } = await tenantWith('scanner', 'reputation');
     const { executor, loader, freshness, vault, database } = app.services;
     const ports = {
@@ -263,7 +263,7 @@ describe('threat intelligence', () => {
     expect((await need(domain))['needsScan']).toBe(false);
   });
 
-  it('makes up for what was put off', async () => {
+  it('makes deferred look-ups later', async () => {
     const { tenant, device, need } = await tenantWith('scanner');
     const domain = someDomain('evil');
     await app.services.jobs.enqueue(domainScanning, {
@@ -279,7 +279,7 @@ describe('threat intelligence', () => {
     ]);
   });
 
-  it('stays within the budget of a service whoever asks at once, tells the browser what it knows, and puts the rest off', async () => {
+  it('stays within the budget of a service under concurrency, returns stored results to the browser, and defers the rest', async () => {
     const { tenant, device, check } = await tenantWith('reputation');
     const domains = Array.from({ length: 9 }, () => someDomain());
     const answers = await Promise.all(domains.map((domain) => check(domain)));
@@ -317,7 +317,7 @@ describe('threat intelligence', () => {
       invented.flatMap((domain) => peer.callsAbout(domain)).length,
     ]).toEqual([50, 50]);
     expect((await waiting()) - before).toBe(50);
-    // What one browser may not have looked up, another may at once.
+    // A look-up that one browser was refused, another may make at once.
     const refused = answers.find(({ body }) => !body.scanned)!.body.domain as string;
     expect((await other.client.post(`${SCANS}/check`, { domain: refused })).body).toMatchObject({
       scanned: true,
@@ -325,7 +325,7 @@ describe('threat intelligence', () => {
     });
   });
 
-  it('keeps half of a day for domains on which somebody was seen', async () => {
+  it("reserves half of a day's budget for visited domains", async () => {
     const { tenant, device, check } = await tenantWith('scanner');
     const [visited, invented] = [someDomain(), someDomain()];
     const visit = {
@@ -346,7 +346,7 @@ describe('threat intelligence', () => {
     expect([peer.callsAbout(invented).length, peer.callsAbout(visited).length]).toEqual([0, 1]);
   });
 
-  it('does not try again at once what a service could not answer', async () => {
+  it('does not retry a failed look-up at once', async () => {
     const { check } = await tenantWith('scanner', 'reputation');
     const domain = someDomain();
     peer.behave(({ service }, response) =>
@@ -363,7 +363,7 @@ describe('threat intelligence', () => {
     expect(peer.callsAbout(domain)).toHaveLength(2);
   });
 
-  it('raises an alert about a malicious domain, for the person whose browser asked', async () => {
+  it('raises an alert about a malicious domain, for the user of the requesting browser', async () => {
     const { tenant, device, check, need } = await tenantWith('scanner', 'reputation');
     const domain = someDomain('evil');
     expect((await check(domain)).body).toMatchObject({
@@ -388,7 +388,7 @@ describe('threat intelligence', () => {
     ]);
   });
 
-  it('keeps what it learnt for one tenant from every other', async () => {
+  it('isolates results by tenant', async () => {
     const [mine, theirs] = [await tenantWith('scanner'), await tenantWith('scanner')];
     const domain = someDomain('evil');
     await mine.check(domain);
@@ -399,7 +399,7 @@ describe('threat intelligence', () => {
     );
   });
 
-  it('asks nobody where it is switched off, without a key, or about a name of the inside; and needs a host name', async () => {
+  it('makes no request if disabled, without a key, or for an internal name; and requires a host name', async () => {
     const { tenant, check, need } = await tenantWith();
     const domain = someDomain();
     expect((await need(domain))['needsScan']).toBe(false);

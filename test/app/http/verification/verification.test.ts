@@ -33,7 +33,7 @@ describe('verifying an employee over the telephone', () => {
     by.admin.post(`${BASE}/${method}/verify`, { userId, code });
   const wrongFor = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
 
-  it('takes the code that the browser shows, and writes down that it did', async () => {
+  it('accepts the code that the browser shows, and records the verification', async () => {
     const { userId, codes } = await someone();
     const { dailyCode, otp, expiresAt } = await codes();
     expect([dailyCode, otp]).toEqual([expect.stringMatching(/^\d{6}$/), expect.stringMatching(/^\d{6}$/)]);
@@ -43,7 +43,7 @@ describe('verifying an employee over the telephone', () => {
       200,
       { valid: true, userId, displayName: expect.any(String), method: 'daily_code', verifiedAt: expect.any(String) },
     ]);
-    // The code of the day is good all day.
+    // The daily code is valid all day.
     const again = (await verify('daily-code', userId, dailyCode)).body as { valid: boolean; verifiedAt: string };
     expect(again.valid).toBe(true);
     const events = (await tenant.admin.get(`${BASE}/audit-events`)).body.events as object[];
@@ -56,7 +56,7 @@ describe('verifying an employee over the telephone', () => {
     expect(users.find(({ id }) => id === userId)?.lastVerifiedAt).toBe(again.verifiedAt);
   });
 
-  it('takes a one-time code once, of two hundred who try it at the same time', { timeout: 30_000 }, async () => {
+  it('accepts a one-time code once for two hundred concurrent attempts', { timeout: 30_000 }, async () => {
     const { userId, codes } = await someone();
     const { otp } = await codes();
     const answers = await Promise.all(Array.from({ length: 200 }, () => verify('otp', userId, otp)));
@@ -64,7 +64,7 @@ describe('verifying an employee over the telephone', () => {
     expect(answers.every(({ status }) => [200, 409, 429, 503].includes(status))).toBe(true);
   });
 
-  it('looks at five wrong codes, then at none for a while, and raises an alert that can be read', async () => {
+  it('checks five wrong codes, then none for a while, and raises an alert that can be read', async () => {
     const { userId, codes } = await someone();
     const { dailyCode } = await codes();
     for (let n = 0; n < 5; n += 1)
@@ -89,7 +89,7 @@ describe('verifying an employee over the telephone', () => {
     ]);
   });
 
-  it('shows employees and alerts by the page', async () => {
+  it('pages employees and alerts', async () => {
     const other = await app.newTenant();
     const people = [await someone(other), await someone(other), await someone(other)];
     for (const { userId, codes } of people.slice(1)) {
@@ -110,13 +110,13 @@ describe('verifying an employee over the telephone', () => {
     }
   });
 
-  it('knows nobody of another tenant', async () => {
+  it('finds nobody of another tenant', async () => {
     const { userId, codes } = await someone();
     const other = await app.newTenant();
     expect((await verify('daily-code', userId, (await codes()).dailyCode, other)).status).toBe(404);
   });
 
-  it('names what is wrong with a question', async () => {
+  it('names the invalid field of a request', async () => {
     const { userId } = await someone();
     expect([(await verify('otp', userId, '12345')).status, (await verify('otp', userId, '12345')).body.error]).toEqual([
       400,

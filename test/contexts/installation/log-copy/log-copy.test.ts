@@ -23,7 +23,7 @@ import { start, withOperator, type Standing } from './log-copy-state.ts';
 const PATIENTLY = { timeout: 30_000 };
 const silently = () => undefined;
 
-/** Runs a step of the operator's, with the service's own log as its source. */
+/** Runs a step of the operator, with the service's own log as its source. */
 const copying = (
   app: TestApp,
   { to, from, finish = false }: { to?: string; from?: string; finish?: boolean },
@@ -32,7 +32,7 @@ const copying = (
     copyLog(services, to ? { direction: 'to', url: to } : { direction: 'from', url: from! }, finish, silently),
   );
 
-/** What is said of events, without where they stand. Seals and what the tests add apart. */
+/** The contents of events, without their positions. Omits seals and the additions of the tests. */
 const contents = (events: readonly StoredEvent[]) =>
   events.filter(({ type }) => type !== '$trimmed').map(hashedContentOf);
 const everything = async (store: EventStore) => contents(await readEverything(store, START));
@@ -53,7 +53,9 @@ const audit = async (admin: Client) =>
 const alertsOf = async (admin: Client) =>
   (await admin.get('/api/v1/admin/alerts')).body.alerts as { id: string; domain: string }[];
 
-/** Tables are what the log says, no effect was repeated, chains hold and are sealed again, and claims are held by whoever held them. */
+/**
+ * Tables match the log, no effect was repeated, chains are valid and sealed again, and claims have the same holders.
+ */
 async function expectSameInstallation(standing: Standing, tenant: TestTenant, alerts: unknown): Promise<void> {
   const admin = standing.as(tenant);
   await expectWell(standing);
@@ -67,7 +69,7 @@ async function expectSameInstallation(standing: Standing, tenant: TestTenant, al
   expect(await audit(admin)).toMatchObject({ valid: true });
 }
 
-/** An observation as a browser sends it, straight into the service that stands now. */
+/** An observation as a browser sends it, directly to the current service. */
 const breachAt = (domain: string) => ({
   eventId: randomUUID(),
   kind: 'credential_attempt',
@@ -114,7 +116,8 @@ describe('copying the log of an installation', () => {
         ]);
       stranger();
 
-      // The copy ends in its midst: once while it writes events, once before it has noted down what it wrote, once among claims.
+      // The copy is interrupted: once while it writes events, once before it has recorded what it wrote, once among
+      // claims.
       const endings: [string, number, (method: string, stream: string | undefined) => boolean][] = [
         ['while it writes events', 4, (method) => method === 'append'],
         ['before it has noted down what it wrote', 0, (method, stream) => method === 'read' && stream === undefined],
@@ -129,7 +132,7 @@ describe('copying the log of an installation', () => {
       await copying(app, { to: url });
       stranger();
 
-      // The service runs on. What it writes now is copied when it has stopped.
+      // The service keeps running. Its new events are copied once it has stopped.
       expect((await tenant.admin.post('/api/v1/admin/groups', { name: 'Support' })).status).toBe(201);
       await settle(app.services);
       const before = await everything(app.services.store);
@@ -142,7 +145,7 @@ describe('copying the log of an installation', () => {
       closers.push(() => moved.application.stop());
       expect((await everything(moved.services.store)).slice(0, before.length)).toEqual(before);
       await expectSameInstallation(moved, tenant, alerts);
-      // Here goes what only this store holds: a claim, an alert, a seal, an event of telemetry.
+      // From here on, data that only this store holds: a claim, an alert, a seal, an event of telemetry.
       const admin = moved.as(tenant);
       expect((await admin.post('/api/v1/admin/groups', { name: 'Legal' })).status).toBe(201);
       const browser = moved.browser(device);
@@ -158,7 +161,7 @@ describe('copying the log of an installation', () => {
       closers.push(() => former.close());
       const gone = await everything(former);
 
-      // And back, where the log that was left has to be deleted first.
+      // And back: the old log has to be deleted first.
       await expect(copying(app, { from: url })).rejects.toThrow('castellan log discard');
       await withOperator(app, url, discardCopiedLog);
       let reads = 0;
@@ -177,7 +180,7 @@ describe('copying the log of an installation', () => {
   );
 
   it(
-    'refuses a target that holds events or claims of an installation, and one that another copy was begun in',
+    'refuses a target that holds events or claims of an installation, and one with another unfinished copy',
     { timeout: 90_000 },
     async () => {
       node = await startStandIn();
@@ -193,13 +196,13 @@ describe('copying the log of an installation', () => {
       await copying(app, { to: other.connectionString });
       await withOperator(app, undefined, abandonLogCopy);
       await expect(copying(app, { to: other.connectionString })).rejects.toThrow('already holds events');
-      // Given up, it leaves the service as it was.
+      // An aborted copy leaves the service unchanged.
       expect(await app.services.store.head()).toBeGreaterThan(0n);
       await app.newTenant();
     },
   );
 
-  it('keeps forgotten processes from writing to the log that was left', { timeout: 90_000 }, async () => {
+  it('prevents forgotten processes from writing to the old log', { timeout: 90_000 }, async () => {
     node = await startStandIn();
     app = await startApp();
     await app.newTenant();
@@ -214,7 +217,7 @@ describe('copying the log of an installation', () => {
   });
 
   it(
-    'tells a process whose EVENTSTORE_URL was forgotten, or left set, where the log is, and lets no restore begin',
+    'tells a process with a missing or outdated EVENTSTORE_URL where the log is, and prevents a restore',
     { timeout: 180_000 },
     async () => {
       node = await startStandIn();
@@ -260,12 +263,12 @@ describe('copying the log of an installation', () => {
     },
   );
 
-  it('names the first event that the target returns otherwise', { timeout: 90_000 }, async () => {
+  it('names the first event that the target returns differently', { timeout: 90_000 }, async () => {
     node = await startStandIn();
     app = await startApp();
     const { tenantId } = await app.newTenant();
     await settle(app.services);
-    // A server that loses a byte of what it was given.
+    // A server that loses a byte of its input.
     const append = node.log.append.bind(node.log);
     node.log.append = (name, expected, events) =>
       append(

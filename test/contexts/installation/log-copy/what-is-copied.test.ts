@@ -21,7 +21,7 @@ import { start } from './log-copy-state.ts';
 
 const DAY_SECONDS = 86_400;
 
-/** Store and database of an installation that nobody uses, and an empty server beside it. */
+/** Store and database of an idle installation, and an empty server beside it. */
 let app: TestApp;
 let node: StandIn;
 let source: EventStore;
@@ -61,7 +61,7 @@ const add = (to: Append, expectedRevision: bigint, over: Partial<Append> = {}): 
 });
 
 describe('a copy of the log in EventStoreDB', { timeout: 60_000 }, () => {
-  it('has times, claims and what became of them since the copy began', async () => {
+  it('has times, claims and their changes since the copy began', async () => {
     const tenantId = newTenant();
     const [kept, passedOn, given] = [newClaim(tenantId), newClaim(tenantId), newClaim(tenantId)];
     const first = newAppend(tenantId, { events: newEvents(2), claim: [kept, passedOn, given] });
@@ -87,7 +87,7 @@ describe('a copy of the log in EventStoreDB', { timeout: 60_000 }, () => {
     expect(await target.append(rival)).toMatchObject({ kind: 'claimed', holder: first.stream });
   });
 
-  it('keeps the revisions of expired events free, and lets the others expire when they would have', async () => {
+  it('keeps the revisions of expired events free, and lets the others expire at their original time', async () => {
     const tenantId = newTenant();
     const stream = newStream(tenantId, 'deviceDay');
     await mustAppend(source, newAppend(tenantId, { stream, events: newEvents(3) }));
@@ -108,7 +108,7 @@ describe('a copy of the log in EventStoreDB', { timeout: 60_000 }, () => {
     expect($maxAge).toBeGreaterThan(2 * DAY_SECONDS - 3_600);
   });
 
-  it('forgets the telemetry of a person who is erased while it is made', async () => {
+  it('omits the telemetry of a person who is erased meanwhile', async () => {
     const tenantId = newTenant();
     const userId = randomUUID();
     const telemetry = newAppend(tenantId, {
@@ -135,7 +135,7 @@ describe('a copy of the log in EventStoreDB', { timeout: 60_000 }, () => {
     expect(await target.readStream(telemetry.stream)).toEqual([]);
   });
 
-  it('moves checkpoints, backlogs and parked events to the events that they stood at', async () => {
+  it('moves checkpoints, backlogs and parked events to the corresponding events', async () => {
     const tenantId = newTenant();
     const appends = Array.from({ length: 6 }, () => newAppend(tenantId, { events: newEvents(2) }));
     const positions: bigint[] = [];
@@ -153,7 +153,7 @@ describe('a copy of the log in EventStoreDB', { timeout: 60_000 }, () => {
       [reaction],
     );
     const key = [reaction, cursor!.version, cursor!.generation];
-    // A reaction that is behind, a tenant that is further behind, and a stream that waits.
+    // A reaction that lags, a tenant that lags further, and a parked stream.
     await owner.query('update cursors set position = $4 where name = $1 and version = $2 and generation = $3', [
       ...key,
       String(positions[3]),

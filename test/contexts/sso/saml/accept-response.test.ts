@@ -18,7 +18,7 @@ const requestId = '_request-1';
 const said = { email: 'ann@t1.example', acsUrl, audience, inResponseTo: requestId };
 const inBase64 = (xml: string) => Buffer.from(xml).toString('base64');
 
-/** Milliseconds for many documents one after another, on a machine that does other things too. */
+/** Milliseconds for many documents one after another, on a busy machine. */
 const MANY = 180_000;
 
 describe('a SAML response', () => {
@@ -51,7 +51,7 @@ describe('a SAML response', () => {
     return error.reason;
   }
 
-  it('is accepted with its assertion signed, and says whom the provider signed in', async () => {
+  it('is accepted with its assertion signed, and names the person', async () => {
     const { subject, assertionId, endsAt } = await accepted(inBase64(await provider.respond(said)));
     expect(subject.nameId).toBe('ann@t1.example');
     expect(emailOf(subject, null)).toBe('ann@t1.example');
@@ -71,7 +71,7 @@ describe('a SAML response', () => {
     expect(subject.nameId).toBe('ann@t1.example');
   });
 
-  it('is refused where the person authenticated before they were asked to do so anew', async () => {
+  it('is rejected if the person authenticated before the requested re-authentication', async () => {
     const before = new Date(Date.now() - 600_000).toISOString();
     const old = inBase64(
       await provider.respond({
@@ -90,7 +90,7 @@ describe('a SAML response', () => {
     );
   });
 
-  it('is accepted a minute early or late, and not two', async () => {
+  it('is accepted a minute early or late, but not two', async () => {
     const xml = inBase64(await provider.respond({ ...said, lifetimeInSeconds: 300 }));
     const now = Date.now();
     expect((await accepted(xml, now + 345_000)).subject.nameId).toBe('ann@t1.example');
@@ -99,7 +99,7 @@ describe('a SAML response', () => {
     expect(await refusal(xml, now - 120_000)).toBe('not_yet_valid');
   });
 
-  it('names nobody by an e-mail that is ambiguous or is not one', async () => {
+  it('names nobody by an ambiguous or invalid e-mail', async () => {
     const attribute = (values: string) => (xml: string) =>
       xml.replace(
         '</saml:AttributeStatement>',
@@ -111,13 +111,13 @@ describe('a SAML response', () => {
     expect(await mail(value('bob@t1.example'))).toBe('bob@t1.example');
     expect(await mail(value('bob@t1.example') + value('root@t1.example'))).toBeUndefined();
     expect(await mail(value('bob'))).toBeUndefined();
-    // The Kelvin sign, whose small letter is the k of somebody else.
+    // The Kelvin sign, whose lower case is the k of another person.
     expect(await mail(value('\u212Aate@t1.example'))).toBeUndefined();
     expect(await mail(value('bob@t1.example<b/>'))).toBeUndefined();
   });
 
   it(
-    'is refused as a whole for each attack of the corpus',
+    'is rejected as a whole for each attack of the corpus',
     async () => {
       const outcomes: Record<string, string> = {};
       const expected: Record<string, string> = {};
@@ -131,7 +131,7 @@ describe('a SAML response', () => {
   );
 
   it(
-    'is refused whatever single character of it is changed',
+    'is rejected whatever single character of it is changed',
     async () => {
       const xml = await provider.respond({ ...said, signResponse: true });
       const body = xml.indexOf(assertionIn(xml));

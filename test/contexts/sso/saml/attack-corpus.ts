@@ -11,7 +11,7 @@ import {
 export interface Attack {
   readonly name: string;
   readonly reason: SamlRefusal;
-  /** The response, in base64, that pretends to be what was said. */
+  /** The base64 response that claims these options. */
   readonly make: (said: SamlResponseOptions) => Promise<string>;
 }
 
@@ -19,7 +19,7 @@ const base64 = (xml: string): string => Buffer.from(xml).toString('base64');
 const idOf = (assertionXml: string): string => /\sID="([^"]+)"/.exec(assertionXml)![1]!;
 const later = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
 
-/** Puts something between the first letters of the person's name and the rest. */
+/** Inserts text between the first letters of the person's name and the rest. */
 const inName = (xml: string, what: string): string => xml.replace(/(<saml:NameID[^>]*>[^<]{3})/, `$1${what}`);
 
 /** The attacker's assertion: another person and another id, without a signature. */
@@ -30,8 +30,8 @@ const forged = (assertionXml: string): string =>
     .replace(idOf(assertionXml), '_forged');
 
 /**
- * Every known way to make a service provider believe what was not signed for it: wrapping in the eight variants of
- * Somorovsky et al. ("On Breaking SAML", 2012), and what each omitted check of SAML Profiles §4.1.4 lets in.
+ * Every known way to make a service provider accept unsigned content: wrapping in the eight variants of Somorovsky et
+ * al. ("On Breaking SAML", 2012), and the effects of each omitted check of SAML Profiles §4.1.4.
  */
 export function attackCorpus(provider: SamlIdentityProvider, stranger: SigningPair): Attack[] {
   const responding = (name: string, reason: SamlRefusal, over: Partial<SamlResponseOptions>): Attack => ({
@@ -54,7 +54,7 @@ export function attackCorpus(provider: SamlIdentityProvider, stranger: SigningPa
       return base64(changed);
     },
   });
-  /** Puts the signed assertion, and a forged one, somewhere new. */
+  /** Moves the signed assertion, and inserts a forged one. */
   const wrapping = (
     name: string,
     place: (parts: { xml: string; original: string; evil: string; signature: string; bare: string }) => string,

@@ -29,7 +29,7 @@ describe('an AuthnRequest', () => {
   });
   afterAll(() => provider.close());
 
-  it('is understood by a provider, whose answer names it', async () => {
+  it('is understood by a provider, whose response refers to it', async () => {
     provider.signsIn('ann@t1.example');
     const { action, samlResponse, relayState } = await provider.visit(
       authnRequestAddress(unsigned, provider.ssoUrl, request),
@@ -40,7 +40,7 @@ describe('an AuthnRequest', () => {
     expect(response).toContain('<saml:Audience>https://castellan.example/saml?tenant_id=1&amp;x=2</saml:Audience>');
   });
 
-  it('is signed where there is a key, so that a provider which asks for that takes this one and no other', async () => {
+  it('is signed if there is a key, so that a provider which requires that accepts this one and no other', async () => {
     const demanding = await startSamlIdentityProvider();
     demanding.requireSigned(pair.certificatePem);
     demanding.signsIn('ann@t1.example');
@@ -51,7 +51,7 @@ describe('an AuthnRequest', () => {
     await demanding.close();
   });
 
-  it('asks for a fresh authentication only where that is wanted', () => {
+  it('requests a fresh authentication only on demand', () => {
     const forced = (over: object) => {
       const xml = inflateRawSync(
         Buffer.from(
@@ -86,7 +86,7 @@ describe('an AuthnRequest', () => {
     ).toBe(true);
   });
 
-  it("keeps the parameters that the provider's address has of its own", () => {
+  it("keeps the parameters of the provider's address", () => {
     for (const service of [unsigned, signing]) {
       const address = new URL(authnRequestAddress(service, 'https://idp.example/sso?realm=a%20b', request));
       expect(address.searchParams.get('realm')).toBe('a b');
@@ -101,16 +101,18 @@ describe('the metadata of the service', () => {
   it.each([
     ['without a key', unsigned, 'false', []],
     ['with a key', signing, 'true', [new X509Certificate(pair.certificatePem).raw.toString('base64')]],
-  ] as const)('say where responses go and what is signed, %s', (_name, service, requestsSigned, certificates) => {
-    const root = parseXml(serviceProviderMetadata(service).replace(/^<\?xml[^>]*>\s*/, '')).documentElement;
-    expect(root.getAttribute('entityID')).toBe(service.entityId);
-    const descriptor = onlyChild(root, MD, 'SPSSODescriptor')!;
-    expect([descriptor.getAttribute('AuthnRequestsSigned'), descriptor.getAttribute('WantAssertionsSigned')]).toEqual([
-      requestsSigned,
-      'true',
-    ]);
-    expect(onlyChild(descriptor, MD, 'AssertionConsumerService')!.getAttribute('Location')).toBe(service.acsUrl);
-    expect(childrenOf(descriptor, MD, 'KeyDescriptor').map(({ textContent }) => textContent)).toEqual(certificates);
-    expect(serviceProviderMetadata(service)).not.toContain('PRIVATE');
-  });
+  ] as const)(
+    'state the address of responses and what is signed, %s',
+    (_name, service, requestsSigned, certificates) => {
+      const root = parseXml(serviceProviderMetadata(service).replace(/^<\?xml[^>]*>\s*/, '')).documentElement;
+      expect(root.getAttribute('entityID')).toBe(service.entityId);
+      const descriptor = onlyChild(root, MD, 'SPSSODescriptor')!;
+      expect([descriptor.getAttribute('AuthnRequestsSigned'), descriptor.getAttribute('WantAssertionsSigned')]).toEqual(
+        [requestsSigned, 'true'],
+      );
+      expect(onlyChild(descriptor, MD, 'AssertionConsumerService')!.getAttribute('Location')).toBe(service.acsUrl);
+      expect(childrenOf(descriptor, MD, 'KeyDescriptor').map(({ textContent }) => textContent)).toEqual(certificates);
+      expect(serviceProviderMetadata(service)).not.toContain('PRIVATE');
+    },
+  );
 });

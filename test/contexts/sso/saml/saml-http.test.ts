@@ -19,7 +19,7 @@ interface Posted {
   readonly relayState: string;
 }
 
-/** Milliseconds for many documents one after another, on a machine that does other things too. */
+/** Milliseconds for many documents one after another, on a busy machine. */
 const MANY = 180_000;
 
 describe('the SAML sign-in of a tenant', () => {
@@ -60,7 +60,7 @@ describe('the SAML sign-in of a tenant', () => {
       raw: new URLSearchParams({ SAMLResponse: samlResponse, RelayState: relayState }).toString(),
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
     });
-  /** From here to the provider, who says that this is who sits there. */
+  /** From here to the provider, which authenticates this person. */
   async function comeBackAs(tenant: TestTenant, email: string, query: Record<string, string> = {}): Promise<Posted> {
     provider.signsIn(email);
     const { status, headers } = await start(tenant, query);
@@ -75,7 +75,7 @@ describe('the SAML sign-in of a tenant', () => {
     return body.auditLogs;
   }
 
-  it('starts here, goes to the provider and ends with tokens that work', async () => {
+  it('starts here, goes to the provider and ends with working tokens', async () => {
     const { status, body } = await post(await comeBackAs(acme, acme.email.toUpperCase()));
     expect([status, body]).toEqual([
       200,
@@ -90,7 +90,7 @@ describe('the SAML sign-in of a tenant', () => {
     expect((await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: body.refreshToken })).status).toBe(200);
   });
 
-  it('gives a re-authentication token where the person was asked to authenticate anew, and only there', async () => {
+  it('returns a re-authentication token if the person was asked to authenticate again, and only then', async () => {
     const { status, body } = await post(await comeBackAs(acme, acme.email, { reauthenticate: 'true' }));
     expect([status, body.reAuthToken]).toEqual([200, expect.any(String)]);
     const setup = (headers: Record<string, string>) =>
@@ -101,7 +101,7 @@ describe('the SAML sign-in of a tenant', () => {
     expect((await post(await comeBackAs(acme, acme.email))).body.reAuthToken).toBeUndefined();
   });
 
-  it('takes one of any number of simultaneous posts of one response', async () => {
+  it('accepts one of any number of simultaneous posts of one response', async () => {
     const posted = await comeBackAs(acme, acme.email);
     const statuses = (await Promise.all(Array.from({ length: 5 }, () => post(posted)))).map(({ status }) => status);
     expect(statuses.sort()).toEqual([200, 401, 401, 401, 401]);
@@ -109,7 +109,7 @@ describe('the SAML sign-in of a tenant', () => {
   });
 
   it(
-    'refuses every attack of the corpus, leaves the request open for the right answer, and writes each one down',
+    'rejects every attack of the corpus, keeps the request open for the right response, and audits each one',
     async () => {
       const corpus = attackCorpus(provider, stranger);
       const { samlResponse, relayState } = await comeBackAs(acme, acme.email);
@@ -118,7 +118,7 @@ describe('the SAML sign-in of a tenant', () => {
       for (const { name, make } of corpus) {
         const attack = await make({ email: acme.email, acsUrl: ACS, audience, inResponseTo });
         const { status, text } = await post({ samlResponse: attack, relayState });
-        // What does not fit into a form is turned away at the door.
+        // Responses that do not fit into a form are rejected by the listener.
         expect([name, status]).toEqual([name, attack.length > 60_000 ? 413 : 401]);
         expect([name, text.includes('Token')]).toEqual([name, false]);
       }
@@ -130,7 +130,7 @@ describe('the SAML sign-in of a tenant', () => {
     MANY,
   );
 
-  it('refuses what nobody asked for, and what was asked for by another tenant', async () => {
+  it('rejects responses without a request, and those to a request of another tenant', async () => {
     const { samlResponse, relayState } = await comeBackAs(acme, acme.email);
     for (const wrong of ['', 'j', relayState.slice(0, -1), `j${randomBytes(60).toString('base64url')}`]) {
       expect((await post({ samlResponse, relayState: wrong })).body).toEqual({
@@ -147,7 +147,7 @@ describe('the SAML sign-in of a tenant', () => {
     expect((await post(foreign)).body.user.id).toBe(globex.adminId);
   });
 
-  it('remembers an assertion by issuer and id until it has ended, once for any number that use it at a time', async () => {
+  it('stores an assertion by issuer and id until it has expired, once for any number of concurrent uses', async () => {
     const assertion = {
       tenantId: acme.tenantId,
       configId: randomUUID(),
@@ -166,7 +166,7 @@ describe('the SAML sign-in of a tenant', () => {
     ).toEqual(['taken', 'taken', 'taken']);
   });
 
-  it('knows existing admins only: nobody is made, and nobody of another tenant comes in', async () => {
+  it('admits existing admins only: none is created, and none of another tenant is admitted', async () => {
     for (const unknown of [globex.email, `nobody@${randomUUID()}.example`]) {
       expect((await post(await comeBackAs(acme, unknown))).body).toEqual({
         error: 'single sign-on failed: account_not_found',
@@ -177,7 +177,7 @@ describe('the SAML sign-in of a tenant', () => {
     expect(JSON.stringify(refusal)).not.toContain('nobody@');
   });
 
-  it('comes back to the sign-in page where it began there, with a code that is good once and for its own tab', async () => {
+  it('returns to the sign-in page if it started there, with a code that is valid once and for its own tab', async () => {
     const verifier = randomBytes(32).toString('base64url');
     const page = { return_to: 'login', challenge: createHash('sha256').update(verifier).digest('base64url') };
     const code = async () => {
@@ -204,7 +204,7 @@ describe('the SAML sign-in of a tenant', () => {
     }
   });
 
-  it('tells the sign-in page, not the address bar, why nobody was let in', async () => {
+  it('shows the reason of a refusal on the sign-in page, not in the URL', async () => {
     const page = { return_to: 'login', challenge: 'a'.repeat(43) };
     const { headers, status } = await post(await comeBackAs(acme, 'nobody@t1.example', page));
     expect([status, headers.get('location')]).toEqual([
@@ -217,7 +217,7 @@ describe('the SAML sign-in of a tenant', () => {
     expect([none.status, none.headers.get('location')?.endsWith('sso_error=sso_not_configured')]).toEqual([302, true]);
   });
 
-  it('signs its requests where it has a key, describes itself with the certificate, and never shows the key', async () => {
+  it('signs its requests if it has a key, describes itself with the certificate, and never shows the key', async () => {
     const tenant = await app.newTenant();
     const configId = await configure(tenant, {
       spSigningKey: ours.privateKeyPem,
@@ -238,7 +238,7 @@ describe('the SAML sign-in of a tenant', () => {
     await demanding.close();
   });
 
-  it('follows its configuration at once: disabled, it lets nobody in, whoever is under way', async () => {
+  it('follows its configuration at once: once disabled, it admits nobody, including pending sign-ins', async () => {
     const tenant = await app.newTenant();
     const configId = await configure(tenant);
     const underWay = await comeBackAs(tenant, tenant.email);
@@ -247,7 +247,7 @@ describe('the SAML sign-in of a tenant', () => {
     expect((await start(tenant)).status).toBe(404);
   });
 
-  it('speaks for the domains that it was given alone', async () => {
+  it('is limited to its configured domains', async () => {
     const tenant = await app.newTenant();
     await configure(tenant, { emailDomains: ['elsewhere.example'] });
     expect((await post(await comeBackAs(tenant, tenant.email))).body).toEqual({
@@ -255,7 +255,7 @@ describe('the SAML sign-in of a tenant', () => {
     });
   });
 
-  it('takes no certificate whose signatures it could not check', async () => {
+  it('rejects a certificate whose signatures it could not check', async () => {
     const { certificatePem } = newAuthority('elliptic', Date.now());
     const provided = {
       protocol: 'saml',
@@ -267,7 +267,7 @@ describe('the SAML sign-in of a tenant', () => {
     expect([status, body]).toEqual([400, { error: 'validation failed: idpCertificate: must hold RSA keys' }]);
   });
 
-  it('needs to be told which tenant is meant where there are several', async () => {
+  it('requires a tenant if there are several', async () => {
     for (const path of ['login', 'metadata']) {
       expect((await app.anonymous.get(`/api/v1/auth/saml/${path}`)).status).toBe(400);
       expect((await app.anonymous.get(`/api/v1/auth/saml/${path}?tenant_id=acme`)).status).toBe(400);
@@ -277,7 +277,7 @@ describe('the SAML sign-in of a tenant', () => {
     }
   });
 
-  it('takes a form with a response in it, and nothing else', async () => {
+  it('accepts a form with a response in it, and nothing else', async () => {
     expect((await app.anonymous.post(CALLBACK, { SAMLResponse: 'PFI+' })).status).toBe(401);
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
     expect((await app.anonymous.send('POST', CALLBACK, { raw: 'RelayState=x', headers: form })).status).toBe(400);
