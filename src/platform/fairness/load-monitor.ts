@@ -1,17 +1,18 @@
-/** Measurements that are looked at together. */
+/** Size of the sliding window. */
 const LATEST = 10;
-/** Of these, one in so many may be slow by chance. */
+/** The n-th slowest of the window is judged, because slower ones may be chance. */
 const SLOW_BY_CHANCE = 3;
-/** Slower than this many times the fastest that was seen is strained. */
+/** Overloaded: slower than this factor times the fastest. */
 const TIMES = 3;
-/** What a turn or two of other callers' work takes; below this nobody is kept waiting. */
+/** The time of a tick or two of other callers' work. Below this, nothing counts as overload. */
 const NOTHING_MS = 4;
-/** The fastest is forgotten after so many: a database that was moved may be farther away. */
+/** After this many measurements the fastest is reset: the database may have moved farther away. */
 const REMEMBERED = 36_000;
 
 /**
- * Whether short requests are kept waiting, judged by one that the process asks again and again: the way through the event loop, the pool and
- * the database, which sign-in and policy fetches go, too. It is compared with its own best, so that no figure has to fit every machine.
+ * Judges whether short requests have to wait, from a probe that runs all the time. The probe uses the same event loop,
+ * pool and database as sign-in and policy fetches. It is compared with its own best time, so that no threshold has to
+ * fit every machine.
  */
 export class LoadMonitor {
   readonly #latest: number[] = [];
@@ -19,7 +20,7 @@ export class LoadMonitor {
   #bestOfThisTerm = Number.POSITIVE_INFINITY;
   #seen = 0;
 
-  /** How long the latest one took, in milliseconds. */
+  /** Adds a measurement, in milliseconds. */
   observe(ms: number): void {
     this.#latest.push(ms);
     if (this.#latest.length > LATEST) this.#latest.shift();

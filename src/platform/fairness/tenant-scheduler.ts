@@ -3,28 +3,30 @@ import { TooBusy } from './fair-limiter.ts';
 import { FairQueue } from './fair-queue.ts';
 import { LoadMonitor } from './load-monitor.ts';
 
-/** Requests that one tenant may have in work at once: as good as no limit. */
+/** Concurrent requests per tenant when there is no overload: practically unlimited. */
 const MOST = 32;
-/** One at a time, and a rest of the same length after it. */
+/** One request at a time, followed by a pause of the same length. */
 const LEAST = 0.5;
 const SHRINK = 0.5;
 const GROW = 1.04;
-/** Near where short requests had to wait the last time. */
+/** Used near the share that caused the last overload. */
 const GROW_CAREFULLY = 1.01;
 const LOOK_EVERY_MS = 100;
-/** A database that keeps a short question waiting for so long is frozen or away, which is no tenant's doing. */
+/**
+ * If the database does not respond to a short query for this long, it is frozen or down, which is not a tenant's fault.
+ */
 const STANDSTILL_MS = 1_000;
-/** A tenant that asked for nothing for so long is nobody's rival. */
+/** A tenant without requests for this long no longer counts as competing. */
 const ABSENT_AFTER_MS = 10_000;
 const LONGEST_REST_MS = 500;
-/** Their bodies are in memory. */
+/** Waiting requests are limited because their bodies are in memory. */
 const WAITING = 512;
 const WAITING_PER_GROUP = 256;
 const WAITING_PER_CALLER = 64;
 const WAIT_MS = 10_000;
-/** What takes longer waits for somebody else (a slow upload, a long export), and keeps nobody from a turn. */
+/** Slower requests wait for something else (a slow upload, a long export) and stop counting. */
 const LONGEST_TURN_MS = 2_000;
-/** Beyond these, strangers have no group of their own. */
+/** With this many groups, further anonymous callers share one group. */
 const MAX_GROUPS = 5_000;
 
 interface Waiter {
@@ -38,17 +40,18 @@ interface Presence {
   seenAt: number;
   working: number;
   resting: number;
-  /** Milliseconds of work since the latest look. */
+  /** Milliseconds of work since the last adjustment. */
   worked: number;
 }
 
-/** The end of a turn; any number of times is once. */
+/** Ends the slot. Idempotent. */
 export type EndTenantSlot = () => void;
 
 /**
- * Keeps short requests short for all tenants: while they are kept waiting (`LoadMonitor`) and several tenants are here, each may have fewer
- * and fewer requests in work, down to one at a time with a rest after it, until the wait is over. What a tenant asks beyond that waits,
- * its callers by turns. A tenant that asks for little notices nothing, and one that is alone has no limit.
+ * Keeps short requests fast for all tenants. While they have to wait (`LoadMonitor`) and several tenants are active,
+ * each tenant may run fewer and fewer concurrent requests, down to one at a time with a pause after it. Further
+ * requests wait; the callers of a tenant take turns. A tenant with few requests is not affected, and a tenant that is
+ * the only active one has no limit.
  */
 export class TenantScheduler {
   readonly #loadMonitor = new LoadMonitor();
@@ -56,19 +59,19 @@ export class TenantScheduler {
   readonly #waiting = new FairQueue<Waiter>();
   readonly #probe: () => Promise<unknown>;
   #share = MOST;
-  /** The share at which short requests had to wait the last time. */
+  /** The share during the last overload. */
   #tooMuch = MOST;
   #wasFelt = false;
   #timer: NodeJS.Timeout | undefined;
   #probedAt: number | undefined;
   #tenants = 0;
 
-  /** `probe`: a short question to the database. */
+  /** `probe` sends a short query to the database. */
   constructor(probe: () => Promise<unknown>) {
     this.#probe = probe;
   }
 
-  /** Requests that each tenant may have in work at once; less than one: with a rest after each. */
+  /** Concurrent requests per tenant. Below one: one at a time, with a pause after each. */
   get share(): number {
     return this.#share;
   }
@@ -77,14 +80,20 @@ export class TenantScheduler {
     return this.#waiting.size;
   }
 
-  /** The end of the turn, when it is the tenant's. Throws `TooBusy` where too many wait already, or the wait is over. */
+  /**
+   * Returns the function that ends the slot, once the tenant has its turn. Throws or rejects with `TooBusy` if too many
+   * requests are waiting or the wait times out.
+   */
   enter(tenant: TenantId, caller: string): EndTenantSlot | Promise<EndTenantSlot> {
     return this.#enter(this.#meet(tenant, true), tenant, caller);
   }
 
-  /** The same for those who are nobody yet, by what they have in common. They are nobody's rivals: a tenant that is alone with them has no limit. */
+  /**
+   * Like `enter`, for unauthenticated callers, grouped by something they share. They do not count as tenants: a tenant
+   * that is alone with them has no limit.
+   */
   enterAnonymous(group: string, caller: string): EndTenantSlot | Promise<EndTenantSlot> {
-    // Anybody can name any group.
+    // An anonymous caller can choose its group, so the number of groups is bounded.
     const named = this.#present.size < MAX_GROUPS ? `stranger ${group}` : 'stranger';
     return this.#enter(this.#meet(named, false), named, caller);
   }
@@ -96,7 +105,7 @@ export class TenantScheduler {
 
   #enter(presence: Presence, group: string, caller: string): EndTenantSlot | Promise<EndTenantSlot> {
     if (this.#mayBegin(presence)) return this.#begin(presence);
-    // Strangers from one address are one group, such as an office that enrolls.
+    // Anonymous callers from one address are one group, such as an office that enrolls, and share its limit.
     const ofCaller = presence.isTenant ? this.#waiting.sizeOf(group, caller) : 0;
     const isFull =
       this.#waiting.size >= WAITING ||
@@ -175,7 +184,7 @@ export class TenantScheduler {
   #look(): void {
     const busiest = this.#busiest();
     this.#forgetAbsent();
-    // Everybody waits for the database then, and nobody for the others.
+    // While the database hangs, no tenant is the cause.
     if (!this.#areRivals || this.#standsStill) [this.#share, this.#tooMuch] = [MOST, MOST];
     else {
       void this.#measure();
@@ -192,13 +201,13 @@ export class TenantScheduler {
       this.#share = Math.min(MOST, this.#share * (this.#share < this.#tooMuch / 2 ? GROW : GROW_CAREFULLY));
       return;
     }
-    // What is not their doing does not pass when they wait.
+    // If no tenant is busy, limiting tenants would not help.
     if (busiest < Math.min(1, this.#share) / 2) return;
     if (!wasFelt) this.#tooMuch = this.#share;
     this.#share = Math.max(LEAST, this.#share * SHRINK);
   }
 
-  /** Requests that the busiest tenant had in work, on average since the latest look. */
+  /** The busiest tenant's average number of concurrent requests since the last adjustment. */
   #busiest(): number {
     let most = 0;
     for (const presence of this.#present.values()) {
@@ -225,7 +234,7 @@ export class TenantScheduler {
     return new TooBusy('requests of a tenant', { isOwnShare: !this.#standsStill, retryAfterSeconds: 5 });
   }
 
-  /** One at a time. What the database answers after a standstill says nothing of tenants. */
+  /** One probe at a time. A result after a standstill is ignored: it says nothing about tenants. */
   async #measure(): Promise<void> {
     if (this.#probedAt !== undefined) return;
     const begun = performance.now();
@@ -234,7 +243,7 @@ export class TenantScheduler {
       await new Promise((resolve) => setImmediate(resolve));
       await this.#probe();
     } catch {
-      // That the database is away is said elsewhere, and is no tenant's doing.
+      // Other code reports that the database is down, and it is not a tenant's fault.
       return;
     } finally {
       this.#probedAt = undefined;

@@ -2,7 +2,7 @@ import type { UnitOfWork } from '../execution/unit-of-work.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Vault } from './vault.ts';
 
-/** A secret is kept before the event that refers to it: of a command that is refused it would lie there, referred to by nobody. */
+/** Secrets are stored before the event that refers to them. If the command fails, `compensate` deletes them. */
 export function vaultUnitOfWork<Ports extends { readonly vault: Vault }>(ports: Ports): UnitOfWork<Ports> {
   const { vault } = ports;
   const kept: { tenantId: TenantId; reference: string }[] = [];

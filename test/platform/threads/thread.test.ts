@@ -17,15 +17,15 @@ it('answers each question, and tells why it cannot', async () => {
 
 it('leaves nobody waiting when it ends, and takes no more questions', async () => {
   begin();
-  const waiting = expect(thread.request('never')).rejects.toThrow('a thread ended (3)');
-  await expect(thread.request('exit')).rejects.toThrow('a thread ended (3)');
+  const waiting = expect(thread.request('never')).rejects.toThrow('worker thread exited with code 3');
+  await expect(thread.request('exit')).rejects.toThrow('worker thread exited with code 3');
   await waiting;
-  await expect(thread.request('Ada')).rejects.toThrow('a thread ended (3)');
+  await expect(thread.request('Ada')).rejects.toThrow('worker thread exited with code 3');
 });
 
 it('ends at once when it is closed', async () => {
   begin();
-  const waiting = expect(thread.request('never')).rejects.toThrow('a thread ended');
+  const waiting = expect(thread.request('never')).rejects.toThrow('worker thread exited');
   await thread.close();
   await waiting;
 });

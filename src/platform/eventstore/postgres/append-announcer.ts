@@ -1,13 +1,13 @@
 import type pg from 'pg';
 import type { Position } from '../../kernel/event.ts';
 
-/** Followers elsewhere hear of growth at once when it was quiet, and this often while the log grows and grows. */
+/** Followers in other processes are notified at once after a quiet time, and this often while the log keeps growing. */
 const APART_MS = 5;
 const ANNOUNCE = { name: 'announce-growth', text: `select pg_notify('castellan_feed', $1)` };
 
 /**
- * Tells other processes how far the log has come. Apart from the appends: a notification within each of them would keep
- * every caller waiting for what is only a hint. A pool whose commits do not wait for the disk is enough for it.
+ * Notifies other processes of the newest position. Separate from the appends: a notification in each of them would
+ * delay every caller for a mere hint. A pool whose commits do not wait for the disk is good enough.
  */
 export class AppendAnnouncer {
   readonly #pool: pg.Pool;
@@ -25,12 +25,12 @@ export class AppendAnnouncer {
     if (!this.#timer && !this.#telling) this.#tell();
   }
 
-  /** One at a time: two on two connections might arrive in either order. */
+  /** One notification at a time: two on two connections might arrive in either order. */
   #tell(): void {
     this.#timer = undefined;
     if (this.#told === this.#head) return;
     this.#told = this.#head;
-    // Whoever does not hear of it polls.
+    // Followers that miss a notification poll.
     this.#telling = this.#pool
       .query({ ...ANNOUNCE, values: [this.#head.toString()] })
       .catch(() => undefined)
@@ -40,7 +40,7 @@ export class AppendAnnouncer {
       });
   }
 
-  /** Resolves when everything was told. */
+  /** Resolves when the newest position was sent. */
   async close(): Promise<void> {
     await this.#telling;
     clearTimeout(this.#timer);

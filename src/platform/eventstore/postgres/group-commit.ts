@@ -37,14 +37,14 @@ const fitWith = (parameters: number) => ({
 });
 const MAX_APPENDS = 512;
 const MAX_BYTES = 4 * 1024 * 1024;
-/** While one group is written the next is encoded and sent: the store's lock, not this process, puts them in a row. */
+/** While one group is written, the next is encoded and sent. The lock in the database serializes them. */
 const MAX_GROUPS = 2;
-/** A second group that leaves with less than this would only keep its appends from a bigger one. */
+/** Minimum size of a second group. A smaller one would only take appends away from the next. */
 const WORTH_A_GROUP = 32;
 
 /**
- * Appends that arrive while a group is being written wait and become the next group: one transaction, one flush to disk,
- * and each gets its own verdict. That is where the throughput comes from.
+ * Groups appends: those that arrive while a group is being written form the next one. A group is one transaction and
+ * one flush to disk, and each append gets its own result. This gives most of the throughput.
  */
 export class GroupCommit {
   readonly #pool: pg.Pool;
@@ -52,10 +52,10 @@ export class GroupCommit {
   readonly #underWay = new Set<ReadonlySet<string>>();
   #waiting: Waiting[] = [];
   #leaving = false;
-  /** The latest group was of one append. */
+  /** The latest group had one append. */
   #alone = false;
   #idle: (() => void)[] = [];
-  /** A position that the log has reached: where the database looks for the newest. */
+  /** A position that the log has reached. The database starts its search for the newest position there. */
   #head = '0';
 
   constructor(pool: pg.Pool, appended: (head: Position, events: () => readonly StoredEvent[]) => void) {
@@ -70,7 +70,7 @@ export class GroupCommit {
     });
   }
 
-  /** Resolves when everything that was handed in has its verdict. */
+  /** Resolves when every append has its result. */
   async drain(): Promise<void> {
     if (this.#busy) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
@@ -79,7 +79,10 @@ export class GroupCommit {
     return this.#waiting.length > 0 || this.#underWay.size > 0;
   }
 
-  /** Callers that were answered together come back together: all of them are let in before the next group leaves. Who was alone is not waited for. */
+  /**
+   * Callers whose appends ended together usually append again together. `setImmediate` lets all of them join the group.
+   * After a group of one there are no other callers to wait for.
+   */
   #leaveSoon(): void {
     if (this.#leaving) return;
     this.#leaving = true;
@@ -108,13 +111,15 @@ export class GroupCommit {
     if (!this.#busy) for (const resolve of this.#idle.splice(0)) resolve();
   }
 
-  /** A stream or a claim may be under way only once: its second mention waits, so that it meets the first's outcome. */
+  /**
+   * A stream or claim may be in only one running group: later appends that use it wait, so that they see the outcome.
+   */
   #nextGroup(): { group: Waiting[]; names: ReadonlySet<string> } {
     const group: Waiting[] = [];
     const names = new Set<string>();
     const later: Waiting[] = [];
     const held = new Set<string>();
-    // Callers that come back together are parted here, so that from now on one half is written while the other comes back.
+    // Splits a large batch of returning callers into two halves, so that one half is written while the other returns.
     const parted = this.#underWay.size === 0 && this.#waiting.length >= 2 * WORTH_A_GROUP;
     const most = parted ? Math.min(MAX_APPENDS, Math.ceil(this.#waiting.length / 2)) : MAX_APPENDS;
     const taken = (name: string) => names.has(name) || held.has(name) || this.#isUnderWay(name);
@@ -124,7 +129,7 @@ export class GroupCommit {
       const full = group.length >= most || bytes > MAX_BYTES;
       const waits = full || own.some(taken);
       (waits ? later : group).push(waiting);
-      // Also those that wait keep their place in the order of their stream.
+      // Waiting appends also reserve their streams and claims, to keep the order of the stream.
       for (const name of own) (waits ? held : names).add(name);
       if (!waits) for (const event of waiting.append.events) bytes += event.data.length;
     }
@@ -167,12 +172,12 @@ export class GroupCommit {
   }
 
   async #ask(appends: readonly Append[]): Promise<GroupAnswer> {
-    // An append without events has nothing that a unique key could prove.
+    // An append without events inserts no row, so no unique key can detect a conflict.
     if (appends.some(({ events }) => events.length === 0)) return this.#askOfEach(appends);
     return (await this.#fit(appends)) ?? this.#askOfEach(appends);
   }
 
-  /** All of them or none, which is known soonest; undefined when one of them may not. */
+  /** Tries the fast path, which appends the whole group or nothing. Undefined if any append conflicts. */
   async #fit(appends: readonly Append[]): Promise<GroupAnswer | undefined> {
     const values = [this.#head, ...encodeFitting(appends)];
     const { rows } = await this.#pool.query<{ head: number | null; at: number }>({ ...fitWith(values.length), values });
@@ -186,13 +191,13 @@ export class GroupCommit {
     return rows[0]!.answer;
   }
 
-  /** One append that the database refuses (a value that no column takes) must not fail its neighbours. */
+  /** One append that the database rejects (an invalid value) must not fail the other appends of its group. */
   async #writeApart(group: Waiting[]): Promise<void> {
     for (const waiting of group) await this.#write([waiting]);
   }
 }
 
-/** A value that no column takes fails each time; a row that is there already (class 23) may be a race, and is looked at again. */
+/** An invalid value fails every time. A unique violation (class 23) may be a race, so it may be retried. */
 const failureOf = (cause: unknown): Error =>
   isRefusal(cause) && !String((cause as { code?: string }).code).startsWith('23')
     ? new AppendRefused('the event store does not take these values', { cause })
