@@ -40,7 +40,7 @@ export class EventTooLarge extends EventContractError {
  */
 export class InvalidEventText extends EventContractError {
   constructor(type: string) {
-    super(`${type} contains characters that are not text`);
+    super(`${type} contains NUL or a lone surrogate, which cannot be stored`);
     this.name = 'InvalidEventText';
   }
 }
@@ -66,7 +66,7 @@ export class EventCodec {
     this.#personKeys = personKeys;
     for (const { definitions } of families) {
       for (const [type, definition] of Object.entries(definitions)) {
-        if (this.#contracts.has(type)) throw new EventContractError(`two events are called ${type}`);
+        if (this.#contracts.has(type)) throw new EventContractError(`duplicate event type ${type}`);
         this.#contracts.set(type, {
           definition,
           personal: definition.personal && new PersonalFields(definition.personal),
@@ -191,7 +191,7 @@ export class EventCodec {
 
   #contract(type: string): Contract {
     const contract = this.#contracts.get(type);
-    if (!contract) throw new EventContractError(`no event is called ${type}`);
+    if (!contract) throw new EventContractError(`unknown event type ${type}`);
     return contract;
   }
 }
@@ -239,7 +239,7 @@ function concealing(contract: Contract | undefined, data: unknown): unknown {
     ? data
     : { ...(data as object), ...Object.fromEntries(concealed.map((field) => [field, CONCEALED])) };
 }
-/** JSON escapes of NUL and of surrogates. An escaped backslash before the `u` does not count. */
+/** JSON escapes of NUL and of lone surrogates. An escaped backslash before the `u` does not count. */
 const BROKEN_TEXT = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 const holdsBrokenText = (json: string): boolean => json.includes('\\u') && BROKEN_TEXT.test(json);
 
@@ -250,7 +250,7 @@ function upcast(stored: StoredEvent, definition: EventDefinition, data: unknown)
   let current = data;
   for (let version = stored.version; version < definition.version; version += 1) {
     const step = definition.upcasters?.[version];
-    if (!step) throw new EventContractError(`${stored.type} version ${version} has no way up`);
+    if (!step) throw new EventContractError(`${stored.type} version ${version} has no upcaster`);
     current = step(current as never);
   }
   return current;

@@ -22,7 +22,7 @@ export class LogNotTrusted extends EventStoreUnavailable {
 }
 
 /** How long an append waits for a running check, in milliseconds. */
-const PATIENCE_MS = 2_000;
+const CHECK_TIMEOUT_MS = 2_000;
 
 type State =
   | { readonly kind: 'trusted' }
@@ -74,9 +74,9 @@ export class LogTrust {
   }
 
   contradicted(mismatch: MismatchKind, reason: string): void {
-    const isNews = this.#state.kind !== 'contradicted';
+    const isNew = this.#state.kind !== 'contradicted';
     this.#state = { kind: 'contradicted', reason, mismatch };
-    if (isNews) this.#raise();
+    if (isNew) this.#raise();
     this.#wake();
   }
 
@@ -93,8 +93,8 @@ export class LogTrust {
 
   /** Resolves once the log is trusted; waits up to 2 s for a running check. Otherwise throws `LogNotTrusted`. */
   async assured(): Promise<void> {
-    const due = Date.now() + PATIENCE_MS;
-    while (this.#state.kind === 'unchecked' && Date.now() < due) await this.changed(due - Date.now());
+    const deadline = Date.now() + CHECK_TIMEOUT_MS;
+    while (this.#state.kind === 'unchecked' && Date.now() < deadline) await this.changed(deadline - Date.now());
     if (this.#state.kind !== 'trusted') throw new LogNotTrusted(this.#state.reason);
   }
 

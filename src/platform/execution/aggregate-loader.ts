@@ -25,7 +25,7 @@ export class AggregateLoader implements AggregateReader {
   readonly #store: EventStore;
   readonly #codec: EventCodec;
   #caches = new WeakMap<object, Cache>();
-  readonly #leaving = new WeakMap<object, Map<string, Promise<LoadedAggregate<unknown>>>>();
+  readonly #scheduled = new WeakMap<object, Map<string, Promise<LoadedAggregate<unknown>>>>();
 
   constructor(store: EventStore, codec: EventCodec) {
     this.#store = store;
@@ -46,14 +46,14 @@ export class AggregateLoader implements AggregateReader {
     aggregate: Aggregate<State, E>,
     stream: string,
   ): Promise<LoadedAggregate<State>> {
-    const leaving = ofAggregate(this.#leaving, aggregate, () => new Map());
-    let load = leaving.get(stream) as Promise<LoadedAggregate<State>> | undefined;
+    const scheduled = ofAggregate(this.#scheduled, aggregate, () => new Map());
+    let load = scheduled.get(stream) as Promise<LoadedAggregate<State>> | undefined;
     if (!load) {
       load = nextTurn().then(() => {
-        leaving.delete(stream);
+        scheduled.delete(stream);
         return this.#catchUp(aggregate, stream);
       });
-      leaving.set(stream, load);
+      scheduled.set(stream, load);
     }
     return load;
   }
@@ -65,7 +65,7 @@ export class AggregateLoader implements AggregateReader {
     const known = this.cached(aggregate, stream);
     const from = known ?? { state: aggregate.initial, revision: -1n };
     const fresh = await this.#store.readStream(stream, { from: from.revision + 1n });
-    return fresh.length === 0 ? from : this.#remember(aggregate, stream, await this.#fold(aggregate, from, fresh));
+    return fresh.length === 0 ? from : this.#cache(aggregate, stream, await this.#fold(aggregate, from, fresh));
   }
 
   /** The state as of the last load, which may be out of date. Good for a decision whose append the store will check. */
@@ -104,7 +104,7 @@ export class AggregateLoader implements AggregateReader {
     limit: number,
   ): Promise<LoadedAggregate<State>> {
     if (this.#cacheOf(aggregate).has(stream)) return this.loadWithRevision(aggregate, stream);
-    return this.#remember(aggregate, stream, await this.loadTail(aggregate, stream, limit));
+    return this.#cache(aggregate, stream, await this.loadTail(aggregate, stream, limit));
   }
 
   /** Adds events that were just appended to the cached state, so that the next load has nothing to read. */
@@ -116,7 +116,7 @@ export class AggregateLoader implements AggregateReader {
     revision: bigint,
   ): void {
     const state = events.reduce((folded, event) => aggregate.fold(folded, event), from.state);
-    this.#remember(aggregate, stream, { state, revision });
+    this.#cache(aggregate, stream, { state, revision });
   }
 
   async #fold<State, E extends DomainEvent>(
@@ -131,7 +131,7 @@ export class AggregateLoader implements AggregateReader {
     return { state, revision: stored.at(-1)?.revision ?? from.revision };
   }
 
-  #remember<State>(aggregate: object, stream: string, loaded: LoadedAggregate<State>): LoadedAggregate<State> {
+  #cache<State>(aggregate: object, stream: string, loaded: LoadedAggregate<State>): LoadedAggregate<State> {
     this.#cacheOf(aggregate).set(stream, loaded);
     return loaded;
   }

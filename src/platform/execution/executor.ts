@@ -122,7 +122,7 @@ export class Executor<Ports> {
     const stream = command.stream(input, context);
     // A retryable command may be running twice. An append proves only that the state was current, so the state must not
     // contain events of the other run: load the state first, then search it for them.
-    const decideAfterLooking = async (
+    const decideAfterSearch = async (
       decide: (on: LoadedAggregate<State>) => Promise<Outcome<Result>>,
     ): Promise<Outcome<Result>> => {
       const loaded = await this.#load(command, stream);
@@ -131,7 +131,7 @@ export class Executor<Ports> {
     let facts = await prepare();
     for (let attempt = 1; attempt <= TRIES; attempt += 1) {
       if (isFailure(facts))
-        return await afterUndoing(
+        return await afterCompensation(
           unitOfWork,
           (isRetryable && (await this.#earlierRun(command, input, context))) || facts,
         );
@@ -139,16 +139,18 @@ export class Executor<Ports> {
       const decide = (on: LoadedAggregate<State>) => this.#decide(command, input, context, settled, stream, on);
       const decideNow = () =>
         attempt === 1 ? this.#decideFirst(command, stream, decide) : this.#load(command, stream).then(decide);
-      const outcome = await this.#mutex.run(stream, () => (isRetryable ? decideAfterLooking(decide) : decideNow()));
-      if (isFailure(outcome)) return await afterUndoing(unitOfWork, outcome);
+      const outcome = await this.#mutex.run(stream, () => (isRetryable ? decideAfterSearch(decide) : decideNow()));
+      if (isFailure(outcome)) return await afterCompensation(unitOfWork, outcome);
       if (outcome !== 'lostRace' && outcome !== 'lostClaim')
-        return outcome.position === undefined || isEarlier(outcome) ? await afterUndoing(unitOfWork, outcome) : outcome;
+        return outcome.position === undefined || isEarlier(outcome)
+          ? await afterCompensation(unitOfWork, outcome)
+          : outcome;
       await sleep(Math.random() * 2 ** Math.min(attempt, 6));
       if (outcome === 'lostRace') continue;
-      unitOfWork = await afterUndoing(unitOfWork, this.#newUnitOfWork());
+      unitOfWork = await afterCompensation(unitOfWork, this.#newUnitOfWork());
       facts = await prepare();
     }
-    return afterUndoing(unitOfWork, temporarilyUnavailable('too many changes at once, try again'));
+    return afterCompensation(unitOfWork, temporarilyUnavailable('too many changes at once, try again'));
   }
 
   /** Rebuilds the outcome of an earlier run from its events, with the result of its decision. */
@@ -198,8 +200,8 @@ export class Executor<Ports> {
     const outcome = assumed && (await decide(assumed));
     if (outcome && isAppended(outcome)) return outcome;
     const loaded = await this.#load(command, stream);
-    const stands = outcome !== undefined && outcome !== 'lostRace' && loaded.revision === assumed?.revision;
-    return stands ? outcome : decide(loaded);
+    const isCurrent = outcome !== undefined && outcome !== 'lostRace' && loaded.revision === assumed?.revision;
+    return isCurrent ? outcome : decide(loaded);
   }
 
   async #decide<Input, State, E extends DomainEvent, Facts, Result>(
@@ -317,7 +319,7 @@ const isAppended = (outcome: Outcome<unknown>): boolean =>
   typeof outcome === 'object' && !isFailure(outcome) && outcome.position !== undefined;
 
 /** Ignores errors of the compensation: leftover secrets do no harm, and the outcome is valid anyway. */
-async function afterUndoing<Outcome>(unitOfWork: UnitOfWork<unknown>, outcome: Outcome): Promise<Outcome> {
+async function afterCompensation<Outcome>(unitOfWork: UnitOfWork<unknown>, outcome: Outcome): Promise<Outcome> {
   await unitOfWork.compensate().catch(() => undefined);
   return outcome;
 }

@@ -1,13 +1,13 @@
 /** Size of the sliding window. */
-const LATEST = 10;
+const WINDOW = 10;
 /** The n-th slowest of the window is judged, because slower ones may be chance. */
-const SLOW_BY_CHANCE = 3;
+const JUDGED_RANK = 3;
 /** Overloaded: slower than this factor times the fastest. */
-const TIMES = 3;
+const OVERLOAD_FACTOR = 3;
 /** The time of a tick or two of other callers' work. Below this, nothing counts as overload. */
-const NOTHING_MS = 4;
+const NEGLIGIBLE_MS = 4;
 /** After this many measurements the fastest is reset: the database may have moved farther away. */
-const REMEMBERED = 36_000;
+const RESET_AFTER = 36_000;
 
 /**
  * Judges whether short requests have to wait, from a probe that runs all the time. The probe uses the same event loop,
@@ -17,22 +17,22 @@ const REMEMBERED = 36_000;
 export class LoadMonitor {
   readonly #latest: number[] = [];
   #best = Number.POSITIVE_INFINITY;
-  #bestOfThisTerm = Number.POSITIVE_INFINITY;
+  #bestSinceReset = Number.POSITIVE_INFINITY;
   #seen = 0;
 
   /** Adds a measurement, in milliseconds. */
   observe(ms: number): void {
     this.#latest.push(ms);
-    if (this.#latest.length > LATEST) this.#latest.shift();
+    if (this.#latest.length > WINDOW) this.#latest.shift();
     this.#best = Math.min(this.#best, ms);
-    this.#bestOfThisTerm = Math.min(this.#bestOfThisTerm, ms);
+    this.#bestSinceReset = Math.min(this.#bestSinceReset, ms);
     this.#seen += 1;
-    if (this.#seen % REMEMBERED > 0) return;
-    [this.#best, this.#bestOfThisTerm] = [this.#bestOfThisTerm, Number.POSITIVE_INFINITY];
+    if (this.#seen % RESET_AFTER > 0) return;
+    [this.#best, this.#bestSinceReset] = [this.#bestSinceReset, Number.POSITIVE_INFINITY];
   }
 
   get isOverloaded(): boolean {
     const slowest = this.#latest.toSorted((a, b) => b - a);
-    return (slowest[SLOW_BY_CHANCE - 1] ?? 0) > Math.max(NOTHING_MS, TIMES * this.#best);
+    return (slowest[JUDGED_RANK - 1] ?? 0) > Math.max(NEGLIGIBLE_MS, OVERLOAD_FACTOR * this.#best);
   }
 }

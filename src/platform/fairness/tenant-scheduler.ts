@@ -4,28 +4,28 @@ import { FairQueue } from './fair-queue.ts';
 import { LoadMonitor } from './load-monitor.ts';
 
 /** Concurrent requests per tenant when there is no overload: practically unlimited. */
-const MOST = 32;
+const MAX_SHARE = 32;
 /** One request at a time, followed by a pause of the same length. */
-const LEAST = 0.5;
+const MIN_SHARE = 0.5;
 const SHRINK = 0.5;
 const GROW = 1.04;
 /** Used near the share that caused the last overload. */
 const GROW_CAREFULLY = 1.01;
-const LOOK_EVERY_MS = 100;
+const TICK_MS = 100;
 /**
  * If the database does not respond to a short query for this long, it is frozen or down, which is not a tenant's fault.
  */
-const STANDSTILL_MS = 1_000;
+const HANG_MS = 1_000;
 /** A tenant without requests for this long no longer counts as competing. */
 const ABSENT_AFTER_MS = 10_000;
-const LONGEST_REST_MS = 500;
+const MAX_PAUSE_MS = 500;
 /** Waiting requests are limited because their bodies are in memory. */
-const WAITING = 512;
-const WAITING_PER_GROUP = 256;
-const WAITING_PER_CALLER = 64;
+const MAX_WAITING = 512;
+const MAX_WAITING_PER_GROUP = 256;
+const MAX_WAITING_PER_CALLER = 64;
 const WAIT_MS = 10_000;
 /** Slower requests wait for something else (a slow upload, a long export) and stop counting. */
-const LONGEST_TURN_MS = 2_000;
+const MAX_SLOT_MS = 2_000;
 /** With this many groups, further anonymous callers share one group. */
 const MAX_GROUPS = 5_000;
 
@@ -58,10 +58,10 @@ export class TenantScheduler {
   readonly #present = new Map<string, Presence>();
   readonly #waiting = new FairQueue<Waiter>();
   readonly #probe: () => Promise<unknown>;
-  #share = MOST;
+  #share = MAX_SHARE;
   /** The share during the last overload. */
-  #tooMuch = MOST;
-  #wasFelt = false;
+  #overloadShare = MAX_SHARE;
+  #wasOverloaded = false;
   #timer: NodeJS.Timeout | undefined;
   #probedAt: number | undefined;
   #tenants = 0;
@@ -85,7 +85,7 @@ export class TenantScheduler {
    * requests are waiting or the wait times out.
    */
   enter(tenant: TenantId, caller: string): EndTenantSlot | Promise<EndTenantSlot> {
-    return this.#enter(this.#meet(tenant, true), tenant, caller);
+    return this.#enter(this.#presenceOf(tenant, true), tenant, caller);
   }
 
   /**
@@ -94,8 +94,8 @@ export class TenantScheduler {
    */
   enterAnonymous(group: string, caller: string): EndTenantSlot | Promise<EndTenantSlot> {
     // An anonymous caller can choose its group, so the number of groups is bounded.
-    const named = this.#present.size < MAX_GROUPS ? `stranger ${group}` : 'stranger';
-    return this.#enter(this.#meet(named, false), named, caller);
+    const named = this.#present.size < MAX_GROUPS ? `anonymous ${group}` : 'anonymous';
+    return this.#enter(this.#presenceOf(named, false), named, caller);
   }
 
   close(): void {
@@ -108,9 +108,9 @@ export class TenantScheduler {
     // Anonymous callers from one address are one group, such as an office that enrolls, and share its limit.
     const ofCaller = presence.isTenant ? this.#waiting.sizeOf(group, caller) : 0;
     const isFull =
-      this.#waiting.size >= WAITING ||
-      this.#waiting.sizeOf(group) >= WAITING_PER_GROUP ||
-      ofCaller >= WAITING_PER_CALLER;
+      this.#waiting.size >= MAX_WAITING ||
+      this.#waiting.sizeOf(group) >= MAX_WAITING_PER_GROUP ||
+      ofCaller >= MAX_WAITING_PER_CALLER;
     if (isFull) throw this.#tooBusy();
     return new Promise((resolve, reject) => {
       const path = [group, caller] as const;
@@ -122,7 +122,7 @@ export class TenantScheduler {
     });
   }
 
-  #meet(group: string, isTenant: boolean): Presence {
+  #presenceOf(group: string, isTenant: boolean): Presence {
     const now = performance.now();
     const known = this.#present.get(group);
     if (known) {
@@ -132,16 +132,16 @@ export class TenantScheduler {
     const presence: Presence = { isTenant, seenAt: now, working: 0, resting: 0, worked: 0 };
     this.#present.set(group, presence);
     if (isTenant) this.#tenants += 1;
-    this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+    this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref();
     return presence;
   }
 
-  get #areRivals(): boolean {
+  get #areCompeting(): boolean {
     return this.#tenants > 1;
   }
 
   #mayBegin({ working, resting }: Presence): boolean {
-    return !this.#areRivals || working + resting < Math.max(1, Math.floor(this.#share));
+    return !this.#areCompeting || working + resting < Math.max(1, Math.floor(this.#share));
   }
 
   #begin(presence: Presence): EndTenantSlot {
@@ -158,18 +158,18 @@ export class TenantScheduler {
       this.#rest(presence, took);
       if (this.#waiting.size > 0) this.#serve();
     };
-    const timer = setTimeout(end, LONGEST_TURN_MS).unref();
+    const timer = setTimeout(end, MAX_SLOT_MS).unref();
     return end;
   }
 
   #rest(presence: Presence, took: number): void {
-    if (this.#share >= 1 || !this.#areRivals) return;
+    if (this.#share >= 1 || !this.#areCompeting) return;
     presence.resting += 1;
     const over = () => {
       presence.resting -= 1;
       if (this.#waiting.size > 0) this.#serve();
     };
-    setTimeout(over, Math.min(LONGEST_REST_MS, took * (1 / this.#share - 1))).unref();
+    setTimeout(over, Math.min(MAX_PAUSE_MS, took * (1 / this.#share - 1))).unref();
   }
 
   #serve(): void {
@@ -181,13 +181,13 @@ export class TenantScheduler {
     }
   }
 
-  #look(): void {
+  #tick(): void {
     const busiest = this.#busiest();
-    this.#forgetAbsent();
+    this.#removeAbsent();
     // While the database hangs, no tenant is the cause.
-    if (!this.#areRivals || this.#standsStill) [this.#share, this.#tooMuch] = [MOST, MOST];
+    if (!this.#areCompeting || this.#isHanging) [this.#share, this.#overloadShare] = [MAX_SHARE, MAX_SHARE];
     else {
-      void this.#measure();
+      void this.#probeOnce();
       this.#adjust(busiest);
     }
     this.#serve();
@@ -195,29 +195,29 @@ export class TenantScheduler {
   }
 
   #adjust(busiest: number): void {
-    const wasFelt = this.#wasFelt;
-    this.#wasFelt = this.#loadMonitor.isOverloaded;
-    if (!this.#wasFelt) {
-      this.#share = Math.min(MOST, this.#share * (this.#share < this.#tooMuch / 2 ? GROW : GROW_CAREFULLY));
+    const wasOverloaded = this.#wasOverloaded;
+    this.#wasOverloaded = this.#loadMonitor.isOverloaded;
+    if (!this.#wasOverloaded) {
+      this.#share = Math.min(MAX_SHARE, this.#share * (this.#share < this.#overloadShare / 2 ? GROW : GROW_CAREFULLY));
       return;
     }
     // If no tenant is busy, limiting tenants would not help.
     if (busiest < Math.min(1, this.#share) / 2) return;
-    if (!wasFelt) this.#tooMuch = this.#share;
-    this.#share = Math.max(LEAST, this.#share * SHRINK);
+    if (!wasOverloaded) this.#overloadShare = this.#share;
+    this.#share = Math.max(MIN_SHARE, this.#share * SHRINK);
   }
 
   /** The busiest tenant's average number of concurrent requests since the last adjustment. */
   #busiest(): number {
     let most = 0;
     for (const presence of this.#present.values()) {
-      most = Math.max(most, presence.worked / LOOK_EVERY_MS, presence.working);
+      most = Math.max(most, presence.worked / TICK_MS, presence.working);
       presence.worked = 0;
     }
     return most;
   }
 
-  #forgetAbsent(): void {
+  #removeAbsent(): void {
     const now = performance.now();
     for (const [group, { isTenant, seenAt, working, resting }] of this.#present) {
       if (working + resting > 0 || this.#waiting.sizeOf(group) > 0 || now - seenAt < ABSENT_AFTER_MS) continue;
@@ -226,16 +226,16 @@ export class TenantScheduler {
     }
   }
 
-  get #standsStill(): boolean {
-    return this.#probedAt !== undefined && performance.now() - this.#probedAt > STANDSTILL_MS;
+  get #isHanging(): boolean {
+    return this.#probedAt !== undefined && performance.now() - this.#probedAt > HANG_MS;
   }
 
   #tooBusy(): TooBusy {
-    return new TooBusy('requests of a tenant', { isOwnShare: !this.#standsStill, retryAfterSeconds: 5 });
+    return new TooBusy('requests of a tenant', { isOwnShare: !this.#isHanging, retryAfterSeconds: 5 });
   }
 
   /** One probe at a time. A result after a standstill is ignored: it says nothing about tenants. */
-  async #measure(): Promise<void> {
+  async #probeOnce(): Promise<void> {
     if (this.#probedAt !== undefined) return;
     const begun = performance.now();
     this.#probedAt = begun;
@@ -249,6 +249,6 @@ export class TenantScheduler {
       this.#probedAt = undefined;
     }
     const took = performance.now() - begun;
-    if (took <= STANDSTILL_MS) this.#loadMonitor.observe(took);
+    if (took <= HANG_MS) this.#loadMonitor.observe(took);
   }
 }

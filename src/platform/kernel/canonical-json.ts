@@ -30,12 +30,12 @@ export function canonicalJson(value: unknown): string {
  * names, and comparing is cheaper than sorting.
  */
 const orders: { readonly names: readonly string[]; readonly sorted: readonly string[] }[] = [];
-const MAX_REMEMBERED = 64;
+const MAX_CACHED = 64;
 
 function inOrder(names: readonly string[]): readonly string[] {
   const known = orders[names.length];
   if (known?.names.every((name, index) => name === names[index])) return known.sorted;
   const sorted = [...names].sort();
-  if (names.length < MAX_REMEMBERED) orders[names.length] = { names, sorted };
+  if (names.length < MAX_CACHED) orders[names.length] = { names, sorted };
   return sorted;
 }

@@ -115,6 +115,7 @@ export interface Command<Input, State, E extends DomainEvent, Ports, Facts, Resu
 }
 
 // `any` is needed for inference, and is used only here.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type AnyCommand = Command<any, any, any, any, any, any>;
 
 export const defineCommand = <Input, State, E extends DomainEvent, Ports = unknown, Facts = undefined, Result = void>(

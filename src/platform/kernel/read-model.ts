@@ -36,8 +36,8 @@ export interface RowChange<Row, Key extends keyof Row> {
   /** This event creates the id in the row's key. No earlier event can have made the row, so it is not looked up. */
   readonly begins?: true;
   /**
-   * Only this event folds the row: no earlier and no later one. The row is neither looked up nor cached. Gain: `npm run
-   * bench -- without row-once resolve-32`: 1.11 (95 %: 1.01 to 1.17).
+   * Only this event folds the row: no earlier and no later one. The row is neither looked up nor cached.
+   * Gain: `npm run bench -- without row-once resolve-32`: 1.11 (95 %: 1.01 to 1.17).
    */
   readonly once?: true;
 }

@@ -23,7 +23,7 @@ const SEARCHES_AT_ONCE = 4;
 /**
  * Other callers may claim numbers that were found free. After this many attempts the claims themselves are searched.
  */
-const LOOKS = 3;
+const ATTEMPTS = 3;
 
 interface Caller {
   readonly most: number;
@@ -132,7 +132,7 @@ export class NumberFinder implements FreeNumbers {
     wanted: number,
   ): Promise<readonly number[] | undefined> {
     try {
-      for (let look = 0; look < LOOKS; look += 1) {
+      for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
         if (!(await this.#projected.catchUp())) return undefined;
         const free = await freeNumbers(limit, wanted, (numbers) => this.#projected.heldAmong(numbering, numbers));
         const held = await this.#claims.heldAmong(numbering, free);

@@ -21,16 +21,16 @@ const RUNNER = new URL('../../../scripts/run.mjs', import.meta.url);
  */
 export class Thread<Request, Answer> {
   readonly #worker: Worker;
-  readonly #asked = new Map<number, { resolve(answer: Answer): void; reject(error: Error): void }>();
-  #questions = 0;
+  readonly #pending = new Map<number, { resolve(answer: Answer): void; reject(error: Error): void }>();
+  #requests = 0;
   #ended: Error | undefined;
 
   /** `entry` is the module's source; it is bundled and cached like the service itself. */
   constructor(entry: URL, data: unknown) {
     this.#worker = new Worker(RUNNER, { argv: [fileURLToPath(entry)], workerData: data, execArgv: [] });
     this.#worker.on('message', ({ id, answer, error }: ThreadResponse<Answer>) => {
-      const waiting = this.#asked.get(id);
-      this.#asked.delete(id);
+      const waiting = this.#pending.get(id);
+      this.#pending.delete(id);
       if (error) waiting?.reject(error);
       else waiting?.resolve(answer!);
     });
@@ -41,8 +41,8 @@ export class Thread<Request, Answer> {
   request(request: Request): Promise<Answer> {
     if (this.#ended) return Promise.reject(this.#ended);
     return new Promise((resolve, reject) => {
-      const id = (this.#questions += 1);
-      this.#asked.set(id, { resolve, reject });
+      const id = (this.#requests += 1);
+      this.#pending.set(id, { resolve, reject });
       this.#worker.postMessage({ id, request } satisfies ThreadRequest<Request>);
     });
   }
@@ -54,7 +54,7 @@ export class Thread<Request, Answer> {
 
   #fail(error: Error): void {
     this.#ended ??= error;
-    for (const { reject } of this.#asked.values()) reject(this.#ended);
-    this.#asked.clear();
+    for (const { reject } of this.#pending.values()) reject(this.#ended);
+    this.#pending.clear();
   }
 }

@@ -43,7 +43,7 @@ export class WrongMasterKey extends Error {
 export class KeysMissing extends ConfigError {
   constructor(purposes: readonly string[]) {
     super(
-      `keys are missing from this database (${purposes.join(', ')}), and new ones would find nothing that was digested with them: restore the table kept_keys from a backup; nothing was changed`,
+      `keys are missing from this database (${purposes.join(', ')}), and values digested with them could not be found with new ones: restore the table kept_keys from a backup; nothing was changed`,
     );
     this.name = 'KeysMissing';
   }
@@ -103,10 +103,10 @@ async function retiredAmong(
   client: pg.PoolClient,
   keyrings: readonly (Keyring | undefined)[],
 ): Promise<ReadonlySet<string>> {
-  const asked = keyrings.flatMap((keyring) => keyring?.fingerprint ?? []);
+  const fingerprints = keyrings.flatMap((keyring) => keyring?.fingerprint ?? []);
   const { rows } = await client.query<{ fingerprint: string }>(
     'select fingerprint from retired_master_keys where fingerprint = any($1)',
-    [asked],
+    [fingerprints],
   );
   return new Set(rows.map(({ fingerprint }) => fingerprint));
 }
@@ -129,7 +129,8 @@ async function keptKeys(client: pg.PoolClient, keyrings: Keyrings): Promise<Read
   return new Map(
     [...rows].map(([purpose, row]) => [
       purpose,
-      unwrapWith(keyrings, KEPT_KEY_WRAPPING, row, purpose)?.key ?? wrong('a key of the installation does not open'),
+      unwrapWith(keyrings, KEPT_KEY_WRAPPING, row, purpose)?.key ??
+        wrong('it does not unwrap a key of the installation'),
     ]),
   );
 }
@@ -161,7 +162,7 @@ async function makerOfKeys(client: pg.PoolClient, keyrings: Keyrings): Promise<(
   const [row] = rows;
   if (!row) return newKey;
   const { opener } =
-    unwrapWith(keyrings, TENANT_KEY_WRAPPING, row, row.tenant_id) ?? wrong("a tenant's key does not open");
+    unwrapWith(keyrings, TENANT_KEY_WRAPPING, row, row.tenant_id) ?? wrong("it does not unwrap a tenant's key");
   return (purpose) => opener.key(purpose);
 }
 

@@ -35,7 +35,7 @@ export interface Rewrapped {
 /** A newer master key is already in use. Retiring it for an older one would lock out the processes that have it. */
 export class NewerMasterKey extends Error {
   constructor(fingerprint: string) {
-    super(`${fingerprint} is newer than MASTER_KEY here: run this where it is the MASTER_KEY`);
+    super(`master key ${fingerprint} is newer than this MASTER_KEY: run the command with the newer one as MASTER_KEY`);
     this.name = 'NewerMasterKey';
   }
 }
@@ -89,15 +89,15 @@ async function rewrapTable(
     `select ${name}::text as bound, wrapped, wrapped_by from ${table} where wrapped_by is distinct from $1`,
     [current.fingerprint],
   );
-  const anew = rows.map((row) => {
+  const rewrapped = rows.map((row) => {
     const opened = unwrapWith(keyrings, wrapping, row, row.bound);
-    if (!opened) throw new WrongMasterKey(`a key in ${table} does not open, and nothing was changed`);
+    if (!opened) throw new WrongMasterKey(`it does not unwrap a key in ${table}; nothing was changed`);
     openers.add(opened.opener.fingerprint);
     return encrypt(current.key(wrapping), opened.key, row.bound);
   });
   await client.query(
     `update ${table} k set wrapped = n.wrapped, wrapped_by = $3 from unnest($1::${type}[], $2::bytea[]) as n(name, wrapped) where k.${name} = n.name`,
-    [rows.map(({ bound }) => bound), anew, current.fingerprint],
+    [rows.map(({ bound }) => bound), rewrapped, current.fingerprint],
   );
   return rows.length;
 }

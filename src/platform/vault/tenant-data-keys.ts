@@ -39,7 +39,7 @@ export class TenantDataKeys {
     const opened = unwrapWith(this.#keyrings, TENANT_KEY_WRAPPING, row, tenantId);
     if (!opened) {
       this.#foundUnknownMasterKey = true;
-      throw new WrongMasterKey("a tenant's key does not open");
+      throw new WrongMasterKey("it does not unwrap a tenant's key");
     }
     this.#known.set(tenantId, opened.key);
     return opened.key;

@@ -6,8 +6,8 @@ import { conflict, FailureError } from '../../../src/platform/kernel/failure.ts'
 describe('what a command says when it fails', () => {
   it('is one sentence for an outage of the event store, with what the server said', () => {
     const cause = new Error('2 UNKNOWN: Unexpected ReadAllResult: Error');
-    expect(describeError(new EventStoreUnavailable('the event store did not answer in time', { cause }))).toBe(
-      'the event store did not answer in time (2 UNKNOWN: Unexpected ReadAllResult: Error)',
+    expect(describeError(new EventStoreUnavailable('the event store did not respond in time', { cause }))).toBe(
+      'the event store did not respond in time (2 UNKNOWN: Unexpected ReadAllResult: Error)',
     );
     expect(describeError(new EventStoreUnavailable('the event store has been closed'))).toBe(
       'the event store has been closed',

@@ -12,9 +12,9 @@ const ANNOUNCE = { name: 'announce-growth', text: `select pg_notify('castellan_f
 export class AppendAnnouncer {
   readonly #pool: pg.Pool;
   #head = 0n;
-  #told = 0n;
+  #announced = 0n;
   #timer: NodeJS.Timeout | undefined;
-  #telling: Promise<unknown> | undefined;
+  #announcing: Promise<unknown> | undefined;
 
   constructor(pool: pg.Pool) {
     this.#pool = pool;
@@ -22,30 +22,30 @@ export class AppendAnnouncer {
 
   grown(head: Position): void {
     if (head > this.#head) this.#head = head;
-    if (!this.#timer && !this.#telling) this.#tell();
+    if (!this.#timer && !this.#announcing) this.#announce();
   }
 
   /** One notification at a time: two on two connections might arrive in either order. */
-  #tell(): void {
+  #announce(): void {
     this.#timer = undefined;
-    if (this.#told === this.#head) return;
-    this.#told = this.#head;
+    if (this.#announced === this.#head) return;
+    this.#announced = this.#head;
     // Followers that miss a notification poll.
-    this.#telling = this.#pool
+    this.#announcing = this.#pool
       .query({ ...ANNOUNCE, values: [this.#head.toString()] })
       .catch(() => undefined)
       .then(() => {
-        this.#telling = undefined;
-        this.#timer = setTimeout(() => this.#tell(), APART_MS);
+        this.#announcing = undefined;
+        this.#timer = setTimeout(() => this.#announce(), APART_MS);
       });
   }
 
   /** Resolves when the newest position was sent. */
   async close(): Promise<void> {
-    await this.#telling;
+    await this.#announcing;
     clearTimeout(this.#timer);
-    this.#tell();
-    await this.#telling;
+    this.#announce();
+    await this.#announcing;
     clearTimeout(this.#timer);
   }
 }

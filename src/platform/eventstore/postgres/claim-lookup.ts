@@ -15,14 +15,14 @@ const nameOf = ({ tenant_id, kind, digest }: { tenant_id: string; kind: string; 
 /** Looks up holders of claims. Look-ups of one tick share a statement: a search for a free seat needs a thousand. */
 export class ClaimLookup {
   readonly #pool: pg.Pool;
-  readonly #asked = new Batcher((_: 'all', claims: readonly ClaimKey[]) => this.#holders(claims));
+  readonly #batcher = new Batcher((_: 'all', claims: readonly ClaimKey[]) => this.#holders(claims));
 
   constructor(pool: pg.Pool) {
     this.#pool = pool;
   }
 
   holder(claim: ClaimKey): Promise<string | undefined> {
-    return this.#asked.load('all', claim);
+    return this.#batcher.load('all', claim);
   }
 
   /** Reads all claims. Only for operators' commands. */

@@ -40,7 +40,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 /** While one group is written, the next is encoded and sent. The lock in the database serializes them. */
 const MAX_GROUPS = 2;
 /** Minimum size of a second group. A smaller one would only take appends away from the next. */
-const WORTH_A_GROUP = 32;
+const MIN_SECOND_GROUP = 32;
 
 /**
  * Groups appends: those that arrive while a group is being written form the next one. A group is one transaction and
@@ -49,11 +49,11 @@ const WORTH_A_GROUP = 32;
 export class GroupCommit {
   readonly #pool: pg.Pool;
   readonly #appended: (head: Position, events: () => readonly StoredEvent[]) => void;
-  readonly #underWay = new Set<ReadonlySet<string>>();
+  readonly #running = new Set<ReadonlySet<string>>();
   #waiting: Waiting[] = [];
-  #leaving = false;
+  #isFlushScheduled = false;
   /** The latest group had one append. */
-  #alone = false;
+  #wasSingle = false;
   #idle: (() => void)[] = [];
   /** A position that the log has reached. The database starts its search for the newest position there. */
   #head = '0';
@@ -66,7 +66,7 @@ export class GroupCommit {
   append(append: Append): Promise<AppendResult> {
     return new Promise((answer, fail) => {
       this.#waiting.push({ append, answer, fail });
-      this.#leaveSoon();
+      this.#scheduleFlush();
     });
   }
 
@@ -76,36 +76,36 @@ export class GroupCommit {
   }
 
   get #busy(): boolean {
-    return this.#waiting.length > 0 || this.#underWay.size > 0;
+    return this.#waiting.length > 0 || this.#running.size > 0;
   }
 
   /**
    * Callers whose appends ended together usually append again together. `setImmediate` lets all of them join the group.
    * After a group of one there are no other callers to wait for.
    */
-  #leaveSoon(): void {
-    if (this.#leaving) return;
-    this.#leaving = true;
-    const leave = () => {
-      this.#leaving = false;
-      this.#leave();
+  #scheduleFlush(): void {
+    if (this.#isFlushScheduled) return;
+    this.#isFlushScheduled = true;
+    const flush = () => {
+      this.#isFlushScheduled = false;
+      this.#flush();
     };
-    if (this.#alone) queueMicrotask(leave);
-    else setImmediate(leave);
+    if (this.#wasSingle) queueMicrotask(flush);
+    else setImmediate(flush);
   }
 
-  #leave(): void {
-    const worth = this.#underWay.size === 0 ? 1 : WORTH_A_GROUP;
-    if (this.#underWay.size < MAX_GROUPS && this.#waiting.length >= worth) {
+  #flush(): void {
+    const minSize = this.#running.size === 0 ? 1 : MIN_SECOND_GROUP;
+    if (this.#running.size < MAX_GROUPS && this.#waiting.length >= minSize) {
       const { group, names } = this.#nextGroup();
       if (group.length > 0) {
-        this.#alone = group.length === 1;
-        this.#underWay.add(names);
+        this.#wasSingle = group.length === 1;
+        this.#running.add(names);
         void this.#write(group).finally(() => {
-          this.#underWay.delete(names);
-          this.#leaveSoon();
+          this.#running.delete(names);
+          this.#scheduleFlush();
         });
-        this.#leaveSoon();
+        this.#scheduleFlush();
       }
     }
     if (!this.#busy) for (const resolve of this.#idle.splice(0)) resolve();
@@ -120,14 +120,14 @@ export class GroupCommit {
     const later: Waiting[] = [];
     const held = new Set<string>();
     // Splits a large batch of returning callers into two halves, so that one half is written while the other returns.
-    const parted = this.#underWay.size === 0 && this.#waiting.length >= 2 * WORTH_A_GROUP;
-    const most = parted ? Math.min(MAX_APPENDS, Math.ceil(this.#waiting.length / 2)) : MAX_APPENDS;
-    const taken = (name: string) => names.has(name) || held.has(name) || this.#isUnderWay(name);
+    const isSplit = this.#running.size === 0 && this.#waiting.length >= 2 * MIN_SECOND_GROUP;
+    const most = isSplit ? Math.min(MAX_APPENDS, Math.ceil(this.#waiting.length / 2)) : MAX_APPENDS;
+    const isUsed = (name: string) => names.has(name) || held.has(name) || this.#isRunning(name);
     let bytes = 0;
     for (const waiting of this.#waiting) {
       const own = namesOf(waiting.append);
       const full = group.length >= most || bytes > MAX_BYTES;
-      const waits = full || own.some(taken);
+      const waits = full || own.some(isUsed);
       (waits ? later : group).push(waiting);
       // Waiting appends also reserve their streams and claims, to keep the order of the stream.
       for (const name of own) (waits ? held : names).add(name);
@@ -137,17 +137,17 @@ export class GroupCommit {
     return { group, names };
   }
 
-  #isUnderWay(name: string): boolean {
-    for (const names of this.#underWay) if (names.has(name)) return true;
+  #isRunning(name: string): boolean {
+    for (const names of this.#running) if (names.has(name)) return true;
     return false;
   }
 
   async #write(group: Waiting[]): Promise<void> {
     let answer: GroupAnswer;
     try {
-      answer = await this.#ask(group.map(({ append }) => append));
+      answer = await this.#appendGroup(group.map(({ append }) => append));
     } catch (cause) {
-      if (group.length > 1 && isRefusal(cause)) return this.#writeApart(group);
+      if (group.length > 1 && isRefusal(cause)) return this.#writeSeparately(group);
       const error = failureOf(cause);
       for (const waiting of group) waiting.fail(error);
       return;
@@ -171,28 +171,28 @@ export class GroupCommit {
     this.#appended(head, () => written.flatMap(([append, at]) => recorded(append, answer, at)));
   }
 
-  async #ask(appends: readonly Append[]): Promise<GroupAnswer> {
+  async #appendGroup(appends: readonly Append[]): Promise<GroupAnswer> {
     // An append without events inserts no row, so no unique key can detect a conflict.
-    if (appends.some(({ events }) => events.length === 0)) return this.#askOfEach(appends);
-    return (await this.#fit(appends)) ?? this.#askOfEach(appends);
+    if (appends.some(({ events }) => events.length === 0)) return this.#appendEach(appends);
+    return (await this.#appendFitting(appends)) ?? this.#appendEach(appends);
   }
 
   /** Tries the fast path, which appends the whole group or nothing. Undefined if any append conflicts. */
-  async #fit(appends: readonly Append[]): Promise<GroupAnswer | undefined> {
+  async #appendFitting(appends: readonly Append[]): Promise<GroupAnswer | undefined> {
     const values = [this.#head, ...encodeFitting(appends)];
     const { rows } = await this.#pool.query<{ head: number | null; at: number }>({ ...fitWith(values.length), values });
     const { head, at } = rows[0]!;
     return head === null ? undefined : allFit(appends, head, at);
   }
 
-  async #askOfEach(appends: readonly Append[]): Promise<GroupAnswer> {
+  async #appendEach(appends: readonly Append[]): Promise<GroupAnswer> {
     const values = encodeGroup(appends);
     const { rows } = await this.#pool.query<{ answer: GroupAnswer }>({ ...appendWith(values.length), values });
     return rows[0]!.answer;
   }
 
   /** One append that the database rejects (an invalid value) must not fail the other appends of its group. */
-  async #writeApart(group: Waiting[]): Promise<void> {
+  async #writeSeparately(group: Waiting[]): Promise<void> {
     for (const waiting of group) await this.#write([waiting]);
   }
 }
@@ -200,7 +200,7 @@ export class GroupCommit {
 /** An invalid value fails every time. A unique violation (class 23) may be a race, so it may be retried. */
 const failureOf = (cause: unknown): Error =>
   isRefusal(cause) && !String((cause as { code?: string }).code).startsWith('23')
-    ? new AppendRefused('the event store does not take these values', { cause })
+    ? new AppendRefused('the event store rejected these values', { cause })
     : new EventStoreUnavailable('the append could not be confirmed', { cause });
 
 function allFit(appends: readonly Append[], head: number, at: number): GroupAnswer {

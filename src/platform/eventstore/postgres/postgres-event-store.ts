@@ -51,7 +51,7 @@ const READ_PART = `
 const TRIM_MS = 120_000;
 
 /** The limiter key for reads of the whole log by this process. They get the same share as a tenant. */
-const EVERYBODY = 'everybody';
+const ALL_TENANTS = 'everybody';
 
 /** The default store: one table, one SQL function call per group of appends (`migrations/base/03_appends.sql`). */
 export class PostgresEventStore implements EventStore {
@@ -112,7 +112,7 @@ export class PostgresEventStore implements EventStore {
           filter.tenantId,
           filter.types,
         ])
-      : await this.#readPacked(EVERYBODY, 'read-feed', READ_FEED, [after.toString(), limit]);
+      : await this.#readPacked(ALL_TENANTS, 'read-feed', READ_FEED, [after.toString(), limit]);
     return { events, position: events.at(-1)?.position ?? after };
   }
 
@@ -122,11 +122,11 @@ export class PostgresEventStore implements EventStore {
   }
 
   async eventAt(position: Position): Promise<StoredEvent | undefined> {
-    return (await this.#readPacked(EVERYBODY, 'read-at', READ_AT, [position.toString()]))[0];
+    return (await this.#readPacked(ALL_TENANTS, 'read-at', READ_AT, [position.toString()]))[0];
   }
 
   async idAt(position: Position): Promise<string | undefined> {
-    return (await this.#rows<{ id: string }>(EVERYBODY, 'id-at', ID_AT, [position.toString()]))[0]?.id;
+    return (await this.#rows<{ id: string }>(ALL_TENANTS, 'id-at', ID_AT, [position.toString()]))[0]?.id;
   }
 
   onGrowth(wake: (hint?: AppendNotification) => void): () => void {
