@@ -5,8 +5,9 @@ import { derivedId } from './executor.ts';
 export type PickInteger = (below: number) => number;
 
 /**
- * Ids and secrets that a request creates, each under a name. They are random. Where the request has an idempotency key they
- * are derived from a random seed that is stored with the key, so a retry of the request creates the same ones.
+ * Ids and secrets that a request creates, each under a name. They are random. If the request has an idempotency key,
+ * they are derived from a random seed that is stored with the key, so that a retry of the request creates the same
+ * ones.
  */
 export class FreshValues {
   readonly #seed: Buffer | undefined;
