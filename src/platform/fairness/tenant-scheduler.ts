@@ -105,7 +105,7 @@ export class TenantScheduler {
 
   #enter(presence: Presence, group: string, caller: string): EndTenantSlot | Promise<EndTenantSlot> {
     if (this.#mayBegin(presence)) return this.#begin(presence);
-    // Anonymous callers from one address are one group, such as an office that enrolls. Only the limit of the group applies.
+    // Anonymous callers from one address are one group, such as an office that enrolls. Only the group's limit applies.
     const ofCaller = presence.isTenant ? this.#waiting.sizeOf(group, caller) : 0;
     const isFull =
       this.#waiting.size >= MAX_WAITING ||

@@ -11,7 +11,8 @@ export interface TenantReads {
   /** Returns the only row, or undefined. For fast indexed look-ups only: they share a connection and queue on it. */
   one<Row extends object>(sql: string, parameters?: readonly unknown[]): Promise<Row | undefined>;
   /**
-   * Returns one row of counts and sums over many rows. Does not use the shared connection, so look-ups do not wait for it.
+   * Returns one row of counts and sums over many rows. Does not use the shared connection, so look-ups do not wait for
+   * it.
    */
   figures<Row extends object>(sql: string, parameters?: readonly unknown[]): Promise<Row | undefined>;
 }

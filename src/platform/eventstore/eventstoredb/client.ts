@@ -27,14 +27,14 @@ const links = new WeakMap<Client, Link>();
  *    another: `findLeader`.
  *  - A channel whose creation failed for another reason than the search is cached forever: `Link` drops it.
  *  - A channel that is opened after `dispose` is never closed; `dispose` closes none: `Link.close`.
- *  - An append starts its call in an async executor. If the channel was closed meanwhile, the error is unhandled: `Link`
- *    closes channels in a later tick.
+ *  - An append starts its call in an async executor. If the channel was closed meanwhile, the error is unhandled:
+ *    `Link` closes channels in a later tick.
  *  - Errors with incomplete trailers throw during conversion, in a listener of the call: the interceptor of `Link`.
- *  - A read or a subscription throws from `_transform` on an unreadable message, in a listener of the call or unhandled:
- *    `handlingErrors`.
+ *  - A read or a subscription throws from `_transform` on an unreadable message, in a listener of the call or
+ *    unhandled: `handlingErrors`.
  *  - A read or a subscription without a listener for `error` throws: `handlingErrors`.
- *  - The batch call keeps pending appends in one table for the whole process. An error of any client fails the appends of
- *    all, and a later reply throws. It is not used (`supports`); we have our own `BatchCall`.
+ *  - The batch call keeps pending appends in one table for the whole process. An error of any client fails the appends
+ *    of all, and a later reply throws. It is not used (`supports`); we have our own `BatchCall`.
  *  - The request for the server's supported methods has no deadline. It is not sent (`supports`); `server-methods.ts`
  *    sends one with a deadline.
  *
