@@ -61,7 +61,7 @@ describe('events are contracts', () => {
   it('are rejected if unknown or against their schema, without being quoted', async () => {
     const codec = new EventCodec(families, new MemoryPersonKeys());
     await expect(codec.encode(randomUUID(), TENANT, { type: 'NoSuchEvent', data: {} }, METADATA)).rejects.toThrow(
-      'no event is called NoSuchEvent',
+      'unknown event type NoSuchEvent',
     );
     await expect(
       codec.encode(
@@ -71,7 +71,7 @@ describe('events are contracts', () => {
         METADATA,
       ),
     ).rejects.toThrow(/^AlertAssigned: (?!.*hunter2)/);
-    expect(() => new EventCodec([...families, families[0]!], new MemoryPersonKeys())).toThrow('two events are called');
+    expect(() => new EventCodec([...families, families[0]!], new MemoryPersonKeys())).toThrow('duplicate event type');
   });
   it.each([
     ['NUL', '\u0000', true],

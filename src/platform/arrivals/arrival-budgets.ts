@@ -2,14 +2,14 @@ import type { TenantPool } from '../database/tenant-pool.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { BucketSize } from '../kernel/token-bucket.ts';
 
-/** A budget of a tenant, or of one of its devices, and what is wanted of it. Less than nothing gives back. */
+/** An amount to take from a budget of a tenant or of one of its devices. A negative amount gives back. */
 export interface BudgetRequest {
   readonly name: string;
   readonly size: BucketSize;
   readonly amount: number;
 }
 
-/** Counts what arrives, for every process in one place: exact however many ask at once. */
+/** Budgets for incoming data, kept in the database. They are exact across processes and concurrent calls. */
 export class ArrivalBudgets {
   readonly #pool: Pick<TenantPool, 'statement'>;
 
@@ -17,7 +17,10 @@ export class ArrivalBudgets {
     this.#pool = pool;
   }
 
-  /** Takes from all of the budgets and returns 0; or takes nothing, and returns the milliseconds until all of them have as much. */
+  /**
+   * Takes from all budgets and returns 0. If one lacks the amount, takes nothing and returns the milliseconds until all
+   * have it.
+   */
   async take(tenantId: TenantId, wanted: readonly BudgetRequest[]): Promise<number> {
     const columns = [
       wanted.map(({ name }) => name),
@@ -34,7 +37,7 @@ export class ArrivalBudgets {
     return rows[0]!.wait;
   }
 
-  /** After something went wrong: what was taken is there again. */
+  /** Returns the taken amounts, after a failure. */
   async giveBack(tenantId: TenantId, wanted: readonly BudgetRequest[]): Promise<void> {
     await this.take(
       tenantId,

@@ -17,7 +17,7 @@ import { personKey, type Person, type PersonKeys } from '../vault/vault.ts';
 import { PersonalFields } from './personal-fields.ts';
 import { MAX_APPEND_BYTES, type NewEvent, type StoredEvent } from './port.ts';
 
-/** An event that is not what its contract says: a programming error on the way in, damage on the way out. */
+/** An event that violates its contract: a programming error when writing, damaged data when reading. */
 export class EventContractError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -25,7 +25,7 @@ export class EventContractError extends Error {
   }
 }
 
-/** What a caller sent, or what has come together, makes more of an event than a store takes. */
+/** The client's input, or what has accumulated in an event, exceeds the maximum event size. */
 export class EventTooLarge extends EventContractError {
   constructor(type: string) {
     super(`${type} is larger than an event may be`);
@@ -34,12 +34,13 @@ export class EventTooLarge extends EventContractError {
 }
 
 /**
- * Text that no column takes: NUL, or half of a surrogate pair. Doors refuse it and name the field; this is for what comes by another
- * way (the claims of an identity provider), since the event would be written and no read model could show it.
+ * Text that PostgreSQL cannot store: NUL or a lone surrogate. HTTP input is validated and the field named. This check
+ * is for other sources (the claims of an identity provider): the event would be written, but no read model could store
+ * it.
  */
 export class InvalidEventText extends EventContractError {
   constructor(type: string) {
-    super(`${type} contains characters that are not text`);
+    super(`${type} contains NUL or a lone surrogate, which cannot be stored`);
     this.name = 'InvalidEventText';
   }
 }
@@ -54,8 +55,8 @@ interface SealedData extends Record<string, unknown> {
 }
 
 /**
- * The one boundary between events as the house means them and events as a store keeps them: validates, seals what is
- * personal, upcasts what is old, opens what may still be opened. Every writer and every reader passes here.
+ * The boundary between domain events and stored events: validates, seals personal fields, upcasts old versions, and
+ * decrypts what can still be decrypted. All writes and reads use it.
  */
 export class EventCodec {
   readonly #contracts = new Map<string, Contract>();
@@ -65,7 +66,7 @@ export class EventCodec {
     this.#personKeys = personKeys;
     for (const { definitions } of families) {
       for (const [type, definition] of Object.entries(definitions)) {
-        if (this.#contracts.has(type)) throw new EventContractError(`two events are called ${type}`);
+        if (this.#contracts.has(type)) throw new EventContractError(`duplicate event type ${type}`);
         this.#contracts.set(type, {
           definition,
           personal: definition.personal && new PersonalFields(definition.personal),
@@ -78,7 +79,7 @@ export class EventCodec {
     return this.#contracts.has(type);
   }
 
-  /** True for an event that stays in the log for good; what is kept out of the audit log (telemetry) expires. */
+  /** True for an event that stays in the log. Events without an audit name (telemetry) expire. */
   isLasting(type: string): boolean {
     const contract = this.#contracts.get(type);
     return contract !== undefined && contract.definition.audit !== false;
@@ -106,12 +107,12 @@ export class EventCodec {
     const { clear, values } = fields.take(data);
     if (values.length === 0) return data;
     const person = data[fields.subject];
-    // About nobody: there is no key to seal with, and no erasure that could ask for it.
+    // The event is about no person: there is no key to seal with, and no erasure can concern it.
     if (person === null) return data;
     if (typeof person !== 'string')
       throw new EventContractError(`an event with personal fields needs ${fields.subject}`);
     const key = await this.#personKeys.forSealing(tenantId, person);
-    // Somebody who was erased in this very moment: the event happened, the values are gone.
+    // The person was erased at this moment: the event is recorded without the values.
     if (!key) return clear;
     const text = JSON.stringify(values);
     if (holdsBrokenText(text)) throw new InvalidEventText(type);
@@ -119,15 +120,15 @@ export class EventCodec {
     return { ...clear, $sealed: { person, value } };
   }
 
-  /** Decodes a page of events, with one look-up for all the keys that it needs. Unknown types come back as undefined. */
+  /** Decodes a page of events, with one look-up for all keys. Unknown types are returned as undefined. */
   async decode(stored: readonly StoredEvent[]): Promise<(RecordedEvent | undefined)[]> {
     const keys = await this.#keysFor(stored);
     return stored.map((event) => this.#decodeOne(event, keys));
   }
 
   /**
-   * For those who must go on: an event that is not what its contract says throws when its `data` is looked at, so that it
-   * harms nobody but its own stream. Throws itself only when keys could not be had.
+   * For consumers that must not stop: an event that violates its contract throws when its `data` is read, so that only
+   * its own stream is affected. Throws itself only if the keys cannot be loaded.
    */
   async decodeForFollowers(stored: readonly StoredEvent[]): Promise<(RecordedEvent | undefined)[]> {
     const keys = await this.#keysFor(stored);
@@ -150,9 +151,8 @@ export class EventCodec {
   }
 
   /**
-   * The data of stored events for showing, in the version in which it was written: personal values opened, or `ERASED`, and
-   * concealed ones concealed.
-   * Never throws for what somebody has tampered with: such values stay sealed.
+   * Returns the data of stored events for display, in their stored version. Personal values are decrypted or `ERASED`;
+   * concealed fields are `CONCEALED`. Never throws for tampered data: such values stay sealed.
    */
   async reveal(stored: readonly Pick<StoredEvent, 'tenantId' | 'id' | 'type' | 'data'>[]): Promise<unknown[]> {
     const keys = await this.#keysFor(stored.filter(({ data }) => isUuid((data as SealedData).$sealed?.person)));
@@ -172,7 +172,7 @@ export class EventCodec {
     const { definition, personal } = contract;
     const { data, erased } = personal ? this.#open(stored, personal, keys) : { data: stored.data, erased: false };
     const current = stored.version === definition.version ? data : upcast(stored, definition, data);
-    // Erased values cannot satisfy a schema of e-mails and the like; everything else must.
+    // Erased values cannot match a schema (e-mails and the like). Everything else must.
     return new Decoded(stored, erased ? current : validated(stored, definition, current)) as RecordedEvent;
   }
 
@@ -191,12 +191,12 @@ export class EventCodec {
 
   #contract(type: string): Contract {
     const contract = this.#contracts.get(type);
-    if (!contract) throw new EventContractError(`no event is called ${type}`);
+    if (!contract) throw new EventContractError(`unknown event type ${type}`);
     return contract;
   }
 }
 
-/** An event as folds see it. What few of them look at is asked of the stored event when they do. */
+/** An event as folds see it. Rarely used members are read from the stored event on demand. */
 class Decoded implements Envelope {
   readonly type: string;
   readonly data: unknown;
@@ -225,7 +225,7 @@ class Decoded implements Envelope {
   }
 }
 
-/** The envelope of an event whose content cannot be had. */
+/** The envelope of an event whose data cannot be decoded. */
 const damaged = (stored: StoredEvent, error: Error): RecordedEvent =>
   Object.defineProperty(new Decoded(stored, undefined) as RecordedEvent, 'data', {
     get() {
@@ -239,7 +239,7 @@ function concealing(contract: Contract | undefined, data: unknown): unknown {
     ? data
     : { ...(data as object), ...Object.fromEntries(concealed.map((field) => [field, CONCEALED])) };
 }
-/** How JSON spells NUL and halves of surrogate pairs; a backslash that stands for itself has another before it. */
+/** JSON escapes of NUL and of lone surrogates. An escaped backslash before the `u` does not count. */
 const BROKEN_TEXT = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 const holdsBrokenText = (json: string): boolean => json.includes('\\u') && BROKEN_TEXT.test(json);
 
@@ -250,7 +250,7 @@ function upcast(stored: StoredEvent, definition: EventDefinition, data: unknown)
   let current = data;
   for (let version = stored.version; version < definition.version; version += 1) {
     const step = definition.upcasters?.[version];
-    if (!step) throw new EventContractError(`${stored.type} version ${version} has no way up`);
+    if (!step) throw new EventContractError(`${stored.type} version ${version} has no upcaster`);
     current = step(current as never);
   }
   return current;
@@ -264,6 +264,6 @@ function validated(stored: StoredEvent, definition: EventDefinition, data: unkno
   return checked.data;
 }
 
-/** Paths and codes only: a message could quote the value. */
+/** Only paths and codes: a message could contain the value. */
 const issueText = (error: z.ZodError) =>
   error.issues.map((issue) => `${issue.path.join('.')} (${issue.code})`).join(', ');

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EventStoreUnavailable } from './port.ts';
 
-/** The ways in which a log, its tables and the keys do not belong together. */
+/** The ways in which a log, its tables and the keys can mismatch. */
 export const MISMATCHES = [
   'log_moved',
   'another_installation',
@@ -13,7 +13,7 @@ export const MISMATCHES = [
 ] as const;
 export type MismatchKind = (typeof MISMATCHES)[number];
 
-/** The log is not known to be the one that this process has read and written so far. Nothing may be appended to it. */
+/** The log may not be the one that this process has read and written so far. Nothing may be appended to it. */
 export class LogNotTrusted extends EventStoreUnavailable {
   constructor(reason: string) {
     super(`the event log cannot be trusted: ${reason}`);
@@ -21,20 +21,20 @@ export class LogNotTrusted extends EventStoreUnavailable {
   }
 }
 
-/** How long an append waits for a check that is under way, milliseconds. */
-const PATIENCE_MS = 2_000;
+/** How long an append waits for a running check, in milliseconds. */
+const CHECK_TIMEOUT_MS = 2_000;
 
 type State =
   | { readonly kind: 'trusted' }
-  /** Something happened after which the log may be another one; nobody has looked yet. */
+  /** Something happened after which the log may be another one; it has not been checked yet. */
   | { readonly kind: 'unchecked'; readonly reason: string }
-  /** Log, tables and keys do not belong together. */
+  /** Log, tables and keys do not match. */
   | { readonly kind: 'contradicted'; readonly reason: string; readonly mismatch: MismatchKind };
 
 /**
- * Whether the event log is still the one that this process knows. `LogWatch` finds out; appends, read models, reactions, the head
- * sealer and destructive jobs ask here before they act. After a lost connection the log is unchecked, and nothing that was cached
- * before is believed: `epoch` rises, and listeners drop their caches.
+ * Whether the event log is still the one that this process knows. `LogWatch` checks it; appends, read models,
+ * reactions, the head sealer and destructive jobs ask before they act. After a lost connection the log is unchecked and
+ * all caches are invalid: `epoch` rises, and listeners drop their caches.
  */
 export class LogTrust {
   #state: State;
@@ -51,36 +51,39 @@ export class LogTrust {
     return this.#state.kind === 'trusted';
   }
 
-  /** Why the log cannot be trusted, in words for operators; undefined while it can. */
+  /** Why the log cannot be trusted, as text for operators; undefined while it can. */
   get doubt(): Exclude<State, { readonly kind: 'trusted' }> | undefined {
     return this.#state.kind === 'trusted' ? undefined : this.#state;
   }
 
-  /** Rises each time that whatever was cached before stops being believed. */
+  /** Rises each time cached state becomes invalid. */
   get epoch(): number {
     return this.#epoch;
   }
 
-  /** Calls back whenever caches have to be dropped. */
+  /** Calls back when caches must be dropped. Returns the function that unsubscribes. */
   onDoubt(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** A connection was lost, or the database server is another one. A contradiction that was found stands until a check clears it. */
+  /** Call when a connection was lost or the database server changed. A known mismatch stays until a check clears it. */
   suspect(reason: string): void {
     if (this.#state.kind !== 'contradicted') this.#state = { kind: 'unchecked', reason };
     this.#raise();
   }
 
   contradicted(mismatch: MismatchKind, reason: string): void {
-    const isNews = this.#state.kind !== 'contradicted';
+    const isNew = this.#state.kind !== 'contradicted';
     this.#state = { kind: 'contradicted', reason, mismatch };
-    if (isNews) this.#raise();
+    if (isNew) this.#raise();
     this.#wake();
   }
 
-  /** A check that began at this epoch found nothing wrong. False when there was reason for another check in the meantime. */
+  /**
+   * Reports that a check, which began at this epoch, found no mismatch. Returns false if there was a reason for another
+   * check since then.
+   */
   confirmed(epoch: number): boolean {
     if (epoch !== this.#epoch) return false;
     this.#state = { kind: 'trusted' };
@@ -88,10 +91,10 @@ export class LogTrust {
     return true;
   }
 
-  /** Resolves while the log can be trusted; waits a little for a check that is under way. Throws `LogNotTrusted` otherwise. */
+  /** Resolves once the log is trusted; waits up to 2 s for a running check. Otherwise throws `LogNotTrusted`. */
   async assured(): Promise<void> {
-    const due = Date.now() + PATIENCE_MS;
-    while (this.#state.kind === 'unchecked' && Date.now() < due) await this.changed(due - Date.now());
+    const deadline = Date.now() + CHECK_TIMEOUT_MS;
+    while (this.#state.kind === 'unchecked' && Date.now() < deadline) await this.changed(deadline - Date.now());
     if (this.#state.kind !== 'trusted') throw new LogNotTrusted(this.#state.reason);
   }
 

@@ -3,12 +3,12 @@ import type { Logger } from 'pino';
 import { PostgresEventStore } from './postgres/postgres-event-store.ts';
 import type { EventStore, LogAddress } from './port.ts';
 
-/** A log's feed, opened for reading beside the store that gave out its address. */
+/** The `$all` stream of a log, opened for reading with an address from its store. */
 export interface OpenLog extends Pick<EventStore, 'readAll'> {
   close(): Promise<void>;
 }
 
-/** Opens the feed that `EventStore.logAddress` names, on one connection. */
+/** Opens the log at `EventStore.logAddress` with one connection. */
 export function openLog({ database: config }: LogAddress, log: Logger): OpenLog {
   const database = openDatabase(config, log, { store: 1 });
   const store = new PostgresEventStore(database.store, config);

@@ -3,7 +3,10 @@ import type { Database } from '../database/database.ts';
 import { PostgresEventStore } from './postgres/postgres-event-store.ts';
 import type { EventStore } from './port.ts';
 
-/** The store that the configuration names: EventStoreDB where EVENTSTORE_URL is set, Postgres otherwise. `alone`: no other process follows it. */
+/**
+ * Opens the configured store: EventStoreDB if EVENTSTORE_URL is set, PostgreSQL otherwise. `alone`: no other process
+ * follows it.
+ */
 export async function openEventStore(
   { eventStoreUrl }: { readonly eventStoreUrl: string | undefined },
   database: Database,

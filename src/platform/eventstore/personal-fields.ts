@@ -2,13 +2,13 @@ import type { EventDefinition } from '../kernel/event.ts';
 
 type Data = Record<string, unknown>;
 
-/** What stands in the clear part of an event where a personal value was taken out. */
+/** Replaces a personal value in the clear part of an event. */
 export const SEALED = '[sealed]';
 
 /**
- * The personal fields of one event type: `email`, or `observations[].username` for a field of every item of a list. A value is
- * any JSON; the marker that takes its place is always a text.
- * `take` moves their values out of the data, `put` puts them (or one marker for all) back.
+ * The personal fields of one event type: `email`, or `observations[].username` for a field of every list item. A value
+ * is any JSON; its marker is always a string. `take` moves the values out of the data, `put` puts them (or one marker
+ * for all) back.
  */
 export class PersonalFields {
   readonly subject: string;
@@ -22,7 +22,10 @@ export class PersonalFields {
     });
   }
 
-  /** Copies the data without its personal values, and the values in order of appearance; null and absent stay as they are. */
+  /**
+   * Returns a copy of the data without its personal values, and the values in order. Null and absent fields stay as
+   * they are.
+   */
   take(data: Data): { clear: Data; values: unknown[] } {
     const clear = { ...data };
     const values: unknown[] = [];
@@ -36,8 +39,8 @@ export class PersonalFields {
   }
 
   /**
-   * Puts values back in the order in which they were taken, or `marker` everywhere; answers how many places there were.
-   * Changes `data` itself, but copies its lists: what a store holds is never touched.
+   * Puts values back in the order in which they were taken, or `marker` everywhere, and returns how many it replaced.
+   * Changes `data` itself but copies its lists: data that a store holds is never changed.
    */
   put(data: Data, values: readonly unknown[] | { marker: string }): number {
     let next = 0;

@@ -3,8 +3,8 @@ import type { LogTrust } from './log-trust.ts';
 import type { Append, EventStore, AppendResult } from './port.ts';
 
 /**
- * The store, but writing only while the log can be trusted. Reads go on: what is in the log can be looked at. While there is no
- * doubt, an append costs no more than before.
+ * An event store that writes only while the log can be trusted. Reads are always allowed. While the log is trusted, an
+ * append costs nothing extra.
  */
 export function whileTrusted(store: EventStore, trust: LogTrust): EventStore {
   const guarded =

@@ -7,32 +7,32 @@ import type { EventStore, StoredEvent } from '../eventstore/port.ts';
 
 export interface LoadedAggregate<State> {
   readonly state: State;
-  /** Revision of the newest event of the stream, -1 when there is none. */
+  /** Revision of the stream's newest event, or -1 if the stream is empty. */
   readonly revision: bigint;
 }
 
-/** Streams of one aggregate, least recently used out first. */
+/** Loaded streams of one aggregate, as an LRU cache. */
 type Cache = LRUCache<string, LoadedAggregate<unknown>>;
 const MAX_CACHED = 20_000;
-/** Bounded by size: `max` would allocate room for all entries at once, for each of dozens of aggregates. */
+/** Bounded by `maxSize`: `max` would allocate room for all entries at once, for each of dozens of aggregates. */
 const newCache = (): Cache => new LRUCache({ maxSize: MAX_CACHED, sizeCalculation: () => 1 });
 
 /**
- * Folds streams, remembering where it stopped: a later load reads only what came since. What is remembered is never
- * trusted to be current: a load asks the store each time, and an append checks the revision that was decided on.
+ * Folds streams and caches the states, so that a later load reads only new events. A cached state is never trusted to
+ * be current: a load always asks the store, and an append checks the revision that was decided on.
  */
 export class AggregateLoader implements AggregateReader {
   readonly #store: EventStore;
   readonly #codec: EventCodec;
   #caches = new WeakMap<object, Cache>();
-  readonly #leaving = new WeakMap<object, Map<string, Promise<LoadedAggregate<unknown>>>>();
+  readonly #scheduled = new WeakMap<object, Map<string, Promise<LoadedAggregate<unknown>>>>();
 
   constructor(store: EventStore, codec: EventCodec) {
     this.#store = store;
     this.#codec = codec;
   }
 
-  /** Nothing that was folded so far is believed any more: the log may be another one. */
+  /** Drops all cached states, because the log may be another one. */
   forget(): void {
     this.#caches = new WeakMap();
   }
@@ -41,19 +41,19 @@ export class AggregateLoader implements AggregateReader {
     return (await this.loadWithRevision(aggregate, stream)).state;
   }
 
-  /** Those who ask in the same turn of the event loop share one look at the store, which leaves when all of them have asked. */
+  /** Calls made in the same tick share one read of the store. */
   loadWithRevision<State, E extends DomainEvent>(
     aggregate: Aggregate<State, E>,
     stream: string,
   ): Promise<LoadedAggregate<State>> {
-    const leaving = ofAggregate(this.#leaving, aggregate, () => new Map());
-    let load = leaving.get(stream) as Promise<LoadedAggregate<State>> | undefined;
+    const scheduled = ofAggregate(this.#scheduled, aggregate, () => new Map());
+    let load = scheduled.get(stream) as Promise<LoadedAggregate<State>> | undefined;
     if (!load) {
       load = nextTurn().then(() => {
-        leaving.delete(stream);
+        scheduled.delete(stream);
         return this.#catchUp(aggregate, stream);
       });
-      leaving.set(stream, load);
+      scheduled.set(stream, load);
     }
     return load;
   }
@@ -65,10 +65,10 @@ export class AggregateLoader implements AggregateReader {
     const known = this.cached(aggregate, stream);
     const from = known ?? { state: aggregate.initial, revision: -1n };
     const fresh = await this.#store.readStream(stream, { from: from.revision + 1n });
-    return fresh.length === 0 ? from : this.#remember(aggregate, stream, await this.#fold(aggregate, from, fresh));
+    return fresh.length === 0 ? from : this.#cache(aggregate, stream, await this.#fold(aggregate, from, fresh));
   }
 
-  /** Where it stopped the last time, which may be behind by now: good for a decision whose append the store will check. */
+  /** The state as of the last load, which may be out of date. Good for a decision whose append the store will check. */
   cached<State, E extends DomainEvent>(
     aggregate: Aggregate<State, E>,
     stream: string,
@@ -76,7 +76,7 @@ export class AggregateLoader implements AggregateReader {
     return this.#cacheOf(aggregate).get(stream) as LoadedAggregate<State> | undefined;
   }
 
-  /** The fold over the newest `limit` events alone; nothing is remembered. */
+  /** Folds the newest `limit` events only. The state is not cached. */
   async loadTail<State, E extends DomainEvent>(
     aggregate: Aggregate<State, E>,
     stream: string,
@@ -86,7 +86,7 @@ export class AggregateLoader implements AggregateReader {
     return this.#fold(aggregate, { state: aggregate.initial, revision: -1n }, newest);
   }
 
-  /** The state before this revision; nothing is remembered. */
+  /** Returns the state before this revision. It is not cached. */
   async loadBefore<State, E extends DomainEvent>(
     aggregate: Aggregate<State, E>,
     stream: string,
@@ -97,17 +97,17 @@ export class AggregateLoader implements AggregateReader {
     return (await this.#fold(aggregate, { state: aggregate.initial, revision: -1n }, earlier)).state;
   }
 
-  /** As `loadTail`; where it stopped is remembered, and a later call folds on from there. */
+  /** Like `loadTail`, but caches the state. A later call continues from it. */
   async followTail<State, E extends DomainEvent>(
     aggregate: Aggregate<State, E>,
     stream: string,
     limit: number,
   ): Promise<LoadedAggregate<State>> {
     if (this.#cacheOf(aggregate).has(stream)) return this.loadWithRevision(aggregate, stream);
-    return this.#remember(aggregate, stream, await this.loadTail(aggregate, stream, limit));
+    return this.#cache(aggregate, stream, await this.loadTail(aggregate, stream, limit));
   }
 
-  /** Takes in what an append has just written, so that the next load has nothing to read. */
+  /** Adds events that were just appended to the cached state, so that the next load has nothing to read. */
   advance<State, E extends DomainEvent>(
     aggregate: Aggregate<State, E>,
     stream: string,
@@ -116,7 +116,7 @@ export class AggregateLoader implements AggregateReader {
     revision: bigint,
   ): void {
     const state = events.reduce((folded, event) => aggregate.fold(folded, event), from.state);
-    this.#remember(aggregate, stream, { state, revision });
+    this.#cache(aggregate, stream, { state, revision });
   }
 
   async #fold<State, E extends DomainEvent>(
@@ -131,7 +131,7 @@ export class AggregateLoader implements AggregateReader {
     return { state, revision: stored.at(-1)?.revision ?? from.revision };
   }
 
-  #remember<State>(aggregate: object, stream: string, loaded: LoadedAggregate<State>): LoadedAggregate<State> {
+  #cache<State>(aggregate: object, stream: string, loaded: LoadedAggregate<State>): LoadedAggregate<State> {
     this.#cacheOf(aggregate).set(stream, loaded);
     return loaded;
   }

@@ -13,17 +13,17 @@ import { noSecrets, type SecretDisposal } from './secret-disposal.ts';
 import { KeyedMutex } from './keyed-mutex.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
 
-/** On whose behalf a command runs, and what led to it. */
+/** For whom a command runs, and what caused it. */
 export interface ExecutionContext {
   readonly tenantId: TenantId;
   readonly actor: Actor;
   readonly correlationId?: string;
   readonly causationId?: string;
-  /** Given for commands that a reaction issues: the same effect has the same id however often it is repeated. */
+  /** Set for commands that a reaction issues: a repeated effect has the same id. */
   readonly commandId?: string;
   /**
-   * An earlier run of this `commandId` may have appended already, and its caller may never have heard of it: the stream is
-   * searched before anything is decided, and what is found there is the outcome.
+   * An earlier run of this `commandId` may have appended without its caller learning of it. The stream is therefore
+   * searched before anything is decided, and events found there are the outcome.
    */
   readonly isRetryable?: boolean;
 }
@@ -31,12 +31,12 @@ export interface ExecutionContext {
 export interface ExecutionResult<Result> {
   readonly result: Result;
   readonly events: readonly DomainEvent[];
-  /** Where the last event stands in the feed; undefined when nothing had to change. */
+  /** Position of the last event in the log; undefined when nothing had to change. */
   readonly position: Position | undefined;
   readonly revision: bigint;
   /**
-   * Epoch milliseconds: when the events were recorded, as every reader of the log will see it. May read the last event. When nothing
-   * had to change, or the event cannot be read now, the time of the decision.
+   * When the events were recorded, in epoch milliseconds, as every reader of the log sees it. May read the last event.
+   * Returns the time of the decision when nothing had to change or the event cannot be read now.
    */
   readonly recordedAt: () => Promise<number>;
 }
@@ -50,9 +50,9 @@ interface EarlierRun<Result> extends ExecutionResult<Result> {
 type Outcome<Result> = ExecutionResult<Result> | Failure | 'lostRace' | 'lostClaim';
 
 /**
- * Loads, folds, decides, appends with the revision that was decided on; after a conflict it does all of that again
- * (yesterday's decision is never pushed), a few times and jittered. The first decision may be on what is remembered of the
- * stream: an append proves that it was current, and anything else is decided again once the store was asked.
+ * Loads, folds, decides, and appends with the revision that was decided on. After a conflict it starts again from
+ * loading, up to `TRIES` times, with jitter. The first decision may use the cached state: a successful append proves
+ * that the state was current. Any other outcome is decided again on the state from the store.
  */
 export class Executor<Ports> {
   readonly #store: EventStore;
@@ -94,7 +94,7 @@ export class Executor<Ports> {
     }
   }
 
-  /** What an earlier run of a retryable command came to, or undefined if nothing of it was appended. */
+  /** Returns the outcome of an earlier run of a retryable command, or undefined if it appended nothing. */
   async recall<Input, State, E extends DomainEvent, Facts, Result>(
     command: Command<Input, State, E, Ports, Facts, Result>,
     input: Input,
@@ -114,15 +114,15 @@ export class Executor<Ports> {
       try {
         return command.prepare && (await command.prepare(input, unitOfWork.ports, context));
       } catch (error) {
-        // Nothing was appended with what this preparation kept.
+        // Nothing was appended that refers to the secrets of this preparation.
         await unitOfWork.compensate().catch(() => undefined);
         throw error;
       }
     };
     const stream = command.stream(input, context);
-    // A retryable command may be running twice. An append proves only that the state was current, so the other run's events must
-    // not be part of it: the state is loaded first and then searched for them.
-    const decideAfterLooking = async (
+    // A retryable command may be running twice. An append proves only that the state was current, so the state must not
+    // contain events of the other run: load the state first, then search it for them.
+    const decideAfterSearch = async (
       decide: (on: LoadedAggregate<State>) => Promise<Outcome<Result>>,
     ): Promise<Outcome<Result>> => {
       const loaded = await this.#load(command, stream);
@@ -131,7 +131,7 @@ export class Executor<Ports> {
     let facts = await prepare();
     for (let attempt = 1; attempt <= TRIES; attempt += 1) {
       if (isFailure(facts))
-        return await afterUndoing(
+        return await afterCompensation(
           unitOfWork,
           (isRetryable && (await this.#earlierRun(command, input, context))) || facts,
         );
@@ -139,19 +139,21 @@ export class Executor<Ports> {
       const decide = (on: LoadedAggregate<State>) => this.#decide(command, input, context, settled, stream, on);
       const decideNow = () =>
         attempt === 1 ? this.#decideFirst(command, stream, decide) : this.#load(command, stream).then(decide);
-      const outcome = await this.#mutex.run(stream, () => (isRetryable ? decideAfterLooking(decide) : decideNow()));
-      if (isFailure(outcome)) return await afterUndoing(unitOfWork, outcome);
+      const outcome = await this.#mutex.run(stream, () => (isRetryable ? decideAfterSearch(decide) : decideNow()));
+      if (isFailure(outcome)) return await afterCompensation(unitOfWork, outcome);
       if (outcome !== 'lostRace' && outcome !== 'lostClaim')
-        return outcome.position === undefined || isEarlier(outcome) ? await afterUndoing(unitOfWork, outcome) : outcome;
+        return outcome.position === undefined || isEarlier(outcome)
+          ? await afterCompensation(unitOfWork, outcome)
+          : outcome;
       await sleep(Math.random() * 2 ** Math.min(attempt, 6));
       if (outcome === 'lostRace') continue;
-      unitOfWork = await afterUndoing(unitOfWork, this.#newUnitOfWork());
+      unitOfWork = await afterCompensation(unitOfWork, this.#newUnitOfWork());
       facts = await prepare();
     }
-    return afterUndoing(unitOfWork, temporarilyUnavailable('too many changes at once, try again'));
+    return afterCompensation(unitOfWork, temporarilyUnavailable('too many changes at once, try again'));
   }
 
-  /** Rebuilds the outcome of an earlier run from its events, with the result that its decision had. */
+  /** Rebuilds the outcome of an earlier run from its events, with the result of its decision. */
   async #earlierRun<Input, State, E extends DomainEvent, Facts, Result>(
     command: Command<Input, State, E, Ports, Facts, Result>,
     input: Input,
@@ -176,12 +178,12 @@ export class Executor<Ports> {
     };
   }
 
-  /** The stream that holds a claim now. */
+  /** Returns the stream that holds a claim now. */
   claimHolder(tenantId: TenantId, claim: Claim): Promise<string | undefined> {
     return this.#store.claimHolder(this.#claimKey(tenantId, claim));
   }
 
-  /** The same for many claims, in their order. */
+  /** Like `claimHolder`, for many claims. Results are in input order. */
   claimHolders(tenantId: TenantId, claims: readonly Claim[]): Promise<readonly (string | undefined)[]> {
     return this.#store.claimHolders(claims.map((claim) => this.#claimKey(tenantId, claim)));
   }
@@ -198,8 +200,8 @@ export class Executor<Ports> {
     const outcome = assumed && (await decide(assumed));
     if (outcome && isAppended(outcome)) return outcome;
     const loaded = await this.#load(command, stream);
-    const stands = outcome !== undefined && outcome !== 'lostRace' && loaded.revision === assumed?.revision;
-    return stands ? outcome : decide(loaded);
+    const isCurrent = outcome !== undefined && outcome !== 'lostRace' && loaded.revision === assumed?.revision;
+    return isCurrent ? outcome : decide(loaded);
   }
 
   async #decide<Input, State, E extends DomainEvent, Facts, Result>(
@@ -245,7 +247,7 @@ export class Executor<Ports> {
     return { result: decision.result, events: decision.events, position, revision, recordedAt };
   }
 
-  /** The command has succeeded: a store that cannot be read now is no reason to say otherwise. */
+  /** Never throws: the command has succeeded even if the store cannot be read now. */
   async #timeAt(stream: string, revision: bigint): Promise<number | undefined> {
     const [there] = await this.#store.readStream(stream, { from: revision, limit: 1 }).catch(() => []);
     return there?.revision === revision ? there.recordedAt : undefined;
@@ -295,8 +297,8 @@ export class Executor<Ports> {
 const isEarlier = (outcome: ExecutionResult<unknown>): boolean => 'isEarlier' in outcome;
 
 /**
- * `recall` reads the result from the events. A command without preparation needs none: its pure decision is made again, on the
- * state that it was made on. A command with a preparation and no `recall` has no result.
+ * `recall` reads the result from the events. A command without `prepare` needs no `recall`: its pure decision is made
+ * again, on the same state. A command with `prepare` and without `recall` has no result.
  */
 async function resultOf<Input, State, E extends DomainEvent, Ports, Facts, Result>(
   { recall, prepare, decide }: Command<Input, State, E, Ports, Facts, Result>,
@@ -309,15 +311,15 @@ async function resultOf<Input, State, E extends DomainEvent, Ports, Facts, Resul
   if (prepare) return undefined as Result;
   const decision = decide(await before(), input, context, undefined as Facts);
   if (isFailure(decision))
-    throw new TypeError(`an earlier run appended what its decision now refuses: ${decision.message}`);
+    throw new TypeError(`an earlier run appended events that its decision now refuses: ${decision.message}`);
   return decision.result;
 }
 
 const isAppended = (outcome: Outcome<unknown>): boolean =>
   typeof outcome === 'object' && !isFailure(outcome) && outcome.position !== undefined;
 
-/** What cannot be taken back now does no harm where it lies: the outcome stands all the same. */
-async function afterUndoing<Outcome>(unitOfWork: UnitOfWork<unknown>, outcome: Outcome): Promise<Outcome> {
+/** Ignores errors of the compensation: leftover secrets do no harm, and the outcome is valid anyway. */
+async function afterCompensation<Outcome>(unitOfWork: UnitOfWork<unknown>, outcome: Outcome): Promise<Outcome> {
   await unitOfWork.compensate().catch(() => undefined);
   return outcome;
 }
@@ -339,7 +341,10 @@ function contextOf({
   };
 }
 
-/** A UUID (version 8, RFC 9562 §5.8) that is a function of its parts: the n-th event of a command, the n-th effect of an event. */
+/**
+ * Returns a UUID (version 8, RFC 9562 §5.8) derived from its parts, e.g. for the n-th event of a command or the n-th
+ * effect of an event.
+ */
 export function derivedId(...parts: readonly (string | number)[]): string {
   const hex = hash('sha256', parts.join('|'));
   const variant = ((parseInt(hex[16]!, 16) & 0x3) | 0x8).toString(16);

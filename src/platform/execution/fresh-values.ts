@@ -1,12 +1,13 @@
 import { createHmac, randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { derivedId } from './executor.ts';
 
-/** Returns an integer from 0 to `below` - 1, all of them equally likely. */
+/** Returns an integer from 0 to `below` - 1, uniformly distributed. */
 export type PickInteger = (below: number) => number;
 
 /**
- * Ids and secrets that a request creates, each under a name. They are random. Where the request has an idempotency key they
- * are derived from a random seed that is stored with the key, so a retry of the request creates the same ones.
+ * Ids and secrets that a request creates, each under a name. They are random. If the request has an idempotency key,
+ * they are derived from a random seed that is stored with the key, so that a retry of the request creates the same
+ * ones.
  */
 export class FreshValues {
   readonly #seed: Buffer | undefined;
@@ -25,12 +26,12 @@ export class FreshValues {
     return Buffer.concat(blocks).subarray(0, size);
   }
 
-  /** Draws of one name form a sequence. */
+  /** Calls with one name continue one sequence. */
   integers(name: string): PickInteger {
     if (!this.#seed) return (below) => randomInt(below);
     let counter = 0;
     return (below) => {
-      // Values of the last, incomplete range are drawn again: they would make some results likelier than others.
+      // Draws from the last, incomplete range are rejected: they would make some results likelier than others.
       const limit = 2 ** 48 - (2 ** 48 % below);
       for (;;) {
         const drawn = this.#stream(`integers ${name}`, counter).readUIntBE(0, 6);

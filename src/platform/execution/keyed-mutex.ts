@@ -1,15 +1,15 @@
 /**
- * A keyed mutex: one at a time for each name, in the order of the calls; different names side by side. The executor takes the commands
- * on one stream so: within one process they would only lose races to each other, and of many at once some would lose too often.
- * Other processes are still met at the append. (The libraries for this, async-mutex and p-limit, lock without keys: a map of their
- * locks that is cleaned up would be as long.)
+ * A keyed mutex: work with one name runs one at a time, in the order of the calls; different names run in parallel. The
+ * executor uses it for commands on one stream: within one process they would only lose races to each other, and some
+ * too often. Commands of other processes are still detected at the append. (async-mutex and p-limit lock without keys;
+ * a map of their locks with cleanup would be as long.)
  */
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<unknown>>();
 
   async run<T>(name: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(name);
-    // A failure is told to its own caller only.
+    // Only the caller of failed work gets its error.
     const turn = before ? before.then(work, work) : work();
     this.#last.set(name, turn);
     try {

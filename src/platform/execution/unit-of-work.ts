@@ -1,4 +1,4 @@
-/** What one command prepares with, and how to take back what its preparation left behind when nothing comes of the command. */
+/** The ports for a command's preparation, and the compensation for what the preparation stored if the command fails. */
 export interface UnitOfWork<Ports> {
   readonly ports: Ports;
   compensate(): Promise<void>;

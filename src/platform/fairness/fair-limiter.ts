@@ -1,6 +1,9 @@
 import { FairQueue } from './fair-queue.ts';
 
-/** A bounded resource is in use, and so is the place in its queue: HTTP answers 503, or 429 where the caller's own share is used up, with `Retry-After`. */
+/**
+ * A bounded resource and its queue are full. HTTP returns 503, or 429 if the caller's own share is used up, with
+ * `Retry-After`.
+ */
 export class TooBusy extends Error {
   readonly retryAfterSeconds: number;
   /** The caller's key has used up its share; the resource itself may be free. */
@@ -15,20 +18,23 @@ export class TooBusy extends Error {
 }
 
 export interface ResourceShares {
-  /** Named in the error. */
+  /** Names the resource in the error. */
   readonly what: string;
-  /** Pieces of work at a time, of all keys. */
+  /** Concurrent pieces of work, of all keys. */
   readonly atOnce: number;
-  /** Pieces of work at a time of one key: the rest of `runConcurrently` is for others. */
+  /** Concurrent pieces of work of one key. The rest of `atOnce` is for other keys. */
   readonly perKey: number;
-  /** Callers that may wait, of all keys and of one key. 0: nobody waits. */
+  /** Waiting callers, of all keys and of one key. 0: callers never wait. */
   readonly waiting: number;
   readonly waitingPerKey: number;
-  /** Nobody waits longer than this. */
+  /** The longest wait. */
   readonly waitMs: number;
   /** For `Retry-After`. Default: 1. */
   readonly retryAfterSeconds?: number;
-  /** Pieces of work are short: where none ended during a whole wait, the resource stands still (a frozen database), which is not the caller's doing. */
+  /**
+   * Work is short. If none ended during a whole wait, the resource hangs (a frozen database), which is not the caller's
+   * fault.
+   */
   readonly isShort?: boolean;
 }
 
@@ -39,15 +45,15 @@ interface Waiter {
 }
 
 /**
- * Limits how much of a shared resource is in use, in all and by one key (a tenant, a device). Callers beyond the limit wait in a
- * bounded queue, for a bounded time, and are served by turns of their keys: a key that floods the queue delays only itself.
+ * Limits the use of a shared resource, in all and by one key (a tenant, a device). Callers over the limit wait in a
+ * bounded queue for a bounded time. The queue serves keys in turns, so a key that floods it delays only itself.
  */
 export class FairLimiter {
   readonly #shares: ResourceShares;
   readonly #running = new Map<string, number>();
   readonly #waiting = new FairQueue<Waiter>();
   #total = 0;
-  /** Pieces of work that have ended, ever. */
+  /** Pieces of work that have ended since the start. */
   #ended = 0;
 
   constructor(shares: ResourceShares) {
@@ -62,7 +68,7 @@ export class FairLimiter {
     return this.#waiting.size;
   }
 
-  /** Does the work when it is the key's turn. Rejects with `TooBusy` where the queue is full or the wait is over. */
+  /** Runs `work` when it is the key's turn. Rejects with `TooBusy` if the queue is full or the wait times out. */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const waiting = this.enter(key);
     if (waiting) await waiting;
@@ -73,7 +79,10 @@ export class FairLimiter {
     }
   }
 
-  /** Undefined where the caller may begin at once. Every `enter` that did not reject needs one `leave`. Throws `TooBusy`. */
+  /**
+   * Returns undefined if the caller may start now, otherwise a promise of its turn. Call `leave` once for every `enter`
+   * that succeeds. Throws or rejects with `TooBusy`.
+   */
   enter(key: string): Promise<void> | undefined {
     if (this.#mayBegin(key)) {
       this.#begin(key);

@@ -1,5 +1,5 @@
 /**
- * A queue in which every key gets its turn: `shift` rotates over the keys, and is first-in-first-out within one. A path of
+ * A queue that is fair to keys: `shift` rotates over the keys, and is first-in-first-out within a key. A path of
  * several keys rotates on each level, e.g. over tenants, and over the addresses of one tenant.
  */
 export class FairQueue<Item> {
@@ -11,7 +11,7 @@ export class FairQueue<Item> {
     return this.#size;
   }
 
-  /** Of a key, or of a path of several. */
+  /** Items of a key, or of a path of keys. */
   sizeOf(key: string, ...rest: readonly string[]): number {
     const branch = this.#branches.get(key);
     const [next, ...further] = rest;
@@ -27,13 +27,13 @@ export class FairQueue<Item> {
     branch.push(rest, item);
   }
 
-  /** The next item, of the first key in the rotation that `may` have a turn. */
+  /** Returns the next item of the first key in the rotation for which `may` returns true. */
   shift(may: (key: string) => boolean = () => true): Item | undefined {
     for (const [key, branch] of this.#branches) {
       if (!may(key)) continue;
       this.#size -= 1;
       const item = branch.shift();
-      // Deleted and set again: a map keeps the order of insertion, so that this key is the last of the rotation.
+      // Deleting and setting again makes this key the last of the rotation: a map keeps insertion order.
       this.#branches.delete(key);
       if (branch.size > 0) this.#branches.set(key, branch);
       return item;
@@ -43,7 +43,7 @@ export class FairQueue<Item> {
     return item;
   }
 
-  /** False where the item is not queued (any more). */
+  /** Returns false if the item is not in the queue. */
   remove(path: readonly string[], item: Item): boolean {
     const [key, ...rest] = path;
     const branch = key === undefined ? undefined : this.#branches.get(key);

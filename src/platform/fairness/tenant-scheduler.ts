@@ -3,28 +3,30 @@ import { TooBusy } from './fair-limiter.ts';
 import { FairQueue } from './fair-queue.ts';
 import { LoadMonitor } from './load-monitor.ts';
 
-/** Requests that one tenant may have in work at once: as good as no limit. */
-const MOST = 32;
-/** One at a time, and a rest of the same length after it. */
-const LEAST = 0.5;
+/** Concurrent requests per tenant when there is no overload: practically unlimited. */
+const MAX_SHARE = 32;
+/** One request at a time, followed by a pause of the same length. */
+const MIN_SHARE = 0.5;
 const SHRINK = 0.5;
 const GROW = 1.04;
-/** Near where short requests had to wait the last time. */
+/** Used near the share that caused the last overload. */
 const GROW_CAREFULLY = 1.01;
-const LOOK_EVERY_MS = 100;
-/** A database that keeps a short question waiting for so long is frozen or away, which is no tenant's doing. */
-const STANDSTILL_MS = 1_000;
-/** A tenant that asked for nothing for so long is nobody's rival. */
+const TICK_MS = 100;
+/**
+ * If the database does not respond to a short query for this long, it is frozen or down, which is not a tenant's fault.
+ */
+const HANG_MS = 1_000;
+/** A tenant without requests for this long no longer counts as competing. */
 const ABSENT_AFTER_MS = 10_000;
-const LONGEST_REST_MS = 500;
-/** Their bodies are in memory. */
-const WAITING = 512;
-const WAITING_PER_GROUP = 256;
-const WAITING_PER_CALLER = 64;
+const MAX_PAUSE_MS = 500;
+/** Waiting requests are limited because their bodies are in memory. */
+const MAX_WAITING = 512;
+const MAX_WAITING_PER_GROUP = 256;
+const MAX_WAITING_PER_CALLER = 64;
 const WAIT_MS = 10_000;
-/** What takes longer waits for somebody else (a slow upload, a long export), and keeps nobody from a turn. */
-const LONGEST_TURN_MS = 2_000;
-/** Beyond these, strangers have no group of their own. */
+/** Slower requests wait for something else (a slow upload, a long export) and stop counting. */
+const MAX_SLOT_MS = 2_000;
+/** With this many groups, further anonymous callers share one group. */
 const MAX_GROUPS = 5_000;
 
 interface Waiter {
@@ -38,37 +40,38 @@ interface Presence {
   seenAt: number;
   working: number;
   resting: number;
-  /** Milliseconds of work since the latest look. */
+  /** Milliseconds of work since the last adjustment. */
   worked: number;
 }
 
-/** The end of a turn; any number of times is once. */
+/** Ends the slot. Idempotent. */
 export type EndTenantSlot = () => void;
 
 /**
- * Keeps short requests short for all tenants: while they are kept waiting (`LoadMonitor`) and several tenants are here, each may have fewer
- * and fewer requests in work, down to one at a time with a rest after it, until the wait is over. What a tenant asks beyond that waits,
- * its callers by turns. A tenant that asks for little notices nothing, and one that is alone has no limit.
+ * Keeps short requests fast for all tenants. While they have to wait (`LoadMonitor`) and several tenants are active,
+ * each tenant may run fewer and fewer concurrent requests, down to one at a time with a pause after it. Further
+ * requests wait; the callers of a tenant take turns. A tenant with few requests is not affected, and a tenant that is
+ * the only active one has no limit.
  */
 export class TenantScheduler {
   readonly #loadMonitor = new LoadMonitor();
   readonly #present = new Map<string, Presence>();
   readonly #waiting = new FairQueue<Waiter>();
   readonly #probe: () => Promise<unknown>;
-  #share = MOST;
-  /** The share at which short requests had to wait the last time. */
-  #tooMuch = MOST;
-  #wasFelt = false;
+  #share = MAX_SHARE;
+  /** The share during the last overload. */
+  #overloadShare = MAX_SHARE;
+  #wasOverloaded = false;
   #timer: NodeJS.Timeout | undefined;
   #probedAt: number | undefined;
   #tenants = 0;
 
-  /** `probe`: a short question to the database. */
+  /** `probe` sends a short query to the database. */
   constructor(probe: () => Promise<unknown>) {
     this.#probe = probe;
   }
 
-  /** Requests that each tenant may have in work at once; less than one: with a rest after each. */
+  /** Concurrent requests per tenant. Below one: one at a time, with a pause after each. */
   get share(): number {
     return this.#share;
   }
@@ -77,16 +80,22 @@ export class TenantScheduler {
     return this.#waiting.size;
   }
 
-  /** The end of the turn, when it is the tenant's. Throws `TooBusy` where too many wait already, or the wait is over. */
+  /**
+   * Returns the function that ends the slot, once the tenant has its turn. Throws or rejects with `TooBusy` if too many
+   * requests are waiting or the wait times out.
+   */
   enter(tenant: TenantId, caller: string): EndTenantSlot | Promise<EndTenantSlot> {
-    return this.#enter(this.#meet(tenant, true), tenant, caller);
+    return this.#enter(this.#presenceOf(tenant, true), tenant, caller);
   }
 
-  /** The same for those who are nobody yet, by what they have in common. They are nobody's rivals: a tenant that is alone with them has no limit. */
+  /**
+   * Like `enter`, for unauthenticated callers, grouped by something they share. They do not count as tenants: a tenant
+   * that is alone with them has no limit.
+   */
   enterAnonymous(group: string, caller: string): EndTenantSlot | Promise<EndTenantSlot> {
-    // Anybody can name any group.
-    const named = this.#present.size < MAX_GROUPS ? `stranger ${group}` : 'stranger';
-    return this.#enter(this.#meet(named, false), named, caller);
+    // An anonymous caller can choose its group, so the number of groups is bounded.
+    const named = this.#present.size < MAX_GROUPS ? `anonymous ${group}` : 'anonymous';
+    return this.#enter(this.#presenceOf(named, false), named, caller);
   }
 
   close(): void {
@@ -96,12 +105,12 @@ export class TenantScheduler {
 
   #enter(presence: Presence, group: string, caller: string): EndTenantSlot | Promise<EndTenantSlot> {
     if (this.#mayBegin(presence)) return this.#begin(presence);
-    // Strangers from one address are one group, such as an office that enrolls.
+    // Anonymous callers from one address are one group, such as an office that enrolls. Only the group's limit applies.
     const ofCaller = presence.isTenant ? this.#waiting.sizeOf(group, caller) : 0;
     const isFull =
-      this.#waiting.size >= WAITING ||
-      this.#waiting.sizeOf(group) >= WAITING_PER_GROUP ||
-      ofCaller >= WAITING_PER_CALLER;
+      this.#waiting.size >= MAX_WAITING ||
+      this.#waiting.sizeOf(group) >= MAX_WAITING_PER_GROUP ||
+      ofCaller >= MAX_WAITING_PER_CALLER;
     if (isFull) throw this.#tooBusy();
     return new Promise((resolve, reject) => {
       const path = [group, caller] as const;
@@ -113,7 +122,7 @@ export class TenantScheduler {
     });
   }
 
-  #meet(group: string, isTenant: boolean): Presence {
+  #presenceOf(group: string, isTenant: boolean): Presence {
     const now = performance.now();
     const known = this.#present.get(group);
     if (known) {
@@ -123,16 +132,16 @@ export class TenantScheduler {
     const presence: Presence = { isTenant, seenAt: now, working: 0, resting: 0, worked: 0 };
     this.#present.set(group, presence);
     if (isTenant) this.#tenants += 1;
-    this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+    this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref();
     return presence;
   }
 
-  get #areRivals(): boolean {
+  get #areCompeting(): boolean {
     return this.#tenants > 1;
   }
 
   #mayBegin({ working, resting }: Presence): boolean {
-    return !this.#areRivals || working + resting < Math.max(1, Math.floor(this.#share));
+    return !this.#areCompeting || working + resting < Math.max(1, Math.floor(this.#share));
   }
 
   #begin(presence: Presence): EndTenantSlot {
@@ -149,18 +158,18 @@ export class TenantScheduler {
       this.#rest(presence, took);
       if (this.#waiting.size > 0) this.#serve();
     };
-    const timer = setTimeout(end, LONGEST_TURN_MS).unref();
+    const timer = setTimeout(end, MAX_SLOT_MS).unref();
     return end;
   }
 
   #rest(presence: Presence, took: number): void {
-    if (this.#share >= 1 || !this.#areRivals) return;
+    if (this.#share >= 1 || !this.#areCompeting) return;
     presence.resting += 1;
     const over = () => {
       presence.resting -= 1;
       if (this.#waiting.size > 0) this.#serve();
     };
-    setTimeout(over, Math.min(LONGEST_REST_MS, took * (1 / this.#share - 1))).unref();
+    setTimeout(over, Math.min(MAX_PAUSE_MS, took * (1 / this.#share - 1))).unref();
   }
 
   #serve(): void {
@@ -172,13 +181,13 @@ export class TenantScheduler {
     }
   }
 
-  #look(): void {
+  #tick(): void {
     const busiest = this.#busiest();
-    this.#forgetAbsent();
-    // Everybody waits for the database then, and nobody for the others.
-    if (!this.#areRivals || this.#standsStill) [this.#share, this.#tooMuch] = [MOST, MOST];
+    this.#removeAbsent();
+    // While the database hangs, no tenant is the cause.
+    if (!this.#areCompeting || this.#isHanging) [this.#share, this.#overloadShare] = [MAX_SHARE, MAX_SHARE];
     else {
-      void this.#measure();
+      void this.#probeOnce();
       this.#adjust(busiest);
     }
     this.#serve();
@@ -186,29 +195,29 @@ export class TenantScheduler {
   }
 
   #adjust(busiest: number): void {
-    const wasFelt = this.#wasFelt;
-    this.#wasFelt = this.#loadMonitor.isOverloaded;
-    if (!this.#wasFelt) {
-      this.#share = Math.min(MOST, this.#share * (this.#share < this.#tooMuch / 2 ? GROW : GROW_CAREFULLY));
+    const wasOverloaded = this.#wasOverloaded;
+    this.#wasOverloaded = this.#loadMonitor.isOverloaded;
+    if (!this.#wasOverloaded) {
+      this.#share = Math.min(MAX_SHARE, this.#share * (this.#share < this.#overloadShare / 2 ? GROW : GROW_CAREFULLY));
       return;
     }
-    // What is not their doing does not pass when they wait.
+    // If no tenant is busy, limiting tenants would not help.
     if (busiest < Math.min(1, this.#share) / 2) return;
-    if (!wasFelt) this.#tooMuch = this.#share;
-    this.#share = Math.max(LEAST, this.#share * SHRINK);
+    if (!wasOverloaded) this.#overloadShare = this.#share;
+    this.#share = Math.max(MIN_SHARE, this.#share * SHRINK);
   }
 
-  /** Requests that the busiest tenant had in work, on average since the latest look. */
+  /** The busiest tenant's average number of concurrent requests since the last adjustment. */
   #busiest(): number {
     let most = 0;
     for (const presence of this.#present.values()) {
-      most = Math.max(most, presence.worked / LOOK_EVERY_MS, presence.working);
+      most = Math.max(most, presence.worked / TICK_MS, presence.working);
       presence.worked = 0;
     }
     return most;
   }
 
-  #forgetAbsent(): void {
+  #removeAbsent(): void {
     const now = performance.now();
     for (const [group, { isTenant, seenAt, working, resting }] of this.#present) {
       if (working + resting > 0 || this.#waiting.sizeOf(group) > 0 || now - seenAt < ABSENT_AFTER_MS) continue;
@@ -217,16 +226,16 @@ export class TenantScheduler {
     }
   }
 
-  get #standsStill(): boolean {
-    return this.#probedAt !== undefined && performance.now() - this.#probedAt > STANDSTILL_MS;
+  get #isHanging(): boolean {
+    return this.#probedAt !== undefined && performance.now() - this.#probedAt > HANG_MS;
   }
 
   #tooBusy(): TooBusy {
-    return new TooBusy('requests of a tenant', { isOwnShare: !this.#standsStill, retryAfterSeconds: 5 });
+    return new TooBusy('requests of a tenant', { isOwnShare: !this.#isHanging, retryAfterSeconds: 5 });
   }
 
-  /** One at a time. What the database answers after a standstill says nothing of tenants. */
-  async #measure(): Promise<void> {
+  /** One probe at a time. A result after a standstill is ignored: it says nothing about tenants. */
+  async #probeOnce(): Promise<void> {
     if (this.#probedAt !== undefined) return;
     const begun = performance.now();
     this.#probedAt = begun;
@@ -234,12 +243,12 @@ export class TenantScheduler {
       await new Promise((resolve) => setImmediate(resolve));
       await this.#probe();
     } catch {
-      // That the database is away is said elsewhere, and is no tenant's doing.
+      // Other code reports that the database is down, and it is not a tenant's fault.
       return;
     } finally {
       this.#probedAt = undefined;
     }
     const took = performance.now() - begun;
-    if (took <= STANDSTILL_MS) this.#loadMonitor.observe(took);
+    if (took <= HANG_MS) this.#loadMonitor.observe(took);
   }
 }

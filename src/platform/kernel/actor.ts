@@ -1,4 +1,4 @@
-/** Who caused an event. `id` is the UUID of the admin, device or client; `system` acts for the house itself. */
+/** Who caused an event. `id` is the UUID of the admin, device or client; `system` is the application itself. */
 export interface Actor {
   readonly kind: 'admin' | 'org_admin' | 'scim' | 'device' | 'system';
   readonly id: string | null;
@@ -6,5 +6,5 @@ export interface Actor {
   readonly userAgent?: string;
 }
 
-/** The house itself, acting under a name: `system('alert-detection')`. */
+/** The application itself, acting under a name: `system('alert-detection')`. */
 export const system = (name: string): Actor => ({ kind: 'system', id: null, userAgent: name });

@@ -1,12 +1,12 @@
-/** What JSON.stringify has to escape: quotes, backslashes, control characters and halves of surrogate pairs. */
+/** Characters that JSON.stringify escapes: quotes, backslashes, control characters and lone surrogates. */
 // eslint-disable-next-line no-control-regex
 const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/;
 
 export const quoted = (text: string): string => (ESCAPED.test(text) ? JSON.stringify(text) : `"${text}"`);
 
 /**
- * The one spelling of a JSON value (RFC 8785): members by name in UTF-16 order, no white space, numbers and strings as
- * ECMAScript prints them. What has no place in JSON is left out, as JSON.stringify does.
+ * The canonical form of a JSON value (RFC 8785): members sorted by name in UTF-16 order, no white space, numbers and
+ * strings as ECMAScript prints them. Values that JSON cannot represent are left out, as in JSON.stringify.
  */
 export function canonicalJson(value: unknown): string {
   if (typeof value === 'string') return quoted(value);
@@ -25,14 +25,17 @@ export function canonicalJson(value: unknown): string {
   return `{${text}}`;
 }
 
-/** By number of members: the names that came last, and their order. Events of a kind look alike, and comparing is cheaper than sorting. */
+/**
+ * By number of members: the last member names with that count, and their sorted order. Events of one type have the same
+ * names, and comparing is cheaper than sorting.
+ */
 const orders: { readonly names: readonly string[]; readonly sorted: readonly string[] }[] = [];
-const MAX_REMEMBERED = 64;
+const MAX_CACHED = 64;
 
 function inOrder(names: readonly string[]): readonly string[] {
   const known = orders[names.length];
   if (known?.names.every((name, index) => name === names[index])) return known.sorted;
   const sorted = [...names].sort();
-  if (names.length < MAX_REMEMBERED) orders[names.length] = { names, sorted };
+  if (names.length < MAX_CACHED) orders[names.length] = { names, sorted };
   return sorted;
 }

@@ -6,20 +6,23 @@ import type { TenantId } from './ids.ts';
 import type { ReadModelName } from './read-model-name.ts';
 
 /**
- * Something that may have one owner at a time within a tenant: an e-mail, a userName, an open alert's fingerprint,
- * an enrollment token's single use. The store keeps a keyed digest of `value`, never the value.
+ * A value that may have one owner at a time within a tenant: an e-mail, a userName, an open alert's fingerprint, an
+ * enrollment token's single use. The store keeps a keyed digest of `value`, never the value.
  */
 export interface Claim {
   readonly kind: string;
   readonly value: string;
-  /** Owner scope when it is not the stream's tenant (`INSTALLATION` for "set-up is complete"). */
+  /** The owner, if it is not the stream's tenant (`INSTALLATION` for "set-up is complete"). */
   readonly tenantId?: TenantId;
 }
 
-/** Refers to a secret in the vault, as events and states do. */
+/** The id of a secret in the vault, as events and states store it. */
 export type SecretRef = string;
 
-/** What a decider answers: events, the claims that the same append takes or gives up, and the secrets that nothing refers to afterwards. */
+/**
+ * What `decide` returns: events, the claims that the same append claims or releases, and the secrets that the events
+ * give up.
+ */
 export interface Decision<E extends DomainEvent, Result = void> {
   readonly events: readonly E[];
   readonly claim: readonly Claim[];
@@ -35,15 +38,15 @@ export interface Claims {
 }
 
 export interface Consequences extends Claims {
-  /** References as the state before holds them: null or undefined where there was none. */
+  /** References from the previous state; null or undefined where there was none. */
   readonly forget?: readonly (SecretRef | null | undefined)[];
 }
 
-/** A secret that another one replaces, for `forget`: nothing where it is the same. */
+/** The previous secret for `forget`, or an empty list if the secret did not change. */
 export const replacedSecret = <Ref extends SecretRef | null | undefined>(before: Ref, after: Ref): Ref[] =>
   before === after ? [] : [before];
 
-/** The events that follow, with the claims they take or release and the secrets they give up. No events: the state is already as asked. */
+/** Accepts a command with its events, claims and secrets to destroy. No events: the state is already as requested. */
 export const accept = <E extends DomainEvent>(
   events: readonly E[],
   { claim = [], release = [], forget = [] }: Consequences = {},
@@ -55,20 +58,20 @@ export const accept = <E extends DomainEvent>(
   result: undefined,
 });
 
-/** As `accept`, with a value for the caller that no event may hold (a token shown once). */
+/** Like `accept`, with a result for the caller that no event may hold (a token shown once). */
 export const acceptWith = <E extends DomainEvent, Result>(
   result: Result,
   events: readonly E[],
   consequences: Consequences = {},
 ): Decision<E, Result> => ({ ...accept(events, consequences), result });
 
-/** Everything a decision may know besides state and input. Ids and time come in, so that `decide` is pure. */
+/** Everything a decision may use besides state and input. Ids and time are passed in, so that `decide` is pure. */
 export interface CommandContext {
   readonly tenantId: TenantId;
   readonly actor: Actor;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** A fresh UUID, the same on every retry of this command. */
+  /** A new UUID, the same on every retry of this command. */
   readonly id: string;
   readonly correlationId: string;
   readonly causationId: string;
@@ -76,7 +79,7 @@ export interface CommandContext {
 
 /**
  * One command on one stream.
- *  - `prepare` does what is slow or outside (hashing, keys, look-ups) before the decision;
+ *  - `prepare` does slow or external work (hashing, keys, look-ups) before the decision;
  *  - `decide` is pure and may run again after a conflict, always on the newest state.
  */
 export interface Command<Input, State, E extends DomainEvent, Ports, Facts, Result> {
@@ -84,28 +87,34 @@ export interface Command<Input, State, E extends DomainEvent, Ports, Facts, Resu
   readonly aggregate: Aggregate<State, E>;
   stream(input: Input, context: CommandContext): string;
   prepare?(input: Input, ports: Ports, context: CommandContext): Promise<Facts | Failure>;
-  /** Phantom: a property is compared strictly, a method is not. So no command runs where a port that it needs is missing. */
+  /**
+   * Phantom: a property's type is compared strictly, a method's is not. A command that needs a missing port does not
+   * compile.
+   */
   readonly needs?: (ports: Ports) => void;
   decide(state: State, input: Input, context: CommandContext, facts: Facts): Decision<E, Result> | Failure;
   /**
-   * What a lost claim means to the caller (default: `conflict('already exists')`), or `prepareAgain` where another value
-   * would do as well: the next free slug, another free seat.
+   * The failure of a lost claim (default: `conflict('already exists')`), or `prepareAgain` if another value would do as
+   * well: the next free slug, another free seat.
    */
   whenClaimed?(claim: Claim): Failure | 'prepareAgain';
   /**
-   * The result of a run whose response was lost, from the state that it was decided on and the events that it appended. For a
-   * command with both a preparation and a result, where a route runs it under an `Idempotency-Key`.
+   * Rebuilds the result of a run whose response was lost, from the state before it and the events that it appended.
+   * Needed for a command with both a preparation and a result, if a route runs it under an `Idempotency-Key`.
    */
   recall?(before: State, events: readonly E[], input: Input, context: CommandContext): Result;
-  /** Read models that a caller expects to see changed when the answer comes. */
+  /** Read models that must show the change before the response is sent. */
   readonly freshens?: readonly ReadModelName[];
-  /** The stream's id was made for this command a moment ago: it is taken for new, and should it not be, the append says so. */
+  /**
+   * The stream's id was just created for this command. The stream is assumed to be empty; if it is not, the append
+   * fails.
+   */
   readonly begins?: true;
-  /** For streams that only matter in their latest part: how many of the newest events the state is folded from. */
+  /** For streams of which only the newest part matters: the number of newest events to fold. */
   readonly tail?: number;
 }
 
-// Inference needs every parameter named once; `any` never leaves this line.
+// `any` is needed for inference, and is used only here.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type AnyCommand = Command<any, any, any, any, any, any>;
 

@@ -3,27 +3,27 @@ import type { Actor } from './actor.ts';
 import type { TenantId } from './ids.ts';
 
 /**
- * Events are contracts: a past-tense type, an explicit version, a schema. What was once written is read for ever,
- * so a changed shape means a higher version and an upcaster from the one before.
+ * Events are contracts: a past-tense type, an explicit version, a schema. Stored events stay readable, so a changed
+ * shape needs a higher version and an upcaster from the previous one.
  */
 export interface EventDefinition<Schema extends z.ZodType = z.ZodType> {
   readonly version: number;
   readonly schema: Schema;
-  /** Which fields are a person's, and where the id of that person stands. They are sealed under the person's own key. */
+  /** Fields with personal data, and the field with the person's id. They are sealed under that person's key. */
   readonly personal?: { readonly subject: string; readonly fields: readonly string[] };
-  /** Top-level fields that are shown nowhere outside their own resource: the audit log and its export say `[concealed]` for them. */
+  /** Top-level fields that only their own resource shows: the audit log and its export show `[concealed]` instead. */
   readonly concealed?: readonly string[];
   /** `upcasters[n]` turns the data of version n into that of version n + 1. */
   readonly upcasters?: Readonly<Record<number, (data: never) => unknown>>;
-  /** The word in the audit log, e.g. `alert.resolved`; `false` keeps the event (telemetry) out of it. */
+  /** The action name in the audit log, e.g. `alert.resolved`; `false` keeps the event (telemetry) out of it. */
   readonly audit: string | false;
-  /** What the event is about, where that is not the stream: resource type, and the field that holds its id. */
+  /** The resource the event is about, if that is not the stream's: resource type, and the field with its id. */
   readonly about?: { readonly resource: string; readonly id: string };
 }
 
 export type EventDefinitions = Readonly<Record<string, EventDefinition>>;
 
-/** A family of events that share a stream category: one aggregate, one audit resource type. */
+/** Events that share a stream category: one aggregate, one audit resource type. */
 export interface EventFamily<Definitions extends EventDefinitions = EventDefinitions> {
   readonly category: string;
   readonly definitions: Definitions;
@@ -52,7 +52,7 @@ export interface DomainEvent {
 
 export interface EventMetadata {
   readonly actor: Actor;
-  /** The request or run that everything in this chain of effects goes back to. */
+  /** The request or run at the start of this chain of effects. */
   readonly correlationId: string;
   /** The event or command that directly caused this one. */
   readonly causationId: string;
@@ -60,8 +60,8 @@ export interface EventMetadata {
 }
 
 /**
- * A place in the feed. It rises with every event in commit order; only comparison means anything
- * (gapless on Postgres, byte offsets on EventStoreDB).
+ * A place in the log. It rises with every event in commit order. Only comparison is meaningful (gapless on PostgreSQL,
+ * byte offsets on EventStoreDB).
  */
 export type Position = bigint;
 export const START: Position = 0n;
@@ -72,20 +72,20 @@ export interface Envelope {
   readonly stream: string;
   readonly revision: bigint;
   readonly position: Position;
-  /** Epoch milliseconds: when the store took it in. */
+  /** When the store recorded the event, in epoch milliseconds. */
   readonly recordedAt: number;
   readonly metadata: EventMetadata;
-  /** The event as the store holds it, in the version in which it was written and with personal values sealed: what the audit chain hashes. */
+  /** The event as stored: in its original version, with personal values sealed. The audit chain hashes this. */
   readonly stored: { readonly version: number; readonly data: unknown };
 }
 
-/** An event as a reader gets it: validated, upcast, opened. */
+/** An event as a reader gets it: validated, upcast, decrypted. */
 export type RecordedEvent<E extends DomainEvent = DomainEvent> = E & Envelope;
 
 /**
- * What stands in for a personal value after its person was erased.
- * A projection that meets it stores nothing personal; it never crashes.
+ * Replaces a personal value after its person was erased. A projection must accept it, and must not treat it as personal
+ * data.
  */
 export const ERASED = '[erased]';
-/** What the audit log shows of a concealed field. */
+/** Replaces a concealed field in the audit log. */
 export const CONCEALED = '[concealed]';

@@ -1,6 +1,6 @@
 /**
- * Failures are values: a decider, a command handler or a query returns one instead of throwing.
- * One table in `src/app/http/errors.ts` maps a kind to a status; nothing else knows about HTTP.
+ * Failures are values: a decider, a command handler or a query returns one instead of throwing. One table in
+ * `src/app/http/errors.ts` maps a kind to an HTTP status; no other code does.
  */
 export type FailureKind =
   | 'invalid' // input that breaks a rule; names the field
@@ -15,22 +15,25 @@ export type FailureKind =
 export interface Failure {
   readonly failed: true;
   readonly kind: FailureKind;
-  /** A short, fixed, lower-case English text that is safe to show to a caller. */
+  /** A short, fixed, lower-case English text that is safe to show to a client. */
   readonly message: string;
   readonly retryAfterSeconds?: number;
 }
 
 const failure = (kind: FailureKind, message: string): Failure => ({ failed: true, kind, message });
 
-/** `validation failed: <field>: <reason>`: the one shape for bad input, from a schema or from a rule. */
+/** `validation failed: <field>: <reason>`: the one format for bad input, from a schema or from a rule. */
 export const invalid = (field: string, reason: string): Failure =>
   failure('invalid', `validation failed: ${field}: ${reason}`);
-/** A stored secret stays with the address that it was entered for: a change of the address needs the secret again, or its removal. */
+/**
+ * A stored secret must only be sent to the address it was entered for. A change of the address needs the secret again,
+ * or its removal.
+ */
 export const secretNeededAgain = (secretField: string, addressField: string): Failure =>
   invalid(secretField, `is required where ${addressField} changes; null removes it`);
 export const unauthenticated = (message = 'authentication required'): Failure => failure('unauthenticated', message);
 export const forbidden = (message = 'insufficient permissions'): Failure => failure('forbidden', message);
-/** The caller may do this once they have proved again who they are. The client asks for a token and repeats the request. */
+/** The caller must authenticate again first. The client gets a re-authentication token and repeats the request. */
 export const reauthenticationRequired = (): Failure => forbidden('re-authentication required');
 export const notFound = (message = 'not found'): Failure => failure('notFound', message);
 export const conflict = (message = 'already exists'): Failure => failure('conflict', message);
@@ -38,7 +41,7 @@ export const tooLarge = (message = 'payload too large'): Failure => failure('too
 export const unavailable = (message = 'service unavailable'): Failure => failure('unavailable', message);
 /** A failover or a restart takes seconds. */
 export const RETRY_AFTER_SECONDS = 2;
-/** The same request may succeed when it is sent again soon. */
+/** The same request may succeed soon. */
 export const temporarilyUnavailable = (message?: string): Failure => ({
   ...unavailable(message),
   retryAfterSeconds: RETRY_AFTER_SECONDS,
@@ -51,7 +54,7 @@ export const limited = (retryAfterSeconds: number): Failure => ({
 export const isFailure = (value: unknown): value is Failure =>
   typeof value === 'object' && value !== null && (value as { failed?: unknown }).failed === true;
 
-/** For places that have no return channel (hooks, streams): an Error that carries a failure to the one mapping. */
+/** An Error that carries a failure through code without a return channel (hooks, streams). */
 export class FailureError extends Error {
   readonly failure: Failure;
   constructor(carried: Failure) {
@@ -61,7 +64,7 @@ export class FailureError extends Error {
   }
 }
 
-/** Unwraps a value, or throws the failure for the boundary to map. */
+/** Returns the value, or throws the failure as a `FailureError`. */
 export function orThrow<T>(value: T | Failure): T {
   if (isFailure(value)) throw new FailureError(value);
   return value;

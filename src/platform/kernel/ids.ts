@@ -1,14 +1,14 @@
 import { z } from 'zod';
 
 /**
- * A tenant, or an organization of tenants: whatever owns streams, rows, keys and an audit chain of its own.
- * Branded, so that no other string can stand where a tenant is asked for.
+ * The id of a tenant or organization: the owner of streams, rows, keys and an audit chain. Branded, so that no other
+ * string is accepted where a tenant id is needed.
  */
 export type TenantId = string & z.$brand<'TenantId'>;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Any RFC 9562 UUID, folded to lower case, so that one id has one spelling everywhere. */
+/** Any RFC 9562 UUID, converted to lower case, so that an id has one spelling everywhere. */
 export const uuid = () =>
   z
     .string()
@@ -18,7 +18,7 @@ export const uuid = () =>
 
 export const isUuid = (text: unknown): text is string => typeof text === 'string' && UUID.test(text.toLowerCase());
 
-/** The UUID (version 8, RFC 9562 §5.8) that the first 16 octets of a digest make. */
+/** Makes a UUID (version 8, RFC 9562 §5.8) from the first 16 octets of a digest. */
 export function uuidOf(digest: Buffer): string {
   const octets = Buffer.from(digest.subarray(0, 16));
   octets[6] = 0x80 | (octets[6]! & 0x0f);
@@ -32,5 +32,5 @@ export const asTenantId = (text: string): TenantId => {
   return folded as TenantId;
 };
 
-/** The owner of what belongs to the installation as a whole: "set-up is complete", organization slugs, retention runs. */
+/** The owner of data of the whole installation: "set-up is complete", organization slugs, retention runs. */
 export const INSTALLATION = asTenantId('00000000-0000-0000-0000-000000000000');

@@ -1,6 +1,6 @@
 /**
- * Does the work for every item, at most `runConcurrently` at a time, in the order of the items. An error ends it: nothing more is begun,
- * what was begun is awaited, and the first error is thrown.
+ * Runs `work` for every item in order, at most `atOnce` at a time. After an error no further item is started; running
+ * work is awaited, then the first error is thrown.
  */
 export async function inParallel<Item>(
   atOnce: number,

@@ -1,6 +1,9 @@
 import type { z } from 'zod';
 
-/** What a producer of jobs needs to know of one. Attempts, lane and handler are declared in `src/platform/jobs/job.ts`. */
+/**
+ * The part of a job's declaration that its producers need. Attempts, lane and handler are declared in
+ * `src/platform/jobs/job.ts`.
+ */
 export interface JobContract<Schema extends z.ZodType = z.ZodType> {
   /** Lower case with hyphens, e.g. `deliver-notification`. */
   readonly name: string;
@@ -9,7 +12,7 @@ export interface JobContract<Schema extends z.ZodType = z.ZodType> {
 
 declare const fits: unique symbol;
 
-/** A job to enqueue, with data that fits it. Only `enqueue` makes one, so nobody names a job by a string. */
+/** A job to enqueue, with data that matches it. Only `enqueue` creates one, so that no code names a job by a string. */
 export interface JobRequest {
   readonly job: JobContract;
   readonly data: unknown;

@@ -2,22 +2,25 @@ import type { Failure } from './failure.ts';
 import type { TenantId } from './ids.ts';
 
 /**
- * The read side as one tenant sees it. Row-level security is bound to the tenant for every statement, and `$1` is always
- * the tenant's id: a query names it in its `where`, parameters start at `$2`.
+ * The read side of one tenant. Row-level security binds every statement to the tenant. `$1` is always the tenant's id:
+ * a query must use it in its `where`. Its own parameters start at `$2`.
  */
 export interface TenantReads {
   readonly tenantId: TenantId;
   rows<Row extends object>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
-  /** The only row, or undefined. For what an index finds at once: look-ups share a connection, and wait for each other on it. */
+  /** Returns the only row, or undefined. For fast indexed look-ups only: they share a connection and queue on it. */
   one<Row extends object>(sql: string, parameters?: readonly unknown[]): Promise<Row | undefined>;
-  /** The only row of counts and sums over many: whoever looks something up meanwhile does not wait for them. */
+  /**
+   * Returns one row of counts and sums over many rows. Does not use the shared connection, so look-ups do not wait for
+   * it.
+   */
   figures<Row extends object>(sql: string, parameters?: readonly unknown[]): Promise<Row | undefined>;
 }
 
-/** A question that a dashboard asks, answered from the tables that projections declare. */
+/** A question to the read models of one tenant. */
 export type Query<Input, Answer> = (reads: TenantReads, input: Input) => Promise<Answer | Failure>;
 
-/** The page that a list route was asked for, already clamped (page >= 1, 1 <= size <= 100). */
+/** The requested page of a list, already clamped (page >= 1, 1 <= size <= 100). */
 export interface Page {
   readonly page: number;
   readonly pageSize: number;

@@ -5,7 +5,7 @@ import type { Columns, Lane, Purge, RowOf } from './read-model.ts';
 
 declare const fits: unique symbol;
 
-/** A command to issue, with input that fits it. Only `effect` makes one. */
+/** A command to issue, with input that matches it. Only `effect` creates one. */
 export interface CommandRequest {
   readonly command: AnyCommand;
   readonly input: unknown;
@@ -13,10 +13,10 @@ export interface CommandRequest {
   readonly [fits]: true;
 }
 
-/** What follows from an event: another command (`effect`), or a job for the outside world (`enqueue`). */
+/** The consequence of an event: another command (`effect`), or a job (`enqueue`). */
 export type Effect = CommandRequest | JobRequest;
 
-/** `NoInfer`: the command alone says what its input is, so a field that it does not have does not compile. */
+/** `NoInfer`: only the command determines the input type, so an unknown field does not compile. */
 export const effect = <Input, State, E extends DomainEvent, Ports, Facts, Result>(
   command: Command<Input, State, E, Ports, Facts, Result>,
   input: NoInfer<Input>,
@@ -25,7 +25,7 @@ export const effect = <Input, State, E extends DomainEvent, Ports, Facts, Result
   return request as CommandRequest;
 };
 
-/** A step that remembers something under a key (a process manager's state) and may act on it. */
+/** A step with state under a key (a process manager), which may return effects. */
 export interface StatefulStep<Row, Key extends keyof Row> {
   readonly key: Pick<Row, Key>;
   readonly react: (row: Row | undefined) => { readonly row: Row | undefined; readonly effects: readonly Effect[] };
@@ -34,9 +34,10 @@ export type Step<Row, Key extends keyof Row> =
   StatefulStep<Row, Key> | { readonly effects: readonly Effect[] } | Purge<Row>;
 
 /**
- * Turns events into effects. A reaction starts at "now" when it is first deployed and never runs on a rebuild.
- * Its checkpoint (and state) commits after its commands and with its jobs, so effects happen at least once;
- * every effect carries an id derived from event, reaction and place, by which the second time is recognized.
+ * A process manager: turns events into effects. A reaction starts at the end of the log when it is first deployed, and
+ * never runs on a rebuild. Its checkpoint and state commit after its commands and together with its jobs, so effects
+ * happen at least once. Every effect has an id derived from event, reaction and index, so that a repetition is
+ * recognized.
  */
 export interface Reaction<
   C extends Columns = Columns,
@@ -45,8 +46,8 @@ export interface Reaction<
 > {
   readonly name: string;
   /**
-   * 1 unless given. Raise it when columns, key or fold of the state change, and when a reaction gets or loses its state. The new
-   * version folds its state from history without effects, and continues where the version before stopped.
+   * Default 1. Raise it when columns, key or fold of the state change, and when the state is added or removed. The new
+   * version folds its state from history without effects, and continues at the checkpoint of the previous version.
    */
   readonly version?: number;
   readonly lane: Lane;

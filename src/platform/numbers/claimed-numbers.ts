@@ -1,2 +1,2 @@
-/** The read model of `projections/tenants/claimed-numbers.ts`: its table, and the name by which a caller waits for it. */
+/** Table and name of the read model of `projections/tenants/claimed-numbers.ts`. */
 export const CLAIMED_NUMBERS = 'claimed_numbers';

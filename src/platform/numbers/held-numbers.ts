@@ -5,7 +5,7 @@ import type { TenantReads } from '../kernel/query.ts';
 import type { ReadModelName } from '../kernel/read-model-name.ts';
 import { CLAIMED_NUMBERS } from './claimed-numbers.ts';
 
-/** Numbers of one kind in one tenant: the seats of its license, the slots of one of its collections. */
+/** The number range of one kind in one tenant: the seats of its license, the slots of one of its collections. */
 export interface Numbering {
   readonly tenantId: TenantId;
   readonly kind: string;
@@ -15,9 +15,12 @@ export interface HeldNumbers {
   heldAmong(numbering: Numbering, numbers: readonly number[]): Promise<ReadonlySet<number>>;
 }
 
-/** What the read side knows of held numbers: thousands in one query, but only as far as the log has been projected. */
+/** Held numbers from the read side: thousands in one query, but only as current as the projection. */
 export interface ProjectedNumbers extends HeldNumbers {
-  /** True once it shows everything that was in the log when this was called. False where that takes too long. */
+  /**
+   * Waits until the read side shows everything that was in the log at the time of the call. Returns false if that takes
+   * too long.
+   */
   catchUp(): Promise<boolean>;
 }
 
@@ -25,7 +28,7 @@ interface HolderLookup {
   claimHolders(tenantId: TenantId, claims: readonly Claim[]): Promise<readonly (string | undefined)[]>;
 }
 
-/** The claims themselves: always current. Every number is a claim to look up. */
+/** Held numbers from the claims: always current, one claim look-up per number. */
 export const heldNumbersFromClaims = ({ claimHolders }: HolderLookup): HeldNumbers => ({
   async heldAmong({ tenantId, kind }, numbers) {
     const holders = await claimHolders(

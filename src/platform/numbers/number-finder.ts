@@ -5,18 +5,25 @@ import type { HeldNumbers, Numbering, ProjectedNumbers } from './held-numbers.ts
 import { freeNumbers, type NumberLimit } from './number-search.ts';
 import { OfferedNumbers } from './offered-numbers.ts';
 
-/** Finds numbers that nobody holds. The append that claims one decides; a caller that lost it asks again. */
+/**
+ * Finds numbers that are not held. Only the append that claims a number decides; a caller that loses the claim searches
+ * again.
+ */
 export interface FreeNumbers {
-  /** Undefined where all of them were held at some moment after the call: a number released before it is found. */
+  /**
+   * Undefined only if all numbers were held at some moment after the call: a number released before the call is found.
+   */
   one(tenantId: TenantId, kind: string, limit: NumberLimit): Promise<number | undefined>;
-  /** Up to `most` of them; fewer only where there were no more. */
+  /** Returns up to `most` numbers; fewer only if there are no more. */
   several(tenantId: TenantId, kind: string, limit: NumberLimit, most: number): Promise<readonly number[]>;
 }
 
-/** Searches at a time of all tenants, in one process. Each costs a few queries. */
+/** Concurrent searches of all tenants in one process. Each costs a few queries. */
 const SEARCHES_AT_ONCE = 4;
-/** Others may take what was found free; after so many looks the read side is not believed any more. */
-const LOOKS = 3;
+/**
+ * Other callers may claim numbers that were found free. After this many attempts the claims themselves are searched.
+ */
+const ATTEMPTS = 3;
 
 interface Caller {
   readonly most: number;
@@ -27,17 +34,17 @@ interface Caller {
 interface Search {
   readonly numbering: Numbering;
   readonly limit: NumberLimit;
-  /** Those for whom the next search is made. */
+  /** Callers that the next search serves. */
   readonly callers: Caller[];
 }
 
 /**
- * One search at a time for a numbering, shared by its callers. Who calls while one runs takes part in the next: a search
- * that began earlier may have passed a number that was released before this call.
+ * Runs one search at a time for a numbering, shared by its callers. A call during a search joins the next one: the
+ * running search may have passed a number that was released before the call.
  *
- * The read side says which numbers are worth a try, and that is all it is trusted with while it is behind: a number that it
- * wrongly shows as free is refused by its claim. It may say that nothing is free only after it has caught up with
- * the log. While it cannot, the claims themselves are searched.
+ * The read side suggests numbers. While it is behind, it is trusted with nothing else: if a suggested number is held,
+ * its claim fails. Only after it has caught up with the log may it report that nothing is free. If it cannot catch up,
+ * the claims themselves are searched.
  */
 export class NumberFinder implements FreeNumbers {
   readonly #claims: HeldNumbers;
@@ -68,7 +75,7 @@ export class NumberFinder implements FreeNumbers {
   }
 
   async #serve(name: string, search: Search): Promise<void> {
-    // Callers of the same turn of the event loop take part in the first search.
+    // Callers of the same tick join the first search.
     await nextTurn();
     while (search.callers.length > 0) await this.#limiter.run(() => this.#serveOnce(search));
     this.#searches.delete(name);
@@ -100,8 +107,8 @@ export class NumberFinder implements FreeNumbers {
   }
 
   /**
-   * Without waiting for the read side, and passing over what this process has just offered, which is about to be held. Not where
-   * a lower limit followed a higher one: how many numbers are usable then depends on which are held, and must not be a guess.
+   * Searches the read side without waiting for it. Skips numbers that this process has just offered, as they will soon
+   * be held. Not used after a limit was lowered: then the usable numbers depend on the held ones, which must be exact.
    */
   async #hinted(numbering: Numbering, limit: NumberLimit, wanted: number): Promise<readonly number[]> {
     if (limit.granted < limit.everGranted) return [];
@@ -115,28 +122,34 @@ export class NumberFinder implements FreeNumbers {
     }
   }
 
-  /** By the read side as of now; what it calls free is compared with the claims. Undefined where it cannot say. */
+  /**
+   * Searches the caught-up read side, and checks its free numbers against the claims. Undefined if the read side cannot
+   * tell.
+   */
   async #currentlyFree(
     numbering: Numbering,
     limit: NumberLimit,
     wanted: number,
   ): Promise<readonly number[] | undefined> {
     try {
-      for (let look = 0; look < LOOKS; look += 1) {
+      for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
         if (!(await this.#projected.catchUp())) return undefined;
         const free = await freeNumbers(limit, wanted, (numbers) => this.#projected.heldAmong(numbering, numbers));
         const held = await this.#claims.heldAmong(numbering, free);
-        // All of them were taken meanwhile, or it lacks what the claims know.
+        // Either all of them were claimed meanwhile, or the read side lacks claims.
         if (free.length === 0 || held.size < free.length) return free.filter((number) => !held.has(number));
       }
     } catch {
-      // The claims themselves are searched.
+      // The caller searches the claims instead.
     }
     return undefined;
   }
 }
 
-/** Numbers in turns: where there are fewer than callers, several get the same one, and its claim decides. */
+/**
+ * Deals the numbers out in turns. If there are fewer than callers, several callers get the same number, and its claim
+ * decides.
+ */
 function shareOf(numbers: readonly number[], from: number, most: number): number[] {
   return Array.from({ length: Math.min(most, numbers.length) }, (_, at) => numbers[(from + at) % numbers.length]!);
 }

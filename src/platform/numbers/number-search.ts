@@ -1,16 +1,17 @@
 /**
- * How a limit holds under races (choice OP-054): everything that counts holds a number as a claim (an employee a seat of the
- * license, a record a slot), taken in the append that creates it and released in the one that deletes it. Two never hold
- * the same number, so there are never more holders than numbers, and creating one contends with nobody while there is room.
+ * How a limit holds under races (choice OP-054). Everything that counts holds a number as a claim: an employee a seat
+ * of the license, a record a slot. The append that creates it claims the number, the append that deletes it releases
+ * the number. Two holders never have the same number, so there are never more holders than numbers. Creations do not
+ * contend while there is room.
  */
 export interface NumberLimit {
   /** Numbers from 1 to this one may be held now. */
   readonly granted: number;
-  /** The highest limit there ever was: holders of those days may have higher numbers. */
+  /** The highest limit so far: holders from that time may have higher numbers. */
   readonly everGranted: number;
 }
 
-/** Which of these numbers are held. */
+/** Returns which of these numbers are held. */
 export type HeldAmong = (numbers: readonly number[]) => Promise<ReadonlySet<number>>;
 
 const LEAST_GUESSES = 8;
@@ -18,8 +19,8 @@ const FIRST_PAGE = 1_000;
 const LARGEST_PAGE = 16_000;
 
 /**
- * Up to `most` numbers that nobody held a moment ago. Fewer only where there are no more. Most limits have room, so
- * it guesses first; where that does not suffice it looks at every number once.
+ * Returns up to `most` numbers that are not held; fewer only if there are no more. Most limits have room, so it guesses
+ * first. If the guesses do not suffice, it checks every number once.
  */
 export async function freeNumbers(
   limit: NumberLimit,
@@ -36,7 +37,7 @@ export async function freeNumbers(
   return guessed.length >= most ? guessed.slice(0, most) : searchAll(usable, most, heldAmong, random);
 }
 
-/** From a random place on, so that searches of several processes do not all find the same numbers. */
+/** Starts at a random number, so that concurrent searches of several processes find different numbers. */
 async function searchAll(usable: number, most: number, heldAmong: HeldAmong, random: () => number): Promise<number[]> {
   const start = Math.floor(random() * usable);
   const found: number[] = [];
@@ -61,9 +62,8 @@ async function notHeld(numbers: readonly number[], heldAmong: HeldAmong): Promis
 }
 
 /**
- * How many numbers, counted from 1, may be taken: as many as are granted, unless a lower limit followed a higher one. Then
- * it is the highest n with n + (held numbers above n) <= granted. Nobody takes a number above n, so the sum never
- * exceeds what is granted.
+ * How many numbers, counted from 1, are usable: `granted`, unless the limit was lowered. Then it is the highest n with
+ * n + (held numbers above n) <= granted. Numbers above n are not claimed, so the sum never exceeds `granted`.
  */
 async function usableNumbers({ granted, everGranted }: NumberLimit, heldAmong: HeldAmong): Promise<number> {
   let usable = Math.max(granted, everGranted);

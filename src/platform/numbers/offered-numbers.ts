@@ -1,11 +1,14 @@
 import { LRUCache } from 'lru-cache';
 import type { Numbering } from './held-numbers.ts';
 
-/** As long as it takes, on a busy day, until a number that was offered is claimed and projected. */
+/** How long it takes under load until an offered number is claimed and projected. */
 const FRESH_MS = 5_000;
 const MAX_NUMBERINGS = 1_000;
 
-/** Numbers that this process has offered within seconds. A hint that spares races: nothing is refused because of it. */
+/**
+ * Numbers that this process offered within the last seconds. Only a hint to avoid races: nothing is refused because of
+ * it.
+ */
 export class OfferedNumbers {
   readonly #until = new LRUCache<string, Map<number, number>>({ max: MAX_NUMBERINGS });
 
@@ -13,7 +16,7 @@ export class OfferedNumbers {
     const name = `${tenantId}/${kind}`;
     const now = performance.now();
     const offered = this.#until.get(name) ?? new Map<number, number>();
-    // In the order in which they were offered.
+    // The map is in the order of the offers.
     for (const [number, until] of offered) {
       if (until > now) break;
       offered.delete(number);

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ThreadResponse, ThreadRequest } from './thread.ts';
 
-/** The other side of a `Thread`: `open` gets its data, and makes what answers. */
+/** The worker's side of a `Thread`: `open` gets the thread's data and returns the request handler. */
 export function serveThread(open: (data: never) => (request: never) => Promise<unknown>): void {
   const answer = open(workerData as never);
   const port = parentPort!;

@@ -8,53 +8,53 @@ export interface ThreadRequest<Request> {
 export interface ThreadResponse<Answer> {
   readonly id: number;
   readonly answer?: Answer;
-  /** Why there is no answer. */
+  /** Set instead of `answer` if the request failed. */
   readonly error?: Error;
 }
 
 const RUNNER = new URL('../../../scripts/run.mjs', import.meta.url);
 
 /**
- * A thread that answers questions with a module of ours, which calls `serveThread` once it is loaded. For work that takes long and would
- * keep this thread from everybody else: a thread costs some tens of milliseconds to begin. Questions, answers and `data` are copied
- * (structured clone).
+ * A worker thread for long CPU work that would block the event loop. It runs one of our modules, which calls
+ * `serveThread` once it is loaded. Starting one takes some tens of milliseconds. Requests, responses and `data` are
+ * copied (structured clone).
  */
 export class Thread<Request, Answer> {
   readonly #worker: Worker;
-  readonly #asked = new Map<number, { resolve(answer: Answer): void; reject(error: Error): void }>();
-  #questions = 0;
+  readonly #pending = new Map<number, { resolve(answer: Answer): void; reject(error: Error): void }>();
+  #requests = 0;
   #ended: Error | undefined;
 
-  /** `entry` is the module's source; it is bundled and kept as the service itself is. */
+  /** `entry` is the module's source; it is bundled and cached like the service itself. */
   constructor(entry: URL, data: unknown) {
     this.#worker = new Worker(RUNNER, { argv: [fileURLToPath(entry)], workerData: data, execArgv: [] });
     this.#worker.on('message', ({ id, answer, error }: ThreadResponse<Answer>) => {
-      const waiting = this.#asked.get(id);
-      this.#asked.delete(id);
+      const waiting = this.#pending.get(id);
+      this.#pending.delete(id);
       if (error) waiting?.reject(error);
       else waiting?.resolve(answer!);
     });
     this.#worker.on('error', (error) => this.#fail(error as Error));
-    this.#worker.on('exit', (code) => this.#fail(new Error(`a thread ended (${code})`)));
+    this.#worker.on('exit', (code) => this.#fail(new Error(`worker thread exited with code ${code}`)));
   }
 
   request(request: Request): Promise<Answer> {
     if (this.#ended) return Promise.reject(this.#ended);
     return new Promise((resolve, reject) => {
-      const id = (this.#questions += 1);
-      this.#asked.set(id, { resolve, reject });
+      const id = (this.#requests += 1);
+      this.#pending.set(id, { resolve, reject });
       this.#worker.postMessage({ id, request } satisfies ThreadRequest<Request>);
     });
   }
 
-  /** Ends the thread at once, whatever it is at. */
+  /** Terminates the thread at once, even during a request. */
   async close(): Promise<void> {
     await this.#worker.terminate();
   }
 
   #fail(error: Error): void {
     this.#ended ??= error;
-    for (const { reject } of this.#asked.values()) reject(this.#ended);
-    this.#asked.clear();
+    for (const { reject } of this.#pending.values()) reject(this.#ended);
+    this.#pending.clear();
   }
 }

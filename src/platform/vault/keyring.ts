@@ -3,7 +3,9 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 const NONCE = 12; // NIST SP 800-38D: 96-bit nonces
 const TAG = 16;
 
-/** nonce ‖ ciphertext ‖ tag, AES-256-GCM. `bound` is authenticated too: a value moved elsewhere does not open. */
+/**
+ * Returns nonce ‖ ciphertext ‖ tag, AES-256-GCM. `bound` is authenticated: a value moved elsewhere does not decrypt.
+ */
 export function encrypt(key: Buffer, plaintext: Buffer, bound: string): Buffer {
   const nonce = randomBytes(NONCE);
   const cipher = createCipheriv('aes-256-gcm', key, nonce);
@@ -11,7 +13,7 @@ export function encrypt(key: Buffer, plaintext: Buffer, bound: string): Buffer {
   return Buffer.concat([nonce, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Throws when the key, the bytes or what they were bound to differ. */
+/** Throws if the key, the bytes or `bound` differ. */
 export function decrypt(key: Buffer, sealed: Buffer, bound: string): Buffer {
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE), { authTagLength: TAG });
   decipher.setAAD(Buffer.from(bound));
@@ -22,13 +24,13 @@ export function decrypt(key: Buffer, sealed: Buffer, bound: string): Buffer {
 export const newKey = (): Buffer => randomBytes(32);
 
 /**
- * Everything that is derived from a master key, each for one purpose (HKDF-SHA256, RFC 5869), so that no two uses ever share a key.
- * Keys that outlive the master key they were made from take the place of derived ones.
+ * Keys derived from a master key, one for each purpose (HKDF-SHA256, RFC 5869), so that no two uses share a key. Kept
+ * keys, which outlive the master key they were derived from, replace the derived ones.
  */
 export class Keyring {
   readonly #master: Buffer;
   readonly #kept: ReadonlyMap<string, Buffer>;
-  /** Names the master key without telling anything of it: 16 hex digits. */
+  /** Identifies the master key without revealing it: 16 hex digits. */
   readonly fingerprint: string;
 
   constructor(master: Buffer, kept: ReadonlyMap<string, Buffer> = new Map()) {
@@ -49,7 +51,7 @@ export class Keyring {
     );
   }
 
-  /** A keyed digest function for look-ups by a value that must not be stored (an e-mail, a token). */
+  /** Returns a keyed digest function for look-ups by a value that must not be stored (an e-mail, a token). */
   digester(purpose: string): (value: string) => string {
     const key = this.key(purpose);
     return (value) => createHmac('sha256', key).update(value).digest('hex');

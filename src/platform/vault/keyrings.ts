@@ -5,28 +5,30 @@ import { transaction } from '../database/transaction.ts';
 import { Keyring, newKey, decrypt, encrypt } from './keyring.ts';
 
 /**
- * What was digested or salted with these is compared for as long as there are events: account and claim digests stand in streams,
- * salts on every device, digests of idempotency keys for a day. They stay when the master key goes that first wrapped them.
+ * Values digested or salted with these keys are compared as long as events exist: account and claim digests are in
+ * streams, salts on every device, digests of idempotency keys live for a day. The keys outlive the master key that
+ * first wrapped them.
  */
 const KEPT = ['account', 'claim', 'credential-salt', 'idempotency', 'database-logins'] as const;
 
 /**
- * What the passwords of the database's roles are derived from (`database/logins.ts`). It has to be known before there is a table to keep
- * it in, so it begins as a key of the first master key; it is kept when that one goes, so that processes with either log in alike.
+ * The passwords of the database's roles are derived from this key (`database/logins.ts`). It is needed before there is
+ * a table to keep it in, so it starts as a derived key of the first master key. It is kept when that master key is
+ * retired, so that processes with either master key can log in.
  */
 export const LOGIN_SECRET = 'database-logins';
 
-/** The master key that is worked with, and another whose work is still opened while one takes the other's place. */
+/** The current master key, and during a rotation another one whose keys can still be unwrapped. */
 export interface Keyrings {
   readonly current: Keyring;
   readonly other: Keyring | undefined;
 }
 
-/** The key of a purpose, the current master key's first. */
+/** The keys of a purpose, the current master key's first. */
 export const keysOf = ({ current, other }: Keyrings, purpose: string): [Buffer, ...Buffer[]] =>
   other ? [current.key(purpose), other.key(purpose)] : [current.key(purpose)];
 
-/** The database was sealed with a master key that is not at hand, or the one at hand was retired. Names no key. */
+/** The database was sealed with an unknown master key, or the given one was retired. The message contains no key. */
 export class WrongMasterKey extends Error {
   constructor(reason: string) {
     super(`MASTER_KEY is not the one that this database is sealed with: ${reason}`);
@@ -34,30 +36,33 @@ export class WrongMasterKey extends Error {
   }
 }
 
-/** Digest keys that this installation once had are gone from its database. Others would find no account and no claim. */
+/**
+ * Digest keys that this installation once had are missing from its database. New keys would find no account and no
+ * claim.
+ */
 export class KeysMissing extends ConfigError {
   constructor(purposes: readonly string[]) {
     super(
-      `keys are missing from this database (${purposes.join(', ')}), and new ones would find nothing that was digested with them: restore the table kept_keys from a backup; nothing was changed`,
+      `keys are missing from this database (${purposes.join(', ')}), and values digested with them could not be found with new ones: restore the table kept_keys from a backup; nothing was changed`,
     );
     this.name = 'KeysMissing';
   }
 }
 
-/** Names a key without telling anything of it: 16 hex digits. */
+/** Identifies a key without revealing it: 16 hex digits. */
 export const keyFingerprint = (key: Buffer): string =>
   Buffer.from(hkdfSync('sha256', key, Buffer.alloc(0), 'castellan/kept-key-fingerprint', 8)).toString('hex');
 
 export interface Wrapped {
   readonly wrapped: Buffer;
-  /** Null: by a version that did not say. */
+  /** Null: wrapped by a version that did not record it. */
   readonly wrapped_by: string | null;
 }
 
 export const KEPT_KEY_WRAPPING = 'kept-key-wrapping';
 export const TENANT_KEY_WRAPPING = 'tenant-key-wrapping';
 
-/** Opens a wrapped key, and says with whose master key; undefined when neither opens it. */
+/** Unwraps a key, and returns the keyring that did. Undefined if neither can. */
 export function unwrapWith(
   { current, other }: Keyrings,
   purpose: string,
@@ -69,21 +74,21 @@ export function unwrapWith(
     try {
       return { key: decrypt(opener.key(purpose), wrapped, bound), opener };
     } catch {
-      // the other one, then
+      // Try the other keyring.
     }
   }
   return undefined;
 }
 
 /**
- * Takes the kept keys out of the database, making them at the very first start. Throws `WrongMasterKey`, with nothing written, before
- * anything is sealed or looked for with a key that would never find it.
+ * Loads the kept keys from the database, or creates them at the very first start. Throws `WrongMasterKey`, with nothing
+ * written, before anything is sealed or looked up with a wrong key.
  */
 export async function openKeyrings(owner: pg.Pool, masterKey: Buffer, otherMasterKey?: Buffer): Promise<Keyrings> {
   const current = new Keyring(masterKey);
   const other = otherMasterKey && new Keyring(otherMasterKey);
   return transaction(owner, async (client) => {
-    // First said, then asked: a retirement at the same moment is either seen here or waits, and finds this one to retire.
+    // Insert before the check: a concurrent retirement is either seen here, or waits and then retires this key too.
     await client.query('insert into master_keys (fingerprint) values ($1) on conflict do nothing', [
       current.fingerprint,
     ]);
@@ -98,10 +103,10 @@ async function retiredAmong(
   client: pg.PoolClient,
   keyrings: readonly (Keyring | undefined)[],
 ): Promise<ReadonlySet<string>> {
-  const asked = keyrings.flatMap((keyring) => keyring?.fingerprint ?? []);
+  const fingerprints = keyrings.flatMap((keyring) => keyring?.fingerprint ?? []);
   const { rows } = await client.query<{ fingerprint: string }>(
     'select fingerprint from retired_master_keys where fingerprint = any($1)',
-    [asked],
+    [fingerprints],
   );
   return new Set(rows.map(({ fingerprint }) => fingerprint));
 }
@@ -124,12 +129,13 @@ async function keptKeys(client: pg.PoolClient, keyrings: Keyrings): Promise<Read
   return new Map(
     [...rows].map(([purpose, row]) => [
       purpose,
-      unwrapWith(keyrings, KEPT_KEY_WRAPPING, row, purpose)?.key ?? wrong('a key of the installation does not open'),
+      unwrapWith(keyrings, KEPT_KEY_WRAPPING, row, purpose)?.key ??
+        wrong('it does not unwrap a key of the installation'),
     ]),
   );
 }
 
-/** An installation that has an identity has had its keys: they are never made again. */
+/** An installation with an identity already had its keys: they are never created again. */
 async function isIdentified(client: pg.PoolClient): Promise<boolean> {
   const {
     rows: [table],
@@ -146,8 +152,8 @@ async function readKept(client: pg.PoolClient): Promise<ReadonlyMap<string, Wrap
 }
 
 /**
- * A new installation's keys owe nothing to its master key. In a database from before kept keys they were derived from the one that its
- * tenants' keys open with.
+ * Keys of a new installation are random. In a database older than kept keys they were derived from the master key that
+ * unwraps its tenants' keys.
  */
 async function makerOfKeys(client: pg.PoolClient, keyrings: Keyrings): Promise<(purpose: string) => Buffer> {
   const { rows } = await client.query<Wrapped & { tenant_id: string }>(
@@ -156,11 +162,11 @@ async function makerOfKeys(client: pg.PoolClient, keyrings: Keyrings): Promise<(
   const [row] = rows;
   if (!row) return newKey;
   const { opener } =
-    unwrapWith(keyrings, TENANT_KEY_WRAPPING, row, row.tenant_id) ?? wrong("a tenant's key does not open");
+    unwrapWith(keyrings, TENANT_KEY_WRAPPING, row, row.tenant_id) ?? wrong("it does not unwrap a tenant's key");
   return (purpose) => opener.key(purpose);
 }
 
-/** Of processes that start at once, the first one's is kept. */
+/** If several processes start at once, the first key is kept. */
 async function keep(client: pg.PoolClient, keyring: Keyring, purpose: string, key: Buffer): Promise<void> {
   const wrapped = encrypt(keyring.key(KEPT_KEY_WRAPPING), key, purpose);
   await client.query(

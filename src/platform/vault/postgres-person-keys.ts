@@ -6,13 +6,13 @@ import type { TenantDataKeys } from './tenant-data-keys.ts';
 import { personKey, type Person, type PersonKeys } from './vault.ts';
 
 const MAX_IN_MEMORY = 50_000;
-/** However an erasure elsewhere was missed, no process opens with a destroyed key for longer than this. */
+/** The longest time a process uses a destroyed key, if it missed the erasure. */
 const TRUSTED_FOR_MS = 60_000;
 
 export class PostgresPersonKeys implements PersonKeys {
   readonly #pool: TenantPool;
   readonly #dataKeys: TenantDataKeys;
-  /** Ages by the wall clock: the monotonic one stands still while a virtual machine is suspended. */
+  /** Entries age by the wall clock: the monotonic clock stops while a virtual machine is suspended. */
   readonly #known = new LRUCache<string, Buffer>({
     max: MAX_IN_MEMORY,
     ttl: TRUSTED_FOR_MS,
@@ -31,7 +31,7 @@ export class PostgresPersonKeys implements PersonKeys {
     const dataKey = await this.#dataKeys.get(tenantId);
     const wrapped = encrypt(dataKey, newKey(), bound(personId));
     const row = await this.#pool.transaction(tenantId, async (client) => {
-      // One statement decides between "erased" and "made": an erasure at the same moment holds the same lock.
+      // The lock serializes this with an erasure, so that an erased person never gets a new key.
       await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [personKey({ tenantId, personId })]);
       await client.query(
         `insert into person_keys (tenant_id, person_id, wrapped)
@@ -82,8 +82,9 @@ export class PostgresPersonKeys implements PersonKeys {
     return this.#pool.transaction(tenantId, async (client) => {
       await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [personKey({ tenantId, personId })]);
       await client.query('delete from person_keys where tenant_id = $1 and person_id = $2', [tenantId, personId]);
-      // Responses that are stored for retried requests are sealed, but not under this key: they may show the person. Without them a
-      // retry builds its response from the events. Attempts that are running lose their row: they store nothing after this.
+      // Stored responses for retried requests are sealed under another key and may contain the person's data. Clear
+      // them: a retry rebuilds its response from the events. Running attempts lose their row, so they store nothing
+      // after this.
       await client.query(
         'update idempotent_answers set status = null, sealed_body = null, log_position = null, attempt = gen_random_uuid() where tenant_id = $1',
         [tenantId],

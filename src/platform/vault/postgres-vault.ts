@@ -9,7 +9,7 @@ import type { SecretLocation, Vault } from './vault.ts';
 export class PostgresVault implements Vault {
   readonly #pool: TenantPool;
   readonly #dataKeys: TenantDataKeys;
-  readonly #asked = new Batcher((tenantId: TenantId, references: readonly string[]) =>
+  readonly #batcher = new Batcher((tenantId: TenantId, references: readonly string[]) =>
     this.#sealed(tenantId, references),
   );
 
@@ -32,7 +32,7 @@ export class PostgresVault implements Vault {
 
   async get(tenantId: TenantId, place: SecretLocation, reference: string): Promise<Buffer | undefined> {
     const key = await this.#dataKeys.get(tenantId);
-    const sealed = await this.#asked.load(tenantId, reference);
+    const sealed = await this.#batcher.load(tenantId, reference);
     return sealed && decrypt(key, sealed, boundTo(tenantId, place, reference));
   }
 

@@ -10,7 +10,7 @@ import {
   type Wrapped,
 } from './keyrings.ts';
 
-/** What master keys wrap: tables of keys, each bound to its name. */
+/** A table of keys that master keys wrap, each bound to its name. */
 interface WrappedKeys {
   readonly table: 'tenant_keys' | 'kept_keys';
   readonly name: 'tenant_id' | 'purpose';
@@ -28,22 +28,22 @@ const KEPT_KEYS: WrappedKeys = { table: 'kept_keys', name: 'purpose', type: 'tex
 export interface Rewrapped {
   readonly tenantKeys: number;
   readonly keptKeys: number;
-  /** Fingerprints of all master keys that open nothing any more, those of earlier times too. */
+  /** Fingerprints of all retired master keys, including those of earlier rotations. */
   readonly retired: readonly string[];
 }
 
-/** A newer master key is at work already: to retire it for an older one would shut out whoever has it. */
+/** A newer master key is already in use. Retiring it for an older one would lock out the processes that have it. */
 export class NewerMasterKey extends Error {
   constructor(fingerprint: string) {
-    super(`${fingerprint} is newer than MASTER_KEY here: run this where it is the MASTER_KEY`);
+    super(`master key ${fingerprint} is newer than this MASTER_KEY: run the command with the newer one as MASTER_KEY`);
     this.name = 'NewerMasterKey';
   }
 }
 
 /**
- * Wraps every key with the current master key, and retires all others, in one transaction that who looks for a key waits for. A retired
- * one may still open what it wrapped here. Throws `WrongMasterKey` when some key opens with neither at hand, and `NewerMasterKey`; then
- * nothing is changed.
+ * Wraps every key with the current master key and retires all others, in one transaction. Look-ups of keys wait for it.
+ * A retired key may still be given to unwrap what it wrapped here. Throws `WrongMasterKey` if a key opens with neither
+ * master key, and `NewerMasterKey`; then nothing is changed.
  */
 export async function rewrap(owner: pg.Pool, keyrings: Keyrings): Promise<Rewrapped> {
   const { fingerprint } = keyrings.current;
@@ -53,7 +53,7 @@ export async function rewrap(owner: pg.Pool, keyrings: Keyrings): Promise<Rewrap
     const openers = new Set<string>();
     const tenantKeys = await rewrapTable(client, keyrings, TENANT_KEYS, openers);
     const keptKeys = await rewrapTable(client, keyrings, KEPT_KEYS, openers);
-    // From now on a version that does not say which master key it wraps with cannot wrap at all.
+    // From now on, a version that does not record its master key can no longer wrap keys.
     await client.query('alter table tenant_keys alter column wrapped_by set not null');
     await client.query(RETIRE, [fingerprint, [...openers]]);
     const { rows } = await client.query<{ fingerprint: string }>(
@@ -77,7 +77,7 @@ async function refuseNewer(client: pg.PoolClient, fingerprint: string): Promise<
   if (rows[0]) throw new NewerMasterKey(rows[0].fingerprint);
 }
 
-/** Puts the fingerprints of the master keys that were needed into `openers`. */
+/** Adds the fingerprints of the master keys that were needed to `openers`. */
 async function rewrapTable(
   client: pg.PoolClient,
   keyrings: Keyrings,
@@ -89,21 +89,21 @@ async function rewrapTable(
     `select ${name}::text as bound, wrapped, wrapped_by from ${table} where wrapped_by is distinct from $1`,
     [current.fingerprint],
   );
-  const anew = rows.map((row) => {
+  const rewrapped = rows.map((row) => {
     const opened = unwrapWith(keyrings, wrapping, row, row.bound);
-    if (!opened) throw new WrongMasterKey(`a key in ${table} does not open, and nothing was changed`);
+    if (!opened) throw new WrongMasterKey(`it does not unwrap a key in ${table}; nothing was changed`);
     openers.add(opened.opener.fingerprint);
     return encrypt(current.key(wrapping), opened.key, row.bound);
   });
   await client.query(
     `update ${table} k set wrapped = n.wrapped, wrapped_by = $3 from unnest($1::${type}[], $2::bytea[]) as n(name, wrapped) where k.${name} = n.name`,
-    [rows.map(({ bound }) => bound), anew, current.fingerprint],
+    [rows.map(({ bound }) => bound), rewrapped, current.fingerprint],
   );
   return rows.length;
 }
 
 export interface MasterKeyUse {
-  /** Null: by a version that did not say. */
+  /** Null: wrapped by a version that did not record it. */
   readonly fingerprint: string | null;
   readonly tenantKeys: number;
   readonly keptKeys: number;

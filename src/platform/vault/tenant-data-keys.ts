@@ -11,7 +11,10 @@ const MAKE =
 /** SQLSTATE foreign_key_violation. */
 const NOT_THERE = '23503';
 
-/** One data key a tenant, wrapped by a key derived from MASTER_KEY. Made on first use; racing makers agree on one. */
+/**
+ * One data key per tenant, wrapped by a key derived from MASTER_KEY. Created on first use; concurrent creators end up
+ * with the same key.
+ */
 export class TenantDataKeys {
   readonly #pool: TenantPool;
   readonly #keyrings: Keyrings;
@@ -23,12 +26,12 @@ export class TenantDataKeys {
     this.#keyrings = keyrings;
   }
 
-  /** There was a tenant whose key this process cannot open: others have a master key that it lacks. */
+  /** True if this process could not unwrap a tenant's key: another process has a master key that this one lacks. */
   get foundUnknownMasterKey(): boolean {
     return this.#foundUnknownMasterKey;
   }
 
-  /** Throws `WrongMasterKey` where another master key has taken the place of this process's own. */
+  /** Throws `WrongMasterKey` if another master key has replaced this process's own. */
   async get(tenantId: TenantId): Promise<Buffer> {
     const known = this.#known.get(tenantId);
     if (known) return known;
@@ -36,7 +39,7 @@ export class TenantDataKeys {
     const opened = unwrapWith(this.#keyrings, TENANT_KEY_WRAPPING, row, tenantId);
     if (!opened) {
       this.#foundUnknownMasterKey = true;
-      throw new WrongMasterKey("a tenant's key does not open");
+      throw new WrongMasterKey("it does not unwrap a tenant's key");
     }
     this.#known.set(tenantId, opened.key);
     return opened.key;
@@ -54,7 +57,7 @@ export class TenantDataKeys {
         current.fingerprint,
       ]);
     } catch (error) {
-      // Retired meanwhile: what it wrapped now, nobody could open later.
+      // This master key was retired meanwhile. A key that it wrapped now could not be unwrapped later.
       if (error instanceof pg.DatabaseError && error.code === NOT_THERE) throw new WrongMasterKey('it was retired');
       throw error;
     }

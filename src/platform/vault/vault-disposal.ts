@@ -8,7 +8,7 @@ import type { Jobs } from '../jobs/jobs.ts';
 import { asTenantId, uuid } from '../kernel/ids.ts';
 import type { Vault } from './vault.ts';
 
-/** Longer than an append may take, so that the job finds out what became of it. */
+/** Longer than an append may take, so that the job sees its outcome. */
 const DELAY_MS = 60_000;
 
 const data = z.object({
@@ -30,8 +30,8 @@ export const destroySecretsJob = declareJob({
 type Forgetting = Pick<Vault, 'forget'>;
 
 /**
- * Destroys secrets right after the append. Before it, a job is enqueued that does the same a minute later, for a process that died
- * in between or never learned whether it had appended. Destroying a secret twice is the same as once.
+ * Destroys secrets right after the append. Before the append it enqueues a job that does the same a minute later, in
+ * case the process dies or never learns whether it appended. Destroying a secret is idempotent.
  */
 export const vaultDisposal = (vault: Forgetting, jobs: () => Pick<Jobs, 'enqueue'>, log: Logger): SecretDisposal => ({
   async plan({ tenantId, stream, expectedRevision, commandId, secrets }) {
@@ -46,7 +46,7 @@ export const vaultDisposal = (vault: Forgetting, jobs: () => Pick<Jobs, 'enqueue
     await jobs()
       .enqueue(destroySecretsJob, planned, { id, delayMs: DELAY_MS, tenantId })
       .catch((error: Error) =>
-        log.warn({ tenantId, reason: error.message }, 'the destruction of secrets was not planned'),
+        log.warn({ tenantId, reason: error.message }, 'could not enqueue the destroy-secrets job'),
       );
   },
   async carryOut({ tenantId, secrets }) {
@@ -54,12 +54,15 @@ export const vaultDisposal = (vault: Forgetting, jobs: () => Pick<Jobs, 'enqueue
       await vault
         .forget(tenantId, secret)
         .catch((error: Error) =>
-          log.warn({ tenantId, secret, reason: error.message }, 'a secret stayed behind for now'),
+          log.warn(
+            { tenantId, secret, reason: error.message },
+            'could not destroy a secret; the destroy-secrets job retries',
+          ),
         );
   },
 });
 
-/** Whether the events that give the secrets up are in the log: the command may have lost a race, and decided anew. */
+/** Whether the events that give the secrets up are in the log. The command may have lost a race and decided again. */
 const isAppended = async (
   store: Pick<EventStore, 'readStream'>,
   { stream, expectedRevision, commandId }: Pick<GivenUpSecrets, 'stream' | 'expectedRevision' | 'commandId'>,
@@ -68,7 +71,7 @@ const isAppended = async (
   return next?.metadata.commandId === commandId;
 };
 
-/** Destroys what a planned append gave up. Without the append the secrets are in use, and stay. */
+/** Destroys the secrets that a planned append gave up. Without the append the secrets are still in use and stay. */
 export const destroySecrets = (store: Pick<EventStore, 'readStream'>, vault: Forgetting): AnyJob =>
   defineJob({
     ...destroySecretsJob,

@@ -1,13 +1,13 @@
 import type { TenantId } from '../kernel/ids.ts';
 
 /**
- * Secrets at rest. An event or a row carries the reference; the value is sealed under the tenant's data key and bound to
- * tenant, reference, owner and field, so that it opens nowhere else.
+ * Secrets at rest. An event or a row carries the reference. The value is sealed under the tenant's data key and bound
+ * to tenant, reference, owner and field, so that it decrypts nowhere else.
  */
 export interface Vault {
-  /** Keeps a secret and answers its reference. `owner` and `field` say whose and what: `admin/<id>`, `passwordHash`. */
+  /** Stores a secret and returns its reference. `owner` and `field` name its place: `admin/<id>`, `passwordHash`. */
   put(tenantId: TenantId, place: SecretLocation, secret: string | Buffer): Promise<string>;
-  /** Undefined when there is no such secret (never was, or forgotten). Throws when it was tampered with. */
+  /** Returns undefined if the secret never existed or was forgotten. Throws if it was tampered with. */
   get(tenantId: TenantId, place: SecretLocation, reference: string): Promise<Buffer | undefined>;
   forget(tenantId: TenantId, reference: string): Promise<void>;
 }
@@ -17,15 +17,15 @@ export interface SecretLocation {
   readonly field: string;
 }
 
-/** The keys under which what is personal in events is sealed: one a person, destroyed when the person is erased. */
+/** The keys that seal personal data in events: one per person, destroyed when the person is erased. */
 export interface PersonKeys {
-  /** The key to seal with; made when there is none. Undefined for a person who was erased. */
+  /** Returns the key to seal with, creating it if needed. Undefined for an erased person. */
   forSealing(tenantId: TenantId, personId: string): Promise<Buffer | undefined>;
-  /** Keys to open with, by `personKey(tenantId, personId)`; a missing one means erased. */
+  /** Keys to decrypt with, by `personKey(tenantId, personId)`; a missing key means an erased person. */
   forOpening(persons: readonly Person[]): Promise<ReadonlyMap<string, Buffer>>;
-  /** Destroys the key for ever. Answers false when the person had been erased before. */
+  /** Destroys the key permanently. Returns false if the person was erased before. */
   destroy(tenantId: TenantId, personId: string): Promise<boolean>;
-  /** Drops a key from memory: another process has destroyed it. */
+  /** Drops a key from memory, after another process destroyed it. */
   forget(tenantId: TenantId, personId: string): void;
 }
 

@@ -6,8 +6,8 @@ import { conflict, FailureError } from '../../../src/platform/kernel/failure.ts'
 describe('the error message of a command', () => {
   it("is one sentence for an outage of the event store, with the server's message", () => {
     const cause = new Error('2 UNKNOWN: Unexpected ReadAllResult: Error');
-    expect(describeError(new EventStoreUnavailable('the event store did not answer in time', { cause }))).toBe(
-      'the event store did not answer in time (2 UNKNOWN: Unexpected ReadAllResult: Error)',
+    expect(describeError(new EventStoreUnavailable('the event store did not respond in time', { cause }))).toBe(
+      'the event store did not respond in time (2 UNKNOWN: Unexpected ReadAllResult: Error)',
     );
     expect(describeError(new EventStoreUnavailable('the event store has been closed'))).toBe(
       'the event store has been closed',

@@ -178,7 +178,7 @@ describe('EventStoreDB adapter beside other applications', () => {
     const store = openStore(await startNode());
     const tenantId = newTenant();
     for (const stream of ['account', `account-${randomUUID()}`, `claim-${tenantId}.email.00`, `2-${tenantId}.x`]) {
-      await expect(store.append(newAppend(tenantId, { stream }))).rejects.toThrow('a stream of events is called');
+      await expect(store.append(newAppend(tenantId, { stream }))).rejects.toThrow('an event stream must be named');
     }
   });
 });

@@ -84,7 +84,7 @@ describe('EventStoreDB adapter: growth hints', () => {
         metadata: Buffer.from(JSON.stringify({ ...append.events[0]!.metadata, tenantId: append.tenantId, version: 1 })),
       },
     ]);
-    await expect.poll(() => warnings, PATIENTLY).toContain('it did not tell of an event');
+    await expect.poll(() => warnings, PATIENTLY).toContain('the subscription missed an event');
     delete node.onSend;
     await subscribed(node);
     const { position } = await mustAppend(openStore(node), newAppend(newTenant()));

@@ -17,15 +17,15 @@ it('responds to each request, and reports why it cannot', async () => {
 
 it('rejects pending requests when it ends, and accepts no more', async () => {
   begin();
-  const waiting = expect(thread.request('never')).rejects.toThrow('a thread ended (3)');
-  await expect(thread.request('exit')).rejects.toThrow('a thread ended (3)');
+  const waiting = expect(thread.request('never')).rejects.toThrow('worker thread exited with code 3');
+  await expect(thread.request('exit')).rejects.toThrow('worker thread exited with code 3');
   await waiting;
-  await expect(thread.request('Ada')).rejects.toThrow('a thread ended (3)');
+  await expect(thread.request('Ada')).rejects.toThrow('worker thread exited with code 3');
 });
 
 it('ends at once when it is closed', async () => {
   begin();
-  const waiting = expect(thread.request('never')).rejects.toThrow('a thread ended');
+  const waiting = expect(thread.request('never')).rejects.toThrow('worker thread exited');
   await thread.close();
   await waiting;
 });

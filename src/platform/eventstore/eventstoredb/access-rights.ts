@@ -5,15 +5,21 @@ import type { ServerSettings } from './connection-string.ts';
 import { Deadline } from './deadline.ts';
 import type { StoreAccess } from './stream-metadata.ts';
 
-/** What the service needs a user for. Deleting streams is not among it: retention and erasure truncate them by their metadata. */
+/**
+ * The rights that the service's user needs. It deletes no streams: retention and erasure truncate them by their
+ * metadata.
+ */
 export type Right =
   'read the log ($all)' | 'read streams' | 'write streams' | 'read metadata of streams' | 'write metadata of streams';
 
-/** Never written: asked at a revision that it does not have, the server looks at rights first and at the revision then. */
+/**
+ * This stream is never written. A write at a revision that the stream does not have is checked for rights first, then
+ * fails.
+ */
 const PROBE = 'castellan-rights';
 const NO_SUCH_REVISION = 1_000_000_000_000n;
 
-const EVERYBODY = '$all';
+const ALL_USERS = '$all';
 const ADMINS = '$admins';
 /** The keys of an access list: read, write, metadata read, metadata write, delete. */
 const NEEDED = ['$r', '$w', '$mr', '$mw'] as const;
@@ -22,7 +28,7 @@ const ALL_KEYS = [...NEEDED, '$d'] as const;
 type AccessList = Readonly<Partial<Record<(typeof ALL_KEYS)[number], string | readonly string[]>>>;
 type Json = Readonly<Record<string, unknown>>;
 
-/** The name under which the server knows this client. */
+/** The name by which the server identifies this client. */
 export function userOf({
   user,
   clientCertificate,
@@ -31,7 +37,7 @@ export function userOf({
   return clientCertificate && /^CN=(.*)$/m.exec(new X509Certificate(clientCertificate.certificate).subject)?.[1];
 }
 
-/** The rights that the user lacks. A server without TLS has neither users nor rights. Writes nothing. */
+/** Returns the rights that the user lacks. A server without TLS has neither users nor rights. Writes nothing. */
 export async function missingRights(
   { reader, writer, patience: timeoutMs }: StoreAccess,
   { tls }: Pick<ServerSettings, 'tls'>,
@@ -65,16 +71,16 @@ function denied(error: unknown, right: Right): Right {
   return right;
 }
 
-/** Whether users that no list names can read and write the streams of the service. Takes an administrator. */
+/** Whether users that no access list names can read and write the streams of the service. Needs an administrator. */
 export async function isOpenToOthers(admin: StoreAccess): Promise<boolean> {
   const lists = userStreamLists((await lastOf(admin, '$settings')).data);
-  return NEEDED.some((key) => named(lists[key] ?? EVERYBODY).includes(EVERYBODY));
+  return NEEDED.some((key) => named(lists[key] ?? ALL_USERS).includes(ALL_USERS));
 }
 
 /**
- * Gives a user the rights that the service needs. Takes an administrator. The list for streams is the server's default, which holds for
- * every stream of any application that has no list of its own. `exclusive`: it then names no longer everybody, so that other users can
- * neither read, write nor delete the streams of the service.
+ * Gives a user the rights that the service needs. Needs an administrator. The access list for streams is the server's
+ * default: it applies to every stream of any application that has no list of its own. `exclusive` also removes `$all`
+ * from it, so that other users cannot read, write or delete the streams of the service.
  */
 export async function grantRights(
   admin: StoreAccess,
@@ -92,7 +98,7 @@ export async function grantRights(
   });
 }
 
-/** A list that there is not, or that names everybody, keeps nobody out. */
+/** Only adds the user to lists that exist: a missing list, or one that names `$all`, excludes no user. */
 function widerLists(lists: AccessList, user: string): AccessList {
   const present = NEEDED.filter((key) => lists[key] !== undefined);
   return { ...lists, ...Object.fromEntries(present.map((key) => [key, withUser(lists[key]!, user)])) };
@@ -101,7 +107,7 @@ function widerLists(lists: AccessList, user: string): AccessList {
 function exclusiveLists(lists: AccessList, user: string): AccessList {
   const others = (key: keyof AccessList) =>
     withUser(
-      named(lists[key] ?? []).filter((name) => name !== EVERYBODY),
+      named(lists[key] ?? []).filter((name) => name !== ALL_USERS),
       ADMINS,
     );
   return Object.fromEntries(ALL_KEYS.map((key) => [key, key === '$d' ? others(key) : withUser(others(key), user)]));
@@ -109,10 +115,10 @@ function exclusiveLists(lists: AccessList, user: string): AccessList {
 
 const named = (list: string | readonly string[]): readonly string[] => (typeof list === 'string' ? [list] : list);
 
-/** Everybody includes the user. */
+/** A list with `$all` already includes the user. */
 function withUser(list: string | readonly string[], user: string): string | readonly string[] {
   const names = named(list);
-  return names.includes(user) || names.includes(EVERYBODY) ? list : [...names, user];
+  return names.includes(user) || names.includes(ALL_USERS) ? list : [...names, user];
 }
 
 const userStreamLists = (settings: Json): AccessList => (settings['$userStreamAcl'] ?? {}) as AccessList;
@@ -125,7 +131,7 @@ async function lastOf(
   return { data: (last?.data ?? {}) as Json, revision: last?.revision ?? -1n };
 }
 
-/** Appends what a change makes of the last event of a stream, unless it changes nothing. */
+/** Appends the changed content of a stream's last event, unless nothing changed. */
 async function change(admin: StoreAccess, stream: string, type: string, make: (before: Json) => Json): Promise<void> {
   for (;;) {
     const { data, revision } = await lastOf(admin, stream);

@@ -7,7 +7,7 @@ import type { StoreAccess } from './stream-metadata.ts';
 import { StreamReader } from './stream-reader.ts';
 import { StreamWriter } from './stream-writer.ts';
 
-const PATIENCE = { totalMs: 10_000, callMs: 5_000 };
+const TIMEOUTS = { totalMs: 10_000, callMs: 5_000 };
 
 export interface AccessReport {
   readonly lines: readonly string[];
@@ -17,7 +17,7 @@ export interface AccessReport {
 
 type Credentials = NonNullable<ServerSettings['user']>;
 
-/** The server as an operator's command sees it: as the user of the service, and as an administrator where there is one. */
+/** The server as an operator's command uses it: as the service's user, and as an administrator if there is one. */
 export class Administration {
   readonly #settings: ServerSettings;
   readonly #user: StoreAccess;
@@ -48,14 +48,14 @@ export class Administration {
         : [`${user} has every right that the service needs`];
     if (this.#admin && (await isOpenToOthers(this.#admin))) {
       lines.push(
-        'every other user of this server may read and write streams that have no access list, those of the service too: --grant --exclusive takes that from them',
+        'every other user of this server may read and write streams without an access list, including those of the service: revoke this with --grant --exclusive',
       );
     }
     return { lines, isSufficient: missing.length === 0 };
   }
 }
 
-/** Connects, does the work, and lets go. What is wrong with the URL or the server is a `ConfigError`. */
+/** Connects, runs `work`, and disconnects. Problems with the URL or the server are thrown as `ConfigError`. */
 export async function openAdministration<T>(
   url: string,
   admin: Credentials | undefined,
@@ -66,7 +66,7 @@ export async function openAdministration<T>(
   const connections = [settings, ...(adminSettings ? [adminSettings] : [])].map((each) => new Connection(each));
   const [user, administrator] = connections.map(accessBy);
   try {
-    // The user of the service may lack every right; that an administrator may do this is not to be taken for granted either.
+    // The service's user may lack every right, but the administrator must be able to read. Check the latter first.
     if (administrator) await administrator.reader.newest().catch(explained(adminSettings!, 'EVENTSTORE_ADMIN'));
     return await work(new Administration(settings, user!, administrator)).catch(explained(settings));
   } finally {
@@ -75,8 +75,8 @@ export async function openAdministration<T>(
 }
 
 function accessBy(connection: Connection): StoreAccess {
-  const reader = new StreamReader(connection, PATIENCE);
-  return { reader, writer: new StreamWriter(connection, reader), patience: PATIENCE };
+  const reader = new StreamReader(connection, TIMEOUTS);
+  return { reader, writer: new StreamWriter(connection, reader), patience: TIMEOUTS };
 }
 
 const explained =

@@ -8,30 +8,33 @@ import { scanLog, type LogScan } from './log-scan.ts';
 import type { RawEvent, StreamReader } from './stream-reader.ts';
 import { EVENT_STREAMS, eventStreamsOf } from './stream-names.ts';
 
-/** A page that takes longer is given out as far as it has come: whoever follows the feed can write its checkpoint down. */
-const LONGEST_LOOK_MS = 1_000;
+/** A page that takes longer is returned as far as it has come, so that the reader can save its checkpoint. */
+const MAX_PAGE_MS = 1_000;
 
-/** A stretch of the log. */
+/** A part of the log. */
 interface Stretch<T> {
   readonly found: T[];
   /** How far the server has looked. */
   readonly position: Position;
-  /** There may be more right behind it. */
+  /** There may be more events directly after it. */
   readonly more: boolean;
 }
 
-/** A stretch that came to the end of the log stands there. */
+/** A stretch that reached the end of the log has the end as its position. */
 const upTo = <T>(end: Position, stretch: Stretch<T>): Stretch<T> =>
   !stretch.more && end > stretch.position ? { ...stretch, position: end } : stretch;
 
-/** The one order over everything. The server leaves out claims and whatever others keep there; only what is asked for comes over the wire. */
+/**
+ * Reads the `$all` stream. The server filters out claims and events of other applications; only requested streams are
+ * sent.
+ */
 export class AllStreamReader {
   readonly #connection: Connection;
   readonly #reader: StreamReader;
   readonly #timeoutMs: OperationTimeouts;
-  /** The newest position at which an event of ours is known to stand. */
+  /** The newest position at which one of our events is known to be. */
   #grownTo: Position = START;
-  /** The end of the log, when it was last asked for. */
+  /** The end of the log when it was last read. */
   #end: Position = START;
 
   constructor(connection: Connection, reader: StreamReader, timeoutMs: OperationTimeouts) {
@@ -40,12 +43,18 @@ export class AllStreamReader {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** An event of ours stands there: it will be found, so a read need not ask for the end of the log to move past what is not ours. */
+  /**
+   * Reports one of our events at this position. A read will find it, so it need not ask for the end of the log to move
+   * past events of others.
+   */
   heardOf(position: Position): void {
     if (position > this.#grownTo) this.#grownTo = position;
   }
 
-  /** The next events after a position. A page without `more` that has fewer than `limit` events ends where the log ended. */
+  /**
+   * Returns the next events after a position. A page without `more` and with fewer than `limit` events ends at the end
+   * of the log.
+   */
   async read(after: Position, limit: number, filter?: AllStreamFilter): Promise<AllStreamPage> {
     const streams = filter ? eventStreamsOf(filter.tenantId) : EVENT_STREAMS;
     const types = filter && new Set(filter.types);
@@ -57,21 +66,21 @@ export class AllStreamReader {
     return { events: found, position, ...(more ? { more } : {}) };
   }
 
-  /** The next events of the streams whose names match, as far as something can be made of them. */
+  /** Returns what `make` returns for the next events of the matching streams; undefined results are left out. */
   async scan<T>(
     after: Position,
     limit: number,
     streams: string,
     make: (raw: RawEvent) => T | undefined,
   ): Promise<Stretch<T>> {
-    // An event that is committed while the scan is under way may lie before a position that is asked for afterwards.
+    // Read the end before the scan: an event that is committed during the scan may be before an end that is read later.
     const end = this.#grownTo > after ? undefined : await this.#endAfter(after);
     if (end !== undefined && end <= after) return { found: [], position: after, more: false };
     const deadline = new Deadline(this.#timeoutMs);
     const known = end ?? this.#grownTo;
     let from = after;
     for (let tries = 1; ; tries += 1) {
-      const stretch = await this.#look(
+      const stretch = await this.#scanOnce(
         { after: from, streams, timeoutMs: deadline.callMs() },
         after,
         known,
@@ -79,10 +88,10 @@ export class AllStreamReader {
         make,
       );
       if (!stretch.failure) return end === undefined ? this.#notYetTheEnd(after, stretch) : upTo(end, stretch);
-      // What has come is a page as well.
+      // The events so far are a valid page.
       if (isTransient(stretch.failure) && stretch.position > after) return stretch;
       if (from === after && mayDenyPosition(stretch.failure)) {
-        from = await this.#placeBefore(after, deadline);
+        from = await this.#startBefore(after, deadline);
         if (from !== after) continue;
       }
       if (!isTransient(stretch.failure)) throw stretch.failure;
@@ -90,31 +99,37 @@ export class AllStreamReader {
     }
   }
 
-  /** An end of the log that was seen before is good enough for whoever has not come to it: pages of a long history ask once. */
+  /**
+   * Pages of a long history read the end only once: an end that was read earlier is good enough until it is reached.
+   */
   async #endAfter(after: Position): Promise<Position> {
     if (this.#end <= after) this.#end = await this.head();
     return this.#end;
   }
 
-  /** What lies behind the newest event of ours, such as a claim's confirmation, is passed by the next read, which asks for the end. */
+  /**
+   * Records after our newest event, such as a claim's confirmation, are passed by the next read, which asks for the
+   * end.
+   */
   #notYetTheEnd<T>(after: Position, stretch: Stretch<T>): Stretch<T> {
     if (stretch.position > after) return { ...stretch, more: true };
-    // The event that was heard of is not there: the log is another one.
+    // The announced event is not there: the log is another one.
     this.#grownTo = START;
     return stretch;
   }
 
   /**
-   * Where to begin for what comes after a position. The server begins only where something was written; earlier versions of this service
-   * kept places that were one less than the next event's, which stands right behind then. For any other place it is the beginning.
+   * Where to start reading for events after a position. The server only accepts positions where something was written.
+   * Earlier versions of this service stored checkpoints one less than the next event's position; then that event
+   * directly follows. For any other position it is the beginning of the log.
    */
-  async #placeBefore(position: Position, deadline: Deadline): Promise<Position> {
+  async #startBefore(position: Position, deadline: Deadline): Promise<Position> {
     if (position === START || (await this.#reader.at(position, deadline)) !== 'nowhere') return position;
     const before = await this.#reader.before(position + 1n, deadline);
     return before === undefined || before === 'nowhere' ? START : positionOfEvent(before);
   }
 
-  async #look<T>(
+  async #scanOnce<T>(
     scan: LogScan,
     after: Position,
     known: Position,
@@ -122,10 +137,10 @@ export class AllStreamReader {
     make: (raw: RawEvent) => T | undefined,
   ): Promise<Stretch<T> & { readonly failure?: unknown }> {
     const found: T[] = [];
-    const due = performance.now() + LONGEST_LOOK_MS;
+    const pageDeadline = performance.now() + MAX_PAGE_MS;
     let position = after;
     let more = false;
-    const goOn = () => !(more = found.length >= limit || (position > after && performance.now() > due));
+    const goOn = () => !(more = found.length >= limit || (position > after && performance.now() > pageDeadline));
     const visitor = {
       event: (scanned: unknown) => {
         const raw = scanned as RawEvent;
@@ -136,7 +151,8 @@ export class AllStreamReader {
         return goOn();
       },
       passed: (reached: Position) => {
-        // A checkpoint names the beginning of the page that was looked at. At the end of the log the next event will stand there.
+        // A checkpoint names the start of the page that the server looked at. At the end of the log the next event will
+        // be there.
         const sure = reached < known ? reached : known;
         if (sure > position) position = sure;
         return goOn();

@@ -9,12 +9,12 @@ import { appendSingly } from './single-append.ts';
 import { CallLimiter } from './call-limiter.ts';
 import type { WriteConflict, WriteSucceeded } from './write-outcome.ts';
 
-/** More at once only wait in the server instead of here, and run into its limit of two seconds when its disk is slow. */
+/** More concurrent appends would only wait in the server, and exceed its limit of two seconds when its disk is slow. */
 const MAX_APPENDS = 256;
-/** A server takes 100 calls on a connection by default; more than that pile up in front of it and are refused in floods. */
+/** A server takes 100 calls on a connection by default. More calls queue up and are rejected in large numbers. */
 const MAX_CALLS = 64;
 
-/** The batch call of one client, from the moment when it is being opened. */
+/** The batch call of one client, from the moment it starts to open. */
 interface Line {
   readonly client: Client;
   readonly opening: Promise<BatchCall>;
@@ -23,8 +23,8 @@ interface Line {
 }
 
 /**
- * How appends reach the server: all through one long batch call for each connection, or in calls of their own where the server
- * does not list it. A batch call that has ended is replaced with the next append.
+ * Sends appends to the server: all through one long batch call per connection, or in single calls if the server does
+ * not list the batch call. The next append replaces a batch call that has ended.
  */
 export class AppendCalls {
   readonly #connection: Connection;
@@ -38,7 +38,7 @@ export class AppendCalls {
     connection.onDiscard(() => this.#hangUp());
   }
 
-  /** One try. It throws what `isTransient` knows when the outcome was not learned. */
+  /** Tries an append once. Throws an `isTransient` error if the outcome is unknown. */
   append(request: AppendRequest, deadline: Deadline): Promise<WriteSucceeded | WriteConflict> {
     return this.#appends.run(deadline.remainingMs, () =>
       this.#connection.call((client, heard) => this.#send(client, request, deadline, heard)),
@@ -56,7 +56,7 @@ export class AppendCalls {
     try {
       return await this.#calls.run(deadline.remainingMs, () => appendSingly(client, request, deadline.callMs()));
     } catch (error) {
-      // Behind the same address there may be another server next time.
+      // After a reconnect the same address may lead to another server.
       if (isTransient(error)) this.#withoutBatch.delete(client);
       throw error;
     }
@@ -66,7 +66,7 @@ export class AppendCalls {
     return this.#line?.client === client ? this.#line.call : undefined;
   }
 
-  /** Undefined for a server that has no batch call. */
+  /** Undefined if the server has no batch call. */
   async #callOf(client: Client, callMs: number): Promise<BatchCall | undefined> {
     if (this.#withoutBatch.has(client)) return undefined;
     if (this.#line?.client !== client) this.#line = this.#dial(client, callMs);
@@ -82,7 +82,7 @@ export class AppendCalls {
     const line: Line = { client, opening: this.#open(client, callMs, (error) => this.#forget(line, error)) };
     line.opening.then(
       (call) => {
-        // The connection was given up while the call was being opened.
+        // The connection was dropped while the call was opening.
         if (this.#line === line) line.call = call;
         else call.close();
       },

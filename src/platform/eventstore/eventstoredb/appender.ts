@@ -8,20 +8,21 @@ import type { OutgoingEvent } from './outgoing-event.ts';
 import type { StreamHistory } from './stream-history.ts';
 import type { StreamWriter } from './stream-writer.ts';
 
-/** An append as it is sent, with its claims under the names of their streams. */
+/** An append ready to send, with its claims by the names of their streams. */
 interface Prepared {
   readonly append: Append;
   readonly events: readonly OutgoingEvent[];
-  /** Each once, and in one order for everybody, so that two appends never wait for each other. */
+  /** Without duplicates and sorted, so that two appends never wait for each other. */
   readonly take: readonly ClaimRequest[];
-  /** What is released and not taken again. */
+  /** Claims that are released and not claimed again. */
   readonly released: readonly string[];
 }
 
 /**
- * Reserves the claims, appends, and responds: then everything that decides stands in the log. What is only quicker to find, the note
- * that a claim was released, is written after the response. Nothing is taken back after an unknown outcome: whoever meets what was
- * left behind finds the truth in the stream (`ClaimRegister`), and the caller may append the same events again.
+ * Reserves the claims, appends, and returns: by then everything that matters is in the log. The note that a claim was
+ * released only speeds up look-ups, so it is written afterwards. After an unknown outcome nothing is undone: later
+ * readers of a leftover reservation find the truth in the stream (`ClaimRegister`), and the caller may append the same
+ * events again.
  */
 export class Appender {
   readonly #writer: StreamWriter;
@@ -43,7 +44,7 @@ export class Appender {
     return this.#track(this.#append(append));
   }
 
-  /** Resolves when nothing is under way any more, what follows the responses included. */
+  /** Resolves when no work is running, including work that follows an append. */
   async drain(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
   }
@@ -68,12 +69,12 @@ export class Appender {
       const [{ events, end }] = await Promise.all([since(), this.#reservations.giveBack(reservations, deadline)]);
       const onlyFences = events.length === 0 && outcome.actual > expected && end >= outcome.actual;
       if (!onlyFences) return appendedBefore(append, events) ?? outcome;
-      // What no reader sees is nothing that the caller could have decided on.
+      // Readers do not see fences, so the caller could not know this revision.
       expected = outcome.actual;
     }
   }
 
-  /** The event that releases them is written: whatever fails here is made good by the next taker or by the sweep. */
+  /** The releasing event is already written. If a note fails here, the next claimer or the sweep writes it. */
   #noteReleases(released: readonly string[]): Promise<unknown> {
     const deadline = new Deadline(this.#timeoutMs);
     return Promise.allSettled(released.map((name) => this.#claims.settle(name, deadline)));
@@ -100,7 +101,7 @@ function prepare(append: Append): Prepared {
   };
 }
 
-/** The same ids at the same place: this append happened before, and its answer got lost. */
+/** The same ids at the same revisions: this append already happened, and its response was lost. */
 function appendedBefore({ events }: Append, there: readonly StoredEvent[]): AppendResult | undefined {
   const last = there.at(-1);
   if (!last || there.length !== events.length) return undefined;

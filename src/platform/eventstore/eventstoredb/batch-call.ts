@@ -9,9 +9,9 @@ import type { WriteConflict, WriteSucceeded } from './write-outcome.ts';
 
 type LongCall = Grpc.ClientDuplexStream<BatchAppendReq, BatchAppendResp>;
 
-/** Members that the client keeps for itself and its subclasses; its version is pinned, and tests cover what is used of them. */
+/** Private members of the client. Its version is pinned, and tests cover the members used here. */
 interface CallOpener {
-  /** Opens a call that ends with the client; an error of it makes the client dial again, if it is one of those that call for it. */
+  /** Opens a call that ends with the client. Some errors of the call make the client reconnect. */
   GRPCStreamCreator(
     service: typeof StreamsClient,
     name: string,
@@ -26,15 +26,15 @@ interface CallOpener {
 interface Pending {
   readonly stream: string;
   readonly timer: NodeJS.Timeout;
-  /** Something came back: the peer is alive. */
+  /** Reports that the server responded, so it is alive. */
   readonly heard: () => void;
   readonly resolve: (outcome: WriteSucceeded | WriteConflict) => void;
   readonly reject: (error: Error) => void;
 }
 
 /**
- * One BatchAppend call, for any number of appends at a time. What is pending is this call's own, each append with a deadline by a
- * clock of this process. When the call ends, for whatever reason, the outcome of all that is pending is unknown.
+ * One BatchAppend call, for any number of concurrent appends. It keeps its own table of pending appends, each with a
+ * deadline by this process's monotonic clock. When the call ends, the outcome of all pending appends is unknown.
  */
 export class BatchCall {
   readonly #pending = new Map<string, Pending>();
@@ -45,13 +45,13 @@ export class BatchCall {
   private constructor(call: LongCall, ended: (error: Error) => void) {
     this.#call = call;
     this.#ended = ended;
-    // Before anything else: an error that nobody listens to would end the process.
+    // Must be first: an error event without a listener would end the process.
     call.on('error', (error) => this.#end(convertToCommandError(error) as Error));
     call.on('end', () => this.#end(new UnavailableError(undefined, 'the server ended the batch call')));
     call.on('data', (response: BatchAppendResp) => this.#respond(response));
   }
 
-  /** Calls `ended` once, when no further append can be made through it. */
+  /** Calls `ended` once, when the call accepts no further appends. */
   static async open(client: Client, ended: (error: Error) => void): Promise<BatchCall> {
     const opener = client as unknown as CallOpener;
     let batch: BatchCall | undefined;
@@ -79,7 +79,7 @@ export class BatchCall {
         resolve,
         reject,
       });
-      // Nothing waits for room: as many appends are under way as `AppendCalls` allows, and what lies here ends with the call.
+      // Ignores backpressure: `AppendCalls` limits the number of pending appends, and buffered ones end with the call.
       this.#call.write(message);
     });
   }
@@ -89,7 +89,7 @@ export class BatchCall {
     this.#call.cancel();
   }
 
-  /** A response to an append that was given up is not looked for any more. */
+  /** Ignores responses to appends that have timed out. */
   #respond(response: BatchAppendResp): void {
     const correlationId = correlationIdOf(response.getCorrelationId());
     const pending = this.#pending.get(correlationId);
@@ -103,7 +103,7 @@ export class BatchCall {
     if (outcome instanceof NodeNotReady) this.#leave(outcome);
   }
 
-  /** Ends the call with an error after which the client looks for another node. */
+  /** Ends the call with an error that makes the client look for another node. */
   #leave(reason: NodeNotReady): void {
     this.#end(reason);
     this.#call.destroy(reason);
@@ -114,7 +114,7 @@ export class BatchCall {
     if (this.#over) return;
     this.#over = true;
     this.#ended(error);
-    // The caller repeats these, then in calls of their own.
+    // The caller retries these, then in single calls.
     const reason = isUnknownMethod(error) ? new UnavailableError(undefined, 'the server has no batch call') : error;
     const pending = [...this.#pending.values()];
     this.#pending.clear();
@@ -125,7 +125,7 @@ export class BatchCall {
   }
 }
 
-/** The server has no batch call: it does not list it, or refuses it as unknown. */
+/** The server has no batch call: it does not list it, or returns UNIMPLEMENTED. */
 export class NoBatchCall extends Error {
   readonly code = UNIMPLEMENTED;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { shared, streams, type BatchAppendReq } from './protocol.ts';
 import { documentsOf, type OutgoingEvent } from './outgoing-event.ts';
 
-/** One append as a caller wants it: these events right after this revision, -1 for a stream that must not exist yet. */
+/** An append: these events directly after this revision, -1 for a stream that must not exist yet. */
 export interface AppendRequest {
   readonly stream: string;
   readonly expected: bigint;
@@ -10,9 +10,9 @@ export interface AppendRequest {
 }
 
 /**
- * One message, which is also the last of its append: an append of ours never comes near the size at which a message has to be
- * split. It names no deadline, because the protocol has only a time of day for it, and a wrong clock would fail every append.
- * The server then applies its own limit (two seconds by default).
+ * Builds a single, final message: our appends are far smaller than the size at which messages must be split. It sets no
+ * deadline, because the protocol only has a time of day for it, and a wrong clock would fail every append. The server
+ * then applies its own limit (two seconds by default).
  */
 export function batchRequest({ stream, expected, events }: AppendRequest): {
   correlationId: string;
@@ -41,10 +41,10 @@ function proposedMessage(event: OutgoingEvent) {
   return message;
 }
 
-/** The messages take no Buffer where they ask for bytes, though it is a Uint8Array. */
+/** The messages do not accept a Buffer for bytes, although it is a Uint8Array. */
 const bytes = (buffer: Buffer): Uint8Array => new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
 
-/** The server returns an id in the form that it was sent in, or as two signed halves. */
+/** The server returns an id in the form in which it was sent, or as two signed 64-bit halves. */
 export function correlationIdOf(id: InstanceType<typeof shared.UUID> | undefined): string {
   const halves = id?.getStructured();
   if (!halves) return id?.getString().toLowerCase() ?? '';

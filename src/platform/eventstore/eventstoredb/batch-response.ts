@@ -4,10 +4,13 @@ import { positionOf } from './positions.ts';
 import { INVALID_ARGUMENT, shared, UNAVAILABLE, type BatchAppendResp, type BatchStatus } from './protocol.ts';
 import type { WriteConflict, WriteSucceeded } from './write-outcome.ts';
 
-/** The node takes no writes: it has not joined its cluster, or does not know who leads it. Only another node may be able to. */
+/**
+ * The node accepts no writes: it has not joined its cluster, or does not know the leader. Only another node may be able
+ * to.
+ */
 export class NodeNotReady extends Error {
   readonly code = UNAVAILABLE;
-  /** Where the client looks for the reason why a call failed. */
+  /** The client reads the reason of a failed call here. */
   readonly details: string;
 
   constructor(details: string) {
@@ -17,17 +20,20 @@ export class NodeNotReady extends Error {
   }
 }
 
-/** The server responded, and said that it does not know the outcome, or that it has no time now. */
+/** The server responded that it does not know the outcome, or that it is busy. */
 class TryAgain extends Error {
   readonly type = ErrorType.TIMEOUT;
 }
 
-/** What a response says. An error is in the same words as that of a single append call, so that `isTransient` tells them apart. */
+/**
+ * Converts a response. Errors have the same types as those of a single append call, so that `isTransient` can classify
+ * them.
+ */
 export function outcomeOf(response: BatchAppendResp, stream: string): WriteSucceeded | WriteConflict | Error {
   const success = response.getSuccess();
   if (!success) return refusal(response.getError(), stream);
   const position = success.getPosition();
-  if (!position) return new Error('the server did not tell the position of an append');
+  if (!position) return new Error('the server returned no position for an append');
   return {
     kind: 'written',
     revision: BigInt(success.getCurrentRevision()),
@@ -58,7 +64,7 @@ function refusal(status: BatchStatus | undefined, stream: string): WriteConflict
       const most = shared.MaximumAppendSizeExceeded.deserializeBinary(details.getValue_asU8()).getMaxappendsize();
       return new AppendRefused(`the server takes at most ${most} bytes in one append (its setting MaxAppendSize)`);
     }
-    // Known to servers from 25.1 on only.
+    // Only sent by servers from 25.1 on.
     case `${PACKAGE}MaximumAppendEventSizeExceeded`:
       return new AppendRefused('the server takes no event of that size (its setting MaxAppendEventSize)');
     case `${PACKAGE}BadRequest`:
@@ -70,7 +76,7 @@ function refusal(status: BatchStatus | undefined, stream: string): WriteConflict
   }
 }
 
-/** What a node that cannot work says in prose alone. */
+/** Errors that a node reports only in its message text. */
 function unnamedRefusal(words: string, code: number | undefined): Error {
   if (/not ready|no leader info/i.test(words)) return new NodeNotReady(words);
   if (/busy/i.test(words)) return new TryAgain(words);

@@ -1,6 +1,6 @@
 import { TimedOut } from './failures.ts';
 
-/** How many calls may be under way at once; the others wait in line, each no longer than it has time. */
+/** Limits concurrent calls. Further calls wait in order, each at most for its own timeout. */
 export class CallLimiter {
   #free: number;
   readonly #waiting = new Set<() => void>();
@@ -19,7 +19,7 @@ export class CallLimiter {
     }
   }
 
-  #wait(patienceMs: number): Promise<void> {
+  #wait(timeoutMs: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const enter = () => {
         clearTimeout(timer);
@@ -27,8 +27,8 @@ export class CallLimiter {
       };
       const timer = setTimeout(() => {
         this.#waiting.delete(enter);
-        reject(new TimedOut(patienceMs));
-      }, patienceMs);
+        reject(new TimedOut(timeoutMs));
+      }, timeoutMs);
       this.#waiting.add(enter);
     });
   }

@@ -13,40 +13,40 @@ import { releasedBy } from './event-encoding.ts';
 import type { StreamReader } from './stream-reader.ts';
 import type { StreamWriter } from './stream-writer.ts';
 
-/** A claim that is ours as soon as the event that takes it has been written. */
+/** A reservation. The claim is held as soon as the claiming event has been written. */
 export interface ClaimReservation {
   readonly claim: string;
   readonly at: bigint;
   readonly taking: ClaimingEvent;
 }
 
-/** Whose a claim is that could not be reserved. */
+/** The stream that holds a claim which could not be reserved. */
 export interface HeldClaimOwner {
   readonly holder: string;
 }
 
-/** Who a claim belongs to; `pending` while a reservation's event may still arrive. */
+/** The owner of a claim; `pending` while a reservation's event may still arrive. */
 type Standing = 'free' | 'pending' | { readonly holder: string; readonly eventId: string };
 
 const PAGE = 200;
-/** Tries after which the pause grows no longer (160 ms): most decisions are a matter of milliseconds. */
+/** After this many tries the pause stops growing (160 ms): most decisions take milliseconds. */
 const LONGEST_WAIT = 4;
 
 /**
- * Claims on a store that appends to one stream at a time. A claim is reserved in a stream of its own; the event that takes
- * it is what decides. So the truth stands in the holder's stream, also after a crash:
+ * Claims on a store that appends to one stream at a time. A claim is reserved in a stream of its own, but the claiming
+ * event decides. So the truth is in the holder's stream, even after a crash:
  *
- *  - a reservation whose event stands at its place is held, until a later event there releases it;
- *  - a reservation whose place is taken by something else can never come true;
- *  - a reservation whose place is still empty is pending. After a grace time its place is fenced, by an event that no
- *    reader sees: a writer that was merely slow then misses its revision. No clock is trusted with more than patience.
+ *  - A reservation whose event is at its revision is held, until a later event in that stream releases it.
+ *  - A reservation whose revision has another event can never succeed.
+ *  - A reservation whose revision is still empty is pending. After a grace time a fence is written there, an event that
+ *    no reader sees: a slow writer then fails with a wrong revision. Clocks are trusted only for this grace time.
  *
- * A claim passes on only from a word that is free, released or can never come true, by an append at an explicit revision,
- * so of any number of takers one goes through.
+ * A claim can only be reserved again if its last word is free, released or can never succeed, by an append at an
+ * explicit revision. So exactly one of several claimers succeeds.
  *
- * Only the reservation has to be there before the event is written. Noting down a release may come at any time later or never,
- * and nobody confirms a reservation whose event was written: the look at the holder's stream that finds a release finds the
- * event too, so a confirmation would save nothing. (Earlier versions wrote it; to them as to this one it is no more than a word.)
+ * Only the reservation must exist before the event is written. The note of a release may come later or never.
+ * Reservations are not confirmed: a look-up must search the holder's stream for a release anyway, and finds the event
+ * too. (Earlier versions wrote confirmations; for all versions they are mere notes.)
  */
 export class ClaimRegister {
   readonly #writer: StreamWriter;
@@ -59,17 +59,20 @@ export class ClaimRegister {
     this.#graceMs = graceMs;
   }
 
-  /** The reservation, or whoever holds the claim. Does not wait: a reservation of another may still be `pending`. */
+  /**
+   * Returns the reservation, or the owner of the claim. Does not wait: returns `pending` if another append's
+   * reservation is undecided.
+   */
   tryToReserve(
     claim: string,
     taking: ClaimingEvent,
     deadline: Deadline,
   ): Promise<ClaimReservation | HeldClaimOwner | 'pending'> {
-    // Most claims are new: the first try goes without reading.
+    // Most claims are new, so the first try does not read the stream.
     return this.#reserveFrom(NEVER_CLAIMED, claim, taking, deadline);
   }
 
-  /** The same, after the reservation of another has been decided. */
+  /** The same, but waits until a pending reservation of another append is decided. */
   async reserve(claim: string, taking: ClaimingEvent, deadline: Deadline): Promise<ClaimReservation | HeldClaimOwner> {
     for (let tries = 1; ; tries += 1) {
       const outcome = await this.#reserveFrom(await this.#read(claim, deadline), claim, taking, deadline);
@@ -93,7 +96,7 @@ export class ClaimRegister {
     }
   }
 
-  /** For the reserving call alone, and only when its append was not tried or has missed its revision. */
+  /** Only for the reserving call, and only if its append was not tried or failed with a wrong revision. */
   async giveBack({ claim, at, taking }: ClaimReservation, deadline: Deadline): Promise<void> {
     await this.#writer.write(claim, at, [released(taking)], deadline);
   }
@@ -104,8 +107,8 @@ export class ClaimRegister {
   }
 
   /**
-   * Notes down that a claim is free, where it is. False when that is not decided yet. Where another word came in between, the
-   * confirmation by a process of an earlier version for example, that one is looked at as well.
+   * Writes the note that a claim is free, if it is. Returns false if that is not decided yet. If the claim's stream
+   * grew meanwhile, for example by a confirmation from an earlier version, it looks again.
    */
   async settle(claim: string, deadline: Deadline): Promise<boolean> {
     for (;;) {
@@ -124,7 +127,7 @@ export class ClaimRegister {
     return claimState(last);
   }
 
-  /** One read tells it all, unless the holder's stream is long: the event that takes the claim, and those that may release it. */
+  /** Usually takes one read of the holder's stream, for the claiming event and those that may release the claim. */
   async #standing(claim: string, word: ClaimState, deadline: Deadline): Promise<Standing> {
     if (word.word === 'free') return 'free';
     const { holder, eventId, revision } = word.taking;
@@ -142,8 +145,8 @@ export class ClaimRegister {
   }
 
   /**
-   * The standing, after an abandoned reservation was brought to an end: one that has waited too long, or that was made for
-   * the very event that now comes once more, because the call before did not learn its outcome.
+   * Returns the standing, and decides an abandoned reservation first: one older than the grace time, or one for the
+   * very event that is now retried because its outcome was unknown.
    */
   async #decide(claim: string, word: ClaimState, deadline: Deadline, again?: ClaimingEvent): Promise<Standing> {
     const standing = await this.#standing(claim, word, deadline);
@@ -152,7 +155,7 @@ export class ClaimRegister {
     const own = again?.eventId === taking.eventId && again.holder === taking.holder;
     if (!own && Date.now() - recordedAt < this.#graceMs) return 'pending';
     const outcome = await this.#writer.write(taking.holder, taking.revision - 1n, [fence(taking)], deadline);
-    // A stream that has not even come to that place was never what the reserving call took it for.
+    // The stream is shorter than the reserving call assumed, so its append can only fail.
     if (outcome.kind === 'written' || outcome.actual < taking.revision) return 'free';
     return this.#standing(claim, word, deadline);
   }

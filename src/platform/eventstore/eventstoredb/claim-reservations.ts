@@ -7,7 +7,7 @@ export interface ClaimRequest {
   /** The stream of the claim. */
   readonly name: string;
   readonly claim: ClaimKey;
-  /** The same append releases it, so its holder may be the appending stream itself. */
+  /** The same append releases the claim, so the appending stream itself may hold it. */
   readonly isReleased: boolean;
 }
 
@@ -15,24 +15,24 @@ type Tried = ClaimReservation | HeldClaimOwner | 'pending';
 type Outcome = readonly ClaimReservation[] | { readonly claim: ClaimKey; readonly holder: string };
 
 /**
- * Reserves all claims of an append, or none. The first try is made for all of them at once, and nobody waits in it. If another
- * append's reservation stands in the way, whatever comes after that claim in the order of their names is given back, and the rest is
- * reserved one after the other. So an append waits only while everything that it holds comes before what it waits for: appends never
- * wait for each other in a circle, though they start at all their claims together.
+ * Reserves all claims of an append, or none. First it tries all of them at once, without waiting. If another append's
+ * reservation of a claim is pending, all reservations after that claim (in order of names) are given back. The rest is
+ * reserved one after the other. So an append waits only for claims that come after all those it holds, and appends can
+ * never deadlock.
  */
 export class ClaimReservations {
   readonly #claims: ClaimRegister;
   readonly #timeoutMs: OperationTimeouts;
   readonly #later: (work: Promise<unknown>) => void;
 
-  /** `later` is told of work that goes on after an append has failed. */
+  /** `later` gets the promise of work that continues after an append has failed. */
   constructor(claims: ClaimRegister, timeoutMs: OperationTimeouts, later: (work: Promise<unknown>) => void) {
     this.#claims = claims;
     this.#timeoutMs = timeoutMs;
     this.#later = later;
   }
 
-  /** `wanted` in the order of the names. */
+  /** `wanted` must be sorted by name. */
   async reserve(wanted: readonly ClaimRequest[], taking: ClaimingEvent, deadline: Deadline): Promise<Outcome> {
     const mine: ClaimReservation[] = [];
     try {
@@ -40,7 +40,7 @@ export class ClaimReservations {
       if (typeof contested !== 'number') return await this.#lost(contested, mine, deadline);
       for (const claim of wanted.slice(contested)) {
         const tried = await this.#claims.reserve(claim.name, taking, deadline);
-        if (stands(tried, claim, taking))
+        if (isHeld(tried, claim, taking))
           return await this.#lost({ claim: claim.claim, holder: tried.holder }, mine, deadline);
         if ('at' in tried) mine.push(tried);
       }
@@ -51,14 +51,16 @@ export class ClaimReservations {
     }
   }
 
-  /** What cannot be given back now is given up later: its place in the stream is taken, or will be fenced. */
+  /**
+   * If a reservation cannot be given back now, it expires later: its revision in the stream is used, or will be fenced.
+   */
   async giveBack(reservations: readonly ClaimReservation[], deadline: Deadline): Promise<void> {
     await Promise.allSettled(reservations.map((reservation) => this.#claims.giveBack(reservation, deadline)));
   }
 
   /**
-   * All at once. Returns the claim that is held by another stream; else the index of the first that is pending, `wanted.length` for
-   * none. What was reserved before that index is in `mine`, the rest has been given back.
+   * Tries all at once. Returns the claim that another stream holds; else the index of the first pending claim, or
+   * `wanted.length` if none. Reservations before that index are in `mine`, the others have been given back.
    */
   async #tryAll(
     wanted: readonly ClaimRequest[],
@@ -74,7 +76,7 @@ export class ClaimReservations {
     const failed = settled.find((one) => one.status === 'rejected');
     if (failed) throw failed.reason;
     for (const [at, one] of tried.entries()) {
-      if (stands(one!, wanted[at]!, taking)) return { claim: wanted[at]!.claim, holder: one.holder };
+      if (isHeld(one!, wanted[at]!, taking)) return { claim: wanted[at]!.claim, holder: one.holder };
     }
     const pending = tried.indexOf('pending');
     if (pending < 0) return wanted.length;
@@ -93,6 +95,6 @@ export class ClaimReservations {
 const isReservation = (tried: Tried | undefined): tried is ClaimReservation =>
   typeof tried === 'object' && 'at' in tried;
 
-/** Held by a stream that keeps it: another one, or the appending one unless it lets go of it in the same append. */
-const stands = (tried: Tried, { isReleased }: ClaimRequest, { holder }: ClaimingEvent): tried is HeldClaimOwner =>
+/** True if a stream keeps the claim: another stream, or the appending one unless the same append releases it. */
+const isHeld = (tried: Tried, { isReleased }: ClaimRequest, { holder }: ClaimingEvent): tried is HeldClaimOwner =>
   typeof tried === 'object' && 'holder' in tried && !('at' in tried) && !(tried.holder === holder && isReleased);

@@ -4,26 +4,26 @@ import type { TenantId } from '../../kernel/ids.ts';
 import type { ClaimKey } from '../port.ts';
 import type { RawEvent } from './stream-reader.ts';
 
-/** Each claim has a stream of its own; its last event says who reserved or holds it. */
+/** Each claim has its own stream. The last event names the stream that reserved or holds it. */
 export const CLAIM_STREAMS = 'claim-';
 
 export const claimStream = ({ tenantId, kind, digest }: ClaimKey): string =>
   `${CLAIM_STREAMS}${tenantId}.${kind}.${digest}`;
 
-/** The claim that a stream is of. */
+/** The claim to which a stream belongs. */
 export function claimOfStream(name: string): ClaimKey {
   const [tenantId, kind, digest] = name.slice(CLAIM_STREAMS.length).split('.') as [TenantId, string, string];
   return { tenantId, kind, digest };
 }
 
-/** The event that takes a claim, and the place in its stream where it stands or is about to. */
+/** The claiming event, and its (possibly future) revision in the holder's stream. */
 export interface ClaimingEvent {
   readonly holder: string;
   readonly eventId: string;
   readonly revision: bigint;
 }
 
-/** The last word of a claim's stream, and the revision at which the next one goes. */
+/** The last word of a claim's stream, and the stream's revision. */
 export type ClaimState =
   | { readonly word: 'free'; readonly at: bigint }
   | {
@@ -43,13 +43,13 @@ export const NEVER_CLAIMED: ClaimState = { word: 'free', at: -1n };
 interface ClaimData {
   readonly holder: string;
   readonly eventId: string;
-  /** As text: JSON has no 64-bit numbers. */
+  /** A string, because JSON has no 64-bit integers. */
   readonly revision: string;
-  /** The claim comes from another store: no event of the log names it. */
+  /** The claim was copied from another store: no event of the log names it. */
   readonly copied?: true;
 }
 
-// Neither claims nor fences carry an envelope, which is what keeps them out of every feed.
+// Claims and fences have no envelope, so that readers of events never see them.
 const claimEvent = (type: string, { holder, eventId, revision }: ClaimingEvent): JSONEventData => ({
   id: randomUUID(),
   contentType: 'application/json',
@@ -62,7 +62,10 @@ export const reserved = (taking: ClaimingEvent): JSONEventData => claimEvent(RES
 /** Written by earlier versions, and still read. */
 export const confirmed = (taking: ClaimingEvent): JSONEventData => claimEvent(CONFIRMED, taking);
 export const released = (taking: ClaimingEvent): JSONEventData => claimEvent(RELEASED, taking);
-/** Takes the place in the holder's stream that an abandoned append was meant for, so that it can never arrive. */
+/**
+ * Occupies the revision in the holder's stream that an abandoned append was meant for, so that the append can never
+ * succeed.
+ */
 export const fence = (taking: ClaimingEvent): JSONEventData => claimEvent(FENCED, taking);
 
 export function claimState(last: RawEvent | undefined): ClaimState {
@@ -80,16 +83,16 @@ export function copiedClaim(taking: ClaimingEvent): JSONEventData {
   return { ...word, data: { ...(word.data as unknown as ClaimData), copied: true } } as JSONEventData;
 }
 
-/** The same was given up there before the copy was finished. */
+/** A copied claim that was released in the other store before the copy was finished. */
 export const releasedClaim = (holder: string): JSONEventData =>
   released({ holder, eventId: randomUUID(), revision: 0n });
 
-/** Who holds a claim that was copied; undefined for any other word. */
+/** The holder of a copied claim; undefined for any other event. */
 export function copiedHolder({ type, data }: RawEvent): string | undefined {
   const { holder, copied } = data as unknown as ClaimData;
   return type === CONFIRMED && copied ? holder : undefined;
 }
 
-/** Who gave a claim up. */
+/** The stream that released a claim. */
 export const releasedHolder = ({ type, data }: RawEvent): string | undefined =>
   type === RELEASED ? (data as unknown as ClaimData).holder : undefined;

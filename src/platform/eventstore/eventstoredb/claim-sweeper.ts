@@ -10,11 +10,11 @@ import { setStreamMetadata, type StoreAccess } from './stream-metadata.ts';
 import type { RawEvent } from './stream-reader.ts';
 import { EVENT_AND_CLAIM_STREAMS } from './stream-names.ts';
 
-/** How far the log has been swept. It shares the prefix of the claims, and with it the silence about them. */
+/** How far the log has been swept. The stream has the prefix of claim streams, so readers of events never see it. */
 const PROGRESS = `${CLAIM_STREAMS}sweep`;
 const PAGE = 1000;
 
-/** Where a claim was mentioned that is still to be settled: the position before, and the event that released it, if one did. */
+/** An unsettled mention of a claim: the position before it, and the event that released the claim, if one did. */
 interface Mention {
   readonly before: Position;
   readonly release?: RawEvent;
@@ -26,9 +26,9 @@ interface Progress {
 }
 
 /**
- * Goes over the log once, piece by piece, and brings to an end what crashes have left: reservations whose events never
- * came, releases that were never noted down. Takers do that as well when they meet it; so this is tidiness, not safety,
- * and two sweeps at a time do no harm.
+ * Goes over the log once, piece by piece, and finishes what crashes have left: reservations whose events never came,
+ * and releases that were never noted. Claimers do the same when they find such claims, so the sweep is only tidying up.
+ * Two concurrent sweeps do no harm.
  */
 export class ClaimSweeper {
   readonly #store: StoreAccess;
@@ -41,7 +41,7 @@ export class ClaimSweeper {
     this.#claims = claims;
   }
 
-  /** Answers how many claims it has settled. */
+  /** Returns how many claims it has settled. */
   async sweep(): Promise<number> {
     const progress = await this.#progress();
     const { open, position } = await this.#openClaims(progress.position);
@@ -49,14 +49,14 @@ export class ClaimSweeper {
     let swept = position;
     for (const [claim, before] of open) {
       if (await this.#claims.settle(claim, new Deadline(this.#store.patience))) settled += 1;
-      // Too young to be judged: the next sweep begins just before it.
+      // Too recent to decide: the next sweep starts just before it.
       else if (before < swept) swept = before;
     }
     if (swept > progress.position) await this.#save({ ...progress, position: swept });
     return settled;
   }
 
-  /** The claims whose last mention in this part of the log leaves something to do, and the position before that. */
+  /** Returns the claims whose last mention in this part of the log needs work, and the position before it. */
   async #openClaims(after: Position): Promise<{ open: Map<string, Position>; position: Position }> {
     const open = new Map<string, Mention>();
     let position = after;
@@ -67,7 +67,7 @@ export class ClaimSweeper {
         more,
       } = await this.#feed.scan(position, PAGE, EVENT_AND_CLAIM_STREAMS, (raw) => raw);
       for (const raw of found) {
-        // A reservation whose event stands in the log needs nothing more, unless a later event releases the claim.
+        // A reservation whose event is in the log is done, unless a later event releases the claim.
         for (const claim of claimedBy(raw)) open.delete(claim);
         for (const claim of releasedBy(raw)) open.set(claim, { before: position, release: raw });
         if (raw.streamId.startsWith(CLAIM_STREAMS) && raw.streamId !== PROGRESS) {
@@ -89,7 +89,7 @@ export class ClaimSweeper {
     return { position: BigInt(position), revision: last.revision };
   }
 
-  /** Another sweep that was faster has saved as much. */
+  /** A lost race is no error: a faster sweep has saved its progress. */
   async #save({ position, revision }: Progress): Promise<void> {
     const { writer, patience: timeoutMs } = this.#store;
     if (revision < 0n) await setStreamMetadata(this.#store, PROGRESS, '$maxCount', 1);
@@ -104,6 +104,8 @@ export class ClaimSweeper {
   }
 }
 
-/** A process of an earlier version may have confirmed a claim after it was released. Then the release still has to be noted down. */
+/**
+ * A process of an earlier version may have confirmed a claim after its release. Then the release still has to be noted.
+ */
 const confirmsReleased = (word: ClaimState, release: RawEvent | undefined): boolean =>
   word.word === 'confirmed' && release?.streamId === word.taking.holder && release.revision > word.taking.revision;

@@ -6,7 +6,10 @@ import { Link, type Stub } from './link.ts';
 
 export type Client = EventStoreDBClient;
 
-/** Members that the client keeps for its subclasses; its version is pinned, and the tests of this adapter stand on them. */
+/**
+ * Members that the client keeps for its subclasses. Its version is pinned, and the tests of this adapter depend on
+ * them.
+ */
 interface Extensible {
   supports: () => Promise<boolean>;
   getGRPCClient: (Service: Stub) => Promise<Grpc.Client>;
@@ -16,23 +19,27 @@ interface Extensible {
 const links = new WeakMap<Client, Link>();
 
 /**
- * The vendor's client, version 6.2.1, without the ways in which an error of it can reach nobody and so end the process:
+ * The vendor's client, version 6.2.1, without its unhandled errors, which end the process. Each problem and its fix:
  *
- * | what the client does | what is done about it |
- * |---|---|
- * | `handleError` is async and called without a catch. It waits for the next channel, and so rejects when no leader is found | `Link.failed` |
- * | the search for the leader reads members in a callback that may throw, cannot be stopped, and asks nodes one after another | `findLeader` |
- * | a channel whose creation failed otherwise than by the search is kept for good | `Link` forgets it |
- * | a channel that is opened after `dispose` is never closed; `dispose` closes none | `Link.close` |
- * | an append starts its call in an async executor: on a channel that was closed in between, the call throws, and nobody hears of it | `Link` closes channels in a later turn |
- * | errors whose trailers are incomplete throw while they are converted, in a listener of the call | the interceptor of `Link` |
- * | a read or a subscription throws from `_transform` on a message that it cannot read, in a listener of the call or unheard | `heard` |
- * | a read or a subscription without a listener for `error` throws | `heard` |
- * | the batch call keeps what is pending in one table for the whole process: an error of any client fails the appends of all, and a reply that comes after that throws | it is not used: `supports`; `BatchCall` is ours |
- * | the question which calls the server knows has no deadline | it is not asked: `supports`; `server-methods.ts` asks with one |
+ *  - `handleError` is async and called without a catch. It waits for the next channel, and so rejects when no leader is
+ *    found: `Link.failed`.
+ *  - The search for the leader reads members in a callback that may throw, cannot be stopped, and asks nodes one after
+ *    another: `findLeader`.
+ *  - A channel whose creation failed for another reason than the search is cached forever: `Link` drops it.
+ *  - A channel that is opened after `dispose` is never closed; `dispose` closes none: `Link.close`.
+ *  - An append starts its call in an async executor. If the channel was closed meanwhile, the error is unhandled:
+ *    `Link` closes channels in a later tick.
+ *  - Errors with incomplete trailers throw during conversion, in a listener of the call: the interceptor of `Link`.
+ *  - A read or a subscription throws from `_transform` on an unreadable message, in a listener of the call or
+ *    unhandled: `handlingErrors`.
+ *  - A read or a subscription without a listener for `error` throws: `handlingErrors`.
+ *  - The batch call keeps pending appends in one table for the whole process. An error of any client fails the appends
+ *    of all, and a later reply throws. It is not used (`supports`); we have our own `BatchCall`.
+ *  - The request for the server's supported methods has no deadline. It is not sent (`supports`); `server-methods.ts`
+ *    sends one with a deadline.
  *
- * Other reasons against its batch call: deadlines are times of day, so that a wrong clock fails every append, and a server that is "not
- * ready" is not recognised.
+ * Further problems of its batch call: deadlines are times of day, so a wrong clock fails every append, and it does not
+ * recognize a server that is "not ready".
  */
 export function openClient(settings: ServerSettings, serial: number): Client {
   const { tls, user, connectionName, keepAliveIntervalMs, keepAliveTimeoutMs } = settings;
@@ -43,7 +50,7 @@ export function openClient(settings: ServerSettings, serial: number): Client {
       keepAliveInterval: keepAliveIntervalMs,
       keepAliveTimeout: keepAliveTimeoutMs,
     },
-    // It opens no channel of its own: this only says whether the user may be sent.
+    // It opens no channel of its own: this only determines whether credentials may be sent.
     { insecure: !tls },
     user,
   );
@@ -52,36 +59,36 @@ export function openClient(settings: ServerSettings, serial: number): Client {
   inner.supports = () => Promise.resolve(false);
   inner.getGRPCClient = (Service) => link.stub(Service);
   inner.handleError = (stub, error) => Promise.resolve(link.failed(stub, error));
-  client.readAll = listening(client.readAll.bind(client));
-  client.readStream = listening(client.readStream.bind(client)) as Client['readStream'];
-  client.subscribeToAll = listening(client.subscribeToAll.bind(client)) as Client['subscribeToAll'];
+  client.readAll = withErrorHandling(client.readAll.bind(client));
+  client.readStream = withErrorHandling(client.readStream.bind(client)) as Client['readStream'];
+  client.subscribeToAll = withErrorHandling(client.subscribeToAll.bind(client)) as Client['subscribeToAll'];
   links.set(client, link);
   return client;
 }
 
-/** Ends every call of a client, then lets go of its connection, which `dispose` alone would keep for good. */
+/** Ends every call of a client, then closes its channel, which `dispose` alone would leave open. */
 export async function closeClient(client: Client): Promise<void> {
   const disposed = client.dispose();
   links.get(client)?.close();
   await disposed;
 }
 
-/** The node that the client talks to, or talked to last. */
+/** The node that the client is, or was last, connected to. */
 export const connectedEndpoint = (client: Client): string | undefined => {
   const endpoint = links.get(client)?.endpoint;
   return endpoint && endpointName(endpoint);
 };
 
-const listening =
+const withErrorHandling =
   <Arguments extends unknown[], Events>(start: (...given: Arguments) => Events) =>
   (...given: Arguments): Events =>
-    heard(start(...given) as unknown as Transform) as Events;
+    handlingErrors(start(...given) as unknown as Transform) as Events;
 
-/** From now on whatever goes wrong in these events ends them with an error, which their reader gets, and nobody else. */
-function heard(events: Transform): Transform {
+/** Makes any failure in these events end them with an error, which only their reader gets. */
+function handlingErrors(events: Transform): Transform {
   events.on('error', () => undefined);
   const transform = events._transform.bind(events) as (...given: Parameters<Transform['_transform']>) => unknown;
-  // Some of what the client throws is text.
+  // Some errors that the client throws are strings.
   const fail = (error: unknown) => void events.destroy(error instanceof Error ? error : new Error(String(error)));
   events._transform = (...given) => {
     try {

@@ -8,37 +8,37 @@ export interface Endpoint {
   readonly port: number;
 }
 
-/** What an `EVENTSTORE_URL` says. */
+/** The content of an `EVENTSTORE_URL`. */
 export interface ServerSettings {
   /** At least one. */
   readonly hosts: readonly [Endpoint, ...Endpoint[]];
-  /** The hosts are asked which node leads; otherwise the one host is dialled. */
+  /** Whether to ask the hosts for the leader. Otherwise the client connects to the one host. */
   readonly discovers: boolean;
   readonly tls: boolean;
-  /** Sent over TLS only. */
+  /** Only sent over TLS. */
   readonly user: { readonly username: string; readonly password: string } | undefined;
-  /** PEM: the authorities that are trusted in place of the public ones. */
+  /** PEM: the CAs to trust instead of the public ones. */
   readonly authorities: Buffer | undefined;
-  /** PEM: how this client shows who it is, beside or instead of a user. */
+  /** PEM: the client certificate, used with or instead of a user. */
   readonly clientCertificate: { readonly certificate: Buffer; readonly privateKey: Buffer } | undefined;
   readonly connectionName: string;
   readonly keepAliveIntervalMs: number;
   readonly keepAliveTimeoutMs: number;
   readonly maxDiscoverAttempts: number;
   readonly discoveryIntervalMs: number;
-  /** How long one node may take to say who leads. */
+  /** Timeout for one node's response to the leader search. */
   readonly gossipTimeoutMs: number;
 }
 
 const SCHEME = /^(esdb|kurrentdb)(\+discover)?:\/\//i;
 const DEFAULT_PORT = 2113;
 const KEEP_ALIVE_MS = 10_000;
-/** What "never" means here: longer than anything lives, and short enough for a timer. */
+/** Stands for "never": longer than any connection lives, and short enough for a timer. */
 const NEVER_MS = 2_000_000_000;
-/** A call has 2.5 s. A node that is switched off must not use them up before the next one is asked. */
+/** A call has 2.5 s. A node that is switched off must not use them up before the next node is asked. */
 const GOSSIP_SECONDS = 1;
 
-/** As the client's documentation writes them; case, `-` and `_` do not matter. */
+/** Spelled as in the client's documentation; case, `-` and `_` are ignored. */
 const OPTIONS = [
   'tls',
   'tlsCAFile',
@@ -59,12 +59,12 @@ type Option = (typeof OPTIONS)[number];
 
 const flat = (name: string): string => name.toLowerCase().replaceAll(/[_-]/g, '');
 
-/** Whether an `EVENTSTORE_URL` names this adapter. */
+/** Whether an `EVENTSTORE_URL` is for this adapter. */
 export const isEventStoreDbUrl = (url: string): boolean => SCHEME.test(url);
 
 /**
- * Reads an `EVENTSTORE_URL`. Throws a `ConfigError` that names the part which is wrong, and never quotes the password. The client's own
- * parser prints the whole string, cuts passwords off at a colon, and passes over options that it does not know.
+ * Parses an `EVENTSTORE_URL`. Throws a `ConfigError` that names the wrong part and never contains the password. (The
+ * client's own parser prints the whole string, cuts passwords off at a colon, and ignores unknown options.)
  */
 export function serverSettings(url: string): ServerSettings {
   const scheme = SCHEME.exec(url);
@@ -75,7 +75,7 @@ export function serverSettings(url: string): ServerSettings {
   const options = optionsOf(query);
   const tls = flag(options, 'tls', true);
   if (!flag(options, 'tlsVerifyCert', true))
-    throw wrong('has tlsVerifyCert=false, which this client cannot do: name the authority with tlsCAFile=');
+    throw wrong('has tlsVerifyCert=false, which is not supported: name the file of the CA with tlsCAFile=');
   return {
     hosts,
     discovers: hosts.length > 1 || scheme[2] !== undefined,
@@ -107,8 +107,7 @@ function hostsOf(text: string): readonly [Endpoint, ...Endpoint[]] {
     .split(',')
     .map((host): Endpoint => {
       const [address, port] = splitOnce(host.trim(), ':');
-      if (!/^[\w.-]+$/.test(address))
-        throw wrong('names no host, or one that is no host name or IPv4 address: write esdb://host:2113');
+      if (!/^[\w.-]+$/.test(address)) throw wrong('names no valid host name or IPv4 address: write esdb://host:2113');
       const number = port === undefined ? DEFAULT_PORT : Number(port);
       if (!Number.isInteger(number) || number < 1 || number > 65_535)
         throw wrong(`has no valid port for the host ${address}: write ${address}:${DEFAULT_PORT}`);
@@ -123,7 +122,7 @@ function userOf(text: string): { username: string; password: string } {
   try {
     return { username: decodeURIComponent(username), password: decodeURIComponent(password) };
   } catch {
-    throw wrong('has a % in its user or password that begins no escape: write it as %25');
+    throw wrong('has a % in its user or password that is not part of an escape: write it as %25');
   }
 }
 
@@ -132,8 +131,8 @@ function optionsOf(query: string): ReadonlyMap<Option, string> {
   for (const pair of query.split('&').filter(Boolean)) {
     const [name, value = ''] = splitOnce(pair, '=');
     const known = OPTIONS.find((option) => flat(option) === flat(name));
-    if (!known) throw wrong(`has an option "${name.slice(0, 40)}" that there is not: check its spelling`);
-    if (value === '') throw wrong(`gives ${known} no value`);
+    if (!known) throw wrong(`has an unknown option "${name.slice(0, 40)}": check its spelling`);
+    if (value === '') throw wrong(`has no value for ${known}`);
     options.set(known, decoded(known, value.trim()));
   }
   return options;
@@ -143,7 +142,7 @@ function decoded(option: Option, value: string): string {
   try {
     return decodeURIComponent(value);
   } catch {
-    throw wrong(`has a % in ${option} that begins no escape: write it as %25`);
+    throw wrong(`has a % in ${option} that is not part of an escape: write it as %25`);
   }
 }
 
@@ -175,7 +174,7 @@ function file(options: ReadonlyMap<Option, string>, name: Option): Buffer | unde
   }
 }
 
-/** Throws where the file does not begin with a certificate. */
+/** Throws if the file does not begin with a certificate. */
 const readFirst = (pem: Buffer): X509Certificate => new X509Certificate(pem);
 
 function authorities(options: ReadonlyMap<Option, string>): Buffer | undefined {

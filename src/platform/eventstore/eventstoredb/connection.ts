@@ -6,7 +6,9 @@ import { isSilence, isTransient, toKnownError } from './failures.ts';
 /** How many clients this process has opened. */
 let opened = 0;
 
-/** One client at a time. A client whose peer went silent is thrown away, and the next call gets a new one. */
+/**
+ * Holds one client at a time. A client whose peer no longer responds is discarded, and the next call opens a new one.
+ */
 export class Connection {
   readonly #settings: ServerSettings;
   readonly #listeners = new Set<() => void>();
@@ -14,13 +16,13 @@ export class Connection {
   #lastHeard = 0;
   #closed = false;
 
-  /** Nothing is dialled before the first call. */
+  /** Does not connect before the first call. */
   constructor(settings: ServerSettings) {
     this.#settings = settings;
     this.#client = this.#open();
   }
 
-  /** Makes a call and watches whether anything comes back; `heard` tells of signs of life in its midst. */
+  /** Runs a call and watches for responses; the call reports signs of life with `heard`. */
   async call<T>(work: (client: Client, heard: () => void) => Promise<T>): Promise<T> {
     if (this.#closed) throw new EventStoreUnavailable('the event store has been closed');
     this.#client ??= this.#open();
@@ -35,13 +37,13 @@ export class Connection {
       return answer;
     } catch (error) {
       if (!isTransient(error)) heard();
-      // A call that fails among others that are answered is no reason to break those off.
+      // A failed call is no reason to abort others that get responses.
       else if (isSilence(error) && this.#lastHeard < started) this.#discard(client);
       throw toKnownError(error);
     }
   }
 
-  /** Calls back when a client was thrown away: its calls end without a word. */
+  /** Calls back when a client was discarded: its calls end without a response. */
   onDiscard(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -55,7 +57,7 @@ export class Connection {
     if (client) await closeClient(client);
   }
 
-  /** Only the one in use: several calls that failed together throw away one client between them. */
+  /** Only discards the current client: several calls that fail together discard one client between them. */
   #discard(client: Client): void {
     if (client !== this.#client) return;
     this.#client = undefined;

@@ -5,21 +5,21 @@ import { isTransient, TimedOut } from './failures.ts';
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 500;
 
-/** Full jitter: whoever failed together does not come back together. */
+/** Full jitter: callers that fail together do not retry together. */
 export const backOff = (tries: number, longest = LONGEST_PAUSE_MS): number =>
   Math.random() * Math.min(FIRST_PAUSE_MS * 2 ** tries, longest);
 
-/** Milliseconds: what an operation may take with all its calls and retries, and what each call may. */
+/** Timeouts in milliseconds: of a whole operation with all calls and retries, and of each call. */
 export interface OperationTimeouts {
   readonly totalMs: number;
   readonly callMs: number;
 }
 
-/** When an operation has to be over, by a clock that nobody sets. */
+/** The deadline of an operation, by the monotonic clock. */
 export class Deadline {
   readonly #at: number;
   readonly #callMs: number;
-  /** A call that starts with less than this would only be mistaken for a peer that says nothing. */
+  /** Minimum time for a call. A call with less would look like a silent peer. */
   readonly #leastMs: number;
 
   constructor({ totalMs, callMs }: OperationTimeouts) {
@@ -32,22 +32,22 @@ export class Deadline {
     return Math.max(0, this.#at - performance.now());
   }
 
-  /** How long a call that starts now may take; throws when it is too late for one. */
+  /** Returns the timeout for a call that starts now. Throws if there is too little time left. */
   callMs(): number {
     if (this.remainingMs < this.#leastMs) throw new TimedOut(this.remainingMs);
     return Math.min(this.remainingMs, this.#callMs);
   }
 
-  /** Waits a little longer with every try; throws when there is no time for another. */
+  /** Waits a little longer with every try. Throws if there is no time for another. */
   async pause(tries: number, cause: unknown): Promise<void> {
     const pauseMs = backOff(tries);
     if (this.remainingMs - pauseMs < this.#leastMs) {
-      throw new EventStoreUnavailable('the event store did not answer in time', { cause });
+      throw new EventStoreUnavailable('the event store did not respond in time', { cause });
     }
     await sleep(pauseMs);
   }
 
-  /** Repeats a call as long as its outcome is unknown and there is time. */
+  /** Repeats a call while its outcome is unknown and there is time. */
   async persist<T>(call: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -60,7 +60,7 @@ export class Deadline {
   }
 }
 
-/** A promise that is given up after a while; whatever becomes of it later is nobody's concern. */
+/** Rejects after the timeout. A later outcome of `work` is ignored. */
 export async function abandonAfter<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {

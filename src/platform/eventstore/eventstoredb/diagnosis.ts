@@ -3,40 +3,40 @@ import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { endpointName, type Endpoint, type ServerSettings } from './connection-string.ts';
 import { grpc } from './client-runtime.ts';
 
-/** How long one host may take to show what is wrong with it. */
+/** Timeout for the diagnosis of one host. */
 const HOST_MS = 2_000;
 
-/** A host's name for use in a sentence, and what is wrong with it there. Undefined: as far as this looks, nothing. */
+/** The problem of a host, as part of a sentence. Undefined: none found. */
 type Finding = string | undefined;
 
 /**
- * Says in one sentence why a call to the server failed: which setting, which host, what to do. Looks at each host by itself, since the
- * error of the call says only that no connection came about. Never quotes the password.
+ * Explains in one sentence why a call to the server failed: which setting, which host, what to do. Checks each host
+ * separately, since the call's error says only that there is no connection. Never contains the password.
  */
 export async function diagnoseConnection(settings: ServerSettings, error: unknown): Promise<string> {
   const { code, type, message } = innermost(error) as { code?: unknown; type?: unknown; message: string };
   if (code === grpc.status.UNAUTHENTICATED)
-    return `EVENTSTORE_URL: ${hostsOf(settings)} refuses the user or the password: correct user:password@ in it`;
+    return `EVENTSTORE_URL: ${hostsOf(settings)} rejects the user or the password: correct user:password@ in it`;
   if (code === grpc.status.PERMISSION_DENIED || type === 'access-denied') return refused(settings);
   const findings = await Promise.all(settings.hosts.map((host) => lookAt(host, settings)));
   const wrong = findings.filter((finding) => finding !== undefined);
   if (wrong.length === settings.hosts.length) return `EVENTSTORE_URL: ${wrong[0]}`;
   if (settings.discovers)
-    return `EVENTSTORE_URL: ${hostsOf(settings)} can be reached, and no node leads: start the missing nodes, so that the cluster has a majority (${message})`;
-  return `EVENTSTORE_URL: ${hostsOf(settings)} accepts connections and does not serve requests: see the log of the server (${message})`;
+    return `EVENTSTORE_URL: ${hostsOf(settings)} is reachable, but no node is the leader: start the missing nodes, so that the cluster has a majority (${message})`;
+  return `EVENTSTORE_URL: ${hostsOf(settings)} accepts connections but does not serve requests: see the log of the server (${message})`;
 }
 
-/** The user is known, and may not do what the service does. */
+/** The user is known but lacks rights. */
 function refused(settings: ServerSettings): string {
   const who = settings.user
     ? `the user ${settings.user.username}`
     : settings.clientCertificate
       ? 'the user of the certificate'
       : undefined;
-  if (!who) return `EVENTSTORE_URL: ${hostsOf(settings)} asks for a user: write user:password@ before the host`;
+  if (!who) return `EVENTSTORE_URL: ${hostsOf(settings)} requires a user: write user:password@ before the host`;
   if (!settings.tls)
-    return `EVENTSTORE_URL: ${hostsOf(settings)} asks for a user, who is sent over TLS only: remove tls=false`;
-  return `EVENTSTORE_URL: ${who} lacks rights at ${hostsOf(settings)}: run "castellan eventstore rights", which says which, and sets them with --grant`;
+    return `EVENTSTORE_URL: ${hostsOf(settings)} requires a user, which is only sent over TLS: remove tls=false`;
+  return `EVENTSTORE_URL: ${who} lacks rights at ${hostsOf(settings)}: run "castellan eventstore rights" to list the missing rights, and add --grant to set them`;
 }
 
 const hostsOf = ({ hosts }: ServerSettings): string => hosts.map(endpointName).join(', ');
@@ -55,10 +55,10 @@ async function lookAt(host: Endpoint, settings: ServerSettings): Promise<Finding
 
 function unreachable(host: Endpoint, failure: Failure): string {
   if (failure.code === 'ENOTFOUND' || failure.code === 'EAI_AGAIN')
-    return `the host ${host.address} has no address: correct its name`;
+    return `the host name ${host.address} cannot be resolved: correct it`;
   if (failure.code === 'ECONNREFUSED')
     return `nothing listens at ${endpointName(host)}: correct host and port, or start the server`;
-  return `${endpointName(host)} does not answer (${failure.code}): correct host and port, or let the connection through the firewall`;
+  return `${endpointName(host)} does not respond (${failure.code}): correct host and port, or let the connection through the firewall`;
 }
 
 const ALTERNATIVE_NAME = 'ERR_TLS_CERT_ALTNAME_INVALID';
@@ -88,7 +88,7 @@ async function lookAtTls(host: Endpoint, settings: ServerSettings): Promise<Find
   return `${endpointName(host)} does not speak TLS (${code}): set up TLS there, or write tls=false for a server without it`;
 }
 
-/** A server with TLS closes a connection that speaks without. */
+/** A server with TLS closes a connection without TLS. */
 async function lookAtPlain(host: Endpoint): Promise<Finding> {
   const shaken = await settled(shakeHands(host, undefined, false), 'secureConnect');
   return shaken === 'well' ? `${endpointName(host)} speaks TLS: remove tls=false` : undefined;
@@ -104,7 +104,7 @@ function shakeHands(
     port,
     ALPNProtocols: ['h2'],
     rejectUnauthorized,
-    // A name of the protocol is no address.
+    // SNI allows no IP address (RFC 6066 section 3).
     ...(/^[\d.]+$/.test(address) ? {} : { servername: address }),
     ...(settings?.authorities ? { ca: settings.authorities } : {}),
     ...(settings?.clientCertificate
@@ -117,7 +117,7 @@ interface Failure {
   readonly code: string;
 }
 
-/** Whether a connection comes about; it is closed again. */
+/** Tries the connection and closes it again. */
 function settled(socket: Socket, event: 'connect' | 'secureConnect'): Promise<'well' | Failure> {
   return new Promise((resolve) => {
     const end = (outcome: 'well' | Failure) => {

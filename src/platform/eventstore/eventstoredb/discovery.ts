@@ -10,14 +10,14 @@ const { LEADER } = gossip.MemberInfo.VNodeState;
 export interface LeaderSearch {
   readonly settings: Pick<ServerSettings, 'hosts' | 'maxDiscoverAttempts' | 'discoveryIntervalMs' | 'gossipTimeoutMs'>;
   readonly credentials: Grpc.ChannelCredentials;
-  /** The node that failed last: taken again only where nobody names another. */
+  /** The node that failed last. Only used again if no node names another leader. */
   readonly failed: Endpoint | undefined;
   readonly stopped: AbortSignal;
 }
 
 /**
- * Asks the nodes which of them leads. All are asked at once, so that one which is switched off delays nothing. The client's own search
- * asks one after another, cannot be stopped, and a member that it cannot read ends the process.
+ * Asks the nodes for the leader, all at once, so that a node which is switched off causes no delay. (The client's own
+ * search asks one node after another, cannot be stopped, and an unreadable member ends the process.)
  */
 export async function findLeader(search: LeaderSearch): Promise<Endpoint> {
   const { hosts, maxDiscoverAttempts, discoveryIntervalMs } = search.settings;
@@ -26,7 +26,7 @@ export async function findLeader(search: LeaderSearch): Promise<Endpoint> {
     if (leader) return leader;
     await sleep(discoveryIntervalMs, undefined, { signal: search.stopped }).catch(() => undefined);
   }
-  throw unavailableError(`no node names a leader: ${hosts.map(endpointName).join(', ')}`);
+  throw unavailableError(`no node reports a leader: ${hosts.map(endpointName).join(', ')}`);
 }
 
 async function askAll(search: LeaderSearch): Promise<Endpoint | undefined> {
@@ -36,12 +36,12 @@ async function askAll(search: LeaderSearch): Promise<Endpoint | undefined> {
   const another = named.map(async (answer) => {
     const leader = await answer;
     if (isAnother(leader)) return leader;
-    throw unavailableError('it names no other leader');
+    throw unavailableError('the node reports no other leader');
   });
   return Promise.any(another).catch(async () => (await Promise.all(named)).find(Boolean));
 }
 
-/** The leader that one node names; undefined also where the node cannot be asked. */
+/** Returns the leader that one node names. Undefined if it names none or does not respond. */
 function leaderBy(
   host: Endpoint,
   { credentials, settings: { gossipTimeoutMs } }: LeaderSearch,

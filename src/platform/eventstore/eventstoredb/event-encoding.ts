@@ -7,16 +7,19 @@ import { positionOf } from './positions.ts';
 import { isEventStream } from './stream-names.ts';
 import type { RawEvent } from './stream-reader.ts';
 
-/** What stands beside an event's data. The first event of an append also names the claims that came and went with it. */
+/**
+ * The metadata of a stored event. The first event of an append also names the claims that the append claims and
+ * releases.
+ */
 interface StoredMetadata extends EventMetadata {
   readonly tenantId: TenantId;
   readonly version: number;
-  /** The server's own words for the two ids, which its tools understand. */
+  /** The server's names for the two ids, which its tools understand. */
   readonly $correlationId: string;
   readonly $causationId: string;
   readonly taken?: readonly string[];
   readonly released?: readonly string[];
-  /** Of an event that was copied from another store: its time there. The server stamps the moment of the copy. */
+  /** For an event copied from another store: its time there. The server records the time of the copy. */
   readonly copied?: { readonly recordedAt: number };
 }
 
@@ -25,14 +28,16 @@ export interface ClaimNames {
   readonly released: readonly string[];
 }
 
-/** Checked here because neither client nor server says what is wrong with an event. */
+/** Checked here because neither client nor server reports what is wrong with an event. */
 export function encodeEvents(append: Append, claims: ClaimNames): OutgoingEvent[] {
   const { stream, expectedRevision, events } = append;
-  if (events.length === 0) throw new AppendRefused('an append has at least one event');
-  if (expectedRevision < -1n) throw new AppendRefused('an expected revision is -1 or above');
-  // No reader of the feed would ever be sent what stands in another stream.
+  if (events.length === 0) throw new AppendRefused('an append needs at least one event');
+  if (expectedRevision < -1n) throw new AppendRefused('expectedRevision must be -1 or above');
+  // Readers of the log filter by stream name, and would never see another stream.
   if (!isEventStream(stream))
-    throw new AppendRefused('a stream of events is called <category>-<tenant>.<subject>, and is none of claims');
+    throw new AppendRefused(
+      'an event stream must be named <category>-<tenant>.<subject>, and must not be a claim stream',
+    );
   const encoded = events.map((event, at) => encodeEvent(append.tenantId, event, at === 0 ? claims : undefined));
   const bytes = encoded.reduce((sum, { size }) => sum + size, 0);
   if (bytes > MAX_APPEND_BYTES)
@@ -45,8 +50,8 @@ function encodeEvent(
   event: NewEvent,
   claims: ClaimNames | undefined,
 ): { event: OutgoingEvent; size: number } {
-  if (!isUuid(event.id)) throw new AppendRefused('the id of an event is a UUID');
-  if (event.type.startsWith('$')) throw new AppendRefused('types that begin with $ are the server’s own');
+  if (!isUuid(event.id)) throw new AppendRefused('the id of an event must be a UUID');
+  if (event.type.startsWith('$')) throw new AppendRefused('event types that begin with $ are reserved for the server');
   const stored: StoredMetadata = {
     ...event.metadata,
     tenantId,
@@ -62,23 +67,23 @@ function encodeEvent(
       id: event.id,
       contentType: 'application/json',
       type: event.type,
-      // Parsed to see that it can be: the server would keep what is no JSON, and no reader could read it.
+      // Parsed as a check: the server accepts invalid JSON, and no reader could read it.
       data: JSON.parse(event.data) as Record<string, unknown>,
       metadata: stored as unknown as Record<string, unknown>,
       texts: { data: event.data, metadata },
     };
-    // As the server counts: text in UTF-8, the type in UTF-16.
+    // The server's size calculation: text in UTF-8, the type in UTF-16.
     return {
       event: encoded,
       size: Buffer.byteLength(event.data) + Buffer.byteLength(metadata) + 2 * event.type.length,
     };
   } catch {
-    // Without the cause: it would quote the data.
+    // Without the cause: it would contain the data.
     throw new AppendRefused(`${event.type} cannot be written as JSON`);
   }
 }
 
-/** An event of another store, which keeps its time. */
+/** Encodes an event of another store with its original time. */
 export function encodeCopied({ tenantId, id, type, version, data, metadata, recordedAt }: StoredEvent): {
   event: OutgoingEvent;
   size: number;
@@ -93,7 +98,10 @@ export function encodeCopied({ tenantId, id, type, version, data, metadata, reco
   };
 }
 
-/** Undefined for what the house did not write: system events, claims, fences, and whatever else shares the server. */
+/**
+ * Undefined for records that are not our events: system events, claims, fences, and events of other applications on the
+ * server.
+ */
 export function decodeEvent(raw: RawEvent): StoredEvent | undefined {
   const stored = envelopeOf(raw);
   if (!stored) return undefined;
@@ -124,17 +132,17 @@ export function decodeEvent(raw: RawEvent): StoredEvent | undefined {
 }
 
 export function positionOfEvent({ position, streamId, revision }: RawEvent): Position {
-  if (!position) throw new Error(`the server does not tell the position of ${streamId}@${revision}`);
+  if (!position) throw new Error(`the server returned no position for ${streamId}@${revision}`);
   return positionOf(position.commit);
 }
 
-/** The streams of the claims that an event took. */
+/** The streams of the claims that an event claimed. */
 export const claimedBy = (raw: RawEvent): readonly string[] => envelopeOf(raw)?.taken ?? [];
 
-/** The streams of the claims that an event gave up. */
+/** The streams of the claims that an event released. */
 export const releasedBy = (raw: RawEvent): readonly string[] => envelopeOf(raw)?.released ?? [];
 
-/** The streams of the claims that came and went with an event. */
+/** The streams of the claims that an event claimed and released. */
 export function claimsIn(raw: RawEvent): ClaimNames {
   const { taken = [], released = [] } = envelopeOf(raw) ?? {};
   return { taken, released };
@@ -144,6 +152,8 @@ function envelopeOf({ metadata, position }: RawEvent): StoredMetadata | undefine
   const { tenantId, version } = (metadata ?? {}) as Partial<StoredMetadata>;
   if (typeof tenantId !== 'string' || typeof version !== 'number') return undefined;
   if (position && position.commit !== position.prepare)
-    throw new Error(`an event of the house at ${position.commit} was not written by it`);
+    throw new Error(
+      `the event at ${position.commit} has different commit and prepare positions, so this application did not write it`,
+    );
   return metadata as unknown as StoredMetadata;
 }

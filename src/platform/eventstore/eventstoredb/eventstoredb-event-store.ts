@@ -32,24 +32,26 @@ import { StreamReader } from './stream-reader.ts';
 import { StreamWriter } from './stream-writer.ts';
 
 export interface EventStoreDbOptions {
-  /** What an operation may take with all its retries, milliseconds. */
+  /** Timeout of an operation with all its retries, in milliseconds. */
   readonly timeoutMs?: number;
-  /** What a single call may take, milliseconds; half of the above, so that an answer that was lost is asked for once more. */
+  /**
+   * Timeout of a single call, in milliseconds. Default: half of the above, so that a lost response can be retried once.
+   */
   readonly callTimeoutMs?: number;
-  /** How long a reservation whose events have not arrived is left alone, milliseconds. */
+  /** How long a reservation without its event is left alone, in milliseconds. */
   readonly claimGraceMs?: number;
-  /** How long the subscription may say nothing before it is checked, milliseconds. */
+  /** How long the subscription may be silent before it is checked, in milliseconds. */
   readonly watchdogMs?: number;
   readonly warn?: (message: string, error?: unknown) => void;
 }
 
 const SECONDS_PER_DAY = 86_400;
 const READ_AT_ONCE = 500;
-/** Claims that one call looks up at a time: each is one to three reads, and appends go to the same server. */
+/** Concurrent claim look-ups of one call: each is one to three reads, and the same server takes the appends. */
 const CLAIMS_AT_ONCE = 24;
 const EVERYTHING = Number.MAX_SAFE_INTEGER;
 
-/** The store for those who outgrow one machine: EventStoreDB 23.10 and later, or KurrentDB. */
+/** The store for installations that need more than one machine: EventStoreDB 23.10 and later, or KurrentDB. */
 export class EventStoreDbEventStore implements EventStore {
   readonly name = 'eventstoredb';
   readonly gapless = false;
@@ -66,11 +68,11 @@ export class EventStoreDbEventStore implements EventStore {
   readonly #timeoutMs: OperationTimeouts;
   readonly #settings: ServerSettings;
 
-  /** @param url `esdb://…` or `kurrentdb://…`; nothing is dialled before the first call. */
+  /** @param url `esdb://…` or `kurrentdb://…`. Does not connect before the first call. */
   constructor(url: string, options: EventStoreDbOptions = {}) {
     const { timeoutMs = 5_000, claimGraceMs = 10_000, watchdogMs = 15_000, warn = () => undefined } = options;
     this.#timeoutMs = { totalMs: timeoutMs, callMs: options.callTimeoutMs ?? timeoutMs / 2 };
-    // Apart, so that a flood of reads or a subscription that is dropped never breaks off an append.
+    // Two connections, so that a flood of reads or a dropped subscription never aborts an append.
     this.#settings = serverSettings(url);
     this.#appending = new Connection(this.#settings);
     this.#reading = new Connection(this.#settings);
@@ -84,7 +86,9 @@ export class EventStoreDbEventStore implements EventStore {
     this.#sweeper = new ClaimSweeper(this.#tools, this.#feed, this.#claims);
   }
 
-  /** Looks whether the server can be used. Throws a `ConfigError` that says in one sentence what is wrong, and what to do. */
+  /**
+   * Checks that the server is usable. Throws a `ConfigError` that says in one sentence what is wrong and what to do.
+   */
   async meet(): Promise<void> {
     try {
       await this.ping();
@@ -189,7 +193,7 @@ export class EventStoreDbEventStore implements EventStore {
     return count;
   }
 
-  /** For the copy of a whole log out of this store, and into it (`src/contexts/installation/log-copy/`). */
+  /** For copying a whole log out of this store, or into it (`src/contexts/installation/log-copy/`). */
   get logExport(): LogExport {
     return new LogExport(this.#feed);
   }
@@ -198,7 +202,7 @@ export class EventStoreDbEventStore implements EventStore {
     return new LogImport(this.#tools, this.#feed);
   }
 
-  /** The server's own scavenge does that. */
+  /** The server's scavenge does that. */
   trimExpired(): Promise<number> {
     return Promise.resolve(0);
   }

@@ -1,15 +1,18 @@
 import { ErrorType } from '@eventstore/db-client';
 import { EventStoreUnavailable } from '../port.ts';
 
-/** A call was given up by us because nothing came back. */
+/** We gave up on a call because no response came. */
 export class TimedOut extends Error {
   constructor(timeoutMs: number) {
-    super(`no answer within ${Math.round(timeoutMs)} ms`);
+    super(`no response within ${Math.round(timeoutMs)} ms`);
     this.name = 'TimedOut';
   }
 }
 
-/** The server refused user, password or right. An operator mends it while the service runs, so callers are told to come back. */
+/**
+ * The server rejected user, password or right. Operators can fix this while the service runs, so callers are told to
+ * retry.
+ */
 export class AccessRefused extends EventStoreUnavailable {
   readonly type = ErrorType.ACCESS_DENIED;
   readonly code: number | string | undefined;
@@ -21,7 +24,7 @@ export class AccessRefused extends EventStoreUnavailable {
   }
 }
 
-/** The error under our own name, where callers know one. */
+/** Converts the error to our own class, if there is one. */
 export const toKnownError = (error: unknown): unknown =>
   (error as CallFailure).type === ErrorType.ACCESS_DENIED ? new AccessRefused(error) : error;
 
@@ -38,7 +41,10 @@ const TRANSIENT_TYPES = new Set<string>([
   ErrorType.NOT_LEADER,
 ]);
 
-/** gRPC status codes after which the same call may succeed; `unknown` and `internal` among them, as elections show as such. */
+/**
+ * gRPC status codes after which the same call may succeed. UNKNOWN and INTERNAL are among them, because elections cause
+ * them.
+ */
 const CANCELLED = 1;
 const UNKNOWN = 2;
 const INVALID_ARGUMENT = 3;
@@ -48,7 +54,7 @@ const ABORTED = 10;
 const OUT_OF_RANGE = 11;
 const INTERNAL = 13;
 const UNAVAILABLE = 14;
-/** Node's own word for a stream that ended before it was over. */
+/** Node's error code for a stream that ended early. */
 const PREMATURE_CLOSE = 'ERR_STREAM_PREMATURE_CLOSE';
 const TRANSIENT_CODES = new Set<number | string>([
   CANCELLED,
@@ -61,27 +67,30 @@ const TRANSIENT_CODES = new Set<number | string>([
   PREMATURE_CLOSE,
 ]);
 
-/** The code counts where the client has no name for an error, or lets it through as it came. */
+/** The code is used if the client does not know the error type, or passes the error on unchanged. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof TimedOut) return true;
   const { type, code } = error as CallFailure;
   if (type !== undefined && TRANSIENT_TYPES.has(type)) return true;
   if (type !== undefined && type !== ErrorType.UNKNOWN) return false;
   if (code !== undefined) return TRANSIENT_CODES.has(code);
-  // Without a code: an answer that the client did not recognise, or a cluster none of whose seeds answers.
+  // Without a code: a response that the client did not recognize, or a cluster none of whose seeds responds.
   return type === ErrorType.UNKNOWN || (error as Error).message.startsWith('Failed to discover');
 }
 
 /**
- * The server may mean that nothing stands at the place from which it was to read: it has no answer of its own for that, and an illness
- * of its own looks the same.
+ * The error may mean that nothing was written at the start position. The server has no specific error for that, and its
+ * internal errors look the same.
  */
 export function mayDenyPosition(error: unknown): boolean {
   const { code } = error as CallFailure;
   return code === UNKNOWN || code === INVALID_ARGUMENT || code === OUT_OF_RANGE;
 }
 
-/** Nothing came back. A connection that breaks says so, and the client dials again by itself; a dead one does not. */
+/**
+ * No response came. The client notices a broken connection and reconnects by itself; a dead connection it does not
+ * notice.
+ */
 export const isSilence = (error: unknown): boolean =>
   error instanceof TimedOut || (error as CallFailure).type === ErrorType.DEADLINE_EXCEEDED;
 
@@ -90,7 +99,7 @@ export const isMissingStream = (error: unknown): boolean => (error as CallFailur
 export const isTooLarge = (error: unknown): boolean =>
   (error as CallFailure).type === ErrorType.MAXIMUM_APPEND_SIZE_EXCEEDED;
 
-/** The revision at which the stream was found instead, -1 for none; undefined when the error is another one. */
+/** Returns the stream's actual revision, -1 if it does not exist; undefined for any other error. */
 export function wrongRevision(error: unknown): bigint | undefined {
   if ((error as CallFailure).type !== ErrorType.WRONG_EXPECTED_VERSION) return undefined;
   const { actualVersion } = error as { actualVersion?: bigint | 'no_stream' };

@@ -9,7 +9,7 @@ import { subscribeToAll } from './subscription.ts';
 type Wake = (hint?: AppendNotification) => void;
 
 export interface GrowthOptions {
-  /** How long a subscription may say nothing before it is checked whether there was something to say. */
+  /** How long a subscription may be silent before the log is checked for missed events, in milliseconds. */
   readonly watchdogMs: number;
   readonly warn: (message: string, error?: unknown) => void;
 }
@@ -17,8 +17,9 @@ export interface GrowthOptions {
 const LONGEST_PAUSE_MS = 10_000;
 
 /**
- * Says that the feed has grown: at once what this process appended, and through a subscription what others did. Hints only,
- * so the subscription begins at the end and is replaced whenever it fails; what it missed is found by reading the feed.
+ * Announces growth of the log: at once for this process's appends, and by a subscription for those of others. These are
+ * only hints. The subscription therefore starts at the end of the log and is replaced when it fails; readers find
+ * missed events in the log.
  */
 export class Growth {
   readonly #connection: Connection;
@@ -47,13 +48,13 @@ export class Growth {
     };
   }
 
-  /** Calls back when the subscription, which is a call that never ends by itself, was dropped. */
+  /** Calls back when the subscription, a call that never ends normally, was dropped. */
   onDrop(heard: () => void): () => void {
     this.#drops.add(heard);
     return () => this.#drops.delete(heard);
   }
 
-  /** Hints that come in the same moment become one. */
+  /** Announcements of the same tick are combined. */
   announce(position: Position): void {
     this.#feed.heardOf(position);
     const scheduled = this.#newest !== undefined;
@@ -76,7 +77,7 @@ export class Growth {
     for (let tries = 1; !stopped.aborted; tries += 1) {
       try {
         const from = await this.#feed.head();
-        // Whatever came while nobody listened lies before this place, and everything else after it.
+        // Events that arrived without a subscription are before this position, all others after it.
         for (const wake of this.#wakes) wake();
         await subscribeToAll(this.#connection, this.#feed, from, {
           watchdogMs: this.#options.watchdogMs,

@@ -4,7 +4,7 @@ import { grpc, unavailableError, type Grpc } from './client-runtime.ts';
 import { endpointName, type Endpoint, type ServerSettings } from './connection-string.ts';
 import { findLeader } from './discovery.ts';
 
-/** A generated stub of one of the server's services. */
+/** A generated stub class of one of the server's services. */
 export type Stub = new (address: never, credentials: never, options: Partial<Grpc.ClientOptions>) => Grpc.Client;
 
 interface Opened {
@@ -13,12 +13,12 @@ interface Opened {
   readonly stubs: Map<Stub, Grpc.Client>;
 }
 
-/** As large as an event can be that the server itself wrote. */
+/** The size of the largest event that the server itself writes. */
 const MAX_BYTES_RECEIVED = 17 * 1024 * 1024;
 
 /**
- * The connection of one client: opens a channel to the node that leads, and another after that node was lost. It takes the place of the
- * client's own, whose errors go unheard (`client.ts`). No method throws or rejects into nowhere.
+ * The connection of one client: opens a channel to the leader, and a new one when that node is lost. It replaces the
+ * client's own connection, whose errors are unhandled (`client.ts`). None of its errors goes unhandled.
  */
 export class Link {
   readonly #settings: ServerSettings;
@@ -28,10 +28,13 @@ export class Link {
   #opening: Promise<Opened> | undefined;
   #opened: Opened | undefined;
   #failed: Endpoint | undefined;
-  /** Named by a node that does not lead. */
+  /** Named by a node that is not the leader. */
   #leader: Endpoint | undefined;
 
-  /** @param serial Channels with the same options share one connection beneath them, a dead one as well. Each link has options of its own. */
+  /**
+   * @param serial Channels with the same options share one connection, even a dead one. So each link has its own
+   * options.
+   */
   constructor(settings: ServerSettings, serial: number) {
     const { tls, authorities, clientCertificate } = settings;
     this.#settings = settings;
@@ -46,7 +49,7 @@ export class Link {
     };
   }
 
-  /** The stub of a service on the channel that is open now, or on a new one. */
+  /** Returns the stub of a service on the open channel, or on a new one. */
   async stub(Service: Stub): Promise<Grpc.Client> {
     const { channel, stubs } = await (this.#opening ??= this.#open());
     const known = stubs.get(Service);
@@ -56,12 +59,14 @@ export class Link {
     return stub;
   }
 
-  /** Where the latest channel leads, or led. */
+  /** The node of the latest channel. */
   get endpoint(): Endpoint | undefined {
     return this.#opened?.to;
   }
 
-  /** A call failed: another channel is opened for the next one, where this error says that the node is lost or does not lead. */
+  /**
+   * Reports a failed call. If the error says that the node is lost or not the leader, the next call gets a new channel.
+   */
   failed(stub: Grpc.Client, error: Error): void {
     const { type, leader } = convertToCommandError(error) as { type?: unknown; leader?: Endpoint };
     if (!LOST.has(type) || !this.#opened || stub.getChannel() !== this.#opened.channel) return;
@@ -109,13 +114,15 @@ export class Link {
   }
 }
 
-/** A call that starts on a closed channel throws; whoever has a stub in hand starts the call in this turn of the event loop. */
+/**
+ * Closes in a later tick: a call on a closed channel throws, and a caller that has a stub starts its call in this tick.
+ */
 const close = (channel: Grpc.Channel): void => void setImmediate(() => channel.close());
 
-/** Not what we cancelled ourselves: that is converted to no type of these. */
+/** A call that we cancel ourselves has none of these types. */
 const LOST = new Set<unknown>([ErrorType.UNAVAILABLE, ErrorType.CANCELLED, ErrorType.NOT_LEADER]);
 
-/** What the client reads from the trailers of an error without looking whether it is there. */
+/** Trailers that the client reads without checking that they exist. */
 const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   [ErrorType.NOT_LEADER]: ['leader-endpoint-host', 'leader-endpoint-port'],
   [ErrorType.STREAM_DELETED]: ['stream-name'],
@@ -123,7 +130,7 @@ const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   [ErrorType.MAXIMUM_APPEND_SIZE_EXCEEDED]: ['maximum-append-size'],
 };
 
-/** Passes on an error that lacks such a trailer as a node that is not ready: reading it would throw where nobody catches. */
+/** Converts an error that lacks such a trailer to UNAVAILABLE: reading it would throw an uncaught error. */
 const wellFormed: Grpc.Interceptor = (options, nextCall) =>
   new grpc.InterceptingCall(nextCall(options), {
     start: (metadata, _listener, start) =>

@@ -7,7 +7,7 @@ import type { AllStreamReader } from './all-stream-reader.ts';
 import type { RawEvent } from './stream-reader.ts';
 import { EVENT_CLAIM_AND_METADATA_STREAMS } from './stream-names.ts';
 
-/** What the log says, in its order, that another store has to know. */
+/** A fact in the log that a copy to another store needs. Facts are in log order. */
 export type LogFact =
   | {
       readonly kind: 'event';
@@ -15,9 +15,11 @@ export type LogFact =
       readonly taken: readonly ClaimKey[];
       readonly released: readonly ClaimKey[];
     }
-  /** A claim that was copied from another store, or given up after that. */
+  /** A claim that was copied from another store (`held`), or released after that (`freed`). */
   | { readonly kind: 'held' | 'freed'; readonly claim: ClaimKey; readonly holder: string }
-  /** Events of the stream before this revision are gone for every reader of it; the others live so long. */
+  /**
+   * Events of the stream before this revision are deleted for every reader; the others expire after `maxAgeSeconds`.
+   */
   | {
       readonly kind: 'metadata';
       readonly stream: string;
@@ -31,7 +33,10 @@ export interface FactPage {
   readonly more: boolean;
 }
 
-/** Reads events, claims and retention as one history. Which claims are held follows from the events that took them (`ClaimRegister`). */
+/**
+ * Reads events, claims and retention as one history. The claiming events determine which claims are held
+ * (`ClaimRegister`).
+ */
 export class LogExport {
   readonly #feed: AllStreamReader;
 
@@ -75,6 +80,6 @@ function claimOf(stream: string): ClaimKey | undefined {
 
 function mustBeClaim(stream: string): ClaimKey {
   const claim = claimOf(stream);
-  if (!claim) throw new Error(`${stream} is not the name of a claim`);
+  if (!claim) throw new Error(`${stream} is not a claim stream`);
   return claim;
 }

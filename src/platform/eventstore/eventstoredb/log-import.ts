@@ -9,7 +9,7 @@ import type { AllStreamReader } from './all-stream-reader.ts';
 import { setStreamMetadata, type StoreAccess } from './stream-metadata.ts';
 import { EVENT_AND_CLAIM_STREAMS } from './stream-names.ts';
 
-/** Says whose unfinished copy stands on the server. Its name fits no filter: no reader of events sees it. */
+/** Identifies the unfinished copy on the server. Its name matches no filter, so readers of events never see it. */
 const COPY_STREAM = 'castellan-log-copy';
 const MAX_EVENTS = 500;
 
@@ -18,8 +18,8 @@ export interface HeldClaim extends ClaimKey {
 }
 
 /**
- * Writes a log that comes from another store. Events keep id, revision and order; their time is carried in their metadata, since the
- * server stamps its own. One append follows the other, because the server knows no order between two that are under way together.
+ * Writes a log from another store. Events keep id, revision and order. Their time is kept in their metadata, since the
+ * server records its own. Appends are sequential, because the server does not preserve the order of concurrent ones.
  */
 export class LogImport {
   readonly #store: StoreAccess;
@@ -32,7 +32,10 @@ export class LogImport {
     this.#timeoutMs = store.patience;
   }
 
-  /** The id of the copy that was begun here, `empty`, or `used` by something else that would be mistaken for events of the copy. */
+  /**
+   * Returns the id of the copy that was begun here, `empty`, or `used` if there is other data that would be mistaken
+   * for events of the copy.
+   */
   async content(): Promise<{ readonly copy: string } | 'empty' | 'used'> {
     const [begun] = await this.#store.reader.forwards(COPY_STREAM, 0n, 1);
     if (begun) return { copy: (begun.data as { copy: string }).copy };
@@ -64,27 +67,27 @@ export class LogImport {
   }
 
   /**
-   * A claim of the other store, which does not say by which event it was taken: the newest event that was copied stands for it.
-   * False while no event of its holder has been copied.
+   * Writes a claim of the other store. That store does not tell which event claimed it, so the holder's newest copied
+   * event is used. Returns false while no event of its holder has been copied.
    */
   async holdClaim({ holder, ...claim }: HeldClaim): Promise<boolean> {
     const [newest] = await this.#store.reader.backwards(holder, END, 1);
     if (!newest) return false;
-    await this.#say(claimStream(claim), copiedClaim({ holder, eventId: newest.id, revision: newest.revision }));
+    await this.#writeLast(claimStream(claim), copiedClaim({ holder, eventId: newest.id, revision: newest.revision }));
     return true;
   }
 
   async freeClaim({ holder, ...claim }: HeldClaim): Promise<void> {
-    await this.#say(claimStream(claim), releasedClaim(holder));
+    await this.#writeLast(claimStream(claim), releasedClaim(holder));
   }
 
-  /** The server counts from the moment of the copy, which is later than the events are. */
+  /** The server counts from the time of the copy, which is later than that of the events. */
   async retain(stream: string, seconds: number): Promise<void> {
     await setStreamMetadata(this.#store, stream, '$maxAge', Math.max(1, Math.floor(seconds)));
   }
 
-  /** Makes a claim's newest word this one. */
-  async #say(stream: string, word: JSONEventData): Promise<void> {
+  /** Makes `word` the newest event of a claim's stream. */
+  async #writeLast(stream: string, word: JSONEventData): Promise<void> {
     const deadline = new Deadline(this.#timeoutMs);
     for (;;) {
       const [last] = await this.#store.reader.backwards(stream, END, 1, deadline);
@@ -100,17 +103,17 @@ export class LogImport {
     if (outcome.kind === 'written') return;
     if (outcome.actual >= revision - 1n) {
       const there = await this.#store.reader.forwards(stream, revision, events.length, deadline);
-      // A copy that went on after a crash: these were written before it could be noted down.
+      // After a crash the copy repeats events that were already written.
       if (there.length === events.length && there.every(({ id }, at) => id === events[at]!.id.toLowerCase())) return;
-      throw new Error(`${stream} has other events at revision ${revision} than the log that is copied`);
+      throw new Error(`${stream} has other events at revision ${revision} than the log to copy`);
     }
-    await this.#fill(stream, outcome.actual + 1n, revision);
+    await this.#fillWithFences(stream, outcome.actual + 1n, revision);
     const again = await writer.write(stream, revision - 1n, events, new Deadline(this.#timeoutMs));
-    if (again.kind !== 'written') throw new Error(`${stream} was written to by somebody else during the copy`);
+    if (again.kind !== 'written') throw new Error(`another writer changed ${stream} during the copy`);
   }
 
-  /** Places of events that have expired: something has to stand there, and no reader sees it. */
-  async #fill(stream: string, from: bigint, to: bigint): Promise<void> {
+  /** Fills the revisions of expired events with fences, which readers do not see. */
+  async #fillWithFences(stream: string, from: bigint, to: bigint): Promise<void> {
     for (let next = from; next < to;) {
       const end = next + BigInt(MAX_EVENTS) < to ? next + BigInt(MAX_EVENTS) : to;
       const fences: JSONEventData[] = [];
@@ -119,13 +122,13 @@ export class LogImport {
         fences.push({ ...fence({ holder: stream, eventId: id, revision: at }), id });
       }
       const outcome = await this.#store.writer.write(stream, next - 1n, fences, new Deadline(this.#timeoutMs));
-      if (outcome.kind !== 'written') throw new Error(`${stream} was written to by somebody else during the copy`);
+      if (outcome.kind !== 'written') throw new Error(`another writer changed ${stream} during the copy`);
       next = end;
     }
   }
 }
 
-/** Events that follow each other in one stream, as many as fit into one append. */
+/** Returns consecutive events of one stream, as many as fit into one append. */
 function runAt(
   events: readonly StoredEvent[],
   from: number,

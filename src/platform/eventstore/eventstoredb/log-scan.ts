@@ -17,7 +17,10 @@ type ReadReq = InstanceType<typeof ReadReq>;
 type ReadResp = InstanceType<typeof streamsMessages.ReadResp>;
 type ScanCall = Readable & { cancel(): void };
 
-/** Members that the client keeps for its subclasses; its version is pinned, and the tests of this adapter stand on them. */
+/**
+ * Members that the client keeps for its subclasses. Its version is pinned, and the tests of this adapter depend on
+ * them.
+ */
 interface Extensible {
   GRPCStreamCreator(
     service: typeof StreamsClient,
@@ -32,36 +35,39 @@ interface ReadingClient {
 }
 
 export interface LogScan {
-  /** Begins with the first event after this position. */
+  /** The scan starts with the first event after this position. */
   readonly after: Position;
-  /** The server sends events of streams whose names match this expression, and no others. */
+  /** The server only sends events of streams whose names match this regular expression. */
   readonly streams: string;
-  /** How long nothing may come, not even a checkpoint. */
+  /** The longest time without a message, not even a checkpoint, in milliseconds. */
   readonly timeoutMs: number;
 }
 
 export interface LogScanVisitor {
-  /** The next event. False ends the scan. */
+  /** Gets the next event. Returning false ends the scan. */
   event(event: ScannedEvent): boolean;
-  /** Everything up to here was looked at. False ends the scan. */
+  /** Everything up to this position was looked at. Returning false ends the scan. */
   passed(position: Position): boolean;
 }
 
-/** Events the server looks at for one page of a scan. Its default of 32 makes it fetch many pages where most events are not ours. */
+/**
+ * Events the server examines for one page of a scan. Its default of 32 makes it fetch many pages where most events are
+ * not ours.
+ */
 const SEARCH_WINDOW = 256;
-/** In search windows: about 1000 events lie between two checkpoints. */
+/** In search windows: about 1000 events between two checkpoints. */
 const CHECKPOINT_WINDOWS = 4;
 
 /**
- * Reads the log after a position, filtered by the server, until a visitor has enough or the end was reached. It is a subscription that is
- * ended when it has caught up: a plain read with a filter says nothing while the server passes over events of others, so a long stretch of
- * them would look like a server that is gone, and a reader could not write down how far it has come. The messages are taken as they come,
- * because the client's own subscription tells of checkpoints beside the events and not between them.
+ * Reads the log after a position, filtered by the server, until the visitor has enough or the end is reached. It uses a
+ * subscription and ends it when it has caught up. A filtered read sends nothing while the server skips events of
+ * others: a long stretch of them would look like a dead server, and a reader could not save its checkpoint. It reads
+ * the raw messages, because the client's own subscription reports checkpoints out of order with the events.
  */
 export function scanLog(connection: Connection, scan: LogScan, visitor: LogScanVisitor): Promise<void> {
   return connection.call(async (client, heard) => {
     const call = await openWithin(scan.timeoutMs, client, requestFor(scan));
-    // Before anything else: an error that nobody listens to would end the process.
+    // Must be first: an error event without a listener would end the process.
     call.on('error', () => undefined);
     const giveUp = () => call.destroy(new TimedOut(scan.timeoutMs));
     const timer = setTimeout(giveUp, scan.timeoutMs);
@@ -78,7 +84,7 @@ export function scanLog(connection: Connection, scan: LogScan, visitor: LogScanV
     } finally {
       forget();
       clearTimeout(timer);
-      // Leaving the loop does not end the call. In another turn, because a call that is being closed does not hear of it.
+      // Leaving the loop does not end the call. Cancel in a later tick, because a call that is being closed ignores it.
       setImmediate(() => call.cancel());
     }
   });
@@ -90,7 +96,7 @@ function takes(visitor: LogScanVisitor, message: ReadResp): boolean {
   return record === undefined || visitor.event(new ScannedEvent(record));
 }
 
-/** Dialling waits for a connection that may never come. */
+/** Opening a call waits for a connection that may never come. */
 async function openWithin(timeoutMs: number, client: Client, request: ReadReq): Promise<ScanCall> {
   const inner = client as unknown as Extensible;
   const opening = inner.GRPCStreamCreator(StreamsClient, 'scanLog', (service) =>

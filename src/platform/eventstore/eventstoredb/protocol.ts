@@ -1,8 +1,8 @@
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 
-// The messages that the client package ships. They are no public part of it, so package.json names its exact version. Named
-// imports of the messages pass the type check and fail at run time: hence the default imports.
+// The messages that the client package ships. They are not part of its public API, so package.json pins its exact
+// version. Named imports of the messages pass the type check and fail at run time: hence the default imports.
 export { shared, streams };
 export { ServerFeaturesClient } from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 export { StreamsClient, StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
@@ -11,7 +11,7 @@ export type BatchAppendReq = InstanceType<typeof streams.BatchAppendReq>;
 export type BatchAppendResp = InstanceType<typeof streams.BatchAppendResp>;
 export type BatchStatus = NonNullable<ReturnType<BatchAppendResp['getError']>>;
 
-/** Codes of gRPC (and of google.rpc.Status) that this adapter tells apart. */
+/** Codes of gRPC (and of google.rpc.Status) that this adapter distinguishes. */
 export const INVALID_ARGUMENT = 3;
 export const UNIMPLEMENTED = 12;
 export const UNAVAILABLE = 14;

@@ -2,10 +2,13 @@ import type streamsMessages from '@eventstore/db-client/generated/streams_pb.js'
 
 type Message = InstanceType<typeof streamsMessages.ReadResp.ReadEvent.RecordedEvent>;
 
-/** 100 ns. */
+/** The server's time unit is 100 ns. */
 const TICKS_PER_MS = 10_000n;
 
-/** An event of a scan, in the shape that the client gives to events. Its data is parsed for those who ask: most readers want few types. */
+/**
+ * An event of a scan, with the same members as the client's events. Its data is parsed on demand: most readers want few
+ * types.
+ */
 export class ScannedEvent {
   readonly #message: Message;
   readonly id: string;
@@ -49,7 +52,7 @@ export class ScannedEvent {
 
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
 
-/** Undefined for what is no JSON: not everything on a shared server is. */
+/** Undefined for anything but JSON: a shared server may hold other data. */
 function parsed(bytes: Uint8Array): unknown {
   if (bytes.length === 0) return undefined;
   try {

@@ -3,7 +3,7 @@ import type { Client } from './client.ts';
 import { abandonAfter } from './deadline.ts';
 import { ServerFeaturesClient, shared, StreamsService, UNIMPLEMENTED } from './protocol.ts';
 
-/** Members that the client keeps for its subclasses; its version is pinned, and tests cover what is used of them. */
+/** Private members of the client. Its version is pinned, and tests cover the members used here. */
 interface CallMaker {
   execute<T>(
     service: typeof ServerFeaturesClient,
@@ -14,8 +14,9 @@ interface CallMaker {
 }
 
 /**
- * Whether the server lists the batch call. The client's own question has no deadline, and a failure of it is kept for as long as
- * the connection; so it is asked here. A server that does not know the question (before 21.10) lists nothing.
+ * Whether the server lists the batch call. The client's own request has no deadline, and caches a failure as long as
+ * the connection lives, so we send our own. A server before 21.10 does not know the request and counts as listing
+ * nothing.
  */
 export function listsBatchAppend(client: Client, callMs: number): Promise<boolean> {
   const maker = client as unknown as CallMaker;

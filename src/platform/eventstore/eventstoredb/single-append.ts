@@ -7,7 +7,7 @@ import { isTooLarge, wrongRevision } from './failures.ts';
 import { positionOf } from './positions.ts';
 import type { WriteConflict, WriteSucceeded } from './write-outcome.ts';
 
-/** An append in a call of its own: for servers that have no batch call (before 21.10). */
+/** Sends an append in its own call, for servers without a batch call (before 21.10). */
 export async function appendSingly(
   client: Client,
   { stream, expected, events }: AppendRequest,
@@ -27,8 +27,8 @@ export async function appendSingly(
 }
 
 function outcomeOf({ success, nextExpectedRevision, position }: AppendResult): WriteSucceeded | WriteConflict {
-  // A wrong revision is an answer, not an error, when the URL says throwOnAppendFailure=false.
+  // With throwOnAppendFailure=false in the URL, a wrong revision is a result, not an error.
   if (!success) return { kind: 'wrongRevision', actual: nextExpectedRevision };
-  if (!position) throw new Error('the server did not tell the position of an append');
+  if (!position) throw new Error('the server returned no position for an append');
   return { kind: 'written', revision: nextExpectedRevision, position: positionOf(position.commit) };
 }

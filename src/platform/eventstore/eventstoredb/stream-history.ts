@@ -6,7 +6,7 @@ import type { StreamReader } from './stream-reader.ts';
 
 const PAGE = 500;
 
-/** The events of a stream that are the house's own, however many others stand between them. */
+/** Reads the application's own events of a stream, skipping all others (such as fences). */
 export class StreamHistory {
   readonly #reader: StreamReader;
 
@@ -14,7 +14,7 @@ export class StreamHistory {
     this.#reader = reader;
   }
 
-  /** From a revision (inclusive) on. `end` is the revision of the last event that was looked at. */
+  /** Reads from a revision (inclusive) on. `end` is the revision of the last event that was examined. */
   async since(
     stream: string,
     from: bigint,
@@ -31,7 +31,7 @@ export class StreamHistory {
     }
   }
 
-  /** The newest, oldest first. */
+  /** Returns the newest events, oldest first. */
   async tail(stream: string, limit: number): Promise<StoredEvent[]> {
     const events: StoredEvent[] = [];
     for (let from: bigint | typeof END = END; ;) {

@@ -10,7 +10,7 @@ export interface StoreAccess {
   readonly patience: OperationTimeouts;
 }
 
-/** Changes one key of a stream's metadata and leaves the others, of which access rights may be one, as they are. */
+/** Changes one key of a stream's metadata and keeps the others, which may include access rights. */
 export async function setStreamMetadata(
   { reader, writer, patience: timeoutMs }: StoreAccess,
   stream: string,
@@ -20,10 +20,10 @@ export async function setStreamMetadata(
   const deadline = new Deadline(timeoutMs);
   for (;;) {
     const [last] = await reader.backwards(`$$${stream}`, END, 1, deadline);
-    if (last && !last.isJson) throw new Error(`the metadata of ${stream} is no JSON`);
+    if (last && !last.isJson) throw new Error(`the metadata of ${stream} is not JSON`);
     const metadata = (last?.data ?? {}) as Record<string, unknown>;
     if (metadata[key] === value) return;
-    // The mark of a deleted stream does not survive as a number of JavaScript.
+    // A deleted stream's `$tb` exceeds JavaScript's safe integers.
     const { $tb } = metadata;
     if ($tb !== undefined && !Number.isSafeInteger($tb)) throw new Error(`${stream} has been deleted`);
     const event = {

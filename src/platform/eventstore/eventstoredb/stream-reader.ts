@@ -9,14 +9,14 @@ import { logPosition } from './positions.ts';
 export type RawEvent = RecordedEvent;
 
 interface Resolved {
-  /** Absent in a link that points nowhere; links are not followed here. */
+  /** Absent for a link to a missing event. Links are not followed here. */
   readonly event?: RawEvent;
 }
 
-/** The leader alone knows what has been written; a follower may lag behind what was already answered. */
+/** Only the leader has all acknowledged writes; a follower may lag behind. */
 const FROM_LEADER = { requiresLeader: true } as const;
 
-/** Pages of events as the server has them. Each page is asked for again until it comes or the time is up. */
+/** Reads pages of raw events. Each page is retried until it arrives or the deadline passes. */
 export class StreamReader {
   readonly #connection: Connection;
   readonly #timeoutMs: OperationTimeouts;
@@ -26,21 +26,24 @@ export class StreamReader {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** From a revision (inclusive) on; nothing for a stream that does not exist. */
+  /** Reads from a revision (inclusive) on. Returns no events for a stream that does not exist. */
   forwards(stream: string, from: bigint, count: number, deadline?: Deadline): Promise<RawEvent[]> {
     return this.#read(deadline, (client) =>
       client.readStream(stream, { ...FROM_LEADER, direction: FORWARDS, fromRevision: from, maxCount: count }),
     );
   }
 
-  /** From a revision (inclusive) back, newest first. */
+  /** Reads from a revision (inclusive) backwards, newest first. */
   backwards(stream: string, from: bigint | typeof END, count: number, deadline?: Deadline): Promise<RawEvent[]> {
     return this.#read(deadline, (client) =>
       client.readStream(stream, { ...FROM_LEADER, direction: BACKWARDS, fromRevision: from, maxCount: count }),
     );
   }
 
-  /** Whatever is the next in commit order from a position (inclusive) on; 'nowhere' where a record lies across that place. */
+  /**
+   * Returns the next record in commit order from a position (inclusive) on; 'nowhere' if the position is inside a
+   * record.
+   */
   at(position: Position, deadline?: Deadline): Promise<RawEvent | undefined | 'nowhere'> {
     const fromPosition = logPosition(position) ?? START;
     return this.#one(deadline, (client) =>
@@ -48,7 +51,7 @@ export class StreamReader {
     );
   }
 
-  /** Whatever is the last before a position; 'nowhere' where nothing was written at just that place. */
+  /** Returns the last record before a position; 'nowhere' if nothing was written at exactly that position. */
   before(position: Position, deadline?: Deadline): Promise<RawEvent | undefined | 'nowhere'> {
     const fromPosition = logPosition(position) ?? START;
     return this.#one(deadline, (client) =>
@@ -56,7 +59,7 @@ export class StreamReader {
     );
   }
 
-  /** A place is only taken for none when the server denies it twice and serves the end of the log in between. */
+  /** A position only counts as invalid if the server rejects it twice and serves the end of the log in between. */
   async #one(
     deadline = new Deadline(this.#timeoutMs),
     start: (client: Client) => StreamingRead<Resolved>,
@@ -99,9 +102,9 @@ export class StreamReader {
     });
   }
 
-  /** The patience is for the next event, not for all of them: a long page that keeps coming is no silence. */
+  /** The timeout is for the next event, not for all of them: a long page that keeps arriving is not silence. */
   async #collect(read: StreamingRead<Resolved>, timeoutMs: number, heard: () => void): Promise<RawEvent[]> {
-    // Before anything else: an error that nobody listens to would end the process.
+    // Must be first: an error event without a listener would end the process.
     read.on('error', () => undefined);
     const giveUp = () => read.destroy(new TimedOut(timeoutMs));
     const timer = setTimeout(giveUp, timeoutMs);
@@ -117,7 +120,7 @@ export class StreamReader {
     } finally {
       forget();
       clearTimeout(timer);
-      // Leaving the loop does not end the call. Cancelling waits for a connection that may never come.
+      // Leaving the loop does not end the call. Do not await the cancel: it waits for a connection that may never come.
       read.cancel().catch(() => undefined);
     }
   }

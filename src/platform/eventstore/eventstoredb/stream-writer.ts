@@ -7,8 +7,8 @@ import type { StreamReader } from './stream-reader.ts';
 import type { WriteConflict, WriteSucceeded } from './write-outcome.ts';
 
 /**
- * Writes events at an explicit revision, never at "any": only then does the server recognise, after a restart too, that
- * the same events come once more. So while the outcome is unknown, the same events are sent again to the same place.
+ * Writes events at an explicit revision, never at "any": only then does the server recognize repeated events, even
+ * after a restart. So while the outcome is unknown, the same events are sent again at the same revision.
  */
 export class StreamWriter {
   readonly #calls: AppendCalls;
@@ -30,12 +30,12 @@ export class StreamWriter {
       tries += 1;
       return this.#calls.append({ stream, expected, events }, deadline);
     });
-    // Only a try whose outcome we did not learn can have put them there.
+    // Only an earlier try with an unknown outcome can have written them.
     const unsure = outcome.kind === 'wrongRevision' && tries > 1;
     return (unsure && (await this.#alreadyWritten(stream, expected, events, deadline))) || outcome;
   }
 
-  /** Our own ids at that place: an earlier call went through, and its answer was lost. */
+  /** Our own ids at that revision: an earlier call succeeded, and its response was lost. */
   async #alreadyWritten(
     stream: string,
     expected: bigint,

@@ -7,17 +7,17 @@ import { logPosition, positionOf } from './positions.ts';
 import { EVENT_STREAMS } from './stream-names.ts';
 
 export interface SubscriptionListener {
-  /** How long nothing may come, not even a checkpoint, before it is checked whether the feed has grown. */
+  /** The longest silence, without even a checkpoint, before the log is checked for growth, in milliseconds. */
   readonly watchdogMs: number;
   readonly stopped: AbortSignal;
   readonly confirmed: () => void;
   readonly grown: (position: Position) => void;
 }
 
-/** In pages of 32 events that were looked at: about 1000 lie between two checkpoints. */
+/** In pages of 32 examined events: about 1000 events between two checkpoints. */
 const CHECKPOINT_PAGES = 30;
 
-/** One subscription to everything after a position. It only ends by throwing: stopped, dropped or found deaf. */
+/** Subscribes to all events after a position. Only ends by throwing: when stopped, dropped, or found to miss events. */
 export function subscribeToAll(
   connection: Connection,
   feed: AllStreamReader,
@@ -32,20 +32,20 @@ export function subscribeToAll(
       heard();
       quiet = false;
     };
-    // A checkpoint is a sign of life. It may name the place of an event that is not written yet, so nothing is concluded from it.
+    // A checkpoint is only a sign of life: it may name the position of an event that is not written yet.
     const subscription = subscribe(client, from, hear);
-    // Before anything else: an error that nobody listens to would end the process.
+    // Must be first: an error event without a listener would end the process.
     subscription.on('error', () => undefined);
     subscription.on('confirmation', listener.confirmed);
     const end = (reason: string) => void subscription.destroy(new Error(reason));
-    const onStop = () => end('it was stopped');
-    const forget = connection.onDiscard(() => end('its connection was given up'));
+    const onStop = () => end('the subscription was stopped');
+    const forget = connection.onDiscard(() => end('the connection was discarded'));
     const watchdog = setInterval(async () => {
       const stillQuiet = quiet;
       quiet = true;
       if (!stillQuiet) return;
       const { grown, position } = await lookAfter(feed, seen);
-      if (grown) end('it did not tell of an event');
+      if (grown) end('the subscription missed an event');
       else if (position > seen) seen = position;
     }, watchdogMs);
     stopped.addEventListener('abort', onStop);
@@ -57,12 +57,13 @@ export function subscribeToAll(
         seen = positionOf(commitPosition);
         listener.grown(seen);
       }
-      throw new Error('the server ended it');
+      throw new Error('the server ended the subscription');
     } finally {
       clearInterval(watchdog);
       forget();
       stopped.removeEventListener('abort', onStop);
-      // Leaving the loop does not end the call. Unsubscribing waits for a connection that may never come.
+      // Leaving the loop does not end the call. Do not await this: unsubscribing waits for a connection that may never
+      // come.
       subscription.unsubscribe().catch(() => undefined);
     }
   });
@@ -76,7 +77,7 @@ const subscribe = (client: Client, from: Position, heard: () => void) =>
       filterOn: STREAM_NAME,
       regex: EVENT_STREAMS,
       checkpointInterval: CHECKPOINT_PAGES,
-      // Never throws: a rejection here would stall the subscription for good.
+      // Must not throw: a rejection here would stall the subscription permanently.
       checkpointReached: () => heard(),
     },
   });
@@ -86,6 +87,6 @@ async function lookAfter(feed: AllStreamReader, after: Position): Promise<{ grow
     const { events, position } = await feed.read(after, 1);
     return { grown: events.length > 0, position };
   } catch {
-    return { grown: false, position: after }; // a server that does not answer is dealt with by the read itself
+    return { grown: false, position: after }; // the read itself handles a server that does not respond
   }
 }

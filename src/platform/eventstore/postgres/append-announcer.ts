@@ -1,20 +1,20 @@
 import type pg from 'pg';
 import type { Position } from '../../kernel/event.ts';
 
-/** Followers elsewhere hear of growth at once when it was quiet, and this often while the log grows and grows. */
+/** Followers in other processes are notified at once after a quiet time, and this often while the log keeps growing. */
 const APART_MS = 5;
 const ANNOUNCE = { name: 'announce-growth', text: `select pg_notify('castellan_feed', $1)` };
 
 /**
- * Tells other processes how far the log has come. Apart from the appends: a notification within each of them would keep
- * every caller waiting for what is only a hint. A pool whose commits do not wait for the disk is enough for it.
+ * Notifies other processes of the newest position. Separate from the appends: a notification in each of them would
+ * delay every caller for a mere hint. A pool whose commits do not wait for the disk is good enough.
  */
 export class AppendAnnouncer {
   readonly #pool: pg.Pool;
   #head = 0n;
-  #told = 0n;
+  #announced = 0n;
   #timer: NodeJS.Timeout | undefined;
-  #telling: Promise<unknown> | undefined;
+  #announcing: Promise<unknown> | undefined;
 
   constructor(pool: pg.Pool) {
     this.#pool = pool;
@@ -22,30 +22,30 @@ export class AppendAnnouncer {
 
   grown(head: Position): void {
     if (head > this.#head) this.#head = head;
-    if (!this.#timer && !this.#telling) this.#tell();
+    if (!this.#timer && !this.#announcing) this.#announce();
   }
 
-  /** One at a time: two on two connections might arrive in either order. */
-  #tell(): void {
+  /** One notification at a time: two on two connections might arrive in either order. */
+  #announce(): void {
     this.#timer = undefined;
-    if (this.#told === this.#head) return;
-    this.#told = this.#head;
-    // Whoever does not hear of it polls.
-    this.#telling = this.#pool
+    if (this.#announced === this.#head) return;
+    this.#announced = this.#head;
+    // Followers that miss a notification poll.
+    this.#announcing = this.#pool
       .query({ ...ANNOUNCE, values: [this.#head.toString()] })
       .catch(() => undefined)
       .then(() => {
-        this.#telling = undefined;
-        this.#timer = setTimeout(() => this.#tell(), APART_MS);
+        this.#announcing = undefined;
+        this.#timer = setTimeout(() => this.#announce(), APART_MS);
       });
   }
 
-  /** Resolves when everything was told. */
+  /** Resolves when the newest position was sent. */
   async close(): Promise<void> {
-    await this.#telling;
+    await this.#announcing;
     clearTimeout(this.#timer);
-    this.#tell();
-    await this.#telling;
+    this.#announce();
+    await this.#announcing;
     clearTimeout(this.#timer);
   }
 }

@@ -5,8 +5,8 @@ import type { AppendNotification, StoredEvent } from '../port.ts';
 type Wake = (hint?: AppendNotification) => void;
 
 /**
- * Wakes whoever follows the feed: at once with the events that this process appended itself, and by LISTEN for what others
- * appended. Both are hints; a reader that hears nothing polls.
+ * Wakes followers of the log: at once with events that this process appended, and by LISTEN for appends of other
+ * processes. Both are hints; followers also poll.
  */
 export class AppendListener {
   readonly #config: DatabaseConfig;
@@ -31,7 +31,7 @@ export class AppendListener {
 
   #listen() {
     const subscriber = createSubscriber.default(
-      // Its own look at the connection has a deadline too, or a silent server would never be left for another connection.
+      // The check of the connection needs a timeout too, or the listener would never leave a silent server.
       {
         ...asLogin(this.#config, 'store'),
         application_name: 'castellan/feed',
@@ -44,12 +44,12 @@ export class AppendListener {
     subscriber.notifications.on('castellan_feed', (head: number) => {
       for (const wake of this.#wakes) wake({ head: BigInt(head) });
     });
-    // pg-listen reconnects by itself; until then the poll of the followers carries on.
+    // pg-listen reconnects by itself. Until then followers poll.
     subscriber.events.on('error', () => undefined);
     subscriber
       .connect()
       .then(() => subscriber.listenTo('castellan_feed'))
-      .catch(() => undefined); // closed, or not reachable yet: the same
+      .catch(() => undefined); // closed, or not reachable yet: no difference
     return subscriber;
   }
 

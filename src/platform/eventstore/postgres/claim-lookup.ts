@@ -12,20 +12,20 @@ const HELD = `select tenant_id as "tenantId", kind, encode(digest, 'hex') as dig
 const nameOf = ({ tenant_id, kind, digest }: { tenant_id: string; kind: string; digest: string }) =>
   `${tenant_id}/${kind}/${digest}`;
 
-/** Who holds a claim. What is asked at once is one statement: whoever looks for a free seat asks for a thousand. */
+/** Looks up holders of claims. Look-ups of one tick share a statement: a search for a free seat needs a thousand. */
 export class ClaimLookup {
   readonly #pool: pg.Pool;
-  readonly #asked = new Batcher((_: 'all', claims: readonly ClaimKey[]) => this.#holders(claims));
+  readonly #batcher = new Batcher((_: 'all', claims: readonly ClaimKey[]) => this.#holders(claims));
 
   constructor(pool: pg.Pool) {
     this.#pool = pool;
   }
 
   holder(claim: ClaimKey): Promise<string | undefined> {
-    return this.#asked.load('all', claim);
+    return this.#batcher.load('all', claim);
   }
 
-  /** Reads all claims: for operators' commands. */
+  /** Reads all claims. Only for operators' commands. */
   async heldBy(stream: string): Promise<ClaimKey[]> {
     return (await this.#pool.query<ClaimKey>(HELD, [stream])).rows;
   }

@@ -37,25 +37,25 @@ const fitWith = (parameters: number) => ({
 });
 const MAX_APPENDS = 512;
 const MAX_BYTES = 4 * 1024 * 1024;
-/** While one group is written the next is encoded and sent: the store's lock, not this process, puts them in a row. */
+/** While one group is written, the next is encoded and sent. The lock in the database serializes them. */
 const MAX_GROUPS = 2;
-/** A second group that leaves with less than this would only keep its appends from a bigger one. */
-const WORTH_A_GROUP = 32;
+/** Minimum size of a second group. A smaller one would only take appends away from the next. */
+const MIN_SECOND_GROUP = 32;
 
 /**
- * Appends that arrive while a group is being written wait and become the next group: one transaction, one flush to disk,
- * and each gets its own verdict. That is where the throughput comes from.
+ * Groups appends: those that arrive while a group is being written form the next one. A group is one transaction and
+ * one flush to disk, and each append gets its own result. This gives most of the throughput.
  */
 export class GroupCommit {
   readonly #pool: pg.Pool;
   readonly #appended: (head: Position, events: () => readonly StoredEvent[]) => void;
-  readonly #underWay = new Set<ReadonlySet<string>>();
+  readonly #running = new Set<ReadonlySet<string>>();
   #waiting: Waiting[] = [];
-  #leaving = false;
-  /** The latest group was of one append. */
-  #alone = false;
+  #isFlushScheduled = false;
+  /** The latest group had one append. */
+  #wasSingle = false;
   #idle: (() => void)[] = [];
-  /** A position that the log has reached: where the database looks for the newest. */
+  /** A position that the log has reached. The database starts its search for the newest position there. */
   #head = '0';
 
   constructor(pool: pg.Pool, appended: (head: Position, events: () => readonly StoredEvent[]) => void) {
@@ -66,65 +66,70 @@ export class GroupCommit {
   append(append: Append): Promise<AppendResult> {
     return new Promise((answer, fail) => {
       this.#waiting.push({ append, answer, fail });
-      this.#leaveSoon();
+      this.#scheduleFlush();
     });
   }
 
-  /** Resolves when everything that was handed in has its verdict. */
+  /** Resolves when every append has its result. */
   async drain(): Promise<void> {
     if (this.#busy) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
   get #busy(): boolean {
-    return this.#waiting.length > 0 || this.#underWay.size > 0;
+    return this.#waiting.length > 0 || this.#running.size > 0;
   }
 
-  /** Callers that were answered together come back together: all of them are let in before the next group leaves. Who was alone is not waited for. */
-  #leaveSoon(): void {
-    if (this.#leaving) return;
-    this.#leaving = true;
-    const leave = () => {
-      this.#leaving = false;
-      this.#leave();
+  /**
+   * Callers whose appends ended together usually append again together. `setImmediate` lets all of them join the group.
+   * After a group of one there are no other callers to wait for.
+   */
+  #scheduleFlush(): void {
+    if (this.#isFlushScheduled) return;
+    this.#isFlushScheduled = true;
+    const flush = () => {
+      this.#isFlushScheduled = false;
+      this.#flush();
     };
-    if (this.#alone) queueMicrotask(leave);
-    else setImmediate(leave);
+    if (this.#wasSingle) queueMicrotask(flush);
+    else setImmediate(flush);
   }
 
-  #leave(): void {
-    const worth = this.#underWay.size === 0 ? 1 : WORTH_A_GROUP;
-    if (this.#underWay.size < MAX_GROUPS && this.#waiting.length >= worth) {
+  #flush(): void {
+    const minSize = this.#running.size === 0 ? 1 : MIN_SECOND_GROUP;
+    if (this.#running.size < MAX_GROUPS && this.#waiting.length >= minSize) {
       const { group, names } = this.#nextGroup();
       if (group.length > 0) {
-        this.#alone = group.length === 1;
-        this.#underWay.add(names);
+        this.#wasSingle = group.length === 1;
+        this.#running.add(names);
         void this.#write(group).finally(() => {
-          this.#underWay.delete(names);
-          this.#leaveSoon();
+          this.#running.delete(names);
+          this.#scheduleFlush();
         });
-        this.#leaveSoon();
+        this.#scheduleFlush();
       }
     }
     if (!this.#busy) for (const resolve of this.#idle.splice(0)) resolve();
   }
 
-  /** A stream or a claim may be under way only once: its second mention waits, so that it meets the first's outcome. */
+  /**
+   * A stream or claim may be in only one running group: later appends that use it wait, so that they see the outcome.
+   */
   #nextGroup(): { group: Waiting[]; names: ReadonlySet<string> } {
     const group: Waiting[] = [];
     const names = new Set<string>();
     const later: Waiting[] = [];
     const held = new Set<string>();
-    // Callers that come back together are parted here, so that from now on one half is written while the other comes back.
-    const parted = this.#underWay.size === 0 && this.#waiting.length >= 2 * WORTH_A_GROUP;
-    const most = parted ? Math.min(MAX_APPENDS, Math.ceil(this.#waiting.length / 2)) : MAX_APPENDS;
-    const taken = (name: string) => names.has(name) || held.has(name) || this.#isUnderWay(name);
+    // Splits a large batch of returning callers into two halves, so that one half is written while the other returns.
+    const isSplit = this.#running.size === 0 && this.#waiting.length >= 2 * MIN_SECOND_GROUP;
+    const most = isSplit ? Math.min(MAX_APPENDS, Math.ceil(this.#waiting.length / 2)) : MAX_APPENDS;
+    const isUsed = (name: string) => names.has(name) || held.has(name) || this.#isRunning(name);
     let bytes = 0;
     for (const waiting of this.#waiting) {
       const own = namesOf(waiting.append);
       const full = group.length >= most || bytes > MAX_BYTES;
-      const waits = full || own.some(taken);
+      const waits = full || own.some(isUsed);
       (waits ? later : group).push(waiting);
-      // Also those that wait keep their place in the order of their stream.
+      // Waiting appends also reserve their streams and claims, to keep the order of the stream.
       for (const name of own) (waits ? held : names).add(name);
       if (!waits) for (const event of waiting.append.events) bytes += event.data.length;
     }
@@ -132,17 +137,17 @@ export class GroupCommit {
     return { group, names };
   }
 
-  #isUnderWay(name: string): boolean {
-    for (const names of this.#underWay) if (names.has(name)) return true;
+  #isRunning(name: string): boolean {
+    for (const names of this.#running) if (names.has(name)) return true;
     return false;
   }
 
   async #write(group: Waiting[]): Promise<void> {
     let answer: GroupAnswer;
     try {
-      answer = await this.#ask(group.map(({ append }) => append));
+      answer = await this.#appendGroup(group.map(({ append }) => append));
     } catch (cause) {
-      if (group.length > 1 && isRefusal(cause)) return this.#writeApart(group);
+      if (group.length > 1 && isRefusal(cause)) return this.#writeSeparately(group);
       const error = failureOf(cause);
       for (const waiting of group) waiting.fail(error);
       return;
@@ -166,36 +171,36 @@ export class GroupCommit {
     this.#appended(head, () => written.flatMap(([append, at]) => recorded(append, answer, at)));
   }
 
-  async #ask(appends: readonly Append[]): Promise<GroupAnswer> {
-    // An append without events has nothing that a unique key could prove.
-    if (appends.some(({ events }) => events.length === 0)) return this.#askOfEach(appends);
-    return (await this.#fit(appends)) ?? this.#askOfEach(appends);
+  async #appendGroup(appends: readonly Append[]): Promise<GroupAnswer> {
+    // An append without events inserts no row, so no unique key can detect a conflict.
+    if (appends.some(({ events }) => events.length === 0)) return this.#appendEach(appends);
+    return (await this.#appendFitting(appends)) ?? this.#appendEach(appends);
   }
 
-  /** All of them or none, which is known soonest; undefined when one of them may not. */
-  async #fit(appends: readonly Append[]): Promise<GroupAnswer | undefined> {
+  /** Tries the fast path, which appends the whole group or nothing. Undefined if any append conflicts. */
+  async #appendFitting(appends: readonly Append[]): Promise<GroupAnswer | undefined> {
     const values = [this.#head, ...encodeFitting(appends)];
     const { rows } = await this.#pool.query<{ head: number | null; at: number }>({ ...fitWith(values.length), values });
     const { head, at } = rows[0]!;
     return head === null ? undefined : allFit(appends, head, at);
   }
 
-  async #askOfEach(appends: readonly Append[]): Promise<GroupAnswer> {
+  async #appendEach(appends: readonly Append[]): Promise<GroupAnswer> {
     const values = encodeGroup(appends);
     const { rows } = await this.#pool.query<{ answer: GroupAnswer }>({ ...appendWith(values.length), values });
     return rows[0]!.answer;
   }
 
-  /** One append that the database refuses (a value that no column takes) must not fail its neighbours. */
-  async #writeApart(group: Waiting[]): Promise<void> {
+  /** One append that the database rejects (an invalid value) must not fail the other appends of its group. */
+  async #writeSeparately(group: Waiting[]): Promise<void> {
     for (const waiting of group) await this.#write([waiting]);
   }
 }
 
-/** A value that no column takes fails each time; a row that is there already (class 23) may be a race, and is looked at again. */
+/** An invalid value fails every time. A unique violation (class 23) may be a race, so it may be retried. */
 const failureOf = (cause: unknown): Error =>
   isRefusal(cause) && !String((cause as { code?: string }).code).startsWith('23')
-    ? new AppendRefused('the event store does not take these values', { cause })
+    ? new AppendRefused('the event store rejected these values', { cause })
     : new EventStoreUnavailable('the append could not be confirmed', { cause });
 
 function allFit(appends: readonly Append[], head: number, at: number): GroupAnswer {

@@ -10,8 +10,8 @@ import {
 import type { Append, ClaimKey } from '../port.ts';
 
 /**
- * The columns of a group, in the order of the parameters of `append_events` (`migrations/base/03_appends.sql`); those of its
- * claims are left out when there are none.
+ * Encodes a group as the parameters of `append_events` (`migrations/base/03_appends.sql`). Parameters for claims are
+ * left out if there are none.
  */
 export function encodeGroup(group: readonly Append[]): Buffer[] {
   const events = group.flatMap((append) => append.events);
@@ -33,7 +33,7 @@ export function encodeGroup(group: readonly Append[]): Buffer[] {
   ];
 }
 
-/** The columns of a group in the order of the parameters of `append_fitting` (`migrations/base/03_appends.sql`). */
+/** Encodes a group as the parameters of `append_fitting` (`migrations/base/03_appends.sql`). */
 export function encodeFitting(group: readonly Append[]): Buffer[] {
   const known = group.filter(({ expectedRevision }) => expectedRevision >= 0n);
   const rows = group.flatMap((append) =>
@@ -66,7 +66,7 @@ function encodeOwned(group: readonly Append[], which: 'claim' | 'release'): Buff
 
 const claimsSomething = ({ claim, release }: Append): boolean => claim.length + release.length > 0;
 
-/** The claims of a group, in the order in which `append_events` counts them. */
+/** The claims of a group, in the order in which `append_events` numbers them. */
 export const claimsOfGroup = (
   group: readonly Append[],
   which: 'claim' | 'release',

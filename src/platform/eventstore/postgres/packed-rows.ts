@@ -3,12 +3,12 @@ import type { EventMetadata, Position } from '../../kernel/event.ts';
 import type { TenantId } from '../../kernel/ids.ts';
 import type { StoredEvent } from '../port.ts';
 
-/** ASCII's unit separator: in no name of this house, and in JSON only as an escape. */
+/** ASCII unit separator: occurs in no name of this application, and in JSON only as an escape. */
 const UNIT = '\u001f';
 
 /**
- * The envelope of an event as one text. The work of driver and server is by the column: rows of two cost half of rows of ten,
- * which is what counts for who reads a whole history.
+ * The envelope of an event as one text. Driver and server work per column: rows of two columns cost half as much as
+ * rows of ten, which matters when a whole history is read.
  */
 export const PACKED = `concat_ws(E'\\x1f', position, tenant_id, id, type, version, stream, revision, recorded_at, metadata) as envelope`;
 
@@ -17,7 +17,7 @@ export interface PackedRow {
   readonly text: string;
 }
 
-/** An event of a packed row; its data and metadata are parsed for those who ask for them. */
+/** An event of a packed row. Data and metadata are parsed on demand. */
 export class UnpackedEvent implements StoredEvent {
   readonly tenantId: TenantId;
   readonly id: string;
@@ -56,7 +56,7 @@ export class UnpackedEvent implements StoredEvent {
 }
 
 let latest = { text: '', time: 0 };
-/** Events that were written together bear one time: most of a history is parsed once a group. */
+/** Events that were written together have the same time: most of a history is parsed once per group. */
 function timeOf(text: string): number {
   if (latest.text !== text) latest = { text, time: Date.parse(isoTimestamp(text)) };
   return latest.time;

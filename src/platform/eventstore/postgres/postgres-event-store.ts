@@ -25,10 +25,10 @@ import { AppendListener } from './append-listener.ts';
 import { PACKED, UnpackedEvent, type PackedRow } from './packed-rows.ts';
 import { storedEvent, type EventRow } from './rows.ts';
 
-/** Events that one statement rewrites: a short transaction, beside which appends go on. */
+/** Events that one statement changes: keeps the transaction short, so that appends can proceed. */
 const ANONYMIZED_AT_ONCE = 500;
 
-// Qualified, because the text that the bare name stands for in these lists would sort 10 before 9.
+// `order by` needs the qualified column: the bare name means the text output column, which would sort 10 before 9.
 const READ_STREAM = `
   select position::text, tenant_id, stream, revision::text, id, type, version, recorded_at, metadata, data
     from events where stream = $1 and revision >= $2 and type <> '$trimmed' order by events.revision limit $3`;
@@ -47,13 +47,13 @@ const READ_PART = `
   select ${PACKED}, data::text as text
     from events where position > $1 and tenant_id = $3 and type = any($4) order by position limit $2`;
 
-/** Nobody waits for what is trimmed. */
+/** Generous, because no caller waits for trimming. */
 const TRIM_MS = 120_000;
 
-/** Reads of the whole feed, by followers of this process, have a share as a tenant has. */
-const EVERYBODY = 'everybody';
+/** The limiter key for reads of the whole log by this process. They get the same share as a tenant. */
+const ALL_TENANTS = 'everybody';
 
-/** The default store: one table, one SQL function per group of appends (`migrations/base/03_appends.sql`). */
+/** The default store: one table, one SQL function call per group of appends (`migrations/base/03_appends.sql`). */
 export class PostgresEventStore implements EventStore {
   readonly name = 'postgres';
   readonly gapless = true;
@@ -65,7 +65,7 @@ export class PostgresEventStore implements EventStore {
   readonly #claims: ClaimLookup;
   readonly #shares: FairLimiter;
 
-  /** `announceWith` tells followers in other processes of growth; without it they find out when they look. */
+  /** `announceWith` notifies followers in other processes of growth. Without it they find out by polling. */
   constructor(pool: pg.Pool, listenWith: DatabaseConfig, announceWith?: pg.Pool) {
     this.#pool = pool;
     this.logAddress = { kind: 'postgres', database: listenWith };
@@ -85,7 +85,7 @@ export class PostgresEventStore implements EventStore {
     return (await this.#alreadyAppended(append)) ?? verdict;
   }
 
-  /** The same event ids at the same place: this append already happened, and its answer got lost. */
+  /** The same event ids at the same revisions: this append already happened, and its response was lost. */
   async #alreadyAppended({ stream, expectedRevision, events }: Append): Promise<AppendResult | undefined> {
     if (events.length === 0) return undefined;
     const there = await this.readStream(stream, { from: expectedRevision + 1n, limit: events.length });
@@ -112,7 +112,7 @@ export class PostgresEventStore implements EventStore {
           filter.tenantId,
           filter.types,
         ])
-      : await this.#readPacked(EVERYBODY, 'read-feed', READ_FEED, [after.toString(), limit]);
+      : await this.#readPacked(ALL_TENANTS, 'read-feed', READ_FEED, [after.toString(), limit]);
     return { events, position: events.at(-1)?.position ?? after };
   }
 
@@ -122,18 +122,18 @@ export class PostgresEventStore implements EventStore {
   }
 
   async eventAt(position: Position): Promise<StoredEvent | undefined> {
-    return (await this.#readPacked(EVERYBODY, 'read-at', READ_AT, [position.toString()]))[0];
+    return (await this.#readPacked(ALL_TENANTS, 'read-at', READ_AT, [position.toString()]))[0];
   }
 
   async idAt(position: Position): Promise<string | undefined> {
-    return (await this.#rows<{ id: string }>(EVERYBODY, 'id-at', ID_AT, [position.toString()]))[0]?.id;
+    return (await this.#rows<{ id: string }>(ALL_TENANTS, 'id-at', ID_AT, [position.toString()]))[0]?.id;
   }
 
   onGrowth(wake: (hint?: AppendNotification) => void): () => void {
     return this.#listener.subscribe(wake);
   }
 
-  /** Its connections are the database's, which tells of lost ones itself (`Database.onLost`). */
+  /** Uses the database's connections, whose loss `Database.onLost` reports. */
   onInterruption(): () => void {
     return () => undefined;
   }

@@ -2,7 +2,7 @@ import type { EventMetadata } from '../../kernel/event.ts';
 import type { TenantId } from '../../kernel/ids.ts';
 import type { StoredEvent } from '../port.ts';
 
-/** A row as the driver gives it: 64-bit numbers as text, the timestamp in ISO 8601, JSON parsed. */
+/** A row as the driver returns it: 64-bit numbers as text, the timestamp in ISO 8601, JSON parsed. */
 export interface EventRow {
   position: string;
   tenant_id: TenantId;

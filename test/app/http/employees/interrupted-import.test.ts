@@ -82,7 +82,7 @@ describe.each([
       begun += 1;
       if (begun < most) return append(one);
       if (begun === most) await append(one);
-      throw new EventStoreUnavailable('the event store did not answer in time');
+      throw new EventStoreUnavailable('the event store did not respond in time');
     };
   }
   const total = async () => {
