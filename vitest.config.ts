@@ -1,13 +1,13 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Replaces one of the application's modules: no other file may have loaded it before. */
-const APART = ['test/laws/declared-resources.test.ts'];
+/** Puts a module of its own in the place of one of the house's: nobody else's may have been loaded before it. */
+const APART = ['test/laws/declared-resources.test.ts', 'test/contexts/identity/password-length.test.ts'];
 
 /** Minutes of broken servers, for `npm run test:faults` (vitest.faults.config.ts). */
 const FAULTS = ['test/faults/**', 'test/abuse/**'];
 
-/** The slowest files, slowest first. If they started last, the other workers would idle. */
+/** What takes longest, longest first. Begun last, one of two workers would wait for it with nothing to do. */
 const LONG = [
   'test/crash/nothing-acknowledged-is-lost',
   'test/app/browser/login',
@@ -32,14 +32,14 @@ export default defineConfig({
   test: {
     globalSetup: ['test/dsl/global-setup.ts'],
     pool: 'forks',
-    // Two cores, and one more file: many wait for a lease to expire, a process to start or the shared PostgreSQL.
+    // Two cores, and one more file: many wait for a lease to run out, a process to start or the one PostgreSQL that they share.
     maxWorkers: 3,
     testTimeout: 120_000,
     hookTimeout: 120_000,
     reporters: ['default'],
     sequence: { sequencer: LongestFirst },
     projects: [
-      // Files of one worker share their modules: loading them again for each took a quarter as long as the tests.
+      // Files of one worker share their modules: loading them anew for each took as long as a quarter of the tests.
       {
         extends: true,
         test: { name: 'shared', include: ['test/**/*.test.ts'], exclude: [...APART, ...FAULTS], isolate: false },

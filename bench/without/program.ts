@@ -1,12 +1,6 @@
 import type { Running } from './running.ts';
 import type { Workload } from './parts.ts';
 
-/** A running workload: `round` returns its rate per second. */
-export interface Running {
-  round(): Promise<number>;
-  stop(): Promise<void>;
-}
-
 const workloads: Readonly<Record<Workload, () => Promise<Running>>> = {
   'append-alone': async () => (await import('./appends.ts')).appends(1, 150),
   'append-32': async () => (await import('./appends.ts')).appends(32, 3_000),
@@ -28,6 +22,6 @@ process.on('message', (message: 'round' | 'stop') => {
   if (message === 'round') void running.round().then((rate) => process.send!(rate));
   else process.disconnect?.();
 });
-// The measuring process was stopped: leave no server behind.
+// Whoever measures was stopped: leave no server behind.
 process.on('disconnect', () => void running.stop().then(() => process.exit()));
 process.send!(0);

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Modules that reach outside of the process. A test that loads one of these, also indirectly, is not pure. */
+/** What reaches outside of the process. A test that loads one of these, through whatever module, is not pure. */
 const OUTSIDE: ReadonlySet<string> = new Set([
   'node:child_process',
   'node:dgram',
@@ -26,26 +26,26 @@ const OUTSIDE: ReadonlySet<string> = new Set([
   'testcontainers',
   'undici',
 ]);
-/** The function through which vitest passes the address of the test database. */
-const DATABASE_ADDRESS = /\binject\(/;
+/** `inject` passes the address of the test database; a module that `vi.mock` replaces must not have been loaded by another test. */
+const NEEDS_ITS_OWN_PROCESS = /\binject\(|\bvi\.mock\(/;
 
 /** Functions of `node:net` that only read text. */
 const READS_ADDRESSES = /^import \{ (?:(?:isIP|isIPv4|isIPv6|BlockList)(?:, )?)+ \} from 'node:net';$/gm;
 
-/** Type-only statements are removed at run time. */
+/** Statements that only name types are gone when the module runs. */
 const IMPORTS = /^(?:import|export)\s(?!type\b)(?:[^'";]*?\bfrom\s*)?'([^']+)'|\bimport\('([^']+)'\)/gm;
 const ONLY_TYPES = /^(?:import|export)\s*\{(?:\s*type\s[^,}]+,?)+\s*\}\s*from\s*'[^']+'/gm;
 
 /**
- * Tests that need no database, server or process: no module that they load, directly or indirectly, reaches one. Found
- * by their imports, so that `npm run test:domain` includes new tests without a list.
+ * Tests that need no database, server or process: whatever they load, down to the last module, reaches none. Found by
+ * their imports, so that a new test belongs to `npm run test:domain` without being listed.
  */
 export function pureTests(folder = path.join(ROOT, 'test')): string[] {
   const purity = new Map<string, boolean>();
   const isPure = (file: string): boolean => {
     const known = purity.get(file);
     if (known !== undefined) return known;
-    purity.set(file, true); // Ends the walk of an import cycle, which the linter forbids anyway.
+    purity.set(file, true); // ends the walk of an import cycle, which the linter refuses anyway
     const source = readFileSync(file, 'utf8').replaceAll(ONLY_TYPES, '').replaceAll(READS_ADDRESSES, '');
     const answer =
       !NEEDS_ITS_OWN_PROCESS.test(source) &&

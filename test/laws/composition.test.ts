@@ -12,20 +12,16 @@ const sources: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/**
- * Modules that may see everything that the composition root assembles: the root itself and the entry points of
- * processes.
- */
-const SEES_EVERYTHING = /(?:^|\/)(?:compose\.ts|compose\/[^/]+\.ts|main\.ts|cli\.ts|cli\/house\.ts)$/;
+/** Who sees everything that the composition root assembles: the root itself, and where processes start. */
+const SEES_EVERYTHING = /(?:^|\/)(?:compose\.ts|compose\/[^/]+\.ts|main\.ts|cli\.ts|cli\/application\.ts)$/;
 
 /** Class instances at module level that are constants: addresses, patterns, times, text encoders. */
 const CONSTANTS = new Set(['URL', 'RegExp', 'Date', 'TextEncoder', 'TextDecoder']);
-/** Instruments of prom-client: a registry holds each name once per process, and samples come from the composition. */
+/** Instruments of prom-client: a registry holds each name once in a process, and samples are taken from the composition. */
 const INSTRUMENTS = new Set(['Registry', 'Gauge', 'Counter', 'Histogram']);
 
 /**
- * Module variables that may change, each with its reason. None holds state that two running compositions must not
- * share.
+ * Module variables that may change, each with its reason. None holds what one running composition must not share with another.
  * Keyed by file name and variable, so that a file may move.
  */
 const MAY_CHANGE: Readonly<Record<string, string>> = {
@@ -51,14 +47,14 @@ const MAY_CHANGE: Readonly<Record<string, string>> = {
 
 const file = (name: string): string => path.posix.basename(name);
 
-/** Module variables that are reassigned, start as empty collections, or hold an instance of a class. */
+/** Module variables that are reassigned, that begin as empty collections, or that hold an instance of a class. */
 function changingIn(source: string): string[] {
   const lets = [...source.matchAll(/^(?:export )?(?:let|var) (\w+)/gm)].map(([, name]) => name!);
   const instances = [...source.matchAll(/^(?:export )?const (\w+)(?:: [^=]+?)? = new (\w+)(?:<[^;]*?>)?\(([^\n]?)/gm)]
     .filter(([whole, , type, first]) => {
       if (CONSTANTS.has(type!) || INSTRUMENTS.has(type!)) return false;
       const isCollection = type === 'Map' || type === 'Set';
-      // A collection that is filled in its declaration is a constant, as is one that is declared read-only.
+      // A filled collection is a constant; one that is declared read-only too.
       return !(isCollection && (first !== ')' || /: Readonly(?:Map|Set)</.test(whole!)));
     })
     .map(([, name]) => name!);
@@ -66,8 +62,8 @@ function changingIn(source: string): string[] {
 }
 
 describe('the composition root', () => {
-  it('is the only module that sees everything: each part declares the dependencies that it uses', () => {
-    const whole = [...sources].find(([, source]) => source.includes('export interface Services {'))?.[0];
+  it('is alone in seeing everything: each part declares the dependencies that it uses', () => {
+    const whole = [...sources].find(([, source]) => source.includes('export interface ServiceContainer {'))?.[0];
     expect(whole).toBeDefined();
     const importers = [...sources].filter(([name, source]) =>
       [...source.matchAll(/from '(\.[^']+)'/g)].some(
@@ -78,16 +74,16 @@ describe('the composition root', () => {
     expect(importers.map(([name]) => name).filter((name) => !SEES_EVERYTHING.test(name))).toEqual([]);
   });
 
-  it('creates the state of a process: modules hold no variable state', () => {
+  it('makes what a process remembers: modules hold no variable state', () => {
     const changing = [...sources].flatMap(([name, source]) =>
       changingIn(source).map((variable) => `${file(name)} ${variable}`),
     );
     expect(changing.filter((variable) => !(variable in MAY_CHANGE))).toEqual([]);
-    // Exceptions that are no longer needed must be removed.
+    // An exception that is no longer needed goes.
     expect(Object.keys(MAY_CHANGE).filter((variable) => !changing.includes(variable))).toEqual([]);
   });
 
-  it('detects module state', () => {
+  it('would notice module state', () => {
     expect(
       changingIn('let taken = false;\nconst turns = new Turns();\nconst seen = new Map<string, number>();'),
     ).toEqual(['taken', 'turns', 'seen']);

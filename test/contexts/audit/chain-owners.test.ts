@@ -17,8 +17,8 @@ describe('castellan audit verify', () => {
       externalBaseUrl: 'https://guardians.example',
     }));
     await app.settled();
-    await attachTenant(app.services, { slug: 'guardians', tenant: tenantId });
-    // A sign-in attempt at an unknown tenant is recorded with the installation.
+    await attachTenantAsOperator(app.services, { slug: 'guardians', tenant: tenantId });
+    // A stranger at a door that there is not is the installation's to remember.
     const stranger = {
       email: 'nobody@nowhere.example',
       password: 'Wrong-Horse-7!',
@@ -38,7 +38,7 @@ describe('castellan audit verify', () => {
     return { broken, lines };
   }
 
-  it('verifies the chains of tenants, of organizations and of the installation', async () => {
+  it('holds the chains of tenants, of organizations and of the installation', async () => {
     const { broken, lines } = await verified();
     expect(broken).toBe(0);
     expect(lines).toEqual([
@@ -67,7 +67,7 @@ describe('castellan audit verify', () => {
     expect((await verified(named)).broken).toBe(0);
   });
 
-  it('includes chains whose owner was removed from the directory', async () => {
+  it('overlooks none whose owner was taken out of the directory', async () => {
     const { owner } = app.services.database;
     await owner.query('delete from organization_directory where id = $1', [organizationId]);
     const { broken, lines } = await verified();
@@ -77,7 +77,7 @@ describe('castellan audit verify', () => {
     ]);
   });
 
-  it('rejects unknown names, and verifies one at a time', async () => {
+  it('knows nobody by a wrong name, and asks for one at a time', async () => {
     await expect(auditVerify(app.services, { organization: 'strangers' })).rejects.toThrow(
       'there is no such organization',
     );

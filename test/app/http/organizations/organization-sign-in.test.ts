@@ -23,7 +23,7 @@ describe('the password login of an organization', () => {
   });
   afterAll(() => app.close());
 
-  it('returns tokens and their admin', async () => {
+  it('answers tokens and who they are for', async () => {
     const { status, body } = await app.anonymous.post(LOGIN, {
       email: north.email.toUpperCase(),
       password: north.password,
@@ -45,7 +45,7 @@ describe('the password login of an organization', () => {
     expect((await app.as(body.accessToken).get(CONFIGS)).status).toBe(200);
   });
 
-  it("responds to an unknown e-mail, a wrong password and another organization's slug alike", async () => {
+  it('answers unknown e-mail, wrong password and the slug of another organization alike', async () => {
     const south = await newOrganization(app);
     const attempts = [
       { email: `nobody-${randomUUID()}@mssp.example`, password: north.password },
@@ -64,11 +64,11 @@ describe('the password login of an organization', () => {
     { email: 'x@y.example' },
     { email: 'no address', password: 'long enough' },
     { email: 'x@y.example', password: 'short' },
-  ])('rejects %j as malformed', async (body) => {
+  ])('refuses %j as malformed', async (body) => {
     expect((await app.anonymous.post(LOGIN, body)).status).toBe(400);
   });
 
-  it('locks an account after five wrong passwords, and reports it only after the right one', async () => {
+  it('locks an account after five wrong passwords, and says so only to the right one', async () => {
     const { email, password } = await newOrganization(app);
     for (let turn = 0; turn < 5; turn += 1)
       expect((await app.anonymous.post(LOGIN, { email, password: 'Wrong-Horse-7!' })).status).toBe(401);
@@ -85,20 +85,20 @@ describe('the password login of an organization', () => {
     return tries.map(({ type }) => type);
   };
 
-  it('is refused with the right password while single sign-on is required, and works again afterwards', async () => {
+  it('is refused while single sign-on is required, to whoever knows the password; and works again after it', async () => {
     const { email, password, write } = await newOrganization(app);
     expect((await write('POST', CONFIGS, provider)).status).toBe(201);
     expect((await write('PUT', `${CONFIGS}/require`, { requireSso: true })).body).toEqual({ requireSso: true });
     const right = await app.anonymous.post(LOGIN, { email, password });
     expect([right.status, right.body]).toEqual([403, { error: 'sso required' }]);
-    // Not a valid way to sign in, but the password was right: it does not count towards a lock.
+    // It is not the way in, but it was right: it takes nobody nearer to a lock.
     expect((await loginsOf(email)).at(-1)).toBe('PasswordConfirmed');
     expect((await app.anonymous.post(LOGIN, { email, password: 'Wrong-Horse-7!' })).status).toBe(401);
     expect((await write('PUT', `${CONFIGS}/require`, { requireSso: false })).status).toBe(200);
     expect((await app.anonymous.post(LOGIN, { email, password })).status).toBe(200);
   });
 
-  it('returns tokens that refresh once and end with the session', async () => {
+  it('gives tokens that refresh once and end with the session', async () => {
     const { body } = await app.anonymous.post(LOGIN, { email: north.email, password: north.password });
     const refreshed = await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: body.refreshToken });
     expect(refreshed.status).toBe(200);
@@ -108,7 +108,7 @@ describe('the password login of an organization', () => {
     expect((await app.as(body.accessToken).get(CONFIGS)).status).toBe(401);
   });
 
-  it('returns tokens that no tenant accepts, and accepts no token of a tenant', async () => {
+  it('gives tokens that no tenant takes, and takes no token of a tenant', async () => {
     expect((await north.owner.get('/api/v1/admin/me')).status).toBe(401);
     for (const [method, path] of [
       ['GET', CONFIGS],
@@ -120,7 +120,7 @@ describe('the password login of an organization', () => {
     }
   });
 
-  it('gives two organizations of one name distinct slugs', async () => {
+  it('of two organizations of one name gives each a slug of its own', async () => {
     const made = await Promise.all(
       Array.from({ length: 5 }, (_, at) =>
         createOrganizationAsOperator(app.services, { name: 'Same Name', ownerEmail: `same-${at}@mssp.example` }),
@@ -135,13 +135,13 @@ describe('the password login of an organization', () => {
     ]);
   });
 
-  it('allows an e-mail in one organization only', async () => {
-    await expect(createOrganization(app.services, { name: 'Other', ownerEmail: north.email })).rejects.toThrow(
-      'administers another organization',
-    );
+  it('knows an e-mail in one organization only', async () => {
+    await expect(
+      createOrganizationAsOperator(app.services, { name: 'Other', ownerEmail: north.email }),
+    ).rejects.toThrow('administers another organization');
   });
 
-  it('allows a tenant in one organization only', async () => {
+  it('knows a tenant in one organization only', async () => {
     const south = await newOrganization(app);
     await attachTenantAsOperator(app.services, { slug: north.slug, tenant: acme.tenantId });
     await attachTenantAsOperator(app.services, { slug: north.slug, tenant: acme.tenantId });
@@ -175,27 +175,27 @@ describe('re-authentication in an organization', () => {
       token === undefined ? {} : { headers: { 'x-reauth-token': token } },
     );
 
-  it('returns a token for 300 seconds after the right password', async () => {
+  it('gives a token for 300 seconds to whoever knows the password', async () => {
     const { status, body } = await north.owner.post(VERIFY, { password: north.password });
     expect([status, body]).toEqual([200, { reAuthToken: expect.any(String), expiresIn: 300 }]);
     expect((await north.owner.post(VERIFY, { password: 'Wrong-Horse-7!' })).status).toBe(401);
   });
 
-  it('is valid for one write', async () => {
+  it('is good for one write', async () => {
     const token = await north.reauthenticate();
     expect((await put(token)).status).toBe(200);
     const again = await put(token);
     expect([again.status, again.body]).toEqual([403, { error: 're-authentication required' }]);
   });
 
-  it('is valid for one of two hundred concurrent writes', async () => {
+  it('is good for one of two hundred writes at once', async () => {
     const token = await north.reauthenticate();
     const answers = await Promise.all(Array.from({ length: 200 }, () => put(token)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 403)).toHaveLength(199);
   });
 
-  it('is used up by a write that fails after the check', async () => {
+  it('is spent by a write that fails behind the gate', async () => {
     for (const [path, body, status] of [
       [`${CONFIGS}/${randomUUID()}`, {}, 404],
       [`${CONFIGS}/require`, { requireSso: 'perhaps' }, 400],
@@ -206,14 +206,14 @@ describe('re-authentication in an organization', () => {
     }
   });
 
-  it('belongs to the session in which it was issued', async () => {
+  it('belongs to the session in which it was given', async () => {
     const { body } = await app.anonymous.post(LOGIN, { email: north.email, password: north.password });
     expect((await put(await north.reauthenticate(), app.as(body.accessToken))).status).toBe(403);
     const south = await newOrganization(app);
     expect((await put(await south.reauthenticate())).status).toBe(403);
   });
 
-  it('is checked before any lookup: session, role, token, then the requested resource', async () => {
+  it('stands in the gate before anything is looked up: session, role, token, then what is asked for', async () => {
     const viewer = await orgAdminWithRole(app, north, 'org_viewer');
     const admin = await orgAdminWithRole(app, north, 'org_admin');
     const writes = [
