@@ -1,4 +1,4 @@
-/** More than this go as several statements. */
+/** Larger batches are split into several statements. */
 const MOST = 1_000;
 
 interface Waiting<Asked, Answer> {
@@ -7,12 +7,15 @@ interface Waiting<Asked, Answer> {
   readonly fail: (error: unknown) => void;
 }
 
-/** Does at once what is asked for in one turn of the event loop under one key: many callers cost one statement, and wake one process. */
+/**
+ * Batches calls with the same key that are made in one turn of the event loop: many callers cost one statement. A
+ * DataLoader without a cache.
+ */
 export class Batcher<Key, Asked, Answer> {
   readonly #together: (key: Key, asked: readonly Asked[]) => Promise<readonly Answer[]>;
   readonly #gathered = new Map<Key, Waiting<Asked, Answer>[]>();
 
-  /** `together` answers in the order that was asked in; what it throws, everybody hears who asked with it. */
+  /** Results of `together` are in input order. An error rejects the whole batch. */
   constructor(together: (key: Key, asked: readonly Asked[]) => Promise<readonly Answer[]>) {
     this.#together = together;
   }

@@ -16,8 +16,8 @@ import { launch } from './launcher.ts';
 import type { AccountAccess } from './account-access.ts';
 
 /**
- * Makes the cluster if there is none. It is made under another name and renamed when complete, so that a start that was cut
- * short leaves nothing that looks like a cluster.
+ * Creates the cluster if there is none. It is created under another name and renamed when complete, so that an
+ * interrupted start leaves nothing that looks like a cluster.
  */
 export function ensureCluster(cluster: string, account: OsAccount | undefined, reach: AccountAccess): void {
   if (existsSync(cluster)) return refuseOtherVersion(cluster, reach.binaries.version);
@@ -31,9 +31,9 @@ export function ensureCluster(cluster: string, account: OsAccount | undefined, r
 }
 
 function initialize(folder: string, account: OsAccount | undefined, reach: AccountAccess): void {
-  // The builtin locale sorts the same on every system, so that a copied data directory never has a broken index.
+  // The builtin locale sorts the same on every system, so a copied data directory never has a broken index.
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
-  // Whoever can open the socket is its owner: the folder's mode is the guard.
+  // Trust authentication: the mode of the folder restricts who can open the socket.
   const args = ['-D', folder, '-U', 'postgres', '--auth=trust', '--no-instructions', ...locale];
   const {
     file,
@@ -46,7 +46,7 @@ function initialize(folder: string, account: OsAccount | undefined, reach: Accou
   throw new Error(`the embedded PostgreSQL could not make its cluster: ${reason}`);
 }
 
-/** The new name must outlive a power cut before anything is acknowledged from under it. */
+/** The rename must survive a power failure before any write to the cluster is acknowledged. */
 function syncFolder(folder: string): void {
   const descriptor = openSync(folder, 'r');
   fsyncSync(descriptor);

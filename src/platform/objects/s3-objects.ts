@@ -11,7 +11,7 @@ import {
   type StoredObject,
 } from './object-store.ts';
 
-/** From the environment: `S3_ENDPOINT` and its companions. */
+/** From the environment: `S3_ENDPOINT` and related settings. */
 export interface S3Settings {
   /** Without the bucket, which follows as the first part of the path. */
   readonly endpoint: string;
@@ -19,7 +19,7 @@ export interface S3Settings {
   readonly bucket: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** The operator vouches for the endpoint: it may have a private address and speak plain HTTP. */
+  /** The operator trusts the endpoint: it may have a private address and use plain HTTP. */
   readonly isTrusted: boolean;
 }
 
@@ -32,7 +32,10 @@ interface Ask {
 
 const MAX_IN_A_PAGE = 1_000;
 
-/** Objects in a bucket of Amazon S3 or whatever speaks its protocol: path-style addresses, Signature Version 4 over the content too. */
+/**
+ * Objects in a bucket of Amazon S3 or a compatible service: path-style addresses, and Signature Version 4 that also
+ * covers the content.
+ */
 export class S3Objects implements ObjectStore {
   readonly #settings: S3Settings;
   readonly #fetch: GuardedFetch;
@@ -112,7 +115,7 @@ export class S3Objects implements ObjectStore {
 
 const refused = (status: number) => new ObjectStoreUnavailable(`the object storage answered ${status}`);
 
-/** ListObjectsV2: names are made of letters, digits, hyphens and slashes, in which XML has nothing to escape. */
+/** ListObjectsV2: names consist of letters, digits, hyphens and slashes, which XML does not escape. */
 function* objectsOn(page: string): Iterable<StoredObject> {
   for (const [, content = ''] of page.matchAll(/<Contents>([\s\S]*?)<\/Contents>/g)) {
     const key = /<Key>([^<]*)<\/Key>/.exec(content)?.[1] ?? '';
@@ -129,7 +132,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '&apos;': "'",
 };
 
-/** Undefined on the last page. A token is the storage's own and may hold anything. */
+/** Undefined on the last page. The token is opaque and may contain any characters. */
 function nextPage(page: string): string | undefined {
   if (!page.includes('<IsTruncated>true</IsTruncated>')) return undefined;
   const token = /<NextContinuationToken>([^<]+)<\/NextContinuationToken>/.exec(page)?.[1];

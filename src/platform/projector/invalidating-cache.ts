@@ -20,17 +20,20 @@ import {
 
 const PAGE = 2_000;
 const PATIENCE_MS = 250;
-/** Without a sign that the feed is being followed for this long, memory is not believed. */
+/** The cache is not used once this process has not followed the log for this long. */
 const TRUSTED_MS = 1_500;
 
-/** The pseudo read model that commands freshen when this process must not answer before it forgot. */
+/** The pseudo read model that commands freshen if this process must drop cached values before it responds. */
 export const CACHE_MODEL = 'live-state';
 
 declare module '../kernel/read-model-name.ts' {
   interface ReadModelNames extends Record<typeof CACHE_MODEL, true> {}
 }
 
-/** A load under way. An event of a source that it has read, or is reading, makes its result stale: it must not be cached. */
+/**
+ * A load in progress. An event of a source that it has read, or is reading, makes its result stale: it must not be
+ * cached.
+ */
 interface Load {
   readonly sources: Set<Source>;
   isStale: boolean;
@@ -41,7 +44,7 @@ interface Cache {
   readonly entries: TenantCache;
 }
 
-/** How much one cache may hold, and what each value counts for. */
+/** The capacity of one cache, and the weight of each value. */
 export interface CacheBound<Value> {
   readonly most: number;
   weigh(value: NonNullable<Value>): number;
@@ -60,9 +63,10 @@ export interface LiveStateParts {
 }
 
 /**
- * Caches what every request looks up: whether a session is live, what state a device is in, what extensions are told. A load
- * records the streams and tables that it reads, and any event of these drops its value, within milliseconds on every node. No list
- * of event types is kept by hand. A process that cannot follow the log stops using its caches and loads each time.
+ * Caches what every request looks up: whether a session is live, the state of a device, the configuration of
+ * extensions. A load records the streams and tables that it reads. Any event of these drops its value, within
+ * milliseconds on every node. No list of event types is kept by hand. A process that cannot follow the log stops
+ * using its caches and loads each time.
  */
 export class InvalidatingCache {
   readonly #subscription: CatchUpSubscription;
@@ -72,7 +76,7 @@ export class InvalidatingCache {
   readonly #trust: LogTrust;
   readonly #caches: Cache[] = [];
   readonly #heeded = new Map<string, Heard[]>();
-  /** Event type to names of the read models that fold it, of models that some load has read. */
+  /** Event type to names of the read models that fold it, for models that some load has read. */
   readonly #modelsByType = new Map<string, Set<string>>();
   readonly #stop = new AbortController();
   #position: Position;
@@ -88,7 +92,10 @@ export class InvalidatingCache {
     this.#position = subscription.head;
   }
 
-  /** A cached look-up. `load` reads through `from` alone; undefined, and what was made from nothing, is not cached. */
+  /**
+   * Returns a cached look-up. `load` must read through `from` alone. Undefined, null and values without sources are
+   * not cached.
+   */
   cached<Value>(
     load: (from: LoadSources, tenantId: TenantId, id: string) => Promise<Value>,
     { most, weigh }: CacheBound<Value> = BY_COUNT,
@@ -113,7 +120,7 @@ export class InvalidatingCache {
     };
   }
 
-  /** Calls back for every event of a type: for state that this process keeps elsewhere. */
+  /** Calls `heard` for every event of a type: for state that this process keeps elsewhere. */
   onEvent<Family extends EventFamily, Type extends EventOf<Family>['type']>(
     _family: Family,
     type: Type,
@@ -122,7 +129,7 @@ export class InvalidatingCache {
     this.#heeded.set(type, [...(this.#heeded.get(type) ?? []), heard as Heard]);
   }
 
-  /** Drops every cached value, and the results of loads under way. */
+  /** Drops every cached value, and the results of loads in progress. */
   forget(): void {
     this.#currentAt = 0;
     for (const { entries, loads } of this.#caches) {
@@ -187,7 +194,7 @@ export class InvalidatingCache {
     }
   }
 
-  /** Needs no decoded event: one that cannot be read drops what it may have changed all the same. */
+  /** Works on stored events, so that an event that cannot be decoded also drops what it may have changed. */
   #dropWhatCameOf({ stream, type, tenantId }: StoredEvent): void {
     this.#drop(streamSource(stream));
     for (const model of this.#modelsByType.get(type) ?? []) this.#drop(tableSource(model, tenantId));

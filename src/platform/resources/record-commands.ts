@@ -12,7 +12,7 @@ import type { RecordState } from './record-aggregate.ts';
 import { storeSecrets, refuseMovedSecret, secretLocation, secretsOnlyIn } from './secrets.ts';
 import { slotClaims, slotFor, slotKind, type SlotPorts } from './slots.ts';
 
-/** What the caller of a command learns: the record as decided. */
+/** The result of a command: the record as decided. */
 export interface WrittenRecord<Values> {
   readonly id: string;
   readonly values: Values;
@@ -31,7 +31,7 @@ interface Update extends Named {
 
 export type EventsOnCreate = (id: string, values: AnyValues) => readonly DomainEvent[];
 
-/** The decisions about a declared record. What a declaration cannot say without an `if` is a command file of its own. */
+/** The commands of a declared record. Logic beyond a declaration belongs in a command file of its own. */
 export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<RecordState<AnyValues>, DomainEvent>) {
   const { noun, fields, rule, settled = (values) => values, table, toldToExtensions } = declared;
   const own = derivedReadModelName(table);
@@ -62,7 +62,7 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
         return { id, values };
       },
       decide(state, draft, { id }, facts) {
-        // The same command once more: its record is there.
+        // A retry of the same command: its record exists already.
         if (state.exists) return acceptWith({ id, values: state.values }, []);
         const values = settled({ ...facts, ...plainValues(fields, draft) }) as AnyValues;
         const broken = rule?.(values as never);
@@ -120,7 +120,7 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
 const plainValues = (fields: Fields, said: AnyValues): AnyValues =>
   valuesOf(fields, (field, name) => (isWritable(field) ? said[name] : undefined));
 
-/** One claim for each way in which the record is the only one, and its slot's. */
+/** One claim for each unique combination of fields, and one for the slot. */
 export const recordClaims = (declared: AnyDeclared, values: AnyValues): Claim[] => {
   const { noun, unique = [] } = declared;
   const own = unique.map((names) => ({
