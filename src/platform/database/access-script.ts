@@ -29,7 +29,7 @@ declare
   wanted record;
   other text;
 begin
-  -- What grants and policies name. Nobody logs in as one. Other Castellan databases of this cluster share them.
+  -- Groups that grants and policies name. They cannot log in. Other Castellan databases of this cluster share them.
   foreach group_name in array array[${groups}] loop
     begin
       if not exists (select from pg_roles where rolname = group_name) then
@@ -42,7 +42,7 @@ begin
     end if;
   end loop;
 
-  -- What the service logs in as: a member of one group, with no right of its own.
+  -- The logins of the service: each is a member of one group, with no rights of its own.
   for wanted in
     select * from (values
 ${rows.join(',\n')}
@@ -69,7 +69,7 @@ ${rows.join(',\n')}
     end if;
   end loop;
 end $castellan$;
--- Without the first line every login of the cluster may connect, those of other Castellan databases too.
+-- Without the next line, every login of the cluster could connect, including those of other Castellan databases.
 revoke connect on database ${identifier(database)} from public;
 grant connect on database ${identifier(database)} to ${identifier(owner)}, ${users};
 grant create, temporary on database ${identifier(database)} to ${roleGroupOf('projector')};

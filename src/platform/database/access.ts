@@ -19,8 +19,8 @@ const WRONG_PASSWORD = '28P01';
 const REFUSED_LOGIN = '28000';
 
 const POOLER =
-  'DATABASE_URL leads to a connection pooler (PgBouncer or one like it) that does not keep what is set for a session: ' +
-  'connect to PostgreSQL directly, for roles, tenants, advisory locks, LISTEN and prepared statements all belong to a session';
+  'DATABASE_URL leads to a connection pooler (PgBouncer or one like it) that does not keep session settings: ' +
+  'connect to PostgreSQL directly, because roles, tenants, advisory locks, LISTEN and prepared statements belong to a session';
 
 /** Refuses a server that drops session settings, before anything is written. */
 export async function identifyOwner(pool: pg.Pool): Promise<DatabaseOwner> {
@@ -82,7 +82,7 @@ async function makeAccess(pool: pg.Pool, wanted: AccessWanted): Promise<void> {
 
 const neededByHand = (wanted: AccessWanted, reason: string): ConfigError =>
   new ConfigError(
-    `the database user ${wanted.owner} may not make the roles that the service logs in as (${reason}): have an administrator of the server run this SQL in database ${wanted.database}, ` +
+    `the database user ${wanted.owner} is not allowed to create the roles that the service logs in as (${reason}): have an administrator of the server run this SQL in database ${wanted.database}, ` +
       `then start again (\`castellan database roles\` prints it too)\n\n${accessScript(wanted)}`,
   );
 
@@ -122,7 +122,7 @@ async function loginAs(config: DatabaseConfig, role: DatabaseRole, pool: pg.Pool
   if (session !== SESSION || acting !== roleGroupOf(role)) throw new ConfigError(POOLER);
   if (user !== undefined && login !== user)
     throw new ConfigError(
-      `the database took ${user} for ${login}: its pg_hba.conf must let every role log in under its own name`,
+      `the database logged ${user} in as ${login}: its pg_hba.conf must let every role log in under its own name`,
     );
 }
 

@@ -8,7 +8,7 @@ const SET_TENANT = { name: 'set-tenant-for-session', text: `select set_config('c
  * in which every statement calls `setTenant` first, so that no statement runs under an earlier tenant.
  */
 export class ConnectionTenants {
-  readonly #latest = new WeakMap<pg.PoolClient, { readonly tenantId: TenantId; readonly told: Promise<unknown> }>();
+  readonly #latest = new WeakMap<pg.PoolClient, { readonly tenantId: TenantId; readonly isSet: Promise<unknown> }>();
 
   /**
    * Sets the tenant before the next statement of the connection, unless it is set already. Await this together with
@@ -17,11 +17,11 @@ export class ConnectionTenants {
    */
   setTenant(client: pg.PoolClient, tenantId: TenantId): Promise<unknown> {
     const latest = this.#latest.get(client);
-    if (latest?.tenantId === tenantId) return latest.told;
-    const told = client.query({ ...SET_TENANT, values: [tenantId] });
-    const telling = { tenantId, told };
-    this.#latest.set(client, telling);
-    told.catch(() => this.#latest.get(client) === telling && this.#latest.delete(client));
-    return told;
+    if (latest?.tenantId === tenantId) return latest.isSet;
+    const isSet = client.query({ ...SET_TENANT, values: [tenantId] });
+    const setting = { tenantId, isSet };
+    this.#latest.set(client, setting);
+    isSet.catch(() => this.#latest.get(client) === setting && this.#latest.delete(client));
+    return isSet;
   }
 }

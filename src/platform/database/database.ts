@@ -25,10 +25,10 @@ export interface Database {
   readonly pools: Readonly<Record<DatabaseRole, pg.Pool>>;
   readonly config: DatabaseConfig;
   /**
-   * Calls `heard` when a connection is lost, idle or in use: from then on the server may be another one, or be
+   * Calls `listener` when a connection is lost, idle or in use: from then on the server may be another one, or be
    * restored to an earlier state.
    */
-  onLost(heard: () => void): void;
+  onLost(listener: () => void): void;
   close(): Promise<void>;
 }
 
@@ -76,7 +76,7 @@ function parserOf(oid: number): (text: string) => unknown {
 
 /**
  * Projector settings. A projection that a crash undoes is folded again from its checkpoint, so its commits need not
- * wait for the disk. Its statements take a page as one array parameter. They are planned once, for index reads, for a
+ * wait for the disk. Its statements take a page as one parameter. They are planned once, for index reads, for a
  * table that may be empty now and large later. Every search reads the pending list of a text index in full, so that
  * list is kept to a few pages instead of four megabytes.
  */
@@ -106,7 +106,7 @@ const LIMITS = {
   projector: { statement: 15_000, lock: 5_000, idleInTransaction: 5_000 },
   reads: { statement: 10_000, lock: 3_000, idleInTransaction: 5_000 },
 } as const satisfies Record<string, TimeLimits>;
-const PATIENT: TimeLimits = { statement: 0, lock: 0, idleInTransaction: 0 };
+const UNLIMITED: TimeLimits = { statement: 0, lock: 0, idleInTransaction: 0 };
 
 /** Idle connections of a pool that stay open: they show when a server goes away (`onLost`). */
 const KEPT_OPEN = 3;
@@ -125,7 +125,7 @@ export function openDatabase(config: DatabaseConfig, log: Logger, sizes: Databas
   let closing = false;
   const listeners = new Set<() => void>();
   const lost = () => {
-    if (!closing) for (const heard of listeners) heard();
+    if (!closing) for (const listener of listeners) listener();
   };
   const pool = (role: DatabaseRole | undefined, max: number, limits: TimeLimits, extra = '', pipeline = false) => {
     const settings = ['-c TimeZone=UTC', SESSION_MARK, extra].filter(Boolean).join(' ');
@@ -134,7 +134,7 @@ export function openDatabase(config: DatabaseConfig, log: Logger, sizes: Databas
       ...(role
         ? asLogin(config, role, settings)
         : { ...owner, options: [config.options, settings].filter(Boolean).join(' ') }),
-      ...settingsFor(sizes.patient ? PATIENT : limits),
+      ...settingsFor(sizes.patient ? UNLIMITED : limits),
       Client: PreparedStatementClient,
       max,
       min: Math.min(KEPT_OPEN, max >> 1),
@@ -173,7 +173,7 @@ export function openDatabase(config: DatabaseConfig, log: Logger, sizes: Databas
     service: new TenantPool(opened.service),
     pools: opened,
     config,
-    onLost: (heard) => void listeners.add(heard),
+    onLost: (listener) => void listeners.add(listener),
     close: async () => {
       closing = true;
       await Promise.all(

@@ -94,7 +94,7 @@ async function give(owner: pg.Pool, { statements, views, tables }: Missing): Pro
 
 const restoredTooEarly = (): ConfigError =>
   new ConfigError(
-    'this database was restored before its roles existed, and has lost grants and policies that its user cannot give again: empty it, run the SQL of `castellan database roles` in it, and restore it again',
+    'this database was restored before its roles existed, and lacks grants and policies that its user is not allowed to restore: empty it, run the SQL of `castellan database roles` in it, and restore it again',
   );
 
 const BEFORE_MIGRATIONS = `

@@ -24,9 +24,9 @@ export class TenantPool {
       transaction(this.#pool, async (client) => {
         // Local to this transaction: a rollback would undo a session setting made within it. Not awaited before
         // `work`.
-        const told = client.query({ ...SET_TENANT, values: [tenantId] });
+        const tenantSet = client.query({ ...SET_TENANT, values: [tenantId] });
         const working = work(client);
-        await settleAll([told, working]);
+        await settleAll([tenantSet, working]);
         return working;
       }),
     );
@@ -53,9 +53,9 @@ export class TenantPool {
   ): Promise<pg.QueryResult<Row>> {
     const client = await this.#pool.connect();
     try {
-      const told = this.#tenants.setTenant(client, tenantId);
+      const tenantSet = this.#tenants.setTenant(client, tenantId);
       const result = client.query<Row>({ text: sql, values: [tenantId, ...parameters], ...(name ? { name } : {}) });
-      await settleAll([told, result]);
+      await settleAll([tenantSet, result]);
       return await result;
     } finally {
       client.release();
@@ -68,10 +68,10 @@ export class TenantPool {
    */
   async asSystem<Row extends pg.QueryResultRow>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
     return transaction(this.#pool, async (client) => {
-      const nobody = client.query(`select set_config('castellan.tenant', '', true)`);
-      const answer = client.query<Row>(sql, [...parameters]);
-      await settleAll([nobody, answer]);
-      return (await answer).rows;
+      const noTenantSet = client.query(`select set_config('castellan.tenant', '', true)`);
+      const result = client.query<Row>(sql, [...parameters]);
+      await settleAll([noTenantSet, result]);
+      return (await result).rows;
     });
   }
 }

@@ -113,11 +113,11 @@ class ReadLines {
     parameters: readonly unknown[],
     { isPrepared } = { isPrepared: true },
   ): Promise<Row[]> {
-    const told = this.#tenants.setTenant(client, tenantId);
+    const tenantSet = this.#tenants.setTenant(client, tenantId);
     const name = isPrepared ? { name: statementName(sql) } : {};
-    const answer = client.query<Row>({ ...name, text: sql, values: [tenantId, ...parameters] });
-    await settleAll([told, answer]);
-    return (await answer).rows;
+    const result = client.query<Row>({ ...name, text: sql, values: [tenantId, ...parameters] });
+    await settleAll([tenantSet, result]);
+    return (await result).rows;
   }
 }
 

@@ -35,7 +35,7 @@ const DRIVER_MESSAGES: ReadonlySet<string> = new Set([
  */
 export class DatabaseTimeout extends Error {
   constructor(milliseconds: number) {
-    super(`the database did not answer within ${milliseconds} ms`);
+    super(`the database did not respond within ${milliseconds} ms`);
     this.name = 'DatabaseTimeout';
   }
 }

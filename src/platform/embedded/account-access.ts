@@ -30,7 +30,7 @@ export function findAccountAccess(account: OsAccount | undefined, binaries: Bina
   }
   throw new Error(
     `PostgreSQL may not run as root, and user ${account.uid} cannot enter ${dataDir}: ` +
-      'set DATA_DIR to a folder outside private ones, or start as an ordinary user',
+      'set DATA_DIR to a folder that this user can enter, or start as an ordinary user',
   );
 }
 

@@ -40,10 +40,10 @@ function initialize(folder: string, account: OsAccount | undefined, reach: Accou
     args: full,
     options,
   } = launch(reach.binaries.initdb, args, { account, passage: reach.passage, bound: true });
-  const answer = spawnSync(file, full, { ...options, encoding: 'utf8' });
-  if (answer.status === 0) return;
-  const reason = answer.error?.message ?? answer.stderr.trim().split('\n').slice(-3).join('; ');
-  throw new Error(`the embedded PostgreSQL could not make its cluster: ${reason}`);
+  const result = spawnSync(file, full, { ...options, encoding: 'utf8' });
+  if (result.status === 0) return;
+  const reason = result.error?.message ?? result.stderr.trim().split('\n').slice(-3).join('; ');
+  throw new Error(`the embedded PostgreSQL could not create its cluster: ${reason}`);
 }
 
 /** The rename must survive a power failure before any write to the cluster is acknowledged. */
@@ -58,6 +58,6 @@ function refuseOtherVersion(cluster: string, installed: string): void {
   const ours = installed.split('.')[0];
   if (made === ours) return;
   throw new Error(
-    `the cluster ${cluster} was made by PostgreSQL ${made}, and PostgreSQL ${ours} is installed: dump it with the one and restore it into the other`,
+    `the cluster ${cluster} was made by PostgreSQL ${made}, and PostgreSQL ${ours} is installed: dump it with PostgreSQL ${made} and restore it into PostgreSQL ${ours}`,
   );
 }

@@ -85,7 +85,7 @@ async function untilReady(isReady: () => boolean, child: ChildProcess, ended: Pr
     if (over !== undefined) throw new Error(`the embedded PostgreSQL did not start: it ${over}`);
     if (Date.now() > deadline) {
       child.kill('SIGQUIT');
-      throw new Error(`the embedded PostgreSQL does not answer after ${START_MS / 1000} s`);
+      throw new Error(`the embedded PostgreSQL did not accept connections within ${START_MS / 1000} s`);
     }
   }
 }

@@ -19,27 +19,27 @@ export function socketDirectory(dataDir: string, account: OsAccount | undefined)
     if (account) chownSync(within, account.uid, account.gid);
     return within;
   }
-  const remembered = rememberedSocketDirectory(dataDir);
-  if (remembered && isPrivate(remembered, account)) return remembered;
+  const recorded = recordedSocketDirectory(dataDir);
+  if (recorded && isPrivate(recorded, account)) return recorded;
   const made = mkdtempSync('/tmp/castellan-');
   if (account) chownSync(made, account.uid, account.gid);
-  writeFileSync(memory(dataDir), made, { mode: 0o600 });
+  writeFileSync(recordFile(dataDir), made, { mode: 0o600 });
   return made;
 }
 
 /** The socket folder of a data directory, without creating anything. */
 export function knownSocketDirectory(dataDir: string): string | undefined {
   const within = path.join(dataDir, 'socket');
-  return fits(within) ? within : rememberedSocketDirectory(dataDir);
+  return fits(within) ? within : recordedSocketDirectory(dataDir);
 }
 
 const fits = (folder: string): boolean =>
   Buffer.byteLength(path.join(folder, `.s.PGSQL.${SOCKET_PORT}`)) <= LONGEST_PATH;
-const memory = (dataDir: string): string => path.join(dataDir, 'socket-directory');
+const recordFile = (dataDir: string): string => path.join(dataDir, 'socket-directory');
 
-function rememberedSocketDirectory(dataDir: string): string | undefined {
+function recordedSocketDirectory(dataDir: string): string | undefined {
   try {
-    return readFileSync(memory(dataDir), 'utf8');
+    return readFileSync(recordFile(dataDir), 'utf8');
   } catch {
     return undefined;
   }

@@ -140,7 +140,7 @@ export class BullMqJobs implements Jobs {
 
   #openQueue(lane: string): LaneQueue {
     const queue = this.#backend.queue(lane);
-    queue.on('error', (error) => this.#report(error, lane, 'a job queue is disturbed'));
+    queue.on('error', (error) => this.#report(error, lane, 'a job queue reported an error'));
     return queue;
   }
 
@@ -160,7 +160,7 @@ export class BullMqJobs implements Jobs {
       runRetryDelay: 1_000,
       settings: { backoffStrategy: (attempt, _type, _error, job) => this.#delay(job?.name, attempt) },
     });
-    worker.on('error', (error) => this.#report(error, lane, 'a job worker is disturbed'));
+    worker.on('error', (error) => this.#report(error, lane, 'a job worker reported an error'));
     return worker;
   }
 

@@ -53,7 +53,7 @@ export class JobCatalogue {
     const definition = this.#byName.get(name);
     if (!definition) throw new TypeError(`there is no job ${name}`);
     const checked = definition.data.safeParse(data);
-    if (!checked.success) throw new TypeError(`job ${name}: its data does not fit: ${fieldsOf(checked.error)}`);
+    if (!checked.success) throw new TypeError(`job ${name}: its data is invalid: ${fieldsOf(checked.error)}`);
     const payload: JobPayload = {
       tenantId: options.tenantId ?? tenantIn(data) ?? null,
       correlationId: options.correlationId ?? null,
@@ -67,7 +67,7 @@ export class JobCatalogue {
   /** The data of a job, parsed by this build's schema. Another build may have enqueued the job. */
   read(definition: AnyJob, payload: JobPayload): unknown {
     const checked = definition.data.safeParse(payload.data ?? undefined);
-    if (!checked.success) throw new JobFailed(`its data does not fit: ${fieldsOf(checked.error)}`, { final: true });
+    if (!checked.success) throw new JobFailed(`its data is invalid: ${fieldsOf(checked.error)}`, { final: true });
     return checked.data;
   }
 }

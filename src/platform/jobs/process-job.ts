@@ -38,7 +38,7 @@ export async function processJob(
     };
     const final = error instanceof JobFailed && error.final;
     if (final || isLast(job)) log.error(about, 'a job has failed');
-    else log.warn(about, 'a job will be tried again');
+    else log.warn(about, 'a job will be retried');
     throw final ? new UnrecoverableError(reason) : new JobFailed(reason);
   }
 }

@@ -13,6 +13,7 @@ import {
 
 /** Object names contain no dot, so an unfinished file is never taken for an object. */
 const UNFINISHED = '.part';
+const ABANDONED_MS = 60 * 60_000;
 
 /**
  * Objects as files below one directory, for an installation on one machine. Readable only by the service's own user.
@@ -76,7 +77,7 @@ export class DirectoryObjects implements ObjectStore {
 
   /** Deletes files that a crash left unfinished, once they are an hour old. */
   async #clear(name: string, begunAt: number): Promise<void> {
-    if (Date.now() - begunAt > 3_600_000) await orUnavailable(() => rm(join(this.#root, name), { force: true }));
+    if (Date.now() - begunAt > ABANDONED_MS) await orUnavailable(() => rm(join(this.#root, name), { force: true }));
   }
 }
 

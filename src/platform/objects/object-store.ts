@@ -12,14 +12,14 @@ const isSegment = (text: string): boolean => text.length <= LONGEST_SEGMENT && S
 /** An object's name, e.g. `screenshots/<tenant>/<person>/<screenshot>`. Throws if a segment is not an id. */
 export function objectKey(...segments: readonly string[]): string {
   if (segments.length < 2 || segments.length > MAX_SEGMENTS || !segments.every(isSegment))
-    throw new TypeError('an object is named by ids');
+    throw new TypeError('an object name consists of 2 to 8 ids');
   return segments.join('/');
 }
 
 /** The common prefix of a group of names. It ends with a slash, so that one id is never a prefix of another. */
 export function objectPrefix(...segments: readonly string[]): string {
   if (segments.length === 0 || segments.length >= MAX_SEGMENTS || !segments.every(isSegment))
-    throw new TypeError('objects are grouped by ids');
+    throw new TypeError('a prefix of object names consists of 1 to 7 ids');
   return `${segments.join('/')}/`;
 }
 
@@ -66,10 +66,10 @@ export function checkPut(key: string, bytes: Buffer): void {
 }
 
 export function checkKey(key: string): void {
-  if (!isObjectKey(key)) throw new TypeError('not the name of an object');
+  if (!isObjectKey(key)) throw new TypeError('not an object name');
 }
 
 export function checkPrefix(prefix: string): void {
   if (!prefix.endsWith('/') || !prefix.slice(0, -1).split('/').every(isSegment))
-    throw new TypeError('not the beginning of a name');
+    throw new TypeError('not a prefix of object names');
 }

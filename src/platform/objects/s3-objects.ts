@@ -53,10 +53,10 @@ export class S3Objects implements ObjectStore {
 
   async get(key: string): Promise<Buffer | undefined> {
     checkKey(key);
-    const answer = await this.#ask({ method: 'GET', key });
-    if (answer.status === 404) return undefined;
-    if (answer.status !== 200) throw refused(answer.status);
-    return Buffer.from(await answer.arrayBuffer());
+    const response = await this.#ask({ method: 'GET', key });
+    if (response.status === 404) return undefined;
+    if (response.status !== 200) throw refused(response.status);
+    return Buffer.from(await response.arrayBuffer());
   }
 
   async delete(key: string): Promise<void> {
@@ -75,9 +75,9 @@ export class S3Objects implements ObjectStore {
         prefix,
         ...(continuation ? { 'continuation-token': continuation } : {}),
       };
-      const answer = await this.#ask({ method: 'GET', query });
-      if (answer.status !== 200) throw refused(answer.status);
-      const page = await answer.text();
+      const response = await this.#ask({ method: 'GET', query });
+      if (response.status !== 200) throw refused(response.status);
+      const page = await response.text();
       yield* objectsOn(page);
       continuation = nextPage(page);
     } while (continuation !== undefined);
@@ -113,7 +113,7 @@ export class S3Objects implements ObjectStore {
   }
 }
 
-const refused = (status: number) => new ObjectStoreUnavailable(`the object storage answered ${status}`);
+const refused = (status: number) => new ObjectStoreUnavailable(`the object storage responded with status ${status}`);
 
 /** ListObjectsV2: names consist of letters, digits, hyphens and slashes, which XML does not escape. */
 function* objectsOn(page: string): Iterable<StoredObject> {
@@ -136,6 +136,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
 function nextPage(page: string): string | undefined {
   if (!page.includes('<IsTruncated>true</IsTruncated>')) return undefined;
   const token = /<NextContinuationToken>([^<]+)<\/NextContinuationToken>/.exec(page)?.[1];
-  if (token === undefined) throw new ObjectStoreUnavailable('the object storage ended a list in the middle');
+  if (token === undefined) throw new ObjectStoreUnavailable('the object storage returned an incomplete list');
   return token.replaceAll(/&(?:amp|lt|gt|quot|apos);/g, (entity) => ENTITIES[entity]!);
 }

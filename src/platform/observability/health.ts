@@ -32,7 +32,7 @@ export interface Probe {
 export class Unhealthy extends Error {}
 
 /** Load balancers and monitors wait about a second. */
-const PATIENCE_MS = 700;
+const TIMEOUT_MS = 700;
 
 /** The state of one dependency at the time of `last_check`. */
 interface Checked {
@@ -40,7 +40,7 @@ interface Checked {
   readonly state: Dependency;
 }
 
-/** Checks all dependencies at once; one that does not respond in time is down. */
+/** Checks all dependencies at once; one that does not respond in time is down (docs/requirements/operations.md). */
 export class HealthCheck {
   readonly #probes: readonly Probe[];
   /**
@@ -78,16 +78,16 @@ export class HealthCheck {
       ...(message ? { message } : {}),
     });
     if (this.#pending.has(probe)) return done('unhealthy', 'unavailable');
-    const answer = Promise.resolve().then(() => probe.check());
-    const asked = answer
+    const checking = Promise.resolve().then(() => probe.check());
+    const ended = checking
       .then(
         () => undefined,
         () => undefined,
       )
       .finally(() => this.#pending.delete(probe));
-    this.#pending.set(probe, asked);
+    this.#pending.set(probe, ended);
     try {
-      const impairment = await rejectAfter(PATIENCE_MS, answer);
+      const impairment = await rejectAfter(TIMEOUT_MS, checking);
       return impairment ? done('degraded', impairment) : done('healthy');
     } catch (error) {
       // A driver's message may name hosts and users.
@@ -100,7 +100,7 @@ export class HealthCheck {
 export async function rejectAfter<T>(milliseconds: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), milliseconds);
+    timer = setTimeout(() => reject(new Error('no response in time')), milliseconds);
   });
   try {
     return await Promise.race([work, late]);

@@ -59,7 +59,7 @@ export function guardedFetch(options: GuardOptions): GuardedFetch {
   return async (address, { method = 'GET', headers = {}, body, signal } = {}) => {
     const url = checkedUrl(address, allowPrivate);
     const deadline = AbortSignal.timeout(timeoutMs);
-    const answer = await request(url, {
+    const response = await request(url, {
       dispatcher,
       method,
       headers: { 'accept-encoding': 'identity', ...headers },
@@ -67,10 +67,10 @@ export function guardedFetch(options: GuardOptions): GuardedFetch {
       signal: signal ? AbortSignal.any([deadline, signal]) : deadline,
       reset: true,
     });
-    const content = await answer.body.arrayBuffer();
-    return new Response(WITHOUT_BODY.has(answer.statusCode) ? null : content, {
-      status: answer.statusCode,
-      headers: headersOf(answer),
+    const content = await response.body.arrayBuffer();
+    return new Response(WITHOUT_BODY.has(response.statusCode) ? null : content, {
+      status: response.statusCode,
+      headers: headersOf(response),
     });
   };
 }

@@ -5,7 +5,7 @@ export type TxtRecords = (name: string) => Promise<readonly string[]>;
 
 export class TxtUnavailable extends Error {}
 
-const PATIENCE_MS = 2_000;
+const TIMEOUT_MS = 2_000;
 const TRIES = 2;
 /** The name does not exist, or has no such record. */
 const NOTHING_THERE: readonly string[] = ['ENOTFOUND', 'ENODATA'];
@@ -16,14 +16,14 @@ const NOTHING_THERE: readonly string[] = ['ENOTFOUND', 'ENODATA'];
  */
 export function txtRecords(servers: readonly string[]): TxtRecords {
   return async (name) => {
-    const resolver = new Resolver({ timeout: PATIENCE_MS, tries: TRIES });
+    const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES });
     if (servers.length > 0) resolver.setServers(servers);
     try {
       return (await resolver.resolveTxt(name)).map((parts) => parts.join(''));
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code ?? '';
       if (NOTHING_THERE.includes(code)) return [];
-      throw new TxtUnavailable(`no name server answered (${code})`, { cause: error });
+      throw new TxtUnavailable(`no name server responded (${code})`, { cause: error });
     }
   };
 }

@@ -29,16 +29,15 @@ export function patternFault(pattern: string): string | undefined {
     if (last > MAX_REPETITIONS) return `must not repeat more than ${MAX_REPETITIONS} times`;
     repetitions.push(Math.max(repetitions.pop() ?? 1, last));
   }
-  if (partsOf(pattern) > MAX_PARTS)
-    return `must not come to more than ${MAX_PARTS} parts with its repetitions written out`;
-  return knownToRe2(pattern) ? undefined : 'holds what RE2 does not know';
+  if (partsOf(pattern) > MAX_PARTS) return `must not expand to more than ${MAX_PARTS} parts with all repetitions`;
+  return knownToRe2(pattern) ? undefined : 'uses syntax that RE2 does not support';
 }
 
 /** Syntax that a linear matcher cannot support, or that RE2 interprets differently. */
 function tokenFault(token: string): string | undefined {
-  if (/^\\[1-9k]/.test(token)) return 'must not refer back to a group';
-  if (/^\((?:\?<?[=!])/.test(token)) return 'must not look around';
-  return UNSHARED.test(token) ? 'holds what RE2 does not know' : undefined;
+  if (/^\\[1-9k]/.test(token)) return 'must not use backreferences';
+  if (/^\((?:\?<?[=!])/.test(token)) return 'must not use lookahead or lookbehind';
+  return UNSHARED.test(token) ? 'uses syntax that RE2 does not support' : undefined;
 }
 
 /** Counts characters, classes and escapes, each multiplied by its surrounding repetitions. */

@@ -38,7 +38,7 @@ export interface CertificateService {
   ): Promise<RevocationList | Failure>;
 }
 
-/** The usual 365 days. */
+/** F231. */
 export const DEVICE_CERTIFICATE_DAYS = 365;
 const DAY_MS = 86_400_000;
 const MAX_ISSUERS = 500;

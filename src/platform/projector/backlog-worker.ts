@@ -40,7 +40,7 @@ const TURN_EFFECTS = 25;
 /** An event that fails this often in a row, and not because of an outage, is poison. */
 const MAX_TRIES = 5;
 /** A tenant whose turns fail this often in a row is named in `/health`. */
-const WORTH_TELLING = 3;
+const FAILURES_TO_REPORT = 3;
 const LONGEST_PAUSE_MS = 10_000;
 
 /** Failures and retries of one tenant. */
@@ -52,7 +52,7 @@ interface Standing {
   tries: number;
   /** Up to this position, turns take one event at a time, because the database refused one of a batch. */
   narrowUntil: Position;
-  isTold: boolean;
+  isReported: boolean;
 }
 
 /**
@@ -86,12 +86,19 @@ export class BacklogWorker {
 
   async #loop(backlogTenant: BacklogTenant): Promise<void> {
     const { lease, signal } = this.#services;
-    const standing: Standing = { backlogTenant, failures: 0, failedAt: -1n, tries: 0, narrowUntil: -1n, isTold: false };
+    const standing: Standing = {
+      backlogTenant,
+      failures: 0,
+      failedAt: -1n,
+      tries: 0,
+      narrowUntil: -1n,
+      isReported: false,
+    };
     while (!signal.aborted && lease.laggards.get(backlogTenant.tenantId) === backlogTenant) {
       try {
         await this.#open.run(async () => (signal.aborted ? undefined : this.#turn(standing)));
         standing.failures = 0;
-        standing.isTold = false;
+        standing.isReported = false;
         this.#services.heard(undefined);
       } catch (error) {
         if (!signal.aborted) await this.#pause(standing, error as Error);
@@ -191,13 +198,10 @@ export class BacklogWorker {
     const { log, reaction, signal, backlogs, lease: term, heard } = this.#services;
     const { tenantId } = standing.backlogTenant;
     standing.failures += 1;
-    log.warn(
-      { reaction: reaction.name, tenantId, reason: error.message },
-      "a reaction will try a tenant's events again",
-    );
-    if (standing.failures >= WORTH_TELLING && !standing.isTold) {
+    log.warn({ reaction: reaction.name, tenantId, reason: error.message }, "a reaction will retry a tenant's events");
+    if (standing.failures >= FAILURES_TO_REPORT && !standing.isReported) {
       await backlogs.blame(term.checkpoint, tenantId as TenantId, error.message).then(
-        () => (standing.isTold = true),
+        () => (standing.isReported = true),
         () => undefined,
       );
     }

@@ -22,13 +22,13 @@ export interface LogMark {
 /** A position is missing from a store whose positions have no gaps. The subscription stops instead of guessing. */
 export class PositionGapError extends Error {
   constructor(after: Position, found: Position) {
-    super(`the feed jumps from ${after} to ${found}`);
+    super(`positions of the event log jump from ${after} to ${found}: events in between are missing`);
     this.name = 'PositionGapError';
   }
 }
 
 /** Events kept in memory. Telemetry events may hold hundreds of observations each, hence the bound. */
-const REMEMBERED = 2_000;
+const MAX_CACHED = 2_000;
 /** Wakes idle subscribers at least every N events, so that they stay within the cached window. */
 const MAX_PASSED = 500;
 /** An idle subscriber wakes this soon, to save its checkpoint in case the log has become quiet. */
@@ -230,10 +230,10 @@ export class CatchUpSubscription {
     const lasting = events.findLast(({ type }) => this.#codec.isLasting(type));
     if (lasting) this.#mark = { position: lasting.position, id: lasting.id };
     this.#grownAt = Date.now();
-    if (this.#recent.length > 2 * REMEMBERED) {
+    if (this.#recent.length > 2 * MAX_CACHED) {
       // Events after this position are still in memory.
-      this.#from = this.#recent.at(-REMEMBERED - 1)!.position;
-      this.#recent = this.#recent.slice(-REMEMBERED);
+      this.#from = this.#recent.at(-MAX_CACHED - 1)!.position;
+      this.#recent = this.#recent.slice(-MAX_CACHED);
     }
     for (const { after, concerns, wake, passed } of this.#waiters) {
       if (!concerns || to - after > MAX_PASSED || events.some(({ type }) => concerns(type))) wake();

@@ -53,18 +53,18 @@ export class Freshness {
     if (fresh()) return true;
     this.#poll();
     return new Promise((resolve) => {
-      const due = performance.now() + timeoutMs;
-      let excused = false;
-      const settle = (answer: boolean) => {
+      const deadline = performance.now() + timeoutMs;
+      let isExcused = false;
+      const settle = (isFresh: boolean) => {
         clearTimeout(timer);
         this.#waiters.delete(check);
-        resolve(answer);
+        resolve(isFresh);
       };
       const check = () => fresh() && settle(true);
       const giveUp = () => {
-        const stoodStill = !excused && performance.now() - due > STOOD_STILL_MS;
+        const stoodStill = !isExcused && performance.now() - deadline > STOOD_STILL_MS;
         if (!stoodStill || fresh()) return settle(fresh());
-        excused = true;
+        isExcused = true;
         timer = setTimeout(giveUp, timeoutMs);
       };
       let timer = setTimeout(giveUp, timeoutMs);

@@ -19,7 +19,7 @@ import {
 } from './load-sources.ts';
 
 const PAGE = 2_000;
-const PATIENCE_MS = 250;
+const POLL_MS = 250;
 /** The cache is not used once this process has not followed the log for this long. */
 const TRUSTED_MS = 1_500;
 
@@ -52,7 +52,7 @@ export interface CacheBound<Value> {
 const BY_COUNT: CacheBound<unknown> = { most: 50_000, weigh: () => 1 };
 
 type LookUp<Value> = (tenantId: TenantId, id: string) => Promise<Value>;
-type Heard = (event: RecordedEvent) => void;
+type Listener = (event: RecordedEvent) => void;
 
 export interface LiveStateParts {
   readonly subscription: CatchUpSubscription;
@@ -75,7 +75,7 @@ export class InvalidatingCache {
   readonly #log: Logger;
   readonly #trust: LogTrust;
   readonly #caches: Cache[] = [];
-  readonly #heeded = new Map<string, Heard[]>();
+  readonly #listeners = new Map<string, Listener[]>();
   /** Event type to names of the read models that fold it, for models that some load has read. */
   readonly #modelsByType = new Map<string, Set<string>>();
   readonly #stop = new AbortController();
@@ -107,26 +107,26 @@ export class InvalidatingCache {
       const trusted = this.#trust.holds && Date.now() - this.#currentAt < TRUSTED_MS;
       const known = trusted ? cache.entries.get(name) : undefined;
       if (known !== undefined) return known as Value;
-      const under: Load = { sources: new Set(), isStale: !trusted };
-      cache.loads.add(under);
+      const running: Load = { sources: new Set(), isStale: !trusted };
+      cache.loads.add(running);
       try {
-        const value = await load(this.#sourcesOf(under, tenantId), tenantId, id);
-        const isCached = value !== undefined && value !== null && !under.isStale && under.sources.size > 0;
-        if (isCached) cache.entries.put(under.sources, name, value, weigh(value));
+        const value = await load(this.#sourcesOf(running, tenantId), tenantId, id);
+        const isCached = value !== undefined && value !== null && !running.isStale && running.sources.size > 0;
+        if (isCached) cache.entries.put(running.sources, name, value, weigh(value));
         return value;
       } finally {
-        cache.loads.delete(under);
+        cache.loads.delete(running);
       }
     };
   }
 
-  /** Calls `heard` for every event of a type: for state that this process keeps elsewhere. */
+  /** Calls `listener` for every event of a type: for state that this process keeps elsewhere. */
   onEvent<Family extends EventFamily, Type extends EventOf<Family>['type']>(
     _family: Family,
     type: Type,
-    heard: (event: RecordedEvent<Extract<EventOf<Family>, { type: Type }>>) => void,
+    listener: (event: RecordedEvent<Extract<EventOf<Family>, { type: Type }>>) => void,
   ): void {
-    this.#heeded.set(type, [...(this.#heeded.get(type) ?? []), heard as Heard]);
+    this.#listeners.set(type, [...(this.#listeners.get(type) ?? []), listener as Listener]);
   }
 
   /** Drops every cached value, and the results of loads in progress. */
@@ -154,18 +154,18 @@ export class InvalidatingCache {
         const slice = await this.#subscription.read(this.#position, PAGE);
         if (slice.position === this.#position) {
           this.#currentAt = Date.now();
-          await this.#subscription.wait(this.#position, PATIENCE_MS, { signal });
+          await this.#subscription.wait(this.#position, POLL_MS, { signal });
           continue;
         }
         for (const event of slice.events) this.#dropWhatCameOf(event);
-        const heeded = slice.events.filter(({ type }) => this.#heeded.has(type));
-        for (const event of await this.#subscription.decode(heeded))
-          if (event) for (const heard of this.#heeded.get(event.type)!) heard(event);
+        const relevant = slice.events.filter(({ type }) => this.#listeners.has(type));
+        for (const event of await this.#subscription.decode(relevant))
+          if (event) for (const listener of this.#listeners.get(event.type)!) listener(event);
         this.#position = slice.position;
         this.#freshness.passed([CACHE_MODEL], this.#position);
       } catch (error) {
-        this.#log.warn({ reason: (error as Error).message }, 'live state cannot follow the feed');
-        await sleep(PATIENCE_MS, undefined, { signal }).catch(() => undefined);
+        this.#log.warn({ reason: (error as Error).message }, 'the invalidating cache cannot follow the event log');
+        await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
       }
     }
   }

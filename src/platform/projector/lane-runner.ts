@@ -276,7 +276,7 @@ export class LaneRunner {
         await checkpoints.setState(member.checkpoint, 'halted', poison.error.message).catch(() => undefined);
       }
     } else if (!(error instanceof LeaseLost)) {
-      log.error({ lane: this.lane, reason: error.message }, 'a lane could not move on');
+      log.error({ lane: this.lane, reason: error.message }, 'a lane failed and will retry');
     }
     this.#failures += 1;
     const giveWay = !this.#services.alone && this.#failures % GIVES_WAY === 0;

@@ -63,8 +63,8 @@ export class Projection {
     const poisoned: FoldFailure[] = [];
     for (const event of events) {
       try {
-        const answer = this.#on[event.type]!(event);
-        batch.push({ event, steps: Array.isArray(answer) ? (answer as RowStep[]) : [answer as RowStep] });
+        const steps = this.#on[event.type]!(event);
+        batch.push({ event, steps: Array.isArray(steps) ? (steps as RowStep[]) : [steps as RowStep] });
       } catch (error) {
         poisoned.push({ event, error: error as Error });
       }

@@ -194,7 +194,7 @@ export class Projector {
         for (const checkpoint of mine) await this.#tryToFill(checkpoint);
         if (!(await this.#someoneFills())) return;
       } catch (error) {
-        if (!signal.aborted) log.error({ reason: (error as Error).message }, 'read models could not be filled');
+        if (!signal.aborted) log.error({ reason: (error as Error).message }, 'read models could not be rebuilt');
       }
       // Failed rebuilds are retried. Those of another process are taken over if it dies.
       await sleep(FILL_AGAIN_MS, undefined, { signal }).catch(() => undefined);
@@ -210,7 +210,7 @@ export class Projector {
       if (!signal.aborted)
         this.#options.log.error(
           { model: cursor.name, reason: (error as Error).message },
-          'a read model could not be filled',
+          'a read model could not be rebuilt',
         );
     }
   }

@@ -85,9 +85,9 @@ export class ReactionPage {
         return [];
       }
       const fold = (row: TableRow | undefined) => {
-        const answer = step.react(row);
-        add(answer.effects);
-        return answer.row;
+        const result = step.react(row);
+        add(result.effects);
+        return result.row;
       };
       return [{ key: step.key, fold }];
     });

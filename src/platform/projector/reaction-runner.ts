@@ -23,7 +23,7 @@ import { processTenantBatch, type TenantBatch, type ProcessedBatch } from './ten
 export type { EffectPorts } from './effect-runner.ts';
 
 /** After this many failures in a row the failure is recorded and the lease may be released. */
-const WORTH_TELLING = 3;
+const FAILURES_TO_REPORT = 3;
 const PAGE = 500;
 const IDLE_MS = 1_000;
 /**
@@ -43,7 +43,7 @@ export const EFFECTS_AT_ONCE = 8;
  * The interval between releases of the lease doubles up to this many failures: 3 failures in a row, then 6, then 12,
  * …
  */
-const MAX_PATIENCE = 192;
+const MAX_OUTAGES_TO_GIVE_WAY = 192;
 
 export interface ReactionServices {
   readonly pool: pg.Pool;
@@ -86,7 +86,7 @@ export class ReactionRunner {
   #blamed = false;
   /** Failed turns of tenants since the last successful one, and the number at which this process gives way. */
   #outages = 0;
-  #timeoutMs = WORTH_TELLING;
+  #outagesToGiveWay = FAILURES_TO_REPORT;
 
   constructor(reaction: AnyReaction, services: ReactionServices) {
     this.#reaction = reaction;
@@ -218,7 +218,7 @@ export class ReactionRunner {
     const lease = await ReactionLease.begin(checkpoint, { pool, checkpoints, state, runner, deadLetters, backlogs });
     const over = new AbortController();
     const signal = AbortSignal.any([this.#stop.signal, lease.ended, over.signal]);
-    const heard = (outage: Error | undefined) => this.#hear(lease, outage, over);
+    const onTurnEnd = (outage: Error | undefined) => this.#turnEnded(lease, outage, over);
     const worker = new BacklogWorker({
       reaction: this.#reaction,
       lease,
@@ -230,7 +230,7 @@ export class ReactionRunner {
       runner,
       log,
       signal,
-      heard,
+      heard: onTurnEnd,
     });
     // The previous holder may have recorded why it could not go on.
     this.#blamed = Boolean(checkpoint.failure);
@@ -366,7 +366,7 @@ export class ReactionRunner {
       if (interruption)
         log.warn(
           { reaction: name, tenantId, reason: interruption.error.message },
-          "a reaction will try a tenant's events again",
+          "a reaction will retry a tenant's events",
         );
       for (const { event, error } of parked)
         if (error !== undefined)
@@ -382,7 +382,7 @@ export class ReactionRunner {
   async #succeed(lease: ReactionLease): Promise<void> {
     this.#failures = 0;
     this.#outages = 0;
-    this.#timeoutMs = WORTH_TELLING;
+    this.#outagesToGiveWay = FAILURES_TO_REPORT;
     if (!this.#blamed) return;
     this.#blamed = false;
     await this.#services.checkpoints.blame(lease.checkpoint, null);
@@ -392,23 +392,26 @@ export class ReactionRunner {
    * Called when a tenant's turn ends. If all turns fail here, another process may succeed: release the lease, less
    * often each time.
    */
-  #hear(term: ReactionLease, outage: Error | undefined, over: AbortController): void {
+  #turnEnded(term: ReactionLease, outage: Error | undefined, over: AbortController): void {
     if (!outage) return void this.#succeed(term).catch(() => undefined);
     this.#outages += 1;
-    if (this.#outages % this.#timeoutMs !== 0) return;
-    this.#timeoutMs = Math.min(2 * this.#timeoutMs, MAX_PATIENCE);
+    if (this.#outages % this.#outagesToGiveWay !== 0) return;
+    this.#outagesToGiveWay = Math.min(2 * this.#outagesToGiveWay, MAX_OUTAGES_TO_GIVE_WAY);
     if (this.#services.alone) void this.#blame(term.checkpoint, outage);
     else over.abort(new NoSuccess(outage.message));
   }
 
   async #recover(error: Error): Promise<void> {
     if (!(error instanceof LeaseLost))
-      this.#services.log.error({ reaction: this.#reaction.name, reason: error.message }, 'a reaction will try again');
-    const isNoAccident = error instanceof NoSuccess || this.#failures % WORTH_TELLING === 0;
-    if (isNoAccident) await this.#giveWay(error);
+      this.#services.log.error(
+        { reaction: this.#reaction.name, reason: error.message },
+        'a reaction failed and will retry',
+      );
+    const isPersistent = error instanceof NoSuccess || this.#failures % FAILURES_TO_REPORT === 0;
+    if (isPersistent) await this.#giveWay(error);
     this.#checkpoint = undefined;
     const wait = error instanceof NoSuccess ? 0 : Math.min(100 * 2 ** this.#failures, 10_000) * Math.random();
-    const untilTaken = isNoAccident && !this.#services.alone ? 2 * IDLE_MS : 0;
+    const untilTaken = isPersistent && !this.#services.alone ? 2 * IDLE_MS : 0;
     await sleep(Math.max(wait, untilTaken), undefined, { signal: this.#stop.signal }).catch(() => undefined);
   }
 

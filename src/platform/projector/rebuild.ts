@@ -55,7 +55,7 @@ export async function rebuildLive(
   const mine = (await checkpoints.acquire([{ name, version }], ['filling'], true)).find(
     (checkpoint) => checkpoint.generation === generation,
   );
-  if (!mine) throw new FailureError(conflict(`another rebuild of ${name} is under way`));
+  if (!mine) throw new FailureError(conflict(`another rebuild of ${name} is in progress`));
   await projector.replayCheckpoint(mine, { onProgress });
   await dropRetired(pool, name);
 }
@@ -88,7 +88,12 @@ export async function rebuildInto(
   onProgress: (progress: ReplayProgress) => void = () => undefined,
 ): Promise<Position> {
   if (!/^[a-z][a-z0-9_]{0,40}$/.test(schema))
-    throw new FailureError(invalid('--into', 'a schema is named in lower-case letters, digits and underscores'));
+    throw new FailureError(
+      invalid(
+        '--into',
+        'must begin with a lower-case letter and consist of at most 41 lower-case letters, digits and underscores',
+      ),
+    );
   const table = tableName(model.name, model.version, 1);
   await transaction(parts.pool, async (client) => {
     await client.query(`create schema if not exists ${schema}`);

@@ -8,7 +8,7 @@ export class Unencodable extends Error {
   readonly code = '22P02';
 
   constructor(column: string, sql: Column['sql'], cause?: unknown) {
-    super(`the value of ${column} is no ${sql}`, { cause });
+    super(`the value of column ${column} is not a valid ${sql}`, { cause });
     this.name = 'Unencodable';
   }
 }

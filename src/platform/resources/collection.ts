@@ -100,7 +100,9 @@ export function defineCollection<
   const declared = declaration as unknown as AnyCollection;
   const { noun, fields, most } = declared;
   if (most !== undefined && Object.values(fields).some(isSecret))
-    throw new DeclarationError(`${noun}: whoever loses a slot prepares again, and would put its secrets twice`);
+    throw new DeclarationError(
+      `${noun}: \`most\` and secrets exclude each other, because a command that loses its slot would store its secrets twice`,
+    );
   const slot = most === undefined ? {} : { slot: z.int() };
   // Fields hidden from some roles are also concealed in the audit log, because it can be exported.
   const concealed = declared.hidden ? { concealed: Object.keys(declared.hidden) } : {};
@@ -134,7 +136,7 @@ export function defineCollection<
     { writes: [type.created, type.updated], ends: type.deleted },
   );
   const { create, update, remove } = recordCommands(declared, aggregate);
-  const tell =
+  const eventsOf =
     (name: string): EventsOnCreate =>
     (id, values) => [{ type: name, data: { id, ...values } }];
   const built = {
@@ -146,9 +148,9 @@ export function defineCollection<
     claims: (values: AnyValues) => recordClaims(declared, values),
     model: collectionModel(declared, events),
     view: collectionView(declared),
-    create: create(tell(type.created)),
-    update: update(tell(type.updated)),
-    remove: remove(tell(type.deleted)),
+    create: create(eventsOf(type.created)),
+    update: update(eventsOf(type.updated)),
+    remove: remove(eventsOf(type.deleted)),
     ...collectionQueries(declared),
   };
   return built as unknown as Collection<Noun, F, T, Versioned>;

@@ -104,5 +104,5 @@ export const withoutDefault = (schema: z.ZodType): z.ZodType =>
   schema instanceof z.ZodDefault ? (schema.unwrap() as z.ZodType) : schema;
 
 /** The given values that differ from the current ones. */
-export const changedValues = (before: AnyValues, said: AnyValues): AnyValues =>
-  Object.fromEntries(Object.entries(said).filter(([name, value]) => !isDeepStrictEqual(before[name], value)));
+export const changedValues = (before: AnyValues, given: AnyValues): AnyValues =>
+  Object.fromEntries(Object.entries(given).filter(([name, value]) => !isDeepStrictEqual(before[name], value)));

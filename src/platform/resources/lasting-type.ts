@@ -50,7 +50,7 @@ function typeOf(schema: z.ZodType): z.ZodType {
     case 'union':
       return z.union((def['options'] as z.ZodType[]).map(typeOf));
     default:
-      throw new DeclarationError(`a field of type ${def.type} has no lasting form: pipe it into one that has`);
+      throw new DeclarationError(`a field of type ${def.type} has no type for events: pipe it into one that has`);
   }
 }
 

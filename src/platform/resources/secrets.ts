@@ -14,14 +14,14 @@ export const secretLocation = (noun: string, id: string, field: string): SecretL
 /** Stores the given secrets in the vault. Returns their references, for events. Null removes a secret. */
 export async function storeSecrets(
   fields: Fields,
-  said: AnyValues,
+  given: AnyValues,
   place: (field: string) => SecretLocation,
   vault: Vault,
   tenantId: TenantId,
 ) {
   const kept: Record<string, string | null> = {};
   for (const [name, field] of Object.entries(fields)) {
-    const value = said[name];
+    const value = given[name];
     if (!isSecret(field) || value === undefined) continue;
     kept[`${name}Ref`] = value === null ? null : await vault.put(tenantId, place(name), value as string);
   }
@@ -60,7 +60,9 @@ async function deleteSecrets(
   for (const reference of references) {
     await vault
       .forget(tenantId, reference)
-      .catch((error: Error) => log.warn({ tenantId, reference, reason: error.message }, 'a secret stayed behind'));
+      .catch((error: Error) =>
+        log.warn({ tenantId, reference, reason: error.message }, 'a secret could not be deleted'),
+      );
   }
 }
 

@@ -66,11 +66,11 @@ export function defineSingleton<
   const declared = declaration as unknown as AnySingleton;
   const { noun, fields } = declared;
   const defaults = valuesOf(fields, defaultOf);
-  const told = toldApart(declared);
+  const groups = eventGroups(declared);
   const events = {
     category: noun,
     definitions: Object.fromEntries(
-      told.map(({ type, audit, about }) => [
+      groups.map(({ type, audit, about }) => [
         type,
         { version: 1, schema: z.object(eventShape(about, 'changed')), audit },
       ]),
@@ -81,8 +81,8 @@ export function defineSingleton<
     { exists: true, values: defaults },
     { writes: Object.keys(events.definitions) },
   );
-  const tell = (_id: string, changed: AnyValues) =>
-    told
+  const eventsOf = (_id: string, changed: AnyValues) =>
+    groups
       .map(({ type, about }) => ({ type, data: valuesOf(about, (field, name) => changed[storedName(name, field)]) }))
       .filter(({ data }) => Object.keys(data).length > 0);
   const built = {
@@ -96,14 +96,14 @@ export function defineSingleton<
       .object({ ...responseShape(fields), updatedAt: z.iso.datetime().nullable(), updatedBy: z.uuid().nullable() })
       .omit(declared.showsEditor ? {} : { updatedBy: true })
       .meta({ title: capitalized(noun) }),
-    update: recordCommands(declared, aggregate).update(tell),
+    update: recordCommands(declared, aggregate).update(eventsOf),
     read: settingsQuery(declared, defaults),
   };
   return built as unknown as Singleton<Noun, F, A>;
 }
 
 /** The events and their fields: one event per group declared in `apart`, then one for all other fields. */
-function toldApart({
+function eventGroups({
   noun,
   fields,
   apart = {},

@@ -113,7 +113,7 @@ export class Outbox {
         if (moved === PAGE) continue;
       } catch (error) {
         failures += 1;
-        this.#log.warn({ reason: (error as Error).message }, 'jobs wait in the outbox');
+        this.#log.warn({ reason: (error as Error).message }, 'jobs in the outbox could not be transferred to Redis');
       }
       const pause = Math.min(IDLE_MS * 2 ** failures, LONGEST_PAUSE_MS);
       await sleep(pause, undefined, { signal }).catch(() => undefined);

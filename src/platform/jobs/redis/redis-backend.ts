@@ -30,7 +30,7 @@ export class RedisJobBackend implements JobBackend {
     // A worker waits for Redis without a limit.
     this.#consumer = new Redis(url, { maxRetriesPerRequest: null });
     for (const client of [this.#producer, this.#consumer]) {
-      client.on('error', (error) => log.warn({ message: error.message }, 'the connection to Redis is disturbed'));
+      client.on('error', (error) => log.warn({ message: error.message }, 'the connection to Redis failed'));
     }
     this.#outbox = new Outbox(
       config,
@@ -76,7 +76,7 @@ export class RedisJobBackend implements JobBackend {
       // The id is the same: if Redis did accept the job, it ignores the second one.
       this.#log.warn(
         { job: job.definition.name, reason: (error as Error).message },
-        'a job waits in the database for Redis',
+        'Redis did not accept a job: it waits in the database',
       );
       await this.#outbox.keep(job);
     }
