@@ -90,14 +90,14 @@ export function objectsContract(place: string, start: () => Promise<ObjectsBench
         'things/%2e%2e',
         '',
       ]) {
-        await expect(bench.objects.put(key, Buffer.from('x'))).rejects.toThrow('not the name of an object');
-        await expect(bench.objects.get(key)).rejects.toThrow('not the name of an object');
-        await expect(bench.objects.delete(key)).rejects.toThrow('not the name of an object');
+        await expect(bench.objects.put(key, Buffer.from('x'))).rejects.toThrow('not an object name');
+        await expect(bench.objects.get(key)).rejects.toThrow('not an object name');
+        await expect(bench.objects.delete(key)).rejects.toThrow('not an object name');
       }
-      expect(() => objectKey('things', '..')).toThrow('named by ids');
-      expect(() => objectPrefix('a/b')).toThrow('grouped by ids');
+      expect(() => objectKey('things', '..')).toThrow('an object name consists of 2 to 8 ids');
+      expect(() => objectPrefix('a/b')).toThrow('a prefix of object names consists of 1 to 7 ids');
       for (const prefix of ['', '/', '../', 'things', 'things/../'])
-        await expect(keysOf(prefix)).rejects.toThrow('not the beginning of a name');
+        await expect(keysOf(prefix)).rejects.toThrow('not a prefix of object names');
       await expect(bench.objects.put(someKey(), Buffer.alloc(MAX_OBJECT_BYTES + 1))).rejects.toThrow('too large');
     });
 

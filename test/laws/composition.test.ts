@@ -30,7 +30,7 @@ const MAY_CHANGE: Readonly<Record<string, string>> = {
   'statement-name.ts names': 'a pure function of a statement, computed once',
   'packed-rows.ts latest': 'the last parsed time: a pure function of its text',
   'read-model.ts latest': 'the last formatted time: a pure function of its number',
-  'linear-matcher.ts remembered': 'compiled patterns: a pure function of their text',
+  'linear-matcher.ts matchers': 'compiled patterns: a pure function of their text',
   'guessable-password.ts list': 'a constant list, read from disk on first use',
   'launcher.ts setprivKnown': 'whether the operating system has a program',
   'sightings.ts known': 'computed from an immutable batch, dropped with it',

@@ -3,7 +3,7 @@ import { DATABASE_ROLES, roleGroupOf, verifierOf, type DatabaseLogins } from './
 
 export interface AccessWanted {
   readonly database: string;
-  /** Whom the service connects as to migrate: DATABASE_URL's user. */
+  /** The user with which the service connects to migrate: that of DATABASE_URL. */
   readonly owner: string;
   readonly logins: DatabaseLogins;
 }
@@ -12,8 +12,8 @@ const literal = pg.escapeLiteral;
 const identifier = pg.escapeIdentifier;
 
 /**
- * SQL that makes the roles which a database is reached through, or brings them back to what they have to be; harmless to repeat. It
- * holds no password, only verifiers, so that it can be sent to whoever administers the server.
+ * SQL that creates the roles for access to a database, or corrects them; safe to repeat. It contains verifiers, not
+ * passwords, so that it can be sent to the server's administrator.
  */
 export function accessScript({ database, owner, logins }: AccessWanted): string {
   const groups = DATABASE_ROLES.map(roleGroupOf).map(literal).join(', ');
@@ -29,7 +29,7 @@ declare
   wanted record;
   other text;
 begin
-  -- What grants and policies name. Nobody logs in as one. Other Castellan databases of this cluster share them.
+  -- Groups that grants and policies name. They cannot log in. Other Castellan databases of this cluster share them.
   foreach group_name in array array[${groups}] loop
     begin
       if not exists (select from pg_roles where rolname = group_name) then
@@ -42,7 +42,7 @@ begin
     end if;
   end loop;
 
-  -- What the service logs in as: a member of one group, with no right of its own.
+  -- The logins of the service: each is a member of one group, with no rights of its own.
   for wanted in
     select * from (values
 ${rows.join(',\n')}
@@ -69,19 +69,19 @@ ${rows.join(',\n')}
     end if;
   end loop;
 end $castellan$;
--- Without the first line every login of the cluster may connect, those of other Castellan databases too.
+-- Without the next line, every login of the cluster could connect, including those of other Castellan databases.
 revoke connect on database ${identifier(database)} from public;
 grant connect on database ${identifier(database)} to ${identifier(owner)}, ${users};
 grant create, temporary on database ${identifier(database)} to ${roleGroupOf('projector')};
 `;
 }
 
-/** What the connected user and database are, and whether migrations find the groups that they name. */
+/** The connected user and database, and whether the groups that migrations name exist. */
 export const CONNECTION_STATE = `
   select current_database() as database, current_user as "owner", current_setting('castellan.session', true) as session,
          (select count(*) = cardinality($1::text[]) and bool_and(pg_has_role(oid, 'usage')) from pg_roles where rolname = any($1)) as "hasGroups"`;
 
-/** Whether every login (`$1`) is what the script makes of it, as a member of its group (`$2`). */
+/** Whether every login (`$1`) is as the script makes it, as a member of its group (`$2`). */
 export const LOGINS_STATE = `
   select bool_and(coalesce(
            l.rolcanlogin and not l.rolinherit and pg_has_role(l.oid, g.oid, 'member')

@@ -19,10 +19,10 @@ const WRONG_PASSWORD = '28P01';
 const REFUSED_LOGIN = '28000';
 
 const POOLER =
-  'DATABASE_URL leads to a connection pooler (PgBouncer or one like it) that does not keep what is set for a session: ' +
-  'connect to PostgreSQL directly, for roles, tenants, advisory locks, LISTEN and prepared statements all belong to a session';
+  'DATABASE_URL leads to a connection pooler (PgBouncer or one like it) that does not keep session settings: ' +
+  'connect to PostgreSQL directly, because roles, tenants, advisory locks, LISTEN and prepared statements belong to a session';
 
-/** Refuses a server that does not take the settings of a session, before anything is written. */
+/** Refuses a server that drops session settings, before anything is written. */
 export async function identifyOwner(pool: pg.Pool): Promise<DatabaseOwner> {
   const { rows } = await pool
     .query<DatabaseOwner & { session: string | null }>(CONNECTION_STATE, [DATABASE_ROLES.map(roleGroupOf)])
@@ -38,13 +38,13 @@ const codeOf = (error: unknown): string | undefined => (error as { code?: string
 const isPooler = (error: unknown): boolean =>
   codeOf(error) === UNSUPPORTED_PARAMETER && /startup parameter/.test((error as Error).message);
 
-/** The owner's own connections, by which a pooler is recognized. */
+/** The owner's connection settings, with the mark that shows whether a pooler is in between. */
 export function markedOwner(config: DatabaseConfig): pg.ClientConfig {
   const { logins: _, ...owner } = config;
   return { ...owner, options: [owner.options, SESSION_MARK].filter(Boolean).join(' ') };
 }
 
-/** Makes what is lacking of the roles; asks one question where nothing is. */
+/** Creates missing roles. Costs one query if none is missing. */
 export async function ensureAccess(
   pool: pg.Pool,
   { database, owner, hasGroups }: DatabaseOwner,
@@ -63,7 +63,7 @@ async function hasLogins(pool: pg.Pool, { logins }: AccessWanted): Promise<boole
   return rows[0]!.isReady;
 }
 
-/** Runs the script. Where the owner may not, throws `ConfigError` with the script, for somebody who may. */
+/** Runs the script. If the owner is not allowed to, throws `ConfigError` with the script, for an administrator. */
 async function makeAccess(pool: pg.Pool, wanted: AccessWanted): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -71,7 +71,8 @@ async function makeAccess(pool: pg.Pool, wanted: AccessWanted): Promise<void> {
       return;
     } catch (error) {
       if (codeOf(error) === FORBIDDEN) throw neededByHand(wanted, (error as Error).message);
-      // Roles belong to the cluster: another process, on this database or another, changes them at the same moment.
+      // Roles belong to the cluster: another process, of this database or another, may change them at the same
+      // moment.
       if (attempt === 10 || !/concurrently updated|already exists|duplicate key/.test((error as Error).message))
         throw error;
       await sleep(20 * attempt);
@@ -81,13 +82,13 @@ async function makeAccess(pool: pg.Pool, wanted: AccessWanted): Promise<void> {
 
 const neededByHand = (wanted: AccessWanted, reason: string): ConfigError =>
   new ConfigError(
-    `the database user ${wanted.owner} may not make the roles that the service logs in as (${reason}): have an administrator of the server run this SQL in database ${wanted.database}, ` +
+    `the database user ${wanted.owner} is not allowed to create the roles that the service logs in as (${reason}): have an administrator of the server run this SQL in database ${wanted.database}, ` +
       `then start again (\`castellan database roles\` prints it too)\n\n${accessScript(wanted)}`,
   );
 
 /**
- * Opens a connection of every pool, which stays open for use, and makes sure that it is whom it has to be. A password that the server
- * does not know (a cluster that the database was restored into, a renewed one) is set once.
+ * Opens a connection of every pool, which stays open for use, and checks its role. If the server refuses a password
+ * (after a restore into another cluster, or a renewed secret), sets the passwords once.
  */
 export async function openPools(database: Database, wanted: AccessWanted): Promise<void> {
   try {
@@ -121,7 +122,7 @@ async function loginAs(config: DatabaseConfig, role: DatabaseRole, pool: pg.Pool
   if (session !== SESSION || acting !== roleGroupOf(role)) throw new ConfigError(POOLER);
   if (user !== undefined && login !== user)
     throw new ConfigError(
-      `the database took ${user} for ${login}: its pg_hba.conf must let every role log in under its own name`,
+      `the database logged ${user} in as ${login}: its pg_hba.conf must let every role log in under its own name`,
     );
 }
 

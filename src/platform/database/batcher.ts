@@ -1,47 +1,51 @@
-/** More than this go as several statements. */
-const MOST = 1_000;
+/** Larger batches are split into several statements. */
+const MAX_BATCH = 1_000;
 
-interface Waiting<Asked, Answer> {
-  readonly asked: Asked;
-  readonly answer: (answer: Answer) => void;
-  readonly fail: (error: unknown) => void;
+interface Waiting<Item, Result> {
+  readonly item: Item;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
 }
 
-/** Does at once what is asked for in one turn of the event loop under one key: many callers cost one statement, and wake one process. */
-export class Batcher<Key, Asked, Answer> {
-  readonly #together: (key: Key, asked: readonly Asked[]) => Promise<readonly Answer[]>;
-  readonly #gathered = new Map<Key, Waiting<Asked, Answer>[]>();
+/**
+ * Batches calls with the same key that are made in one turn of the event loop: many callers cost one statement. A
+ * DataLoader without a cache.
+ */
+export class Batcher<Key, Item, Result> {
+  readonly #runBatch: (key: Key, items: readonly Item[]) => Promise<readonly Result[]>;
+  readonly #waiting = new Map<Key, Waiting<Item, Result>[]>();
 
-  /** `together` answers in the order that was asked in; what it throws, everybody hears who asked with it. */
-  constructor(together: (key: Key, asked: readonly Asked[]) => Promise<readonly Answer[]>) {
-    this.#together = together;
+  /** Results of `runBatch` are in input order. An error rejects the whole batch. */
+  constructor(runBatch: (key: Key, items: readonly Item[]) => Promise<readonly Result[]>) {
+    this.#runBatch = runBatch;
   }
 
-  load(key: Key, asked: Asked): Promise<Answer> {
-    return new Promise((answer, fail) => {
-      const waiting = { asked, answer, fail };
-      const others = this.#gathered.get(key);
+  load(key: Key, item: Item): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const waiting = { item, resolve, reject };
+      const others = this.#waiting.get(key);
       if (others) return void others.push(waiting);
-      this.#gathered.set(key, [waiting]);
-      setImmediate(() => this.#leave(key));
+      this.#waiting.set(key, [waiting]);
+      setImmediate(() => this.#send(key));
     });
   }
 
-  #leave(key: Key): void {
-    const gathered = this.#gathered.get(key)!;
-    this.#gathered.delete(key);
-    for (let from = 0; from < gathered.length; from += MOST) void this.#answer(key, gathered.slice(from, from + MOST));
+  #send(key: Key): void {
+    const waiting = this.#waiting.get(key)!;
+    this.#waiting.delete(key);
+    for (let from = 0; from < waiting.length; from += MAX_BATCH)
+      void this.#run(key, waiting.slice(from, from + MAX_BATCH));
   }
 
-  async #answer(key: Key, waiting: readonly Waiting<Asked, Answer>[]): Promise<void> {
+  async #run(key: Key, batch: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
-      const answers = await this.#together(
+      const results = await this.#runBatch(
         key,
-        waiting.map(({ asked }) => asked),
+        batch.map(({ item }) => item),
       );
-      waiting.forEach(({ answer }, at) => answer(answers[at]!));
+      batch.forEach(({ resolve }, at) => resolve(results[at]!));
     } catch (error) {
-      for (const { fail } of waiting) fail(error);
+      for (const { reject } of batch) reject(error);
     }
   }
 }

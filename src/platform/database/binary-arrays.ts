@@ -1,13 +1,16 @@
 /**
- * Gain: `npm run bench -- without binary-arrays`: 1.09 (95 %: 1.03 to 1.15) at 32 callers, 1.05 (1.02 to 1.10) at 256.
+ * Gain: `npm run bench -- without binary-arrays`: 1.09 (95 %: 1.03 to 1.15) at 32 callers, 1.05 (1.02 to 1.10) at
+ * 256.
  *
- * One-dimensional arrays in PostgreSQL's binary format, which the driver sends as they are (a Buffer is a binary parameter). Reading
- * them costs the server a copy; reading the text of an array, or a JSON text in its place, cost more than what was done with it.
+ * One-dimensional arrays in PostgreSQL's binary format. The driver sends a Buffer as a binary parameter without
+ * conversion. Reading one costs the server a copy. Parsing a text array, or JSON instead, cost more than the
+ * statement itself.
  *
- * Layout (`array_recv`): dimensions, has-nulls, element type, length, lower bound, then every element behind its length.
+ * Layout (`array_recv`): dimensions, has-nulls, element type, length, lower bound, then each element after its
+ * length.
  */
 const HEADER = 20;
-/** `pg_type.oid`, fixed since ever (src/include/catalog/pg_type.dat of PostgreSQL). */
+/** `pg_type.oid`; these values never change (src/include/catalog/pg_type.dat of PostgreSQL). */
 const OID = { bytea: 17, int8: 20, int2: 21, int4: 23, text: 25, json: 114, uuid: 2950 } as const;
 
 export const int2Array = (items: readonly number[]): Buffer =>
@@ -18,9 +21,9 @@ export const int8Array = (items: readonly bigint[]): Buffer =>
   fixed(OID.int8, 8, items, (to, item, at) => to.writeBigInt64BE(item, at));
 export const uuidArray = (items: readonly string[]): Buffer => fixed(OID.uuid, 16, items, writeUuid);
 export const textArray = (items: readonly string[]): Buffer => texts(OID.text, items);
-/** Of JSON texts. */
+/** Items are JSON texts. */
 export const jsonArray = (items: readonly string[]): Buffer => texts(OID.json, items);
-/** Of byte strings of one length, in hexadecimal. */
+/** Items are byte strings of one length, in hexadecimal. */
 export const digestArray = (items: readonly string[]): Buffer =>
   fixed(OID.bytea, (items[0]?.length ?? 0) >> 1, items, (to, item, at) => to.write(item, at, 'hex'));
 
@@ -54,7 +57,7 @@ function fixed<Item>(
 }
 
 const HYPHEN = 45;
-/** The value of a hexadecimal digit by its character code; 255 for what is none. */
+/** The value of a hexadecimal digit by its character code; 255 for other characters. */
 const NIBBLES = Uint8Array.from({ length: 128 }, (_, code) => {
   const value = Number.parseInt(String.fromCharCode(code), 16);
   return Number.isNaN(value) ? 255 : value;
@@ -79,7 +82,7 @@ export function writeUuid(to: Buffer, uuid: string, at: number): void {
 function texts(oid: number, items: readonly string[]): Buffer {
   if (items.length === 0) return empty(oid);
   let most = HEADER;
-  // No character takes more than three bytes of UTF-8 for each of its UTF-16 units.
+  // A UTF-16 unit takes at most three bytes of UTF-8.
   for (const item of items) most += 4 + item.length * 3;
   const to = header(Buffer.allocUnsafe(most), oid, items.length);
   let at = HEADER;

@@ -1,21 +1,21 @@
 /** What a process of the service does; `all` does everything. */
 export type ProcessRole = 'all' | 'api' | 'projector' | 'worker';
 
-/** The most connections that one process opens to PostgreSQL, by what they are for. */
+/** The most connections that one process opens to PostgreSQL, by purpose. */
 export interface Connections {
-  /** Migrations and keys at the start, then none; operators' commands. */
+  /** Migrations and keys at startup, then none; operators' commands. */
   readonly owner: number;
   readonly store: number;
   readonly service: number;
   readonly projector: number;
   readonly reads: number;
-  /** LISTEN, for what other processes append. */
+  /** LISTEN, for appends of other processes. */
   readonly feed: number;
-  /** The jobs' tables; with Redis the outbox before it. */
+  /** The tables of jobs; with Redis, the outbox in front of it. */
   readonly jobs: number;
 }
 
-/** By role: a process that does not project needs few of the projector's connections, one that serves no requests few for reading. */
+/** A process that does not project needs few projector connections; one that serves no requests needs few for reads. */
 const BY_ROLE: Readonly<Record<ProcessRole, Connections>> = {
   all: { owner: 2, store: 5, service: 8, projector: 6, reads: 10, feed: 1, jobs: 6 },
   api: { owner: 2, store: 5, service: 8, projector: 2, reads: 10, feed: 1, jobs: 2 },
@@ -23,7 +23,7 @@ const BY_ROLE: Readonly<Record<ProcessRole, Connections>> = {
   worker: { owner: 2, store: 3, service: 3, projector: 3, reads: 3, feed: 1, jobs: 6 },
 };
 
-/** Of the outbox: one carries jobs over, one takes what Redis does not. */
+/** Connections of the outbox: one transfers jobs, one stores jobs that Redis did not accept. */
 export const OUTBOX_CONNECTIONS = 2;
 
 export const connectionsOf = (role: ProcessRole, { redis }: { readonly redis: boolean }): Connections => ({

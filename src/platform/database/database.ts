@@ -11,8 +11,9 @@ import { asLogin, roleGroupOf, type DatabaseConfig, type DatabaseRole } from './
 import { SESSION_MARK } from './session-mark.ts';
 
 /**
- * The pools that the service works through, one for each role, each logged in as a role that can become nobody else: a statement, also
- * an injected one, can do no more than its role may (`access-script.ts`). `owner` is for starts and for operators' commands alone.
+ * The pools of the service, one per role. Each logs in as a role that cannot become another: a statement, even an
+ * injected one, can do no more than its role may (`access-script.ts`). `owner` is only for startup and operators'
+ * commands.
  */
 export interface Database {
   readonly owner: pg.Pool;
@@ -20,11 +21,14 @@ export interface Database {
   readonly service: TenantPool;
   readonly projector: pg.Pool;
   readonly reads: pg.Pool;
-  /** All but the owner's, without what they are wrapped in. */
+  /** All pools but the owner's, unwrapped. */
   readonly pools: Readonly<Record<DatabaseRole, pg.Pool>>;
   readonly config: DatabaseConfig;
-  /** Calls back when a connection was lost, idle or in use: the server may be another one, or an older one, from then on. */
-  onLost(heard: () => void): void;
+  /**
+   * Calls `listener` when a connection is lost, idle or in use: from then on the server may be another one, or be
+   * restored to an earlier state.
+   */
+  onLost(listener: () => void): void;
   close(): Promise<void>;
 }
 
@@ -40,7 +44,10 @@ const TIMESTAMPTZ = 1184;
 const INT8 = 20;
 const DATE = 1082;
 
-/** `2026-11-21 02:00:00.1+00` (the session runs in UTC) as ISO 8601 with milliseconds, without a Date in between. */
+/**
+ * Converts `2026-11-21 02:00:00.1+00` (the session runs in UTC) to ISO 8601 with milliseconds, without creating a
+ * Date.
+ */
 export function isoTimestamp(text: string): string {
   if (!text.endsWith('+00')) return text; // ±infinity
   const seconds = text.slice(0, 19).replace(' ', 'T');
@@ -50,17 +57,17 @@ export function isoTimestamp(text: string): string {
 
 const parsers = new Map<number, (text: string) => unknown>([
   [TIMESTAMPTZ, isoTimestamp],
-  [INT8, Number], // counters; positions are read as text by those who need all 64 bits
+  [INT8, Number], // counters; callers that need all 64 bits, for positions, select them as text
   [DATE, (text) => text],
 ]);
 
-/** Type parsers of our pools alone: nothing global is changed. */
+/** Type parsers of these pools only: global parsers stay unchanged. */
 const types = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') =>
     format === 'binary' ? pg.types.getTypeParser(oid, format) : (parsers.get(oid) ?? parserOf(oid)),
 };
 
-/** Asked for every column of every answer. */
+/** Cached, because it is called for every column of every result. */
 function parserOf(oid: number): (text: string) => unknown {
   const parser = pg.types.getTypeParser(oid, 'text') as (text: string) => unknown;
   parsers.set(oid, parser);
@@ -68,9 +75,10 @@ function parserOf(oid: number): (text: string) => unknown {
 }
 
 /**
- * A projection that a crash undoes is folded again from its checkpoint, so its commits need not wait for the disk. Its statements
- * take a page as one JSON text: they are planned once, for index reads, for a table that may be empty now and large tomorrow.
- * What waits to be sorted into a text index is read whole by every search: a few pages of it, not four megabytes.
+ * Projector settings. A projection that a crash undoes is folded again from its checkpoint, so its commits need not
+ * wait for the disk. Its statements take a page as one parameter. They are planned once, for index reads, for a
+ * table that may be empty now and large later. Every search reads the pending list of a text index in full, so that
+ * list is kept to a few pages instead of four megabytes.
  */
 const PROJECTOR = [
   'synchronous_commit=off',
@@ -83,12 +91,13 @@ const PROJECTOR = [
   .map((setting) => `-c ${setting}`)
   .join(' ');
 
-/** Its statements, and those within its functions, may be planned while the log is empty, and serve when it is long. */
+/** Its statements, and those within its functions, may be planned while the log is empty and used when it is long. */
 const STORE = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off';
 
 /**
- * What a statement, a wait for a lock and a pause within a transaction may take, by pool. A node that froze with a transaction
- * open holds its locks no longer than that pause. Operators' commands (rebuilds, comparisons) have none of the projector's limits.
+ * Limits per pool for a statement, a wait for a lock, and a pause within a transaction, in milliseconds. A node that
+ * freezes with an open transaction holds its locks no longer than that pause. Operators' commands (rebuilds,
+ * comparisons) run without the projector's limits.
  */
 const LIMITS = {
   owner: { statement: 0, lock: 0, idleInTransaction: 60_000 },
@@ -97,25 +106,26 @@ const LIMITS = {
   projector: { statement: 15_000, lock: 5_000, idleInTransaction: 5_000 },
   reads: { statement: 10_000, lock: 3_000, idleInTransaction: 5_000 },
 } as const satisfies Record<string, TimeLimits>;
-const PATIENT: TimeLimits = { statement: 0, lock: 0, idleInTransaction: 0 };
+const UNLIMITED: TimeLimits = { statement: 0, lock: 0, idleInTransaction: 0 };
 
-/** Connections of a pool that stay open however long they are idle: through them a server that went away is noticed (`onLost`). */
+/** Idle connections of a pool that stay open: they show when a server goes away (`onLost`). */
 const KEPT_OPEN = 3;
 
-/** Where nothing else is said: as many as a process of role `all` opens. */
+/** Defaults: those of a process of role `all`. */
 const SIZES = connectionsOf('all', { redis: false });
 
 export interface DatabaseOptions extends PoolSizes {
-  /** For operators' commands: a rebuild's statements take as long as they take. */
+  /** For operators' commands: a rebuild's statements have no time limit. */
   readonly patient?: boolean;
 }
 
 export function openDatabase(config: DatabaseConfig, log: Logger, sizes: DatabaseOptions = {}): Database {
-  // A pool's end does not wait for the goodbyes of its connections: a server that stops right behind it cuts them short.
+  // `pool.end()` does not wait until its connections have closed. If the server stops right after it, they report
+  // errors.
   let closing = false;
   const listeners = new Set<() => void>();
   const lost = () => {
-    if (!closing) for (const heard of listeners) heard();
+    if (!closing) for (const listener of listeners) listener();
   };
   const pool = (role: DatabaseRole | undefined, max: number, limits: TimeLimits, extra = '', pipeline = false) => {
     const settings = ['-c TimeZone=UTC', SESSION_MARK, extra].filter(Boolean).join(' ');
@@ -124,7 +134,7 @@ export function openDatabase(config: DatabaseConfig, log: Logger, sizes: Databas
       ...(role
         ? asLogin(config, role, settings)
         : { ...owner, options: [config.options, settings].filter(Boolean).join(' ') }),
-      ...settingsFor(sizes.patient ? PATIENT : limits),
+      ...settingsFor(sizes.patient ? UNLIMITED : limits),
       Client: PreparedStatementClient,
       max,
       min: Math.min(KEPT_OPEN, max >> 1),
@@ -132,7 +142,7 @@ export function openDatabase(config: DatabaseConfig, log: Logger, sizes: Databas
       types: types as pg.CustomTypesConfig,
       application_name: `castellan/${role ? roleGroupOf(role) : 'owner'}`,
       idleTimeoutMillis: 60_000,
-      // For the connections that stay open: firewalls and proxies must not forget them, and a dead peer has to be noticed.
+      // For connections that stay open: keeps them in the tables of firewalls and proxies, and detects a dead peer.
       keepAlive: true,
       keepAliveInitialDelayMillis: 5_000,
       connectionTimeoutMillis: CHECKOUT_MS,
@@ -141,7 +151,8 @@ export function openDatabase(config: DatabaseConfig, log: Logger, sizes: Databas
       'error',
       (error) => closing || log.warn({ role, message: error.message }, 'an idle database connection was lost'),
     );
-    // The pool listens only while a connection is idle; one that dies in somebody's hands must not end the process.
+    // The pool listens for errors only while a connection is idle. An error while it is checked out must not end the
+    // process.
     opened.on('connect', (client) =>
       client.on('error', (error) => {
         lost();
@@ -162,7 +173,7 @@ export function openDatabase(config: DatabaseConfig, log: Logger, sizes: Databas
     service: new TenantPool(opened.service),
     pools: opened,
     config,
-    onLost: (heard) => void listeners.add(heard),
+    onLost: (listener) => void listeners.add(listener),
     close: async () => {
       closing = true;
       await Promise.all(

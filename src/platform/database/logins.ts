@@ -1,14 +1,14 @@
 import { createHash, createHmac, pbkdf2Sync } from 'node:crypto';
 import pg from 'pg';
 
-/** One role for each kind of work. Grants and policies name these groups (`castellan_…`); nobody can log in as one. */
+/** One role for each kind of work. Grants and policies name these groups (`castellan_…`), which cannot log in. */
 export const DATABASE_ROLES = ['store', 'service', 'projector', 'reads'] as const;
 export type DatabaseRole = (typeof DATABASE_ROLES)[number];
 export const roleGroupOf = (role: DatabaseRole): string => `castellan_${role}`;
 
 export interface DatabaseLogin {
   readonly user: string;
-  /** Undefined where the server asks for none: the embedded one, whose socket nobody else can open. */
+  /** Undefined if the server requires none: the embedded one, whose socket no other user can open. */
   readonly password?: string | undefined;
 }
 export type DatabaseLogins = Readonly<Record<DatabaseRole, DatabaseLogin>>;
@@ -18,7 +18,7 @@ export interface DatabaseConfig extends pg.ClientConfig {
   readonly logins?: DatabaseLogins | undefined;
 }
 
-/** Settings that a URL brings for its sessions stand beside ours; within the URL they would replace them. */
+/** Session settings in a URL are passed separately: within the URL they would replace ours. */
 export function connectionOf(url: string): DatabaseConfig {
   const [address = '', query = ''] = url.split('?', 2);
   const parameters = new URLSearchParams(query);
@@ -28,12 +28,13 @@ export function connectionOf(url: string): DatabaseConfig {
   return { connectionString: `${address}?${parameters}`, options };
 }
 
-/** Of the longest role name that PostgreSQL keeps whole (63 bytes), what the prefix and the digest leave. */
+/** The characters that prefix and digest leave of PostgreSQL's 63 bytes for a role name. */
 const LONGEST_NAME = 36;
 
 /**
- * The roles that a database's connections log in as. A cluster's roles are shared by all of its databases, so their names hold the
- * database's: two installations in one cluster have different ones. Passwords are derived from `secret`, one for each role.
+ * The roles with which a database's connections log in. All databases of a cluster share its roles, so these names
+ * contain the database's name: two installations in one cluster have different ones. Passwords are derived from
+ * `secret`, one per role.
  */
 export function loginsOf(database: string, secret?: Buffer): DatabaseLogins {
   const login = (role: DatabaseRole): DatabaseLogin => {
@@ -53,15 +54,15 @@ function suffixOf(database: string): string {
 }
 
 /**
- * How to connect as a role's login. The session then takes the group's role: what it makes belongs to the group, and the login itself,
- * to which `set role none` leads back, inherits no right at all.
+ * How to connect as a role's login. The session then takes the group's role, so it creates objects that belong to the
+ * group. The login itself, to which `set role none` returns, inherits no rights.
  */
 export function asLogin(config: DatabaseConfig, role: DatabaseRole, settings = ''): pg.ClientConfig {
   const { logins, ...owner } = config;
   const { user, password } = (logins ?? loginsOf(owner.database ?? ''))[role];
   const options = [owner.options, `-c role=${roleGroupOf(role)}`, settings].filter(Boolean).join(' ');
   if (!owner.connectionString) return { ...owner, user, password, options };
-  // In the URL, what stands behind the question mark comes before what stands in front of the @.
+  // In the URL, parameters after the question mark override user and password before the @.
   const given = new URLSearchParams({ user, password: password ?? '' });
   return {
     ...owner,
@@ -72,7 +73,10 @@ export function asLogin(config: DatabaseConfig, role: DatabaseRole, settings = '
 
 const ITERATIONS = 4_096; // RFC 7677
 
-/** What PostgreSQL keeps of a password (RFC 5803): enough to check it, not to log in with. The same for the same password. */
+/**
+ * The verifier that PostgreSQL stores for a password (RFC 5803): enough to check it, not to log in. Deterministic per
+ * password.
+ */
 export function verifierOf(password: string): string {
   const salt = createHash('sha256').update(`salt ${password}`).digest().subarray(0, 16);
   const salted = pbkdf2Sync(password, salt, ITERATIONS, 32, 'sha256');

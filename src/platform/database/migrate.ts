@@ -5,9 +5,9 @@ import { plainPool } from './plain-pool.ts';
 import { ensureRightsBeforeMigrations, recordRights } from './rights.ts';
 
 /**
- * Brings the tables to this version: a new database gets the base, an older one its upgrades. All of it commits at once,
- * and of processes that start together one does it while the others wait. Roles that the migrations name are made first,
- * if they are missing, with passwords derived from `secret`.
+ * Migrates the tables to this version: a new database gets the base, an older one its upgrades. Everything commits at
+ * once. If processes start together, one migrates while the others wait. Missing roles that the migrations name are
+ * created first, with passwords derived from `secret`.
  */
 export async function migrate(config: pg.ClientConfig, secret?: Buffer): Promise<void> {
   const pool = plainPool({ ...markedOwner(config), max: 2 });
@@ -29,7 +29,7 @@ export async function migrate(config: pg.ClientConfig, secret?: Buffer): Promise
   }
 }
 
-/** Most starts find nothing to do: then the migrator need not even be loaded. */
+/** Most starts have nothing to migrate, and then do not load the migrator. */
 async function isCurrent(pool: pg.Pool): Promise<boolean> {
   try {
     const { rows } = await pool.query<{ name: string }>('select name from migrations.kysely_migration');

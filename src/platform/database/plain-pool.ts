@@ -6,8 +6,9 @@ import { CHECKOUT_MS } from './pool-shares.ts';
 const NO_LIMITS: TimeLimits = { statement: 0, lock: 0, idleInTransaction: 0 };
 
 /**
- * A pool whose lost connections never end the process, whether they are idle or in somebody's hands: the driver listens for errors
- * of idle ones only, and an error event that nobody listens to is thrown. Whoever uses a lost one hears of it from its statement.
+ * A pool whose lost connections never end the process, idle or checked out. The driver handles errors of idle
+ * connections only, and an error event without a listener is thrown. The user of a lost connection gets an error from
+ * its statement.
  */
 export function plainPool(config: pg.PoolConfig, limits: TimeLimits = NO_LIMITS): pg.Pool {
   const pool = new pg.Pool({

@@ -3,7 +3,10 @@ import pg from 'pg';
 import { SilenceWatchdog } from './silence-watchdog.ts';
 import { DatabaseTimeout } from './unavailable.ts';
 
-/** What this file knows of the driver beyond its documented face. `test/platform/database/prepared-statement-client.test.ts` notices when it changes. */
+/**
+ * The parts of the driver used here beyond its documented API.
+ * `test/platform/database/prepared-statement-client.test.ts` fails if they change.
+ */
 interface Connection {
   readonly parsedStatements: Readonly<Record<string, string>>;
   describe(what: unknown): void;
@@ -21,7 +24,7 @@ const Query = pg.Query as unknown as new (text: string, values: unknown[] | unde
 type Row = Record<string, unknown>;
 type Parse = (text: string) => unknown;
 
-/** How the rows of one prepared statement are made. */
+/** Converts the rows of one prepared statement. */
 class Layout {
   readonly #columns: readonly { readonly name: string; readonly parse: Parse }[];
   readonly #blank: Row;
@@ -41,7 +44,7 @@ class Layout {
   }
 }
 
-/** By the statements that a connection has parsed: who makes it forget them makes it forget their layouts. */
+/** Keyed by `parsedStatements`, so replacing that object also drops cached layouts. */
 const layouts = new WeakMap<object, Map<string, Layout>>();
 
 function layoutsOf({ parsedStatements }: Connection): Map<string, Layout> {
@@ -50,7 +53,7 @@ function layoutsOf({ parsedStatements }: Connection): Map<string, Layout> {
   return known;
 }
 
-/** The same connection, but asking for no description. */
+/** The same connection, but it sends no Describe message. */
 const silent = new WeakMap<Connection, Connection>();
 
 function withoutDescribing(connection: Connection): Connection {
@@ -65,19 +68,20 @@ function withoutDescribing(connection: Connection): Connection {
 /**
  * Gain: `npm run bench -- without lean-client read-32`: 1.11 (95 %: 1.05 to 1.16).
  *
- * A prepared statement whose rows are described once a connection, not at every answer: describing a row of forty columns, and getting
- * ready for it, took longer than reading it. A statement whose rows have changed is refused by the database (0A000).
+ * A prepared statement whose rows are described once per connection, not with every result: describing a row of forty
+ * columns, and preparing to parse it, took longer than reading it. If the columns have changed, the database refuses
+ * the statement (0A000).
  */
 class LeanQuery extends Query {
   readonly rowsRead: Row[] = [];
   readonly #parserOf: (oid: number) => Parse;
   #known: Map<string, Layout> | undefined;
   #layout: Layout | undefined;
-  /** Of a row that could not be read. The statement goes on to its end: other answers stand behind it. */
+  /** The error of a row that could not be parsed. The statement still runs to its end, because other results follow. */
   #unread: Error | undefined;
 
   constructor({ name, text, values }: pg.QueryConfig & { name: string }, parserOf: (oid: number) => Parse, done: Done) {
-    // Not as one object: the driver would copy it, property descriptors and all.
+    // Separate arguments: the driver would copy an object with all its property descriptors.
     super(text, values, (error, result) => {
       if (error ?? this.#unread) return done(error ?? this.#unread!, result);
       result.rows = this.rowsRead;
@@ -106,7 +110,7 @@ class LeanQuery extends Query {
   }
 
   override handleCommandComplete(message: unknown, connection: Connection): void {
-    // Also of a statement that has no rows: it was described as such.
+    // Also for a statement without rows: it was described as such.
     this.#known!.set(this.name!, (this.#layout ??= new Layout([], this.#parserOf)));
     super.handleCommandComplete(message, connection);
   }
@@ -121,11 +125,14 @@ const isNamed = (asked: unknown): asked is pg.QueryConfig & { name: string } =>
   !('types' in asked);
 
 export interface PreparedStatementClientConfig extends pg.ClientConfig {
-  /** A server that says nothing for so long, while an answer is awaited, is given up with its connection (`DatabaseTimeout`). 0: never. */
+  /**
+   * If the server sends nothing for this long while a result is awaited, the connection is closed
+   * (`DatabaseTimeout`). 0: never.
+   */
   readonly silenceMillis?: number;
 }
 
-/** A client whose prepared statements are lean, and whose patience with a silent server ends. */
+/** A client that describes prepared statements once, and closes a connection whose server is silent. */
 export class PreparedStatementClient extends pg.Client {
   readonly #watchdog: SilenceWatchdog;
 
@@ -134,7 +141,7 @@ export class PreparedStatementClient extends pg.Client {
     const { connection } = this as unknown as {
       connection: EventEmitter & { stream: { destroy(error: Error): void } };
     };
-    // To the driver it is a lost connection: it fails every statement on it with this error.
+    // The driver treats this as a lost connection: it fails every statement on it with this error.
     this.#watchdog = new SilenceWatchdog(config?.silenceMillis ?? 0, (after) =>
       connection.stream.destroy(new DatabaseTimeout(after)),
     );
@@ -143,7 +150,7 @@ export class PreparedStatementClient extends pg.Client {
     this.on('end', () => this.#watchdog.over());
   }
 
-  /** For the statements from here on; undefined: as the configuration has it. */
+  /** Applies to later statements; undefined restores the configured limit. */
   allowSilence(milliseconds: number | undefined): void {
     this.#watchdog.allow(milliseconds);
   }
@@ -157,7 +164,7 @@ export class PreparedStatementClient extends pg.Client {
     const answered = new Promise((resolve, reject) => {
       super.query(this.#lean(asked, (error, result) => (error ? reject(error) : resolve(result))) as never);
     });
-    // As the driver does it: the stack shall lead to who asked, not to the socket.
+    // As the driver does: the stack should lead to the caller, not to the socket.
     return answered.catch((error: Error) => {
       Error.captureStackTrace(error);
       throw error;

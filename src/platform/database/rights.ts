@@ -8,8 +8,8 @@ const PROJECTOR = `'${roleGroupOf('projector')}'`;
 const GROUPS = `array[${DATABASE_ROLES.map((role) => `'${roleGroupOf(role)}'`).join(', ')}]`;
 
 /**
- * Every grant, policy and owner in schema `public` that concerns the groups, as statements which make it again, in an order in which
- * they can run. Extensions bring their own functions, and read models their own tables: those are left out.
+ * Every grant, policy and owner in schema `public` that concerns the groups, as statements that create it again, in a
+ * valid order. Functions of extensions and tables of read models are left out, because they are created elsewhere.
  */
 const PRESENT = `
   with mine as (
@@ -38,7 +38,7 @@ const PRESENT = `
   union all
   select 6, format('alter function %s owner to %I', f.signature, g.rolname) from functions f join pg_roles g on g.oid = f.proowner where g.rolname = any(${GROUPS})`;
 
-/** Taken down when migrations have run: from then on a start notices what is missing. */
+/** Recorded after migrations: from then on, each start detects what is missing. */
 export async function recordRights(owner: pg.Pool): Promise<void> {
   await transaction(owner, async (client) => {
     await client.query('lock table kept_rights in share row exclusive mode');
@@ -64,8 +64,8 @@ interface Missing {
 }
 
 /**
- * Gives the roles again what they lost: a dump that was restored before there were roles lacks all that names them. Returns how many
- * things were missing.
+ * Restores lost grants, policies and owners: a dump that was restored before the roles existed lacks everything that
+ * names them. Returns how many things were missing.
  */
 export async function restoreRights(owner: pg.Pool): Promise<number> {
   const { rows } = await owner.query<Missing>(MISSING);
@@ -75,7 +75,7 @@ export async function restoreRights(owner: pg.Pool): Promise<number> {
   await give(owner, rows[0]!).catch((error: { code?: string }) => {
     throw error.code === FORBIDDEN ? restoredTooEarly() : error;
   });
-  // In this server's words: another version may print the same policy differently.
+  // Record them again as this server prints them: another version may print the same policy differently.
   await recordRights(owner);
   return missing;
 }
@@ -94,14 +94,14 @@ async function give(owner: pg.Pool, { statements, views, tables }: Missing): Pro
 
 const restoredTooEarly = (): ConfigError =>
   new ConfigError(
-    'this database was restored before its roles existed, and has lost grants and policies that its user cannot give again: empty it, run the SQL of `castellan database roles` in it, and restore it again',
+    'this database was restored before its roles existed, and lacks grants and policies that its user is not allowed to restore: empty it, run the SQL of `castellan database roles` in it, and restore it again',
   );
 
 const BEFORE_MIGRATIONS = `
   select to_regclass('public.kept_rights') is not null as "isKept",
          to_regclass('public.events') is not null and not exists (select from pg_policies where schemaname = 'public' and tablename = 'events') as "isStripped"`;
 
-/** Migrations build on the rights that those before them gave. */
+/** Migrations depend on grants and policies of earlier migrations. */
 export async function ensureRightsBeforeMigrations(owner: pg.Pool): Promise<void> {
   const { rows } = await owner.query<{ isKept: boolean; isStripped: boolean }>(BEFORE_MIGRATIONS);
   const { isKept, isStripped } = rows[0]!;
@@ -109,7 +109,7 @@ export async function ensureRightsBeforeMigrations(owner: pg.Pool): Promise<void
   else if (isStripped) throw restoredTooEarly();
 }
 
-/** As `projector/table.ts` gives them to a new table. */
+/** As `projector/table.ts` grants them for a new table. */
 const readModelRights = (table: string): string => `
   drop policy if exists tenant on ${table};
   create policy tenant on ${table} for select to ${roleGroupOf('reads')} using (tenant_id = castellan_tenant());

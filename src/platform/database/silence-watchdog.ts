@@ -1,7 +1,7 @@
 /**
- * Watches one connection for a peer that never answers: a frozen server, or a network that swallows packets. Neither ends the
- * connection, and the server's own time limits do not reach the client then. Counts from the latest answer, or from the question
- * where none was open.
+ * Watches one connection for a silent peer: a frozen server, or a network that drops packets. Neither ends the
+ * connection, and the server's own time limits then do not reach the client. The time counts from the latest
+ * response, or from the first open request.
  */
 export class SilenceWatchdog {
   readonly #usual: number;
@@ -10,7 +10,7 @@ export class SilenceWatchdog {
   #isWaiting = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** 0: however long it takes. */
+  /** 0: no limit. */
   constructor(milliseconds: number, end: (afterMs: number) => void) {
     this.#usual = milliseconds;
     this.#allowed = milliseconds;
@@ -20,22 +20,22 @@ export class SilenceWatchdog {
   asked(): void {
     if (this.#isWaiting || this.#allowed === 0) return;
     this.#isWaiting = true;
-    // One timer a connection, wound up again and again: cheaper than one a statement.
+    // One timer per connection, refreshed each time: cheaper than one per statement.
     if (this.#timer) this.#timer.refresh();
     else this.#timer = setTimeout(() => this.#isWaiting && this.#end(this.#allowed), this.#allowed).unref();
   }
 
-  /** One answer came; others may be awaited. */
+  /** A response arrived; others may be outstanding. */
   heard(): void {
     if (this.#isWaiting) this.#timer?.refresh();
   }
 
-  /** Nothing is awaited any more. */
+  /** No response is outstanding. */
   answered(): void {
     this.#isWaiting = false;
   }
 
-  /** Another patience from the next question on; undefined: the usual one. */
+  /** Sets the limit for later requests; undefined: the usual one. */
   allow(milliseconds: number | undefined): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

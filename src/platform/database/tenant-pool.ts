@@ -7,7 +7,7 @@ import { settleAll, transaction } from './transaction.ts';
 
 const SET_TENANT = { name: 'set-tenant', text: `select set_config('castellan.tenant', $1, true)` };
 
-/** Connections that nothing can be said on but in the name of a tenant: row-level security shows and takes that tenant's rows alone. */
+/** Connections on which every statement runs for a tenant: row-level security allows only that tenant's rows. */
 export class TenantPool {
   readonly #pool: pg.Pool;
   readonly #tenants = new ConnectionTenants();
@@ -18,20 +18,24 @@ export class TenantPool {
     this.#shares = serviceShares(pool);
   }
 
-  /** One transaction; any throw rolls back. */
+  /** One transaction; any error rolls it back. */
   transaction<T>(tenantId: TenantId, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     return this.#shares.run(tenantId, () =>
       transaction(this.#pool, async (client) => {
-        // For this transaction alone: what is set for the session within it would be undone by its rollback. Not waited for.
-        const told = client.query({ ...SET_TENANT, values: [tenantId] });
+        // Local to this transaction: a rollback would undo a session setting made within it. Not awaited before
+        // `work`.
+        const tenantSet = client.query({ ...SET_TENANT, values: [tenantId] });
         const working = work(client);
-        await settleAll([told, working]);
+        await settleAll([tenantSet, working]);
         return working;
       }),
     );
   }
 
-  /** A single statement, a transaction by itself, whose first parameter is the tenant. `name` has it prepared once a connection. */
+  /**
+   * A single statement, a transaction by itself, whose first parameter is the tenant. `name` prepares it once per
+   * connection.
+   */
   statement<Row extends pg.QueryResultRow>(
     tenantId: TenantId,
     sql: string,
@@ -49,22 +53,25 @@ export class TenantPool {
   ): Promise<pg.QueryResult<Row>> {
     const client = await this.#pool.connect();
     try {
-      const told = this.#tenants.setTenant(client, tenantId);
+      const tenantSet = this.#tenants.setTenant(client, tenantId);
       const result = client.query<Row>({ text: sql, values: [tenantId, ...parameters], ...(name ? { name } : {}) });
-      await settleAll([told, result]);
+      await settleAll([tenantSet, result]);
       return await result;
     } finally {
       client.release();
     }
   }
 
-  /** A statement in nobody's name, to which row-level security shows no tenant's rows: probes, and functions with rights of their own. */
+  /**
+   * A statement without a tenant, to which row-level security shows no tenant's rows: for probes, and functions with
+   * their own rights.
+   */
   async asSystem<Row extends pg.QueryResultRow>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
     return transaction(this.#pool, async (client) => {
-      const nobody = client.query(`select set_config('castellan.tenant', '', true)`);
-      const answer = client.query<Row>(sql, [...parameters]);
-      await settleAll([nobody, answer]);
-      return (await answer).rows;
+      const noTenantSet = client.query(`select set_config('castellan.tenant', '', true)`);
+      const result = client.query<Row>(sql, [...parameters]);
+      await settleAll([noTenantSet, result]);
+      return (await result).rows;
     });
   }
 }

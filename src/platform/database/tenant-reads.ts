@@ -8,19 +8,22 @@ import { readShares } from './pool-shares.ts';
 import { statementName } from './statement-name.ts';
 import { settleAll } from './transaction.ts';
 
-/** A prepared plan whose result changed shape: a new version of the read model is served since. */
+/** The columns of a prepared plan changed: a new version of the read model is served. */
 const PLAN_CHANGED = '0A000';
 
-/** Look-ups that share a connection; more begin another one. */
+/** Look-ups that share a connection at most; more use another one. */
 const MAX_TOGETHER = 16;
 
-/** Ordinary reads have a share of the connections that grows scarce; `vital` ones (sign-in, devices) have their own. */
+/** Ordinary reads share a limited part of the connections; `vital` reads (sign-in, devices) have their own part. */
 export interface OpenReads {
   ordinary(tenantId: TenantId): TenantReads;
   vital(tenantId: TenantId): TenantReads;
 }
 
-/** Opens the read side for tenants. Tenant setting and query leave in one packet: a read costs one round trip. */
+/**
+ * Opens the read side for tenants. The tenant setting and the query are sent in one packet, so a read costs one round
+ * trip.
+ */
 export function tenantReads(pool: pg.Pool): OpenReads {
   const lines = new ReadLines(pool);
   const { ordinary, vital } = readShares(pool);
@@ -34,11 +37,11 @@ interface Line {
   readonly client: Promise<pg.PoolClient>;
   joined: number;
   underWay: number;
-  /** Some plan on it is of no use any more. */
+  /** A plan on it is out of date. */
   stale: boolean;
 }
 
-/** The connections that reads travel on. */
+/** The connections that reads use. */
 class ReadLines {
   readonly #pool: pg.Pool;
   readonly #tenants = new ConnectionTenants();
@@ -48,7 +51,7 @@ class ReadLines {
     this.#pool = pool;
   }
 
-  /** On a connection of its own: what takes long keeps nobody waiting. */
+  /** On a connection of its own, so that a long query does not hold up others. */
   async alone<Row extends object>(tenantId: TenantId, sql: string, parameters: readonly unknown[]): Promise<Row[]> {
     const client = await this.#pool.connect();
     let isStale = false;
@@ -56,7 +59,7 @@ class ReadLines {
       return await this.#query<Row>(client, tenantId, sql, parameters);
     } catch (error) {
       if ((error as { code?: string }).code !== PLAN_CHANGED) throw error;
-      // Planned anew for this once. The connection goes, and its other plans of the former version with it.
+      // Run once without preparation. The connection is then closed, because its other plans may be out of date too.
       isStale = true;
       return await this.#query<Row>(client, tenantId, sql, parameters, { isPrepared: false });
     } finally {
@@ -64,7 +67,7 @@ class ReadLines {
     }
   }
 
-  /** Together with the other look-ups of this turn of the event loop: many callers are answered by one write, and go on at once. */
+  /** Shares a connection with the other look-ups of this turn of the event loop. One write then serves many callers. */
   async together<Row extends object>(tenantId: TenantId, sql: string, parameters: readonly unknown[]): Promise<Row[]> {
     const line = this.#board();
     try {
@@ -110,11 +113,11 @@ class ReadLines {
     parameters: readonly unknown[],
     { isPrepared } = { isPrepared: true },
   ): Promise<Row[]> {
-    const told = this.#tenants.setTenant(client, tenantId);
+    const tenantSet = this.#tenants.setTenant(client, tenantId);
     const name = isPrepared ? { name: statementName(sql) } : {};
-    const answer = client.query<Row>({ ...name, text: sql, values: [tenantId, ...parameters] });
-    await settleAll([told, answer]);
-    return (await answer).rows;
+    const result = client.query<Row>({ ...name, text: sql, values: [tenantId, ...parameters] });
+    await settleAll([tenantSet, result]);
+    return (await result).rows;
   }
 }
 

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { PreparedStatementClient } from './prepared-statement-client.ts';
 import { transaction } from './transaction.ts';
 
-/** What the answer may take on its way, after the server's own limit. */
+/** Time for the response to arrive after the server's own limit. */
 const SLACK_MS = 2_000;
 
 /** Time limits of one pool, in milliseconds; 0: none. */
@@ -12,7 +12,7 @@ export interface TimeLimits {
   readonly idleInTransaction: number;
 }
 
-/** How the driver is told. The client gives up a little after the server should have. */
+/** The limits as driver settings. The client gives up shortly after the server should have. */
 export const settingsFor = ({ statement, lock, idleInTransaction }: TimeLimits) => ({
   statement_timeout: statement,
   lock_timeout: lock,
@@ -20,7 +20,7 @@ export const settingsFor = ({ statement, lock, idleInTransaction }: TimeLimits) 
   silenceMillis: statement === 0 ? 0 : statement + SLACK_MS,
 });
 
-/** One statement of maintenance, in a transaction of its own, that may take longer than the pool's statements usually may. */
+/** Runs one maintenance statement in a transaction of its own, with a longer limit than the pool's. */
 export function maintenanceQuery<Row extends pg.QueryResultRow>(
   pool: pg.Pool,
   milliseconds: number,

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 
 /**
- * Runs `work` in one transaction; any throw rolls back. `last`, when given, is its last statement: the commit is sent right behind
- * it, and undoes everything when it fails.
+ * Runs `work` in one transaction; any error rolls it back. `last`, if given, sends the last statements. The commit is
+ * sent right after them; if one fails, everything is rolled back.
  */
 export async function transaction<T>(
   pool: pg.Pool,
@@ -12,15 +12,16 @@ export async function transaction<T>(
   const client = await pool.connect();
   let broken = false;
   try {
-    // Not waited for: what comes next on this connection comes behind it. Work that waits for nothing travels in one packet.
+    // Not awaited: later statements on this connection are queued after it. If `work` does not wait, all travel in
+    // one packet.
     const begun = client.query('begin');
-    begun.catch(() => undefined); // heard of below
+    begun.catch(() => undefined); // reported below
     const result = await work(client);
     const behind = last?.(client) ?? Promise.resolve();
     const committed = client.query('commit');
     await settleAll([begun, behind, committed]);
     const { command } = await committed;
-    // The database answers ROLLBACK, without an error, when a statement had failed that `work` did not hear of.
+    // The database responds with ROLLBACK, without an error, if a statement had failed whose error `work` ignored.
     if (command !== 'COMMIT') throw new Error('the transaction had failed before its commit');
     return result;
   } catch (error) {
@@ -33,10 +34,13 @@ export async function transaction<T>(
   }
 }
 
-/** SQLSTATE of a statement that failed only because one before it in the transaction had. */
+/** SQLSTATE of a statement that failed only because an earlier one in the transaction had. */
 const ECHO = '25P02';
 
-/** Waits for all of these statements of one connection, so that none is left in flight when it is given back. Throws what failed first. */
+/**
+ * Waits for all of these statements of one connection, so that none is in flight when it is released. Throws the
+ * first cause.
+ */
 export async function settleAll(statements: readonly Promise<unknown>[]): Promise<void> {
   const outcomes = await Promise.allSettled(statements);
   const reasons = outcomes.flatMap((outcome) =>

@@ -1,12 +1,12 @@
 /**
- * SQLSTATEs after which the same request may succeed later: connection trouble (08), resources such as a full disk or too many
- * connections (53), operator intervention such as a restart or a statement that took too long (57), input and output (58), refused
- * log-in (28), locks that were not had in time (55P03), transactions that lost to others or stood idle (40, 25P03), and a server
- * that only reads, as a standby does (25006).
+ * SQLSTATEs after which the same request may succeed later: connection errors (08), resources such as a full disk or
+ * too many connections (53), operator intervention such as a restart or a statement timeout (57), input and output
+ * (58), refused login (28), lock timeouts (55P03), serialization failures, deadlocks and idle transactions (40,
+ * 25P03), and a read-only server such as a standby (25006).
  */
 const CODES = /^(08...|53...|57...|58...|28...|40...|55P03|25P03|25006)$/;
 
-/** Of sockets, and of looking up the server's name. `ENOENT`: a Unix socket that is not there. */
+/** Errors of sockets and of name resolution. `ENOENT`: the Unix socket does not exist. */
 const SOCKET_CODES: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -19,7 +19,7 @@ const SOCKET_CODES: ReadonlySet<unknown> = new Set([
   'ECONNABORTED',
 ]);
 
-/** The driver throws plain errors for these. */
+/** The driver throws errors without a code for these. */
 const DRIVER_MESSAGES: ReadonlySet<string> = new Set([
   'Connection terminated',
   'Connection terminated unexpectedly',
@@ -30,15 +30,20 @@ const DRIVER_MESSAGES: ReadonlySet<string> = new Set([
   'timeout expired',
 ]);
 
-/** The database did not answer within the deadline of its pool. The connection is destroyed: its state is not known. */
+/**
+ * The database did not respond within its pool's deadline. The connection is destroyed, because its state is unknown.
+ */
 export class DatabaseTimeout extends Error {
   constructor(milliseconds: number) {
-    super(`the database did not answer within ${milliseconds} ms`);
+    super(`the database did not respond within ${milliseconds} ms`);
     this.name = 'DatabaseTimeout';
   }
 }
 
-/** The database is away, silent, full or overloaded: nothing is wrong with the request. Looks through the errors that caused this one. */
+/**
+ * The database is unavailable, silent, full or overloaded: the request itself is not at fault. Also checks the causes
+ * of the error.
+ */
 export function isDatabaseUnavailable(error: unknown): boolean {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
     const { code, syscall } = cause as { code?: unknown; syscall?: unknown };

@@ -5,7 +5,7 @@ import type { OsAccount } from './os-account.ts';
 import { binariesIn, type Binaries } from './binaries.ts';
 import { hasSetpriv, launch, type TraversalCapability } from './launcher.ts';
 
-/** How the account gets at the programs and at the data: with which passage, and from which copy of the programs. */
+/** How the account reaches the programs and the data: with which capability, and which copy of the programs. */
 export interface AccountAccess {
   readonly passage: TraversalCapability;
   readonly binaries: Binaries;
@@ -14,8 +14,8 @@ export interface AccountAccess {
 const PASSAGES: readonly TraversalCapability[] = ['none', 'dac_read_search', 'dac_override'];
 
 /**
- * Finds the least privilege by which the account runs the programs and enters the data directory, by trying it out: modes,
- * access lists, mounts and missing capabilities are all judged by the one who knows, the kernel.
+ * Finds the least privilege with which the account can run the programs and enter the data directory. It tries each
+ * one, because only the kernel knows the effect of modes, access lists, mounts and missing capabilities.
  */
 export function findAccountAccess(account: OsAccount | undefined, binaries: Binaries, dataDir: string): AccountAccess {
   if (!account) return { passage: 'none', binaries };
@@ -30,7 +30,7 @@ export function findAccountAccess(account: OsAccount | undefined, binaries: Bina
   }
   throw new Error(
     `PostgreSQL may not run as root, and user ${account.uid} cannot enter ${dataDir}: ` +
-      'set DATA_DIR to a folder outside private ones, or start as an ordinary user',
+      'set DATA_DIR to a folder that this user can enter, or start as an ordinary user',
   );
 }
 
@@ -42,7 +42,7 @@ function runs(account: OsAccount, passage: TraversalCapability, { root, postgres
   );
 }
 
-/** The final dot asks for the right to enter, not just to see. */
+/** The final dot requires permission to enter the directory, not just to see it. */
 const enters = (account: OsAccount, passage: TraversalCapability, dataDir: string): boolean =>
   succeeds('ls', ['-d', `${dataDir}/.`], account, passage);
 
@@ -51,7 +51,7 @@ function succeeds(program: string, args: readonly string[], account: OsAccount, 
   return spawnSync(file, full, { ...options, stdio: 'ignore' }).status === 0;
 }
 
-/** The last resort: a copy of the programs beside the data, where the account may read and execute. */
+/** The last resort: a copy of the programs beside the data, which the account can read and execute. */
 function copyBinaries(binaries: Binaries, dataDir: string, account: OsAccount): Binaries {
   const target = path.join(dataDir, `programs-${binaries.version}`);
   const partial = `${target}.partial`;

@@ -5,7 +5,7 @@ import path from 'node:path';
 /** A folder with `bin/`, `lib/` and `share/` of one PostgreSQL release. */
 export interface Binaries {
   readonly root: string;
-  /** Of the package, e.g. `18.4.0-beta.17`: the first number is PostgreSQL's major version. */
+  /** The package's version, e.g. `18.4.0-beta.17`: the first number is PostgreSQL's major version. */
   readonly version: string;
   readonly postgres: string;
   readonly initdb: string;
@@ -53,8 +53,8 @@ interface LibraryLink {
 }
 
 /**
- * An npm package cannot hold symbolic links, so this one makes the links between its libraries in an install script.
- * Where scripts are not run (`npm ci --ignore-scripts`) PostgreSQL does not load without them; they are made here then.
+ * An npm package cannot contain symbolic links, so this package creates the links between its libraries in an install
+ * script. If scripts do not run (`npm ci --ignore-scripts`), PostgreSQL does not load, so create the links here.
  */
 function restoreLibraryLinks(folder: string): void {
   const list = path.join(folder, 'native', 'pg-symlinks.json');
@@ -70,7 +70,7 @@ function makeLink(to: string, link: string): void {
     symlinkSync(to, link);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') return; // another process was quicker
+    if (code === 'EEXIST') return; // another process created it
     throw new Error(`the embedded PostgreSQL lacks ${link} (${code}): let its install script run, with "npm rebuild"`);
   }
 }

@@ -16,8 +16,8 @@ import { launch } from './launcher.ts';
 import type { AccountAccess } from './account-access.ts';
 
 /**
- * Makes the cluster if there is none. It is made under another name and renamed when complete, so that a start that was cut
- * short leaves nothing that looks like a cluster.
+ * Creates the cluster if there is none. It is created under another name and renamed when complete, so that an
+ * interrupted start leaves nothing that looks like a cluster.
  */
 export function ensureCluster(cluster: string, account: OsAccount | undefined, reach: AccountAccess): void {
   if (existsSync(cluster)) return refuseOtherVersion(cluster, reach.binaries.version);
@@ -31,22 +31,22 @@ export function ensureCluster(cluster: string, account: OsAccount | undefined, r
 }
 
 function initialize(folder: string, account: OsAccount | undefined, reach: AccountAccess): void {
-  // The builtin locale sorts the same on every system, so that a copied data directory never has a broken index.
+  // The builtin locale sorts the same on every system, so a copied data directory never has a broken index.
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
-  // Whoever can open the socket is its owner: the folder's mode is the guard.
+  // Trust authentication: the mode of the folder restricts who can open the socket.
   const args = ['-D', folder, '-U', 'postgres', '--auth=trust', '--no-instructions', ...locale];
   const {
     file,
     args: full,
     options,
   } = launch(reach.binaries.initdb, args, { account, passage: reach.passage, bound: true });
-  const answer = spawnSync(file, full, { ...options, encoding: 'utf8' });
-  if (answer.status === 0) return;
-  const reason = answer.error?.message ?? answer.stderr.trim().split('\n').slice(-3).join('; ');
-  throw new Error(`the embedded PostgreSQL could not make its cluster: ${reason}`);
+  const result = spawnSync(file, full, { ...options, encoding: 'utf8' });
+  if (result.status === 0) return;
+  const reason = result.error?.message ?? result.stderr.trim().split('\n').slice(-3).join('; ');
+  throw new Error(`the embedded PostgreSQL could not create its cluster: ${reason}`);
 }
 
-/** The new name must outlive a power cut before anything is acknowledged from under it. */
+/** The rename must survive a power failure before any write to the cluster is acknowledged. */
 function syncFolder(folder: string): void {
   const descriptor = openSync(folder, 'r');
   fsyncSync(descriptor);
@@ -58,6 +58,6 @@ function refuseOtherVersion(cluster: string, installed: string): void {
   const ours = installed.split('.')[0];
   if (made === ours) return;
   throw new Error(
-    `the cluster ${cluster} was made by PostgreSQL ${made}, and PostgreSQL ${ours} is installed: dump it with the one and restore it into the other`,
+    `the cluster ${cluster} was made by PostgreSQL ${made}, and PostgreSQL ${ours} is installed: dump it with PostgreSQL ${made} and restore it into PostgreSQL ${ours}`,
   );
 }

@@ -1,7 +1,7 @@
 import { spawnSync, type SpawnOptions } from 'node:child_process';
 import type { OsAccount } from './os-account.ts';
 
-/** What `spawn` needs to run a program of PostgreSQL as its account. */
+/** The arguments for `spawn` to run a PostgreSQL program under its account. */
 export interface Launch {
   readonly file: string;
   readonly args: readonly string[];
@@ -9,8 +9,8 @@ export interface Launch {
 }
 
 /**
- * A capability by which the account may pass folders that are closed to it, root's home for one.
- * `read_search` reads and traverses only; containers that withhold it mostly grant `override`.
+ * A capability with which the account can pass directories that are closed to it, for example root's home.
+ * `dac_read_search` only reads and traverses; containers without it usually grant `dac_override`.
  */
 export type TraversalCapability = 'none' | 'dac_read_search' | 'dac_override';
 
@@ -23,7 +23,10 @@ export interface LaunchContext {
 
 let setprivKnown: boolean | undefined;
 
-/** util-linux's `setpriv` is on practically every Linux; without it an orphan is found and ended at the next start. */
+/**
+ * util-linux's `setpriv` exists on practically every Linux. Without it, an orphan is found and ended at the next
+ * start.
+ */
 export function hasSetpriv(): boolean {
   setprivKnown ??=
     process.platform === 'linux' &&
@@ -33,7 +36,7 @@ export function hasSetpriv(): boolean {
 
 export function launch(program: string, args: readonly string[], context: LaunchContext): Launch {
   const { account } = context;
-  // PostgreSQL must be able to enter the folder that it is started from.
+  // PostgreSQL must be able to enter the directory from which it is started.
   if (!hasSetpriv()) return { file: program, args, options: { ...account, cwd: '/' } };
   const options = [
     ...asAccount(account),
@@ -47,8 +50,8 @@ const asAccount = (account: OsAccount | undefined): string[] =>
   account ? ['--reuid', String(account.uid), '--regid', String(account.gid), '--clear-groups'] : [];
 
 /**
- * An ambient capability survives `exec` by a user who is not root. PostgreSQL looks for its own files with access(2), which
- * ignores capabilities of such a user unless the securebit `no_setuid_fixup` is set (capabilities(7)).
+ * An ambient capability survives `exec` by a user other than root. PostgreSQL looks for its own files with access(2),
+ * which ignores capabilities of such a user unless the securebit `no_setuid_fixup` is set (capabilities(7)).
  */
 const withPassage = (passage: TraversalCapability): string[] =>
   passage === 'none'

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 
-/** Whom the postgres process runs as; `undefined` means: as whoever runs this process. */
+/** The account of the postgres process; `undefined` means that of this process. */
 export interface OsAccount {
   readonly uid: number;
   readonly gid: number;
@@ -9,8 +9,8 @@ export interface OsAccount {
 const NOBODY: OsAccount = { uid: 65534, gid: 65534 };
 
 /**
- * PostgreSQL refuses to run as root. A cluster that exists keeps its owner, so that it may be started by root today and by
- * that user tomorrow; a new one belongs to `postgres` where the system has such a user, and else to `nobody`.
+ * PostgreSQL refuses to run as root. An existing cluster keeps its owner, so that either root or that user can start
+ * it. A new one belongs to `postgres` if the system has that user, else to `nobody`.
  */
 export function chooseOsAccount(cluster: string): OsAccount | undefined {
   if (process.getuid?.() !== 0) return undefined;

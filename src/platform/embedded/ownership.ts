@@ -2,14 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
-/** The right of one process to a data directory, until it is released or the process ends. */
+/** The exclusive right of one process to a data directory, until it is released or the process ends. */
 export interface Ownership {
   release(): void;
 }
 
 /**
- * Takes the data directory for this process. The lock is flock(2) on an open file, taken by a child that shares the
- * descriptor: the kernel lets go of it when this process dies, so there is no stale lock to judge and no race to lose.
+ * Locks the data directory for this process. The lock is flock(2) on an open file, taken by a child that shares the
+ * descriptor. The kernel releases it when this process dies, so there are no stale locks and no races.
  */
 export function takeOwnership(dataDir: string): Ownership {
   const file = path.join(dataDir, 'owner.lock');
@@ -26,7 +26,7 @@ export function takeOwnership(dataDir: string): Ownership {
   let held = true;
   return {
     release() {
-      if (!held) return; // the number of a closed descriptor may be somebody else's by now
+      if (!held) return; // the number of a closed descriptor may already be reused
       held = false;
       ftruncateSync(descriptor);
       closeSync(descriptor);
@@ -46,7 +46,7 @@ function lock(descriptor: number, owner: number | undefined): boolean {
   const { status, error } = spawnSync('flock', ['--exclusive', '--nonblock', '3'], {
     stdio: ['ignore', 'ignore', 'ignore', descriptor],
   });
-  // Where there is no `flock` command (macOS), the process id in the file has to do.
+  // Without a `flock` command (macOS), the process id in the file is checked instead.
   return error ? owner === undefined || !isAlive(owner) : status === 0;
 }
 

@@ -22,18 +22,18 @@ export interface EmbeddedConnection {
 export interface EmbeddedPostgres {
   readonly connection: EmbeddedConnection;
   readonly pid: number;
-  /** Disconnects everybody, writes a checkpoint and ends. */
+  /** Disconnects all clients, writes a checkpoint and ends. */
   stop(): Promise<void>;
 }
 
 export interface EmbeddedPostgresOptions {
-  /** The folder for the cluster, the socket and the lock; made if missing. */
+  /** The folder for the cluster, the socket and the lock; created if missing. */
   readonly dataDir: string;
-  /** Gets what the server reports about itself, a line at a time; never the text or values of a statement. */
+  /** Receives the server's own log, line by line; never the text or values of a statement. */
   readonly log?: (line: string) => void;
-  /** Called when the server ends without having been asked to. */
+  /** Called when the server ends without `stop`. */
   readonly onExit?: (reason: string) => void;
-  /** `false` trades durability for speed: for clusters that a test throws away. */
+  /** `false` trades durability for speed: for temporary clusters of tests. */
   readonly durable?: boolean;
 }
 
@@ -46,7 +46,7 @@ const connectionAt = (host: string): EmbeddedConnection => ({
 });
 const clusterIn = (dataDir: string): string => path.join(dataDir, 'cluster');
 
-/** Starts the cluster in `dataDir`, makes it if need be, and owns it until `stop`. */
+/** Starts the cluster in `dataDir`, creates it if necessary, and owns it until `stop`. */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const dataDir = path.resolve(options.dataDir);
   const cluster = clusterIn(dataDir);
@@ -90,7 +90,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
 }
 
-/** How to reach the cluster that another process runs in `dataDir`, if one does: for commands beside the service. */
+/** The connection to a cluster that another process runs in `dataDir`, if any: for commands beside the service. */
 export function findEmbeddedPostgres(dataDir: string): EmbeddedConnection | undefined {
   const folder = path.resolve(dataDir);
   const host = knownSocketDirectory(folder);

@@ -7,15 +7,15 @@ import { isAlive } from './ownership.ts';
 const FAST_SHUTDOWN_MS = 15_000;
 const IMMEDIATE_SHUTDOWN_MS = 5_000;
 
-/** The process that `postmaster.pid` names, if it lives and is the server of this very cluster. */
+/** The process that `postmaster.pid` names, if it is alive and serves this cluster. */
 export function livingPostmaster(cluster: string): number | undefined {
   const pid = recordedPid(cluster);
   return pid !== undefined && isAlive(pid) && serves(pid, cluster) ? pid : undefined;
 }
 
 /**
- * Clears what a crash left behind, for the process that owns the data directory: whoever serves the cluster now is an orphan
- * and is shut down; a process id that has since been given to a stranger must not keep the cluster closed.
+ * Cleans up after a crash; call it as the owner of the data directory. A process that still serves the cluster is an
+ * orphan and is shut down. A process id that now belongs to an unrelated process must not keep the cluster closed.
  */
 export async function clearLeftover(cluster: string, log: (line: string) => void): Promise<void> {
   const orphan = livingPostmaster(cluster);
@@ -28,8 +28,8 @@ export async function clearLeftover(cluster: string, log: (line: string) => void
 }
 
 /**
- * The folder is private to the cluster, and whoever served it has been cleared: a socket there is nobody's, even while the
- * one who was killed still stands in the process table.
+ * The folder is private to the cluster, and any earlier server has ended. So a socket there is stale, even while a
+ * killed server is still in the process table.
  */
 export function clearSocket(folder: string): void {
   for (const name of readdirSync(folder))
@@ -65,7 +65,7 @@ function recordedPid(cluster: string): number | undefined {
   }
 }
 
-/** Whether the server says of itself, in its pid file, that it takes connections. */
+/** Whether the server's pid file reports that it accepts connections. */
 export function announcesReady(cluster: string, pid: number): boolean {
   try {
     const lines = readFileSync(pidFile(cluster), 'utf8').split('\n');
@@ -76,8 +76,9 @@ export function announcesReady(cluster: string, pid: number): boolean {
 }
 
 /**
- * Puts our own process id in the stranger's place. PostgreSQL takes a pid file that names its parent as stale, and still looks
- * by the shared memory key in it for surviving backends, which removing the file would forgo.
+ * Writes our own process id in place of the unrelated one. PostgreSQL treats a pid file that names its parent as
+ * stale. Through the shared memory key in it, it still detects surviving backends; deleting the file would prevent
+ * that.
  */
 function disown(cluster: string): void {
   const [, ...rest] = readFileSync(pidFile(cluster), 'utf8').split('\n');

@@ -25,10 +25,10 @@ const START_MS = 120_000; // replaying the write-ahead log after a crash may tak
 const FAST_SHUTDOWN_MS = 30_000;
 const SURVIVORS_MS = 15_000;
 
-/** Backends of a server that was killed still hold its shared memory; they notice and end by themselves. */
+/** Backends of a killed server still hold its shared memory. They notice that and end by themselves. */
 const SURVIVORS = 'pre-existing shared memory block';
 
-/** Starts the server and waits until it answers. */
+/** Starts the server and waits until it accepts connections. */
 export async function startServer(options: PostgresServerOptions): Promise<PostgresServer> {
   for (const deadline = Date.now() + SURVIVORS_MS; ; await sleep(100)) {
     try {
@@ -41,7 +41,8 @@ export async function startServer(options: PostgresServerOptions): Promise<Postg
 
 async function attempt(options: PostgresServerOptions): Promise<PostgresServer> {
   const { file, args, options: spawnOptions } = launch(options.program, options.args, options.context);
-  // A process group of its own: a terminal's Ctrl-C would reach the server too, and end it while this process still drains.
+  // A process group of its own: otherwise a terminal's Ctrl-C would also end the server, while this process still
+  // drains.
   const child = spawn(file, args, { ...spawnOptions, stdio: ['ignore', 'ignore', 'pipe'], detached: true });
   const ending = watch(child, options.log);
   const pid = child.pid;
@@ -58,7 +59,7 @@ async function attempt(options: PostgresServerOptions): Promise<PostgresServer> 
   };
 }
 
-/** Passes the server's lines on, and keeps the last telling one for the reason of its end. */
+/** Forwards the server's lines, and keeps the last error line as the reason of its end. */
 function watch(child: ChildProcess, log: (line: string) => void): { reason: Promise<string> } {
   let last = '';
   if (child.stderr) {
@@ -70,8 +71,8 @@ function watch(child: ChildProcess, log: (line: string) => void): { reason: Prom
   const reason = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message));
     const tell = () => resolve(`ended with ${child.signalCode ?? `status ${child.exitCode}`}${last && `: ${last}`}`);
-    child.once('close', tell); // all that it had to say is read
-    // Backends that outlive a killed server keep its standard error open.
+    child.once('close', tell); // all its output has been read
+    // Backends that survive a killed server keep its standard error open.
     child.once('exit', () => setTimeout(tell, LAST_WORDS_MS));
   });
   return { reason };
@@ -84,12 +85,15 @@ async function untilReady(isReady: () => boolean, child: ChildProcess, ended: Pr
     if (over !== undefined) throw new Error(`the embedded PostgreSQL did not start: it ${over}`);
     if (Date.now() > deadline) {
       child.kill('SIGQUIT');
-      throw new Error(`the embedded PostgreSQL does not answer after ${START_MS / 1000} s`);
+      throw new Error(`the embedded PostgreSQL did not accept connections within ${START_MS / 1000} s`);
     }
   }
 }
 
-/** SIGINT is PostgreSQL's fast shutdown: no new work, a checkpoint, the end. SIGQUIT leaves the rest to recovery. */
+/**
+ * SIGINT is PostgreSQL's fast shutdown: no new work, a checkpoint, then exit. SIGQUIT exits at once, with recovery at
+ * the next start.
+ */
 async function stopServer(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');

@@ -2,15 +2,15 @@ import { chownSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, writeFileSy
 import path from 'node:path';
 import type { OsAccount } from './os-account.ts';
 
-/** The port only names the socket file: nothing listens on the network, so nothing can clash. */
+/** The port is only part of the socket file's name: no network port is used, so none can conflict. */
 export const SOCKET_PORT = 5432;
 
 /** Bytes of a socket's path, without the final NUL: `sun_path` has 108 on Linux and 104 on macOS (unix(7)). */
 const LONGEST_PATH = process.platform === 'linux' ? 107 : 103;
 
 /**
- * A private folder for the socket: within the data directory, or, where that path is too long for a socket, a short one
- * among the temporary files, which the data directory remembers.
+ * A private folder for the socket, within the data directory. If that path is too long for a socket, creates a short
+ * one among the temporary files and records it in the data directory.
  */
 export function socketDirectory(dataDir: string, account: OsAccount | undefined): string {
   const within = path.join(dataDir, 'socket');
@@ -19,33 +19,36 @@ export function socketDirectory(dataDir: string, account: OsAccount | undefined)
     if (account) chownSync(within, account.uid, account.gid);
     return within;
   }
-  const remembered = rememberedSocketDirectory(dataDir);
-  if (remembered && isPrivate(remembered, account)) return remembered;
+  const recorded = recordedSocketDirectory(dataDir);
+  if (recorded && isPrivate(recorded, account)) return recorded;
   const made = mkdtempSync('/tmp/castellan-');
   if (account) chownSync(made, account.uid, account.gid);
-  writeFileSync(memory(dataDir), made, { mode: 0o600 });
+  writeFileSync(recordFile(dataDir), made, { mode: 0o600 });
   return made;
 }
 
-/** Where the socket of a data directory is, without making anything. */
+/** The socket folder of a data directory, without creating anything. */
 export function knownSocketDirectory(dataDir: string): string | undefined {
   const within = path.join(dataDir, 'socket');
-  return fits(within) ? within : rememberedSocketDirectory(dataDir);
+  return fits(within) ? within : recordedSocketDirectory(dataDir);
 }
 
 const fits = (folder: string): boolean =>
   Buffer.byteLength(path.join(folder, `.s.PGSQL.${SOCKET_PORT}`)) <= LONGEST_PATH;
-const memory = (dataDir: string): string => path.join(dataDir, 'socket-directory');
+const recordFile = (dataDir: string): string => path.join(dataDir, 'socket-directory');
 
-function rememberedSocketDirectory(dataDir: string): string | undefined {
+function recordedSocketDirectory(dataDir: string): string | undefined {
   try {
-    return readFileSync(memory(dataDir), 'utf8');
+    return readFileSync(recordFile(dataDir), 'utf8');
   } catch {
     return undefined;
   }
 }
 
-/** Temporary folders are cleared, and their names are anybody's then: only one that is ours alone is used again. */
+/**
+ * A temporary folder may be deleted, and then another user may create one of its name. So it is reused only if it
+ * belongs to us alone.
+ */
 function isPrivate(folder: string, account: OsAccount | undefined): boolean {
   const found = lstatSync(folder, { throwIfNoEntry: false });
   const owner = account?.uid ?? process.getuid?.();

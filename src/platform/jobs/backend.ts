@@ -5,7 +5,7 @@ import type { JobPayload, PreparedJob } from './catalogue.ts';
 export type LaneQueue = Queue<JobPayload>;
 export type LaneWorker = Worker<JobPayload>;
 
-/** Where jobs are kept: what differs between PostgreSQL and Redis. */
+/** The storage of jobs: the part that differs between PostgreSQL and Redis. */
 export interface JobBackend {
   queue(lane: string): LaneQueue;
   worker(
@@ -15,7 +15,7 @@ export interface JobBackend {
   ): LaneWorker;
   add(job: PreparedJob): Promise<void>;
   addWithin(client: pg.ClientBase, job: PreparedJob): Promise<void>;
-  /** Work of the backend's own, beside the workers. */
+  /** Starts the backend's own work, besides the workers. */
   start(): Promise<void>;
   stop(): Promise<void>;
   close(): Promise<void>;
@@ -23,16 +23,17 @@ export interface JobBackend {
 
 const DAY_S = 24 * 60 * 60;
 
-/** The name under which BullMQ asks the worker for the delay: the job's own declaration tells it (`retryDelay`). */
+/** BullMQ's name for the backoff. The job's own declaration determines the delay (`retryDelay`). */
 const DECLARED_BACKOFF = 'declared';
 
-/** What BullMQ stores with every job. */
+/** Options that BullMQ stores with every job. */
 export const storedOptions = ({ definition }: Pick<PreparedJob, 'definition'>): JobsOptions => ({
   attempts: definition.attempts,
   backoff: { type: DECLARED_BACKOFF },
-  // A finished job is kept as long as its id may be asked for again, a failed one until somebody has looked at it.
+  // A finished job is kept while its id must be recognized; a failed one until an operator has had time to look at
+  // it.
   removeOnComplete: { age: DAY_S, count: 10_000 },
   removeOnFail: { age: 30 * DAY_S, count: 10_000 },
-  // The reason is kept (`failureReason`); a stack would bring the original message with it.
+  // The reason is stored (`failureReason`); a stack would contain the original message.
   stackTraceLimit: 0,
 });

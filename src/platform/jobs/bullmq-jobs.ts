@@ -12,17 +12,17 @@ import { correlationOf, processJob } from './process-job.ts';
 export interface WorkSettings {
   /** Jobs of one lane at a time, per process. */
   readonly concurrency: Readonly<Record<string, number>>;
-  /** A job whose process has died is taken up by another after about this time plus two checks. */
+  /** If a process dies, another takes over its job after about this time plus two checks. */
   readonly lockMs: number;
   readonly stalledCheckMs: number;
 }
 
 const DEFAULT_CONCURRENCY = 8;
-/** A job that takes its process down with it is not allowed to do so for ever. */
+/** Limits how often a job may crash its process. */
 const MAX_STALLS = 5;
-/** For a build that knows the job to come up. */
+/** Waits until a process runs a build that knows the job. */
 const UNKNOWN_JOB_DELAY_MS = 60_000;
-/** Within the time that a process has to end (`DRAIN_SECONDS`). */
+/** Shorter than the time that a process has to end (`DRAIN_SECONDS`). */
 const STOP_MS = 4_000;
 const SCHEDULE_KEY = /^[A-Za-z0-9._/-]{1,120}$/;
 
@@ -102,7 +102,7 @@ export class BullMqJobs implements Jobs {
 
   async close(): Promise<void> {
     await this.stop();
-    this.#closing = true; // connections that are cut from here on disturb nobody
+    this.#closing = true; // errors of connections that close from here on are not logged
     await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
     await this.#backend.close();
   }
@@ -140,7 +140,7 @@ export class BullMqJobs implements Jobs {
 
   #openQueue(lane: string): LaneQueue {
     const queue = this.#backend.queue(lane);
-    queue.on('error', (error) => this.#report(error, lane, 'a job queue is disturbed'));
+    queue.on('error', (error) => this.#report(error, lane, 'a job queue reported an error'));
     return queue;
   }
 
@@ -160,7 +160,7 @@ export class BullMqJobs implements Jobs {
       runRetryDelay: 1_000,
       settings: { backoffStrategy: (attempt, _type, _error, job) => this.#delay(job?.name, attempt) },
     });
-    worker.on('error', (error) => this.#report(error, lane, 'a job worker is disturbed'));
+    worker.on('error', (error) => this.#report(error, lane, 'a job worker reported an error'));
     return worker;
   }
 

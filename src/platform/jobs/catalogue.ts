@@ -4,14 +4,14 @@ import type { JobRequest } from '../kernel/job.ts';
 import { DEFAULT_LANE, JobFailed, type AnyJob } from './job.ts';
 import type { EnqueueOptions } from './jobs.ts';
 
-/** What is stored of a job beside its name and id. */
+/** The stored parts of a job besides its name and id. */
 export interface JobPayload {
   readonly tenantId: TenantId | null;
   readonly correlationId: string | null;
   readonly data: unknown;
 }
 
-/** A job that may be enqueued: known, and with data that fits. */
+/** A job that may be enqueued: registered, and with valid data. */
 export interface PreparedJob {
   readonly definition: AnyJob;
   readonly id: string;
@@ -21,12 +21,12 @@ export interface PreparedJob {
 
 const NAME = /^[a-z][a-z0-9-]{0,63}$/;
 const LONGEST_ID = 200;
-/** Bytes of JSON: what is larger belongs into a table or an object, and its key into the job. */
+/** Bytes of JSON. Store larger data in a table or an object, and its key in the job. */
 const LARGEST_PAYLOAD = 64 * 1024;
 
 export const laneOf = (definition: AnyJob): string => definition.lane ?? DEFAULT_LANE;
 
-/** The jobs that this build of the house knows, by name. */
+/** The jobs that this build knows, by name. */
 export class JobCatalogue {
   readonly #byName = new Map<string, AnyJob>();
 
@@ -48,12 +48,12 @@ export class JobCatalogue {
     return this.#byName.get(name);
   }
 
-  /** Throws for what could not run: a job that was not registered, data that does not fit. */
+  /** Throws if the job could not run: not registered, or invalid data. */
   prepare({ job: { name }, data }: JobRequest, options: EnqueueOptions = {}): PreparedJob {
     const definition = this.#byName.get(name);
     if (!definition) throw new TypeError(`there is no job ${name}`);
     const checked = definition.data.safeParse(data);
-    if (!checked.success) throw new TypeError(`job ${name}: its data does not fit: ${fieldsOf(checked.error)}`);
+    if (!checked.success) throw new TypeError(`job ${name}: its data is invalid: ${fieldsOf(checked.error)}`);
     const payload: JobPayload = {
       tenantId: options.tenantId ?? tenantIn(data) ?? null,
       correlationId: options.correlationId ?? null,
@@ -64,15 +64,15 @@ export class JobCatalogue {
     return { definition, id: jobId(name, options.id), payload, delayMs: Math.max(0, Math.ceil(options.delayMs ?? 0)) };
   }
 
-  /** The data of a job as this build's schema reads it; the job may have been enqueued by another build. */
+  /** The data of a job, parsed by this build's schema. Another build may have enqueued the job. */
   read(definition: AnyJob, payload: JobPayload): unknown {
     const checked = definition.data.safeParse(payload.data ?? undefined);
-    if (!checked.success) throw new JobFailed(`its data does not fit: ${fieldsOf(checked.error)}`, { final: true });
+    if (!checked.success) throw new JobFailed(`its data is invalid: ${fieldsOf(checked.error)}`, { final: true });
     return checked.data;
   }
 }
 
-/** The places that are wrong, without the values that stand there. */
+/** The paths of invalid fields, without their values. */
 const fieldsOf = (error: { issues: readonly { path: readonly PropertyKey[]; code?: string }[] }): string =>
   error.issues.map(({ path, code }) => `${path.map(String).join('.') || '(all)'} ${code ?? ''}`.trim()).join(', ');
 
@@ -81,9 +81,12 @@ const tenantIn = (data: unknown): TenantId | undefined =>
     ? ((data as { tenantId: string }).tenantId as TenantId)
     : undefined;
 
-/** An id is unique within its name. Without one it is new: a counter would make concurrent transactions wait for each other. */
+/**
+ * An id is unique within its name. The default is a new UUID: a counter would make concurrent transactions wait for
+ * each other.
+ */
 function jobId(name: string, id: string | undefined): string {
-  const full = `${name}/${encodeURIComponent(id ?? uuidv7())}`; // Redis keys are parted by colons
+  const full = `${name}/${encodeURIComponent(id ?? uuidv7())}`; // colons separate the parts of Redis keys
   if (full.length > LONGEST_ID) throw new TypeError(`job ${name}: its id is too long`);
   return full;
 }

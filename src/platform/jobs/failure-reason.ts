@@ -5,8 +5,8 @@ const WORD = /^\w{1,60}$/;
 const OUR_FRAME = /\/((?:src|commands|queries|projections)\/[\w./-]+:\d+):\d+\)?$/m;
 
 /**
- * Why a job failed, as it is kept with the job and logged. The message of an arbitrary error may quote a password, a token or
- * an answer from outside; so of such an error only its kind, its code and the place in our source are told.
+ * The reason of a failure, for storage and logs. The message of an arbitrary error may quote a password, a token or
+ * an external response. So for such an error only its name, its code and the place in our source are kept.
  */
 export function failureReason(error: unknown): string {
   if (error instanceof JobFailed || error instanceof FailureError) return error.message;

@@ -3,49 +3,56 @@ import type { TenantId } from '../kernel/ids.ts';
 import type { JobContract } from '../kernel/job.ts';
 
 /**
- * How long to wait before the second, third, … attempt, in milliseconds: a list, whose last entry holds from there on, or a
- * wait that doubles from `firstMs` to `longestMs`, half of it random, so that what failed together is not tried together.
+ * The wait before the second, third, … attempt, in milliseconds. Either a list, whose last entry repeats, or a wait
+ * that doubles from `firstMs` to `longestMs`. Half of the latter is random, so that jobs that failed together are
+ * retried apart.
  */
 export type Backoff = readonly number[] | { readonly firstMs: number; readonly longestMs: number };
 
-/** What a handler knows about its run beside the data. */
+/** What a handler gets besides the data. */
 export interface JobContext {
-  /** The same at every attempt: what the outside world may recognize a repetition by. */
+  /** The same at every attempt, so that external services can recognize a repetition. */
   readonly id: string;
   /** Counts from 1. */
   readonly attempt: number;
   readonly isLastAttempt: boolean;
   readonly tenantId: TenantId | undefined;
-  /** The request or run that the job goes back to. */
+  /** The request or run that caused the job. */
   readonly correlationId: string;
-  /** Aborted when the time is up or the process must end; what the handler does afterwards no longer counts. */
+  /** Aborted on timeout or when the process must end. Later results of the handler are ignored. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Work for later, without the part that does it: reactions, routes and schedules enqueue a job by its declaration.
- * Data is JSON without secrets. It is checked when the job is enqueued and again when it runs, which may be after an upgrade.
+ * A job without its handler: reactions, routes and schedules enqueue it by this declaration. Data is JSON without
+ * secrets. It is checked when the job is enqueued and again when it runs, which may be after an upgrade.
  */
 export interface JobDeclaration<Schema extends z.ZodType = z.ZodType> extends JobContract<Schema> {
-  /** In all, the first one included. */
+  /** Total attempts, the first included. */
   readonly attempts: number;
   readonly backoff: Backoff;
-  /** An attempt that takes longer has failed. Default: five minutes. */
+  /** An attempt that takes longer fails. Default: five minutes. */
   readonly timeoutMs?: number;
-  /** Jobs of one lane share its workers: what is slow or comes in floods gets a lane of its own. Default: `default`. */
+  /** Jobs of one lane share its workers. Slow or very frequent jobs get a lane of their own. Default: `default`. */
   readonly lane?: string;
 }
 
-/** A declared job and its handler. Jobs run at least once: a handler recognizes a repetition by `context.id` or by its own state. */
+/**
+ * A declared job and its handler. Jobs run at least once: a handler recognizes a repetition by `context.id` or by its
+ * own state.
+ */
 export interface JobDefinition<Schema extends z.ZodType = z.ZodType> extends JobDeclaration<Schema> {
-  /** Resolves when done. Throws to be tried again; a `JobFailed` says why in words that are kept. */
+  /** Resolves when done. An error causes a retry; a `JobFailed` carries a reason that may be stored. */
   handle(data: z.output<Schema>, context: JobContext): Promise<void>;
 }
 
-/** A module constant, because producers name the job by it: `export const mailReport = declareJob({ name: 'mail-report', … })`. */
+/**
+ * Declare it as a module constant, because producers refer to it: `export const mailReport = declareJob({ name:
+ * 'mail-report', … })`.
+ */
 export const declareJob = <const Schema extends z.ZodType>(job: JobDeclaration<Schema>): JobDeclaration<Schema> => job;
 
-/** Adds the handler, where its dependencies are known: `defineJob({ ...mailReport, handle: … })`. */
+/** Adds the handler where its dependencies are available: `defineJob({ ...mailReport, handle: … })`. */
 export const defineJob = <const Schema extends z.ZodType>(job: JobDefinition<Schema>): JobDefinition<Schema> => job;
 
 // A handler takes its data as a parameter, so no narrower type holds every definition.
@@ -56,8 +63,8 @@ export const DEFAULT_LANE = 'default';
 export const DEFAULT_TIMEOUT_MS = 5 * 60_000;
 
 /**
- * Why a job failed, in fixed words: the message is kept with the job and shown to operators, so it quotes nothing from
- * outside. `final` means that another attempt would not help.
+ * The reason of a failure, in fixed words. The message is stored with the job and shown to operators, so it must not
+ * quote external data. `final` means that another attempt would not help.
  */
 export class JobFailed extends Error {
   readonly final: boolean;
@@ -69,7 +76,7 @@ export class JobFailed extends Error {
   }
 }
 
-/** Milliseconds between attempt `attempt` (from 1), which has failed, and the next. */
+/** Milliseconds from the failed attempt `attempt` (from 1) to the next. */
 export function retryDelay(backoff: Backoff, attempt: number, random: () => number = Math.random): number {
   if (!('firstMs' in backoff)) return backoff[Math.min(attempt, backoff.length) - 1] ?? 0;
   const full = Math.min(backoff.firstMs * 2 ** (attempt - 1), backoff.longestMs);

@@ -4,7 +4,7 @@ import type { TenantId } from '../kernel/ids.ts';
 import type { JobContract, JobRequest } from '../kernel/job.ts';
 
 export interface EnqueueOptions {
-  /** A second job of the same name with the same id is not taken while the first is known (a day after its end). */
+  /** A second job with the same name and id is ignored while the first is known (until a day after its end). */
   readonly id?: string;
   readonly delayMs?: number;
   /** Default: the `tenantId` in the data, if there is one. */
@@ -13,10 +13,13 @@ export interface EnqueueOptions {
   readonly correlationId?: string;
 }
 
-/** Every so many milliseconds, or by a cron expression (five fields, or six with seconds) in a time zone, UTC by default. */
+/**
+ * An interval in milliseconds, or a cron expression (five fields, or six with seconds) in a time zone, UTC by
+ * default.
+ */
 export type Recurrence = { readonly everyMs: number } | { readonly cron: string; readonly timeZone?: string };
 
-/** A job that comes again and again, once in the whole house, whatever the number of processes. */
+/** A recurring job, run once per occurrence in the whole installation, whatever the number of processes. */
 export interface Schedule {
   /** Made by `enqueue(job, data)`. */
   readonly run: JobRequest;
@@ -41,7 +44,9 @@ export interface FailedJob {
   readonly failedAt: Date;
 }
 
-/** Background work. A job that was not registered, or data that its schema refuses, throws: that is a mistake in the program. */
+/**
+ * Background work. A job that is not registered, or data that its schema refuses, is a programming error and throws.
+ */
 export interface Jobs {
   enqueue<Schema extends z.ZodType>(
     job: JobContract<Schema>,
@@ -51,22 +56,22 @@ export interface Jobs {
   /** The job exists if and when the transaction that is open on `client` commits. */
   enqueueWithin(client: pg.ClientBase, request: JobRequest, options?: EnqueueOptions): Promise<void>;
 
-  /** Begins or changes the schedule under this key (letters, digits, `.`, `_`, `-`, `/`). */
+  /** Creates or changes the schedule under this key (letters, digits, `.`, `_`, `-`, `/`). */
   schedule(key: string, schedule: Schedule): Promise<void>;
-  /** Ends it; a run that is under way ends by itself. */
+  /** Removes the schedule. A run in progress continues. */
   unschedule(key: string): Promise<void>;
   schedules(): Promise<readonly string[]>;
 
-  /** Begins to work. Enqueueing needs no start. */
+  /** Starts the workers. Enqueueing needs no start. */
   start(): Promise<void>;
-  /** Takes no more jobs and waits for those that run; what is not done in time is given back for another process to do. */
+  /** Takes no more jobs and waits for the running ones. Unfinished ones are returned for another process. */
   stop(withinMs?: number): Promise<void>;
-  /** Stops, and lets go of all connections. */
+  /** Stops, and closes all connections. */
   close(): Promise<void>;
 
   counts(): Promise<JobCounts>;
   /** The latest first. */
   failed(limit: number): Promise<readonly FailedJob[]>;
-  /** Puts a failed job back to work with all its attempts; false when there is none with this id. */
+  /** Puts a failed job back to work with all its attempts. Returns false if there is none with this id. */
   retry(id: string): Promise<boolean>;
 }

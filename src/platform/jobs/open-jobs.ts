@@ -9,9 +9,9 @@ import { RedisJobBackend } from './redis/redis-backend.ts';
 
 export interface OpenJobsOptions extends Partial<WorkSettings> {
   readonly config: DatabaseConfig;
-  /** Keeps the jobs in Redis; the database then holds only those of a transaction, until they are carried over. */
+  /** Keeps the jobs in Redis. The database then holds only jobs of transactions, until they are transferred. */
   readonly redisUrl?: string | undefined;
-  /** The most to PostgreSQL, where the jobs are in it. Default: what a process needs that works. */
+  /** Maximum connections to PostgreSQL if it holds the jobs. Default: enough for a process that works. */
   readonly connections?: number;
   readonly jobs: readonly AnyJob[];
   readonly log: Logger;

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Jobs, Schedule } from './jobs.ts';
 
-/** Where schedules were lost, with all of Redis, they are back this soon. */
+/** If schedules are lost, with all data of Redis, they are back within this time. */
 const LOOK_MS = 60_000;
 const AGAIN_MS = 2_000;
 
 /**
- * Keeps schedules in being: they are written when the process starts, and those that are missing later are written again. Redis may
- * be away when the process starts, and may come back without its data.
+ * Keeps schedules in place: writes them when the process starts, and again if they are missing later. Redis may be
+ * unavailable when the process starts, and may come back without its data.
  */
 export class PersistentSchedules {
   readonly #jobs: Pick<Jobs, 'schedule' | 'schedules'>;
@@ -30,7 +30,7 @@ export class PersistentSchedules {
   }
 
   start(): void {
-    void this.#run(); // catches everything
+    void this.#run(); // handles all errors
   }
 
   stop(): void {
@@ -43,7 +43,8 @@ export class PersistentSchedules {
     while (!signal.aborted) {
       let pause = this.#lookMs;
       try {
-        // Those of this build first, whatever stands there; after that only what is missing: writing one again may move its next run.
+        // First all schedules of this build, replacing stored ones. Later only missing ones: rewriting one may move
+        // its next run.
         await this.#write(written ? await this.#missing() : Object.keys(this.#schedules));
         written = true;
       } catch (error) {

@@ -7,13 +7,13 @@ import { DEFAULT_TIMEOUT_MS, JobFailed, type AnyJob, type JobContext } from './j
 export interface ProcessOptions {
   readonly catalogue: JobCatalogue;
   readonly log: Logger;
-  /** Aborted when no more may be begun: a worker that is being closed may still come with a job that it was fetching. */
+  /** Aborted when no more jobs may begin: a closing worker may still receive a job that it was fetching. */
   readonly draining: AbortSignal;
-  /** Aborted when what still runs has to be given back. */
+  /** Aborted when running jobs must be returned to the queue. */
   readonly givingBack: AbortSignal;
 }
 
-/** One attempt at one job: resolves when it is done; throws what BullMQ is to make of it. */
+/** Runs one attempt at a job. Resolves when it is done; throws an error with the meaning that BullMQ gives it. */
 export async function processJob(
   job: Job<JobPayload>,
   token: string | undefined,
@@ -23,7 +23,7 @@ export async function processJob(
   if (draining.aborted) return giveBack(job, token);
   try {
     const definition = catalogue.named(job.name);
-    // It may belong to a newer build that is being rolled out beside this one: to be tried again, not refused for good.
+    // The job may belong to a newer build that is being rolled out, so retry it instead of failing it for good.
     if (!definition) throw new JobFailed('this build does not know the job');
     await attempt(definition, job, options);
   } catch (error) {
@@ -38,12 +38,12 @@ export async function processJob(
     };
     const final = error instanceof JobFailed && error.final;
     if (final || isLast(job)) log.error(about, 'a job has failed');
-    else log.warn(about, 'a job will be tried again');
+    else log.warn(about, 'a job will be retried');
     throw final ? new UnrecoverableError(reason) : new JobFailed(reason);
   }
 }
 
-/** For another process to take; this attempt does not count. */
+/** Returns the job to the queue for another process. This attempt does not count. */
 async function giveBack(job: Job, token: string | undefined): Promise<never> {
   await job.moveToWait(token);
   throw new WaitingError();
@@ -68,7 +68,7 @@ async function attempt(
       correlationId: correlationOf(job),
       signal: control.signal,
     };
-    // A handler that does not listen to the signal is left behind rather than waited for.
+    // A handler that ignores the signal is abandoned, not awaited.
     await Promise.race([definition.handle(catalogue.read(definition, job.data), context), aborted(control.signal)]);
   } finally {
     clearTimeout(timer);

@@ -11,10 +11,13 @@ import {
   type StoredObject,
 } from './object-store.ts';
 
-/** No object's name has a dot in it, so nothing unfinished is ever taken for one. */
+/** Object names contain no dot, so an unfinished file is never taken for an object. */
 const UNFINISHED = '.part';
+const ABANDONED_MS = 60 * 60_000;
 
-/** Objects as files below one directory, for a house on one machine. Readable by the service's own user alone. */
+/**
+ * Objects as files below one directory, for an installation on one machine. Readable only by the service's own user.
+ */
 export class DirectoryObjects implements ObjectStore {
   readonly #root: string;
 
@@ -30,7 +33,7 @@ export class DirectoryObjects implements ObjectStore {
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       try {
         await written(unfinished, bytes);
-        // On one file system a rename is all or nothing: nobody ever reads half an object.
+        // On one file system a rename is atomic: no reader ever sees half an object.
         await rename(unfinished, path);
       } catch (error) {
         await rm(unfinished, { force: true });
@@ -72,13 +75,13 @@ export class DirectoryObjects implements ObjectStore {
     }
   }
 
-  /** What a crash left half written. */
+  /** Deletes files that a crash left unfinished, once they are an hour old. */
   async #clear(name: string, begunAt: number): Promise<void> {
-    if (Date.now() - begunAt > 3_600_000) await orUnavailable(() => rm(join(this.#root, name), { force: true }));
+    if (Date.now() - begunAt > ABANDONED_MS) await orUnavailable(() => rm(join(this.#root, name), { force: true }));
   }
 }
 
-/** On the disk when it returns: an event that names the object may be appended the moment after. */
+/** Returns once the bytes are on the disk, because an event that names the object may be appended right after. */
 async function written(path: string, bytes: Buffer): Promise<void> {
   const file = await open(path, 'wx', 0o600);
   try {
@@ -98,7 +101,7 @@ const unlessMissing = <T>(reading: Promise<T>): Promise<T | undefined> =>
     throw error;
   });
 
-/** Paths are nobody's business but the operator's, who reads them in the cause. */
+/** Only operators may see paths, so they are in the cause and not in the message. */
 async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -6,7 +6,7 @@ import { S3Objects, type S3Settings } from './s3-objects.ts';
 
 const TIMEOUT_MS = 20_000;
 
-/** A bucket where one is configured; otherwise a directory beside the keys and the embedded database. */
+/** A bucket if one is configured; otherwise a directory beside the keys and the embedded database. */
 export function openObjects({
   dataDir,
   s3,

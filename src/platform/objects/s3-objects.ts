@@ -11,7 +11,7 @@ import {
   type StoredObject,
 } from './object-store.ts';
 
-/** From the environment: `S3_ENDPOINT` and its companions. */
+/** From the environment: `S3_ENDPOINT` and related settings. */
 export interface S3Settings {
   /** Without the bucket, which follows as the first part of the path. */
   readonly endpoint: string;
@@ -19,7 +19,7 @@ export interface S3Settings {
   readonly bucket: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** The operator vouches for the endpoint: it may have a private address and speak plain HTTP. */
+  /** The operator trusts the endpoint: it may have a private address and use plain HTTP. */
   readonly isTrusted: boolean;
 }
 
@@ -32,7 +32,10 @@ interface Ask {
 
 const MAX_IN_A_PAGE = 1_000;
 
-/** Objects in a bucket of Amazon S3 or whatever speaks its protocol: path-style addresses, Signature Version 4 over the content too. */
+/**
+ * Objects in a bucket of Amazon S3 or a compatible service: path-style addresses, and Signature Version 4 that also
+ * covers the content.
+ */
 export class S3Objects implements ObjectStore {
   readonly #settings: S3Settings;
   readonly #fetch: GuardedFetch;
@@ -50,10 +53,10 @@ export class S3Objects implements ObjectStore {
 
   async get(key: string): Promise<Buffer | undefined> {
     checkKey(key);
-    const answer = await this.#ask({ method: 'GET', key });
-    if (answer.status === 404) return undefined;
-    if (answer.status !== 200) throw refused(answer.status);
-    return Buffer.from(await answer.arrayBuffer());
+    const response = await this.#ask({ method: 'GET', key });
+    if (response.status === 404) return undefined;
+    if (response.status !== 200) throw refused(response.status);
+    return Buffer.from(await response.arrayBuffer());
   }
 
   async delete(key: string): Promise<void> {
@@ -72,9 +75,9 @@ export class S3Objects implements ObjectStore {
         prefix,
         ...(continuation ? { 'continuation-token': continuation } : {}),
       };
-      const answer = await this.#ask({ method: 'GET', query });
-      if (answer.status !== 200) throw refused(answer.status);
-      const page = await answer.text();
+      const response = await this.#ask({ method: 'GET', query });
+      if (response.status !== 200) throw refused(response.status);
+      const page = await response.text();
       yield* objectsOn(page);
       continuation = nextPage(page);
     } while (continuation !== undefined);
@@ -110,9 +113,9 @@ export class S3Objects implements ObjectStore {
   }
 }
 
-const refused = (status: number) => new ObjectStoreUnavailable(`the object storage answered ${status}`);
+const refused = (status: number) => new ObjectStoreUnavailable(`the object storage responded with status ${status}`);
 
-/** ListObjectsV2: names are made of letters, digits, hyphens and slashes, in which XML has nothing to escape. */
+/** ListObjectsV2: names consist of letters, digits, hyphens and slashes, which XML does not escape. */
 function* objectsOn(page: string): Iterable<StoredObject> {
   for (const [, content = ''] of page.matchAll(/<Contents>([\s\S]*?)<\/Contents>/g)) {
     const key = /<Key>([^<]*)<\/Key>/.exec(content)?.[1] ?? '';
@@ -129,10 +132,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '&apos;': "'",
 };
 
-/** Undefined on the last page. A token is the storage's own and may hold anything. */
+/** Undefined on the last page. The token is opaque and may contain any characters. */
 function nextPage(page: string): string | undefined {
   if (!page.includes('<IsTruncated>true</IsTruncated>')) return undefined;
   const token = /<NextContinuationToken>([^<]+)<\/NextContinuationToken>/.exec(page)?.[1];
-  if (token === undefined) throw new ObjectStoreUnavailable('the object storage ended a list in the middle');
+  if (token === undefined) throw new ObjectStoreUnavailable('the object storage returned an incomplete list');
   return token.replaceAll(/&(?:amp|lt|gt|quot|apos);/g, (entity) => ENTITIES[entity]!);
 }

@@ -18,30 +18,35 @@ export interface Health {
   readonly dependencies: Readonly<Record<string, Dependency>>;
 }
 
-/** A thing that the service needs. `critical`: without it nothing works; otherwise its loss only degrades. */
+/**
+ * A dependency of the service. `critical`: without it nothing works; the loss of any other only degrades the service.
+ */
 export interface Probe {
   readonly name: string;
   readonly critical: boolean;
-  /** Throws, or answers a message where something is not as it should be. */
+  /** Throws, or returns a message if the dependency is impaired. */
   check(): Promise<string | undefined>;
 }
 
-/** Thrown by a probe whose reason is the service's own words, fit for anyone to read; what a driver says is not. */
+/** Thrown by a probe whose message is the service's own and may be public. Messages of drivers may not. */
 export class Unhealthy extends Error {}
 
 /** Load balancers and monitors wait about a second. */
-const PATIENCE_MS = 700;
+const TIMEOUT_MS = 700;
 
-/** How one dependency is, at the time of `last_check`. */
+/** The state of one dependency at the time of `last_check`. */
 interface Checked {
   readonly probe: Probe;
   readonly state: Dependency;
 }
 
-/** Asks every dependency at once; one that does not answer in time is down (interface "Operational endpoints"). */
+/** Checks all dependencies at once; one that does not respond in time is down (docs/requirements/operations.md). */
 export class HealthCheck {
   readonly #probes: readonly Probe[];
-  /** What did not answer in time is not asked again before it did: questions to a frozen peer would pile up, each on a connection. */
+  /**
+   * Checks still running. A probe is not repeated before it ends: checks of a frozen peer would pile up, each on a
+   * connection.
+   */
   readonly #pending = new Map<Probe, Promise<unknown>>();
 
   constructor(probes: readonly Probe[]) {
@@ -73,29 +78,29 @@ export class HealthCheck {
       ...(message ? { message } : {}),
     });
     if (this.#pending.has(probe)) return done('unhealthy', 'unavailable');
-    const answer = Promise.resolve().then(() => probe.check());
-    const asked = answer
+    const checking = Promise.resolve().then(() => probe.check());
+    const ended = checking
       .then(
         () => undefined,
         () => undefined,
       )
       .finally(() => this.#pending.delete(probe));
-    this.#pending.set(probe, asked);
+    this.#pending.set(probe, ended);
     try {
-      const impairment = await rejectAfter(PATIENCE_MS, answer);
+      const impairment = await rejectAfter(TIMEOUT_MS, checking);
       return impairment ? done('degraded', impairment) : done('healthy');
     } catch (error) {
-      // What a driver says may name hosts and users.
+      // A driver's message may name hosts and users.
       return done('unhealthy', error instanceof Unhealthy ? error.message : 'unavailable');
     }
   }
 }
 
-/** Rejects when the work takes longer; the work itself goes on. */
+/** Rejects if the work takes longer; the work itself goes on. */
 export async function rejectAfter<T>(milliseconds: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), milliseconds);
+    timer = setTimeout(() => reject(new Error('no response in time')), milliseconds);
   });
   try {
     return await Promise.race([work, late]);

@@ -26,14 +26,14 @@ const SECRETS = [
   'authorization',
 ];
 
-/** The service's log: no secret stands in it, whoever writes one there. */
+/** The service's log. Fields with these names are redacted, whoever logs them. */
 export function newLogger(level: string, destination?: pino.DestinationStream): Logger {
   const options = {
     level,
     redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
     serializers: { err: pino.stdSerializers.err },
   };
-  // Support bundles show the latest lines.
+  // Support bundles contain the latest lines.
   return pino(
     options,
     pino.multistream([

@@ -1,7 +1,7 @@
 const MAX_LINES = 1_000;
 const MAX_CHARACTERS = 4_000;
 
-/** The latest log lines of this process, already redacted: a stream that the logger writes to besides its own. */
+/** The latest log lines of this process, already redacted. The logger writes to this stream as well. */
 export class RecentLogLines {
   readonly #lines: string[] = [];
   #next = 0;
@@ -17,5 +17,5 @@ export class RecentLogLines {
   }
 }
 
-/** Of this process. */
+/** The log lines of this process. */
 export const recentLogLines = new RecentLogLines();

@@ -3,7 +3,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { Agent, request, type Dispatcher } from 'undici';
 import { isPublicAddress } from './public-addresses.ts';
 
-/** An address that this house does not call, whoever asks. Says nothing about what was found there. */
+/** An address that the service does not call. The message says nothing about what is there. */
 export class OutboundRefused extends Error {
   constructor(reason: string) {
     super(reason);
@@ -12,14 +12,14 @@ export class OutboundRefused extends Error {
 }
 
 export interface GuardOptions {
-  /** Lets private addresses and plain HTTP through: for development, where the peer runs on the same machine. */
+  /** Allows private addresses and plain HTTP: for development, where the peer runs on the same machine. */
   readonly allowPrivate: boolean;
-  /** For everything from look-up to last byte. */
+  /** Limits the whole call, from name resolution to the last byte. */
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
   /** Certificates to trust besides the system's. */
   readonly ca?: string;
-  /** How names are resolved; the system's way unless given. */
+  /** Resolves names. Default: the system's resolver. */
   readonly resolve?: (
     name: string,
     options: LookupOptions,
@@ -41,12 +41,12 @@ const MAX_BYTES = 1024 * 1024;
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
 /**
- * A fetch for addresses that somebody typed in. It speaks HTTPS to the public internet alone; the name is resolved once,
- * every address that it has must be public, and the connection goes to one of those, so that a name that changes its mind
- * in between gains nothing. Redirects are answered, not followed. Bodies are as they came (never decompressed, so a small
- * answer stays small) and bounded.
+ * A fetch for addresses that users enter. It calls only HTTPS addresses on the public internet. The name is resolved
+ * once, all its addresses must be public, and the connection goes to one of them; this defeats DNS rebinding.
+ * Redirects are returned, not followed. Bodies are bounded and never decompressed, so a small response stays small.
  *
- * Throws `OutboundRefused` for what it does not call, and any other Error for a peer that does not answer properly.
+ * Throws `OutboundRefused` for an address that it does not call, and any other Error if the peer does not respond
+ * properly.
  */
 export function guardedFetch(options: GuardOptions): GuardedFetch {
   const { allowPrivate, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, ca } = options;
@@ -59,7 +59,7 @@ export function guardedFetch(options: GuardOptions): GuardedFetch {
   return async (address, { method = 'GET', headers = {}, body, signal } = {}) => {
     const url = checkedUrl(address, allowPrivate);
     const deadline = AbortSignal.timeout(timeoutMs);
-    const answer = await request(url, {
+    const response = await request(url, {
       dispatcher,
       method,
       headers: { 'accept-encoding': 'identity', ...headers },
@@ -67,15 +67,15 @@ export function guardedFetch(options: GuardOptions): GuardedFetch {
       signal: signal ? AbortSignal.any([deadline, signal]) : deadline,
       reset: true,
     });
-    const content = await answer.body.arrayBuffer();
-    return new Response(WITHOUT_BODY.has(answer.statusCode) ? null : content, {
-      status: answer.statusCode,
-      headers: headersOf(answer),
+    const content = await response.body.arrayBuffer();
+    return new Response(WITHOUT_BODY.has(response.statusCode) ? null : content, {
+      status: response.statusCode,
+      headers: headersOf(response),
     });
   };
 }
 
-/** The address as the URL standard reads it: `0x7f.1` and `2130706433` have become `127.0.0.1` by now. */
+/** Parses the address as the URL standard does: `0x7f.1` and `2130706433` become `127.0.0.1`. */
 function checkedUrl(address: string | URL, allowPrivate: boolean): URL {
   if (!URL.canParse(address.toString())) throw new OutboundRefused('the address is not a URL');
   const url = new URL(address);
@@ -83,7 +83,7 @@ function checkedUrl(address: string | URL, allowPrivate: boolean): URL {
   if (protocol !== 'https:' && !(allowPrivate && protocol === 'http:'))
     throw new OutboundRefused('the address must start with https://');
   if (username || password) throw new OutboundRefused('the address must not contain credentials');
-  // An address in figures is never looked up, so it is judged here.
+  // A literal address is never looked up, so it is checked here.
   const literal = hostname.replace(/^\[|\]$/g, '');
   if (!allowPrivate && isIP(literal) !== 0 && !isPublicAddress(literal))
     throw new OutboundRefused('the address is not public');
@@ -97,7 +97,7 @@ function guardedLookup({
   return (name, asked, done) => {
     resolve(name, asked, (error, addresses) => {
       if (error) return done(error, '');
-      // One private address among public ones is reason enough: nobody needs such a name but to get in.
+      // One private address among public ones is enough to refuse: only an attacker needs such a name.
       const refused =
         addresses.length === 0 || (!allowPrivate && addresses.some(({ address }) => !isPublicAddress(address)));
       if (refused) return done(new OutboundRefused('the address is not public'), '');

@@ -1,14 +1,18 @@
 import { RE2JS } from 're2js';
 import { MAX_PATTERN_CHARACTERS } from './linear-matcher.ts';
 
-/** What RE2 allows a counted repetition to multiply up to, nested ones included. */
+/** RE2's limit for counted repetitions multiplied, nested ones included. */
 const MAX_REPETITIONS = 1_000;
-/** What a pattern may come to with all its repetitions written out: compiling takes time and memory by that, not by its length. */
+/**
+ * The limit of parts with all repetitions expanded. It bounds compile time and memory, which the pattern's length
+ * does not.
+ */
 const MAX_PARTS = 2_000;
 
 /**
- * Regular expressions that can be matched in time linear to the text: what RE2 and ECMAScript have in common, so that the
- * service and the extensions read them alike. No lookaround, no backreference (choice OP-108). Answers what is wrong.
+ * Checks for a regular expression that can be matched in time linear to the text. Allowed is what RE2 and ECMAScript
+ * have in common, so that the service and the extensions interpret it alike: no lookaround, no backreference
+ * (OP-108). Returns the fault, or undefined.
  */
 export function patternFault(pattern: string): string | undefined {
   if (pattern.length > MAX_PATTERN_CHARACTERS) return `must be at most ${MAX_PATTERN_CHARACTERS} characters long`;
@@ -25,19 +29,18 @@ export function patternFault(pattern: string): string | undefined {
     if (last > MAX_REPETITIONS) return `must not repeat more than ${MAX_REPETITIONS} times`;
     repetitions.push(Math.max(repetitions.pop() ?? 1, last));
   }
-  if (partsOf(pattern) > MAX_PARTS)
-    return `must not come to more than ${MAX_PARTS} parts with its repetitions written out`;
-  return knownToRe2(pattern) ? undefined : 'holds what RE2 does not know';
+  if (partsOf(pattern) > MAX_PARTS) return `must not expand to more than ${MAX_PARTS} parts with all repetitions`;
+  return knownToRe2(pattern) ? undefined : 'uses syntax that RE2 does not support';
 }
 
-/** What no linear matcher can do, or RE2 reads otherwise. */
+/** Syntax that a linear matcher cannot support, or that RE2 interprets differently. */
 function tokenFault(token: string): string | undefined {
-  if (/^\\[1-9k]/.test(token)) return 'must not refer back to a group';
-  if (/^\((?:\?<?[=!])/.test(token)) return 'must not look around';
-  return UNSHARED.test(token) ? 'holds what RE2 does not know' : undefined;
+  if (/^\\[1-9k]/.test(token)) return 'must not use backreferences';
+  if (/^\((?:\?<?[=!])/.test(token)) return 'must not use lookahead or lookbehind';
+  return UNSHARED.test(token) ? 'uses syntax that RE2 does not support' : undefined;
 }
 
-/** Characters, classes and escapes, each as often as the repetitions around it have it. */
+/** Counts characters, classes and escapes, each multiplied by its surrounding repetitions. */
 function partsOf(pattern: string): number {
   const open = [0];
   let last = 0;
@@ -60,7 +63,7 @@ function compiles(pattern: string): boolean {
   }
 }
 
-/** Whatever the two do not have in common and the tokens do not show (properties of characters, sizes of programs). */
+/** Detects other differences, which tokens do not show (character properties, program sizes). */
 function knownToRe2(pattern: string): boolean {
   try {
     return Boolean(RE2JS.compile(pattern));
@@ -69,8 +72,11 @@ function knownToRe2(pattern: string): boolean {
   }
 }
 
-/** An escape, a class, the head of a group, a counted repetition, or one character. Unicode mode leaves no other reading. */
+/**
+ * An escape, a class, the start of a group, a counted repetition, or one character. In Unicode mode this is
+ * unambiguous.
+ */
 const TOKENS = /\\[pPu]\{[^}]*\}|\\.|\[(?:\\.|[^\]\\])*\]|\((?:\?(?:<[=!]|[:=!]|<\w+>))?|\{\d+(?:,\d*)?\}|[^]/gu;
 const QUANTIFIER = /^[*+?]$/;
-/** Code points and control characters by escape, empty classes, and escapes of the same kind inside classes. */
+/** Code points and control characters by escape, empty classes, and such escapes inside classes. */
 const UNSHARED = /^\\[uc]|^\[\^?\]|^\[.*\\[uc].*\]$/s;

@@ -13,9 +13,9 @@ import { selfSigned } from './self-signed.ts';
 import type { RandomSource } from './serial-number.ts';
 import { validityFrom } from './validity.ts';
 
-/** A tenant's certificate authority, as it is stored: the certificate for all to see, the key for the vault. */
+/** A tenant's certificate authority as it is stored: the certificate in events, the key in the vault. */
 export interface Authority extends CertificateDetails {
-  /** The CA's own certificate first; behind it those of its issuers, where it has any. */
+  /** The CA's own certificate first, then those of its issuers, if any. */
   readonly certificatePem: string;
   /** PKCS#8, not encrypted. */
   readonly privateKeyPem: string;
@@ -27,7 +27,7 @@ export interface AuthorityRequest {
   readonly years: number;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** Where the serial number comes from, instead of the system. */
+  /** The source of the serial number; default: the system's. */
   readonly rng?: RandomSource;
 }
 
@@ -36,7 +36,7 @@ function yearsAfter(now: number, years: number): number {
   return end.setUTCFullYear(end.getUTCFullYear() + years);
 }
 
-/** A self-signed P-256 root that may sign leaves and revocation lists, but no further authority. */
+/** A self-signed P-256 root that may sign leaf certificates and revocation lists, but no further authority. */
 export function createAuthority({ commonName, organization, years, now, rng }: AuthorityRequest): Authority {
   const { der, certificatePem, privateKeyPem } = selfSigned(
     distinguishedName({ commonName, organization }),

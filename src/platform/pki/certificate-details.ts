@@ -1,9 +1,9 @@
 import { X509Certificate, hash } from 'node:crypto';
 import type { Certificate } from './certificate.ts';
 
-/** What status pages show of a certificate. */
+/** The details of a certificate for status pages. */
 export interface CertificateDetails {
-  /** `O=Acme, CN=Acme CA`: in the certificate's order, values escaped as in RFC 4514. */
+  /** `O=Acme, CN=Acme CA`: in the certificate's order, with values escaped as in RFC 4514. */
   readonly subject: string;
   readonly issuer: string;
   /** Upper-case hex. */
@@ -17,7 +17,7 @@ export interface CertificateDetails {
 
 export const fingerprint = (der: Buffer): string => hash('sha256', der, 'hex');
 
-// Node writes one attribute a line and escapes what values contain, line ends and commas included.
+// Node writes one attribute per line and escapes line ends and commas in values.
 const oneLine = (name: string | undefined): string => (name ?? '').split('\n').join(', ');
 
 export function describeCertificate(certificate: Certificate): CertificateDetails {

@@ -7,16 +7,19 @@ import { keyIdentifier } from './key-identifier.ts';
 import { firstCertificate } from './pem.ts';
 import { algorithmFor, keysMatch } from './signature-algorithm.ts';
 
-/** A CA made ready for signing: parsed and checked once, so that issuing does only what differs from one leaf to the next. */
+/**
+ * A CA prepared for signing: parsed and checked once, so that issuing handles only what differs between leaf
+ * certificates.
+ */
 export interface CertificateIssuer extends Signer {
   readonly certificate: Certificate;
-  /** What leaves carry as authorityKeyIdentifier. */
+  /** The authorityKeyIdentifier of leaf certificates. */
   readonly keyIdentifier: Buffer;
 }
 
 /**
- * Takes a CA that `createAuthority` made or `inspectAuthority` accepted (the first certificate of the PEM). Throws on any other:
- * what is stored was checked when it came in, so a mismatch here is damage, not input.
+ * Takes a CA that `createAuthority` made or `inspectAuthority` accepted (the first certificate of the PEM). Throws on
+ * any other: stored CAs were checked before, so a mismatch is damage, not bad input.
  */
 export function prepareCertificateIssuer(authority: {
   readonly certificatePem: string;

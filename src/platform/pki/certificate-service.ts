@@ -8,25 +8,28 @@ import { prepareCertificateIssuer, type CertificateIssuer } from './certificate-
 import { issueRevocationList, type RevocationList, type RevokedCertificate } from './revocation-list.ts';
 import { inspectAuthority } from './uploaded-authority.ts';
 
-/** The authority that signs for a tenant: its certificate (PEM), and where in the vault its key is. */
+/** The authority that signs for a tenant: its certificate (PEM), and the vault reference of its key. */
 export interface SigningAuthority {
   readonly certificatePem: string;
   readonly privateKeyRef: string;
   readonly fingerprintSha256: string;
 }
 
-/** Certificates as commands see them: what is slow or secret about them stays behind this port. */
+/** Certificates as commands use them. Slow and secret work stays behind this port. */
 export interface CertificateService {
-  /** Judges a CA that an administrator brings; answers it in normal form, or the first reason against it. */
+  /** Checks a CA that an administrator uploads. Returns it in normalized form, or the first reason to refuse it. */
   inspect(certificatePem: string, privateKeyPem: string, now: number): Authority | Failure;
-  /** A fresh key and a certificate for the device, of `DEVICE_CERTIFICATE_DAYS` from `now` or until the authority ends. */
+  /**
+   * A fresh key and a certificate for the device, valid for `DEVICE_CERTIFICATE_DAYS` from `now`, or until the
+   * authority ends.
+   */
   issue(
     tenantId: TenantId,
     authority: SigningAuthority,
     deviceId: string,
     now: number,
   ): Promise<DeviceCertificate | Failure>;
-  /** What this authority signed and is refused, signed by it: good for a day from `now`. */
+  /** The revocation list of this authority, signed by it, valid for a day from `now`. */
   revocationList(
     tenantId: TenantId,
     authority: SigningAuthority,
@@ -35,20 +38,20 @@ export interface CertificateService {
   ): Promise<RevocationList | Failure>;
 }
 
-/** Interface, "Limits": typically 365 days. */
+/** F231. */
 export const DEVICE_CERTIFICATE_DAYS = 365;
 const DAY_MS = 86_400_000;
 const MAX_ISSUERS = 500;
 
-/** No authority, or one whose key is gone: enrollment is not possible here until an admin uploads another. */
+/** There is no authority, or its key is lost. Enrollment is impossible until an administrator uploads another. */
 export const NO_AUTHORITY = unavailable('certificate service not configured');
 
-/** Where the vault keeps the key of a tenant's authority. */
+/** The vault location of the key of a tenant's authority. */
 export const authorityKeyLocation = (tenantId: TenantId) => ({ owner: `tenant/${tenantId}`, field: 'caPrivateKey' });
 
 /**
- * Signs with keys from the vault. An authority made ready is kept in memory, since opening and checking its key costs far
- * more than a signature; the least recently used one goes when there are too many tenants.
+ * Signs with keys from the vault. Prepared authorities are cached, because opening and checking a key costs far more
+ * than a signature. The least recently used one is dropped.
  */
 export class VaultCertificateService implements CertificateService {
   readonly #vault: Vault;
@@ -89,7 +92,7 @@ export class VaultCertificateService implements CertificateService {
       : NO_AUTHORITY;
   }
 
-  /** The reference is part of the name: the same certificate may be uploaded again with its key kept elsewhere. */
+  /** The cache key contains the reference: the same certificate may be uploaded again with its key stored elsewhere. */
   async #issuer(tenantId: TenantId, authority: SigningAuthority): Promise<CertificateIssuer | undefined> {
     const name = `${tenantId}/${authority.fingerprintSha256}/${authority.privateKeyRef}`;
     const known = this.#issuers.get(name);

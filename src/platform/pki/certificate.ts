@@ -7,24 +7,24 @@ export interface CertificateExtension {
   readonly value: Buffer;
 }
 
-/** A certificate taken apart (RFC 5280 §4.1). Nothing in it is verified: these are claims. */
+/** A parsed certificate (RFC 5280 §4.1). Nothing in it is verified: these are claims. */
 export interface Certificate {
   readonly der: Buffer;
   /** The signed part, octet for octet. */
   readonly tbs: Buffer;
-  /** The whole AlgorithmIdentifier, the same inside and outside of the signed part. */
+  /** The whole AlgorithmIdentifier, identical inside and outside of the signed part. */
   readonly signatureAlgorithm: Buffer;
   readonly signature: Buffer;
   /** Upper-case hex of whole octets. */
   readonly serialNumber: string;
   readonly issuer: Element;
   readonly subject: Element;
-  /** Epoch milliseconds; both ends belong to the validity. */
+  /** Epoch milliseconds; the validity includes both ends. */
   readonly notBefore: number;
   readonly notAfter: number;
   /** SubjectPublicKeyInfo. */
   readonly publicKey: Buffer;
-  /** By the hex of their object identifier. */
+  /** Keyed by the hex of the object identifier. */
   readonly extensions: ReadonlyMap<string, CertificateExtension>;
 }
 
@@ -37,7 +37,7 @@ function readExtensions(container: Element | undefined): ReadonlyMap<string, Cer
     const critical = fields.takeIf(TAG.boolean);
     const value = fields.take(TAG.octetString).content;
     fields.end();
-    // Two of one kind would let two readers each believe another one (RFC 5280 §4.2 forbids it).
+    // With two extensions of one kind, two readers could each use another one (RFC 5280 §4.2 forbids it).
     if (found.has(identifier)) throw new DerError('repeated extension');
     found.set(identifier, { critical: critical !== undefined && readBoolean(critical), value });
   }
@@ -58,7 +58,7 @@ function readValidity(element: Element): { notBefore: number; notAfter: number }
   return validity;
 }
 
-/** Takes an X.509 v3 certificate apart; throws DerError for anything that is not exactly one. */
+/** Parses an X.509 v3 certificate. Throws DerError for anything else. */
 export function readCertificate(der: Buffer): Certificate {
   const outer = new SequenceReader(readDer(der, TAG.sequence));
   const tbs = outer.take(TAG.sequence);
@@ -90,7 +90,10 @@ export function readCertificate(der: Buffer): Certificate {
   };
 }
 
-/** What `read` answers, or undefined where the input is not the DER that it expects. Other errors are bugs and pass through. */
+/**
+ * Returns the result of `read`, or undefined if the input is not the expected DER. Other errors are bugs and pass
+ * through.
+ */
 export function ifReadable<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -1,6 +1,7 @@
 /**
- * Strict DER reading (X.690 §10) for input that nobody vouches for yet. node-forge's reader also takes BER, in which one
- * value has many spellings; here there is one spelling or a DerError. Nothing recurses: a caller descends by its schema.
+ * Strict DER reading (X.690 §10) for untrusted input. node-forge's reader also accepts BER, in which one value has
+ * many encodings; here each value has one encoding, and all others throw DerError. Nothing recurses: a caller
+ * descends by its schema.
  */
 export class DerError extends Error {
   constructor(reason: string) {
@@ -9,7 +10,7 @@ export class DerError extends Error {
   }
 }
 
-/** One value in its place. Slices are cut only when asked for: most elements are just passed through. */
+/** One value and its position. Slices are created on access only, because most elements are merely skipped. */
 export class Element {
   /** The whole identifier octet: class, constructed bit and number. */
   readonly tag: number;
@@ -31,7 +32,7 @@ export class Element {
     return this.#source.subarray(this.#start, this.#offset + this.length);
   }
 
-  /** Header and content, as they stand. */
+  /** Header and content, unchanged. */
   get der(): Buffer {
     return this.#source.subarray(this.#offset, this.#offset + this.length);
   }
@@ -58,7 +59,7 @@ function lengthAt(bytes: Buffer, offset: number): { length: number; start: numbe
   if (first === undefined) throw new DerError('cut short');
   if (first < 0x80) return { length: first, start: offset + 1 };
   const size = first - 0x80;
-  // Three octets describe 16 MiB, far beyond any input that is let in.
+  // Three octets describe 16 MiB, far more than any accepted input.
   if (size < 1 || size > 3 || offset + 1 + size > bytes.length) throw new DerError('length');
   const length = bytes.readUIntBE(offset + 1, size);
   if (length < 0x80 || length < 256 ** (size - 1)) throw new DerError('length is not minimal');
@@ -74,7 +75,7 @@ function elementAt(bytes: Buffer, offset: number): Element {
   return new Element(bytes, offset, start, start + length);
 }
 
-/** The elements that follow one another in `bytes`. */
+/** The consecutive elements in `bytes`. */
 export function elements(bytes: Buffer): Element[] {
   const found: Element[] = [];
   for (let offset = 0; offset < bytes.length;) {
@@ -85,7 +86,7 @@ export function elements(bytes: Buffer): Element[] {
   return found;
 }
 
-/** The one element that `bytes` is, with nothing behind it; of this tag, where one is asked for. */
+/** Reads `bytes` as exactly one element, with no trailing octets; with `tag`, of this tag. */
 export function readDer(bytes: Buffer, tag?: number): Element {
   const element = elementAt(bytes, 0);
   if (element.length !== bytes.length) throw new DerError('trailing octets');
@@ -93,7 +94,7 @@ export function readDer(bytes: Buffer, tag?: number): Element {
   return element;
 }
 
-/** Walks the members of a SEQUENCE in their order. */
+/** Reads the members of a SEQUENCE in order. */
 export class SequenceReader {
   readonly #members: readonly Element[];
   #next = 0;

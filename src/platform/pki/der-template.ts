@@ -4,7 +4,8 @@ import { randomBytes } from 'node:crypto';
 export type Gaps = Readonly<Record<string, number>>;
 export type Filling<G extends Gaps> = { readonly [Name in keyof G]: Buffer };
 
-// Base64url, so that a marker is sound text as well; led by a letter, so that an INTEGER keeps it octet for octet.
+// Base64url, so that a marker is also valid text. It begins with a letter, so that an INTEGER keeps it octet for
+// octet.
 const marker = (length: number): Buffer =>
   Buffer.from(`A${randomBytes(length).toString('base64url')}`.slice(0, length), 'latin1');
 
@@ -15,8 +16,8 @@ function offsetsOf(layout: Buffer, sought: Buffer): number[] {
 }
 
 /**
- * DER of one shape, built once with random markers in its gaps; afterwards a copy is filled in. Every length in the header
- * octets stays true because a gap never changes its length: a filling of another one is a RangeError.
+ * DER of one shape, built once with random markers in its gaps; afterwards, copies are filled in. A gap never changes
+ * its length, so every length in the headers stays correct. A filling of another length is a RangeError.
  */
 export function template<const G extends Gaps>(
   gaps: G,

@@ -1,7 +1,7 @@
 import { DerError, TAG } from './der-reader.ts';
 import type { Element } from './der-reader.ts';
 
-/** An object identifier as the hex of its content: compared octet by octet, no arc is ever rounded. */
+/** An object identifier as the hex of its content: compared octet by octet, so no arc is rounded. */
 export const readObjectIdentifier = (element: Element): string => element.content.toString('hex');
 
 export function readBoolean(element: Element): boolean {
@@ -10,7 +10,10 @@ export function readBoolean(element: Element): boolean {
   return value === 0xff;
 }
 
-/** A non-negative INTEGER as upper-case hex of whole octets without leading zero ones, as openssl and Node print serials. */
+/**
+ * A non-negative INTEGER as upper-case hex of whole octets without leading zero octets, as openssl and Node print
+ * serial numbers.
+ */
 export function readUnsigned(element: Element): string {
   const [first, second] = element.content;
   if (first === undefined || first >= 0x80) throw new DerError('integer is empty or negative');
@@ -34,7 +37,7 @@ export function readFlags(element: Element): (bit: number) => boolean {
   return (bit) => ((flags[bit >> 3] ?? 0) & (0x80 >> (bit & 7))) !== 0;
 }
 
-/** Text of a UTF8String or PrintableString; octets that are not UTF-8 are refused rather than replaced. */
+/** Text of a UTF8String or PrintableString. Invalid UTF-8 is refused, not replaced. */
 export function readText(element: Element): string {
   if (element.tag !== TAG.utf8String && element.tag !== TAG.printableString) throw new DerError('string type');
   const text = element.content.toString('utf8');
@@ -47,7 +50,7 @@ const TIMES = {
   [TAG.generalizedTime]: /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/,
 };
 
-/** Epoch milliseconds of either Time form (RFC 5280 §4.1.2.5): UTC, to the second, a date that exists. */
+/** Epoch milliseconds of either Time form (RFC 5280 §4.1.2.5): in UTC, whole seconds, an existing date. */
 export function readTime(element: Element): number {
   const { tag, content } = element;
   const parts = tag === TAG.utcTime || tag === TAG.generalizedTime ? TIMES[tag].exec(content.toString('latin1')) : null;
@@ -64,6 +67,6 @@ type SixNumbers = [number, number, number, number, number, number];
 
 const yearOfTwoDigits = (written: number): number => written + (written >= 50 ? 1900 : 2000);
 
-/** A day or an hour that does not exist moves a date on: then it reads otherwise. */
+/** Date.UTC moves an invalid day or hour to a later date, which then prints differently. */
 const dateAndTimeOf = (date: Date): string =>
   `${date.getUTCMonth() + 1}-${date.getUTCDate()} ${date.getUTCHours()}:${date.getUTCMinutes()}:${date.getUTCSeconds()}`;

@@ -1,8 +1,8 @@
 import forge from 'node-forge';
 
 /**
- * DER writing (X.690), as nodes of node-forge's ASN.1 module: build a tree, then `encode` it once.
- * node-forge keeps octets in "binary strings", one char each; Buffers stay on this side of the border.
+ * DER writing (X.690), with nodes of node-forge's ASN.1 module: build a tree, then `encode` it once. node-forge keeps
+ * octets in "binary strings", one char each; this module converts them, so callers use Buffers.
  */
 export type Node = forge.asn1.Asn1;
 
@@ -23,7 +23,10 @@ export const utf8 = (text: string): Node => primitive(Type.UTF8, octets(Buffer.f
 export const objectIdentifier = (dotted: string): Node => primitive(Type.OID, forge.asn1.oidToDer(dotted).getBytes());
 export const enumerated = (value: number): Node => primitive(Type.ENUMERATED, String.fromCharCode(value));
 
-/** An unsigned big-endian number. A leading zero octet keeps one with its high bit set from reading as negative. */
+/**
+ * An unsigned big-endian number. A leading zero octet keeps a number with its high bit set from being read as
+ * negative.
+ */
 export function unsignedInteger(magnitude: Uint8Array): Node {
   const first = magnitude.findIndex((byte) => byte !== 0);
   if (first < 0) return primitive(Type.INTEGER, '\x00');
@@ -31,7 +34,7 @@ export function unsignedInteger(magnitude: Uint8Array): Node {
   return primitive(Type.INTEGER, digits.charCodeAt(0) >= 0x80 ? `\x00${digits}` : digits);
 }
 
-/** Whole octets; `unusedBits` is how many of the last one's low bits do not count. */
+/** Whole octets; `unusedBits` is the number of low bits of the last octet that do not count. */
 export const bitString = (bytes: Uint8Array, unusedBits = 0): Node =>
   primitive(Type.BITSTRING, String.fromCharCode(unusedBits) + octets(bytes));
 
@@ -47,8 +50,8 @@ const FIRST_GENERALIZED = Date.UTC(2050, 0, 1);
 const END_OF_TIME = Date.UTC(10_000, 0, 1);
 
 /**
- * Epoch milliseconds, cut to the second. RFC 5280 §4.1.2.5: UTCTime through 2049, GeneralizedTime from 2050;
- * a date that neither can hold is a RangeError.
+ * Epoch milliseconds, truncated to the second. RFC 5280 §4.1.2.5: UTCTime through 2049, GeneralizedTime from 2050. A
+ * date outside both is a RangeError.
  */
 export function time(epochMs: number): Node {
   if (!(epochMs >= Date.UTC(1950, 0, 1) && epochMs < END_OF_TIME))
@@ -60,8 +63,9 @@ export function time(epochMs: number): Node {
 }
 
 /**
- * A finished element, octet for octet: an issuer's name must stay exactly as its certificate spells it. node-forge writes
- * `class | type` as the tag, so a "type" that is the whole tag octet reproduces any element with a one-octet tag.
+ * A finished element, octet for octet: an issuer's name must stay exactly as its certificate encodes it. node-forge
+ * writes `class | type` as the tag, so a "type" that is the whole tag octet reproduces any element with a one-octet
+ * tag.
  */
 export function embed(element: { readonly tag: number; readonly content: Uint8Array }): Node {
   return primitive(element.tag as forge.asn1.Type, octets(element.content));

@@ -16,19 +16,19 @@ export interface DeviceCertificateRequest {
   readonly tenantId: TenantId;
   /** A UUID. */
   readonly deviceId: string;
-  /** When it is issued, epoch milliseconds; the certificate itself begins `CLOCK_SKEW_MS` earlier. */
+  /** The time of issue, in epoch milliseconds. The certificate itself begins `CLOCK_SKEW_MS` earlier. */
   readonly notBefore: number;
-  /** When it should end; it ends with its authority at the latest. */
+  /** The requested end; the certificate ends no later than its authority. */
   readonly notAfter: number;
 }
 
 export interface DeviceCertificate {
   readonly certificatePem: string;
-  /** PKCS#8, not encrypted: for the device, once; not to be kept. */
+  /** PKCS#8, not encrypted. Given to the device once and never stored. */
   readonly privateKeyPem: string;
-  /** Upper-case hex. What revocation goes by. */
+  /** Upper-case hex. Revocation uses it. */
   readonly serialNumber: string;
-  /** Epoch milliseconds on whole seconds: exactly what the certificate says. */
+  /** Epoch milliseconds on whole seconds, exactly as in the certificate. */
   readonly notBefore: number;
   readonly notAfter: number;
   /** Lower-case hex. */
@@ -38,8 +38,9 @@ export interface DeviceCertificate {
 }
 
 /**
- * A fresh P-256 key and a certificate that says whose it is: CN = deviceId, O = tenantId, both again as a URI in subjectAltName,
- * for TLS clients only. Fails as `unavailable` outside the authority's own validity; a malformed id is a TypeError.
+ * A fresh P-256 key and a certificate that names its owner: CN = deviceId, O = tenantId, both again as a URI in
+ * subjectAltName, for TLS clients only. Fails as `unavailable` outside the authority's own validity; a malformed id
+ * is a TypeError.
  */
 export function issueDeviceCertificate(
   issuer: CertificateIssuer,

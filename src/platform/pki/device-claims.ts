@@ -18,7 +18,7 @@ export interface DeviceRefusal {
 }
 export const refuseCertificate = (refused: RefusalReason): DeviceRefusal => ({ refused });
 
-/** What a certificate says of itself. Good for finding the tenant's authorities, and for nothing else. */
+/** The unverified contents of a certificate. Use them only to find the tenant's authorities. */
 export interface DeviceClaims extends DeviceName {
   /** Upper-case hex. */
   readonly serialNumber: string;
@@ -36,7 +36,8 @@ export interface DeviceCertificateRead {
   readonly certificate: Certificate;
 }
 
-// What this reader understands. Anything else that is marked critical must not be passed over (RFC 5280 §4.2).
+// The extensions that this reader understands. A certificate with any other critical one must be refused (RFC 5280
+// §4.2).
 const UNDERSTOOD: ReadonlySet<string> = new Set(
   [
     OID.basicConstraints,
@@ -54,7 +55,7 @@ const isDeviceProfile = (certificate: Certificate): boolean =>
   permitsUsage(certificate, KEY_USAGE.digitalSignature) &&
   carries(certificate, OID.extendedKeyUsage) &&
   permitsPurpose(certificate, OID.clientAuth) &&
-  // P-256, uncompressed: the prefix holds the lengths as well.
+  // P-256, uncompressed: the prefix includes the lengths.
   certificate.publicKey.subarray(0, P256_PUBLIC_KEY_PREFIX.length).equals(P256_PUBLIC_KEY_PREFIX) &&
   [...certificate.extensions].every(([identifier, { critical }]) => !critical || UNDERSTOOD.has(identifier));
 
@@ -67,7 +68,7 @@ function readDeviceName(certificate: Certificate): DeviceName | undefined {
   return agreed ? name : undefined;
 }
 
-/** Reads a presented certificate (PEM or DER) without believing it. Never throws. */
+/** Parses a presented certificate (PEM or DER) without verifying it. Never throws. */
 export function readDeviceCertificate(presented: string | Uint8Array): DeviceCertificateRead | DeviceRefusal {
   const der = presentedDer(presented);
   const certificate = der && ifReadable(() => readCertificate(der));

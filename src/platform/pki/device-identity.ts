@@ -11,13 +11,16 @@ import { signatureVerifies, trustedAlgorithm } from './signature-algorithm.ts';
 import { isCurrent } from './validity.ts';
 import type { Validity } from './validity.ts';
 
-/** What a presented certificate (PEM or DER) says of itself, unproved: enough to look up the tenant's authorities. Never throws. */
+/**
+ * The unverified claims of a presented certificate (PEM or DER): enough to look up the tenant's authorities. Never
+ * throws.
+ */
 export function readDeviceClaims(presented: string | Uint8Array): DeviceClaims | undefined {
   const read = readDeviceCertificate(presented);
   return 'refused' in read ? undefined : read.claims;
 }
 
-/** An authority that a tenant has or had. It vouches for devices of that tenant only. */
+/** A current or former authority of a tenant. It is trusted for devices of that tenant only. */
 export interface TrustedAuthority extends Validity {
   readonly tenantId: TenantId;
   /** The authority's name, DER. */
@@ -27,7 +30,10 @@ export interface TrustedAuthority extends Validity {
   readonly fingerprintSha256: string;
 }
 
-/** Takes the certificate of a CA that was accepted earlier (the first of the PEM); throws on any other. Keep what it answers. */
+/**
+ * Takes the certificate of a CA that was accepted earlier (the first of the PEM); throws on any other. Cache the
+ * result.
+ */
 export function trustAuthority(tenantId: TenantId, certificatePem: string): TrustedAuthority {
   const { der, subject, publicKey, notBefore, notAfter } = readCertificate(firstCertificate(certificatePem));
   return {
@@ -41,9 +47,9 @@ export function trustAuthority(tenantId: TenantId, certificatePem: string): Trus
 }
 
 /**
- * Claims that an authority of their own tenant has signed and that hold now. Whether the certificate was issued for this key
- * and is not revoked is for the caller to ask, by `serialNumber` and `publicKeySha256`: an ECDSA signature has a second valid
- * spelling, so one certificate can show two fingerprints.
+ * Claims that an authority of the tenant has signed and that are valid now. The caller checks whether the certificate
+ * was issued for this key and is not revoked, by `serialNumber` and `publicKeySha256`. An ECDSA signature has a
+ * second valid encoding, so one certificate can have two fingerprints.
  */
 export interface DeviceIdentity extends DeviceClaims {
   readonly verified: true;
@@ -57,8 +63,9 @@ function verifies({ signatureAlgorithm, tbs, signature }: Certificate, { publicK
 }
 
 /**
- * Decides who a presented certificate (PEM or DER) speaks for, at `now` (epoch milliseconds). The TLS layer has proved that the
- * peer holds the key; this proves that the tenant named in the certificate gave it. Never throws on what a peer can send.
+ * Verifies which device a presented certificate (PEM or DER) identifies, at `now` (epoch milliseconds). The TLS layer
+ * has proved that the peer holds the key; this proves that the tenant named in the certificate issued it. Never
+ * throws on a peer's input.
  */
 export function verifyDeviceCertificate(
   presented: string | Uint8Array,

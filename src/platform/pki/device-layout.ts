@@ -22,7 +22,7 @@ import { SERIAL_LENGTH } from './serial-number.ts';
 
 const text = (bytes: Buffer): string => bytes.toString('latin1');
 
-/** What all device certificates of one issuer share, with gaps where they differ. */
+/** The common parts of all device certificates of one issuer, with gaps for the rest. */
 const layOut = (issuer: CertificateIssuer, notBefore: Element, notAfter: Element) =>
   template(
     {
@@ -58,10 +58,12 @@ const layOut = (issuer: CertificateIssuer, notBefore: Element, notAfter: Element
 
 type Layout = ReturnType<typeof layOut>;
 
-// A layout holds for one form of either date (UTCTime or GeneralizedTime), and lives as long as its issuer.
+// A layout is for one form of either date (UTCTime or GeneralizedTime), and lives as long as its issuer.
 const layouts = new WeakMap<CertificateIssuer, Map<string, Layout>>();
 
-/** The signed part of a device certificate, to be filled in. `notBefore` and `notAfter` only give their form here. */
+/**
+ * The signed part of a device certificate, to be filled in. Only the forms of `notBefore` and `notAfter` matter here.
+ */
 export function deviceLayout(issuer: CertificateIssuer, notBefore: Element, notAfter: Element): Layout {
   const known = layouts.get(issuer) ?? new Map<string, Layout>();
   layouts.set(issuer, known);

@@ -1,7 +1,7 @@
 import { asTenantId } from '../kernel/ids.ts';
 import type { TenantId } from '../kernel/ids.ts';
 
-/** Who a device certificate speaks for. Both are UUIDs in lower case. */
+/** The device that a certificate identifies. Both ids are UUIDs in lower case. */
 export interface DeviceName {
   readonly tenantId: TenantId;
   readonly deviceId: string;
@@ -16,7 +16,7 @@ export const deviceUri = (tenantId: string, deviceId: string): string =>
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const DEVICE_URI = new RegExp(`^${deviceUri(`(${UUID})`, `(${UUID})`)}$`);
 
-/** One spelling only: `deviceUri` of what this answers is `uri` again. */
+/** Accepts one spelling only: `deviceUri` of the result is `uri` again. */
 export function readDeviceUri(uri: string): DeviceName | undefined {
   const [, tenantId, deviceId] = DEVICE_URI.exec(uri) ?? [];
   return tenantId && deviceId ? { tenantId: asTenantId(tenantId), deviceId } : undefined;

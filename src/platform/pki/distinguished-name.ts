@@ -11,7 +11,9 @@ const LONGEST_ATTRIBUTE = 64;
 
 const attribute = (type: ObjectIdentifier, text: string): Node => setOf(sequence(type.node, utf8(text)));
 
-/** `O=…, CN=…`; without an organization, `CN=…` alone. Texts are for people, so one that is too long is cut. */
+/**
+ * `O=…, CN=…`; without an organization, only `CN=…`. The texts are for people, so one that is too long is truncated.
+ */
 export function distinguishedName({
   commonName,
   organization = '',
@@ -24,7 +26,9 @@ export function distinguishedName({
   return sequence(...(owner ? [attribute(OID.organization, owner)] : []), attribute(OID.commonName, common));
 }
 
-/** Attribute texts by the hex of their type. Throws DerError where a type stands twice: then no reader knows which one is meant. */
+/**
+ * Attribute texts by the hex of their type. Throws DerError if a type occurs twice, because that would be ambiguous.
+ */
 export function readDistinguishedName(name: Element): ReadonlyMap<string, string> {
   const attributes = new Map<string, string>();
   for (const relative of elements(name.content)) {

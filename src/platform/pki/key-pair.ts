@@ -16,13 +16,16 @@ export interface KeyPair {
   readonly privateKeyPem: string;
 }
 
-// Setting up the curve costs as much as making a key, so one generator serves all. It is synchronous, hence never shared
-// in flight, and is left holding the key 1: no private key outlives the call in it.
+// Setting up the curve costs as much as generating a key, so one generator serves all calls. It is synchronous, so
+// calls never overlap. After each call it holds the key 1, so that no private key stays in it.
 const generator = createECDH('prime256v1');
 const WORTHLESS = Buffer.alloc(SCALAR_LENGTH);
 WORTHLESS[SCALAR_LENGTH - 1] = 1;
 
-/** PKCS#8 of a P-256 key. createECDH drops a scalar's leading zero octets, about once in 256 keys; all 32 belong here. */
+/**
+ * PKCS#8 of a P-256 key. createECDH drops leading zero octets of a scalar, in about one of 256 keys; PKCS#8 needs all
+ * 32.
+ */
 export function pkcs8(scalar: Buffer, publicPoint: Buffer): Buffer {
   const padding = Buffer.alloc(SCALAR_LENGTH - scalar.length);
   return Buffer.concat([PKCS8_PREFIX, padding, scalar, PKCS8_MIDDLE, publicPoint]);

@@ -3,7 +3,7 @@ import type { Node } from './der.ts';
 
 export interface ObjectIdentifier {
   readonly dotted: string;
-  /** Hex of the encoded content: what a reader compares. */
+  /** Hex of the encoded content, for comparison by readers. */
   readonly hex: string;
   readonly node: Node;
 }

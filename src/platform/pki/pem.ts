@@ -1,4 +1,4 @@
-/** PEM as RFC 7468 has it: Base64 in lines of 64, one label. */
+/** PEM as in RFC 7468: Base64 in lines of 64 characters, one label. */
 export type PemLabel = 'CERTIFICATE' | 'PRIVATE KEY' | 'X509 CRL';
 
 const LINE = 64;
@@ -13,7 +13,7 @@ export function pem(label: PemLabel, der: Buffer): string {
 const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----([A-Za-z0-9+/=\s]*)-----END \1-----/g;
 
 /**
- * The content of every block with this label, in order; text around blocks is allowed, as openssl writes some.
+ * The content of every block with this label, in order. Text around blocks is allowed, as openssl writes some.
  * Undefined if any such block is not exact Base64 (stray characters, spare bits, no end): never a shorter list.
  */
 export function pemBlocks(text: string, label: PemLabel): Buffer[] | undefined {
@@ -29,7 +29,7 @@ export function pemBlocks(text: string, label: PemLabel): Buffer[] | undefined {
   return blocks.length === begun ? blocks : undefined;
 }
 
-/** The first certificate of a text that was checked when it came in; throws for a text without one. */
+/** The first certificate of a text that was checked before; throws if there is none. */
 export function firstCertificate(text: string): Buffer {
   const [der] = pemBlocks(text, 'CERTIFICATE') ?? [];
   if (!der) throw new TypeError('not a PEM certificate');

@@ -8,7 +8,7 @@ import { KEY_USAGE, authorityKeyIdentifier, crlNumber, reasonCode } from './exte
 import type { CertificateIssuer } from './certificate-issuer.ts';
 import { pem } from './pem.ts';
 
-/** CRLReason of RFC 5280 §5.3.1, where a device can have it. */
+/** The CRLReason values of RFC 5280 §5.3.1 that apply to devices. */
 const REASONS = {
   keyCompromise: 1,
   affiliationChanged: 3,
@@ -19,11 +19,11 @@ const REASONS = {
 export type CertificateRevocationReason = keyof typeof REASONS;
 
 export interface RevokedCertificate {
-  /** Hex, as a certificate's `serialNumber` has it. */
+  /** Hex, as in a certificate's `serialNumber`. */
   readonly serialNumber: string;
   /** Epoch milliseconds. */
   readonly revokedAt: number;
-  /** Left out where nobody gave one. */
+  /** Left out if no reason was given. */
   readonly reason?: CertificateRevocationReason;
 }
 
@@ -31,7 +31,7 @@ export interface RevocationListRequest {
   /** Epoch milliseconds. */
   readonly thisUpdate: number;
   readonly nextUpdate: number;
-  /** Rises with every list of an authority. */
+  /** Increases with every list of an authority. */
   readonly number: bigint | number;
 }
 
@@ -57,8 +57,8 @@ function entry({ serialNumber, revokedAt, reason }: RevokedCertificate): Node {
 }
 
 /**
- * A complete list, version 2 (RFC 5280 §5), of everything that this authority revoked; one entry a serial number.
- * Fails as `unavailable` for an authority whose keyUsage does not let it sign lists.
+ * A complete list, version 2 (RFC 5280 §5), of all certificates that this authority revoked, one entry per serial
+ * number. Fails as `unavailable` for an authority whose keyUsage does not permit signing lists.
  */
 export function issueRevocationList(
   issuer: CertificateIssuer,

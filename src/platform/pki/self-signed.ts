@@ -17,7 +17,7 @@ export interface SelfSigned {
   readonly privateKeyPem: string;
 }
 
-/** A certificate of a fresh P-256 key, signed by that key. `extensions` gets the key's identifier. */
+/** A certificate of a fresh P-256 key, signed by that key. `extensions` receives the key's identifier. */
 export function selfSigned(
   name: Node,
   validity: Validity,

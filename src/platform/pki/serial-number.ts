@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 
-/** The most that RFC 5280 §4.1.2.2 allows. */
+/** The maximum of RFC 5280 §4.1.2.2. */
 export const SERIAL_LENGTH = 20;
 
-/** Random octets, `size` of them. */
+/** Returns `size` random octets. */
 export type RandomSource = (size: number) => Buffer;
 
 /**
- * 158 random bits, big-endian. The first octet lies in 0x40..0x7f: positive as an INTEGER, and always of the same length.
+ * 158 random bits, big-endian. The first octet is 0x40 to 0x7f: positive as an INTEGER, and always of the same
+ * length.
  */
 export function freshSerialNumber(random: RandomSource = randomBytes): Buffer {
   const serial = random(SERIAL_LENGTH);

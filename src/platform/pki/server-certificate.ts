@@ -29,7 +29,7 @@ export interface ServerCertificateRequest {
 }
 
 export interface ServerCertificate extends CertificateDetails {
-  /** The server's own certificate first, the chain behind it. */
+  /** The server's own certificate first, then the chain. */
   readonly certificatePem: string;
   /** PKCS#8, not encrypted. */
   readonly privateKeyPem: string;
@@ -50,8 +50,8 @@ function ipOctets(text: string): Uint8Array {
 }
 
 /**
- * A self-signed P-256 certificate for the TLS listener of an installation that was given none. Clients must be told to trust it.
- * A name or address that is none, or an empty list of both, is a TypeError.
+ * A self-signed P-256 certificate for the TLS listener of an installation without a configured one. Clients must be
+ * configured to trust it. An invalid name or address, or no name at all, is a TypeError.
  */
 export function issueServerCertificate({
   hostNames,

@@ -11,7 +11,7 @@ export interface SignatureAlgorithm {
   readonly der: Buffer;
 }
 
-// RSA carries NULL parameters (RFC 4055 §5), ECDSA none (RFC 5758 §3.2).
+// RSA has NULL parameters (RFC 4055 §5), ECDSA none (RFC 5758 §3.2).
 const rsa = (hash: SignatureAlgorithm['hash'], dotted: string): SignatureAlgorithm => ({
   keyType: 'rsa',
   hash,
@@ -36,7 +36,7 @@ const TRUSTED: readonly SignatureAlgorithm[] = [
   ECDSA_SHA512,
 ];
 
-/** The trusted algorithm that this AlgorithmIdentifier names; undefined for MD5, SHA-1 and everything unknown. */
+/** The trusted algorithm that this AlgorithmIdentifier names; undefined for MD5, SHA-1 and unknown ones. */
 export const trustedAlgorithm = (identifier: Buffer): SignatureAlgorithm | undefined =>
   TRUSTED.find(({ der }) => der.equals(identifier));
 
@@ -46,17 +46,23 @@ const BY_CURVE: Readonly<Record<string, SignatureAlgorithm>> = {
   secp521r1: ECDSA_SHA512,
 };
 
-/** What to sign with: the hash as strong as the curve. Undefined for a key that `keyWeakness` refuses. */
+/**
+ * The signature algorithm of a key, with a hash as strong as the curve. Undefined for a key that `keyWeakness`
+ * refuses.
+ */
 export function algorithmFor(key: KeyObject): SignatureAlgorithm | undefined {
   if (key.asymmetricKeyType === 'rsa') return RSA_SHA256;
   if (key.asymmetricKeyType !== 'ec') return undefined;
   return BY_CURVE[key.asymmetricKeyDetails?.namedCurve ?? ''];
 }
 
-// Above this a single signature takes long enough to hold up every other request.
+// Above this, a single signature blocks the event loop for too long.
 const LARGEST_RSA = 8192;
 
-/** Why a key may not be trusted (a short text), or undefined: RSA of 2048 to 8192 bits, P-256, P-384 or P-521 may. */
+/**
+ * Why a key must not be trusted (a short text), or undefined. Accepted are RSA of 2048 to 8192 bits, P-256, P-384 and
+ * P-521.
+ */
 export function keyWeakness(key: KeyObject): string | undefined {
   const { modulusLength = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {};
   if (key.asymmetricKeyType === 'rsa') {
@@ -74,8 +80,8 @@ export const signWith = ({ hash }: SignatureAlgorithm, key: KeyObject, message: 
 const PROBE = Buffer.from('does this key sign for that one?');
 
 /**
- * Whether what `privateKey` signs verifies under `publicKey`. Comparing public halves, as OpenSSL does, would accept a key file
- * whose private half is damaged.
+ * Whether signatures of `privateKey` verify under `publicKey`. Comparing public halves, as OpenSSL does, would accept
+ * a key file whose private half is damaged.
  */
 export function keysMatch(privateKey: KeyObject, publicKey: KeyObject): boolean {
   const algorithm = algorithmFor(privateKey);
@@ -84,7 +90,7 @@ export function keysMatch(privateKey: KeyObject, publicKey: KeyObject): boolean 
   );
 }
 
-/** False also when the key is of another type than the algorithm. */
+/** Also false if the key is of another type than the algorithm. */
 export const signatureVerifies = (
   algorithm: SignatureAlgorithm,
   key: KeyObject,

@@ -10,7 +10,7 @@ import { prepareCertificateIssuer } from './certificate-issuer.ts';
 import { OID } from './object-identifiers.ts';
 import { isSignedBy, readCertificates, readPair } from './uploaded-pair.ts';
 
-/** `30 00`. Leaves of such an issuer cannot say who issued them (RFC 5280 §4.1.2.6). */
+/** `30 00`. Certificates of such an issuer cannot name it (RFC 5280 §4.1.2.6). */
 const EMPTY_NAME = 2;
 
 function whyNoAuthority(certificate: Certificate): string | undefined {
@@ -21,9 +21,10 @@ function whyNoAuthority(certificate: Certificate): string | undefined {
 }
 
 /**
- * Judges a CA that an administrator brings: PEM of at most 64 KiB each, at `now` (epoch milliseconds). A root must verify under its own
- * key; an intermediate must be followed by the certificate of its issuer, so that a damaged one is not taken on trust.
- * Answers the CA in normal form (certificates only, key as PKCS#8), or the first reason against it.
+ * Checks a CA that an administrator uploads: PEM of at most 64 KiB each, at `now` (epoch milliseconds). A root must
+ * verify under its own key. An intermediate must be followed by the certificate of its issuer, so that a damaged one
+ * is detected. Returns the CA in normalized form (certificates only, key as PKCS#8), or the first reason to refuse
+ * it.
  */
 export function inspectAuthority(certificatePem: string, privateKeyPem: string, now: number): Authority | Failure {
   const certificates = readCertificates('certificate', certificatePem);
@@ -37,7 +38,7 @@ export function inspectAuthority(certificatePem: string, privateKeyPem: string, 
   const pair = readPair(certificates, privateKeyPem, now);
   if (isFailure(pair)) return pair;
   const normal = { certificatePem: pair.certificatePem, privateKeyPem: pair.privateKeyPem };
-  // Whatever is accepted here must serve at the next enrollment, when nobody is there to bring a better one.
+  // A CA that is accepted here must work at the next enrollment, when no administrator is there to replace it.
   if (!ifReadable(() => prepareCertificateIssuer(normal))) return invalid('certificate', 'has unreadable extensions');
   return { ...describeCertificate(own.fields), ...normal };
 }

@@ -8,7 +8,7 @@ import { SequenceReader, TAG, readDer } from './der-reader.ts';
 import { pem, pemBlocks } from './pem.ts';
 import { keyWeakness, keysMatch, trustedAlgorithm } from './signature-algorithm.ts';
 
-/** A certificate read twice: by this house, strictly, and by OpenSSL, which will use it. */
+/** A certificate parsed twice: strictly by this module, and by OpenSSL, which will use it. */
 export interface UploadedCertificate {
   readonly fields: Certificate;
   readonly x509: X509Certificate;
@@ -26,7 +26,7 @@ const LONGEST_CHAIN = 10;
 const ENCRYPTED = /^(?:-----BEGIN ENCRYPTED PRIVATE KEY-----|Proc-Type: 4,ENCRYPTED)/m;
 const PRIVATE_KEY = /-----BEGIN (?:RSA |EC )?PRIVATE KEY-----/;
 
-/** What `read` answers, or undefined where OpenSSL refuses the input. */
+/** Returns the result of `read`, or undefined if OpenSSL refuses the input. */
 function ifAccepted<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -38,7 +38,7 @@ function ifAccepted<T>(read: () => T): T | undefined {
 function readUploaded(der: Buffer): UploadedCertificate | undefined {
   const fields = ifReadable(() => readCertificate(der));
   const x509 = fields && ifAccepted(() => new X509Certificate(der));
-  // Taking the key out fails for one that is not on its curve.
+  // Extracting the key fails if it is not on its curve.
   return fields && x509 && ifAccepted(() => x509.publicKey) ? { fields, x509 } : undefined;
 }
 
@@ -62,7 +62,7 @@ function readPrivateKey(text: string): KeyObject | Failure {
   return ifAccepted(() => createPrivateKey(text)) ?? invalid('privateKey', 'cannot be read');
 }
 
-/** RFC 5480 §2.1.1. Curves that were spelled out have passed for a known one with another generator (CVE-2020-0601). */
+/** RFC 5480 §2.1.1. Explicit curve parameters have passed for a known curve with another generator (CVE-2020-0601). */
 function namesItsCurve(publicKey: Buffer): boolean {
   const algorithm = new SequenceReader(new SequenceReader(readDer(publicKey, TAG.sequence)).take(TAG.sequence));
   algorithm.take(TAG.objectIdentifier);
@@ -77,7 +77,7 @@ function whyUntrusted({ fields, x509 }: UploadedCertificate, now: number): strin
   return keyWeakness(x509.publicKey);
 }
 
-/** Nothing rests on the signature of a root that merely ends a chain: it is there or it is not. */
+/** The signature of a root that only ends a chain is not relied on, so any algorithm is accepted there. */
 function isSoundlySigned({ fields }: UploadedCertificate, index: number): boolean {
   const endsChain = index > 0 && fields.issuer.der.equals(fields.subject.der);
   return endsChain || trustedAlgorithm(fields.signatureAlgorithm) !== undefined;
@@ -86,7 +86,7 @@ function isSoundlySigned({ fields }: UploadedCertificate, index: number): boolea
 export const isSignedBy = (certificate: UploadedCertificate, issuer: UploadedCertificate): boolean =>
   ifAccepted(() => certificate.x509.verify(issuer.x509.publicKey)) === true;
 
-/** Each certificate must come from the authority that follows it. */
+/** Each certificate must be issued by the authority that follows it. */
 function isChain(certificates: readonly UploadedCertificate[]): boolean {
   return certificates.slice(1).every((issuer, index) => {
     const certificate = certificates[index];
@@ -99,7 +99,7 @@ function isChain(certificates: readonly UploadedCertificate[]): boolean {
   });
 }
 
-/** What every uploaded certificate with its key must satisfy, whatever it is for. */
+/** The checks for every uploaded certificate and its key, whatever their purpose. */
 export function readPair(
   certificates: UploadedPair['certificates'],
   privateKey: string,

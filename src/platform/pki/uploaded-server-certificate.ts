@@ -8,7 +8,7 @@ import type { ServerCertificate } from './server-certificate.ts';
 import { readCertificates, readPair } from './uploaded-pair.ts';
 import type { UploadedPair } from './uploaded-pair.ts';
 
-/** PEM texts of at most 64 KiB each. The chain may follow the certificate in the same text instead. */
+/** PEM texts of at most 64 KiB each. The chain may instead follow the certificate in the same text. */
 export interface ServerCertificateUpload {
   readonly certificate: string;
   readonly privateKey: string;
@@ -24,7 +24,10 @@ function withChain(
   return isFailure(issuers) ? issuers : [own[0], ...own.slice(1), ...issuers];
 }
 
-/** Judges a server certificate that an administrator brings, at `now` (epoch milliseconds): in normal form, or the first reason against it. */
+/**
+ * Checks a server certificate that an administrator uploads, at `now` (epoch milliseconds). Returns it in normalized
+ * form, or the first reason to refuse it.
+ */
 export function inspectServerCertificate(upload: ServerCertificateUpload, now: number): ServerCertificate | Failure {
   const own = readCertificates('certificate', upload.certificate);
   if (isFailure(own)) return own;

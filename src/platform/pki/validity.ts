@@ -3,7 +3,7 @@ import type { Node } from './der.ts';
 import { readDer } from './der-reader.ts';
 import type { Element } from './der-reader.ts';
 
-/** Epoch milliseconds on whole seconds; both ends belong to it. */
+/** Epoch milliseconds on whole seconds; the validity includes both ends. */
 export interface Validity {
   readonly notBefore: number;
   readonly notAfter: number;
@@ -14,7 +14,7 @@ export const CLOCK_SKEW_MS = 5 * 60_000;
 
 export const wholeSecond = (epochMs: number): number => Math.floor(epochMs / 1000) * 1000;
 
-/** From `CLOCK_SKEW_MS` before `issuedAt`; throws RangeError if it would end before it is issued. */
+/** Begins `CLOCK_SKEW_MS` before `issuedAt`. Throws RangeError if it would end before it is issued. */
 export function validityFrom(issuedAt: number, notAfter: number): Validity {
   if (!(notAfter > issuedAt)) throw new RangeError('a certificate must end after it is issued');
   return { notBefore: wholeSecond(issuedAt - CLOCK_SKEW_MS), notAfter: wholeSecond(notAfter) };

@@ -27,37 +27,37 @@ export interface BacklogServices {
   readonly runner: EffectRunner;
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** Told of each turn: whether it came to an end, or what it met that is away. */
+  /** Called after each turn: with the outage that ended it, or with undefined. */
   readonly heard: (outage: Error | undefined) => void;
 }
 
-/** So many tenants are worked at once; the others wait for a turn. What they hold in memory is bounded by it. */
+/** Tenants that are worked at once; the others wait for a slot. This bounds the memory that turns use. */
 const OPEN = 8;
-/** Events of a turn: of telemetry each may hold 500 observations. */
+/** Events per turn. A telemetry event may hold 500 observations. */
 const TURN_EVENTS = 20;
-/** A turn ends once so many effects were run, so that the next tenant has its own. */
+/** A turn ends after this many effects, so that other tenants get a turn. */
 const TURN_EFFECTS = 25;
-/** An event that failed so often in a row, and not because something was away, is poison. */
+/** An event that fails this often in a row, and not because of an outage, is poison. */
 const MAX_TRIES = 5;
-/** A tenant whose turns failed so often in a row is named in `/health`. */
-const WORTH_TELLING = 3;
+/** A tenant whose turns fail this often in a row is named in `/health`. */
+const FAILURES_TO_REPORT = 3;
 const LONGEST_PAUSE_MS = 10_000;
 
-/** How the turns of one tenant went. */
+/** Failures and retries of one tenant. */
 interface Standing {
   readonly backlogTenant: BacklogTenant;
   failures: number;
   /** The event that failed last, and how often in a row. */
   failedAt: Position;
   tries: number;
-  /** Up to here one event at a time: the database refused something of them. */
+  /** Up to this position, turns take one event at a time, because the database refused one of a batch. */
   narrowUntil: Position;
-  isTold: boolean;
+  isReported: boolean;
 }
 
 /**
- * Works the backlogs of tenants that were set aside. Each tenant has a loop of turns, and the turns of all take their slots in the
- * order in which they come: a long backlog waits behind a short one as often as the other way round.
+ * Works the backlogs of tenants that were set aside. Each tenant has a loop of turns. All turns share the slots, in
+ * order of arrival, so a long backlog cannot hold up a short one.
  */
 export class BacklogWorker {
   readonly #services: BacklogServices;
@@ -68,7 +68,7 @@ export class BacklogWorker {
     this.#services = services;
   }
 
-  /** Begins with the tenants that have no loop yet. */
+  /** Starts a loop for each tenant that has none yet. */
   start(): void {
     for (const backlogTenant of this.#services.lease.laggards.values()) {
       if (!this.#loops.has(backlogTenant))
@@ -79,19 +79,26 @@ export class BacklogWorker {
     }
   }
 
-  /** Resolves once every turn has ended; `signal` is to be aborted before. */
+  /** Resolves once every turn has ended. Abort `signal` first. */
   async ended(): Promise<void> {
     await Promise.all(this.#loops.values());
   }
 
   async #loop(backlogTenant: BacklogTenant): Promise<void> {
     const { lease, signal } = this.#services;
-    const standing: Standing = { backlogTenant, failures: 0, failedAt: -1n, tries: 0, narrowUntil: -1n, isTold: false };
+    const standing: Standing = {
+      backlogTenant,
+      failures: 0,
+      failedAt: -1n,
+      tries: 0,
+      narrowUntil: -1n,
+      isReported: false,
+    };
     while (!signal.aborted && lease.laggards.get(backlogTenant.tenantId) === backlogTenant) {
       try {
         await this.#open.run(async () => (signal.aborted ? undefined : this.#turn(standing)));
         standing.failures = 0;
-        standing.isTold = false;
+        standing.isReported = false;
         this.#services.heard(undefined);
       } catch (error) {
         if (!signal.aborted) await this.#pause(standing, error as Error);
@@ -101,14 +108,14 @@ export class BacklogWorker {
 
   async #turn(standing: Standing): Promise<void> {
     const { backlogTenant: laggard } = standing;
-    // Parked streams first: their tenant is not worked elsewhere while it is set aside.
+    // Parked streams first: the main loop does not work their tenant while it is set aside.
     if (this.#services.lease.hasParked && (await processDeadLetterRequest(this.#services, laggard.tenantId))) return;
     const limit = laggard.position < standing.narrowUntil ? 1 : TURN_EVENTS;
     const { events, to } = await this.#read(laggard, limit);
     try {
       await this.#work(standing, events, to);
     } catch (error) {
-      // What failed in a fold or in an effect was met there. This is the database, which does not say of which event it speaks.
+      // Failures of a fold or an effect name their event. This is a database error, which does not.
       if (error instanceof TurnFailed || failureClassOf(error) === 'outage') throw error;
       if (events.length > 1) standing.narrowUntil = to;
       else await this.#blameEvent(standing, events[0], error as Error);
@@ -151,7 +158,7 @@ export class BacklogWorker {
     throw new TurnFailed(interruption.error.message, { cause: interruption.error });
   }
 
-  /** One event that failed by itself for a reason that need not be its own. */
+  /** Handles an event that failed alone. The event need not be the cause. */
   async #blameEvent(standing: Standing, event: RecordedEvent | undefined, error: Error): Promise<void> {
     if (event && (failureClassOf(error) === 'poison' || this.#isUsedUp(standing, event)))
       return this.#park(standing, event, error);
@@ -191,13 +198,10 @@ export class BacklogWorker {
     const { log, reaction, signal, backlogs, lease: term, heard } = this.#services;
     const { tenantId } = standing.backlogTenant;
     standing.failures += 1;
-    log.warn(
-      { reaction: reaction.name, tenantId, reason: error.message },
-      "a reaction will try a tenant's events again",
-    );
-    if (standing.failures >= WORTH_TELLING && !standing.isTold) {
+    log.warn({ reaction: reaction.name, tenantId, reason: error.message }, "a reaction will retry a tenant's events");
+    if (standing.failures >= FAILURES_TO_REPORT && !standing.isReported) {
       await backlogs.blame(term.checkpoint, tenantId as TenantId, error.message).then(
-        () => (standing.isTold = true),
+        () => (standing.isReported = true),
         () => undefined,
       );
     }
@@ -208,7 +212,7 @@ export class BacklogWorker {
   }
 }
 
-/** A turn ended before an event that could not be worked now. */
+/** A turn ended before an event that cannot be worked now. */
 class TurnFailed extends Error {
   override readonly name = 'TurnFailed';
 }

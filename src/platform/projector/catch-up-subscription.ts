@@ -3,34 +3,37 @@ import type { Position, RecordedEvent } from '../kernel/event.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import type { EventStore, AllStreamFilter, AppendNotification, StoredEvent } from '../eventstore/port.ts';
 
-/** A stretch of the feed: everything after the position that was asked for, up to and including `position`. */
+/** A part of the log: everything after the requested position, up to and including `position`. */
 export interface LogSlice {
   readonly events: readonly StoredEvent[];
   readonly position: Position;
   readonly more?: boolean;
 }
 
-/** An event that stands in the log for good: what a log that went backwards, or another log, does not have in that place. */
+/**
+ * An event that is never dropped from the log. A log that was set back, or another log, has a different event at this
+ * position.
+ */
 export interface LogMark {
   readonly position: Position;
   readonly id: string;
 }
 
-/** A position is missing from a store whose positions have no gaps. Nobody guesses: the tail stops and says so. */
+/** A position is missing from a store whose positions have no gaps. The subscription stops instead of guessing. */
 export class PositionGapError extends Error {
   constructor(after: Position, found: Position) {
-    super(`the feed jumps from ${after} to ${found}`);
+    super(`positions of the event log jump from ${after} to ${found}: events in between are missing`);
     this.name = 'PositionGapError';
   }
 }
 
-/** Events of telemetry may hold hundreds of observations each: what is remembered is bounded with those in mind. */
-const REMEMBERED = 2_000;
-/** A follower that nothing concerns is still brought along this often, so that its place in the feed stays in memory. */
+/** Events kept in memory. Telemetry events may hold hundreds of observations each, hence the bound. */
+const MAX_CACHED = 2_000;
+/** Wakes idle subscribers at least every N events, so that they stay within the cached window. */
 const MAX_PASSED = 500;
-/** It looks again this soon, to write down how far it has come in case the feed has become quiet. */
+/** An idle subscriber wakes this soon, to save its checkpoint in case the log has become quiet. */
 const PASSED_MS = 150;
-/** A hint may outrun the answer to the append that it tells of; this long it is given the chance to catch up. */
+/** A hint may arrive before the response to the append that caused it. Wait this long for that response. */
 const GRACE_MS = 5;
 
 export interface WaitOptions {
@@ -43,13 +46,13 @@ interface Waiter {
   readonly after: Position;
   readonly concerns: WaitOptions['concerns'];
   wake(): void;
-  /** The feed has grown by what does not concern it. */
+  /** The log has grown by events that do not concern the subscriber. */
   passed(): void;
 }
 
 /**
- * The newest stretch of the feed, kept in memory for all followers of this process: it grows by what the process appended
- * itself and by what it reads when it is told, or suspects, that others appended.
+ * The newest part of the log, kept in memory for all subscribers of this process. It grows by what the process
+ * appends, and by what it reads when others have appended, or may have.
  */
 export class CatchUpSubscription {
   readonly #store: EventStore;
@@ -66,7 +69,7 @@ export class CatchUpSubscription {
   readonly #waiters = new Set<Waiter>();
   readonly #unsubscribe: () => void;
 
-  /** Begins at the store's present end; followers that are further behind read the store themselves. */
+  /** Begins at the store's current end. Subscribers that are further behind read the store directly. */
   static async open(store: EventStore, codec: EventCodec, log: Logger): Promise<CatchUpSubscription> {
     return new CatchUpSubscription(store, codec, log, await store.head());
   }
@@ -90,37 +93,38 @@ export class CatchUpSubscription {
     return this.#mark;
   }
 
-  /** Nothing came for this many milliseconds. */
+  /** True when nothing has arrived for this many milliseconds. */
   quietFor(milliseconds: number): boolean {
     return Date.now() - this.#grownAt >= milliseconds;
   }
 
-  /** The next events after a position, at most `limit`; none when the feed ends there. */
+  /** The next events after a position, at most `limit`. Empty at the end of the log. */
   async read(after: Position, limit: number): Promise<LogSlice> {
     if (after < this.#from) return this.#readStore(after, limit);
-    // A follower that another process brought past what this one knows is itself a sign of growth.
+    // Another process has moved this subscriber past the known end, so the log has grown.
     if (after > this.#to || (after === this.#to && this.#suspect)) await this.#readOn(limit);
     return after >= this.#to ? { events: [], position: after } : this.#slice(after, limit);
   }
 
-  /** The event at exactly this position. A log that drops what has expired may have it no more. */
+  /** The event at exactly this position. A log that drops expired events may no longer have it. */
   async eventAt(position: Position): Promise<RecordedEvent | undefined> {
     const near = this.#recent[this.#indexAfter(position) - 1];
     const stored = near?.position === position ? near : await this.#store.eventAt(position);
     return stored && (await this.decode([stored]))[0];
   }
 
-  /** One tenant's next events of some types: for a follower that works its tenants apart. Read from the store. */
+  /** The next events of one tenant and some types, read from the store. */
   readPart(after: Position, limit: number, filter: AllStreamFilter): Promise<LogSlice> {
     return this.#store.readAll(after, limit, filter);
   }
 
   /**
-   * Resolves when the feed may have grown past `after` by something that `concerns` the follower, or after `timeoutMs` milliseconds,
-   * which are reason to suspect that it has; sooner, after `pause` milliseconds, where one is given, which are not.
+   * Resolves when the log may have grown past `after` by an event that `concerns` the subscriber. Also resolves after
+   * `timeoutMs` milliseconds; the next read then polls the store. With `pause`, it resolves after `pause`
+   * milliseconds instead, without a poll.
    */
   async wait(after: Position, timeoutMs: number, { signal, concerns, pause }: WaitOptions = {}): Promise<void> {
-    // A hint that came while the last read was under way has waked nobody.
+    // A hint that arrived during the last read woke no waiter.
     if (this.#suspect || signal?.aborted || after < this.#from || this.#concernsSince(after, concerns)) return;
     await new Promise<void>((resolve) => {
       const done = () => {
@@ -148,7 +152,10 @@ export class CatchUpSubscription {
     });
   }
 
-  /** Opened and validated events, each decoded once however many followers want it; damage shows where data is looked at. */
+  /**
+   * Returns decrypted and validated events. Each is decoded once, for all subscribers. An event that cannot be
+   * decoded is undefined.
+   */
   async decode(stored: readonly StoredEvent[]): Promise<(RecordedEvent | undefined)[]> {
     const missing = stored.filter((event) => !this.#decoded.has(event));
     if (missing.length > 0) {
@@ -185,7 +192,7 @@ export class CatchUpSubscription {
         this.#suspect = false;
         const from = this.#to;
         const slice = await this.#readStore(from, limit);
-        // A hint may have brought the same events in the meantime.
+        // A hint may have brought the same events during the read.
         const news = slice.events.filter((event) => event.position > this.#to);
         if (slice.events.length >= limit || slice.more) this.#suspect = true;
         if (slice.position > this.#to) this.#extend(news, slice.position);
@@ -223,10 +230,10 @@ export class CatchUpSubscription {
     const lasting = events.findLast(({ type }) => this.#codec.isLasting(type));
     if (lasting) this.#mark = { position: lasting.position, id: lasting.id };
     this.#grownAt = Date.now();
-    if (this.#recent.length > 2 * REMEMBERED) {
-      // What comes after this position is still remembered.
-      this.#from = this.#recent.at(-REMEMBERED - 1)!.position;
-      this.#recent = this.#recent.slice(-REMEMBERED);
+    if (this.#recent.length > 2 * MAX_CACHED) {
+      // Events after this position are still in memory.
+      this.#from = this.#recent.at(-MAX_CACHED - 1)!.position;
+      this.#recent = this.#recent.slice(-MAX_CACHED);
     }
     for (const { after, concerns, wake, passed } of this.#waiters) {
       if (!concerns || to - after > MAX_PASSED || events.some(({ type }) => concerns(type))) wake();

@@ -3,7 +3,7 @@ import type { Position } from '../kernel/event.ts';
 import type { Lane } from '../kernel/read-model.ts';
 import { transaction } from '../database/transaction.ts';
 
-/** How far one version of a read model or reaction has come, and who may move it. */
+/** How far one version of a read model or reaction has come, and which lease moves it. */
 export interface Checkpoint {
   readonly name: string;
   readonly version: number;
@@ -13,13 +13,13 @@ export interface Checkpoint {
   readonly state: 'filling' | 'live' | 'halted' | 'retired';
   readonly position: Position;
   readonly epoch: bigint;
-  /** Why it cannot go on, as whoever moved it last wrote down. */
+  /** Why it cannot go on, as its last holder recorded. */
   readonly failure?: string | null;
 }
 
 /**
- * Another process holds the lease, an operator changed the checkpoint, or the database lost its last commits in a crash: the
- * checkpoint is not where this holder left it, so its work must not commit.
+ * Another process holds the lease, an operator changed the checkpoint, or the database lost its last commits in a
+ * crash. The checkpoint is not where this holder left it, so its work must not commit.
  */
 export class LeaseLost extends Error {
   constructor() {
@@ -28,7 +28,7 @@ export class LeaseLost extends Error {
   }
 }
 
-/** A checkpoint, where its holder last saved it, and where it moves to. */
+/** A checkpoint, the position at which its holder last saved it, and the new position. */
 export interface CheckpointMove {
   readonly checkpoint: Checkpoint;
   readonly from: Position;
@@ -36,11 +36,12 @@ export interface CheckpointMove {
 }
 
 /**
- * A statement of these writes, CTEs each, that moves checkpoints and prolongs their leases besides: all of them, or it fails and nothing
- * of it was done (`migrations/base/07_projections.sql`). Its own two parameters stand at this place and the next.
+ * Returns a statement that runs these writes as CTEs, moves checkpoints and renews their leases: all of it or nothing
+ * (`migrations/base/07_projections.sql`). Its own two parameters are numbered `place` and `place + 1`.
  *
- * A checkpoint moves by compare-and-set: on the holder's epoch and on the position it was last saved at. Commits do not wait for the
- * disk, so a crash of the database can undo the newest ones under a holder that saw no error. The epoch does not show that; the position does.
+ * A checkpoint moves by compare-and-set on the holder's epoch and on the position that was last saved. Commits do not
+ * wait for the disk, so a crash of the database can undo the newest ones although the holder saw no error. The epoch
+ * does not show that; the position does.
  */
 export const advancingStatement = (place: number, writes: readonly string[] = []): string => `
   with ${writes.map((write) => `${write}, `).join('')}moved as (
@@ -73,7 +74,10 @@ const COLUMNS = 'name, version, generation, lane, kind, state, position::text, e
 
 const cursorOf = (row: CursorRow): Checkpoint => ({ ...row, position: BigInt(row.position), epoch: BigInt(row.epoch) });
 
-/** The table `cursors`: leases with fencing epochs, and checkpoints that only the holder of the present epoch can move. */
+/**
+ * The table `cursors`: leases with fencing epochs, and checkpoints that only the holder of the current epoch can
+ * move.
+ */
 export class Checkpoints {
   readonly #pool: pg.Pool;
   readonly owner: string;
@@ -90,7 +94,10 @@ export class Checkpoints {
     return rows.map(cursorOf);
   }
 
-  /** Makes a cursor where none stands. `prepare` runs in the same transaction, only for the one who made it. */
+  /**
+   * Creates a cursor if there is none. `prepare` runs in the same transaction, and only if the cursor was created
+   * here.
+   */
   async ensure(
     cursor: Pick<Checkpoint, 'name' | 'version' | 'generation' | 'lane' | 'kind' | 'state' | 'position'>,
     prepare: (client: pg.PoolClient) => Promise<void>,
@@ -116,8 +123,8 @@ export class Checkpoints {
   }
 
   /**
-   * Takes the leases of these cursors that are free (or, for the only process on a data directory, all of them), each
-   * with a raised epoch. Answers what is held now.
+   * Acquires the free leases of these cursors, each with a raised epoch. With `seize`, acquires all of them: for the
+   * only process on a data directory. Returns the cursors acquired.
    */
   async acquire(
     keys: readonly Pick<Checkpoint, 'name' | 'version'>[],
@@ -135,12 +142,18 @@ export class Checkpoints {
     return rows.map(cursorOf);
   }
 
-  /** Moves checkpoints inside the caller's transaction. Throws `LeaseLost` unless every one of them is still held and stands where it was left. */
+  /**
+   * Moves checkpoints inside the caller's transaction. Throws `LeaseLost` unless all of them are still held and at
+   * their saved position.
+   */
   advance(client: Pick<pg.PoolClient, 'query'>, moved: readonly CheckpointMove[]): Promise<void> {
     return this.advanceWith(client, moved, { name: 'advance-cursors', text: ADVANCE, values: [] });
   }
 
-  /** The same by a statement that does more besides: one of `advancingStatement`, with places behind those of its own values. */
+  /**
+   * Like `advance`, with a statement that also writes: one of `advancingStatement`, whose parameters come after those
+   * in `values`.
+   */
   async advanceWith(
     client: Pick<pg.PoolClient, 'query'>,
     moved: readonly CheckpointMove[],
@@ -162,7 +175,7 @@ export class Checkpoints {
       });
   }
 
-  /** Keeps leases alive while there is nothing to do. */
+  /** Renews leases while there is nothing to do. */
   async renew(held: readonly CheckpointMove[]): Promise<void> {
     await this.advance(this.#pool, held);
   }
@@ -174,7 +187,10 @@ export class Checkpoints {
     );
   }
 
-  /** Writes down why its holder cannot go on, or that it can; nothing where somebody else holds it by now. */
+  /**
+   * Records why the holder cannot go on, or clears the reason. Does nothing if another process holds the lease by
+   * now.
+   */
   async blame(cursor: Checkpoint, failure: string | null): Promise<void> {
     await this.#pool.query(
       'update cursors set failure = $5 where name = $1 and version = $2 and generation = $3 and epoch = $4',
@@ -182,7 +198,7 @@ export class Checkpoints {
     );
   }
 
-  /** Names of live cursors, and of reactions that fold their history, that have written down why they cannot go on. */
+  /** Names of live cursors, and of reactions that fold their history, with a recorded failure. */
   async stuck(): Promise<string[]> {
     const { rows } = await this.#pool.query<{ name: string }>(
       `select name from cursors where (state = 'live' or (state = 'filling' and kind = 'reaction')) and failure is not null order by name`,
@@ -190,7 +206,7 @@ export class Checkpoints {
     return rows.map(({ name }) => name);
   }
 
-  /** Gives leases back, so that another process need not wait for them to run out. */
+  /** Releases leases, so that another process need not wait for them to expire. */
   async release(held: readonly Checkpoint[]): Promise<void> {
     await this.#pool.query(
       `update cursors c set leased_until = '-infinity' from json_to_recordset($1::json) as k(name text, version int, generation int)

@@ -1,6 +1,6 @@
 /**
- * At most so many at once; the others wait in the order in which they came. Where each tenant waits with one piece of work at a
- * time, that order is a round-robin among tenants.
+ * Runs a limited number of tasks at once; the others wait in order of arrival. If each tenant waits with one task at
+ * a time, that order is a round-robin among tenants.
  */
 export class ConcurrencyLimiter {
   readonly #waiting: (() => void)[] = [];

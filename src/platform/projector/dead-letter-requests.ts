@@ -24,13 +24,14 @@ interface ParkedServices {
   readonly signal: AbortSignal;
 }
 
-/** Parked events of one turn: each is read from the log by itself. */
+/** Parked events per turn. Each is read from the log by itself. */
 const AT_ONCE = 50;
 const EFFECTS_AT_ONCE = 25;
 
 /**
- * Does the next part of what an operator has asked for the tenant's parked streams; false when nothing is asked. Events that are to
- * be skipped are let go of, the others worked in order; the stream flows again once nothing of it waits.
+ * Works the next part of an operator's request for the tenant's parked streams. Returns false if there is no request.
+ * Events to be skipped are released; the others are worked in order. The stream flows again once none of its events
+ * waits.
  */
 export async function processDeadLetterRequest(services: ParkedServices, tenantId: TenantId): Promise<boolean> {
   const { lease, deadLetters } = services;
@@ -40,7 +41,7 @@ export async function processDeadLetterRequest(services: ParkedServices, tenantI
     await workStream(services, tenantId, stream, AT_ONCE);
   } catch (error) {
     if (failureClassOf(error) === 'outage') throw error;
-    // The database refused something of these events: one alone shows which.
+    // The database refused one of these events. Working one at a time shows which.
     await workStream(services, tenantId, stream, 1);
   }
   return true;
@@ -66,7 +67,7 @@ async function workStream(services: ParkedServices, tenantId: TenantId, stream: 
       signal,
     });
     const [poison] = worked.parked;
-    // Whatever fails here for a reason of its own has failed before: it stays parked without further tries.
+    // An event that fails here for its own reason has failed before. It stays parked without further tries.
     const failed =
       poison?.error !== undefined ? { event: poison.event, error: new Error(poison.error) } : worked.interruption;
     const stays = failed && failureClassOf(failed.error) !== 'outage';
@@ -88,7 +89,7 @@ async function workStream(services: ParkedServices, tenantId: TenantId, stream: 
   }
 }
 
-/** Events of a log that drops what has expired may be gone. */
+/** Expired events may be gone from the log. */
 async function eventsAt(tail: CatchUpSubscription, positions: readonly Position[]): Promise<RecordedEvent[]> {
   const events: RecordedEvent[] = [];
   for (const position of positions) {

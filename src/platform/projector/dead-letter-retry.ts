@@ -17,8 +17,8 @@ interface RetryServices {
 }
 
 /**
- * Folds parked streams again where an operator asked. Each stream on its own: one that is still poisonous keeps nobody else
- * waiting.
+ * Folds parked streams again at an operator's request. Each stream is separate, so one that fails again does not hold
+ * up others.
  */
 export async function retryDeadLetters(member: LaneMember, services: RetryServices): Promise<void> {
   const positions = new Map<string, Position[]>();
@@ -67,5 +67,5 @@ async function eventsAt(
   return events;
 }
 
-/** The operator's retry met what had parked the stream. */
+/** The retry failed with the error that had parked the stream, or with another one. */
 class StillPoisoned extends Error {}

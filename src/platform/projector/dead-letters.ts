@@ -10,23 +10,23 @@ export interface DeadLetterStream {
   readonly error: string;
 }
 
-/** What waits of one stream, by reference. */
+/** The parked events of one stream, by reference. */
 export interface DeadLetterSummary {
   readonly tenantId: TenantId;
   readonly stream: string;
   readonly events: number;
   readonly first: Position;
   readonly last: Position;
-  /** None for events that were parked before types were recorded. */
+  /** Empty for events that were parked before types were recorded. */
   readonly eventTypes: readonly string[];
 }
 
 type Key = Pick<Checkpoint, 'name' | 'version' | 'generation'>;
 
-/** No text column takes a NUL, and a message that quotes the poison may hold one. */
+/** A PostgreSQL text column cannot hold NUL, and a message that quotes the event may contain one. */
 const printable = (error: string) => error.replaceAll('\u0000', '\\0').slice(0, 2_000);
 
-/** Walks an index from one value to the next, so that a stream that waits with a million events costs one step. */
+/** Walks the index from one value to the next, so that a stream with a million parked events costs one step. */
 const STREAMS = `with recursive parked as (
     (select name, version, generation, stream from parked_events order by name, version, generation, stream limit 1)
     union all
@@ -40,8 +40,9 @@ const NAMES = `with recursive parked as (
     select next.name from parked p cross join lateral (select n.name from parked_events n where n.name > p.name order by n.name limit 1) next)`;
 
 /**
- * Streams that a read model could not fold, or for which a reaction could not act. Once an event is parked, everything later of its stream is parked behind it,
- * in order, so that no row is folded with a hole in its history; the rest flows on. Events stay in the log and are parked by reference.
+ * Streams that a read model could not fold, or on which a reaction could not act. Once an event is parked, all later
+ * events of its stream are parked behind it, in order, so that no row is folded from a history with gaps. Other
+ * streams go on. Events stay in the log and are parked by reference.
  */
 export class DeadLetters {
   readonly #pool: pg.Pool;
@@ -50,7 +51,7 @@ export class DeadLetters {
     this.#pool = pool;
   }
 
-  /** The streams that these cursors do without; those that do without none are not named. */
+  /** The parked streams of each cursor. Cursors without any are left out. */
   async streamsOf(cursors: readonly Checkpoint[]): Promise<ReadonlyMap<Checkpoint, readonly string[]>> {
     const { rows } = await this.#pool.query<
       Pick<Checkpoint, 'name' | 'version' | 'generation'> & { streams: string[] }
@@ -82,7 +83,7 @@ export class DeadLetters {
     );
   }
 
-  /** Parks events of a reaction. Those without an error wait behind one. */
+  /** Parks events of a reaction. Those without an error wait behind one that has one. */
   async parkAll(
     client: pg.PoolClient,
     { name, version, generation }: Key,
@@ -104,7 +105,7 @@ export class DeadLetters {
     );
   }
 
-  /** By stream, the first of what waits. */
+  /** The first parked position of each stream. */
   async firsts({ name, version, generation }: Key): Promise<Map<string, Position>> {
     const { rows } = await this.#pool.query<{ stream: string; first: string }>(
       `select stream, min(position)::text as first from parked_events
@@ -122,7 +123,7 @@ export class DeadLetters {
     return rowCount === 1;
   }
 
-  /** Which of these streams are parked. */
+  /** Returns those of these streams that are parked. */
   async among({ name, version, generation }: Key, streams: readonly string[]): Promise<ReadonlySet<string>> {
     const { rows } = await this.#pool.query<{ stream: string }>(
       `select s.stream from unnest($4::text[]) as s(stream)
@@ -132,7 +133,7 @@ export class DeadLetters {
     return new Set(rows.map(({ stream }) => stream));
   }
 
-  /** Tenants for whose parked streams an operator has asked something. */
+  /** Tenants with an operator's request for their parked streams. */
   async askedTenants({ name, version, generation }: Key): Promise<TenantId[]> {
     const { rows } = await this.#pool.query<{ tenant_id: TenantId }>(
       'select distinct tenant_id from parked_events where name = $1 and version = $2 and generation = $3 and (retry_asked or skip_asked)',
@@ -141,7 +142,7 @@ export class DeadLetters {
     return rows.map(({ tenant_id }) => tenant_id);
   }
 
-  /** A parked stream of the tenant for which an operator has asked something. */
+  /** The first of the tenant's parked streams with an operator's request. */
   async askedStream({ name, version, generation }: Key, tenantId: TenantId): Promise<string | undefined> {
     const { rows } = await this.#pool.query<{ stream: string }>(
       `select stream from parked_events where name = $1 and version = $2 and generation = $3 and tenant_id = $4 and (retry_asked or skip_asked)
@@ -151,7 +152,7 @@ export class DeadLetters {
     return rows[0]?.stream;
   }
 
-  /** The first of what waits of a stream, in order. */
+  /** The first parked events of a stream, in order. */
   async firstOf(
     { name, version, generation }: Key,
     stream: string,
@@ -165,7 +166,7 @@ export class DeadLetters {
     return rows.map(({ position, skip_asked }) => ({ position: BigInt(position), isSkipped: skip_asked }));
   }
 
-  /** Lets go of what waits of a stream up to a position; what waits behind is to be worked next. */
+  /** Releases a stream's parked events up to a position. The remaining ones are to be worked next. */
   async release(
     client: pg.PoolClient,
     { name, version, generation }: Key,
@@ -184,7 +185,7 @@ export class DeadLetters {
     );
   }
 
-  /** Lets go of what waits of a stream before a position, at which it stays parked for this reason. */
+  /** Releases a stream's parked events before a position. The stream stays parked there, for this reason. */
   async keepFrom(
     client: pg.PoolClient,
     { name, version, generation }: Key,
@@ -204,13 +205,13 @@ export class DeadLetters {
     );
   }
 
-  /** Names of read models and reactions that do without a stream. */
+  /** Names of read models and reactions with parked streams. */
   async names(): Promise<string[]> {
     const { rows } = await this.#pool.query<{ name: string }>(`${NAMES} select name from parked order by name`);
     return rows.map(({ name }) => name);
   }
 
-  /** How many streams each of them does without. */
+  /** The number of parked streams of each name. */
   async counts(): Promise<ReadonlyMap<string, number>> {
     const { rows } = await this.#pool.query<{ name: string; streams: number }>(
       `${STREAMS} select name, count(*)::int as streams from parked group by name`,
@@ -218,7 +219,7 @@ export class DeadLetters {
     return new Map(rows.map(({ name, streams }) => [name, streams]));
   }
 
-  /** What waits under this name, stream by stream; of one stream, when it is named. */
+  /** The parked events under this name, by stream; of one stream only, if `stream` is given. */
   async summary(name: string, stream?: string): Promise<DeadLetterSummary[]> {
     const { rows } = await this.#pool.query<{
       tenant_id: TenantId;
@@ -243,7 +244,7 @@ export class DeadLetters {
     }));
   }
 
-  /** Asks the holder of the lease to let go of what waits of a stream up to a position, and to go on behind it. */
+  /** Asks the holder of the lease to release a stream's parked events up to a position, and to go on after them. */
   async askSkip(name: string, stream: string, upTo: Position): Promise<number> {
     const { rowCount } = await this.#pool.query(
       'update parked_events set skip_asked = true where name = $1 and stream = $2 and position <= $3',
@@ -252,7 +253,7 @@ export class DeadLetters {
     return rowCount ?? 0;
   }
 
-  /** Everything that waits, by read model and stream, with what its first event failed with. */
+  /** All parked streams, by name, with the error of their first event. */
   async list(): Promise<DeadLetterStream[]> {
     const { rows } = await this.#pool.query<DeadLetterStream>(
       `select name, stream, count(*)::int as events, (array_agg(error order by position))[1] as error from parked_events group by name, stream order by name, stream`,
@@ -270,8 +271,8 @@ export class DeadLetters {
   }
 
   /**
-   * Positions to fold again, in order; empty when nobody asked. A stream is asked for as a whole: what was parked behind it
-   * since the operator asked must come along.
+   * Positions to fold again, in order; empty without a request. A request covers the whole stream: events parked
+   * behind it since the request must be folded too.
    */
   async retriesOf({ name, version, generation }: Checkpoint): Promise<{ stream: string; position: bigint }[]> {
     const { rows } = await this.#pool.query<{ stream: string; position: string }>(

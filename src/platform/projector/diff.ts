@@ -10,7 +10,7 @@ import type { ReplayProgress } from './table-replay.ts';
 export interface RowDifference {
   readonly kind: 'changed' | 'missing' | 'added';
   readonly key: Readonly<Record<string, unknown>>;
-  /** Columns in which the served row is not what the history says. */
+  /** Columns in which the served row differs from the history. */
   readonly columns: readonly string[];
 }
 
@@ -21,13 +21,10 @@ export interface ModelDifference {
   readonly differences: readonly RowDifference[];
 }
 
-/** More than this many are counted, not listed. */
+/** Rows listed at most; further differences are dropped. */
 const MOST = 1_000;
 
-/**
- * Builds the model aside up to the very position at which the served table stands, and names every row that differs:
- * what the dashboard shows is what happened, or here is where it is not.
- */
+/** Rebuilds the model beside the served table, up to the same position, and returns every row that differs. */
 export async function diffModel(
   parts: RebuildParts,
   model: AnyReadModel,
@@ -51,7 +48,7 @@ export async function diffModel(
   }
 }
 
-/** Copies the served table; one snapshot holds it and its checkpoint together, however the service moves on meanwhile. */
+/** Copies the served table and its checkpoint in one snapshot, so that they match while the service goes on. */
 async function keepServed(client: pg.PoolClient, model: AnyReadModel): Promise<Position> {
   await client.query('begin isolation level repeatable read');
   try {

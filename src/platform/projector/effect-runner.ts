@@ -10,7 +10,7 @@ import type { DueEffect } from './reaction-page.ts';
 import { EffectRefused, EffectUnavailable } from './failure-class.ts';
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts';
 
-/** What a reaction acts through. Jobs are enqueued inside the transaction that moves its checkpoint. */
+/** The ports of a reaction. Jobs are enqueued inside the transaction that moves its checkpoint. */
 export interface EffectPorts {
   execute(command: AnyCommand, input: unknown, execution: ExecutionContext): Promise<unknown>;
   enqueueWithin(
@@ -20,11 +20,11 @@ export interface EffectPorts {
   ): Promise<void>;
 }
 
-/** The event asks for what is not possible: its effect would be lost without a trace. */
+/** The event asks for something impossible. Its effect would be lost without a trace. */
 const POISON: readonly FailureKind[] = ['invalid', 'tooLarge'];
 const LATER: readonly FailureKind[] = ['unavailable', 'limited'];
 
-/** Runs the effects of one reaction. All tenants share its slots, and each tenant asks for one at a time. */
+/** Runs the effects of one reaction. All tenants share its slots; each tenant runs one at a time. */
 export class EffectRunner {
   readonly #reaction: string;
   readonly #effects: EffectPorts;
@@ -38,7 +38,10 @@ export class EffectRunner {
     this.#log = log;
   }
 
-  /** Runs a command; jobs come with the checkpoint. Throws `EffectRefused`, `EffectUnavailable`, and what the command throws. */
+  /**
+   * Runs a command; jobs are enqueued with the checkpoint. Throws `EffectRefused`, `EffectUnavailable`, and the
+   * command's own errors.
+   */
   async run({ effect, event, id }: DueEffect): Promise<void> {
     if (!('command' in effect)) return;
     const execution: ExecutionContext = {
@@ -52,7 +55,7 @@ export class EffectRunner {
     if (!isFailure(outcome)) return;
     if (LATER.includes(outcome.kind)) throw new EffectUnavailable(effect.command.name, outcome);
     if (POISON.includes(outcome.kind)) throw new EffectRefused(effect.command.name, outcome);
-    // The state has moved on so that the effect is not wanted any more; a decision, not an accident.
+    // The state has moved on, so the effect is no longer wanted. This is a decision, not a failure.
     this.#log.info(
       { reaction: this.#reaction, command: effect.command.name, reason: outcome.message },
       'a reaction was refused',

@@ -7,13 +7,13 @@ import { Unencodable } from './row-encoding.ts';
 
 /**
  * What an error says about the event at which it arose.
- *  - `poison`: the event itself cannot be worked, however often it is tried.
- *  - `outage`: something that the event needs is away; it is tried again for as long as that takes.
- *  - `unclear`: either. After several tries in a row it counts as poison.
+ * - `poison`: the event itself cannot be worked, however often it is tried.
+ * - `outage`: something that the event needs is unavailable; it is retried until it is back.
+ * - `unclear`: either. After several tries in a row it counts as poison.
  */
 export type FailureClass = 'poison' | 'outage' | 'unclear';
 
-/** A command refused the effect in a way that trying again does not change. */
+/** A command refused the effect for a reason that a retry does not change. */
 export class EffectRefused extends Error {
   readonly failure: Failure;
   constructor(command: string, failure: Failure) {
@@ -23,7 +23,7 @@ export class EffectRefused extends Error {
   }
 }
 
-/** A command could not run now. */
+/** A command cannot run now. */
 export class EffectUnavailable extends Error {
   constructor(command: string, failure: Failure) {
     super(`${command} could not run: ${failure.message}`);
@@ -33,7 +33,7 @@ export class EffectUnavailable extends Error {
 
 const POISONS = [EffectRefused, EventContractError, AppendRefused, Unencodable];
 const OUTAGES = [EffectUnavailable, EventStoreUnavailable, LeaseLost];
-/** Errors of parts that reactions reach through commands. */
+/** Errors of components that reactions reach through commands. */
 const OUTAGE_NAMES: ReadonlySet<string> = new Set([
   'AbortError',
   'PositionGapError',
@@ -46,7 +46,7 @@ const OUTAGE_NAMES: ReadonlySet<string> = new Set([
 const OUTAGE_WORDS =
   /^(connection (terminated|ended|is closed)|timeout exceeded when trying to connect|client (was closed|has encountered a connection error)|cannot use a pool after|query read timeout|stream isn't writeable|the transaction had failed)/i;
 
-/** SQLSTATEs have five characters, codes of the operating system begin with E. */
+/** SQLSTATEs have five characters; operating system error codes begin with E. */
 const isOutageCode = (code: unknown): boolean =>
   typeof code === 'string' && (/^[0-9A-Z]{5}$/.test(code) || /^E(?!RR_)[A-Z]/.test(code));
 

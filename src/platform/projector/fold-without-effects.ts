@@ -12,18 +12,18 @@ interface FoldParts {
   readonly pool: pg.Pool;
 }
 
-/** What happens to an event that cannot be folded: it alone is left out, or it and all later events of its stream. */
+/** What is left out when an event cannot be folded: the event, or the event and all later events of its stream. */
 export type OnFoldFailure = 'leave out the event' | 'leave out the stream';
 
-/** The rows that a page of history leaves, one work set per tenant, and the events that could not be folded. */
+/** The rows after a page of history, one working set per tenant, and the events that could not be folded. */
 export interface FoldedPage {
   readonly works: readonly WorkingSet[];
   readonly poisoned: readonly FoldFailure[];
 }
 
 /**
- * Folds events that were worked before into a reaction's state. Nobody runs the effects that the steps return: they were run when
- * the events were first worked. Writes nothing: the caller saves the work sets.
+ * Folds events that were worked before into a reaction's state. Effects of the steps are dropped: they ran when the
+ * events were first worked. Writes nothing: the caller saves the working sets.
  */
 export async function foldWithoutEffects(
   parts: FoldParts,

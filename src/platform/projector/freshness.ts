@@ -1,18 +1,21 @@
 import type { Position } from '../kernel/event.ts';
 import type { ReadModelName } from '../kernel/read-model-name.ts';
 
-/** The durable checkpoints, needed while another process holds lanes that this one does not. */
+/** The durable checkpoints, needed while another process holds lanes. */
 export interface DurableCheckpoints {
   isNeeded(): boolean;
   readPositions(): Promise<ReadonlyMap<string, Position>>;
 }
 
-/** A timer that fires so late tells of a process that stood still, and its lanes with it: that time is not counted, once. */
+/**
+ * A timer that fires this late shows that the whole process was suspended, including its lanes. That time is not
+ * counted, once per wait.
+ */
 const STOOD_STILL_MS = 100;
 
 /**
- * Read your writes: a command's answer waits until the read models that it freshens have passed its position.
- * Positions come from this process's own lanes at once, or from the cursors' table when another process projects.
+ * Read your writes: a command's response waits until the read models that it freshens have passed its position.
+ * Positions come from this process's own lanes, or from the table `cursors` if another process projects.
  */
 export class Freshness {
   readonly #positions = new Map<string, Position>();
@@ -25,7 +28,7 @@ export class Freshness {
     this.#elsewhere = elsewhere;
   }
 
-  /** Does anybody wait for a read model at this moment? */
+  /** True while a caller waits for a read model. */
   get isAwaited(): boolean {
     return this.#waiters.size > 0;
   }
@@ -35,7 +38,7 @@ export class Freshness {
     for (const check of this.#waiters) check();
   }
 
-  /** Positions that were known are not believed any more; they are looked up, or come in, anew. */
+  /** Drops all known positions; they are read again or reported again. */
   forget(): void {
     this.#positions.clear();
   }
@@ -44,24 +47,24 @@ export class Freshness {
     return this.#positions.get(model);
   }
 
-  /** True once all models have passed the position; false when `timeoutMs` milliseconds were not enough. */
+  /** Returns true once all models have passed the position, or false after `timeoutMs` milliseconds. */
   async waitFor(models: readonly ReadModelName[], position: Position, timeoutMs = 1_000): Promise<boolean> {
     const fresh = () => models.every((name) => (this.#positions.get(name) ?? -1n) >= position);
     if (fresh()) return true;
     this.#poll();
     return new Promise((resolve) => {
-      const due = performance.now() + timeoutMs;
-      let excused = false;
-      const settle = (answer: boolean) => {
+      const deadline = performance.now() + timeoutMs;
+      let isExcused = false;
+      const settle = (isFresh: boolean) => {
         clearTimeout(timer);
         this.#waiters.delete(check);
-        resolve(answer);
+        resolve(isFresh);
       };
       const check = () => fresh() && settle(true);
       const giveUp = () => {
-        const stoodStill = !excused && performance.now() - due > STOOD_STILL_MS;
+        const stoodStill = !isExcused && performance.now() - deadline > STOOD_STILL_MS;
         if (!stoodStill || fresh()) return settle(fresh());
-        excused = true;
+        isExcused = true;
         timer = setTimeout(giveUp, timeoutMs);
       };
       let timer = setTimeout(giveUp, timeoutMs);
@@ -70,7 +73,7 @@ export class Freshness {
     });
   }
 
-  /** Passes `ms` milliseconds, less as soon as somebody waits for a read model. */
+  /** Waits `ms` milliseconds, or less if a caller starts to wait for a read model. */
   async idle(ms: number, signal: AbortSignal): Promise<void> {
     if (this.isAwaited || signal.aborted) return;
     await new Promise<void>((resolve) => {
@@ -86,7 +89,7 @@ export class Freshness {
     });
   }
 
-  /** While somebody waits on another process's work, look at the durable checkpoints every few milliseconds. */
+  /** While a caller waits for another process's lanes, polls the durable checkpoints every few milliseconds. */
   #poll(): void {
     if (!this.#elsewhere?.isNeeded() || this.#polling) return;
     this.#polling = setInterval(() => {

@@ -13,16 +13,17 @@ interface Statement {
 }
 
 /**
- * Combinations of tables that get a plan of their own. Events of one kind concern the same read models, so that these come again
- * and again; those of many events at once hardly do.
+ * Combinations of tables with a prepared statement of their own. Events of one kind concern the same read models, so
+ * small pages repeat combinations; pages of many different events hardly do.
  */
 const MAX_PLANS = 200;
 
 /**
- * Gain: `npm run bench -- without pages-at-hand`: 1.07 (95 %: 0.95 to 1.20) for one client, 1.01 (0.95 to 1.13) at 32.
+ * Gain: `npm run bench -- without pages-at-hand`: 1.07 (95 %: 0.95 to 1.20) for one client, 1.01 (0.95 to 1.13) at
+ * 32.
  *
- * Most pages: all the rows that they touch are in memory, and nothing is parked. Their rows and the move of their checkpoints are one
- * statement, which is a transaction by itself: the database wakes up once, plans nothing, and answers once.
+ * Handles most pages: all rows that they touch are in memory, and nothing is parked. One statement writes the rows
+ * and moves the checkpoints. It is a transaction by itself, so it costs one round trip and no planning.
  */
 export class InMemoryPages {
   readonly #pool: pg.Pool;
@@ -39,7 +40,7 @@ export class InMemoryPages {
     this.#mostPlans = mostPlans;
   }
 
-  /** False where a page is none of these; nothing was written then. A throw leaves memory ahead of the tables. */
+  /** Returns false, without a write, if the page does not qualify. If it throws, memory is ahead of the tables. */
   async write(concerned: readonly MemberEvents[], to: Position): Promise<boolean> {
     const changes = foldInMemory(concerned);
     if (!changes) return false;
@@ -59,7 +60,10 @@ export class InMemoryPages {
     await transaction(this.#pool, () => Promise.resolve(), send);
   }
 
-  /** Its values: the rows of each table, then those of `advancingStatement`. Undefined for one combination too many. */
+  /**
+   * The statement's values are the rows of each table, then those of `advancingStatement`. Undefined once there are
+   * too many plans.
+   */
   #planOf(upserts: readonly Upsert[]): Statement | undefined {
     const combination = upserts.map(({ table }) => table).join(' ');
     const known = this.#plans.get(combination);
@@ -74,7 +78,7 @@ export class InMemoryPages {
   }
 }
 
-/** Undefined, and nothing is folded, where more than memory is needed. */
+/** Returns undefined, and folds nothing, if memory is not enough. */
 function foldInMemory(concerned: readonly MemberEvents[]): TableChanges[] | undefined {
   if (concerned.some(({ member }) => member.parked.size > 0)) return undefined;
   const batches: EventSteps[][] = [];
@@ -88,7 +92,7 @@ function foldInMemory(concerned: readonly MemberEvents[]): TableChanges[] | unde
     const folded = member.projection.foldInMemory(batches[index]!);
     if (folded) changes.push(folded);
     else {
-      // In steps it is found out what exactly failed; memory has gone ahead of the tables.
+      // The stepwise path finds out what failed. Memory is ahead of the tables, so drop it.
       for (const {
         member: { projection },
       } of concerned)

@@ -19,18 +19,21 @@ import {
 } from './load-sources.ts';
 
 const PAGE = 2_000;
-const PATIENCE_MS = 250;
-/** Without a sign that the feed is being followed for this long, memory is not believed. */
+const POLL_MS = 250;
+/** The cache is not used once this process has not followed the log for this long. */
 const TRUSTED_MS = 1_500;
 
-/** The pseudo read model that commands freshen when this process must not answer before it forgot. */
+/** The pseudo read model that commands freshen if this process must drop cached values before it responds. */
 export const CACHE_MODEL = 'live-state';
 
 declare module '../kernel/read-model-name.ts' {
   interface ReadModelNames extends Record<typeof CACHE_MODEL, true> {}
 }
 
-/** A load under way. An event of a source that it has read, or is reading, makes its result stale: it must not be cached. */
+/**
+ * A load in progress. An event of a source that it has read, or is reading, makes its result stale: it must not be
+ * cached.
+ */
 interface Load {
   readonly sources: Set<Source>;
   isStale: boolean;
@@ -41,7 +44,7 @@ interface Cache {
   readonly entries: TenantCache;
 }
 
-/** How much one cache may hold, and what each value counts for. */
+/** The capacity of one cache, and the weight of each value. */
 export interface CacheBound<Value> {
   readonly most: number;
   weigh(value: NonNullable<Value>): number;
@@ -49,7 +52,7 @@ export interface CacheBound<Value> {
 const BY_COUNT: CacheBound<unknown> = { most: 50_000, weigh: () => 1 };
 
 type LookUp<Value> = (tenantId: TenantId, id: string) => Promise<Value>;
-type Heard = (event: RecordedEvent) => void;
+type Listener = (event: RecordedEvent) => void;
 
 export interface LiveStateParts {
   readonly subscription: CatchUpSubscription;
@@ -60,9 +63,10 @@ export interface LiveStateParts {
 }
 
 /**
- * Caches what every request looks up: whether a session is live, what state a device is in, what extensions are told. A load
- * records the streams and tables that it reads, and any event of these drops its value, within milliseconds on every node. No list
- * of event types is kept by hand. A process that cannot follow the log stops using its caches and loads each time.
+ * Caches what every request looks up: whether a session is live, the state of a device, the configuration of
+ * extensions. A load records the streams and tables that it reads. Any event of these drops its value, within
+ * milliseconds on every node. No list of event types is kept by hand. A process that cannot follow the log stops
+ * using its caches and loads each time.
  */
 export class InvalidatingCache {
   readonly #subscription: CatchUpSubscription;
@@ -71,8 +75,8 @@ export class InvalidatingCache {
   readonly #log: Logger;
   readonly #trust: LogTrust;
   readonly #caches: Cache[] = [];
-  readonly #heeded = new Map<string, Heard[]>();
-  /** Event type to names of the read models that fold it, of models that some load has read. */
+  readonly #listeners = new Map<string, Listener[]>();
+  /** Event type to names of the read models that fold it, for models that some load has read. */
   readonly #modelsByType = new Map<string, Set<string>>();
   readonly #stop = new AbortController();
   #position: Position;
@@ -88,7 +92,10 @@ export class InvalidatingCache {
     this.#position = subscription.head;
   }
 
-  /** A cached look-up. `load` reads through `from` alone; undefined, and what was made from nothing, is not cached. */
+  /**
+   * Returns a cached look-up. `load` must read through `from` alone. Undefined, null and values without sources are
+   * not cached.
+   */
   cached<Value>(
     load: (from: LoadSources, tenantId: TenantId, id: string) => Promise<Value>,
     { most, weigh }: CacheBound<Value> = BY_COUNT,
@@ -100,29 +107,29 @@ export class InvalidatingCache {
       const trusted = this.#trust.holds && Date.now() - this.#currentAt < TRUSTED_MS;
       const known = trusted ? cache.entries.get(name) : undefined;
       if (known !== undefined) return known as Value;
-      const under: Load = { sources: new Set(), isStale: !trusted };
-      cache.loads.add(under);
+      const running: Load = { sources: new Set(), isStale: !trusted };
+      cache.loads.add(running);
       try {
-        const value = await load(this.#sourcesOf(under, tenantId), tenantId, id);
-        const isCached = value !== undefined && value !== null && !under.isStale && under.sources.size > 0;
-        if (isCached) cache.entries.put(under.sources, name, value, weigh(value));
+        const value = await load(this.#sourcesOf(running, tenantId), tenantId, id);
+        const isCached = value !== undefined && value !== null && !running.isStale && running.sources.size > 0;
+        if (isCached) cache.entries.put(running.sources, name, value, weigh(value));
         return value;
       } finally {
-        cache.loads.delete(under);
+        cache.loads.delete(running);
       }
     };
   }
 
-  /** Calls back for every event of a type: for state that this process keeps elsewhere. */
+  /** Calls `listener` for every event of a type: for state that this process keeps elsewhere. */
   onEvent<Family extends EventFamily, Type extends EventOf<Family>['type']>(
     _family: Family,
     type: Type,
-    heard: (event: RecordedEvent<Extract<EventOf<Family>, { type: Type }>>) => void,
+    listener: (event: RecordedEvent<Extract<EventOf<Family>, { type: Type }>>) => void,
   ): void {
-    this.#heeded.set(type, [...(this.#heeded.get(type) ?? []), heard as Heard]);
+    this.#listeners.set(type, [...(this.#listeners.get(type) ?? []), listener as Listener]);
   }
 
-  /** Drops every cached value, and the results of loads under way. */
+  /** Drops every cached value, and the results of loads in progress. */
   forget(): void {
     this.#currentAt = 0;
     for (const { entries, loads } of this.#caches) {
@@ -147,18 +154,18 @@ export class InvalidatingCache {
         const slice = await this.#subscription.read(this.#position, PAGE);
         if (slice.position === this.#position) {
           this.#currentAt = Date.now();
-          await this.#subscription.wait(this.#position, PATIENCE_MS, { signal });
+          await this.#subscription.wait(this.#position, POLL_MS, { signal });
           continue;
         }
         for (const event of slice.events) this.#dropWhatCameOf(event);
-        const heeded = slice.events.filter(({ type }) => this.#heeded.has(type));
-        for (const event of await this.#subscription.decode(heeded))
-          if (event) for (const heard of this.#heeded.get(event.type)!) heard(event);
+        const relevant = slice.events.filter(({ type }) => this.#listeners.has(type));
+        for (const event of await this.#subscription.decode(relevant))
+          if (event) for (const listener of this.#listeners.get(event.type)!) listener(event);
         this.#position = slice.position;
         this.#freshness.passed([CACHE_MODEL], this.#position);
       } catch (error) {
-        this.#log.warn({ reason: (error as Error).message }, 'live state cannot follow the feed');
-        await sleep(PATIENCE_MS, undefined, { signal }).catch(() => undefined);
+        this.#log.warn({ reason: (error as Error).message }, 'the invalidating cache cannot follow the event log');
+        await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
       }
     }
   }
@@ -187,7 +194,7 @@ export class InvalidatingCache {
     }
   }
 
-  /** Needs no decoded event: one that cannot be read drops what it may have changed all the same. */
+  /** Works on stored events, so that an event that cannot be decoded also drops what it may have changed. */
   #dropWhatCameOf({ stream, type, tenantId }: StoredEvent): void {
     this.#drop(streamSource(stream));
     for (const model of this.#modelsByType.get(type) ?? []) this.#drop(tableSource(model, tenantId));

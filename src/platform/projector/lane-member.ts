@@ -2,25 +2,25 @@ import type { Position, RecordedEvent } from '../kernel/event.ts';
 import type { Checkpoint } from './checkpoints.ts';
 import type { Projection } from './projection.ts';
 
-/** From where on a stream is parked, and what its first event failed with. What came before still flows. */
+/** The first parked position of a stream, and the error of its first event. Earlier events still flow. */
 export interface DeadLetterStart {
   readonly from: Position;
   readonly reason: string;
 }
 
-/** A live read model that a lane moves: its lease, how far it has come, its memory, and the streams that it does without. */
+/** A live read model that a lane moves: its lease, position, memory and parked streams. */
 export interface LaneMember {
-  /** As it was leased; its position stands still. */
+  /** As it was leased; its position does not change. */
   readonly checkpoint: Checkpoint;
-  /** How far it has come; ahead of `saved` while nothing that passed concerned it. */
+  /** How far it has come. Ahead of `saved` while passed events do not concern it. */
   position: Position;
-  /** Where its checkpoint stands in the database, as far as this holder knows. */
+  /** The checkpoint's position in the database, as far as this holder knows. */
   saved: Position;
   readonly projection: Projection;
   readonly parked: Map<string, DeadLetterStart>;
 }
 
-/** What a page holds for one of the models. */
+/** The events of a page for one of the models. */
 export interface MemberEvents {
   readonly member: LaneMember;
   readonly mine: readonly RecordedEvent[];

@@ -15,15 +15,20 @@ import { retryDeadLetters } from './dead-letter-retry.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import { Projection } from './projection.ts';
 
-/** Events that are folded at once. Of telemetry each may hold 500 observations, which together must fit into memory and into one statement. */
+/**
+ * Events that are folded at once. A telemetry event may hold 500 observations; together they must fit into memory and
+ * one statement.
+ */
 const PAGE: Readonly<Record<Lane, number>> = { main: 2_000, telemetry: 100 };
 const IDLE_MS = 1_000;
-/** After every so many failures in a row the leases are given back: what this process cannot do, another may. */
+/** After every N failures in a row the leases are released: another process may succeed. */
 const GIVES_WAY = 3;
-/** Checkpoints that are behind are written this soon, sooner once the feed is quiet: other processes look at them. */
+/**
+ * Checkpoints that lag behind are saved this soon (sooner once the log is quiet), because other processes read them.
+ */
 const SETTLE_MS = 250;
 const QUIET_MS = 50;
-/** Pages that nobody waits for begin at least this far apart: what comes in between is folded and written together. */
+/** Pages that no caller waits for begin at least this far apart. Events in between are folded and written together. */
 const STRIDE_MS = 100;
 
 export interface LaneServices {
@@ -34,14 +39,14 @@ export interface LaneServices {
   readonly freshness: Freshness;
   readonly trust: LogTrust;
   readonly log: Logger;
-  /** No other process works on this database: nobody else holds its leases, or looks at its checkpoints. */
+  /** No other process works on this database: none holds its leases or reads its checkpoints. */
   readonly alone: boolean;
 }
 
 /**
- * Moves all live read models of a lane over the feed together: a page is folded by every model that wants it, and rows
- * and checkpoints of those commit in one transaction that is fenced by their leases' epochs. So each event takes effect
- * exactly once, whatever is killed when.
+ * Moves all live read models of a lane over the log together. Every model that wants a page folds it. Rows and
+ * checkpoints commit in one transaction, fenced by the epochs of the leases. So each event takes effect exactly once,
+ * even after a crash.
  */
 export class LaneRunner {
   readonly lane: Lane;
@@ -51,16 +56,16 @@ export class LaneRunner {
   readonly #atHand: InMemoryPages;
   #members: readonly LaneMember[] = [];
   #names: readonly string[] = [];
-  /** Who folds events of a type; asked of every event, so known by heart. */
+  /** The members that fold events of a type. Cached, because it is needed for every event. */
   readonly #followers = new Map<string, readonly LaneMember[]>();
   #running: Promise<void> | undefined;
   #lastLook = 0;
   #lastPage = 0;
   #unsaved = false;
   #failures = 0;
-  /** What was cached in another epoch of trust is not believed. */
+  /** The epoch of log trust in which the members were loaded. Caches of another epoch are dropped. */
   #epoch = 0;
-  /** After the database refused a page: one event at a time, to find the one it cannot take. */
+  /** After the database refused a page: one event at a time, to find the event that it refuses. */
   #narrow = false;
 
   constructor(lane: Lane, models: readonly AnyReadModel[], services: LaneServices) {
@@ -70,7 +75,7 @@ export class LaneRunner {
     this.#atHand = new InMemoryPages(services);
   }
 
-  /** True while every model of the lane is moved here. */
+  /** True while this process moves every model of the lane. */
   get leads(): boolean {
     return this.#members.length === this.#models.length;
   }
@@ -104,7 +109,7 @@ export class LaneRunner {
     }
   }
 
-  /** While the log is in doubt nothing is written. After a doubt, rows in memory and known checkpoints are worth nothing. */
+  /** While the log is in doubt, nothing is written. After a doubt, cached rows and known checkpoints are dropped. */
   async #mayWork(signal: AbortSignal): Promise<boolean> {
     const { trust } = this.#services;
     if (trust.epoch !== this.#epoch) {
@@ -116,7 +121,7 @@ export class LaneRunner {
     return trust.holds;
   }
 
-  /** Takes leases that are free, renews those held, and folds parked streams again where an operator asked. */
+  /** Acquires free leases, renews those held, and folds parked streams again at an operator's request. */
   async #lookForWork(seize: boolean): Promise<void> {
     this.#lastLook = Date.now();
     if (this.#members.length > 0) await this.#save();
@@ -127,7 +132,7 @@ export class LaneRunner {
     for (const member of this.#members) if (member.parked.size > 0) await retryDeadLetters(member, this.#services);
   }
 
-  /** Writes all checkpoints down, which keeps their leases. */
+  /** Saves all checkpoints, which renews their leases. */
   async #save(): Promise<void> {
     const moves = this.#members.map((member) => ({
       member,
@@ -200,7 +205,7 @@ export class LaneRunner {
     await this.#commit(events, slice.position);
   }
 
-  /** Checkpoints of models that nothing of this concerned are written a little later, so that not every event costs so many updates. */
+  /** Checkpoints of unaffected models are saved lazily (every 250 ms), to avoid one update per model and event. */
   #passBy(to: Position): void {
     for (const member of this.#members) if (to > member.position) member.position = to;
     this.#unsaved = true;
@@ -224,7 +229,7 @@ export class LaneRunner {
     this.#passBy(to);
   }
 
-  /** In the order of the members: pages that concern the same of them are the same statement. */
+  /** In the order of the members, so that pages with the same members use the same statement. */
   #concernedBy(events: readonly RecordedEvent[]): MemberEvents[] {
     const mine = new Map<LaneMember, RecordedEvent[]>();
     for (const event of events) {
@@ -271,7 +276,7 @@ export class LaneRunner {
         await checkpoints.setState(member.checkpoint, 'halted', poison.error.message).catch(() => undefined);
       }
     } else if (!(error instanceof LeaseLost)) {
-      log.error({ lane: this.lane, reason: error.message }, 'a lane could not move on');
+      log.error({ lane: this.lane, reason: error.message }, 'a lane failed and will retry');
     }
     this.#failures += 1;
     const giveWay = !this.#services.alone && this.#failures % GIVES_WAY === 0;

@@ -17,18 +17,18 @@ export const tableShapeOf = (model: AnyReadModel): TableShape => ({
 
 type Handlers = Readonly<Record<string, ((event: RecordedEvent) => RowStep | readonly RowStep[]) | undefined>>;
 
-/** Steps that are folded without letting others have their turn: a millisecond or so. */
+/** Steps that are folded without yielding to the event loop: about a millisecond of work. */
 const AT_HAND = 100;
 
-/** Rows that a live model keeps in memory between batches; a model that fills from nothing may keep many more. */
+/** Rows that a live model keeps in memory between batches. A rebuild from the beginning may keep many more. */
 const KEEP_LIVE = 4_000;
 const KEEP_FILLING = 300_000;
 
 const stepsIn = (batch: readonly EventSteps[]): number => batch.reduce((sum, { steps }) => sum + steps.length, 0);
 
 /**
- * A read model at work on one table: turns events into steps, folds them in memory, and writes what changed in bulk.
- * Only the holder of the cursor's lease writes the table, so rows once loaded stay true until the lease is lost.
+ * A read model at work on one table: turns events into steps, folds them in memory, and writes the changes in bulk.
+ * Only the holder of the cursor's lease writes the table, so loaded rows stay true until the lease is lost.
  */
 export class Projection {
   readonly model: AnyReadModel;
@@ -36,7 +36,7 @@ export class Projection {
   readonly #writer: RowWriter;
   readonly #on: Handlers;
   #work: WorkingSet;
-  /** True while the table is known to hold nothing that is not in memory: then nothing needs loading. */
+  /** True while all rows of the table are in memory: nothing needs loading. */
   #complete: boolean;
 
   constructor(model: AnyReadModel, generation: number, options: { schema?: string; empty?: boolean } = {}) {
@@ -57,14 +57,14 @@ export class Projection {
     return this.#on[type] !== undefined;
   }
 
-  /** What the model makes of these events. An event whose handler throws is poisoned here already. */
+  /** Turns events into steps. An event whose handler throws is poisoned already here. */
   steps(events: readonly RecordedEvent[]): { batch: EventSteps[]; poisoned: FoldFailure[] } {
     const batch: EventSteps[] = [];
     const poisoned: FoldFailure[] = [];
     for (const event of events) {
       try {
-        const answer = this.#on[event.type]!(event);
-        batch.push({ event, steps: Array.isArray(answer) ? (answer as RowStep[]) : [answer as RowStep] });
+        const steps = this.#on[event.type]!(event);
+        batch.push({ event, steps: Array.isArray(steps) ? (steps as RowStep[]) : [steps as RowStep] });
       } catch (error) {
         poisoned.push({ event, error: error as Error });
       }
@@ -72,14 +72,17 @@ export class Projection {
     return { batch, poisoned };
   }
 
-  /** Loads, folds and writes inside the caller's transaction. Answers the events that could not be folded. */
+  /** Loads, folds and writes inside the caller's transaction. Returns the events that could not be folded. */
   async apply(client: pg.PoolClient, events: readonly RecordedEvent[]): Promise<FoldFailure[]> {
     const { poisoned, written } = await this.fold(client, events);
     await written;
     return poisoned;
   }
 
-  /** Like `apply`, but its writes are only on their way, in their order: what the caller sends next comes behind them. */
+  /**
+   * Like `apply`, but resolves while its writes are still queued, in order. Later queries of the caller run after
+   * them.
+   */
   async fold(
     client: pg.PoolClient,
     events: readonly RecordedEvent[],
@@ -92,18 +95,18 @@ export class Projection {
     poisoned.push(...this.#work.fold(batch));
     if (isLarge) await nextTurn();
     const written = settleAll(this.#changes().map((statement) => client.query(statement)));
-    written.catch(() => undefined); // whoever commits behind it hears of it
+    written.catch(() => undefined); // the caller that commits sees the error
     return { poisoned, written };
   }
 
-  /** Nothing has to be loaded, whatever comes: `foldAhead` may be called. */
+  /** Nothing needs loading, whatever events come: `foldAhead` may be called. */
   get canFoldAhead(): boolean {
     return this.#complete && this.#writer.isReady;
   }
 
   /**
-   * Folds in memory alone, while the writes of earlier events may still be under way. Memory is ahead of the table from then on: should
-   * a write fail, this projection is worth nothing. Answers the events that could not be folded.
+   * Folds in memory alone, while the writes of earlier events may still be in progress. From then on memory is ahead
+   * of the table: if a write fails, discard this projection. Returns the events that could not be folded.
    */
   foldAhead(events: readonly RecordedEvent[]): FoldFailure[] {
     const { batch, poisoned } = this.steps(events);
@@ -112,7 +115,9 @@ export class Projection {
     return poisoned;
   }
 
-  /** Encodes what was folded ahead. What it answers writes it, behind the writes of earlier events. */
+  /**
+   * Encodes the rows that were folded ahead. Returns a function that writes them, after the writes of earlier events.
+   */
   takeAhead(): (client: pg.PoolClient) => Promise<unknown> {
     const statements = this.#changes();
     this.committed();
@@ -120,8 +125,8 @@ export class Projection {
   }
 
   /**
-   * What the model makes of these events, when they are few and all the rows that they touch are in memory; undefined when something would
-   * have to be asked first, or a handler refuses. Nothing has been folded then.
+   * Returns the steps for these events if they are few and all rows that they touch are in memory. Returns undefined,
+   * with nothing folded, if rows must be loaded first or a handler throws.
    */
   stepsInMemory(events: readonly RecordedEvent[]): EventSteps[] | undefined {
     if (!this.#writer.isReady) return undefined;
@@ -133,7 +138,10 @@ export class Projection {
     return batch;
   }
 
-  /** Folds steps that are at hand. Undefined for an event that cannot be folded: then this projection is to forget everything. */
+  /**
+   * Folds steps whose rows are in memory. Returns undefined if an event cannot be folded; the caller must then call
+   * `forget`.
+   */
   foldInMemory(batch: readonly EventSteps[]): TableChanges | undefined {
     return this.#work.fold(batch).length > 0 ? undefined : this.#writer.split(this.#work.changes());
   }
@@ -147,13 +155,13 @@ export class Projection {
     return this.#writer.changes(this.#work.changes());
   }
 
-  /** The transaction was committed: what is in memory is what the table holds. */
+  /** The transaction committed: memory equals the table. */
   committed(): void {
     const kept = this.#work.settle(this.#complete ? KEEP_FILLING : KEEP_LIVE);
     if (!kept) this.#complete = false;
   }
 
-  /** The transaction was rolled back, or the lease lost: memory is worth nothing. */
+  /** The transaction was rolled back, or the lease was lost: drop the memory. */
   forget(): void {
     this.#work = this.#newWork();
     this.#complete = false;

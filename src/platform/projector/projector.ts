@@ -27,14 +27,17 @@ export interface ProjectorOptions {
   readonly freshness: Freshness;
   readonly trust: LogTrust;
   readonly log: Logger;
-  /** No other process works on this database: nobody else holds its leases, or looks at its checkpoints. */
+  /** No other process works on this database: none holds its leases or reads its checkpoints. */
   readonly alone: boolean;
 }
 
 const FILL_AGAIN_MS = 1_000;
 const LANES: readonly Lane[] = ['main', 'telemetry'];
 
-/** The read side's engine room: makes sure that every declared model has a table and a cursor, fills new ones, runs the lanes. */
+/**
+ * Runs the read side: makes sure that every declared model has a table and a cursor, rebuilds new ones, runs the
+ * lanes.
+ */
 export class Projector {
   readonly checkpoints: Checkpoints;
   readonly deadLetters: DeadLetters;
@@ -63,7 +66,7 @@ export class Projector {
     this.#lanes = LANES.map((lane) => new LaneRunner(lane, models, services));
   }
 
-  /** Makes missing tables, so that queries find every name; a model that is new here starts to fill. */
+  /** Creates missing tables, so that queries find every name. A new model starts to rebuild. */
   async prepare(): Promise<void> {
     const { store, models } = this.#options;
     const head = await store.head();
@@ -82,7 +85,7 @@ export class Projector {
     await Promise.all([...this.#lanes.map((lane) => lane.stop()), this.#filling]);
   }
 
-  /** Gives up tables that were being filled and are not served: they were filled from a log that is another one now. */
+  /** Retires rebuilds that are not served yet: they were built from another log. */
   async discardUnserved(): Promise<void> {
     const { pool } = this.#options;
     await pool.query(
@@ -90,7 +93,7 @@ export class Projector {
     );
   }
 
-  /** Every cursor, with how long ago it last moved. */
+  /** Every cursor, with the seconds since it last moved. */
   async progress(): Promise<(Checkpoint & { idleSeconds: number; failure: string | null })[]> {
     const [cursors, { rows }] = await Promise.all([
       this.checkpoints.all(),
@@ -113,7 +116,7 @@ export class Projector {
     });
   }
 
-  /** True while this process moves every lane itself. */
+  /** True while this process moves every lane. */
   get leads(): boolean {
     return this.#lanes.every(({ leads }) => leads);
   }
@@ -126,7 +129,7 @@ export class Projector {
     );
   }
 
-  /** Declared models that nobody may rely on yet: filling, halted, or standing still behind the feed for seconds. */
+  /** Declared models that are not reliable yet: rebuilding, halted, or behind the log without progress for seconds. */
   async lagging(): Promise<string[]> {
     const head = await this.#options.store.head();
     const declared = new Set(this.#options.models.map(({ name, version }) => `${name} ${version}`));
@@ -136,7 +139,7 @@ export class Projector {
       .map(({ name }) => name);
   }
 
-  /** What is not as it should be, in words for `/health`; undefined when all is well. */
+  /** Describes impairments for `/health`; undefined when all is well. */
   async impairment(): Promise<string | undefined> {
     const halted = (await this.checkpoints.all()).filter(({ state }) => state === 'halted').map(({ name }) => name);
     const parked = await this.deadLetters.names();
@@ -171,13 +174,13 @@ export class Projector {
       { name, version, generation, lane, kind: 'model', state, position: 0n },
       async (client) => {
         await client.query(createTable(tableShapeOf(model), table));
-        // With nothing served yet a filling table is better than none; `/ready` says that it lags.
+        // If nothing is served yet, an incomplete table is better than none; `/ready` reports that it lags.
         if (!served) await client.query(serveTable(name, table));
       },
     );
   }
 
-  /** Fills what is behind, one model after the other, and lets the lanes take over. */
+  /** Rebuilds the models that are behind, one after the other, and hands them to the lanes. */
   async #fillAll(): Promise<void> {
     const { models, log } = this.#options;
     let seize = this.#options.alone;
@@ -191,14 +194,14 @@ export class Projector {
         for (const checkpoint of mine) await this.#tryToFill(checkpoint);
         if (!(await this.#someoneFills())) return;
       } catch (error) {
-        if (!signal.aborted) log.error({ reason: (error as Error).message }, 'read models could not be filled');
+        if (!signal.aborted) log.error({ reason: (error as Error).message }, 'read models could not be rebuilt');
       }
-      // What failed is tried again; what another process fills is taken over should it die.
+      // Failed rebuilds are retried. Those of another process are taken over if it dies.
       await sleep(FILL_AGAIN_MS, undefined, { signal }).catch(() => undefined);
     }
   }
 
-  /** One model that cannot be filled keeps no other from it. */
+  /** A model that cannot be rebuilt does not hold up the others. */
   async #tryToFill(cursor: Checkpoint): Promise<void> {
     const { signal } = this.#stop;
     try {
@@ -207,7 +210,7 @@ export class Projector {
       if (!signal.aborted)
         this.#options.log.error(
           { model: cursor.name, reason: (error as Error).message },
-          'a read model could not be filled',
+          'a read model could not be rebuilt',
         );
     }
   }
@@ -220,7 +223,7 @@ export class Projector {
     );
   }
 
-  /** Fills one held cursor to the end of the feed, then serves its table instead of the one before. */
+  /** Rebuilds the table of one held cursor up to the end of the log, then serves it instead of the previous one. */
   async replayCheckpoint(
     checkpoint: Checkpoint,
     options: { signal?: AbortSignal; onProgress?: Parameters<typeof replayIntoTable>[1]['onProgress'] } = {},
@@ -247,8 +250,9 @@ export class Projector {
   }
 
   /**
-   * The switch: the new table is what queries see, the cursors that fed the old one retire, and a lane takes the lease. The
-   * lane stands still meanwhile, and the new table is brought to where the old one is: nobody's read goes back in time.
+   * The switch: queries see the new table, the previous cursors retire, and a lane takes the lease. The lane waits
+   * meanwhile, and the new table is first folded up to the position of the previous one, so that no read goes back in
+   * time.
    */
   async #serve(cursor: Checkpoint, model: AnyReadModel): Promise<void> {
     const { name, version, generation } = cursor;

@@ -31,23 +31,29 @@ const IDLE_MS = 1_000;
 
 const OF = 'name = $1 and version = $2 and generation = $3 and epoch = $4';
 const PROGRESS = `select filled_to::text from cursors where ${OF}`;
-/** Fenced by epoch and by the position before, as checkpoints are: a crash of the database may have undone the newest commits. */
+/**
+ * Fenced by the epoch and the previous position, as checkpoints are: a crash of the database may have undone the
+ * newest commits.
+ */
 const PROCEED = `update cursors set filled_to = $5, updated_at = now() where ${OF} and state = 'filling' and filled_to is not distinct from $6`;
 const GO_LIVE = `update cursors set state = 'live', failure = null, updated_at = now()
   where ${OF} and state = 'filling' and coalesce(filled_to, 0) >= position`;
 
 /**
- * Folds the state of a new version of a reaction from the log, up to the checkpoint that it took over, without effects. The cursor
- * stays `filling` for that time. `position` is the checkpoint, and does not move. `filled_to` says how far the history is folded; it
- * commits with the rows, so a process that takes over after a crash continues there. A page that cannot be written is narrowed to the
- * events that it holds, and the one at fault is parked with the later events of its stream, as live events are.
+ * Folds the state of a new version of a reaction from the log, up to the checkpoint that it took over, without
+ * effects. Meanwhile the cursor is `filling`. `position` is the checkpoint, and does not move. `filled_to` is the
+ * position up to which the history is folded. It commits with the rows, so a process that takes over after a crash
+ * continues there.
+ *
+ * If a page cannot be written, its events are written one by one. The event at fault is parked with the later events
+ * of its stream, as live events are.
  */
 export class ReactionHistory {
   readonly #checkpoint: Checkpoint;
   readonly #services: HistoryServices;
-  /** By stream, the first event that is parked. It and all later events of the stream wait. */
+  /** The first parked position of each stream. That event and all later ones of the stream wait. */
   #parkedFrom: Map<string, Position> = new Map();
-  /** Tenants that have come less far than the checkpoint. */
+  /** Tenants that are behind the checkpoint, with their position. */
   #behind: ReadonlyMap<TenantId, Position> = new Map();
   #filledTo: Position | null = null;
 
@@ -56,7 +62,7 @@ export class ReactionHistory {
     this.#services = services;
   }
 
-  /** Resolves once the cursor is live. Throws `LeaseLost` when another process holds it, and what the database throws. */
+  /** Resolves once the cursor is live. Throws `LeaseLost` if another process holds it, and errors of the database. */
   async fold(signal: AbortSignal): Promise<void> {
     const { log, reaction } = this.#services;
     const until = this.#checkpoint.position;
@@ -98,7 +104,7 @@ export class ReactionHistory {
       (await backlogs.of(this.#checkpoint)).map(({ tenantId, position }) => [tenantId, position] as const),
     );
     this.#parkedFrom = await deadLetters.firsts(this.#checkpoint);
-    // Nothing is folded yet, or positions have changed with the log: what rows there are mean nothing.
+    // Nothing is folded yet, or positions have changed with the log: existing rows mean nothing.
     if (this.#filledTo === null)
       await transaction(pool, async (client) => {
         await state.clear(client);
@@ -132,7 +138,7 @@ export class ReactionHistory {
       await this.#commit(events, to);
     } catch (error) {
       if (failureClassOf(error) === 'outage' || events.length === 0) throw error;
-      // The database refuses something of the page, and does not say of which event it speaks.
+      // The database refused one of these events, and does not say which.
       if (events.length === 1) await this.#park(events[0]!, error as Error, to);
       else {
         for (const event of events) await this.#pass([event], event.position);
@@ -193,7 +199,7 @@ export class ReactionHistory {
     if (rowCount !== 1) throw new LeaseLost();
   }
 
-  /** Renews the lease each second, however long a page takes. A lease that is lost shows at the next write. */
+  /** Renews the lease each second, however long a page takes. A lost lease shows at the next write. */
   async #renew(signal: AbortSignal): Promise<void> {
     const { position } = this.#checkpoint;
     while (!signal.aborted) {

@@ -20,39 +20,39 @@ export interface ReactionLeaseServices {
   readonly runner: EffectRunner;
 }
 
-/** A tenant that was set aside, as this process works its backlog. */
+/** A tenant that was set aside, and the progress of its backlog. */
 export interface BacklogTenant {
   readonly tenantId: TenantId;
-  /** Everything of the tenant up to here is worked or parked. */
+  /** All events of the tenant up to here are worked or parked. */
   position: Position;
-  /** Nothing of the tenant that was left out stands behind this. */
+  /** No event of the tenant that was left out is after this position. */
   latest: Position;
 }
 
-/** What a page of the feed leaves to be written. */
+/** The results of a page, to be written. */
 export interface PageOutcome {
   readonly worked: readonly ProcessedBatch[];
-  /** Tenants to be set aside, each with how far it has come. */
+  /** Tenants to be set aside, each with its position. */
   readonly setAside: ReadonlyMap<TenantId, Position>;
 }
 
 const CHECKPOINT = 'checkpoint';
 
 /**
- * The time during which this process holds the lease of a reaction: its checkpoint, the checkpoints of tenants that are set aside
- * behind it, and their writes. All writes go one after the other and are fenced by the lease, so that at any moment, also after a
- * crash, each event is either before the checkpoint that counts for its tenant and worked or parked, or behind it.
+ * The period in which this process holds the lease of a reaction: its checkpoint, the checkpoints of tenants that are
+ * set aside, and their writes. Writes run one after the other and are fenced by the lease. So at any moment, also
+ * after a crash, each event is either before the checkpoint of its tenant and worked or parked, or after it.
  */
 export class ReactionLease {
   readonly #services: ReactionLeaseServices;
   readonly #mutex = new KeyedMutex();
   readonly #laggards = new Map<TenantId, BacklogTenant>();
   readonly #end = new AbortController();
-  /** As it stands in the database. */
+  /** As saved in the database. */
   #checkpoint: Checkpoint;
-  /** How far the feed was read; at times further than what is saved. */
+  /** How far the log was read; may be ahead of the saved checkpoint. */
   #position: Position;
-  /** Some stream may be parked; only then every event's is looked for. */
+  /** True if a stream may be parked. Only then is every event's stream looked up. */
   #hasParked: boolean;
 
   static async begin(checkpoint: Checkpoint, services: ReactionLeaseServices): Promise<ReactionLease> {
@@ -77,7 +77,7 @@ export class ReactionLease {
       this.#laggards.set(tenantId, { tenantId, position, latest: cursor.position });
   }
 
-  /** Aborted, with the reason, when nothing more can be written in this term. */
+  /** Aborted, with the reason, when nothing more can be written under this lease. */
   get ended(): AbortSignal {
     return this.#end.signal;
   }
@@ -90,7 +90,7 @@ export class ReactionLease {
     return this.#position;
   }
 
-  /** The feed was read further than the database knows. */
+  /** The log was read further than the saved checkpoint. */
   get isUnsaved(): boolean {
     return this.#position !== this.#checkpoint.position;
   }
@@ -103,19 +103,22 @@ export class ReactionLease {
     return this.#laggards;
   }
 
-  /** Streams of these that are parked. */
+  /** Returns those of these streams that are parked. */
   async parkedAmong(streams: readonly string[]): Promise<ReadonlySet<string>> {
     return this.#hasParked && streams.length > 0
       ? this.#services.deadLetters.among(this.#checkpoint, streams)
       : new Set();
   }
 
-  /** Divides a page while no tenant joins or leaves those that are set aside: the answer holds until the page is passed. */
+  /** Divides a page while no tenant joins or leaves the ones set aside. The division holds until the page is passed. */
   divide<T>(work: () => Promise<T>): Promise<T> {
     return this.#mutex.run(CHECKPOINT, work);
   }
 
-  /** Moves the checkpoint behind a page of the feed. Events that changed nothing need no transaction: seen again after a crash, they change nothing again. */
+  /**
+   * Moves the checkpoint to the end of a page. Events that changed nothing need no transaction: if they are read
+   * again after a crash, they again change nothing.
+   */
   async passPage(to: Position, { worked, setAside }: PageOutcome): Promise<void> {
     await this.#mutex.run(CHECKPOINT, async () => {
       const isNothing =
@@ -133,7 +136,7 @@ export class ReactionLease {
     });
   }
 
-  /** Moves a tenant that is set aside. Once it has come to the last event that was left out, it goes with the others again. */
+  /** Moves a tenant that is set aside. Once it has reached the last event that was left out, it rejoins the others. */
   async passShare(backlogTenant: BacklogTenant, worked: ProcessedBatch): Promise<void> {
     const { tenantId } = backlogTenant;
     await this.#mutex.run(CHECKPOINT, async () => {
@@ -157,7 +160,7 @@ export class ReactionLease {
     });
   }
 
-  /** Writes what became of parked events, whose tenant stays where it is. */
+  /** Writes the results of parked events. The tenant's checkpoint does not move. */
   async passParked(worked: ProcessedBatch, release: (client: pg.PoolClient) => Promise<void>): Promise<void> {
     await this.#mutex.run(CHECKPOINT, () =>
       this.#commit(this.#position, async (client) => {
@@ -167,7 +170,7 @@ export class ReactionLease {
     );
   }
 
-  /** Prolongs the lease and saves how far the feed was read. */
+  /** Renews the lease and saves how far the log was read. */
   async keep(): Promise<void> {
     await this.#mutex.run(CHECKPOINT, async () => {
       const to = this.#position;
@@ -178,7 +181,7 @@ export class ReactionLease {
     });
   }
 
-  /** Looks whether anything is still parked. Only while no page and no share is being worked. */
+  /** Checks whether any stream is still parked. Call only while no page and no batch is being worked. */
   async lookForParked(): Promise<void> {
     if (this.#hasParked) this.#hasParked = await this.#services.deadLetters.hasAny(this.#checkpoint);
   }
@@ -193,7 +196,10 @@ export class ReactionLease {
     this.#checkpoint = { ...this.#checkpoint, position: to };
   }
 
-  /** After a write whose outcome is not known, what is remembered here may be of before: nothing more is written in this term. */
+  /**
+   * After a write with an unknown outcome, this object may be out of date, so nothing more is written under this
+   * lease.
+   */
   async #orEnd(write: () => Promise<void>): Promise<void> {
     if (this.#end.signal.aborted) throw new LeaseLost();
     try {

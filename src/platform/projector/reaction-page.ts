@@ -4,7 +4,7 @@ import { derivedId } from '../execution/executor.ts';
 import { WorkingSet, type EventSteps, type FoldFailure, type RowStep } from './working-set.ts';
 import type { TableRow } from './table.ts';
 
-/** An effect that an event asks for, under the id by which it is recognized when it is asked for again. */
+/** An effect that an event asks for. The id is the same when the event is worked again. */
 export interface DueEffect {
   readonly effect: Effect;
   readonly event: RecordedEvent;
@@ -16,10 +16,10 @@ type ReactionStep =
   | { effects: readonly Effect[] }
   | { purge: TableRow };
 
-/** Events of one tenant in the order of the feed, folded in memory: the state that they leave and the effects that each asks for. */
+/** Events of one tenant in log order, folded in memory: the resulting state, and the effects of each event. */
 export class ReactionPage {
   readonly events: readonly RecordedEvent[];
-  /** Rows of state that have to be loaded before `fold`. */
+  /** Rows of state to load before `fold`. */
   readonly missing: readonly TableRow[];
   readonly work: WorkingSet;
   readonly #reaction: AnyReaction;
@@ -44,7 +44,10 @@ export class ReactionPage {
     this.missing = this.work.missing(this.#batch);
   }
 
-  /** Folds on top of these rows, which may hold some that nobody here asked for. Returns the first event that cannot be folded. */
+  /**
+   * Folds on top of these rows; rows beyond the missing ones are ignored. Returns the first event that cannot be
+   * folded.
+   */
   fold(rows: readonly TableRow[]): FoldFailure | undefined {
     this.#rows = rows;
     this.work.admit(this.missing, rows);
@@ -52,7 +55,7 @@ export class ReactionPage {
     return poison ?? this.#poison;
   }
 
-  /** The effects of the event at this place, in their order. */
+  /** The effects of the event at this index, in order. */
   dueAt(place: number): readonly DueEffect[] {
     return this.#due[place]!;
   }
@@ -61,7 +64,7 @@ export class ReactionPage {
     return this.#due.flat();
   }
 
-  /** The same as if only the first so many events had been there. */
+  /** The page of only the first `count` events. */
   first(count: number): ReactionPage {
     if (count === this.events.length) return this;
     const page = new ReactionPage(this.#reaction, this.events.slice(0, count));
@@ -82,9 +85,9 @@ export class ReactionPage {
         return [];
       }
       const fold = (row: TableRow | undefined) => {
-        const answer = step.react(row);
-        add(answer.effects);
-        return answer.row;
+        const result = step.react(row);
+        add(result.effects);
+        return result.row;
       };
       return [{ key: step.key, fold }];
     });

@@ -22,20 +22,28 @@ import { processTenantBatch, type TenantBatch, type ProcessedBatch } from './ten
 
 export type { EffectPorts } from './effect-runner.ts';
 
-/** So many failures in a row are no accident any more. */
-const WORTH_TELLING = 3;
+/** After this many failures in a row the failure is recorded and the lease may be released. */
+const FAILURES_TO_REPORT = 3;
 const PAGE = 500;
 const IDLE_MS = 1_000;
-/** A checkpoint that only passed by events of no concern is written once the feed is quiet this long, or with the lease: not every event costs a transaction. */
+/**
+ * A checkpoint that only passed unrelated events is saved once the log is quiet this long, or with the lease. So not
+ * every event costs a transaction.
+ */
 const QUIET_MS = 100;
-/** Pages of events that concern a reaction begin at least this far apart: in a storm many are looked up and written together. */
+/**
+ * Pages of relevant events begin at least this far apart. Under load, many events are looked up and written together.
+ */
 const STRIDE_MS = 25;
-/** A tenant with more effects than this on a page is set aside, so that the page, and whatever comes behind it, does not wait for it. */
+/** A tenant with more effects than this on a page is set aside, so that the page and later ones do not wait for it. */
 const PAGE_EFFECTS = 10;
-/** Effects that run at once, of all tenants and reactions that share the slots. */
+/** Effects that run at once, over all tenants and reactions that share the slots. */
 export const EFFECTS_AT_ONCE = 8;
-/** The lease is given up for want of success this often at most: 3 failures in a row, then 6, then 12, … */
-const MAX_PATIENCE = 192;
+/**
+ * The interval between releases of the lease doubles up to this many failures: 3 failures in a row, then 6, then 12,
+ * …
+ */
+const MAX_OUTAGES_TO_GIVE_WAY = 192;
 
 export interface ReactionServices {
   readonly pool: pg.Pool;
@@ -44,17 +52,19 @@ export interface ReactionServices {
   readonly trust: LogTrust;
   readonly effects: EffectPorts;
   readonly log: Logger;
-  /** No other process works on this database: nobody else holds its leases, or looks at its checkpoints. */
+  /** No other process works on this database: none holds its leases or reads its checkpoints. */
   readonly alone: boolean;
   /** Shared by the reactions of a process. */
   readonly limiter?: ConcurrencyLimiter;
 }
 
 /**
- * Follows the feed for one reaction. Commands run before the checkpoint moves and jobs with it, so after a crash an effect
- * may be asked for again, under the same id, but is never forgotten. The events of a tenant are worked one after the other, those of
- * several tenants at once; a tenant that has more to do than a page may hold, or whose events cannot be worked now, is set aside with
- * a checkpoint of its own (`backlog-worker.ts`), and all others go on.
+ * Follows the log for one reaction. Commands run before the checkpoint moves, and jobs are enqueued with it. So after
+ * a crash an effect may be requested again, under the same id, but is never lost.
+ *
+ * Events of one tenant are worked one after the other, those of several tenants at once. A tenant with too many
+ * effects for a page, or whose events cannot be worked now, is set aside with a checkpoint of its own
+ * (`backlog-worker.ts`), and all others go on.
  */
 export class ReactionRunner {
   readonly #reaction: AnyReaction;
@@ -74,9 +84,9 @@ export class ReactionRunner {
   #lookedAt = 0;
   #failures = 0;
   #blamed = false;
-  /** Turns of tenants that failed without one between them that did not; and how many of those make the process give way. */
+  /** Failed turns of tenants since the last successful one, and the number at which this process gives way. */
   #outages = 0;
-  #timeoutMs = WORTH_TELLING;
+  #outagesToGiveWay = FAILURES_TO_REPORT;
 
   constructor(reaction: AnyReaction, services: ReactionServices) {
     this.#reaction = reaction;
@@ -94,8 +104,8 @@ export class ReactionRunner {
   }
 
   /**
-   * A reaction that is new here begins at the feed's present end: the past has been reacted to, or was not meant to be. A new version
-   * begins where the version before stopped.
+   * A new reaction begins at the current end of the log: earlier events were handled otherwise or not meant for it. A
+   * new version begins where the previous version stopped.
    */
   async prepare(): Promise<void> {
     const { checkpoints, subscription } = this.#services;
@@ -112,7 +122,7 @@ export class ReactionRunner {
     this.#isPrepared = true;
   }
 
-  /** After a roll-back. This process must not act: the newer version's checkpoint is the one that counts. */
+  /** After a rollback of the software, this process must not act: the newer version's checkpoint counts. */
   async #tellIfSucceeded(version: number): Promise<void> {
     const { pool, log } = this.#services;
     const { name } = this.#reaction;
@@ -143,7 +153,7 @@ export class ReactionRunner {
     let seize = this.#services.alone;
     while (!signal.aborted) {
       try {
-        // While the log is in doubt nothing happens; a term that a doubt has ended reads its checkpoints anew.
+        // While the log is in doubt, nothing runs. A lease that a doubt has ended reads its checkpoints again.
         await trust.assured();
         if (!this.#isPrepared) await this.prepare();
         const { epoch } = trust;
@@ -161,7 +171,7 @@ export class ReactionRunner {
     }
   }
 
-  /** Folds the state of a new version from history. The cursor is live afterwards, and acquired again. */
+  /** Folds the state of a new version from history. Afterwards the cursor is live and acquired again. */
   async #foldHistory(checkpoint: Checkpoint, epoch: number): Promise<void> {
     const { pool, checkpoints, subscription, trust, log } = this.#services;
     const over = new AbortController();
@@ -186,7 +196,7 @@ export class ReactionRunner {
     }
   }
 
-  /** Once per process. Failing in it holds nothing up: the next term tries again. */
+  /** Runs once per process. A failure holds nothing up; the next lease tries again. */
   async #dropRetired(): Promise<void> {
     const { pool, log } = this.#services;
     if (this.#hasDropped) return;
@@ -200,7 +210,7 @@ export class ReactionRunner {
     );
   }
 
-  /** Holds the lease until something fails. Ends only when every turn of this term has. */
+  /** Holds the lease until something fails. Returns only when every turn under this lease has ended. */
   async #lead(checkpoint: Checkpoint, epoch: number): Promise<void> {
     const { pool, checkpoints, subscription, trust, log } = this.#services;
     const [state, runner, deadLetters, backlogs] = [this.#state, this.#runner, this.#deadLetters, this.#backlogs];
@@ -208,7 +218,7 @@ export class ReactionRunner {
     const lease = await ReactionLease.begin(checkpoint, { pool, checkpoints, state, runner, deadLetters, backlogs });
     const over = new AbortController();
     const signal = AbortSignal.any([this.#stop.signal, lease.ended, over.signal]);
-    const heard = (outage: Error | undefined) => this.#hear(lease, outage, over);
+    const onTurnEnd = (outage: Error | undefined) => this.#turnEnded(lease, outage, over);
     const worker = new BacklogWorker({
       reaction: this.#reaction,
       lease,
@@ -220,9 +230,9 @@ export class ReactionRunner {
       runner,
       log,
       signal,
-      heard,
+      heard: onTurnEnd,
     });
-    // Who had the lease before may have written down why it could not go on.
+    // The previous holder may have recorded why it could not go on.
     this.#blamed = Boolean(checkpoint.failure);
     const keeping = this.#keepLease(lease, signal);
     const unsubscribe = trust.onDoubt(() => over.abort(new LeaseLost()));
@@ -247,7 +257,7 @@ export class ReactionRunner {
       await this.#lookForRequests(term);
       const moved = await this.#step(term, isCareful, signal).catch((error: unknown) => {
         if (isCareful || signal.aborted || failureClassOf(error) === 'outage') throw error;
-        // The database refused something of the page, and does not say of which tenant it speaks: each is worked by itself.
+        // The database refused one of these events, and does not say which tenant's. Each tenant is worked by itself.
         isCareful = true;
         return 'again' as const;
       });
@@ -266,7 +276,9 @@ export class ReactionRunner {
     throw signal.reason;
   }
 
-  /** Tenants for whose parked streams an operator has asked something are set aside: there nothing else touches their state. */
+  /**
+   * Sets aside tenants with an operator's request for their parked streams, so that nothing else changes their state.
+   */
   async #lookForRequests(lease: ReactionLease): Promise<void> {
     if (!lease.hasParked || Date.now() - this.#lookedAt < IDLE_MS) return;
     this.#lookedAt = Date.now();
@@ -278,7 +290,7 @@ export class ReactionRunner {
     if (asked.length === 0 && lease.laggards.size === 0) await lease.lookForParked();
   }
 
-  /** One page; false when the feed ends here. Careful: every tenant of the page is set aside. */
+  /** Works one page; returns false at the end of the log. If careful, sets aside every tenant of the page. */
   async #step(term: ReactionLease, isCareful: boolean, signal: AbortSignal): Promise<boolean> {
     const { subscription, pool } = this.#services;
     const from = term.position;
@@ -319,7 +331,7 @@ export class ReactionRunner {
     return true;
   }
 
-  /** By tenant; tenants that are set aside are left out. */
+  /** Divides events by tenant. Tenants that are set aside are left out. */
   async #sharesOf(
     lease: ReactionLease,
     events: readonly RecordedEvent[],
@@ -327,7 +339,8 @@ export class ReactionRunner {
   ): Promise<TenantBatch[]> {
     const parked = await lease.parkedAmong(events.map(({ stream }) => stream));
     const byTenant = new Map<TenantId, RecordedEvent[]>();
-    // From here on a tenant that is set aside stays so until its turns have come to what is left out now.
+    // From here on, a tenant that is set aside stays so until its turns have reached the events that are left out
+    // now.
     for (const event of events) {
       const backlogTenant = lease.laggards.get(event.tenantId);
       const mine = byTenant.get(event.tenantId);
@@ -353,7 +366,7 @@ export class ReactionRunner {
       if (interruption)
         log.warn(
           { reaction: name, tenantId, reason: interruption.error.message },
-          "a reaction will try a tenant's events again",
+          "a reaction will retry a tenant's events",
         );
       for (const { event, error } of parked)
         if (error !== undefined)
@@ -365,38 +378,47 @@ export class ReactionRunner {
     if (worked.some(({ interruption }) => !interruption)) await this.#succeed(term);
   }
 
-  /** Something could be done: neither this process nor what it needs is at fault. */
+  /** Some work succeeded, so neither this process nor a dependency is at fault. */
   async #succeed(lease: ReactionLease): Promise<void> {
     this.#failures = 0;
     this.#outages = 0;
-    this.#timeoutMs = WORTH_TELLING;
+    this.#outagesToGiveWay = FAILURES_TO_REPORT;
     if (!this.#blamed) return;
     this.#blamed = false;
     await this.#services.checkpoints.blame(lease.checkpoint, null);
   }
 
-  /** A turn of a tenant ended. What nobody's turn can do here, another process may: the lease is given up, less often each time. */
-  #hear(term: ReactionLease, outage: Error | undefined, over: AbortController): void {
+  /**
+   * Called when a tenant's turn ends. If all turns fail here, another process may succeed: release the lease, less
+   * often each time.
+   */
+  #turnEnded(term: ReactionLease, outage: Error | undefined, over: AbortController): void {
     if (!outage) return void this.#succeed(term).catch(() => undefined);
     this.#outages += 1;
-    if (this.#outages % this.#timeoutMs !== 0) return;
-    this.#timeoutMs = Math.min(2 * this.#timeoutMs, MAX_PATIENCE);
+    if (this.#outages % this.#outagesToGiveWay !== 0) return;
+    this.#outagesToGiveWay = Math.min(2 * this.#outagesToGiveWay, MAX_OUTAGES_TO_GIVE_WAY);
     if (this.#services.alone) void this.#blame(term.checkpoint, outage);
     else over.abort(new NoSuccess(outage.message));
   }
 
   async #recover(error: Error): Promise<void> {
     if (!(error instanceof LeaseLost))
-      this.#services.log.error({ reaction: this.#reaction.name, reason: error.message }, 'a reaction will try again');
-    const isNoAccident = error instanceof NoSuccess || this.#failures % WORTH_TELLING === 0;
-    if (isNoAccident) await this.#giveWay(error);
+      this.#services.log.error(
+        { reaction: this.#reaction.name, reason: error.message },
+        'a reaction failed and will retry',
+      );
+    const isPersistent = error instanceof NoSuccess || this.#failures % FAILURES_TO_REPORT === 0;
+    if (isPersistent) await this.#giveWay(error);
     this.#checkpoint = undefined;
     const wait = error instanceof NoSuccess ? 0 : Math.min(100 * 2 ** this.#failures, 10_000) * Math.random();
-    const untilTaken = isNoAccident && !this.#services.alone ? 2 * IDLE_MS : 0;
+    const untilTaken = isPersistent && !this.#services.alone ? 2 * IDLE_MS : 0;
     await sleep(Math.max(wait, untilTaken), undefined, { signal: this.#stop.signal }).catch(() => undefined);
   }
 
-  /** What this process cannot do, another may. `/health` names it: what no process can do holds up everything behind it, and no retry will help. */
+  /**
+   * Another process may succeed. `/health` names the reaction: if no process can, later events wait and no retry
+   * helps.
+   */
   async #giveWay(error: Error): Promise<void> {
     const { checkpoints, alone } = this.#services;
     if (!this.#checkpoint || error instanceof LeaseLost) return;
@@ -422,13 +444,13 @@ export class ReactionRunner {
     await term.keep();
   }
 
-  /** Its checkpoint is behind where others can see it. */
+  /** Other processes read its saved checkpoint, which lags behind. */
   #hurries(lease: ReactionLease): boolean {
     return lease.isUnsaved && !this.#services.alone;
   }
 }
 
-/** Whatever this process tries fails. */
+/** Every turn in this process fails. */
 class NoSuccess extends Error {
   override readonly name = 'NoSuccess';
 }

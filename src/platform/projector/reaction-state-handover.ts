@@ -5,9 +5,10 @@ import type { ReactionState } from './reaction-state.ts';
 type Key = Pick<Checkpoint, 'name' | 'version' | 'generation'>;
 
 /**
- * A new version of a reaction continues where the version before stopped: its checkpoint, backlogs and parked events pass to the new
- * cursor, in the transaction that creates it. The old cursor retires, so that a process that still holds its lease can move nothing.
- * A version with state is not live yet: it has to fold that state from history first (`reaction-history.ts`).
+ * A new version of a reaction continues where the previous version stopped. Its checkpoint, backlogs and parked
+ * events pass to the new cursor, in the transaction that creates it. The old cursor retires, so a process that still
+ * holds its lease can move nothing. A version with state is not live yet: it must first fold that state from history
+ * (`reaction-history.ts`).
  */
 export async function handOverReactionState(
   client: pg.PoolClient,

@@ -5,7 +5,7 @@ import type { WorkingSet } from './working-set.ts';
 import { RowWriter } from './row-writer.ts';
 import { createTable, qualified, tableName, type TableRow, type TableShape } from './table.ts';
 
-/** The table in which a reaction keeps what it remembers; for a reaction without state, nothing. */
+/** The table that holds a reaction's state. A reaction without state has none. */
 export class ReactionState {
   readonly #shape: TableShape | undefined;
   readonly #reaction: string;
@@ -25,7 +25,7 @@ export class ReactionState {
     this.#writer = new RowWriter(this.#shape, this.#table);
   }
 
-  /** The reaction remembers something. */
+  /** True if the reaction has state. */
   get isKept(): boolean {
     return this.#shape !== undefined;
   }
@@ -34,12 +34,12 @@ export class ReactionState {
     if (this.#shape) await client.query(createTable(this.#shape, this.#table));
   }
 
-  /** Forgets everything, of every tenant. */
+  /** Deletes the state of all tenants. */
   async clear(client: pg.PoolClient): Promise<void> {
     if (this.#shape) await client.query(`delete from ${qualified('public', this.#table)}`);
   }
 
-  /** Drops the tables of retired versions: nothing maintains them any more, so an erasure would not reach what they hold. */
+  /** Drops the tables of retired versions: they are no longer maintained, so an erasure would not reach them. */
   async dropRetired(pool: pg.Pool): Promise<void> {
     const { rows } = await pool.query<{ version: number }>(
       `select version from cursors where name = $1 and version < $2 and kind = 'reaction' and state = 'retired'`,

@@ -25,8 +25,8 @@ export interface AsOf {
 }
 
 /**
- * Builds another generation of a live model beside the one that is served, and serves it once it has caught up. The
- * service may run meanwhile: its lane goes on with the old generation until the switch, and then takes the new one.
+ * Builds another generation of a live model beside the served one, and serves it once it has caught up. The service
+ * may run meanwhile: its lane continues the old generation until the switch, then takes the new one.
  */
 export async function rebuildLive(
   { pool }: RebuildParts,
@@ -50,17 +50,17 @@ export async function rebuildLive(
       await client.query(createTable(tableShapeOf(model), table));
     },
   );
-  // An owner of its own: a service in this very process must not take the lease for its own either.
+  // A separate owner, so that a service in this process cannot take the lease either.
   const checkpoints = new Checkpoints(pool, randomUUID());
   const mine = (await checkpoints.acquire([{ name, version }], ['filling'], true)).find(
     (checkpoint) => checkpoint.generation === generation,
   );
-  if (!mine) throw new FailureError(conflict(`another rebuild of ${name} is under way`));
+  if (!mine) throw new FailureError(conflict(`another rebuild of ${name} is in progress`));
   await projector.replayCheckpoint(mine, { onProgress });
   await dropRetired(pool, name);
 }
 
-/** Tables of generations that nothing serves or feeds any more. */
+/** Drops tables of generations that are neither served nor maintained. */
 async function dropRetired(pool: pg.Pool, name: string): Promise<void> {
   const { rows } = await pool.query<{ version: number; generation: number }>(
     `delete from cursors where name = $1 and state = 'retired' returning version, generation`,
@@ -76,7 +76,10 @@ async function dropRetired(pool: pg.Pool, name: string): Promise<void> {
   }
 }
 
-/** Forensics: the model as it stood, in a schema of its own beside the live tables. Nothing follows the feed there. */
+/**
+ * For forensics: rebuilds the model as of a position or time, in a schema of its own beside the live tables. It is
+ * not updated later.
+ */
 export async function rebuildInto(
   parts: RebuildParts,
   model: AnyReadModel,
@@ -85,7 +88,12 @@ export async function rebuildInto(
   onProgress: (progress: ReplayProgress) => void = () => undefined,
 ): Promise<Position> {
   if (!/^[a-z][a-z0-9_]{0,40}$/.test(schema))
-    throw new FailureError(invalid('--into', 'a schema is named in lower-case letters, digits and underscores'));
+    throw new FailureError(
+      invalid(
+        '--into',
+        'must begin with a lower-case letter and consist of at most 41 lower-case letters, digits and underscores',
+      ),
+    );
   const table = tableName(model.name, model.version, 1);
   await transaction(parts.pool, async (client) => {
     await client.query(`create schema if not exists ${schema}`);

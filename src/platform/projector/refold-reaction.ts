@@ -14,10 +14,10 @@ export interface RefoldParts {
   readonly pool: pg.Pool;
 }
 
-/** Which events count as worked. */
+/** The events that count as worked. */
 export interface ProcessedSoFar {
   readonly upTo: Position;
-  /** Tenants that are worked apart, and have come less far. */
+  /** Tenants that are set aside, with positions before `upTo`. */
   readonly behind: ReadonlyMap<TenantId, Position>;
   /** Positions of events that are parked. */
   readonly parked: ReadonlySet<Position>;
@@ -26,8 +26,8 @@ export interface ProcessedSoFar {
 const PAGE = 500;
 
 /**
- * Makes what a reaction remembers anew from the log, as if it had worked everything so far. No effect is had: what the events asked for
- * was had when they were first worked. An event that cannot be folded is left out, as if it had been skipped.
+ * Rebuilds a reaction's state from the log, as if it had worked everything so far. Runs no effects: they ran when the
+ * events were first worked. An event that cannot be folded is left out, as if it had been skipped.
  */
 export async function refoldReaction(
   { store, codec, pool }: RefoldParts,

@@ -3,17 +3,17 @@ import type { Column } from '../kernel/read-model.ts';
 import type { KeyedRow } from './working-set.ts';
 import type { TableShape } from './table.ts';
 
-/** A value that its column cannot hold. Bears the SQLSTATE under which the database itself would have refused it. */
+/** A value that its column cannot hold. Carries the SQLSTATE with which PostgreSQL would have refused it. */
 export class Unencodable extends Error {
   readonly code = '22P02';
 
   constructor(column: string, sql: Column['sql'], cause?: unknown) {
-    super(`the value of ${column} is no ${sql}`, { cause });
+    super(`the value of column ${column} is not a valid ${sql}`, { cause });
     this.name = 'Unencodable';
   }
 }
 
-/** `pg_type.oid`, fixed since ever. */
+/** `pg_type.oid`; these values never change. */
 const OIDS = {
   uuid: 2950,
   text: 25,
@@ -25,7 +25,7 @@ const OIDS = {
   jsonb: 3802,
   date: 1082,
 } as const;
-/** PostgreSQL counts from 2000-01-01. */
+/** PostgreSQL's epoch is 2000-01-01. */
 const EPOCH_MS = Date.UTC(2000, 0, 1);
 const DAY_MS = 86_400_000;
 
@@ -39,8 +39,8 @@ interface Field {
 const TENANT: Field = { name: 'tenant_id', sql: 'uuid', oid: OIDS.uuid };
 
 /**
- * Rows of a table as one parameter in PostgreSQL's binary format: an array of the table's row type (`array_recv`, `record_recv`).
- * As JSON text their parsing took ten times as long as the insert itself.
+ * Encodes rows of a table as one parameter in PostgreSQL's binary format: an array of the table's row type
+ * (`array_recv`, `record_recv`). As JSON text, parsing took ten times as long as the insert.
  */
 export class RowEncoding {
   readonly #fields: readonly Field[];
@@ -51,7 +51,7 @@ export class RowEncoding {
     this.#fields = Object.entries(columns).map(([name, { sql }]) => ({ name, sql, oid: OIDS[sql] }));
   }
 
-  /** `rowType`: the oid of the table's row type. Throws `Unencodable`. */
+  /** `rowType` is the oid of the table's row type. Throws `Unencodable`. */
   encode(rows: readonly KeyedRow[], rowType: number): Buffer {
     this.#at = 0;
     this.#room(20);
@@ -61,7 +61,7 @@ export class RowEncoding {
   }
 
   #row({ key, row }: KeyedRow): void {
-    // Room for the headers of all fields and for every value of fixed size; texts see to theirs.
+    // Reserves the headers of all fields and every value of fixed size. Texts reserve their own.
     this.#room(8 + (1 + this.#fields.length) * 24);
     const start = this.#at;
     this.#at += 4;
@@ -106,7 +106,7 @@ export class RowEncoding {
       case 'date':
         return this.#word((moment(value) - EPOCH_MS) / DAY_MS);
       case 'jsonb':
-        this.#byte(1); // version of the format
+        this.#byte(1); // format version
         return this.#text(JSON.stringify(value));
     }
   }
@@ -118,7 +118,7 @@ export class RowEncoding {
   }
 
   #text(text: string): void {
-    // No character takes more than three bytes of UTF-8 for each of its UTF-16 units; and the fields behind it keep theirs.
+    // A UTF-16 unit takes at most three bytes of UTF-8. Also reserve again for the fields after this one.
     this.#room(text.length * 3 + this.#fields.length * 24);
     this.#at += this.#bytes.write(text, this.#at);
   }
@@ -135,7 +135,9 @@ export class RowEncoding {
     this.#at = this.#bytes.writeBigInt64BE(value, this.#at);
   }
 
-  /** A 64-bit count in two halves: a double holds every millisecond of history exactly, and big integers are slow. */
+  /**
+   * Writes a 64-bit count in two halves. A double holds every such count of milliseconds exactly, and BigInt is slow.
+   */
   #microseconds(milliseconds: number): void {
     const high = Math.floor((milliseconds * 1_000) / 2 ** 32);
     this.#word(high);

@@ -4,17 +4,17 @@ import type { KeyedRow } from './working-set.ts';
 import { RowEncoding } from './row-encoding.ts';
 import { TableStatements, type TableRow, type TableShape } from './table.ts';
 
-/** What a fold has left to be written. */
+/** The changes of a fold, to be written. */
 export interface RowChanges {
   readonly purged: readonly { readonly tenantId: string; readonly where: TableRow }[];
   readonly upserts: readonly KeyedRow[];
   readonly removals: readonly TableRow[];
 }
 
-/** Rows of one table, to be written by a statement that has its parameter at any place. */
+/** Rows of one table, and a statement to write them whose parameter can have any number. */
 export interface Upsert {
   readonly table: string;
-  /** Of the statement when it is sent alone, if it is to be prepared. */
+  /** The name of the prepared statement when it is sent alone. */
   readonly name?: string;
   readonly text: (place: number) => string;
   readonly rows: Buffer;
@@ -26,10 +26,10 @@ export const statementOf = ({ name, text, rows }: Upsert): pg.QueryConfig => ({
   values: [rows],
 });
 
-/** Ready to be sent: first what goes, then what comes. */
+/** Ready to be sent: removals first, then upserts. */
 export interface TableChanges {
   readonly removals: readonly pg.QueryConfig[];
-  /** One, or none. */
+  /** At most one. */
   readonly upserts: readonly Upsert[];
 }
 
@@ -38,7 +38,7 @@ export class RowWriter {
   readonly #table: string;
   readonly #statements: TableStatements;
   readonly #encoding: RowEncoding;
-  /** Prepares the statements of the live tables alone: in another schema a table of the same name means another one. */
+  /** Prepares statements of live tables only: in another schema the same name means another table. */
   readonly #named: (statement: string) => { name?: string };
   #rowType: number | undefined;
   #keysLoaded = 0;
@@ -50,7 +50,7 @@ export class RowWriter {
     this.#named = (statement) => (schema === undefined ? { name: `${statement} ${table}` } : {});
   }
 
-  /** True once the table's row type is known: rows can be encoded from then on. */
+  /** True once the table's row type is known, so that rows can be encoded. */
   get isReady(): boolean {
     return this.#rowType !== undefined;
   }
@@ -62,8 +62,8 @@ export class RowWriter {
   }
 
   /**
-   * A plan for a table of a few rows may go by any index, as they all cost the same then, and read the whole tenant once the
-   * table is large: so it is made anew each time the table may have doubled.
+   * A plan made for a small table may use any index, because all cost the same then; on a large table it would read
+   * the whole tenant. So plan again each time the table may have doubled.
    */
   async load(client: Pick<pg.PoolClient, 'query'>, keys: readonly TableRow[]): Promise<TableRow[]> {
     this.#keysLoaded += keys.length;
@@ -75,13 +75,13 @@ export class RowWriter {
     return rows;
   }
 
-  /** The statements that make the table what it shall be, in their order. Encodes now. Throws `Unencodable`. */
+  /** The statements that apply the changes, in order. Encodes now. Throws `Unencodable`. */
   changes(changes: RowChanges): pg.QueryConfig[] {
     const { removals, upserts } = this.split(changes);
     return [...removals, ...upserts.map(statementOf)];
   }
 
-  /** The same in two parts. Encodes now. Throws `Unencodable`. */
+  /** Like `changes`, in two parts. Encodes now. Throws `Unencodable`. */
   split({ purged, removals, upserts }: RowChanges): TableChanges {
     if (this.#rowType === undefined) throw new TypeError('prepare() comes first');
     const statements: pg.QueryConfig[] = purged.map(({ tenantId, where }) => ({

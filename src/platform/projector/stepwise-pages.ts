@@ -15,10 +15,10 @@ export interface StepServices {
   readonly log: Logger;
 }
 
-/** A page was folded with streams in it that are parked now; the next round leaves them out. */
+/** Streams of the page were just parked; fold the page again without them. */
 export class FoldAgain extends Error {}
 
-/** A model that halts stops right before its poison: what comes earlier on the page has to be folded first. */
+/** A model that halts must stop right before the poisoned event. Earlier events of the page have to be folded first. */
 export class NarrowPage extends Error {}
 
 export class ModelsHalted extends Error {
@@ -30,9 +30,10 @@ export class ModelsHalted extends Error {
 }
 
 /**
- * A page whatever it takes: rows are loaded, what a model cannot take is parked, all in one transaction. `narrow`: the page is one
- * event, and what the database refuses is that event's fault. Throws `FoldAgain`, `NarrowPage`, `ModelsHalted` and `LeaseLost`; nothing
- * is written then, and the projections are to forget everything.
+ * Writes a page that may need loading and parking: rows are loaded, events that a model cannot fold are parked, all
+ * in one transaction. With `narrow`, the page is one event, and a database refusal counts as that event's fault.
+ * Throws `FoldAgain`, `NarrowPage`, `ModelsHalted` and `LeaseLost`; then nothing is written, and the caller must call
+ * `forget` on the projections.
  */
 export async function writePageStepwise(
   services: StepServices,
@@ -50,11 +51,11 @@ export async function writePageStepwise(
       if (poison) halted.push({ member: one.member, poison });
     };
     if (narrow) {
-      // One event at a time has savepoints, and those of two models must not interleave.
+      // A narrow page uses savepoints, and those of two models must not interleave.
       for (const one of concerned) await foldFor(one);
     } else {
       const folding = settleAll(concerned.map(foldFor));
-      // What one model could not write may be why another could not park.
+      // A failed write of one model may be the reason why another could not park.
       await folding.catch(async (error) => settleAll([...written, Promise.reject(error)]));
     }
     if (halted.length > 0) throw new ModelsHalted(halted);
@@ -62,7 +63,10 @@ export async function writePageStepwise(
   await transaction(pool, fold, (client) => settleAll([...written, checkpoints.advance(client, moved)]));
 }
 
-/** Folds for one model, parking what it cannot take. Answers the poison when the model must halt instead. */
+/**
+ * Folds for one model and parks the events that it cannot fold. Returns the poisoned event if the model must halt
+ * instead.
+ */
 async function foldOrPark(
   { deadLetters, log }: StepServices,
   client: pg.PoolClient,
@@ -91,12 +95,12 @@ async function foldOrPark(
       { model: member.checkpoint.name, stream: event.stream, position: String(event.position), reason: error.message },
       'a stream was parked',
     );
-    // The first is what went wrong; what failed behind it only stood on a hole.
+    // Record only the first error: later failures of the stream follow from the missing event.
     const known = member.parked.get(event.stream);
     if (!known || event.position < known.from)
       member.parked.set(event.stream, { from: event.position, reason: error.message });
   }
-  // Later events of a stream that has just been parked were folded on top of a hole: undo by folding the page again.
+  // Later events of a newly parked stream were folded despite the missing one. Folding the page again undoes that.
   throw new FoldAgain();
 }
 
@@ -111,7 +115,7 @@ async function foldAll(
   return folded.poisoned;
 }
 
-/** A refusal by the database is the event's own fault, like a fold that throws. */
+/** A refusal by the database counts as the event's own fault, like a fold that throws. */
 async function foldOne(
   client: pg.PoolClient,
   { projection }: LaneMember,

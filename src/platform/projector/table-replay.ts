@@ -8,7 +8,7 @@ import type { EventCodec } from '../eventstore/codec.ts';
 import type { FoldFailure } from './working-set.ts';
 import { Projection } from './projection.ts';
 
-/** How far a fill has come; positions compare, and on a gapless store they count. */
+/** Progress of a rebuild. On a gapless store the difference of two positions is a number of events. */
 export interface ReplayProgress {
   readonly model: string;
   readonly from: Position;
@@ -25,7 +25,7 @@ export interface ReplayOptions {
   /** The table holds nothing yet. */
   readonly empty: boolean;
   readonly schema?: string;
-  /** Where to stop (inclusive); undefined: when the feed ends. */
+  /** Where to stop (inclusive); undefined: at the end of the log. */
   readonly until?: { readonly position?: Position; readonly time?: number };
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: ReplayProgress) => void;
@@ -33,14 +33,17 @@ export interface ReplayOptions {
   readonly checkpoint?: (client: pg.PoolClient, to: Position) => Promise<void>;
 }
 
-/** Events read at once, three pages being under way: those of telemetry are a hundred times as large as others. */
+/** Events per read; three pages are in progress at once. Telemetry events are a hundred times as large as others. */
 const PAGE: Readonly<Record<Lane, number>> = { main: 2_000, telemetry: 250 };
-/** Events folded at once. In between what has arrived of the next page is taken in, for which the database would wait otherwise. */
+/**
+ * Events folded at once. In between, the event loop receives data of the next page, so that the database need not
+ * wait.
+ */
 const SLICE = 250;
 
 /**
- * Folds the feed into a table beside the live one. While a page is written the next is folded and the one after it read.
- * A stream that cannot be folded ends the fill: a new version with holes must never be served.
+ * Folds the log into a table beside the live one. While one page is written, the next is folded and the one after it
+ * read. An event that cannot be folded ends the rebuild: a new version with missing events must never be served.
  */
 export async function replayIntoTable(
   { store, codec, pool }: { store: EventStore; codec: EventCodec; pool: pg.Pool },
@@ -62,7 +65,7 @@ export async function replayIntoTable(
     const page = await next;
     const { events, to, isLast } = boundedPage(page, position, most, until);
     next = isLast ? next : store.readAll(page.position, most);
-    next.catch(() => undefined); // reported where it is awaited
+    next.catch(() => undefined); // reported at the await
     const wanted = events.filter(({ type }) => projection.wants(type));
     const isAhead = projection.canFoldAhead;
     const folded = await (isAhead ? foldAhead : foldWhenWritten)(projection, codec, wanted);
@@ -75,9 +78,9 @@ export async function replayIntoTable(
         });
       await options.checkpoint?.(client, to);
     });
-    writing.catch(() => undefined); // reported where it is awaited
+    writing.catch(() => undefined); // reported at the await
     if (!isAhead) {
-      // What is loaded next has to see it.
+      // The next load must see these writes.
       await writing;
       projection.committed();
     }
@@ -99,12 +102,12 @@ export async function replayIntoTable(
 const decodedOf = async (codec: EventCodec, stored: readonly StoredEvent[]): Promise<RecordedEvent[]> =>
   (await codec.decode(stored)).filter((event) => event !== undefined);
 
-/** A page that was decoded, and perhaps folded already. Writing it returns the first event that cannot be folded, if any. */
+/** A decoded page, possibly folded already. `write` returns the first event that cannot be folded, if any. */
 interface FoldedPage {
   readonly write: (client: pg.PoolClient) => Promise<readonly FoldFailure[]>;
 }
 
-/** Where rows have to be loaded: the fold runs in the transaction that writes. */
+/** Used if rows must be loaded: the fold runs in the transaction that writes. */
 async function foldWhenWritten(
   projection: Projection,
   codec: EventCodec,
@@ -114,7 +117,7 @@ async function foldWhenWritten(
   return { write: (client) => projection.apply(client, events) };
 }
 
-/** Folds in slices, while the page before is written, up to the first event that cannot be folded. */
+/** Folds in slices, while the previous page is written, up to the first event that cannot be folded. */
 async function foldAhead(
   projection: Projection,
   codec: EventCodec,
@@ -134,7 +137,7 @@ async function foldAhead(
   };
 }
 
-/** What of a page lies within the bounds, up to which position it reaches, and whether the fill ends with it. */
+/** The part of a page within the bounds, the position that it reaches, and whether the rebuild ends with it. */
 function boundedPage(
   page: AllStreamPage,
   position: Position,
@@ -143,7 +146,8 @@ function boundedPage(
 ): { readonly events: readonly StoredEvent[]; readonly to: Position; readonly isLast: boolean } {
   const events = until ? page.events.filter((event) => within(event, until)) : page.events;
   const isCut = events.length < page.events.length;
-  // A page that is not full was the feed's end when it was read. What came since is the lane's: chasing it never ends.
+  // A page that is not full was the end of the log when it was read. The lane handles later events: chasing them here
+  // would never end.
   const isEnd = page.events.length < most && !page.more;
   return {
     events,

@@ -1,6 +1,6 @@
 import { Containing, type Columns } from '../kernel/read-model.ts';
 
-/** One version of one read model (or of a reaction's state), as the table that holds it. */
+/** The table of one version of a read model (or of a reaction's state). */
 export interface TableShape {
   readonly name: string;
   readonly columns: Columns;
@@ -10,7 +10,7 @@ export interface TableShape {
 
 export type TableRow = Record<string, unknown>;
 
-/** The version lives in the table's name; a rebuild of the same version is another generation beside it. */
+/** The version is part of the table's name. A rebuild of the same version gets another generation beside it. */
 export const tableName = (name: string, version: number, generation: number): string =>
   `${name}_v${version}${generation > 1 ? `_g${generation}` : ''}`;
 
@@ -22,7 +22,7 @@ export const qualified = (schema: string, table: string): string => `${quoted(sc
 export const createTable = (shape: TableShape, table: string, schema = 'public'): string =>
   [createBareTable(shape, table, schema), ...createIndexes(shape, table, schema)].join(';\n');
 
-/** The table without what only its readers need: it fills faster so. */
+/** Creates the table without indexes, which only readers need: it fills faster. */
 export function createBareTable(shape: TableShape, table: string, schema = 'public'): string {
   const full = qualified(schema, table);
   const columns = Object.entries(shape.columns).map(
@@ -50,7 +50,7 @@ const indexColumn = (text: string) => {
   return [quoted(name!), ...direction].join(' ');
 };
 
-/** Makes the name that queries use show this table. The caller's rights apply behind the view, not its owner's. */
+/** Makes the view that queries use show this table. The caller's rights apply behind the view, not its owner's. */
 export const serveTable = (name: string, table: string, schema = 'public'): string =>
   [
     `drop view if exists ${qualified(schema, name)}`,
@@ -58,10 +58,10 @@ export const serveTable = (name: string, table: string, schema = 'public'): stri
     `grant select on ${qualified(schema, name)} to castellan_reads`,
   ].join(';\n');
 
-/** The bulk statements of one table: each takes one array, of keys as JSON, of rows as their row type (`row-encoding.ts`). */
+/** The bulk statements of one table. Each takes one array: keys as JSON, rows as their row type (`row-encoding.ts`). */
 export class TableStatements {
   readonly load: string;
-  /** Its rows are the parameter at this place. */
+  /** The rows are the parameter of this number. */
   readonly upsert: (place: number) => string;
   readonly remove: string;
   readonly all: string;
@@ -80,7 +80,7 @@ export class TableStatements {
     const rest = names.filter((name) => !keys.includes(name));
     const update = rest.map((name) => `${quoted(name)} = excluded.${quoted(name)}`).join(', ');
     this.#full = full;
-    // `limit 1` says that there is one at most, which makes the planner take the primary key however little it knows of the table.
+    // `limit 1` makes the planner use the primary key, even without statistics on the table.
     this.load = `select t.* from json_to_recordset($1::json) as k(${typed(keys)}) cross join lateral (select t.* from ${full} t where ${match} limit 1) t`;
     this.upsert = (place) =>
       `insert into ${full} (${list(names)}) select ${list(names)} from unnest($${place}::${full}[])` +
@@ -90,9 +90,9 @@ export class TableStatements {
     this.all = `select t.* from ${full} t order by ${keys.map((name) => `t.${quoted(name)}`).join(', ')}`;
   }
 
-  /** Deletes a tenant's rows where these columns have these values: `$1` the tenant, then the values in order. */
+  /** Deletes a tenant's rows where these columns have these values: `$1` is the tenant, then the values in order. */
   purge(where: Readonly<Record<string, unknown>>): string {
-    // Null is a value like any other, as it is for the rows in memory (`is not distinct from` would use no index).
+    // Null equals null here, as for rows in memory (`is not distinct from` would use no index).
     const conditions = Object.entries(where).map(([name, value], index) =>
       value instanceof Containing
         ? `strpos(${quoted(name)}, $${index + 2}) > 0`

@@ -3,21 +3,24 @@ import type { Position } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { LeaseLost, type Checkpoint } from './checkpoints.ts';
 
-/** A tenant whose events a reaction has set aside: everything after `position`, up to the reaction's own checkpoint, is not worked yet. */
+/**
+ * A tenant whose events a reaction has set aside. Its events after `position`, up to the reaction's own checkpoint,
+ * are not worked yet.
+ */
 export interface Backlog {
   readonly tenantId: TenantId;
   readonly position: Position;
   readonly failure: string | null;
 }
 
-/** Where a tenant's checkpoint stands, as far as the holder of the lease knows. */
+/** A tenant's checkpoint, as far as the holder of the lease knows. */
 type Standing = Pick<Backlog, 'tenantId' | 'position'>;
 
 type Key = Pick<Checkpoint, 'name' | 'version' | 'generation'>;
 
 /**
- * The table `tenant_backlogs`: checkpoints of single tenants behind the checkpoint of a reaction. Rows are written in transactions
- * that the reaction's lease fences, so that they never contradict that checkpoint.
+ * The table `tenant_backlogs`: checkpoints of single tenants behind the checkpoint of a reaction. Rows are written in
+ * transactions that the reaction's lease fences, so that they never contradict that checkpoint.
  */
 export class TenantBacklogs {
   readonly #pool: pg.Pool;
@@ -53,8 +56,8 @@ export class TenantBacklogs {
   }
 
   /**
-   * The tenant has come so far. Unless it failed there, whatever kept it before is over. Throws `LeaseLost` where its checkpoint is not
-   * the one that it moves on from, as after a crash of the database that undid the newest commits.
+   * Moves the tenant's checkpoint. Clears its failure, unless the tenant failed again. Throws `LeaseLost` if the
+   * checkpoint is not at `from`, for example after a crash of the database that undid the newest commits.
    */
   async move(
     client: pg.PoolClient,
@@ -71,7 +74,7 @@ export class TenantBacklogs {
     if (rowCount !== 1) throw new LeaseLost();
   }
 
-  /** The tenant goes with the others again. Throws `LeaseLost` as `move` does. */
+  /** The tenant rejoins the others. Throws `LeaseLost` as `move` does. */
   async remove(client: pg.PoolClient, { name, version, generation }: Key, from: Standing): Promise<void> {
     const { rowCount } = await client.query(
       'delete from tenant_backlogs where name = $1 and version = $2 and generation = $3 and tenant_id = $4 and position = $5',
@@ -80,7 +83,7 @@ export class TenantBacklogs {
     if (rowCount !== 1) throw new LeaseLost();
   }
 
-  /** Writes down why the tenant's events cannot be worked, for `/health` and `projections status`. */
+  /** Records why the tenant's events cannot be worked, for `/health` and `projections status`. */
   async blame({ name, version, generation }: Key, tenantId: TenantId, failure: string): Promise<void> {
     await this.#pool.query(
       'update tenant_backlogs set failure = $5 where name = $1 and version = $2 and generation = $3 and tenant_id = $4',
@@ -88,7 +91,7 @@ export class TenantBacklogs {
     );
   }
 
-  /** Names of reactions that cannot work the events of some tenant. */
+  /** Names of reactions that cannot work the events of a tenant. */
   async stuck(): Promise<string[]> {
     const { rows } = await this.#pool.query<{ name: string }>(
       'select distinct name from tenant_backlogs where failure is not null order by name',
@@ -96,7 +99,7 @@ export class TenantBacklogs {
     return rows.map(({ name }) => name);
   }
 
-  /** How many tenants each reaction has set aside. */
+  /** The number of tenants that each reaction has set aside. */
   async counts(): Promise<ReadonlyMap<string, number>> {
     const { rows } = await this.#pool.query<{ name: string; tenants: number }>(
       'select name, count(*)::int as tenants from tenant_backlogs group by name',
@@ -104,7 +107,7 @@ export class TenantBacklogs {
     return new Map(rows.map(({ name, tenants }) => [name, tenants]));
   }
 
-  /** Every backlog of every reaction that is maintained. */
+  /** Every backlog of every reaction that is not retired. */
   async all(): Promise<(Backlog & { name: string })[]> {
     const { rows } = await this.#pool.query<{
       name: string;

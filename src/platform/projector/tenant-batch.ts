@@ -6,54 +6,57 @@ import type { ReactionPage } from './reaction-page.ts';
 import { failureClassOf } from './failure-class.ts';
 import type { TableRow } from './table.ts';
 
-/** What a stretch of the feed holds for one tenant, in its order. */
+/** One tenant's events from a part of the log, in log order. */
 export interface TenantBatch {
   readonly tenantId: TenantId;
   readonly flowing: ReactionPage;
-  /** Events of streams that are parked: they are parked behind what waits there. */
+  /** Events of streams that are parked: they are parked too. */
   readonly behind: readonly RecordedEvent[];
-  /** Where the stretch begins: behind this position. */
+  /** The batch begins after this position. */
   readonly from: Position;
-  /** The end of the stretch. */
+  /** The last position of the batch. */
   readonly to: Position;
 }
 
-/** An event to be parked; without an error it only waits behind one. */
+/** An event to be parked. Without an error it waits behind one that has one. */
 export interface DeadLetter {
   readonly event: RecordedEvent;
   readonly error?: string;
 }
 
-/** How far a share was worked, and what has to be written for that. */
+/** How far a batch was worked, and what has to be written for it. */
 export interface ProcessedBatch {
   readonly tenantId: TenantId;
-  /** Of the events that were worked. */
+  /** The events that were worked. */
   readonly page: ReactionPage;
   readonly parked: readonly DeadLetter[];
-  /** Everything of the tenant up to here is worked or parked. A position that the feed gave out, never a computed one. */
+  /**
+   * All events of the tenant up to here are worked or parked. Always a position read from the log, never a computed
+   * one.
+   */
   readonly reached: Position;
-  /** The stretch is not worked to its end. */
+  /** The batch is not worked to its end. */
   readonly isCut: boolean;
-  /** Why it was left there, where that was no bound. */
+  /** Why it ended early, unless it reached a bound. */
   readonly interruption?: FoldFailure;
 }
 
 export interface BatchBounds {
-  /** Most effects that are run. */
+  /** Effects that are run at most. */
   readonly effects: number;
-  /** Runs the first event to its end, however many effects it asks for. */
+  /** Runs the first event to its end, however many effects it has. */
   readonly atLeastOne: boolean;
   readonly signal: AbortSignal;
 }
 
-/** A stop was asked for between two effects. */
+/** The process stops between two effects. */
 class Stopped extends Error {
   override readonly name = 'AbortError';
 }
 
 /**
- * Works the events of one tenant, strictly one after the other: their streams and the rows of state that they share keep their
- * order. It ends at the bound, before an event that failed, or behind an event that is poison, which is parked.
+ * Works the events of one tenant strictly one after the other, which keeps the order of their streams and shared rows
+ * of state. Ends at the bound, before an event that failed, or after a poisoned event, which is parked.
  */
 export async function processTenantBatch(
   { tenantId, flowing, behind, from, to }: TenantBatch,
@@ -79,7 +82,7 @@ export async function processTenantBatch(
   };
 }
 
-/** Runs what each event asks for, until the bound or the first event that fails. `done` counts the events that are finished. */
+/** Runs the effects of each event, until the bound or the first event that fails. `done` counts the finished events. */
 async function runEffects(
   flowing: ReactionPage,
   unfoldable: FoldFailure | undefined,
@@ -105,13 +108,16 @@ async function runEffects(
   return { done: flowing.events.length };
 }
 
-/** A fold reaches nothing outside, so its error is about the event unless the database was away. Effects get more tries. */
+/**
+ * A fold has no outside dependency, so its error is about the event unless the database was unavailable. Effects get
+ * more tries.
+ */
 function isPoison({ error }: FoldFailure, isFold: boolean): boolean {
   const setback = failureClassOf(error);
   return isFold ? setback !== 'outage' : setback === 'poison';
 }
 
-/** The last position that is passed when the next event is not. */
+/** The last position before the next event that is passed. */
 function lastBefore(
   next: RecordedEvent,
   done: RecordedEvent | undefined,

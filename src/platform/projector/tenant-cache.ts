@@ -6,7 +6,9 @@ interface Entry {
   readonly value: unknown;
 }
 
-/** Values by name, up to a total weight; the least recently used goes first. Each value knows the sources that it was made from. */
+/**
+ * Values by name, up to a total weight; the least recently used value is dropped first. Each value keeps its sources.
+ */
 export class TenantCache {
   readonly #entries: LRUCache<string, Entry>;
   readonly #bySource = new Map<Source, Set<string>>();
@@ -34,7 +36,7 @@ export class TenantCache {
     this.#entries.delete(name);
   }
 
-  /** Drops every value that was made from this source. */
+  /** Drops every value that depends on this source. */
   forgetSource(source: Source): void {
     for (const name of this.#bySource.get(source) ?? []) this.forget(name);
   }
@@ -43,7 +45,7 @@ export class TenantCache {
     this.#entries.clear();
   }
 
-  /** Called for every entry that goes, whatever the reason. */
+  /** Called for every dropped entry, for any reason. */
   #unlist({ sources }: Entry, name: string): void {
     for (const source of sources) {
       const names = this.#bySource.get(source);

@@ -3,7 +3,7 @@ import type { TenantId } from '../kernel/ids.ts';
 import { Containing } from '../kernel/read-model.ts';
 import type { TableRow } from './table.ts';
 
-/** What one event asks of one table. Reactions answer with effects besides. */
+/** What one event does to one table. Reactions also return effects. */
 export type RowStep =
   | {
       readonly key: TableRow;
@@ -16,7 +16,7 @@ export type RowStep =
 export interface EventSteps {
   readonly event: RecordedEvent;
   readonly steps: readonly RowStep[];
-  /** What the rows of these steps are called, by step; the work set notes it when it first looks for them. */
+  /** The name of each step's row; set by `missing`. */
   names?: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export interface Purged {
   readonly where: TableRow;
 }
 
-/** A row as it shall stand in its table. The tenant is the key's, whatever the row says. */
+/** A row to be written. The tenant is the key's, whatever the row contains. */
 export interface KeyedRow {
   /** The model's key and `tenant_id`. */
   readonly key: TableRow;
@@ -36,40 +36,43 @@ export interface KeyedRow {
 interface Cell {
   readonly key: TableRow;
   row: TableRow | undefined;
-  /** The table holds a row of this key: only then is there something to remove. */
+  /** The table holds a row of this key: only then is there a row to remove. */
   stored: boolean;
 }
 
-/** Cells as they were: row, and whether it was dirty. */
+/** Previous states of cells: the row, and whether it was dirty. */
 type Undo = [cell: Cell, row: TableRow | undefined, dirty: boolean][];
 
-/** An event that could not be folded, with what went wrong. */
+/** An event that could not be folded, with its error. */
 export interface FoldFailure {
   readonly event: RecordedEvent;
   readonly error: Error;
 }
 
 /**
- * The rows that a batch touches, folded in memory. Bulk load before, bulk write after; in between no I/O at all.
- * Rows are immutable by contract, so an event that fails half-way is undone by putting the old references back.
+ * The rows that a batch touches, folded in memory: bulk load before, bulk write after, no I/O in between. Rows are
+ * immutable by contract, so an event that fails half-way is undone by restoring the previous references.
  */
 export class WorkingSet {
   readonly #keyColumns: readonly string[];
   readonly #ownerOf: (event: RecordedEvent) => TenantId;
   readonly #cells = new Map<string, Cell>();
-  /** The cells that are dirty: many rows stay in memory between batches, few of them change in one. */
+  /** The dirty cells: many rows stay in memory between batches, but few of them change in one. */
   readonly #dirty = new Set<Cell>();
-  /** Names of the cells that no later event will ask for. */
+  /** Names of cells that no later event needs. */
   readonly #once: string[] = [];
   readonly purged: Purged[] = [];
 
-  /** `ownerOf` says whose rows an event may touch. */
+  /** `ownerOf` returns the tenant whose rows an event may touch. */
   constructor(keyColumns: readonly string[], ownerOf: (event: RecordedEvent) => TenantId = (event) => event.tenantId) {
     this.#keyColumns = keyColumns;
     this.#ownerOf = ownerOf;
   }
 
-  /** The keys that these steps touch and that are not here yet. Rows that begin with their event are known to be nowhere. */
+  /**
+   * The keys of these steps that are not in memory yet. A row that begins with its event cannot exist before, so it
+   * is not loaded.
+   */
   missing(batch: readonly EventSteps[]): TableRow[] {
     const wanted = new Map<string, TableRow>();
     for (const one of batch) {
@@ -88,7 +91,7 @@ export class WorkingSet {
     return [...wanted.values()];
   }
 
-  /** Takes in rows as they stand in the table; keys without a row are known to have none. */
+  /** Adds rows as they are in the table. Keys without a row are recorded as having none. */
   admit(keys: readonly TableRow[], rows: readonly TableRow[]): void {
     for (const key of keys)
       this.#cells.set(this.#name(key['tenant_id'] as string, key), { key, row: undefined, stored: false });
@@ -98,7 +101,7 @@ export class WorkingSet {
     }
   }
 
-  /** Folds event by event; what fails is answered, and has left no trace. */
+  /** Folds event by event. Returns the events that failed; they have left no trace. */
   fold(batch: readonly EventSteps[]): FoldFailure[] {
     const poisoned: FoldFailure[] = [];
     for (const { event, steps, names } of batch) {
@@ -122,7 +125,7 @@ export class WorkingSet {
     const next = fold(cell.row);
     if (next === cell.row) return;
     undo.push([cell, cell.row, this.#dirty.has(cell)]);
-    // Whatever a fold answers, the row stays where its key is.
+    // Whatever a fold returns, the row keeps its key.
     this.#put(cell, next && this.#inItsPlace(next, cell.key), true);
   }
 
@@ -137,7 +140,10 @@ export class WorkingSet {
     this.purged.push({ tenantId, where });
   }
 
-  /** The row as it was folded wherever that can be: with members added, V8 keeps it as a dictionary, and every fold to come takes microseconds. */
+  /**
+   * Returns the folded row itself where possible: V8 keeps a row with added members as a dictionary, which makes each
+   * later fold take microseconds.
+   */
   #inItsPlace(row: TableRow, key: TableRow): TableRow {
     return this.#keyColumns.every((column) => row[column] === key[column]) ? row : { ...row, ...key };
   }
@@ -148,12 +154,12 @@ export class WorkingSet {
     else this.#dirty.delete(cell);
   }
 
-  /** Nothing was folded that has to be written. */
+  /** True if there is nothing to write. */
   get isClean(): boolean {
     return this.purged.length === 0 && this.#dirty.size === 0;
   }
 
-  /** What has to be written: rows to purge, to upsert, keys to delete. */
+  /** The changes to write: rows to purge, rows to upsert, keys to delete. */
   changes(): { purged: readonly Purged[]; upserts: KeyedRow[]; removals: TableRow[] } {
     const upserts: KeyedRow[] = [];
     const removals: TableRow[] = [];
@@ -164,7 +170,10 @@ export class WorkingSet {
     return { purged: [...this.purged], upserts, removals };
   }
 
-  /** After the commit: everything here is as it stands in the table. Forgets it all, and says so, once it is more than `most` rows. */
+  /**
+   * Call after the commit: everything in memory now equals the table. Clears it once it is more than `most` rows, and
+   * then returns false.
+   */
   settle(most: number): boolean {
     this.purged.length = 0;
     for (const cell of this.#dirty) cell.stored = cell.row !== undefined;

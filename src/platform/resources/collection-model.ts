@@ -9,7 +9,7 @@ import { derivedReadModelName } from '../kernel/read-model-name.ts';
 type Fold = (row: AnyValues | undefined) => AnyValues | undefined;
 const step = (record: unknown, fold: Fold) => ({ key: { id: record }, fold });
 
-/** One row a record: its values, what is tracked about it, who made it and when. */
+/** One row per record: its values, tracked values, creator and times. */
 export function collectionModel(
   { fields, table, version, tracked, versioned, filters = [] }: AnyCollection,
   events: EventFamily,

@@ -17,7 +17,7 @@ export function collectionQueries({ table, fields, tracked, versioned }: AnyColl
   ];
   const recordOf = (row: AnyValues) => fromColumns(names, row);
 
-  /** Newest first, ties by id (choice OP-004). Names in the conditions come from declarations, values are bound. */
+  /** Newest first, ties by id (OP-004). Names in the conditions come from declarations, values are bound. */
   const all: Query<AnyValues, AnyValues[]> = async (reads, filter) => {
     const given = Object.entries(filter).filter(([, value]) => value !== undefined);
     const where = ['tenant_id = $1', ...given.map(([name], index) => `"${snakeCase(name)}" = $${index + 2}`)].join(

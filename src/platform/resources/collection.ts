@@ -31,7 +31,7 @@ interface Identified {
   readonly id: string;
 }
 
-/** `CanaryCookieCreated` carries the whole record, `…Updated` what changed, `…Deleted` its id. */
+/** `CanaryCookieCreated` carries the whole record, `…Updated` the changed fields, `…Deleted` its id. */
 export type CollectionEvents<Noun extends string, F extends Fields> = EventFamily<
   { readonly [Type in `${Capitalize<Noun>}Created`]: EventDefinition<z.ZodType<Identified & Values<F>>> } & {
     readonly [Type in `${Capitalize<Noun>}Updated`]: EventDefinition<z.ZodType<Identified & Partial<Values<F>>>>;
@@ -43,7 +43,7 @@ interface Times {
   readonly updatedAt: string;
 }
 
-/** A record as its row keeps it, with references where secrets are: what workers read. */
+/** A record as stored in its row, with references in place of secrets. Workers read this. */
 export type StoredRecord<F extends Fields, T extends TrackedFields, Versioned extends boolean> = Identified &
   Values<F> &
   ShownFields<T> &
@@ -58,7 +58,7 @@ type RecordCommand<Input, Noun extends string, F extends Fields, Ports = unknown
   WrittenRecord<Values<F>>
 >;
 
-/** Everything that follows from one declaration. */
+/** Everything that is derived from one declaration. */
 export interface Collection<
   Noun extends string,
   F extends Fields,
@@ -70,20 +70,20 @@ export interface Collection<
   readonly events: CollectionEvents<Noun, F>;
   readonly aggregate: Aggregate<RecordState<Values<F>>, EventOf<CollectionEvents<Noun, F>>>;
   stream(tenantId: TenantId, id: string): string;
-  /** The claims of a record with these values: who holds them is that record. */
+  /** The claims of a record with these values. */
   claims(values: Partial<Values<F>>): readonly Claim[];
   readonly model: NamedReadModel;
   readonly view: z.ZodType<Identified & ShownFields<F> & ShownFields<T> & Times>;
-  /** The record's id is the command's. */
+  /** The record's id is the command's id. */
   readonly create: RecordCommand<RecordDraft<F>, Noun, F, SlotPorts>;
   readonly update: RecordCommand<Identified & { readonly changes: RecordChanges<F> }, Noun, F>;
   readonly remove: RecordCommand<Identified, Noun, F>;
-  /** Every record with these values, newest first. */
+  /** All records with these values, newest first. */
   readonly all: Query<Partial<Values<F>>, StoredRecord<F, T, Versioned>[]>;
   readonly get: Query<Identified, StoredRecord<F, T, Versioned>>;
 }
 
-/** What `all` returns of each record: `RecordOf<typeof signatures>`. */
+/** A record that `all` returns: `RecordOf<typeof signatures>`. */
 export type RecordOf<C extends Pick<AnyDefinedCollection, 'all'>> = Exclude<
   Awaited<ReturnType<C['all']>>,
   Failure
@@ -100,9 +100,11 @@ export function defineCollection<
   const declared = declaration as unknown as AnyCollection;
   const { noun, fields, most } = declared;
   if (most !== undefined && Object.values(fields).some(isSecret))
-    throw new DeclarationError(`${noun}: whoever loses a slot prepares again, and would put its secrets twice`);
+    throw new DeclarationError(
+      `${noun}: \`most\` and secrets exclude each other, because a command that loses its slot would store its secrets twice`,
+    );
   const slot = most === undefined ? {} : { slot: z.int() };
-  // What some roles may not see of a record, they may not see in the audit log either; and an export goes anywhere.
+  // Fields hidden from some roles are also concealed in the audit log, because it can be exported.
   const concealed = declared.hidden ? { concealed: Object.keys(declared.hidden) } : {};
   const type = {
     created: `${capitalized(noun)}Created`,
@@ -134,7 +136,7 @@ export function defineCollection<
     { writes: [type.created, type.updated], ends: type.deleted },
   );
   const { create, update, remove } = recordCommands(declared, aggregate);
-  const tell =
+  const eventsOf =
     (name: string): EventsOnCreate =>
     (id, values) => [{ type: name, data: { id, ...values } }];
   const built = {
@@ -146,9 +148,9 @@ export function defineCollection<
     claims: (values: AnyValues) => recordClaims(declared, values),
     model: collectionModel(declared, events),
     view: collectionView(declared),
-    create: create(tell(type.created)),
-    update: update(tell(type.updated)),
-    remove: remove(tell(type.deleted)),
+    create: create(eventsOf(type.created)),
+    update: update(eventsOf(type.updated)),
+    remove: remove(eventsOf(type.deleted)),
     ...collectionQueries(declared),
   };
   return built as unknown as Collection<Noun, F, T, Versioned>;

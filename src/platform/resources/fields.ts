@@ -1,22 +1,24 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 
-/** Goes to the vault; events and rows hold its reference, answers only whether there is one. */
+/** Stored in the vault. Events and rows hold its reference; responses show only whether it is set. */
 export interface SecretField {
   readonly kind: 'secret';
   readonly schema: z.ZodType<string, string>;
-  /** Fields that say where the service sends it. While one of them changes, a stored secret is not kept. */
+  /** Fields with the address to which the service sends it. A change of one of them does not keep the stored secret. */
   readonly sentTo: readonly string[];
 }
 
-/** Chosen by the house when the record is created; a caller reads it and cannot write it. */
+/** Generated when the record is created; a caller can read it but not write it. */
 export interface GeneratedField<Schema extends z.ZodType = z.ZodType> {
   readonly kind: 'made';
   readonly schema: Schema;
   readonly make: () => z.output<Schema>;
 }
 
-/** A zod schema is a field that callers read and write; with a default it may be left out when the record is created. */
+/**
+ * A zod schema is a field that callers read and write. With a default it may be left out when the record is created.
+ */
 export type Field = z.ZodType | SecretField | GeneratedField;
 export type Fields = Readonly<Record<string, Field>>;
 
@@ -54,33 +56,33 @@ type SecretNames<F extends Fields> = {
   [Name in keyof F & string]: F[Name] extends SecretField ? Name : never;
 }[keyof F & string];
 
-/** A record as events and decisions know it: `tokenRef` where `token` is a secret. */
+/** A record in events and decisions: `tokenRef` where `token` is a secret. */
 export type Values<F extends Fields> = Flat<
   Plain<F> & { readonly [Name in SecretNames<F> as `${Name}Ref`]: string | null }
 >;
 
-/** A record's own fields as an answer shows them. */
+/** A record's own fields in a response. */
 export type ShownFields<F extends Fields> = Flat<
   Plain<F> & { readonly [Name in SecretNames<F> as `${Name}Configured`]: boolean }
 >;
 
-/** What a caller may say, checked and completed. A secret that is left out, or null, is none. */
+/** The caller's input for a new record, validated and completed. A secret that is left out or null is not set. */
 export type RecordDraft<F extends Fields> = Flat<
   { readonly [Name in keyof F as F[Name] extends z.ZodType ? Name : never]: ValueOf<F[Name]> } & {
     readonly [Name in SecretNames<F>]?: string | null | undefined;
   }
 >;
 
-/** What a caller may say about a record that is there. */
+/** The caller's input for an existing record. */
 export type RecordChanges<F extends Fields> = Partial<RecordDraft<F>>;
 
-/** Inside the engine names of fields are data; a definition gives them back their types at its edge. */
+/** Inside the engine, field names are data; a definition restores their types at its edge. */
 export type AnyValues = Readonly<Record<string, unknown>>;
 
-/** `value` and `token`, as events, rows and state name them: `value` and `tokenRef`. */
+/** The names in events, rows and state: `value` stays `value`, the secret `token` becomes `tokenRef`. */
 export const storedName = (name: string, field: Field): string => (isSecret(field) ? `${name}Ref` : name);
 
-/** One value for each field that has one under its kept name. */
+/** The values of all fields that have one, under their stored names. */
 export const valuesOf = (fields: Fields, valueOf: (field: Field, name: string) => unknown): AnyValues =>
   Object.fromEntries(
     Object.entries(fields)
@@ -88,7 +90,7 @@ export const valuesOf = (fields: Fields, valueOf: (field: Field, name: string) =
       .filter(([, value]) => value !== undefined),
   );
 
-/** What a field is when nothing was said: undefined where it must be said. */
+/** A field's value when the caller gives none; undefined if it is required. */
 export const defaultOf = (field: Field): unknown =>
   isSecret(field)
     ? null
@@ -101,6 +103,6 @@ export const defaultOf = (field: Field): unknown =>
 export const withoutDefault = (schema: z.ZodType): z.ZodType =>
   schema instanceof z.ZodDefault ? (schema.unwrap() as z.ZodType) : schema;
 
-/** The values among these that differ from what is there. */
-export const changedValues = (before: AnyValues, said: AnyValues): AnyValues =>
-  Object.fromEntries(Object.entries(said).filter(([name, value]) => !isDeepStrictEqual(before[name], value)));
+/** The given values that differ from the current ones. */
+export const changedValues = (before: AnyValues, given: AnyValues): AnyValues =>
+  Object.fromEntries(Object.entries(given).filter(([name, value]) => !isDeepStrictEqual(before[name], value)));

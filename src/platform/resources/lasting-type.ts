@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Column } from '../kernel/read-model.ts';
 import { isSecret, type Field } from './fields.ts';
 
-/** A declaration that the engine can make nothing lasting of: found when the module is loaded. */
+/** A declaration for which the engine cannot derive event or column types. Thrown when the module is loaded. */
 export class DeclarationError extends Error {
   constructor(message: string) {
     super(message);
@@ -11,8 +11,8 @@ export class DeclarationError extends Error {
 }
 
 /**
- * What an event promises about a field: its type, not the limits that hold at the door today. Those may become stricter
- * without making history unreadable; a field that is added later is read from older events as its default.
+ * The type of a field in events: without the limits of today's input validation. These may become stricter without
+ * making history unreadable. A field that is added later is read from older events as its default.
  */
 export const lastingType = (field: Field): z.ZodType =>
   isSecret(field) ? z.uuid().nullable() : typeOf('kind' in field ? field.schema : field);
@@ -50,13 +50,13 @@ function typeOf(schema: z.ZodType): z.ZodType {
     case 'union':
       return z.union((def['options'] as z.ZodType[]).map(typeOf));
     default:
-      throw new DeclarationError(`a field of type ${def.type} has no lasting form: pipe it into one that has`);
+      throw new DeclarationError(`a field of type ${def.type} has no type for events: pipe it into one that has`);
   }
 }
 
 const isWhole = (schema: z.ZodType): boolean => (schema as z.ZodNumber).format === 'safeint';
 
-/** The column that holds the field. Lists and structures are kept as JSON. */
+/** The column that holds the field. Lists and objects are stored as JSON. */
 export function columnOf(field: Field): Column {
   if (isSecret(field)) return { sql: 'uuid', nullable: true };
   let schema = lastingType(field);

@@ -1,7 +1,7 @@
-/** `canaryCookie` → `canary_cookie`: the spelling of columns, tables, audit words and query parameters. */
+/** `canaryCookie` → `canary_cookie`: the form of columns, tables, audit actions and query parameters. */
 export const snakeCase = (camel: string): string => camel.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** `canaryCookie` → `canary cookie`: the noun in a sentence. */
+/** `canaryCookie` → `canary cookie`: for sentences. */
 export const inWords = (camel: string): string => snakeCase(camel).replaceAll('_', ' ');
 
 export const capitalized = <Text extends string>(text: Text): Capitalize<Text> =>

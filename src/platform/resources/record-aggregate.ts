@@ -2,13 +2,13 @@ import type { Aggregate } from '../kernel/aggregate.ts';
 import type { DomainEvent } from '../kernel/event.ts';
 import type { AnyValues } from './fields.ts';
 
-/** What decisions about a declared record need: all of it. */
+/** The state for decisions about a declared record: the whole record. */
 export interface RecordState<V> {
   readonly exists: boolean;
   readonly values: V;
 }
 
-/** Events that write carry values, one may end it; events of other families on the stream are none of its business. */
+/** Events in `writes` carry values; `ends` deletes the record. Events of other families on the stream are ignored. */
 export const recordAggregate = (
   category: string,
   initial: RecordState<AnyValues>,
@@ -17,7 +17,7 @@ export const recordAggregate = (
   category,
   initial,
   fold(state, { type, data }) {
-    // A record that is gone refers to no secret.
+    // A deleted record refers to no secret.
     if (type === ends) return initial;
     if (!writes.includes(type)) return state;
     const { id: _, ...values } = data as AnyValues;

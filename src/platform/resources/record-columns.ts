@@ -11,7 +11,7 @@ export const columnsOf = (fields: Fields): Record<string, Column> =>
 export const toColumns = (values: AnyValues): AnyValues =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [snakeCase(name), value]));
 
-/** Reads values back out of a row, under the names that they are kept by. */
+/** Reads values from a row, under their stored names. */
 export const fromColumns = (names: readonly string[], row: AnyValues): AnyValues =>
   Object.fromEntries(names.map((name) => [name, row[snakeCase(name)]]));
 

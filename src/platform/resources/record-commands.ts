@@ -12,7 +12,7 @@ import type { RecordState } from './record-aggregate.ts';
 import { storeSecrets, refuseMovedSecret, secretLocation, secretsOnlyIn } from './secrets.ts';
 import { slotClaims, slotFor, slotKind, type SlotPorts } from './slots.ts';
 
-/** What the caller of a command learns: the record as decided. */
+/** The result of a command: the record as decided. */
 export interface WrittenRecord<Values> {
   readonly id: string;
   readonly values: Values;
@@ -31,7 +31,7 @@ interface Update extends Named {
 
 export type EventsOnCreate = (id: string, values: AnyValues) => readonly DomainEvent[];
 
-/** The decisions about a declared record. What a declaration cannot say without an `if` is a command file of its own. */
+/** The commands of a declared record. Logic beyond a declaration belongs in a command file of its own. */
 export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<RecordState<AnyValues>, DomainEvent>) {
   const { noun, fields, rule, settled = (values) => values, table, toldToExtensions } = declared;
   const own = derivedReadModelName(table);
@@ -41,7 +41,7 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
   const stream = (named: Named, context: CommandContext) => streamName(noun, context.tenantId, idOf(named, context));
   const place = (id: string) => (field: string) => secretLocation(noun, id, field);
 
-  const create = (tell: EventsOnCreate) =>
+  const create = (eventsOf: EventsOnCreate) =>
     defineCommand({
       ...common,
       name: `Create${capitalized(noun)}`,
@@ -62,17 +62,17 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
         return { id, values };
       },
       decide(state, draft, { id }, facts) {
-        // The same command once more: its record is there.
+        // A retry of the same command: its record exists already.
         if (state.exists) return acceptWith({ id, values: state.values }, []);
         const values = settled({ ...facts, ...plainValues(fields, draft) }) as AnyValues;
         const broken = rule?.(values as never);
         return isFailure(broken)
           ? broken
-          : acceptWith({ id, values }, tell(id, values), { claim: recordClaims(declared, values) });
+          : acceptWith({ id, values }, eventsOf(id, values), { claim: recordClaims(declared, values) });
       },
     });
 
-  const update = (tell: EventsOnCreate) =>
+  const update = (eventsOf: EventsOnCreate) =>
     defineCommand({
       ...common,
       name: `Update${capitalized(noun)}`,
@@ -82,8 +82,8 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
       decide(state, input, context, facts) {
         if (!state.exists) return notFound();
         const id = idOf(input, context);
-        const said = changedValues(state.values, { ...facts, ...plainValues(fields, input.changes) });
-        const values = settled({ ...state.values, ...said }) as AnyValues;
+        const given = changedValues(state.values, { ...facts, ...plainValues(fields, input.changes) });
+        const values = settled({ ...state.values, ...given }) as AnyValues;
         const changed = changedValues(state.values, values);
         const nothing = Object.keys(changed).length === 0;
         const broken = nothing
@@ -91,7 +91,7 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
           : (refuseMovedSecret(fields, state.values, values) ?? rule?.(values as never));
         if (isFailure(broken)) return broken;
         const [held, wanted] = [recordClaims(declared, state.values), recordClaims(declared, values)];
-        return acceptWith({ id, values }, nothing ? [] : tell(id, changed), {
+        return acceptWith({ id, values }, nothing ? [] : eventsOf(id, changed), {
           claim: without(wanted, held),
           release: without(held, wanted),
           forget: secretsOnlyIn(fields, state.values, values),
@@ -99,7 +99,7 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
       },
     });
 
-  const remove = (tell: EventsOnCreate) =>
+  const remove = (eventsOf: EventsOnCreate) =>
     defineCommand({
       ...common,
       name: `Delete${capitalized(noun)}`,
@@ -107,7 +107,7 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
       decide(state, input, context) {
         if (!state.exists) return notFound();
         const id = idOf(input, context);
-        return acceptWith({ id, values: {} }, tell(id, {}), {
+        return acceptWith({ id, values: {} }, eventsOf(id, {}), {
           release: recordClaims(declared, state.values),
           forget: secretsOnlyIn(fields, state.values, {}),
         });
@@ -117,10 +117,10 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
   return { create, update, remove };
 }
 
-const plainValues = (fields: Fields, said: AnyValues): AnyValues =>
-  valuesOf(fields, (field, name) => (isWritable(field) ? said[name] : undefined));
+const plainValues = (fields: Fields, given: AnyValues): AnyValues =>
+  valuesOf(fields, (field, name) => (isWritable(field) ? given[name] : undefined));
 
-/** One claim for each way in which the record is the only one, and its slot's. */
+/** One claim for each unique combination of fields, and one for the slot. */
 export const recordClaims = (declared: AnyDeclared, values: AnyValues): Claim[] => {
   const { noun, unique = [] } = declared;
   const own = unique.map((names) => ({

@@ -13,7 +13,10 @@ const shapeOf = (
       .filter((entry): entry is [string, z.ZodType] => entry[1] !== undefined),
   );
 
-/** A body that creates a record, or one that changes it: what a change leaves out keeps its value (choice OP-009), so no default stands in for it. */
+/**
+ * The body that creates or changes a record. A change keeps the values of fields that are left out (OP-009), so it
+ * has no defaults.
+ */
 export const bodySchema = (fields: Fields, purpose: 'create' | 'change'): z.ZodObject =>
   z.object(
     shapeOf(
@@ -27,13 +30,13 @@ export const bodySchema = (fields: Fields, purpose: 'create' | 'change'): z.ZodO
     ),
   );
 
-/** The fields as an event holds them: all of them, or in an event that says what changed each if it did. */
+/** The fields in an event: all of them, or only those that changed. */
 export const eventShape = (fields: Fields, part: 'whole' | 'changed'): z.ZodRawShape =>
   shapeOf(fields, storedName, (field) =>
     part === 'whole' ? lastingType(field) : withoutDefault(lastingType(field)).optional(),
   );
 
-/** The fields as an answer shows them; `isHidden` names those that some callers see as null. */
+/** The fields in a response; `isHidden` returns true for those that some callers see as null. */
 export const responseShape = (fields: Fields, isHidden: (name: string) => boolean = () => false): z.ZodRawShape =>
   shapeOf(fields, shownName, (field, name) => {
     if (isSecret(field)) return z.boolean();
@@ -43,7 +46,7 @@ export const responseShape = (fields: Fields, isHidden: (name: string) => boolea
 
 export const shownName = (name: string, field: Field): string => (isSecret(field) ? `${name}Configured` : name);
 
-/** What is read is what came of a default or of a normalization on the way in. */
+/** The schema of stored values: after defaults and normalization. */
 function readable(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodDefault) return readable(schema.unwrap() as z.ZodType);
   return schema instanceof z.ZodPipe ? readable(schema.out as z.ZodType) : schema;

@@ -5,23 +5,23 @@ import type { TenantId } from '../kernel/ids.ts';
 import type { SecretLocation, Vault } from '../vault/vault.ts';
 import { isSecret, storedName, valuesOf, type AnyValues, type Fields } from './fields.ts';
 
-/** Where a record's secret is kept: who holds the reference opens it with `vault.get(tenantId, secretLocation(…), reference)`. */
+/** The vault location of a record's secret. To read it: `vault.get(tenantId, secretLocation(…), reference)`. */
 export const secretLocation = (noun: string, id: string, field: string): SecretLocation => ({
   owner: `${noun}/${id}`,
   field,
 });
 
-/** Puts what was said into the vault; answers the references that events carry instead. Null is "none from now on". */
+/** Stores the given secrets in the vault. Returns their references, for events. Null removes a secret. */
 export async function storeSecrets(
   fields: Fields,
-  said: AnyValues,
+  given: AnyValues,
   place: (field: string) => SecretLocation,
   vault: Vault,
   tenantId: TenantId,
 ) {
   const kept: Record<string, string | null> = {};
   for (const [name, field] of Object.entries(fields)) {
-    const value = said[name];
+    const value = given[name];
     if (!isSecret(field) || value === undefined) continue;
     kept[`${name}Ref`] = value === null ? null : await vault.put(tenantId, place(name), value as string);
   }
@@ -29,8 +29,8 @@ export async function storeSecrets(
 }
 
 /**
- * Refuses to keep a stored secret while the address that it is sent to changes: a caller who may change the address, but never read the
- * secret, could have it sent to a server of their own.
+ * Refuses to keep a stored secret while its destination address changes. Otherwise a caller who may change the
+ * address, but not read the secret, could have it sent to a server of their own.
  */
 export function refuseMovedSecret(fields: Fields, before: AnyValues, after: AnyValues): Failure | undefined {
   for (const [name, field] of Object.entries(fields)) {
@@ -51,7 +51,7 @@ export function secretsOnlyIn(fields: Fields, before: AnyValues, after: AnyValue
   );
 }
 
-/** A secret that stays behind is sealed, and nothing refers to it. */
+/** A secret that could not be deleted stays sealed, and nothing refers to it. */
 async function deleteSecrets(
   { vault, log }: { readonly vault: Vault; readonly log: Logger },
   tenantId: TenantId,
@@ -60,13 +60,15 @@ async function deleteSecrets(
   for (const reference of references) {
     await vault
       .forget(tenantId, reference)
-      .catch((error: Error) => log.warn({ tenantId, reference, reason: error.message }, 'a secret stayed behind'));
+      .catch((error: Error) =>
+        log.warn({ tenantId, reference, reason: error.message }, 'a secret could not be deleted'),
+      );
   }
 }
 
 /**
- * For secrets that were put into the vault before a command that refers to them: forgets them after a refusal, and throws on. After any
- * other error the command's events may have been appended, so the secrets stay.
+ * For secrets that were stored before a command that refers to them. If the command was refused, deletes them; always
+ * rethrows. After any other error the command's events may have been appended, so the secrets stay.
  */
 export async function deleteSecretsIfRefused(
   services: Parameters<typeof deleteSecrets>[0],

@@ -25,28 +25,28 @@ import { columnsOf, fromColumns, storedNames, toColumns } from './record-columns
 import { responseShape, eventShape } from './schemas.ts';
 import { derivedReadModelName } from '../kernel/read-model-name.ts';
 
-/** `TenantSettingsUpdated` carries what changed, save for the fields that have an event of their own. */
+/** `TenantSettingsUpdated` carries the changed fields, except those with an event of their own. */
 export type SingletonEvents<Noun extends string, F extends SettingFields, A> = EventFamily<{
   readonly [Type in `${Capitalize<Noun>}Updated` | (keyof A & string)]: EventDefinition<z.ZodType<Partial<Values<F>>>>;
 }>;
 
-/** Null as long as nobody has changed anything. */
+/** Null until the first change. */
 interface Edited {
   readonly updatedAt: string | null;
   readonly updatedBy: string | null;
 }
 
-/** Everything that follows from one declaration. */
+/** Everything that is derived from one declaration. */
 export interface Singleton<Noun extends string, F extends SettingFields, A extends SeparateEvents<F>> {
   readonly kind: 'singleton';
   readonly declared: SingletonDeclaration<Noun, F, A>;
   readonly events: SingletonEvents<Noun, F, A>;
-  /** `state.values` are the settings with their defaults: what decisions load. */
+  /** `state.values` are the settings with their defaults, for decisions. */
   readonly aggregate: Aggregate<RecordState<Values<F>>, EventOf<SingletonEvents<Noun, F, A>>>;
   stream(tenantId: TenantId): string;
   readonly model: NamedReadModel;
   readonly view: z.ZodType<ShownFields<F> & Edited>;
-  /** Merges; says in events what changed, and nothing when nothing did. */
+  /** Merges the changes. Emits events for changed fields only, and none without a change. */
   readonly update: Command<
     { readonly changes: RecordChanges<F> },
     RecordState<Values<F>>,
@@ -66,11 +66,11 @@ export function defineSingleton<
   const declared = declaration as unknown as AnySingleton;
   const { noun, fields } = declared;
   const defaults = valuesOf(fields, defaultOf);
-  const told = toldApart(declared);
+  const groups = eventGroups(declared);
   const events = {
     category: noun,
     definitions: Object.fromEntries(
-      told.map(({ type, audit, about }) => [
+      groups.map(({ type, audit, about }) => [
         type,
         { version: 1, schema: z.object(eventShape(about, 'changed')), audit },
       ]),
@@ -81,8 +81,8 @@ export function defineSingleton<
     { exists: true, values: defaults },
     { writes: Object.keys(events.definitions) },
   );
-  const tell = (_id: string, changed: AnyValues) =>
-    told
+  const eventsOf = (_id: string, changed: AnyValues) =>
+    groups
       .map(({ type, about }) => ({ type, data: valuesOf(about, (field, name) => changed[storedName(name, field)]) }))
       .filter(({ data }) => Object.keys(data).length > 0);
   const built = {
@@ -96,14 +96,14 @@ export function defineSingleton<
       .object({ ...responseShape(fields), updatedAt: z.iso.datetime().nullable(), updatedBy: z.uuid().nullable() })
       .omit(declared.showsEditor ? {} : { updatedBy: true })
       .meta({ title: capitalized(noun) }),
-    update: recordCommands(declared, aggregate).update(tell),
+    update: recordCommands(declared, aggregate).update(eventsOf),
     read: settingsQuery(declared, defaults),
   };
   return built as unknown as Singleton<Noun, F, A>;
 }
 
-/** Which event tells of which fields: those set apart, then one for all others. */
-function toldApart({
+/** The events and their fields: one event per group declared in `apart`, then one for all other fields. */
+function eventGroups({
   noun,
   fields,
   apart = {},
@@ -119,7 +119,7 @@ function toldApart({
   return [...own, { type: `${capitalized(noun)}Updated`, audit: `${snakeCase(noun)}.updated`, about: others }];
 }
 
-/** One row a tenant. What was never set is null in it, so that a default which changes reaches whoever relies on it. */
+/** One row per tenant. Settings that were never set are null, so that a changed default applies to them. */
 function settingsModel({ table, version, fields }: AnySingleton, events: EventFamily): NamedReadModel {
   for (const [name, field] of Object.entries(fields)) {
     if (columnOf(field).nullable && defaultOf(field) !== null)

@@ -12,14 +12,20 @@ export interface SlotPorts {
 
 type Bounded = Pick<AnyDeclared, 'noun' | 'most'>;
 
-/** Slots are numbered (`src/platform/numbers/number-search.ts`): each record of a bounded collection holds one as a claim. */
+/**
+ * Slots are numbered (`src/platform/numbers/number-search.ts`). Each record of a bounded collection holds one as a
+ * claim.
+ */
 export const slotKind = (noun: string): string => `${noun}.slot`;
 
-/** The claim of a record with these values. One that was created before there was a limit holds none. */
+/** The slot claim of a record with these values. A record that was created before there was a limit has none. */
 export const slotClaims = ({ noun, most }: Bounded, { slot }: AnyValues): Claim[] =>
   most === undefined || slot === undefined ? [] : [{ kind: slotKind(noun), value: String(slot) }];
 
-/** What a new record needs besides its values: nothing where there is no limit. A caller that loses the slot to another asks again. */
+/**
+ * Finds a slot for a new record; without a limit none is needed. If another caller claims it first, the command
+ * prepares again.
+ */
 export async function slotFor(
   { noun, most }: Bounded,
   tenantId: TenantId,
@@ -30,7 +36,7 @@ export async function slotFor(
   return slot === undefined ? noSlotLeft({ noun, most }) : { slot };
 }
 
-/** Slots that nobody held a moment ago, for many records at once: as many as are wanted, or all that are left. */
+/** Slots that were free a moment ago, for several new records: as many as wanted, or all that are left. */
 export const slotsLeft = async (
   { noun, most = 0 }: Bounded,
   tenantId: TenantId,

@@ -4,7 +4,7 @@ import type { EventFamily, EventOf, RecordedEvent } from '../kernel/event.ts';
 export type TrackedFields = Readonly<Record<string, z.ZodDefault>>;
 type TrackedValues<T extends TrackedFields> = { readonly [Name in keyof T]: z.output<T[Name]> };
 
-/** What a record's answers show besides its own fields: things that other events report, and nobody sets. */
+/** Values in a record's responses that other events report, and that no caller can set. */
 export interface Tracked<T extends TrackedFields> {
   readonly fields: T;
   readonly from: readonly EventFamily[];

@@ -3,7 +3,7 @@ import type { AnyCollection, AnySingleton } from './declaration.ts';
 import { isSecret, storedName, type AnyValues, type Fields } from './fields.ts';
 import { shownName } from './schemas.ts';
 
-/** Of a secret an answer says whether there is one, never which. */
+/** For a secret, a response shows only whether it is set. */
 const shownValues = (fields: Fields, kept: AnyValues): [string, unknown][] =>
   Object.entries(fields).map(([name, field]) => {
     const value = kept[storedName(name, field)];

@@ -3,16 +3,16 @@ import { z } from 'zod';
 import { hostName } from './page-address.ts';
 
 const LONGEST_INPUT = 1_000;
-/** What an address has around its host, or spells a host with: reading on to the host alone would guess what was meant. */
+/** Characters around a host in a URL, or that encode one. Extracting the host from such a text would be a guess. */
 const AROUND_A_HOST = /[/?#\\@:%\s]/;
 
-/** The host that a text is, in the one spelling; undefined where it is anything else. */
+/** The normalized host if the text is only a host; otherwise undefined. */
 export const exactHost = (text: string): string | undefined =>
   AROUND_A_HOST.test(text.trim()) ? undefined : hostName(text);
 
 /**
- * A host as a caller may write it and as it is kept: lower case, punycode, no dot at the end. Names of pages, not of
- * registries: `com` or `co.uk` would speak for everybody there.
+ * A host in a request, normalized for storage: lower case, punycode, no trailing dot. Public suffixes are refused:
+ * `com` or `co.uk` would cover every site below.
  */
 export const hostField = () =>
   z

@@ -1,17 +1,17 @@
 const SECRET = /pass(?:word|wd|phrase|code)|^pass$|pwd|token|secret|api[-_]?key|private[-_]?key/i;
 const DIGEST = /^[0-9a-f]{64}$/i;
-/** Nested deeper than anything that an extension has to say. */
+/** Deeper than any data that an extension sends. */
 const MAX_DEPTH = 12;
 
-/** The word by which a name gives itself away, in lower case; undefined where it does not. */
+/** The part of a name that suggests a secret, in lower case; otherwise undefined. */
 export const secretWord = (name: string): string | undefined => SECRET.exec(name)?.[0].toLowerCase();
 
 export const soundsSecret = (name: string): boolean => SECRET.test(name);
 
 /**
- * Finds the first field, at any depth, whose name says that it holds a secret: an extension that sends one is broken, and
- * what it sent is not to be kept anywhere (choice OP-155). A digest called `passwordHash` is the one thing allowed.
- * Answers the field's path, or undefined.
+ * Finds the first field, at any depth, whose name suggests a secret. An extension that sends one is broken, and
+ * nothing of what it sent may be stored (OP-155). Only a digest named `passwordHash` is allowed. Returns the field's
+ * path, or undefined.
  */
 export function findSecret(value: unknown): string | undefined {
   const waiting: { value: unknown; path: string; depth: number }[] = [{ value, path: '', depth: 0 }];

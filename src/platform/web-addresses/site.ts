@@ -1,7 +1,7 @@
 import { getDomain } from 'tldts';
 
 /**
- * The site that a host belongs to: its registrable domain (public suffix list, private suffixes too, so that two pages on a
- * shared hosting domain are two sites). Hosts without one (addresses, names inside a network) are a site of their own.
+ * The site of a host: its registrable domain by the public suffix list. Private suffixes count too, so two pages on a
+ * shared hosting domain are two sites. A host without one (an IP address, an internal name) is a site of its own.
  */
 export const siteOf = (host: string): string => getDomain(host, { allowPrivateDomains: true }) ?? host;

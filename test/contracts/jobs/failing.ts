@@ -104,6 +104,6 @@ export function failing(bench: JobsBench): void {
     const jobs = open(declare({ attempts: 9 }));
     await jobs.start();
     await until(async () => (await jobs.counts()).failed === 1);
-    expect((await jobs.failed(1))[0]!.reason).toBe('its data does not fit: who invalid_type');
+    expect((await jobs.failed(1))[0]!.reason).toBe('its data is invalid: who invalid_type');
   });
 }

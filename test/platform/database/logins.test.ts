@@ -237,7 +237,7 @@ describe('a server that requires passwords', () => {
       const its = keys();
       const message = await refusal(start('prepared', its));
       expect(message.split('\n')[0]).toMatch(
-        /^the database user prepared_owner may not make the roles .* have an administrator of the server run this SQL in database prepared/,
+        /^the database user prepared_owner is not allowed to create the roles .* have an administrator of the server run this SQL in database prepared/,
       );
       expect(await server.admin('prepared', `select relname from pg_class where relname = 'events'`)).toEqual([]);
       for (const { password } of Object.values(loginsOf('prepared', Buffer.alloc(32))))
@@ -270,7 +270,7 @@ describe('a server that requires passwords', () => {
     // The first owner owns the groups, and the second one may not grant them.
     const message = await refusal(start('two', second));
     expect(message.split('\n')[0]).toMatch(
-      /^the database user stranger may not make the roles .*permission denied to grant role/,
+      /^the database user stranger is not allowed to create the roles .*permission denied to grant role/,
     );
     await server.admin('two', scriptIn(message));
     const two = await start('two', second);

@@ -29,7 +29,7 @@ describe('objects in an S3 bucket', () => {
   it('are not written under another key', async () => {
     await expect(
       objectsAt(peer.url, { secretAccessKey: 'another' }).put('things/one', Buffer.from('x')),
-    ).rejects.toThrow('the object storage answered 403');
+    ).rejects.toThrow('the object storage responded with status 403');
     expect([peer.refused, peer.objects.size]).toEqual([['signature'], 0]);
   });
 

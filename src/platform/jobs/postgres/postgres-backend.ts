@@ -16,12 +16,12 @@ import { storedOptions, type JobBackend, type LaneQueue, type LaneWorker } from 
 import { laneOf, type JobPayload, type PreparedJob } from '../catalogue.ts';
 import { SCHEMA } from './schema.ts';
 
-/** BullMQ takes a pool of ours only together with its default schema; the name is all that differs here. */
+/** BullMQ accepts a pool of ours only with its default schema, so this overrides the name. */
 class PoolConnection extends PostgresConnection {
   override readonly schema: string = SCHEMA;
 }
 
-/** One pool for all queues and workers of the process; of itself BullMQ would open one for each. */
+/** One pool for all queues and workers of the process. By default BullMQ opens one for each. */
 const onPool =
   (pool: pg.Pool): BackendFactory<PostgresQueueBackend, PostgresConnectionOptions> =>
   (name, options, { withBlockingConnection } = {}) =>
@@ -34,9 +34,9 @@ const onPool =
     );
 
 /**
- * BullMQ's own function (it is the interface of its ports to other languages), called by ourselves, because a `Queue` cannot
- * be told to use the connection of an open transaction. The arguments go by position: package.json pins BullMQ exactly, and a new
- * version is taken only after its `add_job` has been compared with this call.
+ * BullMQ's own function, which is its interface for other languages. Called directly, because a `Queue` cannot use
+ * the connection of an open transaction. The arguments are positional: package.json pins BullMQ exactly. Before an
+ * upgrade, compare its `add_job` with this call.
  */
 const ADD_JOB = {
   name: 'add-job',
@@ -45,7 +45,7 @@ const ADD_JOB = {
 
 const LIMITS = { statement: 15_000, lock: 5_000, idleInTransaction: 15_000 };
 
-/** Nobody reads BullMQ's event stream here; zero would keep all of it. */
+/** BullMQ's event stream is not read here; zero would keep all of it. */
 const EVENTS_KEPT = 100;
 
 export class PostgresJobBackend implements JobBackend {
@@ -55,13 +55,13 @@ export class PostgresJobBackend implements JobBackend {
     this.#pool = plainPool(
       {
         ...asLogin(config, 'service', `-c search_path=${SCHEMA} -c TimeZone=UTC`),
-        // The worker of each lane keeps one to listen.
+        // The worker of each lane keeps one connection to listen.
         max: connections,
         application_name: 'castellan/jobs',
       },
       LIMITS,
     );
-    // Every queue and worker listens for errors of the pool that they share, and reports them.
+    // Every queue and worker listens for errors of the shared pool, and reports them.
     this.#pool.setMaxListeners(0);
   }
 

@@ -2,15 +2,15 @@ import { runMigrations } from 'bullmq';
 import type pg from 'pg';
 import { transaction } from '../../database/transaction.ts';
 
-/** The schema of BullMQ's tables and functions, and of the outbox that stands before a Redis. */
+/** The schema of BullMQ's tables and functions, and of the outbox in front of Redis. */
 export const SCHEMA = 'jobs';
 
-/** Any number, the same in every process. */
+/** An arbitrary number, the same in every process. */
 const ADVISORY_LOCK = 7_301_655_218;
 
 /**
- * What the jobs need in the database, made by its owner. The service enqueues in its own transactions and works; the projector
- * enqueues with the checkpoints of reactions.
+ * Tables and grants of jobs, created by the owner. The service enqueues in its own transactions and runs jobs. The
+ * projector enqueues with the checkpoints of reactions.
  */
 const GRANTS = `
   grant usage on schema ${SCHEMA} to castellan_service, castellan_projector;
@@ -29,7 +29,7 @@ const OUTBOX = `
   );
 `;
 
-/** Safe to run from several processes at once and as often as one likes. */
+/** Safe to run several times, and from several processes at once. */
 export async function migrateJobs(owner: pg.Pool): Promise<void> {
   const client = await owner.connect();
   try {

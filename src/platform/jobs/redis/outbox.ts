@@ -27,7 +27,10 @@ interface Row {
 
 type Deliver = (lane: string, jobs: readonly OutboxJob[]) => Promise<void>;
 
-/** Jobs are handed to Redis within the transaction, which takes its time-outs' time where Redis stands still. */
+/**
+ * Jobs are delivered to Redis within the transaction. If Redis does not respond, the transaction is idle for the
+ * length of its timeouts.
+ */
 const LIMITS = { statement: 10_000, lock: 5_000, idleInTransaction: 30_000 };
 const PAGE = 200;
 const IDLE_MS = 200;
@@ -43,8 +46,8 @@ const TAKE = `
   returning sequence, lane, id, name, payload, options`;
 
 /**
- * No transaction spans PostgreSQL and Redis. So a job that belongs to one is written down in it, and carried over when it has
- * committed: at least once, under its id, by which Redis takes it once.
+ * No transaction spans PostgreSQL and Redis. So a job of a transaction is stored in it, and transferred after the
+ * commit: at least once, under its id, so that Redis ignores repetitions.
  */
 export class Outbox {
   readonly #pool: pg.Pool;
@@ -75,7 +78,7 @@ export class Outbox {
     });
   }
 
-  /** A job that belongs to no transaction of the caller's. */
+  /** Stores a job outside of any transaction of the caller. */
   async keep(job: PreparedJob): Promise<void> {
     const client = await this.#pool.connect();
     try {
@@ -110,14 +113,14 @@ export class Outbox {
         if (moved === PAGE) continue;
       } catch (error) {
         failures += 1;
-        this.#log.warn({ reason: (error as Error).message }, 'jobs wait in the outbox');
+        this.#log.warn({ reason: (error as Error).message }, 'jobs in the outbox could not be transferred to Redis');
       }
       const pause = Math.min(IDLE_MS * 2 ** failures, LONGEST_PAUSE_MS);
       await sleep(pause, undefined, { signal }).catch(() => undefined);
     }
   }
 
-  /** Delivered before the deletion commits: a crash in between delivers twice, never not at all. */
+  /** Delivers before the deletion commits: a crash in between delivers a job twice, but never loses it. */
   #carry(): Promise<number> {
     return transaction(this.#pool, async (client) => {
       const { rows } = await client.query<Row>(TAKE);

@@ -9,10 +9,10 @@ import { laneOf, type JobPayload, type PreparedJob } from '../catalogue.ts';
 import { Outbox } from './outbox.ts';
 
 const PREFIX = 'castellan';
-/** A caller is waiting: what Redis does not take in this time waits in the database instead. */
+/** A caller waits: a job that Redis does not accept in this time is stored in the database instead. */
 const COMMAND_MS = 2_000;
 
-/** Jobs on Redis, for those who have one and more jobs than PostgreSQL carries. */
+/** Jobs in Redis, for installations with more jobs than PostgreSQL can handle. */
 export class RedisJobBackend implements JobBackend {
   readonly #producer: Redis;
   readonly #consumer: Redis;
@@ -27,10 +27,10 @@ export class RedisJobBackend implements JobBackend {
       commandTimeout: COMMAND_MS,
       connectTimeout: COMMAND_MS,
     });
-    // A worker waits for Redis as long as it takes.
+    // A worker waits for Redis without a limit.
     this.#consumer = new Redis(url, { maxRetriesPerRequest: null });
     for (const client of [this.#producer, this.#consumer]) {
-      client.on('error', (error) => log.warn({ message: error.message }, 'the connection to Redis is disturbed'));
+      client.on('error', (error) => log.warn({ message: error.message }, 'the connection to Redis failed'));
     }
     this.#outbox = new Outbox(
       config,
@@ -73,10 +73,10 @@ export class RedisJobBackend implements JobBackend {
           .then(() => undefined),
       );
     } catch (error) {
-      // Under the same id: should Redis have taken it after all, it takes it once.
+      // The id is the same: if Redis did accept the job, it ignores the second one.
       this.#log.warn(
         { job: job.definition.name, reason: (error as Error).message },
-        'a job waits in the database for Redis',
+        'Redis did not accept a job: it waits in the database',
       );
       await this.#outbox.keep(job);
     }

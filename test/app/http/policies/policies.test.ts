@@ -103,7 +103,7 @@ describe('policies', () => {
       [{ rules: [{ ...rules[0], action: 'explode' }] }, /rules\.0\.action/],
       [
         { rules: [{ ...rules[0], domainMatch: { type: 'regex', value: '(a)\\1' } }] },
-        /rules\.0\.domainMatch\.value: must not refer back to a group/,
+        /rules\.0\.domainMatch\.value: must not use backreferences/,
       ],
       [
         { rules: [{ ...rules[0], domainMatch: { type: 'regex', value: '[' } }] },

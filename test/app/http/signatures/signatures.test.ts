@@ -99,8 +99,8 @@ describe('signatures', () => {
     [{ patternType: 'wildcard', pattern: '*' }, 'pattern: must name something besides *'],
     [{ type: 'content', patternType: 'wildcard', pattern: '* *' }, 'pattern: must name something besides *'],
     [{ type: 'dom', patternType: 'regex', pattern: '(a' }, 'pattern: is not a regular expression'],
-    [{ type: 'dom', patternType: 'regex', pattern: '(a)\\1' }, 'pattern: must not refer back to a group'],
-    [{ type: 'url', patternType: 'regex', pattern: '(?=a)b' }, 'pattern: must not look around'],
+    [{ type: 'dom', patternType: 'regex', pattern: '(a)\\1' }, 'pattern: must not use backreferences'],
+    [{ type: 'url', patternType: 'regex', pattern: '(?=a)b' }, 'pattern: must not use lookahead or lookbehind'],
     [
       { type: 'url', patternType: 'regex', pattern: '((a{30}){30}){30}' },
       'pattern: must not repeat more than 1000 times',
@@ -257,7 +257,7 @@ describe('signatures', () => {
         'one bad pattern',
         pack({ signatures: [packed(1), packed(2, { patternType: 'regex', pattern: '(?<!x)y' })] }),
         400,
-        /signatures\.1\.pattern: must not look around/,
+        /signatures\.1\.pattern: must not use lookahead or lookbehind/,
       ],
       [
         'a wrong type',
@@ -284,7 +284,7 @@ describe('signatures', () => {
           ),
         }),
         400,
-        /signatures\.0\.pattern: must not come to more than 2000 parts/,
+        /signatures\.0\.pattern: must not expand to more than 2000 parts/,
       ],
     ])('are rejected as a whole for %s', async (_what, content, status, message) => {
       const tenant = await app.newTenant();
@@ -311,7 +311,7 @@ describe('signatures', () => {
       { ...paste, platform: 'any', severity: 'high', action: 'warn', isEnabled: true },
     ]);
     expect((await acme.admin.put(`${CLICKFIX}/${body.id}`, { pattern: '(a+)+\\1' })).body).toEqual({
-      error: 'validation failed: pattern: must not refer back to a group',
+      error: 'validation failed: pattern: must not use backreferences',
     });
     expect((await acme.admin.put(`${CLICKFIX}/${randomUUID()}`, { action: 'block' })).status).toBe(404);
     expect((await acme.admin.delete(`${CLICKFIX}/${body.id}`)).status).toBe(204);

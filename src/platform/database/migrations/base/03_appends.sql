@@ -11,7 +11,7 @@
 -- index. With a hint that is wrong (the log was restored from a backup) the append does not fit.
 --
 -- Connections of castellan_store set how these statements are planned. The process that appended notifies subscribers
--- (`src/platform/eventstore/postgres/feed-announcer.ts`); a notification from here would cost as much as the insert.
+-- (`src/platform/eventstore/postgres/append-announcer.ts`); a notification from here would cost as much as the insert.
 
 -- The arguments are columns of little tables: of the streams that exist already (`known` is the revision expected of
 -- each), of the events in their order, of the claims to release, and of the claims to take.

@@ -24,7 +24,7 @@ create table cursors (
   primary key (name, version, generation)
 ) with (fillfactor = 50);
 
--- Called by the statement that saves checkpoints (`src/platform/projector/cursors.ts`) when a lease was lost, to roll it back.
+-- Called by the statement that saves checkpoints (`src/platform/projector/checkpoints.ts`) when a lease was lost, to roll it back.
 create function lease_lost() returns boolean
 language plpgsql
 as $$
