@@ -1,7 +1,7 @@
-/** How the demo speaks: a line a step, with how long it took. */
+/** The demo's output: one line per step, with its duration. */
 export interface DemoOutput {
   chapter(title: string): void;
-  /** Runs a step and prints what it answers. A step that throws ends the demo. */
+  /** Runs a step and prints its result. A step that throws ends the demo. */
   step<T>(what: string, work: () => Promise<T>, tell: (answer: T, seconds: number) => string): Promise<T>;
 }
 
@@ -24,12 +24,12 @@ export const demoOutput: DemoOutput = {
 export const perSecond = (count: number, seconds: number): string =>
   `${Math.round(count / Math.max(seconds, 0.001)).toLocaleString('en')}/s`;
 
-/** Fails the demo: what it shows must be so, or it shows nothing. */
+/** Fails the demo if an expectation does not hold. */
 export function assertDemo(holds: boolean, what: string): asserts holds {
   if (!holds) throw new Error(`the demo expected that ${what}`);
 }
 
-/** Works on all items, so many at a time. */
+/** Runs `work` on all items, at most `limit` at once. Results are in input order. */
 export async function runConcurrently<T, R>(
   limit: number,
   items: readonly T[],

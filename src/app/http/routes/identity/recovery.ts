@@ -76,7 +76,7 @@ export const recoveryRoutes: RouteGroup<RecoveryRouteDependencies> = {
         return {
           success: true,
           tempPassword,
-          message: ADVICE + (liftedSso ? '; the organization requires single sign-on no longer' : ''),
+          message: ADVICE + (liftedSso ? '; the organization no longer requires single sign-on' : ''),
         };
       },
     }),
