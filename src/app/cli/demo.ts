@@ -11,7 +11,7 @@ import { wholeNumber } from './license.ts';
 
 const portOf = (url: string): number => Number(new URL(url).port);
 
-/** Beside a running service, the demo uses that service's listeners. Otherwise it starts one on the same data directory. */
+/** Beside a running service, the demo uses it. Otherwise it starts a service on the same data directory. */
 export function addDemoCommand(program: Command): void {
   program
     .command('demo')

@@ -70,7 +70,10 @@ export async function openLogCopy(
   }
 }
 
-/** Copies the existing events. With `finish`, copies the rest and switches to the copy. Returns the number of invalid audit chains. */
+/**
+ * Copies the existing events. With `finish`, also verifies the copy and makes it the log of this installation. Returns the
+ * number of invalid audit chains.
+ */
 export async function copyLog(
   services: LogCliDependencies,
   endpoints: CopyEndpoints,

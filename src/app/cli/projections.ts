@@ -40,7 +40,7 @@ export function parseAsOf(text: string | undefined): AsOf {
   return { time };
 }
 
-/** A bar with rate and remaining time. Only PostgreSQL positions count events; on EventStoreDB they show relative progress. */
+/** A bar with rate and remaining time. Positions count events only on PostgreSQL; elsewhere they show progress. */
 function progressBar(model: string) {
   const bar = new SingleBar({
     format: '  {model} {bar} {percentage}%  {events} events  {rate}/s  {left} left',

@@ -76,7 +76,7 @@ export async function compose(config: Config, options: ComposeOptions = {}): Pro
 /** Parts that are left at the end of the drain time are then stopped together, within this time. */
 const LAST_MS = 1_000;
 
-/** Stops one part after the other. The total time is bounded, so a frozen database or client cannot keep the process alive. */
+/** Stops one part after the other, in bounded time: a frozen database or client cannot keep the process alive. */
 async function stopInOrder(closers: (() => Promise<unknown> | void)[], withinMs: number, log: Logger): Promise<void> {
   const ends = performance.now() + withinMs;
   const close = (closer: () => Promise<unknown> | void, milliseconds: number) =>

@@ -29,7 +29,7 @@ const MASTER_KEY_FILE = 'master-key';
 /** The previous master key, kept while something may still be sealed under it alone. */
 const FORMER_MASTER_KEY_FILE = 'master-key.former';
 
-/** Keys of an embedded installation: generated once, kept in DATA_DIR/keys (mode 0600). Otherwise the operator sets them. */
+/** Keys of an embedded installation: generated once, kept in DATA_DIR/keys (mode 0600). */
 export class KeyFiles {
   readonly #folder: string;
   readonly #embedded: boolean;

@@ -25,7 +25,7 @@ export interface ProbedServices {
   readonly fingerprint: string;
 }
 
-/** Nothing is ever stored under this key. A "not found" shows that the storage is reachable and accepts the credentials. */
+/** Nothing is stored under this key. "Not found" shows that the storage is reachable and accepts the credentials. */
 const NOTHING = objectKey('health', 'nothing');
 
 /** Object storage may charge for requests, and `/health` is open to everyone: probe at most this often. */
