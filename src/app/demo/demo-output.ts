@@ -2,7 +2,7 @@
 export interface DemoOutput {
   chapter(title: string): void;
   /** Runs a step and prints its result. A step that throws ends the demo. */
-  step<T>(what: string, work: () => Promise<T>, tell: (answer: T, seconds: number) => string): Promise<T>;
+  step<T>(what: string, work: () => Promise<T>, describe: (result: T, seconds: number) => string): Promise<T>;
 }
 
 const colour = process.stdout.isTTY && !process.env['NO_COLOR'];
@@ -10,14 +10,14 @@ const paint = (code: number, text: string) => (colour ? `\u001b[${code}m${text}\
 
 export const demoOutput: DemoOutput = {
   chapter: (title) => console.log(`\n${paint(1, title)}`),
-  async step(what, work, tell) {
+  async step(what, work, describe) {
     const started = performance.now();
-    const answer = await work();
+    const result = await work();
     const seconds = (performance.now() - started) / 1000;
     console.log(
-      `  ${paint(32, '✓')} ${what.padEnd(34)} ${tell(answer, seconds)} ${paint(2, `(${seconds.toFixed(2)} s)`)}`,
+      `  ${paint(32, '✓')} ${what.padEnd(34)} ${describe(result, seconds)} ${paint(2, `(${seconds.toFixed(2)} s)`)}`,
     );
-    return answer;
+    return result;
   },
 };
 
@@ -35,11 +35,11 @@ export async function runConcurrently<T, R>(
   items: readonly T[],
   work: (item: T, index: number) => Promise<R>,
 ): Promise<R[]> {
-  const answers: R[] = [];
+  const results: R[] = [];
   let next = 0;
   const worker = async () => {
-    for (let index = next++; index < items.length; index = next++) answers[index] = await work(items[index]!, index);
+    for (let index = next++; index < items.length; index = next++) results[index] = await work(items[index]!, index);
   };
   await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
-  return answers;
+  return results;
 }

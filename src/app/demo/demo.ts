@@ -240,13 +240,13 @@ async function call(
   body?: object,
   headers: Record<string, string> = {},
 ): Promise<unknown> {
-  const answer = await fetch(base + path, {
+  const response = await fetch(base + path, {
     method,
     headers: { ...(body ? { 'content-type': 'application/json' } : {}), ...headers },
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
-  const text = await answer.text();
-  assertDemo(answer.ok, `${method} ${path} succeeds, not ${answer.status} ${text}`);
+  const text = await response.text();
+  assertDemo(response.ok, `${method} ${path} succeeds, not ${response.status} ${text}`);
   return text ? (JSON.parse(text) as unknown) : undefined;
 }
 
@@ -265,24 +265,24 @@ async function enroll(
     osType: 'windows',
     extensionVersion: '4.2.0',
   };
-  const answer: JsonResponse = await sendJson(
+  const response: JsonResponse = await sendJson(
     `${tls}/api/v1/enroll/certificate`,
     'POST',
     body,
     { 'x-tenant-id': tenantId },
     agent,
   );
-  assertDemo(answer.status === 200, `a device enrolls, not ${answer.status} ${JSON.stringify(answer.body)}`);
-  return new DemoDevice(tls, answer.body as DeviceCredentials);
+  assertDemo(response.status === 200, `a device enrolls, not ${response.status} ${JSON.stringify(response.body)}`);
+  return new DemoDevice(tls, response.body as DeviceCredentials);
 }
 
 async function report(device: DemoDevice, events: readonly object[]) {
   const sum = { accepted: 0, duplicates: 0 };
   for (let from = 0, batch = 0; from < events.length; from += EVENTS_AT_ONCE, batch += 1) {
     const slice = events.slice(from, from + EVENTS_AT_ONCE);
-    const answers = [await device.report(slice)];
-    if (batch % EVERY_TENTH === 0) answers.push(await device.repeat(slice));
-    for (const { status, body } of answers) {
+    const responses = [await device.report(slice)];
+    if (batch % EVERY_TENTH === 0) responses.push(await device.repeat(slice));
+    for (const { status, body } of responses) {
       const { accepted, duplicates, rejected } = body as { accepted: number; duplicates: number; rejected: unknown[] };
       assertDemo(
         status === 202 && rejected.length === 0,

@@ -30,6 +30,6 @@ export function readBrowserSecret({ headers }: FastifyRequest, token: string): s
 export const cookiesOf = (header: string): ReadonlyMap<string, string> =>
   new Map(header.split(';').map((pair) => [pair.split('=', 1)[0]!.trim(), pair.slice(pair.indexOf('=') + 1).trim()]));
 
-/** `__Host-` (RFC 6265bis §4.1.3): no sibling host can set it, which prevents login CSRF with another user's sign-in. */
+/** `__Host-` (RFC 6265bis §4.1.3): no sibling host can set it, which prevents login CSRF. */
 const nameFor = (token: string, secure: boolean): string =>
   `${secure ? '__Host-' : ''}castellan-sso-${createHash('sha256').update(token).digest('hex').slice(0, 16)}`;

@@ -6,7 +6,7 @@ const wholeNumber = z
   .regex(/^[1-9]\d{0,8}$/, 'must be a whole number of at least 1')
   .transform(Number);
 
-/** `page` (1-based) and `page_size` (20 by default, at most 100); below 1 is refused (interface "Pagination", OP-005). */
+/** Pagination (OP-005): `page` is 1-based, `page_size` 20 by default and at most 100. Below 1 is refused. */
 export const pageQuery = {
   page: wholeNumber.optional().default(1).describe('1-based page number'),
   page_size: wholeNumber

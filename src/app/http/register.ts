@@ -134,13 +134,13 @@ function replay(reply: FastifyReply, { status, body, logPosition }: StoredRespon
 
 /** The declared status, or the one that the handler set, or 204 if there is no body. */
 function successStatus(
-  { status, answer }: { readonly status?: number | undefined; readonly answer?: unknown },
+  { status, response }: Pick<AnyRoute<never>, 'status' | 'response'>,
   { statusCode }: FastifyReply,
   outcome: unknown,
 ): number {
   if (status !== undefined) return status;
   if (statusCode !== 200) return statusCode;
-  return outcome === undefined && !answer ? 204 : 200;
+  return outcome === undefined && !response ? 204 : 200;
 }
 
 /** Files are not stored: a retry builds the same file again. */

@@ -54,7 +54,7 @@ export class RequestDeadline {
 }
 
 const overdue = (): EventStoreUnavailable =>
-  new EventStoreUnavailable('the event store did not answer within the time of the request');
+  new EventStoreUnavailable('the event store did not respond within the time limit of the request');
 
 type Asynchronous = Record<string, (...given: never[]) => Promise<unknown>>;
 

@@ -85,14 +85,14 @@ const reachable = (objects: ObjectStore): Promise<string | undefined> =>
       () => undefined,
       () => 'the object storage cannot be reached',
     ),
-    sleep(OBJECTS_ANSWER_MS, 'the object storage does not answer', { ref: false }),
+    sleep(OBJECTS_ANSWER_MS, 'the object storage does not respond', { ref: false }),
   ]);
 
 function atMostEvery<T>(ms: number, ask: () => Promise<T>): () => Promise<T> {
-  let latest: { readonly answer: Promise<T>; readonly at: number } | undefined;
+  let latest: { readonly result: Promise<T>; readonly at: number } | undefined;
   return () => {
     const now = performance.now();
-    if (!latest || now - latest.at >= ms) latest = { answer: ask(), at: now };
-    return latest.answer;
+    if (!latest || now - latest.at >= ms) latest = { result: ask(), at: now };
+    return latest.result;
   };
 }

@@ -70,18 +70,18 @@ export class ServiceState {
 }
 
 /** Shares one result among all callers, while it is computed and for a short time after. */
-function freshly<T>(ask: () => Promise<T>, isWell: (answer: T) => boolean): () => Promise<T> {
-  let latest: { readonly answer: Promise<T>; readonly until: number } | undefined;
+function freshly<T>(ask: () => Promise<T>, isWell: (result: T) => boolean): () => Promise<T> {
+  let latest: { readonly result: Promise<T>; readonly until: number } | undefined;
   return () => {
-    if (latest && performance.now() < latest.until) return latest.answer;
-    const made = { answer: ask(), until: Number.POSITIVE_INFINITY };
+    if (latest && performance.now() < latest.until) return latest.result;
+    const made = { result: ask(), until: Number.POSITIVE_INFINITY };
     const expires = (ms: number) => void (made.until = performance.now() + ms);
-    made.answer.then(
-      (answer) => expires(isWell(answer) ? FRESH_MS : UNWELL_FRESH_MS),
+    made.result.then(
+      (result) => expires(isWell(result) ? FRESH_MS : UNWELL_FRESH_MS),
       () => expires(0),
     );
     latest = made;
-    return made.answer;
+    return made.result;
   };
 }
 

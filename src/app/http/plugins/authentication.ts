@@ -26,7 +26,7 @@ export interface AuthenticationDependencies extends AgentKeyDependencies, Device
   readonly lookups: Lookups;
 }
 
-/** Authenticates the caller as the route's access profile requires. Throws 401, 403 or 404. Undefined for open routes. */
+/** Authenticates the caller by the route's access profile. Throws 401, 403 or 404. Undefined for open routes. */
 export async function authenticate(
   request: FastifyRequest,
   access: Access,

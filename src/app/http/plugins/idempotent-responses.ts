@@ -46,7 +46,7 @@ export interface IdempotencyKeys {
 /** An attempt whose process died counts as running for this long after its last sign of life. */
 const RUNNING_SECONDS = 3;
 const SIGN_OF_LIFE_MS = 1_000;
-/** Longer than a dead attempt counts as running: a retry right after a crash gets its response instead of a conflict. */
+/** Longer than a dead attempt counts as running: a retry right after a crash gets a response, not a conflict. */
 const WAIT_MS = 5_000;
 const LOOK_AGAIN_MS = 100;
 /** Retries that may wait for the first attempt, per process. Each is an open request. */

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import helmet from 'helmet';
 
-/** API responses are not pages: rendered in a browser, they get no scripts, frames or forms. Pages set their own policy. */
+/** API responses are not pages: a browser gets no scripts, frames or forms from them. Pages set their own policy. */
 const protect = helmet({
   contentSecurityPolicy: {
     useDefaults: false,
