@@ -22,6 +22,16 @@ const route = routeWith<CollectionRoutesDependencies>();
 const plural = (noun: string): string => (noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`);
 const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 
+const sentences = (...parts: readonly string[]): string => parts.filter(Boolean).join(' ');
+
+function conflictOf({ unique = [] }: AnyCollection, noun: string): string {
+  const same = unique.map((names) => names.map((name) => `\`${name}\``).join(' and '));
+  return same.length === 0 ? '' : `409 if another ${noun} has the same ${same.join(', or the same ')}.`;
+}
+
+const limitOf = ({ most }: AnyCollection): string =>
+  most === undefined ? '' : `At most ${most.toLocaleString('en')} per tenant (409).`;
+
 /** The routes of a declared collection, one per verb. */
 export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<CollectionRoutesDependencies>[] {
   const { declared, view, update, remove, all, get } = collection;
@@ -51,6 +61,7 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<Col
         path,
         access: admin(access.write),
         summary: `Create ${withArticle(noun)}`,
+        description: sentences(conflictOf(declared as AnyCollection, noun), limitOf(declared as AnyCollection)),
         body: bodySchema(fields, 'create'),
         status: 201,
         response: view,
@@ -72,7 +83,10 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<Col
         method: 'PUT',
         access: admin(access.write),
         summary: `Change ${withArticle(noun)}`,
-        description: 'Fields that are left out keep their values.',
+        description: sentences(
+          'Fields that are left out keep their values.',
+          conflictOf(declared as AnyCollection, noun),
+        ),
         body: bodySchema(fields, 'change'),
         response: view,
         handle: async ({ run, ask, params, body, principal }) => {
