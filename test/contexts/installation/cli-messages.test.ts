@@ -15,7 +15,7 @@ describe('what a command says when it fails', () => {
   });
 
   it('is the reason of a refusal, and the stack of anything else', () => {
-    expect(describeError(new FailureError(conflict('no copy has been started')))).toBe('no copy has been begun');
+    expect(describeError(new FailureError(conflict('no copy has been started')))).toBe('no copy has been started');
     expect(describeError(new Error('a defect'))).toMatch(/a defect\n\s+at /);
   });
 });
