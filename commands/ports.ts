@@ -9,8 +9,8 @@ import type { PersonKeys, Vault } from '../src/platform/vault/vault.ts';
 import type { ScreenshotPorts } from './screenshots/take-screenshot.ts';
 import type { VerificationPorts } from './verification/verify-employee.ts';
 
-// The ports that a command's `prepare` may use: the write side, and slow or external work; never a read model. A
-// command declares the ports it uses (`WithVault & WithPasswords`); the executor accepts it only if all of them exist.
+// What a command's `prepare` may use: the write side, slow work and external systems, but never a read model. A command
+// names the ports that it uses (`WithVault & WithPasswords`). The executor accepts a command only if it has them all.
 
 export interface WithAggregates {
   readonly aggregates: AggregateReader;
@@ -67,7 +67,7 @@ export interface WithFreeNumbers {
   readonly freeNumbers: FreeNumbers;
 }
 
-/** The ports of all commands together: the executor is built with them. */
+/** The ports of all commands together. The executor is built with them. */
 export type CommandPorts = WithAggregates &
   WithVault &
   WithPersonKeys &

@@ -14,7 +14,7 @@ const ROLES: readonly ProcessRole[] = ['all', 'api', 'projector', 'worker'];
 function askedRole(): ProcessRole {
   const { values } = parseArgs({ options: { role: { type: 'string', default: 'all' } } });
   const role = ROLES.find((known) => known === values.role);
-  if (!role) throw new ConfigError(`--role is one of ${ROLES.join(', ')}`);
+  if (!role) throw new ConfigError(`--role must be one of ${ROLES.join(', ')}`);
   return role;
 }
 
@@ -23,7 +23,7 @@ async function main(): Promise<void> {
   const log = newLogger(config.logLevel);
   for (const advice of retiredSettings()) log.warn(advice);
   const application = await compose(config, { log });
-  // The parts that are left when the time is up have a second together.
+  // 3 s more than the drain time: parts that are still running at its end get 1 s together to stop.
   superviseProcess({ log, stop: () => application.stop(), withinMs: config.drainMs + 3_000 });
   log.info(
     { ...application.addresses, dataDir: config.dataDir, store: application.services.store.name },
@@ -32,7 +32,7 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  // A wrong setting or an outage deserves a sentence, everything else its stack.
+  // A wrong setting or an outage is reported in one sentence, any other error with its stack.
   const unwritable = unwritablePath(error);
   if (unwritable)
     process.stderr.write(

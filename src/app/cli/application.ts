@@ -9,8 +9,8 @@ import { FailureError } from '../../platform/kernel/failure.ts';
 export type WithApplication = <T>(work: (application: Application) => Promise<T>) => Promise<T>;
 
 /**
- * Runs a command with the whole house at hand, its doors shut. Beside a running service it connects to the service's own
- * database and leaves projecting to it; otherwise it starts what it needs and projects itself.
+ * Runs a command with the application, without listeners. Beside a running service, it connects to the service's embedded
+ * database and leaves projections to the service. Otherwise it starts what it needs and projects itself.
  */
 export const withApplication: WithApplication = async (work) => {
   const config = readConfig(process.env);
@@ -28,7 +28,7 @@ export const withApplication: WithApplication = async (work) => {
   }
 };
 
-/** A refusal or an outage in a sentence; anything else with its stack, for the operator is also the one who reports it. */
+/** One sentence for a refusal or an outage. Any other error with its stack, so that the operator can report it. */
 export const describeError = (error: unknown): string =>
   error instanceof FailureError
     ? error.message
@@ -36,6 +36,6 @@ export const describeError = (error: unknown): string =>
       ? outage(error)
       : ((error as Error).stack ?? String(error));
 
-/** With what the server said: a position that it cannot serve looks like an outage otherwise. */
+/** Includes the server's message, so that a position it cannot serve is not mistaken for an outage. */
 const outage = ({ message, cause }: EventStoreUnavailable): string =>
   cause instanceof Error && !message.includes(cause.message) ? `${message} (${cause.message})` : message;

@@ -16,13 +16,13 @@ import type { WithApplication } from './application.ts';
 
 export interface AuditCliDependencies extends ChainOwnersDependencies, VerifyDependencies {}
 
-/** A copy of the file of sealed heads, or a log with the lines that tell of them. */
+/** Opens a copy of the file of sealed heads, or of a service log that contains them. */
 function witnessAt(path: string): SealFile {
   if (!existsSync(path)) throw new FailureError(invalid('--heads', `there is no file ${path}`));
   return new SealFile(dirname(path), basename(path));
 }
 
-/** Prints a verdict a chain, of everybody where nobody is named; answers how many do not hold. */
+/** Prints one verdict per chain, for all owners if none is named. Returns the number of invalid chains. */
 export async function auditVerify(
   services: AuditCliDependencies,
   { heads, ...named }: NamedOwner & { readonly heads?: string },
@@ -42,7 +42,7 @@ export async function auditVerify(
   return broken;
 }
 
-/** A chain of which nothing is left but what the witness saw has an owner too. */
+/** All chain owners, including those that only the witness still knows. */
 async function everyOwner(services: AuditCliDependencies, witness: SealFile | undefined): Promise<ChainOwner[]> {
   const owners = await chainOwners(services);
   const known = new Set<string>(owners.map(({ id }) => id));
@@ -50,44 +50,40 @@ async function everyOwner(services: AuditCliDependencies, witness: SealFile | un
     ...owners,
     ...(witness?.owners() ?? [])
       .filter((id) => !known.has(id))
-      .map((id) => ({ id, name: 'known to the witness alone' })),
+      .map((id) => ({ id, name: 'known only to the witness' })),
   ];
 }
 
-/** Whose chain is meant. */
 const owned = (command: Command): Command =>
   command
-    .option('--tenant <id|slug>', "this tenant's")
-    .option('--organization <id|slug>', "this organization's")
-    .option(
-      '--installation',
-      "the installation's own: recoveries, set-up, keys, strangers at doors that there are not",
-    );
+    .option('--tenant <id|slug>', 'the chain of this tenant')
+    .option('--organization <id|slug>', 'the chain of this organization')
+    .option('--installation', "the installation's own chain: recoveries, set-up, keys, sign-ins to unknown tenants");
 
 export function addAuditCommands(program: Command, withApplication: WithApplication): void {
-  const audit = program.command('audit').description('the record of decisions');
+  const audit = program.command('audit').description('Verify and export audit logs');
   owned(audit.command('verify'))
     .description(
-      'replay the event log and hold every audit chain, or one, against it; exit code 1 if one does not hold',
+      'Replay the event log and compare every audit chain, or one, with it; exit code 1 if a chain is invalid',
     )
     .option(
       '--heads <file>',
-      'hold them also against sealed heads that were kept elsewhere: a copy of audit-heads.jsonl, or of the service log',
+      'also compare with sealed heads kept elsewhere: a copy of audit-heads.jsonl, or of the service log',
     )
     .action(async (named: NamedOwner & { heads?: string }) => {
       if ((await withApplication(({ services }) => auditVerify(services, named))) > 0) process.exitCode = 1;
     });
   owned(audit.command('export'))
-    .description('print an audit log, a JSON record a line, oldest first')
-    .option('--limit <n>', 'stop after so many', (text) => {
-      if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('a whole number');
+    .description('Print an audit log, one JSON record per line, oldest first')
+    .option('--limit <n>', 'print at most n records', (text) => {
+      if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('must be a whole number');
       return Number(text);
     })
     .action(({ limit = Infinity, ...named }: NamedOwner & { limit?: number }) =>
       withApplication(async ({ services }) => {
         const owner = await findChainOwner(services, named);
         if (!owner)
-          throw new FailureError(invalid('audit export', 'whose? --tenant, --organization or --installation'));
+          throw new FailureError(invalid('audit export', 'name the owner: --tenant, --organization or --installation'));
         let printed = 0;
         for await (const record of exportAuditLog(services.reads(owner.id), {}, (events) =>
           services.codec.reveal(events),

@@ -9,13 +9,13 @@ import { identifyOwner, markedOwner } from '../../platform/database/access.ts';
 import { connectionOf, loginsOf } from '../../platform/database/logins.ts';
 import { findEmbeddedPostgres } from '../../platform/embedded/postgres.ts';
 
-/** The SQL that makes the roles of the configured database, also before there is anything else in it. */
+/** The SQL that creates the roles of the configured database. Also works on an empty database. */
 async function rolesScript(): Promise<string> {
   const config = readConfig(process.env);
   const connection = config.databaseUrl
     ? connectionOf(config.databaseUrl)
     : findEmbeddedPostgres(join(config.dataDir, 'postgres'));
-  if (!connection) throw new ConfigError('set DATABASE_URL: the embedded database makes its roles itself');
+  if (!connection) throw new ConfigError('set DATABASE_URL: the embedded database creates its roles itself');
   const owner = plainPool({ ...markedOwner({ ...connection }), max: 1 });
   try {
     const identity = await identifyOwner(owner);
@@ -31,10 +31,10 @@ async function rolesScript(): Promise<string> {
 export function addDatabaseCommands(program: Command): void {
   program
     .command('database')
-    .description('what the service needs of PostgreSQL')
+    .description('Prepare PostgreSQL for the service')
     .command('roles')
     .description(
-      'print the SQL that makes the roles which the service logs in as, for an administrator of the server; it holds no password',
+      'Print the SQL that creates the roles the service logs in as, for a database administrator; it contains no password',
     )
     .action(async () => console.log(await rolesScript()));
 }

@@ -11,12 +11,14 @@ import { wholeNumber } from './license.ts';
 
 const portOf = (url: string): number => Number(new URL(url).port);
 
-/** Beside a running service the demo drives that one's doors; otherwise it boots a service on the same data directory. */
+/** Beside a running service, the demo uses it. Otherwise it starts a service on the same data directory. */
 export function addDemoCommand(program: Command): void {
   program
     .command('demo')
-    .description('a fleet enrolls, reports a day, alerts are triaged, tampering is found, a table is rebuilt')
-    .option('--devices <n>', 'how many browsers', wholeNumber, 50)
+    .description(
+      'Run a demo: enroll a fleet, report a day of telemetry, triage alerts, detect tampering, rebuild a table',
+    )
+    .option('--devices <n>', 'number of browsers', wholeNumber, 50)
     .action(async ({ devices }: { devices: number }) => {
       const config = readConfig(process.env);
       const running = config.databaseUrl ? undefined : findEmbeddedPostgres(join(config.dataDir, 'postgres'));
@@ -35,7 +37,7 @@ export function addDemoCommand(program: Command): void {
         );
         return application.services;
       };
-      console.log(running ? `Driving the service on ${http}` : `Booted a service on ${http} for this demo`);
+      console.log(running ? `Driving the service on ${http}` : `Started a service on ${http} for this demo`);
       try {
         await demo(application.services, {
           devices,
@@ -44,7 +46,7 @@ export function addDemoCommand(program: Command): void {
           licenseSigningKey: createPrivateKey(licenseSigningKey(config.dataDir)),
           ...(running ? {} : { restart }),
         });
-        console.log('\nAll of it held.');
+        console.log('\nEverything was as expected.');
       } finally {
         await application.stop();
       }

@@ -17,8 +17,8 @@ export type EmployeesCliDependencies = FindTenantDependencies & {
 };
 
 /**
- * Erases an employee for ever: the tenant by id or slug, the person by id or, while the record is there, by e-mail.
- * Answers the person's id. Throws `FailureError` when there is no such tenant or person.
+ * Erases an employee permanently. Takes the tenant's id or slug, and the person's id or (if not deleted) e-mail.
+ * Returns the person's id. Throws `FailureError` if there is no such tenant or person.
  */
 export async function erasePersonAsOperator(
   services: EmployeesCliDependencies,
@@ -36,6 +36,6 @@ export async function erasePersonAsOperator(
 async function findPerson({ ports }: EmployeesCliDependencies, tenantId: TenantId, person: string): Promise<string> {
   if (isUuid(person)) return person.toLowerCase();
   const stream = await ports.claimHolder(tenantId, employeeEmailClaim(ports.accountDigest(person)));
-  if (!stream) throw new FailureError(notFound('there is no employee of this e-mail'));
+  if (!stream) throw new FailureError(notFound('there is no employee with this e-mail'));
   return streamSubject(stream);
 }

@@ -8,7 +8,7 @@ interface Asked {
   readonly exclusive?: boolean;
 }
 
-/** `user:password` of an administrator of the server. Never an argument: those are seen by every user of the machine. */
+/** `user:password` of a server administrator. Never an argument, because every user of the machine can see those. */
 function administrator(env: NodeJS.ProcessEnv): { username: string; password: string } | undefined {
   const { EVENTSTORE_ADMIN: given, EVENTSTORE_ADMIN_FILE: file } = env;
   const text = file ? secretFile('EVENTSTORE_ADMIN_FILE', file) : given;
@@ -25,9 +25,9 @@ async function rights({ grant = false, exclusive = false }: Asked): Promise<void
   const admin = administrator(process.env);
   if (grant && !admin)
     throw new ConfigError(
-      'set EVENTSTORE_ADMIN=user:password, or EVENTSTORE_ADMIN_FILE to a file that holds it: granting takes an administrator of the server',
+      'set EVENTSTORE_ADMIN=user:password, or EVENTSTORE_ADMIN_FILE to a file that holds it: --grant needs a server administrator',
     );
-  if (exclusive && !grant) throw new ConfigError('--exclusive goes with --grant');
+  if (exclusive && !grant) throw new ConfigError('--exclusive needs --grant');
   const { lines, isSufficient } = await openAdministration(url, admin, (server) => server.rights({ grant, exclusive }));
   for (const line of lines) process.stdout.write(`${line}\n`);
   if (!isSufficient) process.exitCode = 1;
@@ -36,13 +36,13 @@ async function rights({ grant = false, exclusive = false }: Asked): Promise<void
 export function addEventStoreCommands(program: Command): void {
   program
     .command('eventstore')
-    .description('what the service needs of EventStoreDB or KurrentDB')
+    .description('Prepare EventStoreDB or KurrentDB for the service')
     .command('rights')
-    .description('say which rights the user of EVENTSTORE_URL lacks; exit code 1 while one is missing')
-    .option('--grant', 'set them, as the administrator in EVENTSTORE_ADMIN (user:password) or EVENTSTORE_ADMIN_FILE')
+    .description('List the rights that the user of EVENTSTORE_URL lacks; exit code 1 if one is missing')
+    .option('--grant', 'grant them, as the administrator in EVENTSTORE_ADMIN (user:password) or EVENTSTORE_ADMIN_FILE')
     .option(
       '--exclusive',
-      'with --grant: take from every other user the rights on streams that have no access list of their own',
+      "with --grant: revoke all other users' rights on streams without an access list of their own",
     )
     .action(rights);
 }

@@ -7,21 +7,21 @@ import { licenseSigningKey } from '../config/key-files.ts';
 const DAY = 86_400_000;
 
 export function wholeNumber(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('a whole number of at least 1');
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('must be a whole number of at least 1');
   return Number(text);
 }
 
-/** `license issue`: signs with the key that the embedded default made. The key is printed on the last line. */
+/** `license issue` signs with the key that an embedded installation generated. The last line is the license key. */
 export function addLicenseCommands(program: Command): void {
   program
     .command('license')
-    .description('licenses of this installation')
+    .description('Issue licenses of this installation')
     .command('issue')
-    .description('sign a license key; it is printed on the last line')
-    .requiredOption('--client <name>', 'who the license is for')
+    .description('Sign a license key; it is printed on the last line')
+    .requiredOption('--client <name>', 'name of the licensee')
     .requiredOption('--tier <tier>', tiers.join(', '))
-    .requiredOption('--max-users <n>', 'monitored employees', wholeNumber)
-    .requiredOption('--days <n>', 'how long it is valid', wholeNumber)
+    .requiredOption('--max-users <n>', 'maximum number of monitored employees', wholeNumber)
+    .requiredOption('--days <n>', 'validity in days', wholeNumber)
     .action(({ client, tier, maxUsers, days }: { client: string; tier: string; maxUsers: number; days: number }) => {
       const { dataDir } = readConfig(process.env);
       const key = createPrivateKey(licenseSigningKey(dataDir));

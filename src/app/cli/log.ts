@@ -36,7 +36,7 @@ interface Options {
 
 const SAY_EVERY_MS = 2_000;
 
-/** A URL may hold a password, which does not belong on a command line: `file:PATH` and `env:NAME` say where it stands. */
+/** A URL may hold a password, which must not be on the command line: `file:PATH` and `env:NAME` name its source. */
 export function urlOf(given: string): string {
   if (given.startsWith('file:')) return readFileSync(given.slice('file:'.length), 'utf8').trim();
   if (!given.startsWith('env:')) return given;
@@ -50,7 +50,7 @@ export interface CopyEndpoints {
   readonly url: string;
 }
 
-/** Opens the copy that the services' own store is the source of. `close` ends what was opened for it. */
+/** Opens a copy whose source is the services' own store. `close` closes the stores that it opened. */
 export async function openLogCopy(
   services: LogCliDependencies,
   { direction, url }: CopyEndpoints,
@@ -70,7 +70,10 @@ export async function openLogCopy(
   }
 }
 
-/** Copies what there is; with `finish`, the rest as well, and makes the copy the log of this installation. Returns how many audit chains do not hold. */
+/**
+ * Copies the existing events. With `finish`, also verifies the copy and makes it the log of this installation. Returns the
+ * number of invalid audit chains.
+ */
 export async function copyLog(
   services: LogCliDependencies,
   endpoints: CopyEndpoints,
@@ -84,7 +87,7 @@ export async function copyLog(
       if (Date.now() - said < SAY_EVERY_MS) continue;
       said = Date.now();
       const { events, sourcePosition } = copy.record;
-      // Asked anew: the service writes on.
+      // Read again, because the service keeps writing.
       const head = await services.store.head();
       say(`${events} events copied, position ${sourcePosition} of ${head} (${percent(sourcePosition, head)} %)`);
     }
@@ -119,7 +122,7 @@ async function verifyChains(services: LogCliDependencies, say: (line: string) =>
   return broken;
 }
 
-/** A house that neither projects nor reacts, whatever else runs: the log that it reads is the one that is copied. */
+/** Runs `work` with an application that neither projects nor reacts, on the log to be copied. */
 async function withSource<T>(config: Config, work: (services: LogCliDependencies) => Promise<T>): Promise<T> {
   const running = config.databaseUrl ? undefined : findEmbeddedPostgres(join(config.dataDir, 'postgres'));
   const log = newLogger(process.env['LOG_LEVEL'] ?? 'warn');
@@ -138,11 +141,11 @@ async function withSource<T>(config: Config, work: (services: LogCliDependencies
 
 function endpointsOf({ to, from }: Options): CopyEndpoints {
   if ((to === undefined) === (from === undefined))
-    throw new FailureError(invalid('--to', 'name one side: --to or --from, with the URL of EventStoreDB'));
+    throw new FailureError(invalid('--to', 'set either --to or --from, with the URL of EventStoreDB'));
   return { direction: to === undefined ? 'from' : 'to', url: urlOf((to ?? from)!) };
 }
 
-/** The settings under which the log that is copied is the service's own. */
+/** The settings that make the log to be copied the service's own. */
 function sourceConfig(config: Config, { direction, url }: CopyEndpoints): Config {
   if (direction === 'from') return { ...config, eventStoreUrl: url };
   if (config.eventStoreUrl)
@@ -152,11 +155,11 @@ function sourceConfig(config: Config, { direction, url }: CopyEndpoints): Config
   return config;
 }
 
-/** Gives up a copy that has not been finished; the service goes on where it was. */
+/** Abandons a copy that has not been finished. The service keeps its log. */
 export async function abandonLogCopy(services: LogCliDependencies): Promise<void> {
   const { owner } = services.database;
   const record = await copyRecord(owner);
-  if (!record) throw new FailureError(conflict('no copy has been begun'));
+  if (!record) throw new FailureError(conflict('no copy has been started'));
   if (record.isFinished)
     throw new FailureError(
       conflict(
@@ -168,7 +171,7 @@ export async function abandonLogCopy(services: LogCliDependencies): Promise<void
   else await owner.query('truncate events, claims, stream_retention');
 }
 
-/** Deletes the log in the database that was left when it was copied to EventStoreDB. */
+/** Deletes the log that stayed in PostgreSQL after the switch to EventStoreDB. */
 export async function discardCopiedLog(services: LogCliDependencies): Promise<void> {
   const { owner } = services.database;
   const record = await copyRecord(owner);
@@ -178,17 +181,17 @@ export async function discardCopiedLog(services: LogCliDependencies): Promise<vo
 }
 
 export function addLogCommands(program: Command): void {
-  const log = program.command('log').description('the event log: from the embedded store to EventStoreDB, and back');
+  const log = program.command('log').description('Move the event log from PostgreSQL to EventStoreDB, or back');
   log
     .command('copy')
     .description(
-      'copy the log while the service runs; repeat it, then stop the service and --finish. Exit code 1 if an audit chain does not hold',
+      'Copy the log while the service runs; repeat this, then stop the service and use --finish. Exit code 1 if an audit chain is invalid',
     )
     .option('--to <url>', 'from PostgreSQL to EventStoreDB: esdb://…, or file:PATH or env:NAME that holds it')
     .option('--from <url>', 'from EventStoreDB to PostgreSQL')
     .option(
       '--finish',
-      'the service is stopped: copy the rest, check everything, and move checkpoints and audit log to the copy',
+      'after the service has stopped: copy the rest, verify the copy, and move checkpoints and audit log to it',
     )
     .action(async (options: Options) => {
       const endpoints = endpointsOf(options);
@@ -200,22 +203,22 @@ export function addLogCommands(program: Command): void {
         console.log(
           endpoints.direction === 'to'
             ? 'Set EVENTSTORE_URL and start the service.'
-            : 'Take EVENTSTORE_URL away and start the service.',
+            : 'Remove EVENTSTORE_URL and start the service.',
         );
       if (broken > 0) process.exitCode = 1;
     });
   log
     .command('abandon')
-    .description('give up a copy that has not been finished')
+    .description('Abandon a copy that has not been finished')
     .action(async () => {
       await withSource(readConfig(process.env), abandonLogCopy);
       console.log(
-        'The copy was given up. What it wrote to EventStoreDB stays there, and the service goes on where it was.',
+        'The copy was abandoned. The events it wrote to EventStoreDB stay there; the service keeps using its log.',
       );
     });
   log
     .command('discard')
-    .description('delete the log in PostgreSQL, after it was moved to EventStoreDB')
+    .description('Delete the log in PostgreSQL, after it was moved to EventStoreDB')
     .action(async () => {
       await withSource(readConfig(process.env), discardCopiedLog);
       console.log('The log in PostgreSQL was deleted. The one in EventStoreDB is the log of this installation.');

@@ -15,7 +15,7 @@ import type { Database } from '../../platform/database/database.ts';
 import type { Executor } from '../../platform/execution/executor.ts';
 import type { CommandPorts } from '../../../commands/ports.ts';
 
-/** The only operator's commands that need the master keys themselves: they are not among the services. */
+/** These commands need the master keys themselves, which are not in the service container. */
 export interface MasterKeyCliDependencies {
   readonly config: Pick<Config, 'masterKey' | 'otherMasterKey'>;
   readonly services: { readonly database: Database; readonly executor: Executor<CommandPorts> };
@@ -24,14 +24,14 @@ export interface MasterKeyCliDependencies {
 const otherOf = ({ otherMasterKey }: MasterKeyCliDependencies['config']): Keyring | undefined =>
   otherMasterKey && new Keyring(otherMasterKey);
 
-/** Has the current master key open everything, retires all others, and says so in the audit log; harmless to repeat. */
+/** Rewraps all keys with the current master key, retires the others, and records that in the audit log. Idempotent. */
 export async function rewrapKeys({
   config,
   services: { database, executor },
 }: MasterKeyCliDependencies): Promise<Rewrapped & { fingerprint: string }> {
   const current = new Keyring(config.masterKey);
   const { fingerprint } = current;
-  // Even one that was retired may open here: somebody may have wrapped with it since.
+  // A retired key may still open here: another process may have wrapped with it since.
   const rewrapped = await rewrap(database.owner, { current, other: otherOf(config) });
   orThrow(
     await executor.execute(
@@ -60,14 +60,14 @@ async function printUses({ config, services: { database } }: MasterKeyCliDepende
   }
 }
 
-/** What the embedded default keeps, where no service works with it. Elsewhere the operator keeps both. */
+/** Replaces the key file of an embedded installation that is not running. Elsewhere the operator keeps the keys. */
 function replaceFile(env: NodeJS.ProcessEnv): void {
   if (env['DATABASE_URL'] || env['MASTER_KEY'])
     throw new ConfigError(
-      'MASTER_KEY is given from outside: docs/operations.md says in which order to set the new one there',
+      'MASTER_KEY or DATABASE_URL is set, so the key is not in DATA_DIR: see docs/operations.md for how to rotate it',
     );
   const dataDir = dataDirectory(env);
-  // A service that goes on with the one before could not read what is sealed with the new one.
+  // A service that still runs with the previous key could not read data sealed under the new one.
   if (findEmbeddedPostgres(join(dataDir, 'postgres')))
     throw new ConfigError(`a service is running on ${dataDir}: stop it first`);
   new KeyFiles(dataDir, true).replaceMasterKey();
@@ -76,15 +76,15 @@ function replaceFile(env: NodeJS.ProcessEnv): void {
 export function addMasterKeyCommands(program: Command, withApplication: WithApplication): void {
   const masterKey = program
     .command('master-key')
-    .description('the key that everything sealed opens with; see docs/operations.md before you replace it');
+    .description('Show and rotate the key that seals all other keys; see docs/operations.md first');
   masterKey
     .command('status')
-    .description('which master key opens how much')
+    .description('List the master keys in use and how many keys each opens')
     .action(() => withApplication(printUses));
   masterKey
     .command('replace')
     .description(
-      'make a new master key in DATA_DIR; the one before stays beside it. Then start the service, and `rewrap`',
+      'Create a new master key in DATA_DIR and keep the previous one; then start the service and run `rewrap`',
     )
     .action(() => {
       replaceFile(process.env);
@@ -92,7 +92,7 @@ export function addMasterKeyCommands(program: Command, withApplication: WithAppl
     });
   masterKey
     .command('rewrap')
-    .description('have MASTER_KEY open everything, and retire the one before')
+    .description('Rewrap all keys with MASTER_KEY and retire the previous one')
     .action(async () => {
       const { fingerprint, tenantKeys, keptKeys, retired } = await withApplication(rewrapKeys);
       console.log(

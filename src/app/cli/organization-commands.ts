@@ -43,21 +43,21 @@ export interface OrganizationsCliDependencies
 
 export interface NewOrganization {
   readonly name: string;
-  /** Made from the name when left out; a number is put behind one that is taken. */
+  /** Derived from the name if left out, with a number appended if that one is taken. */
   readonly slug?: string | undefined;
   readonly ownerEmail: string;
-  /** Where browsers reach this service. Left out: as its first tenant says, or where it listens. */
+  /** The URL at which browsers reach this service. By default that of the first tenant, or else the listener's address. */
   readonly externalBaseUrl?: string | undefined;
 }
 
 export interface CreatedOrganization {
   readonly organizationId: TenantId;
   readonly slug: string;
-  /** Of its owner, shown this once, and to be changed at the first sign-in. */
+  /** The owner's temporary password. It is shown once and must be changed at the first sign-in. */
   readonly password: string;
 }
 
-/** Makes an organization and its owner. Throws `FailureError`: an e-mail administers one organization at most. */
+/** Creates an organization and its owner. Throws `FailureError` if the e-mail already administers an organization. */
 export async function createOrganizationAsOperator(
   services: OrganizationsCliDependencies,
   { name, slug, ownerEmail, externalBaseUrl }: NewOrganization,
@@ -81,7 +81,7 @@ export async function createOrganizationAsOperator(
   return { organizationId, slug: result.slug, password };
 }
 
-/** Puts a tenant (its id or its slug) into the organization of this slug. */
+/** Attaches a tenant (by id or slug) to the organization with this slug. */
 export async function attachTenantAsOperator(
   services: OrganizationsCliDependencies,
   { slug, tenant: named }: { slug: string; tenant: string },
@@ -93,15 +93,15 @@ export async function attachTenantAsOperator(
 }
 
 export interface DetachedTenant {
-  /** Names of the organization's own configurations in the tenant, which were switched off; sessions that began through them are over. */
+  /** Names of the organization's SSO configurations in the tenant that were switched off. Sessions begun through them end. */
   readonly switchedOff: readonly string[];
-  /** Names of the tenant's own configurations that go on letting people in. */
+  /** Names of the tenant's own SSO configurations that stay enabled. */
   readonly stillEnabled: readonly string[];
 }
 
 /**
- * Lets a tenant (its id or its slug) go from the organization of this slug. What the organization set up there lets nobody in any more:
- * it is switched off before the tenant goes, and once more afterwards, in case the organization switched it on in between.
+ * Detaches a tenant (by id or slug) from the organization with this slug. The organization's SSO configurations in the
+ * tenant are switched off before, and again afterwards in case the organization switched one on in between.
  */
 export async function detachTenantAsOperator(
   services: OrganizationsCliDependencies,
@@ -142,7 +142,7 @@ async function switchOffManaged(
   return enabled.map(({ name }) => name);
 }
 
-/** An organization's admin, as an operator names one. */
+/** How an operator names an organization's admin. */
 export interface NamedOrgAdmin {
   /** The organization's slug or id. */
   readonly slug: string;
@@ -150,13 +150,13 @@ export interface NamedOrgAdmin {
 }
 
 export interface RecoveredOrgAdmin {
-  /** Shown this once, and to be changed at the next sign-in. */
+  /** Shown once; must be changed at the next sign-in. */
   readonly password: string;
   /** Whether the organization required single sign-on until now. */
   readonly liftedSso: boolean;
 }
 
-/** As the recovery over HTTP, without its key: whoever can run this holds all the keys there are. */
+/** Like the recovery over HTTP, but without RECOVERY_KEY: an operator on the machine has all keys anyway. */
 export async function recoverOrgAdminAsOperator(
   services: OrganizationsCliDependencies,
   named: NamedOrgAdmin,
@@ -172,7 +172,7 @@ export async function recoverOrgAdminAsOperator(
   return { password, liftedSso: result.liftedSso };
 }
 
-/** Shuts an admin out of the organization; `recoverOrgAdminAsOperator` is the way back. */
+/** Suspends an admin of the organization. `recoverOrgAdminAsOperator` reverses it. */
 export async function suspendOrgAdminAsOperator(
   services: OrganizationsCliDependencies,
   named: NamedOrgAdmin,
@@ -182,7 +182,7 @@ export async function suspendOrgAdminAsOperator(
   orThrow(await services.executor.execute(suspendOrgAdmin, { adminId: admin.adminId }, issuer));
 }
 
-/** The operator's word that a domain is the organization's own, where DNS cannot say it (an inside domain, a name server out of reach). */
+/** Marks a domain as verified by the operator, if DNS cannot prove it (internal domain, unreachable name server). */
 export async function vouchForDomain(
   services: OrganizationsCliDependencies,
   { slug, domain: named }: { slug: string; domain: string },
@@ -192,7 +192,7 @@ export async function vouchForDomain(
   orThrow(await services.executor.execute(verifyOrgDomain, { domain: domainOf(named), proof: 'operator' }, issuer));
 }
 
-/** Takes a domain away from an organization, however it was proved. */
+/** Removes a domain from an organization, however it was verified. */
 export async function removeDomain(
   services: OrganizationsCliDependencies,
   { slug, domain: named }: { slug: string; domain: string },
@@ -204,7 +204,7 @@ export async function removeDomain(
 
 function domainOf(text: string): string {
   const { success, data } = emailDomain.safeParse(text);
-  if (!success) throw new FailureError(invalid('domain', 'must be a domain'));
+  if (!success) throw new FailureError(invalid('domain', 'must be a domain name'));
   return data;
 }
 

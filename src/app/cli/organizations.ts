@@ -12,27 +12,27 @@ import {
 import type { WithApplication } from './application.ts';
 
 export function addOrganizationCommands(program: Command, withApplication: WithApplication): void {
-  const org = program.command('org').description('organizations that run tenants');
+  const org = program.command('org').description('Manage organizations, which administer tenants');
   org
     .command('create')
-    .description("make an organization; its owner's temporary password is printed on the last line")
+    .description("Create an organization; its owner's temporary password is printed on the last line")
     .requiredOption('--name <name>')
-    .option('--slug <slug>', 'made from the name when left out')
+    .option('--slug <slug>', 'derived from the name if left out')
     .requiredOption('--owner-email <email>')
-    .option('--base-url <url>', 'where browsers reach this service')
+    .option('--base-url <url>', 'URL at which browsers reach this service')
     .action(async (options: { name: string; slug?: string; ownerEmail: string; baseUrl?: string }) => {
       const { name, slug, ownerEmail, baseUrl } = options;
       const made = await withApplication(({ services }) =>
         createOrganizationAsOperator(services, { name, slug, ownerEmail, externalBaseUrl: baseUrl }),
       );
       console.log(`Organization ${name}: ${made.organizationId}, slug ${made.slug}, owner ${ownerEmail}`);
-      console.log('The owner chooses another password at the first sign-in, within seven days');
+      console.log('The owner must sign in within seven days and choose another password. Temporary password:');
       console.log(made.password);
     });
   org
     .command('attach')
-    .description('put a tenant under an organization')
-    .requiredOption('--slug <slug>', "the organization's")
+    .description('Attach a tenant to an organization')
+    .requiredOption('--slug <slug>', 'the organization')
     .requiredOption('--tenant <id|slug>')
     .action(async ({ slug, tenant }: { slug: string; tenant: string }) => {
       await withApplication(({ services }) => attachTenantAsOperator(services, { slug, tenant }));
@@ -40,39 +40,38 @@ export function addOrganizationCommands(program: Command, withApplication: WithA
     });
   org
     .command('detach')
-    .description('let a tenant go from its organization')
-    .requiredOption('--slug <id|slug>', "the organization's")
+    .description('Detach a tenant from its organization')
+    .requiredOption('--slug <id|slug>', 'the organization')
     .requiredOption('--tenant <id|slug>')
     .action(async ({ slug, tenant }: { slug: string; tenant: string }) => {
       const { switchedOff, stillEnabled } = await withApplication(({ services }) =>
         detachTenantAsOperator(services, { slug, tenant }),
       );
-      console.log(`Tenant ${tenant} belongs to ${slug} no longer`);
+      console.log(`Tenant ${tenant} no longer belongs to ${slug}`);
       for (const name of switchedOff)
-        console.log(
-          `The organization's provider "${name}" is switched off, and sessions that began through it are over`,
-        );
+        console.log(`The organization's provider "${name}" is switched off, and its sessions have ended`);
       for (const name of stillEnabled) console.log(`Its admins still sign in through its own provider "${name}"`);
     });
   org
     .command('recover')
-    .description(
-      'let an admin of an organization in again, whatever locks them out; their temporary password is printed on the last line',
-    )
-    .requiredOption('--slug <id|slug>', "the organization's")
+    .description('Recover the account of an organization admin; the temporary password is printed on the last line')
+    .requiredOption('--slug <id|slug>', 'the organization')
     .requiredOption('--email <email>')
     .action(async (named: NamedOrgAdmin) => {
       const { password, liftedSso } = await withApplication(({ services }) =>
         recoverOrgAdminAsOperator(services, named),
       );
-      if (liftedSso) console.log(`${named.slug} requires single sign-on no longer: passwords let in all of its admins`);
-      console.log(`${named.email} has no second factor any more, and within seven days signs in once with`);
+      if (liftedSso)
+        console.log(`${named.slug} no longer requires single sign-on: all of its admins can sign in with passwords`);
+      console.log(
+        `${named.email} no longer has a second factor. Temporary password, valid for seven days and one sign-in:`,
+      );
       console.log(password);
     });
   org
     .command('suspend')
-    .description('shut an admin out of an organization and end their sessions; not its last active owner')
-    .requiredOption('--slug <id|slug>', "the organization's")
+    .description('Suspend an organization admin and end their sessions; not the last active owner')
+    .requiredOption('--slug <id|slug>', 'the organization')
     .requiredOption('--email <email>')
     .action(async (named: NamedOrgAdmin) => {
       await withApplication(({ services }) => suspendOrgAdminAsOperator(services, named));
@@ -80,22 +79,22 @@ export function addOrganizationCommands(program: Command, withApplication: WithA
     });
   org
     .command('verify-domain')
-    .description("vouch that an e-mail domain is an organization's own, where it cannot prove it by DNS")
-    .requiredOption('--slug <id|slug>', "the organization's")
+    .description('Mark an e-mail domain as verified for an organization that cannot prove it by DNS')
+    .requiredOption('--slug <id|slug>', 'the organization')
     .requiredOption('--domain <domain>')
     .action(async (named: { slug: string; domain: string }) => {
       await withApplication(({ services }) => vouchForDomain(services, named));
       console.log(
-        `E-mails of ${named.domain} lead to the provider of ${named.slug}, where its configuration names the domain`,
+        `E-mails of ${named.domain} lead to the provider of ${named.slug}, if its configuration names the domain`,
       );
     });
   org
     .command('remove-domain')
-    .description('take an e-mail domain away from an organization')
-    .requiredOption('--slug <id|slug>', "the organization's")
+    .description('Remove an e-mail domain from an organization')
+    .requiredOption('--slug <id|slug>', 'the organization')
     .requiredOption('--domain <domain>')
     .action(async (named: { slug: string; domain: string }) => {
       await withApplication(({ services }) => removeDomain(services, named));
-      console.log(`E-mails of ${named.domain} lead to ${named.slug} no longer`);
+      console.log(`E-mails of ${named.domain} no longer lead to ${named.slug}`);
     });
 }

@@ -31,8 +31,8 @@ export interface SkipRequest {
 }
 
 /**
- * Has the parked streams of a read model or reaction worked again, and records that with each tenant concerned. Returns what was
- * parked. Throws `FailureError` for a name that there is not, and a stream that is not parked.
+ * Requests a retry of the parked streams of a read model or reaction, and records it in the audit log of each tenant.
+ * Returns what was parked. Throws `FailureError` for an unknown name and for a stream that is not parked.
  */
 export async function retryParkedEvents(
   { projector, executor, models }: ParkedEventsCliDependencies,
@@ -54,8 +54,8 @@ export async function retryParkedEvents(
 }
 
 /**
- * Gives up the effects of what is parked of a reaction's stream, and records that with the tenant. What is parked behind it from now
- * on is worked. Throws `FailureError`, also for a read model: its rows would no longer be what the log says.
+ * Skips the parked events of a reaction's stream, without their effects, and records that in the tenant's audit log. Later
+ * events of the stream are processed. Throws `FailureError` for a read model, because its rows must match the log.
  */
 export async function skipParkedEvents(
   { projector, executor, models }: ParkedEventsCliDependencies,
@@ -63,11 +63,11 @@ export async function skipParkedEvents(
 ): Promise<DeadLetterSummary[]> {
   const model = models.find((one) => one.name === name);
   if (model?.onFoldFailure === 'halt')
-    throw new FailureError(conflict(`${name} is a record that must be complete: none of its events can be skipped`));
+    throw new FailureError(conflict(`${name} must be complete: none of its events can be skipped`));
   if (model)
     throw new FailureError(
       conflict(
-        `${name} is a read model, which must show what the log says: fix its fold, then run \`projections retry ${name}\``,
+        `${name} is a read model, which must match the log: fix its fold, then run \`projections retry ${name}\``,
       ),
     );
   const known = reactions.map((one) => one.name);
@@ -76,7 +76,7 @@ export async function skipParkedEvents(
   const parked = await projector.deadLetters.summary(name, stream);
   expectParked(name, stream, parked);
   const why = reasonOf(reason);
-  // Recorded first: what was given up without a record could not be found again.
+  // Record first, so that no event is ever skipped without a record.
   for (const one of parked) {
     orThrow(
       await executor.execute(
@@ -92,7 +92,9 @@ export async function skipParkedEvents(
 
 function expectParked(name: string, stream: string, parked: readonly DeadLetterSummary[]): void {
   if (parked.length === 0)
-    throw new FailureError(notFound(`${stream} is not parked in ${name}; \`projections status\` names what is`));
+    throw new FailureError(
+      notFound(`${stream} is not parked in ${name}; \`projections status\` lists the parked streams`),
+    );
 }
 
 function reasonOf(text: string): string {

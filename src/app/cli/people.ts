@@ -5,9 +5,9 @@ import type { WithApplication } from './application.ts';
 export function addPeopleCommands(program: Command, withApplication: WithApplication): void {
   program
     .command('person')
-    .description('the rights of monitored people')
+    .description('Handle the rights of monitored people')
     .command('erase')
-    .description('destroy the key under which everything personal of an employee was sealed; this cannot be undone')
+    .description('Destroy the key that seals all personal data of an employee; this cannot be undone')
     .requiredOption('--tenant <id|slug>')
     .requiredOption('--person <id|email>')
     .action(async ({ tenant, person }: { tenant: string; person: string }) => {

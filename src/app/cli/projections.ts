@@ -31,16 +31,16 @@ const chosen = (name: string, all: readonly AnyReadModel[]): readonly AnyReadMod
   return found;
 };
 
-/** `--as-of`: a position in the feed, or a moment. */
+/** `--as-of`: a position in the event log, or a time. */
 export function parseAsOf(text: string | undefined): AsOf {
   if (text === undefined) return {};
   if (/^\d+$/.test(text)) return { position: BigInt(text) };
   const time = Date.parse(text);
-  if (Number.isNaN(time)) throw new FailureError(invalid('--as-of', 'takes a position or an RFC 3339 time'));
+  if (Number.isNaN(time)) throw new FailureError(invalid('--as-of', 'must be a position or an RFC 3339 time'));
   return { time };
 }
 
-/** A bar with rate and time left. Positions count events on the default store; elsewhere they only show how far. */
+/** A bar with rate and remaining time. Positions count events only on PostgreSQL; elsewhere they show progress. */
 function progressBar(model: string) {
   const bar = new SingleBar({
     format: '  {model} {bar} {percentage}%  {events} events  {rate}/s  {left} left',
@@ -81,15 +81,15 @@ export async function rebuildModels(
     const bar = progressBar(model.name);
     if (into) await rebuildInto(parts, model, into, asOf, bar.show);
     else await rebuildLive(parts, services.projector, model, bar.show);
-    // Where no terminal shows a bar, this is all there is to see.
+    // Without a terminal there is no bar, only this line.
     console.log(`rebuilt ${into ? `${into}.` : ''}${model.name}: ${bar.stop()} events`);
   }
 }
 
-const ADDED = `        rows that are "added" are in the table, but the log has no event for them. Where retention has removed telemetry from the log (after a
-        scavenge of EventStoreDB, for example) that is expected: \`projections rebuild\` drops them. Anything else is worth a look.`;
+const ADDED = `        "added" rows are in the table, but the log has no event for them. That is expected if retention has removed telemetry from the
+        log (after a scavenge of EventStoreDB, for example): \`projections rebuild\` drops them. Investigate any other such row.`;
 
-/** Prints what differs; answers how many rows do. */
+/** Prints the differences. Returns the number of rows that differ. */
 export async function diffModels(
   services: ProjectionsCliDependencies,
   models: readonly AnyReadModel[],
@@ -113,7 +113,7 @@ async function status({ projector, store, trust, database }: ProjectionsCliDepen
   const head = await store.head();
   console.log(`feed position ${head} (${store.name})`);
   const doubt = trust.doubt?.reason ?? (await recordedLogDoubt(database.projector))?.reason;
-  if (doubt) console.log(`NOTHING IS WRITTEN: ${doubt}; \`castellan restore status\` names the way back`);
+  if (doubt) console.log(`NOTHING IS WRITTEN: ${doubt}; \`castellan restore status\` shows how to recover`);
   for (const {
     name,
     version,
@@ -137,7 +137,7 @@ async function status({ projector, store, trust, database }: ProjectionsCliDepen
   }
   for (const { name, tenantId, position, failure } of await projector.backlogs.all()) {
     console.log(
-      `behind: ${name} tenant ${tenantId} works its own backlog after position ${position}${failure ? `: ${failure}` : ''}`,
+      `behind: ${name} tenant ${tenantId} has a backlog of its own after position ${position}${failure ? `: ${failure}` : ''}`,
     );
   }
   for (const { name, stream, events, error } of await projector.deadLetters.list())
@@ -145,16 +145,16 @@ async function status({ projector, store, trust, database }: ProjectionsCliDepen
 }
 
 export function addProjectionCommands(program: Command, withApplication: WithApplication): void {
-  const projections = program.command('projections').description('read models: how they stand, rebuilds, forensics');
+  const projections = program.command('projections').description('Inspect, rebuild and compare read models');
   projections
     .command('status')
-    .description('where every read model and reaction stands')
+    .description('Show the position and state of every read model and reaction')
     .action(() => withApplication(({ services }) => status(services)));
   projections
     .command('rebuild <name>')
-    .description('fold the history again, beside the live table, and serve the result (`all` for every model)')
-    .option('--as-of <time|position>', 'stop there; needs --into')
-    .option('--into <schema>', 'leave the live tables alone and fill this schema')
+    .description('Rebuild a read model beside the live table, then serve the new one (`all` for every read model)')
+    .option('--as-of <time|position>', 'stop at this time or position; needs --into')
+    .option('--into <schema>', 'rebuild into this schema instead of replacing the live tables')
     .action(async (name: string, { asOf, into }: { asOf?: string; into?: string }) => {
       if (asOf && !into) throw new FailureError(invalid('--as-of', 'needs --into: the live tables show the present'));
       await withApplication(({ services }) =>
@@ -163,7 +163,7 @@ export function addProjectionCommands(program: Command, withApplication: WithApp
     });
   projections
     .command('diff [name]')
-    .description('name every served row that is not what the history says; exit code 1 if there is one')
+    .description('List every served row that differs from a replay of the log; exit code 1 if there is one')
     .action(async (name = 'all') => {
       const found = await withApplication(({ services }) =>
         diffModels(services, chosen(name as string, services.models)),
@@ -173,23 +173,23 @@ export function addProjectionCommands(program: Command, withApplication: WithApp
   projections
     .command('retry <name>')
     .description(
-      'work the parked streams of a read model or reaction again; recorded in the audit log of each tenant concerned',
+      'Retry the parked streams of a read model or reaction; recorded in the audit log of each tenant concerned',
     )
-    .option('--stream <stream>', 'only this one; `projections status` names them')
+    .option('--stream <stream>', 'only this stream; `projections status` lists them')
     .option('--reason <text>', 'for the audit log')
     .action(async (name: string, options: Omit<RetryRequest, 'name'>) => {
       const parked = await withApplication(({ services }) => retryParkedEvents(services, { name, ...options }));
       for (const { stream, events } of parked)
-        console.log(`asked to retry ${events} parked events of ${stream} in ${name}`);
+        console.log(`requested a retry of ${events} parked events of ${stream} in ${name}`);
       if (parked.length === 0) console.log(`nothing is parked in ${name}`);
     });
   projections
     .command('skip <name>')
     .description(
-      "give up the effects of a reaction's parked stream, and let it go on; recorded in the audit log of the tenant",
+      "Skip the parked events of a reaction's stream, without their effects; recorded in the audit log of the tenant",
     )
-    .requiredOption('--stream <stream>', '`projections status` names them')
-    .requiredOption('--reason <text>', 'for the audit log: why these effects are not wanted')
+    .requiredOption('--stream <stream>', 'the stream; `projections status` lists them')
+    .requiredOption('--reason <text>', 'for the audit log: why these effects must not happen')
     .action(async (name: string, options: Omit<SkipRequest, 'name'>) => {
       const skipped = await withApplication(({ services }) => skipParkedEvents(services, { name, ...options }));
       for (const { stream, events, first, last, eventTypes } of skipped) {

@@ -46,7 +46,7 @@ function reasonOf(text: string | undefined): string {
   return reason;
 }
 
-/** Prints how log, tables and keys stand to each other, and the way back. */
+/** Prints whether log, tables and keys match, and the recovery steps. */
 export async function restoreStatus(
   services: RestoreCliDependencies,
   say: (text: string) => void = console.log,
@@ -61,20 +61,20 @@ export async function restoreStatus(
   );
   say(mismatch ? `NOTHING IS WRITTEN (${mismatch.kind}): ${mismatch.reason}` : 'log, tables and keys belong together');
   if (mismatch) say(RECOVERY_STEPS[mismatch.kind]);
-  // The log that was left lacks whatever was sealed since.
+  // After a move, the old log lacks all heads sealed since; that is no loss.
   if (standing.headsLost.size > 0 && mismatch?.kind !== 'log_moved') {
     say(
-      `audit-heads.jsonl knows sealed heads of ${standing.headsLost.size} chains that the log does not hold: entries were lost, or taken away. Those chains are not sealed any more.`,
+      `audit-heads.jsonl knows sealed heads of ${standing.headsLost.size} chains that the log does not hold: entries were lost or removed. Those chains are no longer sealed.`,
     );
     if (!mismatch)
       say(
-        'If an older copy was restored on purpose, `castellan restore accept-log` sets these heads aside, and says so in the audit log.',
+        'If an older copy was restored on purpose, `castellan restore accept-log` sets these heads aside and records it in the audit log.',
       );
   }
   return standing;
 }
 
-/** Shows what accepting the log means; does it where `yes` is said. */
+/** Prints the consequences of accepting the log. Does it only with `yes`. */
 export async function restoreAcceptLog(
   services: RestoreCliDependencies,
   { yes, reason }: Asked,
@@ -89,7 +89,7 @@ export async function restoreAcceptLog(
   if (!yes) return say(NOTHING_DONE);
   const { headsDropped } = await acceptLog(services, standing, reasonOf(reason), say);
   say(
-    `the log is accepted, and the audit log says so; sealed heads of ${headsDropped.size} chains were set aside. Start the service.`,
+    `the log is accepted, and the audit log records it; sealed heads of ${headsDropped.size} chains were set aside. Start the service.`,
   );
 }
 
@@ -100,12 +100,12 @@ function sayWhatIsLost(services: RestoreCliDependencies, standing: RestoreState,
       : 'everything';
   say(`lost: ${lost} after position ${standing.end}, which only the tables still show`);
   say(
-    `made anew from the log: ${services.models.length} read models and what ${reactions.length} reactions remember, without their effects`,
+    `rebuilt from the log: ${services.models.length} read models and the state of ${reactions.length} reactions, without their effects`,
   );
   say('kept: keys, secrets, sessions, jobs; erased persons stay erased');
 }
 
-/** Shows what rebuilding from the log means; does it where `yes` is said. */
+/** Prints the consequences of rebuilding from the log. Does it only with `yes`. */
 export async function restoreRebuildFromLog(
   services: RestoreCliDependencies,
   { yes, reason }: Asked,
@@ -120,36 +120,34 @@ export async function restoreRebuildFromLog(
   for (const { tenantId, personId } of lost.slice(0, 20)) say(`  ${personId} of tenant ${tenantId}`);
   if (lost.length > 20) say(`  and ${lost.length - 20} more`);
   say(
-    `brought to position ${standing.end}: read models, and what ${reactions.length} reactions remember, without their effects`,
+    `brought to position ${standing.end}: read models and the state of ${reactions.length} reactions, without their effects`,
   );
   if (!yes) return say(NOTHING_DONE);
   const { personsLost } = await rebuildFromLog(services, standing, reasonOf(reason), say);
   say(
-    `the tables follow the log again, and the audit log says so; ${personsLost} persons were lost. Start the service.`,
+    `the tables follow the log again, and the audit log records it; ${personsLost} persons were lost. Start the service.`,
   );
 }
 
 export function addRestoreCommands(program: Command, withApplication: WithApplication): void {
   const restore = program
     .command('restore')
-    .description('after event log or database were restored apart: what does not fit, and the way back');
+    .description('Recover after event log and database were restored to different points in time');
   restore
     .command('status')
-    .description(
-      'whether event log, tables and keys belong together, and what to do where they do not; exit code 1 if they do not',
-    )
+    .description('Show whether event log, tables and keys match, and how to recover; exit code 1 if they do not')
     .action(async () => {
       const { mismatch, headsLost } = await withApplication(({ services }) => restoreStatus(services));
       if (mismatch || headsLost.size > 0) process.exitCode = 1;
     });
   const asked = (command: Command): Command =>
     command
-      .option('--yes', 'do it; without, it is only shown')
-      .option('--reason <text>', 'for the audit log of the installation; needed with --yes');
+      .option('--yes', 'do it; without --yes, only show the consequences')
+      .option('--reason <text>', 'for the audit log of the installation; required with --yes');
   asked(restore.command('accept-log'))
-    .description('an older or empty log is all that there is: bring read models, reactions and audit heads to it')
+    .description('Accept an older or empty event log: bring read models, reactions and audit heads to it')
     .action((options: Asked) => withApplication(({ services }) => restoreAcceptLog(services, options)));
   asked(restore.command('rebuild-from-log'))
-    .description('an older database is all that there is: bring it to the log')
+    .description('Accept an older database: bring its tables to the event log')
     .action((options: Asked) => withApplication(({ services }) => restoreRebuildFromLog(services, options)));
 }

@@ -21,7 +21,7 @@ interface NewTenant {
   readonly baseUrl: string;
 }
 
-/** Makes a tenant with a first admin, whose password is answered once and must be changed at the first sign-in. */
+/** Creates a tenant with a first admin. Returns the admin's password, which must be changed at the first sign-in. */
 export async function createTenant(
   { executor, ports }: TenantsCliDependencies,
   { name, email, licenseKey, baseUrl }: NewTenant,
@@ -38,7 +38,7 @@ export async function createTenant(
     externalBaseUrl: baseUrl,
     adminId: randomUUID(),
     mustChangePassword: true,
-    // A tenant made here ends set-up as well: from now on there is an admin.
+    // The first tenant also completes set-up, because there is an admin now.
     completesSetup: first,
   };
   const issuer = { tenantId, actor: system('castellan tenant create') };
@@ -51,13 +51,13 @@ export async function createTenant(
 export function addTenantCommands(program: Command, withApplication: WithApplication): void {
   program
     .command('tenant')
-    .description('tenants of this installation')
+    .description('Create tenants of this installation')
     .command('create')
-    .description("make a tenant; its first admin's password is printed on the last line")
+    .description("Create a tenant; its first admin's password is printed on the last line")
     .requiredOption('--name <name>')
-    .requiredOption('--email <email>', 'of the first admin')
+    .requiredOption('--email <email>', 'e-mail of the first admin')
     .requiredOption('--license <key>', 'a license key, see `license issue`')
-    .option('--base-url <url>', 'where browsers reach this service', 'http://127.0.0.1:8080')
+    .option('--base-url <url>', 'URL at which browsers reach this service', 'http://127.0.0.1:8080')
     .action(
       async ({ name, email, license, baseUrl }: { name: string; email: string; license: string; baseUrl: string }) => {
         const { tenantId, password } = await withApplication(({ services }) =>

@@ -24,10 +24,10 @@ export interface Background extends Pick<ServiceContainer, 'jobs' | 'portal' | '
   readonly redis: Redis | undefined;
 }
 
-/** Requests wait for it: a Redis that takes longer is done without (`http/plugins/rate-counters.ts`). */
+/** Requests wait for this long. If Redis takes longer, the process counts alone (`http/plugins/rate-counters.ts`). */
 const REDIS_ANSWER_MS = 250;
 
-/** What is done later, or again and again, and whom it calls outside. */
+/** Background jobs and the external services that they call. */
 export function openBackground(
   { config, log, onStop }: CompositionContext,
   storage: Storage,

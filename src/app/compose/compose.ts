@@ -49,18 +49,18 @@ import type { ServiceContainer } from './service-container.ts';
 import { ListenerCertificate } from '../../contexts/certificates/listener-certificate.ts';
 import { keysOf } from '../../platform/vault/keyrings.ts';
 
-/** A house that stands: its services, and the way to take it down in order. */
+/** A running application. `stop` ends its parts in order. */
 export interface Application {
   readonly services: ServiceContainer;
-  /** With its keys: for what an operator does beside the service. `services.config` has none. */
+  /** Includes the keys, for operator commands. `services.config` has none. */
   readonly config: Config;
   readonly app: FastifyInstance;
-  /** Where the two doors listen, once they do. */
+  /** Addresses of the two listeners; empty if there are none. */
   readonly addresses: { readonly http: string; readonly tls: string };
   stop(): Promise<void>;
 }
 
-/** The composition root: the only place that knows every part (`compose/` has the parts). What was started is stopped in reverse order. */
+/** The composition root: the only place that knows every part. Parts are stopped in reverse order of their start. */
 export async function compose(config: Config, options: ComposeOptions = {}): Promise<Application> {
   const log = options.log ?? newLogger(config.logLevel);
   const closers: (() => Promise<unknown> | void)[] = [];
@@ -73,10 +73,10 @@ export async function compose(config: Config, options: ComposeOptions = {}): Pro
   }
 }
 
-/** What is left when the time is up has this long together. */
+/** Parts that are left at the end of the drain time are then stopped together, within this time. */
 const LAST_MS = 1_000;
 
-/** One part after the other, within a bounded time in all: a frozen database or client keeps no process from ending. */
+/** Stops one part after the other, in bounded time: a frozen database or client cannot keep the process alive. */
 async function stopInOrder(closers: (() => Promise<unknown> | void)[], withinMs: number, log: Logger): Promise<void> {
   const ends = performance.now() + withinMs;
   const close = (closer: () => Promise<unknown> | void, milliseconds: number) =>
@@ -98,7 +98,7 @@ async function build(composition: CompositionContext): Promise<Omit<Application,
   const watch = await watchLog(composition, services);
 
   await services.projector.prepare();
-  // Behind the tables: in a log that is empty read models need not be filled.
+  // After the tables are prepared: with an empty log, read models need no replay.
   await watch.adopt();
   services.cache.start();
   onStop(() => services.cache.stop());
@@ -112,7 +112,7 @@ async function build(composition: CompositionContext): Promise<Omit<Application,
   return { services, config: composition.config, app, addresses };
 }
 
-/** Nothing is appended or projected before the log was held against what is known of it. */
+/** Checks the event log against this installation's records before anything is appended or projected. */
 async function watchLog(
   site: CompositionContext,
   { store, database, trust, installation, executor, subscription, log, streamRetention }: ServiceContainer,
@@ -224,7 +224,7 @@ function assemble(
 const projects = ({ config, options }: CompositionContext): boolean =>
   options.project ?? (config.role === 'all' || config.role === 'projector');
 
-/** What this process does besides answering, by its role. */
+/** Starts the work of this process's role besides serving requests. */
 async function startWork(composition: CompositionContext, services: ServiceContainer, alone: boolean): Promise<void> {
   const { config, log, onStop } = composition;
   const { projector, jobs } = services;
@@ -265,7 +265,7 @@ async function startReactions(
       alone,
       limiter,
     });
-    // Where log and tables contradict each other it waits: what it writes down would hide how far the tables had come.
+    // If log and tables contradict each other, do not prepare: it would overwrite how far the tables had come.
     if (trust.doubt?.kind !== 'contradicted') await runner.prepare();
     runner.start();
     onStop(() => runner.stop());

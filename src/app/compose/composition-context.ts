@@ -5,21 +5,21 @@ import type { Passwords } from '../../contexts/identity/passwords.ts';
 
 export interface ComposeOptions {
   readonly log?: Logger;
-  /** A database that somebody else runs and has migrated (tests); otherwise DATABASE_URL, otherwise the embedded one. */
+  /** A running, migrated database (tests). By default DATABASE_URL, or else the embedded database. */
   readonly database?: DatabaseConfig;
-  /** Leave the doors shut: for commands beside the service. */
+  /** `false`: open no listeners, for CLI commands. */
   readonly listen?: boolean;
-  /** Leave projections and reactions to the service: for commands beside it. */
+  /** `false`: leave projections and reactions to the running service, for CLI commands beside it. */
   readonly project?: boolean;
-  /** Checks passwords at another cost than the service's (tests, whose passwords are no secrets). */
+  /** Password hashing with another cost, for tests. */
   readonly passwords?: Passwords;
 }
 
-/** Where a house is being built: what every part is given. */
+/** What every part of the application gets while it is composed. */
 export interface CompositionContext {
   readonly config: Config;
   readonly options: ComposeOptions;
   readonly log: Logger;
-  /** What was started last is stopped first. */
+  /** Parts are stopped in reverse order of registration. */
   onStop(close: () => Promise<unknown> | void): void;
 }

@@ -20,7 +20,7 @@ const telemetryTrimming = declareJob({ name: 'trim-telemetry', data: nothing, at
 const claimSweeping = declareJob({ name: 'sweep-claims', data: nothing, attempts: 5, backoff });
 const tokenSweeping = declareJob({ name: 'sweep-expired-tokens', data: nothing, attempts: 5, backoff });
 
-/** What the house does for itself, once in the whole installation however many processes it has. */
+/** Maintenance jobs. They run once for the installation, however many processes it has. */
 export const maintenanceJobs = (
   store: EventStore,
   { service, projector }: Pick<Database, 'service' | 'projector'>,

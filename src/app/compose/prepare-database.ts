@@ -22,8 +22,8 @@ type Keys = Pick<Config, 'masterKey' | 'otherMasterKey' | 'auditKey'>;
 const UNDEFINED_TABLE = '42P01';
 
 /**
- * Makes a database ready to be worked with, and asks only questions where it is: roles, tables, jobs, keys, rights. Throws `ConfigError`
- * or `WrongMasterKey` before a key that does not belong to it has touched anything.
+ * Prepares roles, tables, jobs, keys and rights of a database. Only reads if all are ready. Throws `ConfigError` or
+ * `WrongMasterKey` before it writes anything with a wrong key.
  */
 export async function prepareDatabase(config: DatabaseConfig, keys: Keys): Promise<PreparedDatabase> {
   const owner = plainPool({ ...markedOwner(config), max: 2 });
@@ -43,7 +43,7 @@ export async function prepareDatabase(config: DatabaseConfig, keys: Keys): Promi
   }
 }
 
-/** Both keys are looked at before either writes. */
+/** Checks both keys before it writes with either. */
 export async function openKeys(owner: pg.Pool, { masterKey, otherMasterKey, auditKey }: Keys): Promise<Keyrings> {
   const check = await AuditKeyCheck.of(owner, auditKey);
   const keyrings = await openKeyrings(owner, masterKey, otherMasterKey);

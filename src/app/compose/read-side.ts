@@ -17,7 +17,7 @@ export type ReadSide = Pick<
   'loader' | 'subscription' | 'freshness' | 'projector' | 'cache' | 'models' | 'mainModels' | 'reads' | 'vitalReads'
 >;
 
-/** What follows the feed, and what is asked of the tables that come of it. */
+/** The subscription to the event log, the projector, and queries of the read models. */
 export async function openReadSide(
   { config, log, onStop }: CompositionContext,
   { store, codec, database, personKeys, trust, alone }: Storage,
@@ -28,7 +28,7 @@ export async function openReadSide(
     isNeeded: () => !projector.leads,
     readPositions: () => projector.livePositions(),
   });
-  // The audit chain is the one model that needs a key.
+  // The audit chain is the only model that needs a key.
   const models = [...readModels, auditLog(config.auditKey, families)];
   const projector = new Projector({
     pool: database.projector,

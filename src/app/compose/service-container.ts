@@ -47,16 +47,16 @@ import type { SignedAddresses } from '../../contexts/screenshots/signed-addresse
 import type { DomainScans } from '../../contexts/threat-intel/domain-scans.ts';
 import type { PersonKeys, Vault } from '../../platform/vault/vault.ts';
 
-/** The whole house, as the composition root built it. HTTP handlers, the CLI and the demo work through it. */
+/** The dependency container that the composition root builds, for HTTP handlers, the CLI and the demo. */
 export interface ServiceContainer {
-  /** Without keys and credentials of the installation: nobody who works for a request can reach one. */
+  /** Without the installation's keys and credentials, so that no request handler can reach them. */
   readonly config: Settings;
   readonly log: Logger;
   readonly database: Database;
   readonly store: EventStore;
-  /** Whether the log is the one that this process knows; `store` refuses to write while it is not. */
+  /** Whether the event log is the one that this process knows. While it is not, `store` refuses to write. */
   readonly trust: LogTrust;
-  /** Whose log and tables these are. */
+  /** The installation that the log and tables belong to. */
   readonly installation: InstallationIdentity;
   readonly codec: EventCodec;
   readonly loader: AggregateLoader;
@@ -69,15 +69,15 @@ export interface ServiceContainer {
   readonly vault: Vault;
   readonly personKeys: PersonKeys;
   readonly portal: Portal;
-  /** What browsers photographed. */
+  /** Screenshots from browsers. */
   readonly pictures: Pictures;
   readonly screenshotAddresses: SignedAddresses;
   readonly domainScans: DomainScans;
-  /** What a device may still report, by arrival. */
+  /** How much a device may still report, by arrival time. */
   readonly observations: ObservationAllowance;
   readonly technologies: TechnologyAllowance;
   readonly bundleSigner: BundleSigner;
-  /** What the TLS listener of this process shows. */
+  /** The server certificate of this process's TLS listener. */
   listenerCertificate(): ListenerCertificate;
   readonly passwords: Passwords;
   readonly accessTokens: AccessTokens;
@@ -85,36 +85,36 @@ export interface ServiceContainer {
   readonly knownBrowsers: KnownBrowsers;
   readonly oneTimeTokens: OneTimeTokens;
   readonly lookups: Lookups;
-  /** For look-ups of other rooms that must be forgotten when an event says so. */
+  /** For look-ups of other modules that events invalidate. */
   readonly cache: InvalidatingCache;
   /** Every read model that this installation maintains. */
   readonly models: readonly AnyReadModel[];
-  /** Names of the read models in the main lane: what a later read with `X-Log-Position` waits for. */
+  /** Names of the read models in the main lane. A later read with `X-Log-Position` waits for them. */
   readonly mainModels: readonly ReadModelName[];
   accountDigest(email: string): string;
-  /** A digest that nobody without the installation's key can compute: what a domain has to show. */
+  /** The value that a domain must publish: a digest keyed with the installation's key. */
   domainChallenge(of: string): string;
   readonly txtRecords: TxtRecords;
   /** The tenant's salt for password digests that extensions compute (choice OP-155). */
   credentialSalt(tenantId: TenantId): string;
-  /** Every event family that the house knows: the catalogue, and what the audit log speaks of. */
+  /** Every event family: the event catalogue, and the source of the audit log's vocabulary. */
   readonly families: readonly EventFamily[];
   reads(tenantId: TenantId): TenantReads;
-  /** Checks audit chains without showing the key. */
+  /** Verifies audit chains without exposing the key. */
   readonly chainKey: ChainKey;
   readonly chainWalking: SegmentVerification | undefined;
   readonly verifications: SharedRuns<TenantId, AuditVerdict>;
   readonly pendingSamlRequests: PendingRequests;
   readonly extensionResponses: ExtensionResponses;
   readonly streamRetention: StreamRetention;
-  /** Chains whose heads are not sealed any more. */
+  /** Chains whose heads are no longer sealed. */
   readonly sealAlarms: SealAlarms;
-  /** The same tables on connections that no tenant's lists and searches take: for sign-in, for devices, and for what the service itself needs. */
+  /** As `reads`, on connections that are reserved for sign-in, devices and the service itself: no list or search uses them. */
   vitalReads(tenantId: TenantId): TenantReads;
   readonly limits: Limits;
-  /** What probes and monitors are told. */
+  /** Health and readiness, for probes and monitors. */
   readonly state: ServiceState;
-  /** True for the address of a proxy whose forwarded client certificate and address are believed. */
+  /** True for the address of a proxy whose forwarded client address and certificate are trusted. */
   trustsProxy(address: string | undefined): boolean;
   head(): Promise<Position>;
 }

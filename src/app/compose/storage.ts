@@ -25,14 +25,14 @@ export interface Storage {
   readonly vault: PostgresVault;
   readonly personKeys: PostgresPersonKeys;
   readonly codec: EventCodec;
-  /** Writes only while `trust` holds. */
+  /** Refuses to write while `trust` does not hold. */
   readonly store: EventStore;
   readonly trust: LogTrust;
-  /** The service on its own embedded database; an operator's command beside it only looks at checkpoints. */
+  /** True for the service on its embedded database: no other process moves checkpoints. */
   readonly alone: boolean;
 }
 
-/** What lasts: database, keys, event store. Throws `WrongMasterKey` before anything is looked for or sealed with a key that is not ours. */
+/** Opens database, keys and event store. Throws `WrongMasterKey` before it reads or seals anything with a wrong key. */
 export async function openStorage(composition: CompositionContext): Promise<Storage> {
   const { config, options, log, onStop } = composition;
   const prepared = options.database ? undefined : await prepareDatabase(await databaseOf(composition), config);
@@ -74,7 +74,7 @@ async function databaseOf({ config, log, onStop }: CompositionContext): Promise<
     dataDir: join(config.dataDir, 'postgres'),
     log: (line) => log.debug({ module: 'postgres' }, line),
     onExit: (reason) => {
-      log.fatal({ reason }, 'the embedded database ended');
+      log.fatal({ reason }, 'the embedded database stopped unexpectedly');
       process.exitCode = 1;
       process.kill(process.pid, 'SIGTERM');
     },

@@ -27,7 +27,7 @@ export interface WriteSide extends Pick<
   readonly objects: ObjectStore;
 }
 
-/** What takes commands, and what their decisions need. */
+/** The command executor and the ports that commands use. */
 export function openWriteSide(
   { config, options, log }: CompositionContext,
   { store, codec, database, keyrings, vault, personKeys }: Storage,

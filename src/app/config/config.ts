@@ -58,7 +58,7 @@ const environment = z.object({
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
-/** Their names, in the order of the schema. README.md describes each of them. */
+/** Names of the environment variables, in the order of the schema. README.md describes each of them. */
 export const settingNames: readonly string[] = Object.keys(environment.shape);
 
 export interface Config {
@@ -71,42 +71,42 @@ export interface Config {
   readonly eventStoreUrl: string | undefined;
   readonly redisUrl: string | undefined;
   readonly masterKey: Buffer;
-  /** Opens what it sealed while one master key takes the other's place (`docs/operations.md`). */
+  /** A second master key, which can still open what it sealed, during a rotation (`docs/operations.md`). */
   readonly otherMasterKey: Buffer | undefined;
   readonly auditKey: Buffer;
   /** PEM, Ed25519. */
   readonly licensePublicKey: string;
   readonly recoveryKey: string | undefined;
   readonly metricsToken: string | undefined;
-  /** Requests per 60-second window, whatever the variables' names say (choice OP-212). */
+  /** Requests per 60-second window, despite the `RPS` in the variables' names (choice OP-212). */
   readonly adminRateLimit: number;
   readonly enrollRateLimit: number;
-  /** Other budgets than the interface's, by class, for load tests: not to be set from outside. */
+  /** Overrides the specified budgets, by class. For load tests only: no environment variable sets it. */
   readonly rateBudgets: Readonly<Record<string, number>>;
   readonly portal: { readonly url: string; readonly apiKey: string | undefined } | undefined;
-  /** The services that are asked about domains. */
+  /** The external services that scan domains. */
   readonly threatIntel: Readonly<Record<ScanService, ProviderAddress>>;
-  /** Where objects are kept besides the databases; undefined: in a directory below `dataDir`. */
+  /** Object storage. If undefined, objects are files in a directory below `dataDir`. */
   readonly s3: S3Settings | undefined;
   readonly trustedProxies: readonly string[];
-  /** Name servers that are asked about domains which organizations claim; none: those of the machine. */
+  /** Name servers that verify the domains of organizations. If empty, those of the machine. */
   readonly dnsServers: readonly string[];
   readonly eventRetentionDays: number;
   readonly streamRetentionDays: number;
   readonly tokenKeyGeneration: number;
   readonly devMode: boolean;
-  /** A process that is told to stop finishes what it is at within this time, and gives up the rest. */
+  /** Milliseconds in which a stopping process finishes its work. It gives up the rest. */
   readonly drainMs: number;
   readonly logLevel: string;
 }
 
-/** Members of the configuration that are keys, or credentials of the installation at other systems that no request needs. */
+/** Members of the configuration that are keys, or credentials for other systems that no request needs. */
 type Confidential = 'masterKey' | 'otherMasterKey' | 'auditKey' | 's3';
 
 /** The configuration as parts of the running service get it. */
 export type Settings = Omit<Config, Confidential>;
 
-/** The composition root reads keys and gives out what was made of them; everybody else gets this. */
+/** The settings without keys. Only the composition root reads keys; other parts get objects derived from them. */
 export function settingsOf(config: Config): Settings {
   const { masterKey: _master, otherMasterKey: _other, auditKey: _audit, s3: _objects, ...settings } = config;
   return settings;
@@ -118,16 +118,16 @@ const RETIRED: Readonly<Record<string, string>> = {
     'is not read any more: give each tenant a secret of its own (POST /api/v1/admin/enrollment/agent-secret)',
 };
 
-/** A sentence for each variable that is set and has no effect any more. */
+/** A warning for each variable that is set but no longer has an effect. */
 export const retiredSettings = (env: NodeJS.ProcessEnv = process.env): string[] =>
   Object.entries(RETIRED).flatMap(([name, advice]) => (env[name] ? [`${name} ${advice}`] : []));
 
-/** Where the embedded parts keep what they have. */
+/** The directory in which the embedded database, keys and objects are kept. */
 export const dataDirectory = (env: NodeJS.ProcessEnv): string => resolve(env['DATA_DIR'] || '.castellan');
 
 /**
- * Reads the environment. With the embedded database, keys that are not given are made once and kept in DATA_DIR (mode
- * 0600); with a database of its own the operator must say which keys belong to it, and a missing one ends the start.
+ * Reads the environment. With the embedded database, missing keys are generated once and kept in DATA_DIR (mode 0600).
+ * With DATABASE_URL, the operator must set the keys. Throws `ConfigError` for a missing or invalid setting.
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env, role: ProcessRole = 'all'): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
@@ -176,7 +176,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, role: ProcessRo
   };
 }
 
-/** `EVENTSTORE_URL`, or what stands in the file that `EVENTSTORE_URL_FILE` names: the URL may hold a password. */
+/** `EVENTSTORE_URL`, or the content of the file `EVENTSTORE_URL_FILE`, because the URL may hold a password. */
 export function eventStoreUrl(env: NodeJS.ProcessEnv): string | undefined {
   const { EVENTSTORE_URL: url, EVENTSTORE_URL_FILE: file } = env;
   if (url && file) throw new ConfigError('EVENTSTORE_URL and EVENTSTORE_URL_FILE are both set: remove one');
@@ -203,7 +203,7 @@ const listed = (text: string): string[] =>
     .map((entry) => entry.trim())
     .filter(Boolean);
 
-/** All of it or nothing: half a configuration would keep objects where nobody expects them. */
+/** All S3 settings or none: with only some of them, objects would silently be kept in `dataDir`. */
 function s3Of({
   S3_ENDPOINT: endpoint,
   S3_BUCKET: bucket,

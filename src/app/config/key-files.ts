@@ -15,21 +15,21 @@ import {
 import { join, resolve } from 'node:path';
 import { ConfigError } from '../../platform/config-error.ts';
 
-/** The private half of the license key pair that the embedded default made, for `castellan license issue`. */
+/** The private license key that an embedded installation generated, for `castellan license issue`. */
 export function licenseSigningKey(dataDir: string): string {
   const file = join(resolve(dataDir), 'keys', 'license-signing.pem');
   if (!existsSync(file))
     throw new ConfigError(
-      `there is no license signing key in ${dataDir}: licenses for this installation are signed elsewhere`,
+      `there is no license signing key in ${dataDir}: sign licenses where this installation's license key is kept`,
     );
   return readFileSync(file, 'utf8');
 }
 
 const MASTER_KEY_FILE = 'master-key';
-/** The master key before this one, as long as something may still open with it alone. */
+/** The previous master key, kept while something may still be sealed under it alone. */
 const FORMER_MASTER_KEY_FILE = 'master-key.former';
 
-/** Keys that the embedded default makes once and keeps in DATA_DIR/keys, mode 0600; elsewhere the operator gives them. */
+/** Keys of an embedded installation: generated once, kept in DATA_DIR/keys (mode 0600). */
 export class KeyFiles {
   readonly #folder: string;
   readonly #embedded: boolean;
@@ -61,16 +61,18 @@ export class KeyFiles {
   }
 
   /**
-   * Puts a new master key in place of the one that DATA_DIR holds, which becomes the former one. At every moment both files together hold
-   * whatever opens what there is.
+   * Replaces the master key in DATA_DIR; the current key becomes the former one. At every moment, the two files together
+   * hold every key that is in use.
    */
   replaceMasterKey(): void {
     const [current, former] = [join(this.#folder, MASTER_KEY_FILE), join(this.#folder, FORMER_MASTER_KEY_FILE)];
     if (!existsSync(current))
-      throw new ConfigError(`there is no master key in ${this.#folder}: this installation is given its own`);
-    // The same twice is what an attempt left that came no further.
+      throw new ConfigError(`there is no master key in ${this.#folder}: set a new MASTER_KEY instead`);
+    // Two equal files are left by an attempt that was interrupted here.
     if (existsSync(former) && readFileSync(former, 'utf8') !== readFileSync(current, 'utf8'))
-      throw new ConfigError(`${former} is there from the last time: see \`master-key status\` whether it may go`);
+      throw new ConfigError(
+        `${former} already exists: delete it once \`master-key status\` shows that nothing needs it`,
+      );
     if (!existsSync(former)) linkSync(current, former);
     const next = this.#written(randomBytes(32).toString('hex'));
     sync(this.#folder);
@@ -91,21 +93,21 @@ export class KeyFiles {
     const file = join(this.#folder, fileName);
     if (!existsSync(file)) {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-      const whole = this.#written(make());
-      // A link is there at once and whole: of two processes that start at once, one makes it and the other reads.
+      const complete = this.#written(make());
+      // A link appears atomically with its full content: if two processes start together, one creates it, both read it.
       try {
-        linkSync(whole, file);
+        linkSync(complete, file);
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
       }
-      rmSync(whole);
+      rmSync(complete);
       sync(this.#folder);
     }
     chmodSync(file, 0o600);
     return readFileSync(file, 'utf8').trim();
   }
 
-  /** Under a name that nobody reads: on the disk before anything that it opens can be. */
+  /** Writes a temporary file and syncs it, so that the key is on disk before anything sealed under it. */
   #written(text: string): string {
     const file = join(this.#folder, `${randomBytes(8).toString('hex')}.unfinished`);
     writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
@@ -114,7 +116,7 @@ export class KeyFiles {
   }
 }
 
-/** A file, or a folder's entries: on the disk when it returns. */
+/** Syncs a file, or a directory's entries, to the disk. */
 function sync(path: string): void {
   const descriptor = openSync(path, 'r');
   try {

@@ -1,29 +1,29 @@
 import { FairLimiter } from '../../platform/fairness/fair-limiter.ts';
 import { TenantScheduler } from '../../platform/fairness/tenant-scheduler.ts';
 
-/** How much of the expensive work one process does at a time, in all and for one tenant or device. */
+/** Concurrency limits for expensive work in one process: in total, and for one tenant or device. */
 export interface Limits {
-  /** Files that are written as they are read. They last as long as their client reads, so nobody waits for one. */
+  /** Streamed files. They run for as long as the client reads, so there is no queue. */
   readonly exports: FairLimiter;
   /** CSV files: thousands of commands each. */
   readonly imports: FairLimiter;
-  /** Uploaded signature packs: as many commands as signatures. */
+  /** Uploaded signature packs: one command for each signature. */
   readonly packs: FairLimiter;
-  /** Device certificates, revocation lists, and authorities that are installed or removed. */
+  /** Device certificates, revocation lists, and the installation and removal of authorities. */
   readonly certificates: FairLimiter;
-  /** Zip archives, made in memory, with as many secrets as entries. */
+  /** Zip archives, built in memory, with one secret for each entry. */
   readonly archives: FairLimiter;
-  /** Audit chains that are computed anew. */
+  /** Verifications of audit chains. */
   readonly verifications: FairLimiter;
   /** Requests of one device. */
   readonly devices: FairLimiter;
-  /** Requests of one tenant, while short ones of others are kept waiting. */
+  /** Requests of one tenant, limited while short requests of others have to wait. */
   readonly tenants: TenantScheduler;
 }
 
 const SECOND = 1_000;
 
-/** `probe`: a short question to the database, by which is judged whether requests are kept waiting. */
+/** `probe`: a short database query. Its latency shows whether requests have to wait. */
 export const openLimits = (probe: () => Promise<unknown>): Limits => ({
   exports: new FairLimiter({
     what: 'exports',
@@ -52,7 +52,7 @@ export const openLimits = (probe: () => Promise<unknown>): Limits => ({
     waitMs: 30 * SECOND,
     retryAfterSeconds: 10,
   }),
-  // A fleet that enrolls in one morning waits for its own devices; enough run at once to share commits.
+  // A long queue per tenant, for a fleet that enrolls in one morning. Enough run at once to share commits.
   certificates: new FairLimiter({
     what: 'certificates',
     atOnce: 24,
@@ -71,7 +71,7 @@ export const openLimits = (probe: () => Promise<unknown>): Limits => ({
     waitMs: 30 * SECOND,
     retryAfterSeconds: 10,
   }),
-  // Two, of which one walks in threads and one on this thread: each keeps one connection of the event store busy.
+  // One verification runs in worker threads and one on this thread. Each occupies one event store connection.
   verifications: new FairLimiter({
     what: 'verifications',
     atOnce: 2,

@@ -35,12 +35,12 @@ export interface DemoDependencies extends ProjectionsCliDependencies, VerifyDepe
 
 export interface DemoOptions {
   readonly devices: number;
-  /** Where the service listens. */
+  /** URL of the service's HTTP listener. */
   readonly http: string;
   readonly tls: string;
   /** Signs the demo tenant's license; PEM. */
   readonly licenseSigningKey: Parameters<typeof sign>[2];
-  /** Ends the service and starts it again, at the same addresses; left out where the service is not the demo's own. */
+  /** Restarts the service at the same addresses. Left out if the demo did not start the service. */
   readonly restart?: () => Promise<DemoDependencies>;
 }
 
@@ -53,7 +53,7 @@ interface AlertItem {
 const EVENTS_AT_ONCE = 40;
 const EVERY_TENTH = 10;
 
-/** A fleet's day from enrollment to forensics, on a tenant of its own, through the service's own doors. */
+/** A day of a fleet, from enrollment to forensics, on a tenant of its own, through the service's listeners. */
 export async function demo(
   started: DemoDependencies,
   { devices: count, http, tls, licenseSigningKey, restart }: DemoOptions,
@@ -126,8 +126,8 @@ export async function demo(
     services = await demoOutput.step('restart the service at noon', restart, () => 'same data, same addresses');
   sent.push(...(await reportPart('report an afternoon, likewise', (events) => events.slice(events.length / 2))));
   const accepted = sent.reduce((sum, one) => sum + one.accepted, 0);
-  const told = stories.reduce((sum, { events }) => sum + events.length, 0);
-  assertDemo(accepted === told, `each of ${told} observations counts once, not ${accepted}`);
+  const reported = stories.reduce((sum, { events }) => sum + events.length, 0);
+  assertDemo(accepted === reported, `each of ${reported} observations counts once, not ${accepted}`);
   await demoOutput.step(
     'wait for dashboards',
     () => caughtUp(services),
@@ -136,7 +136,7 @@ export async function demo(
   const stats = (await admin('GET', '/credential-stats')) as { totalCredentials: number };
   const expected = stories.reduce((sum, { credentials }) => sum + credentials, 0);
   assertDemo(stats.totalCredentials === expected, `${expected} credentials are counted, not ${stats.totalCredentials}`);
-  console.log(`    counts are exact: ${told.toLocaleString('en')} observations, ${expected} credentials`);
+  console.log(`    counts are exact: ${reported.toLocaleString('en')} observations, ${expected} credentials`);
 
   demoOutput.chapter('Alerts and their triage');
   const { alerts } = await demoOutput.step(
@@ -151,7 +151,7 @@ export async function demo(
     (done, s) => `${done} decisions, ${perSecond(done, s)}, each read back at once`,
   );
 
-  demoOutput.chapter('The record that nobody can quietly change');
+  demoOutput.chapter('A tamper-evident audit log');
   const audit = () => verifyTenant(services, tenantId);
   const first = await demoOutput.step(
     'verify the audit chain',
@@ -161,14 +161,14 @@ export async function demo(
   assertDemo(first.valid, 'the untouched chain is valid');
   await tamperWithAudit(services, tenantId, async (sequence) => {
     const verdict = await demoOutput.step(
-      'change one entry behind its back',
+      'change one entry in the database',
       audit,
       ({ reason, firstInvalidSequence }) => `found: ${reason} at ${firstInvalidSequence}`,
     );
     assertDemo(!verdict.valid && verdict.firstInvalidSequence === sequence, `entry ${sequence} is named`);
   });
 
-  demoOutput.chapter('What the dashboard shows is what happened');
+  demoOutput.chapter('Read models that match the event log');
   const parts = { store: services.store, codec: services.codec, pool: services.database.projector };
   await services.database.owner.query(
     `update alerts set severity = 'low', title = 'nothing to see' where tenant_id = $1 and alert_id = $2`,
@@ -187,7 +187,7 @@ export async function demo(
   console.log('    rebuild beside the live table:');
   await rebuildModels(services, [alertsModel], undefined, {});
   await caughtUp(services);
-  assertDemo((await diffModels(services, [alertsModel])) === 0, 'the rebuilt table is what happened');
+  assertDemo((await diffModels(services, [alertsModel])) === 0, 'the rebuilt table matches the log');
   for (const device of fleet) device.close();
   agent.destroy();
 }
@@ -240,13 +240,13 @@ async function call(
   body?: object,
   headers: Record<string, string> = {},
 ): Promise<unknown> {
-  const answer = await fetch(base + path, {
+  const response = await fetch(base + path, {
     method,
     headers: { ...(body ? { 'content-type': 'application/json' } : {}), ...headers },
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
-  const text = await answer.text();
-  assertDemo(answer.ok, `${method} ${path} succeeds, not ${answer.status} ${text}`);
+  const text = await response.text();
+  assertDemo(response.ok, `${method} ${path} succeeds, not ${response.status} ${text}`);
   return text ? (JSON.parse(text) as unknown) : undefined;
 }
 
@@ -265,24 +265,24 @@ async function enroll(
     osType: 'windows',
     extensionVersion: '4.2.0',
   };
-  const answer: JsonResponse = await sendJson(
+  const response: JsonResponse = await sendJson(
     `${tls}/api/v1/enroll/certificate`,
     'POST',
     body,
     { 'x-tenant-id': tenantId },
     agent,
   );
-  assertDemo(answer.status === 200, `a device enrolls, not ${answer.status} ${JSON.stringify(answer.body)}`);
-  return new DemoDevice(tls, answer.body as DeviceCredentials);
+  assertDemo(response.status === 200, `a device enrolls, not ${response.status} ${JSON.stringify(response.body)}`);
+  return new DemoDevice(tls, response.body as DeviceCredentials);
 }
 
 async function report(device: DemoDevice, events: readonly object[]) {
   const sum = { accepted: 0, duplicates: 0 };
   for (let from = 0, batch = 0; from < events.length; from += EVENTS_AT_ONCE, batch += 1) {
     const slice = events.slice(from, from + EVENTS_AT_ONCE);
-    const answers = [await device.report(slice)];
-    if (batch % EVERY_TENTH === 0) answers.push(await device.repeat(slice));
-    for (const { status, body } of answers) {
+    const responses = [await device.report(slice)];
+    if (batch % EVERY_TENTH === 0) responses.push(await device.repeat(slice));
+    for (const { status, body } of responses) {
       const { accepted, duplicates, rejected } = body as { accepted: number; duplicates: number; rejected: unknown[] };
       assertDemo(
         status === 202 && rejected.length === 0,
@@ -295,14 +295,14 @@ async function report(device: DemoDevice, events: readonly object[]) {
   return sum;
 }
 
-/** Everything that was appended has been projected and reacted to, and the reactions' own events too. */
+/** Waits until all events, including those of reactions, are projected and reacted to. */
 async function caughtUp({ store, projector }: DemoDependencies): Promise<void> {
   const deadline = Date.now() + 120_000;
   for (;;) {
     const head = await store.head();
-    const cursors = (await projector.checkpoints.all()).filter(({ state }) => state === 'live');
+    const checkpoints = (await projector.checkpoints.all()).filter(({ state }) => state === 'live');
     const isWorked =
-      cursors.every(({ position }) => position >= head) && (await projector.backlogs.counts()).size === 0;
+      checkpoints.every(({ position }) => position >= head) && (await projector.backlogs.counts()).size === 0;
     if (isWorked && (await store.head()) === head) return;
     assertDemo(Date.now() < deadline, 'the read side catches up');
     await new Promise((resolve) => setTimeout(resolve, 25));
@@ -327,12 +327,12 @@ async function triage(
     const after = (await admin('PUT', `/alerts/${id}/resolve`, { status, resolution: 'handled in the demo' })) as {
       status: string;
     };
-    assertDemo(after.status === status, 'the answer shows the resolution');
+    assertDemo(after.status === status, 'the response shows the resolution');
   }
   return chosen.length * 3;
 }
 
-/** Changes one stored entry as an attacker with the database's own rights could, and puts it back afterwards. */
+/** Changes one stored entry, as an attacker with the rights of the database owner could, and restores it afterwards. */
 async function tamperWithAudit(
   { database }: DemoDependencies,
   tenantId: string,

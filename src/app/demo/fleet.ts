@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:https';
 
-/** What a device got when it enrolled. */
+/** The credentials that a device got when it enrolled. */
 export interface DeviceCredentials {
   readonly deviceId: string;
   readonly userId: string;
@@ -24,7 +24,7 @@ export class DemoDevice {
   constructor(url: string, credentials: DeviceCredentials) {
     this.#url = url;
     this.credentials = credentials;
-    // The service's own certificate is self-signed in the embedded default.
+    // The certificate of an embedded installation is self-signed.
     this.#agent = new Agent({
       keepAlive: true,
       maxSockets: 1,
@@ -38,7 +38,7 @@ export class DemoDevice {
   heartbeat = () => this.#send('POST', '/api/v1/ext/heartbeat', { extensionVersion: '4.2.0' });
   report = (events: readonly object[]) =>
     this.#send('POST', '/api/v1/ext/events', { deviceSequence: ++this.#sequence, events });
-  /** The same batch once more, as after an answer that got lost. */
+  /** Sends the same batch again, as after a lost response. */
   repeat = (events: readonly object[]) =>
     this.#send('POST', '/api/v1/ext/events', { deviceSequence: this.#sequence, events });
   close = () => this.#agent.destroy();
@@ -74,7 +74,7 @@ export function sendJson(
   });
 }
 
-/** Seeded, so that the same number of devices tells the same story. */
+/** Seeded, so that every run with the same number of devices reports the same events. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -100,7 +100,7 @@ export interface Story {
   readonly credentials: number;
 }
 
-/** A plausible working day of one person, with what goes wrong on some of them. */
+/** A plausible working day of one person, with incidents on some days. */
 export function workingDay(
   index: number,
   salt: string,

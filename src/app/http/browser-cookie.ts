@@ -3,8 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isHostOnly } from '../../contexts/identity/browser-binding.ts';
 
 /**
- * A cookie that holds a secret for one token of a sign-in under way: several tabs have several. Sent along when a
- * provider's redirect comes back to us (`Lax`), never readable by a script, and gone with the token's time.
+ * Sets a cookie with a secret for one token of a pending sign-in; each tab has its own. The browser sends it when the
+ * provider redirects back (`Lax`). Scripts cannot read it, and it expires with the token.
  */
 export function setBrowserSecret(
   reply: FastifyReply,
@@ -30,6 +30,6 @@ export function readBrowserSecret({ headers }: FastifyRequest, token: string): s
 export const cookiesOf = (header: string): ReadonlyMap<string, string> =>
   new Map(header.split(';').map((pair) => [pair.split('=', 1)[0]!.trim(), pair.slice(pair.indexOf('=') + 1).trim()]));
 
-/** `__Host-` (RFC 6265bis §4.1.3): no sibling host can have set it, so nobody can slip a browser somebody else's sign-in. */
+/** `__Host-` (RFC 6265bis §4.1.3): no sibling host can set it, which prevents login CSRF. */
 const nameFor = (token: string, secure: boolean): string =>
   `${secure ? '__Host-' : ''}castellan-sso-${createHash('sha256').update(token).digest('hex').slice(0, 16)}`;

@@ -18,7 +18,7 @@ import {
   type FailureKind,
 } from '../../platform/kernel/failure.ts';
 
-/** The one mapping from failures to HTTP (interface, "Errors"; choice OP-016). */
+/** The only mapping from failures to HTTP status codes (interface, "Errors"; choice OP-016). */
 const STATUS: Readonly<Record<FailureKind, number>> = {
   invalid: 400,
   unauthenticated: 401,
@@ -32,7 +32,7 @@ const STATUS: Readonly<Record<FailureKind, number>> = {
 
 export const statusOf = (failure: Failure): number => STATUS[failure.kind];
 
-/** Something that the service needs is away, silent, full or at its limit: the same request may succeed later. */
+/** True if a dependency is unreachable, silent, full or at its limit: the same request may succeed later. */
 export const isUnavailable = (error: unknown): boolean =>
   (error instanceof FailureError && error.failure.kind === 'unavailable') ||
   error instanceof TooBusy ||
@@ -52,7 +52,7 @@ const TOO_LARGE: Refusal = { status: 413, message: tooLarge().message };
 const OTHER_MEDIA: Refusal = { status: 415, message: 'unsupported media type' };
 const NOT_JSON: Refusal = { status: 400, message: invalid('body', 'is not valid JSON').message };
 
-/** What Fastify and its plugins refuse by themselves, by the codes of their errors. */
+/** Responses for errors of Fastify and its plugins, by error code. */
 const BY_CODE: Readonly<Record<string, Refusal>> = {
   FST_ERR_BAD_URL: { status: 400, message: invalid('path', 'has a malformed percent escape').message },
   FST_ERR_CTP_BODY_TOO_LARGE: TOO_LARGE,
@@ -67,7 +67,7 @@ const BY_CODE: Readonly<Record<string, Refusal>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: NOT_JSON,
 };
 
-/** Its other refusals, by their status. */
+/** Responses for Fastify's other errors, by status. */
 const BY_STATUS: Readonly<Record<number, Refusal>> = {
   400: { status: 400, message: invalid('request', 'is malformed').message },
   404: { status: 404, message: notFound().message },
@@ -76,13 +76,13 @@ const BY_STATUS: Readonly<Record<number, Refusal>> = {
   415: OTHER_MEDIA,
 };
 
-/** Any other error is our own fault, and gives no detail away. */
+/** Any other error is a defect of this service. The response discloses no details. */
 const OUR_FAULT: Refusal = { status: 500, message: 'internal error' };
 
 const refusalOf = (error: FastifyError): Refusal =>
   ownRefusal(error) ?? BY_CODE[error.code] ?? BY_STATUS[error.statusCode ?? 500] ?? OUR_FAULT;
 
-/** What our own code refuses, or cannot do now. */
+/** The response for an error thrown by our own code, if it is not a defect. */
 function ownRefusal(error: Error): Refusal | undefined {
   if (error instanceof FailureError) return refusalOfFailure(error.failure);
   if (error instanceof TooBusy) return refusalOfTooBusy(error);
@@ -104,13 +104,13 @@ const refusalOfTooBusy = ({ isOwnShare, retryAfterSeconds }: TooBusy): Refusal =
   retryAfter: retryAfterSeconds,
 });
 
-/** What a handler may have said about a body that is not sent after all. */
+/** Headers that a handler may have set for a body that is not sent after all. */
 const ABOUT_THE_BODY = ['content-disposition', 'content-encoding', 'content-length', 'etag', 'last-modified'];
 
-/** Writes the one shape of every refusal, and logs what is our own fault. */
+/** Sends an error response in the common format, and logs status 500 and above. */
 export function sendFailure(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, message, retryAfter } = refusalOf(error);
-  // A client that went away leaves requests half done: no fault of ours, and no alarm.
+  // Requests of a client that disconnected fail half-way. That is not our error, so do not log it as one.
   const level = request.raw.destroyed || reply.raw.destroyed ? 'info' : 'error';
   if (status >= 500)
     request.log[level](
@@ -123,13 +123,13 @@ export function sendFailure(error: FastifyError, request: FastifyRequest, reply:
     );
   for (const name of ABOUT_THE_BODY) {
     reply.removeHeader(name);
-    // A stream that failed before its first byte has left its headers here.
+    // A stream that failed before its first byte has set headers here.
     reply.raw.removeHeader(name);
   }
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
   const shape = request.routeOptions.config?.declared?.refusal;
   const report = error instanceof PartialCompletion ? error.report : {};
-  // Said in full: the type of a failed stream would keep the framework from serializing the body.
+  // Set the type explicitly: with the type of a failed stream, Fastify would not serialize the body.
   return reply
     .status(status)
     .type('application/json; charset=utf-8')

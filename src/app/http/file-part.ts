@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import { FailureError, invalid } from '../../platform/kernel/failure.ts';
 
 /**
- * The file in the part of this name of a multipart body; other parts are passed over. Throws 400 where there is none or
- * the body breaks off, 413 above `mostBytes`, 415 for a body of another kind.
+ * Reads the file in the part `name` of a multipart body and ignores other parts. Throws 400 if it is missing or the body
+ * breaks off, 413 above `mostBytes`, 415 for another media type.
  */
 export async function filePart(request: FastifyRequest, name: string, mostBytes: number): Promise<Buffer> {
   if (request.headers['content-type'] === undefined) throw new FailureError(invalid(name, 'is required'));
@@ -14,7 +14,7 @@ export async function filePart(request: FastifyRequest, name: string, mostBytes:
       if (part.fieldname === name) return bytes;
     }
   } catch (error) {
-    // What the framework refuses has a code; the parser's own complaints are about the bytes that came.
+    // Fastify's errors have a code. The parser's errors do not: they mean that the body is malformed.
     if (String((error as { code?: unknown }).code).startsWith('FST_')) throw error;
     throw new FailureError(invalid('body', 'is not a readable multipart body'));
   }

@@ -6,18 +6,19 @@ const wholeNumber = z
   .regex(/^[1-9]\d{0,8}$/, 'must be a whole number of at least 1')
   .transform(Number);
 
-/** `page` and `page_size`: 1-based, 20 by default, clamped to 100, refused below 1 (interface "Pagination", choice OP-005). */
+/** Pagination (OP-005): `page` is 1-based, `page_size` 20 by default and at most 100. Below 1 is refused. */
 export const pageQuery = {
-  page: wholeNumber.optional().default(1),
+  page: wholeNumber.optional().default(1).describe('1-based page number'),
   page_size: wholeNumber
     .optional()
     .default(20)
-    .transform((size) => Math.min(size, MOST)),
+    .transform((size) => Math.min(size, MOST))
+    .describe(`Items per page; larger values mean ${MOST}`),
 };
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** RFC 3339, or a calendar day in UTC; both ends inclusive, a day as end meaning all of it (choice OP-006). */
+/** RFC 3339, or a calendar day in UTC. Both ends are inclusive; an end day counts to its last millisecond (OP-006). */
 function moment(end: boolean) {
   return z
     .string()
@@ -37,9 +38,12 @@ function moment(end: boolean) {
     });
 }
 
-export const dateRangeQuery = { start_date: moment(false).optional(), end_date: moment(true).optional() };
+export const dateRangeQuery = {
+  start_date: moment(false).optional().describe('Beginning, inclusive: RFC 3339 timestamp, or a UTC day as YYYY-MM-DD'),
+  end_date: moment(true).optional().describe('End, inclusive: RFC 3339 timestamp, or a UTC day as YYYY-MM-DD'),
+};
 
-/** For `.refine(...)`: a range that ends before it starts is a mistake, not an empty list. */
+/** For `.refine(...)`: rejects a range that ends before it starts, instead of returning an empty list. */
 export const isOrderedRange = ({
   start_date,
   end_date,
@@ -51,5 +55,5 @@ export const rangeOrderIssue = { path: ['start_date'], message: 'must not be aft
 
 export const toPage = (query: { page: number; page_size: number }) => ({ page: query.page, pageSize: query.page_size });
 
-/** The four members that a fully paginated answer carries besides its list. */
+/** The four members of a paginated response besides its list. */
 export const paginatedView = { total: z.int(), page: z.int(), pageSize: z.int(), totalPages: z.int() };

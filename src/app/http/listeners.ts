@@ -10,7 +10,7 @@ export interface ListenersDependencies {
   listenerCertificate(): ListenerCertificate;
 }
 
-/** Listens for HTTP and for TLS with client certificates; answers where. */
+/** Listens for HTTP, and for TLS with client certificates. Returns both URLs. */
 export async function startListeners(
   app: FastifyInstance,
   services: ListenersDependencies,
@@ -18,22 +18,22 @@ export async function startListeners(
 ): Promise<{ http: string; tls: string }> {
   const { host, port, tlsPort, drainMs } = services.config;
   const http = await app.listen({ host, port });
-  const door = createTlsListener(app, await services.listenerCertificate().begin());
-  const sockets = trackSockets(door);
-  services.listenerCertificate().attach(door);
+  const listener = createTlsListener(app, await services.listenerCertificate().begin());
+  const sockets = trackSockets(listener);
+  services.listenerCertificate().attach(listener);
   await new Promise<void>((resolve, reject) => {
-    door.once('error', reject);
-    door.listen(tlsPort, host, resolve);
+    listener.once('error', reject);
+    listener.listen(tlsPort, host, resolve);
   });
-  // Both at once: requests that came by either have the same time to finish. The other half is for what stops after them.
+  // Close both at once, so that their requests have the same time. Parts that stop later get the other half of it.
   onStop(async () => {
-    await Promise.all([closed(door, sockets, drainMs / 2), app.close()]);
+    await Promise.all([closed(listener, sockets, drainMs / 2), app.close()]);
   });
-  const address = door.address() as { port: number };
+  const address = listener.address() as { port: number };
   return { http, tls: `https://${host}:${address.port}` };
 }
 
-/** A connection whose TLS handshake never ends is none that the server knows of, and keeps it open all the same. */
+/** Node does not list connections whose TLS handshake is not finished, but they keep the server from closing. */
 function trackSockets(server: Server): ReadonlySet<Socket> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -43,7 +43,7 @@ function trackSockets(server: Server): ReadonlySet<Socket> {
   return sockets;
 }
 
-/** Takes no more connections, and cuts those that are left after a while: a half-sent request would be waited for without end. */
+/** Closes the server. Destroys remaining connections after `afterMs`, because half-sent requests may never end. */
 async function closed(server: Server, sockets: ReadonlySet<Socket>, afterMs: number): Promise<void> {
   const ended = new Promise((resolve) => server.close(resolve));
   server.closeIdleConnections();

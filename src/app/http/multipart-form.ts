@@ -4,7 +4,7 @@ import { refuseBrokenText } from './validation.ts';
 
 export interface UploadedFile {
   readonly bytes: Buffer;
-  /** What the sender says that it is; `text/plain` where it says nothing (RFC 7578 §4.4). */
+  /** The media type that the client declared; `text/plain` by default (RFC 7578 §4.4). */
   readonly declaredType: string;
 }
 
@@ -14,8 +14,8 @@ export interface MultipartForm {
 }
 
 /**
- * The text fields of a multipart body and the file in the part `fileName`. Throws 400 where that part is missing, a field
- * comes twice or the body breaks off, 413 above `mostBytes`, 415 for a body of another kind.
+ * Reads the text fields of a multipart body and the file in the part `fileName`. Throws 400 if that part is missing, a
+ * field is repeated or the body breaks off, 413 above `mostBytes`, 415 for another media type.
  */
 export async function multipartForm(
   request: FastifyRequest,
@@ -36,7 +36,7 @@ export async function multipartForm(
       }
     }
   } catch (error) {
-    // What the framework refuses has a code; the parser's own complaints are about the bytes that came.
+    // Fastify's errors have a code. The parser's errors do not: they mean that the body is malformed.
     if (error instanceof FailureError || String((error as { code?: unknown }).code).startsWith('FST_')) throw error;
     throw new FailureError(invalid('body', 'is not a readable multipart body'));
   }

@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * The network that a client speaks from: an IPv4 address, or the /64 of an IPv6 one, since every subscriber has that many addresses. A port
- * that a proxy appended is no part of it, and whatever is no address is one and the same client.
+ * The network of a client: its IPv4 address, or the /64 of its IPv6 address, because a subscriber has at least a /64. A
+ * port that a proxy appended is ignored. All invalid addresses count as one client.
  */
 export function networkOf(address: string): string {
   const bare = address

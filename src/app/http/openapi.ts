@@ -7,8 +7,8 @@ import type { AnyRoute, RouteGroup } from './route.ts';
 import { version } from '../../platform/version.ts';
 
 /**
- * The reference page loads nothing from elsewhere, and has to work over plain HTTP under any name: a policy that upgrades requests
- * leaves it blank there. `data:` is what its style sheet draws arrows with.
+ * The reference page loads only from its own origin and must work over plain HTTP, where `upgrade-insecure-requests` would
+ * leave it blank. Its style sheet draws arrows with `data:` images.
  */
 const REFERENCE_POLICY = {
   'default-src': ["'none'"],
@@ -22,7 +22,7 @@ const REFERENCE_POLICY = {
   'style-src': ["'self'"],
 };
 
-/** The OpenAPI 3.1 document, written from the declared routes, at `/openapi.json`, and a reference to browse at `/docs`. */
+/** Serves the OpenAPI 3.1 document of the declared routes at `/openapi.json`, and a browsable reference at `/docs`. */
 export async function describeApi(app: FastifyInstance, groups: readonly RouteGroup<never>[]): Promise<void> {
   const document = openApiDocument(groups);
   await app.register(swagger, { mode: 'static', specification: { document: document as never } });
@@ -30,7 +30,7 @@ export async function describeApi(app: FastifyInstance, groups: readonly RouteGr
   app.get('/openapi.json', { schema: { hide: true } as object }, (_request, reply) => reply.send(document));
 }
 
-/** Its paths are written when they are first read: a service that starts need not wait for what few ask for. */
+/** Paths are generated on first read, so that they do not slow down the start. */
 export function openApiDocument(groups: readonly RouteGroup<never>[]): object {
   let paths: ReturnType<typeof pathsOf> | undefined;
   return {
@@ -38,7 +38,8 @@ export function openApiDocument(groups: readonly RouteGroup<never>[]): object {
     info: {
       title: 'Castellan',
       version,
-      description: 'Security administration, authentication, enrollment and provisioning',
+      description:
+        'Security administration, authentication, enrollment and provisioning. Times are RFC 3339 in UTC. Errors have the body `{ error }`; 429 and 503 say in `Retry-After` when to repeat the request, in seconds.',
     },
     tags: [...new Set(groups.map(({ area }) => area))].map((name) => ({ name })),
     get paths() {
@@ -47,10 +48,28 @@ export function openApiDocument(groups: readonly RouteGroup<never>[]): object {
     components: {
       schemas: { Error: { type: 'object', required: ['error'], properties: { error: { type: 'string' } } } },
       securitySchemes: {
-        adminToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
-        orgToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
-        reAuthToken: { type: 'apiKey', in: 'header', name: 'X-ReAuth-Token' },
-        deviceCertificate: { type: 'mutualTLS' },
+        adminToken: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'Access token of a tenant admin, from the routes below `/api/v1/auth`',
+        },
+        orgToken: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'Access token of an organization admin, from the routes below `/api/v1/org/auth`',
+        },
+        reAuthToken: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-ReAuth-Token',
+          description: 'Re-authentication token, from the `verify-password` route of the same interface',
+        },
+        deviceCertificate: {
+          type: 'mutualTLS',
+          description: 'Client certificate that the device got when it enrolled',
+        },
       },
     },
   };
@@ -67,7 +86,7 @@ function pathsOf(groups: readonly RouteGroup<never>[]) {
 }
 
 function operation(area: string, declared: AnyRoute<never>): object {
-  const { summary, access, params, query, body, response, consumes = 'json' } = declared;
+  const { summary, description, access, params, query, body, response, consumes = 'json' } = declared;
   const status = String(declared.status ?? (response ? 200 : 204));
   const media =
     consumes === 'multipart'
@@ -78,6 +97,7 @@ function operation(area: string, declared: AnyRoute<never>): object {
   return {
     tags: [area],
     summary,
+    ...(description ? { description } : {}),
     operationId: `${declared.method.toLowerCase()}${declared.path.replaceAll(/[^A-Za-z0-9]+(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
     security: securityOf(access),
     ...(access.kind === 'admin' ? { 'x-permission': access.permission } : {}),
@@ -103,17 +123,17 @@ function operation(area: string, declared: AnyRoute<never>): object {
       [status]: responseOf(response),
       ...(asksForReauthentication(access) ? { 403: REAUTHENTICATION_REQUIRED } : {}),
       default: {
-        description: 'Refused',
+        description: 'Error: `error` says what is wrong, and which field or header is affected',
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
       },
     },
   };
 }
 
-function responseOf(answer: AnyRoute<never>['response']): object {
-  if (!answer) return { description: 'Done' };
-  if ('media' in answer) return { description: 'Done', content: { [answer.media]: {} } };
-  return { description: 'Done', content: { 'application/json': { schema: jsonSchema(answer, 'output') } } };
+function responseOf(response: AnyRoute<never>['response']): object {
+  if (!response) return { description: 'Success' };
+  if ('media' in response) return { description: 'Success', content: { [response.media]: {} } };
+  return { description: 'Success', content: { 'application/json': { schema: jsonSchema(response, 'output') } } };
 }
 
 function securityOf(access: Access): object[] {
@@ -130,24 +150,24 @@ const asksForReauthentication = (access: Access): boolean =>
 
 const REAUTHENTICATION_REQUIRED = {
   description:
-    'The role does not allow it, or `re-authentication required`: get a token from the `verify-password` route of the same interface and repeat the request with it in `X-ReAuth-Token`',
+    'The role lacks the permission, or `re-authentication required`: get a token from the `verify-password` route of the same interface and repeat the request with it in `X-ReAuth-Token`',
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
 };
 
-/** Also named in `security`; as a parameter it can say when it is needed, which a security requirement cannot. */
+/** Also in `security`. Only a parameter can describe when the header is required. */
 function reauthenticationHeader(access: Access): object[] {
   if (!asksForReauthentication(access)) return [];
   const where = access.kind === 'admin' ? access.reauthWhere : undefined;
   const lifetime =
     access.kind === 'org'
-      ? 'Single use, valid for 300 seconds in this session'
-      : 'Valid for 300 seconds in this session, any number of times';
+      ? 'For one request, valid for 300 seconds in this session'
+      : 'Reusable, valid for 300 seconds in this session';
   return [
     {
       name: 'X-ReAuth-Token',
       in: 'header',
       required: where === undefined,
-      description: `A re-authentication token. ${lifetime}. ${where === undefined ? 'Always needed.' : `Needed where ${where}.`}`,
+      description: `A re-authentication token. ${lifetime}. ${where === undefined ? 'Always required.' : `Required if ${where}.`}`,
       schema: { type: 'string' },
     },
   ];

@@ -1,6 +1,6 @@
 import { temporarilyUnavailable, FailureError } from '../../platform/kernel/failure.ts';
 
-/** The store ended work of many parts half-way: 503, and beside `error` what was done and what was not. The same request goes on from there. */
+/** The store failed in the middle of a bulk request: 503, with a report beside `error`. A retry resumes the work. */
 export class PartialCompletion extends FailureError {
   readonly report: object;
 

@@ -9,7 +9,7 @@ export interface AdminPrincipal {
   readonly adminId: string;
   readonly sessionId: string;
   readonly role: AdminRole;
-  /** Whether the request carries a re-authentication token of this session. Looked up only on routes whose access profile speaks of one. */
+  /** True if the request has a re-authentication token of this session. Only checked on routes that may need one. */
   readonly reauthenticated: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface OrgPrincipal {
   readonly role: OrgRole;
 }
 
-/** A browser with a certificate that its tenant's CA signed and nobody revoked. */
+/** A browser with an unrevoked certificate of its tenant's CA. */
 export interface DevicePrincipal {
   readonly kind: 'device';
   readonly tenantId: TenantId;
@@ -36,7 +36,7 @@ export type Principal = AdminPrincipal | OrgPrincipal | DevicePrincipal;
 export function actorOf(principal: Principal | undefined, ip: string, userAgent: string | undefined): Actor {
   const origin = { ip, ...(userAgent ? { userAgent: userAgent.slice(0, 256) } : {}) };
   if (!principal) return { kind: 'system', id: null, ...origin };
-  // Where a browser is, is the person's own: device events carry no address.
+  // Privacy: device events carry no IP address, because it reveals where the employee is.
   if (principal.kind === 'device') return { kind: 'device', id: principal.deviceId };
   return { kind: principal.kind, id: principal.adminId, ...origin };
 }

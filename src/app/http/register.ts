@@ -34,7 +34,7 @@ import {
 } from './request-deadline.ts';
 import type { AnyRoute, CallerContext, HandlerContext } from './route.ts';
 
-/** What serving any route takes, besides what its handler asks for. */
+/** Dependencies of serving any route, besides those of its handler. */
 export type RegisterDependencies = AuthenticationDependencies &
   RateLimitsDependencies &
   DeadlineDependencies & {
@@ -48,8 +48,9 @@ export type RegisterDependencies = AuthenticationDependencies &
 declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal | undefined;
-    /** What this request may take of the event store's time, and the services that keep to it. */
+    /** Bounds the time of all event store calls of this request. */
     deadline: RequestDeadline | undefined;
+    /** The services, bound to `deadline`. */
     services: RegisterDependencies | undefined;
     uploadedFile: Buffer | undefined;
     endTurn: EndTenantSlot | undefined;
@@ -59,7 +60,7 @@ declare module 'fastify' {
   }
 }
 
-/** Turns a declared route into a Fastify one: budget, guard, checks, handler, answer. */
+/** Registers a declared route with Fastify: rate limit, authentication, validation, handler, response. */
 export function registerRoute<Dependencies>(
   app: FastifyInstance,
   declared: AnyRoute<Dependencies>,
@@ -95,10 +96,10 @@ export function registerRoute<Dependencies>(
     handler: async (request, reply) => {
       const begun = method === 'POST' ? await beginOf(request, declared, answers) : undefined;
       if (begun && 'status' in begun) return replay(reply, begun);
-      const stopSaying = begun && answers.whileRunning(begun);
+      const stopHeartbeat = begun && answers.whileRunning(begun);
       try {
         const outcome = await inTurn(request, services, () =>
-          // Set by the hook above, from what this route was registered with.
+          // `request.services` was set by the hook above, from this route's own services.
           declared.handle(callOf(request, reply, request.services as typeof services, declared, begun)),
         );
         if (reply.sent) return reply;
@@ -113,13 +114,13 @@ export function registerRoute<Dependencies>(
         throw error;
       } finally {
         request.endTurn?.();
-        stopSaying?.();
+        stopHeartbeat?.();
       }
     },
   });
 }
 
-/** However many connections a device opens, it has so many requests under way and no more. */
+/** Limits the concurrent requests of a device, regardless of its number of connections. */
 const inTurn = <T>(
   { principal }: FastifyRequest,
   { limits }: Pick<RegisterDependencies, 'limits'>,
@@ -131,18 +132,18 @@ function replay(reply: FastifyReply, { status, body, logPosition }: StoredRespon
   return reply.status(status).header('idempotent-replayed', 'true').type('application/json').send(body);
 }
 
-/** What the route declares, what its handler has set, or 204 where there is nothing to send. */
+/** The declared status, or the one that the handler set, or 204 if there is no body. */
 function successStatus(
-  { status, answer }: { readonly status?: number | undefined; readonly answer?: unknown },
+  { status, response }: Pick<AnyRoute<never>, 'status' | 'response'>,
   { statusCode }: FastifyReply,
   outcome: unknown,
 ): number {
   if (status !== undefined) return status;
   if (statusCode !== 200) return statusCode;
-  return outcome === undefined && !answer ? 204 : 200;
+  return outcome === undefined && !response ? 204 : 200;
 }
 
-/** Files are not stored: a retry makes the same one again. */
+/** Files are not stored: a retry builds the same file again. */
 async function keepForRetries(
   answers: IdempotentResponses,
   begun: KeyedRequest,
@@ -159,7 +160,7 @@ async function keepForRetries(
   }
 }
 
-/** A form where JSON is asked for is something that any page can have a browser send (RFC 9110 §15.5.16). */
+/** Rejects forms where JSON is expected (RFC 9110 §15.5.16), because any web page can make a browser send a form. */
 function refuseOtherMedia({ headers }: FastifyRequest, { body, consumes = 'json' }: AnyRoute<never>): void {
   const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
   if (
@@ -173,13 +174,13 @@ function refuseOtherMedia({ headers }: FastifyRequest, { body, consumes = 'json'
 }
 
 /**
- * What was decided stands, but the read models have not come that far in time (choice OP-013): what is not found behind such a
- * write is not there *yet*, and a 404 would have the caller write it again.
+ * The write succeeded, but the read models did not catch up in time (choice OP-013). The new record is not found *yet*; a 404
+ * would make the caller write it again.
  */
 const isUnseen = (error: unknown, reply: FastifyReply): boolean =>
   reply.getHeader('x-stale') === 'true' && error instanceof FailureError && error.failure.kind === 'notFound';
 
-/** Only callers with an identity can have keys of their own. */
+/** Idempotency keys belong to admins; anonymous callers and devices have none. */
 async function beginOf(
   request: FastifyRequest,
   { access, file }: AnyRoute<never>,
@@ -200,7 +201,7 @@ async function beginOf(
   });
 }
 
-/** Read once: the body is a stream, and an idempotency key is compared with what was in it. */
+/** Reads the file once: the body is a stream, and its content is also part of the idempotency key's request digest. */
 async function fileOf(
   request: FastifyRequest,
   { part, mostBytes }: NonNullable<AnyRoute<never>['file']>,
@@ -267,7 +268,7 @@ function callOf<Dependencies>(
     recall: async (command, input) => {
       const executed = keyed && (await executor.recall(command, input, issuerOf(undefined, command)));
       if (executed) await awaitFreshness(reply, services, command.freshens ?? [], executed.position!);
-      // Not recalled, it will be run: under the id that was asked for here.
+      // Not recalled, so the handler will run it: free the command id for that.
       if (keyed && !executed) keyed.notRun(command.name);
       return executed;
     },
@@ -278,7 +279,7 @@ function callOf<Dependencies>(
       as?: string,
     ) => {
       const executed = await execute(command, input, named, as);
-      // Nothing had to change: but whoever changed it a moment ago may not be projected yet, and the answer must show it.
+      // Without changes, still wait for the head: the response must show a change made by another request a moment ago.
       const position = executed.position ?? (command.freshens ? await services.head() : undefined);
       if (position !== undefined) await seen(command.freshens ?? [], position);
       return executed;
@@ -292,20 +293,20 @@ function callOf<Dependencies>(
   };
 }
 
-/** Read your writes (choice OP-013): a time-out is not a failure, only a stale answer. */
+/** Read your writes (choice OP-013). A time-out is not a failure: the response is marked as stale. */
 async function awaitFreshness(
   reply: FastifyReply,
   { freshness }: Pick<RegisterDependencies, 'freshness'>,
   models: readonly ReadModelName[],
   position: Position,
 ): Promise<void> {
-  // Of several commands behind one answer the last in the feed counts, whichever came back last.
+  // With several commands in one request, the highest position counts, regardless of their order of completion.
   const named = BigInt(String(reply.getHeader('x-log-position') ?? 0));
   reply.header('x-log-position', (position > named ? position : named).toString());
   if (models.length > 0 && !(await freshness.waitFor(models, position))) reply.header('x-stale', 'true');
 }
 
-/** For those who can have written something: strangers keep nobody waiting. */
+/** Waits for the position in `X-Log-Position`; only for authenticated callers, because others cannot have written. */
 async function honourPosition(
   { headers, principal }: FastifyRequest,
   { freshness, mainModels }: Pick<RegisterDependencies, 'freshness' | 'mainModels'>,

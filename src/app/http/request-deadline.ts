@@ -5,14 +5,14 @@ import type { Executor } from '../../platform/execution/executor.ts';
 import type { Lookups } from '../../contexts/identity/lookups.ts';
 import type { Position } from '../../platform/kernel/event.ts';
 
-/** As long as a statement of the database may take (decision 0017). */
+/** Milliseconds, equal to the statement timeout of the database (decision 0017). */
 export const REQUEST_MS = 10_000;
-/** Of a request that makes one change after another: each makes progress, and together they take a while. */
+/** Milliseconds for bulk requests, which make many changes one after another. */
 export const BULK_MS = 120_000;
 
 /**
- * One budget of time for all that one request asks of the event store. It begins with the first call: what a request waits for before is
- * no fault of the store.
+ * A time budget for all event store calls of one request. It starts with the first call, because earlier waiting is not the
+ * store's fault.
  */
 export class RequestDeadline {
   readonly #totalMs: number;
@@ -24,10 +24,10 @@ export class RequestDeadline {
     this.#totalMs = totalMs;
   }
 
-  /** What becomes of the call after the deadline is not known: an append may still arrive, as after any lost reply. */
+  /** After the deadline the outcome of the call is unknown: an append may still succeed, as after any lost reply. */
   bound<T>(call: () => Promise<T>): Promise<T> {
     if (this.#isOver) return Promise.reject(overdue());
-    // One timer a request, of the same length for all: cheaper than one a call.
+    // One timer per request is cheaper than one per call.
     this.#timer ??= setTimeout(() => this.#expire(), this.#totalMs).unref();
     return new Promise<T>((resolve, reject) => {
       this.#underWay.add(reject);
@@ -36,13 +36,13 @@ export class RequestDeadline {
     });
   }
 
-  /** What the request waited for its turn was not the event store's doing. */
+  /** Restarts the budget after the request waited for its tenant's slot. */
   restart(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }
 
-  /** The request was answered. */
+  /** Call this when the response was sent. */
   end(): void {
     clearTimeout(this.#timer);
   }
@@ -54,18 +54,18 @@ export class RequestDeadline {
 }
 
 const overdue = (): EventStoreUnavailable =>
-  new EventStoreUnavailable('the event store did not answer within the time of the request');
+  new EventStoreUnavailable('the event store did not respond within the time limit of the request');
 
 type Asynchronous = Record<string, (...given: never[]) => Promise<unknown>>;
 
-/** The same object, of which these methods are bound by a deadline; the others are not to be called through it. */
+/** The same object with these methods bound to a deadline. Do not call its other methods through the result. */
 function bounded<T extends object>(target: T, deadline: RequestDeadline, names: readonly (keyof T & string)[]): T {
   const methods = target as unknown as Asynchronous;
   const own = names.map((name) => [name, (...given: never[]) => deadline.bound(() => methods[name]!(...given))]);
   return Object.assign(Object.create(target) as T, Object.fromEntries(own));
 }
 
-/** What asks the event store on behalf of a request. */
+/** Services that call the event store for a request. */
 export interface DeadlineDependencies {
   readonly loader: AggregateLoader;
   readonly executor: Executor<CommandPorts>;
@@ -75,8 +75,8 @@ export interface DeadlineDependencies {
 }
 
 /**
- * The services as one request has them: what asks the event store for it shares one deadline. Made of one object a request; what a
- * request does not use costs nothing. (An `AsyncLocalStorage` would do the same from below, and cost every promise of the process.)
+ * The services of one request, whose event store calls share one deadline. Costs one object per request; unused services cost
+ * nothing. (An `AsyncLocalStorage` would slow down every promise of the process.)
  */
 export function boundedServices<Dependencies extends DeadlineDependencies>(
   services: Dependencies,

@@ -21,15 +21,15 @@ export type PrincipalOf<A extends Access> = A extends { kind: 'admin' }
       ? DevicePrincipal
       : undefined;
 
-/** For whom an open route acts, once its handler has found out. */
+/** For open routes: the tenant and actor, once the handler knows them. */
 export interface CallerContext {
   readonly tenantId: TenantId;
   readonly actor: Actor;
 }
 
 /**
- * What a handler works with: the checked input, ways to run commands and queries, and the dependencies that its module declares
- * (`routeWith`). A module that declares none gets none.
+ * The context of a handler: the validated input, functions to run commands and queries, and the dependencies that its module
+ * declares with `routeWith`. A module that declares none gets none.
  */
 export interface HandlerContext<Params, QueryString, Body, P = Principal | undefined, Dependencies = unknown> {
   readonly params: Params;
@@ -39,40 +39,40 @@ export interface HandlerContext<Params, QueryString, Body, P = Principal | undef
   readonly services: Dependencies;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** Executes a command for the caller's tenant (or a named one, or on named behalf) and waits for the read models that it freshens. */
+  /** Executes a command for the caller's tenant (or a given tenant or caller), then waits for the read models it freshens. */
   run<Input, State, E extends DomainEvent, Facts, Result>(
     command: Command<Input, State, E, CommandPorts, Facts, Result>,
     input: Input,
     named?: TenantId | CallerContext,
-    /** Names this command among those of the same name, for a route that runs several in no fixed order. */
+    /** Distinguishes commands of the same name, in a route that runs several in no fixed order. */
     as?: string,
   ): Promise<ExecutionResult<Result>>;
-  /** As `run`, without waiting for read models: for a route that runs many commands and waits once, with `waitFor`. */
+  /** Like `run`, without waiting for read models: for a route that runs many commands, then waits once with `waitFor`. */
   execute<Input, State, E extends DomainEvent, Facts, Result>(
     command: Command<Input, State, E, CommandPorts, Facts, Result>,
     input: Input,
     named?: TenantId | CallerContext,
     as?: string,
   ): Promise<ExecutionResult<Result>>;
-  /** Waits until these read models have passed a position; where that takes too long, the response says so. */
+  /** Waits until these read models have reached a position. On time-out, sets `X-Stale: true` on the response. */
   waitFor(models: readonly ReadModelName[], position: Position): Promise<void>;
   /**
-   * What the command came to in an earlier attempt at this request, whose response was lost (`Idempotency-Key`). For handlers that
-   * would refuse, before they run it, what it has already done. Undefined: run it.
+   * The result of the command in an earlier attempt at this request whose response was lost (`Idempotency-Key`). For handlers
+   * whose own checks would refuse the second attempt. Undefined: run the command.
    */
   recall<Input, State, E extends DomainEvent, Facts, Result>(
     command: Command<Input, State, E, CommandPorts, Facts, Result>,
     input: Input,
   ): Promise<ExecutionResult<Result> | undefined>;
-  /** Ids and secrets to be created: with an `Idempotency-Key` the same in every attempt. Never `randomUUID` in a POST handler. */
+  /** New ids and secrets, the same in every attempt with one `Idempotency-Key`. Never use `randomUUID` in a POST handler. */
   readonly fresh: FreshValues;
   /** The file of a multipart body (`file` of the route). */
   file(): Promise<Buffer>;
-  /** Asks a query as the caller's tenant (or a named one). */
+  /** Runs a query for the caller's tenant (or a given one). */
   ask<Input, Answer>(query: Query<Input, Answer>, input: Input, tenantId?: TenantId): Promise<Answer>;
 }
 
-/** Why a request was not served. */
+/** Status and message of an error response. */
 export interface Refusal {
   readonly status: number;
   readonly message: string;
@@ -81,7 +81,7 @@ export interface Refusal {
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 
-/** A route as data: enough to register, to guard, to document and to test it. */
+/** A declarative route: registration, access control, API description and tests derive from it. */
 export interface Route<
   A extends Access = Access,
   Params extends z.ZodType | undefined = z.ZodType | undefined,
@@ -92,33 +92,36 @@ export interface Route<
   readonly method: Method;
   readonly path: string;
   readonly access: A;
+  /** For the API description: one short phrase that begins with a verb. */
   readonly summary: string;
-  /** What must hold before anything that was sent is looked at. Throws. */
+  /** For the API description: units, limits, errors and side effects, in sentences. */
+  readonly description?: string;
+  /** Checked before the request's input. Throws `FailureError`. */
   readonly precondition?: (services: Dependencies) => Promise<void>;
   readonly params?: Params;
   readonly query?: QueryString;
   readonly body?: Body;
-  /** `json` unless named; a multipart or form body is parsed for the handler. */
+  /** `json` by default. */
   readonly consumes?: 'json' | 'multipart' | 'form' | 'json-or-form';
   /** The part of a multipart body that holds the file. */
   readonly file?: { readonly part: string; readonly mostBytes: number };
   readonly status?: number;
-  /** Makes one change after another, as many as the body lists: its calls to the event store share a longer deadline. */
+  /** Makes one change after another, for each item of the body, so its event store calls share a longer deadline. */
   readonly isBulk?: true;
-  /** The answer's schema, or its media type where it is not JSON. Undefined: no body. */
+  /** The schema of a JSON response, or its media type. Undefined: no body. */
   readonly response?: z.ZodType | { readonly media: string };
-  /** The body of a refusal, where a protocol has a shape of its own; otherwise `{ error }`. */
+  /** The body of error responses, if the protocol defines one; `{ error }` by default. */
   readonly refusal?: (refused: Refusal) => object;
   readonly handle: (
     call: HandlerContext<Output<Params>, Output<QueryString>, Output<Body>, PrincipalOf<A>, Dependencies>,
   ) => Promise<unknown>;
 }
 
-/** A route whose types have been checked where it was declared. Whoever registers it provides its dependencies. */
+/** A route whose types were checked at its declaration. Its dependencies are provided at registration. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type AnyRoute<Dependencies = unknown> = Route<any, any, any, any, Dependencies>;
 
-/** Declares routes whose handlers use these dependencies of the application and no others. */
+/** Declares routes whose handlers may use only these dependencies of the application. */
 export const routeWith =
   <Dependencies>() =>
   <
@@ -131,15 +134,15 @@ export const routeWith =
   ): AnyRoute<Dependencies> =>
     declared;
 
-/** Declares a route whose handler needs nothing but commands and queries. */
+/** Declares a route whose handler needs only commands and queries. */
 export const route = routeWith<unknown>();
 
-/** A bounded context's routes: the tag of its OpenAPI section and what it serves. */
+/** The routes of an area, with the tag of its OpenAPI section. */
 export interface RouteGroup<Dependencies = unknown> {
   readonly area: string;
   readonly routes: readonly AnyRoute<Dependencies>[];
 }
 
-/** What the handlers of these groups need together. */
+/** The combined dependencies of the handlers of these groups. */
 export type DependenciesOf<Groups extends readonly RouteGroup<never>[]> =
   Groups[number] extends RouteGroup<infer Dependencies> ? Dependencies : never;

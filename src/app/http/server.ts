@@ -40,7 +40,7 @@ export interface HttpServerOptions {
   readonly idempotencyKeys: IdempotencyKeys;
 }
 
-/** Authenticated encryption and forward secrecy alone, in TLS 1.2 as in 1.3 (RFC 9325 §4.2). */
+/** Only authenticated encryption with forward secrecy, for TLS 1.2 and 1.3 (RFC 9325 §4.2). */
 const CIPHERS = [
   'TLS_AES_256_GCM_SHA384',
   'TLS_CHACHA20_POLY1305_SHA256',
@@ -55,12 +55,12 @@ const CIPHERS = [
 
 /** Interface "Limits" and choice OP-210. */
 const JSON_BODY_BYTES = 1024 * 1024;
-/** A request that is not complete by then is given up. */
+/** A request must arrive completely within this time. */
 const REQUEST_MS = 60_000;
-/** A client that takes nothing of its response for so long is given up. */
+/** A client that reads nothing of its response for this long is disconnected. */
 const SLOW_READER_MS = 30_000;
 
-/** The whole HTTP face, not yet listening. */
+/** Builds the HTTP server with all routes. It does not listen yet. */
 export async function buildServer(
   services: ServerDependencies & RegisterDependencies & RouteDependencies,
   options: HttpServerOptions,
@@ -69,7 +69,7 @@ export async function buildServer(
   const app = fastify({
     loggerInstance: log.child({ module: 'http' }) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
-    // A logger a request would cost more than the few that ever log: whoever does names the request.
+    // A child logger per request is expensive, and few requests log. Code that logs adds the request id itself.
     childLoggerFactory: (logger) => logger,
     genReqId: () => randomUUID(),
     requestIdHeader: false,
@@ -85,7 +85,7 @@ export async function buildServer(
     exposeHeadRoutes: false,
   });
   app.addHook('preClose', async () => {
-    // Requests under way may finish; one that is half sent would keep the listener open for as long as it likes.
+    // Running requests may finish, but a half-sent request would keep the listener open without limit.
     setTimeout(() => app.server.closeAllConnections(), config.drainMs / 2).unref();
   });
   app.decorateRequest('principal', undefined);
@@ -123,12 +123,12 @@ export async function buildServer(
   return app;
 }
 
-/** A second door to the same routes: asks for a client certificate, and leaves judging it to the routes that need one. */
+/** A TLS listener for the same routes. It requests a client certificate; the routes that need one verify it. */
 export function createTlsListener(
   app: FastifyInstance,
   certificate: { certificatePem: string; privateKeyPem: string },
 ): Server {
-  const door = createServer(
+  const listener = createServer(
     {
       cert: certificate.certificatePem,
       key: certificate.privateKeyPem,
@@ -136,13 +136,13 @@ export function createTlsListener(
       rejectUnauthorized: false,
       minVersion: 'TLSv1.2',
       ciphers: CIPHERS,
-      // Options of OpenSSL that node:tls has no setting of its own for.
+      // OpenSSL options for which node:tls has no setting.
       secureOptions: constants.SSL_OP_NO_RENEGOTIATION | constants.SSL_OP_CIPHER_SERVER_PREFERENCE,
       requestTimeout: REQUEST_MS,
       requireHostHeader: false,
     },
     (request, response) => app.routing(request, response),
   );
-  refuseWhatNodeRefuses(door);
-  return door;
+  refuseWhatNodeRefuses(listener);
+  return listener;
 }

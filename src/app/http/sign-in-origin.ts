@@ -15,7 +15,7 @@ export interface VisitorDependencies {
   readonly knownBrowsers: KnownBrowsers;
 }
 
-/** Who sent this request, as far as signing in is concerned. */
+/** The origin of a sign-in attempt: actor and source. The source is a known browser, or else the network. */
 export const signInOriginOf = (request: FastifyRequest, services: VisitorDependencies): SignInOrigin => ({
   actor: actorOf(undefined, request.ip, request.headers['user-agent']),
   sourceOf: (account) => {
@@ -34,7 +34,7 @@ const browserOf = ({ headers }: FastifyRequest, { knownBrowsers }: VisitorDepend
   );
 };
 
-/** After a sign-in: the browser's tries are its own from now on. Clients that keep no cookies lose nothing. */
+/** After a sign-in: from now on, failed attempts of this browser count separately. Clients may ignore the cookie. */
 export function issueBrowserCookie(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -52,10 +52,10 @@ export function issueBrowserCookie(
   );
 }
 
-/** `__Host-` (RFC 6265bis §4.1.3): no sibling host can have set it. */
+/** `__Host-` (RFC 6265bis §4.1.3): no sibling host can set it. */
 const cookieName = (account: KnownAccountName, secure: boolean): string =>
   `${secure ? '__Host-' : ''}castellan-browser-${opaqueAccountName(account)}`;
 
-/** Another one for each account: events say that tries came from one place, and not what else came from there. */
+/** Differs per account: events show that attempts share a source, but cannot be linked across accounts. */
 const addressDigest = ({ scope, accountDigest }: KnownAccountName, network: string): string =>
   createHash('sha256').update(`${scope}|${accountDigest}|${network}`).digest('hex').slice(0, 24);

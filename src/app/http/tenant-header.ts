@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { FailureError, invalid } from '../../platform/kernel/failure.ts';
 import { asTenantId, isUuid, type TenantId } from '../../platform/kernel/ids.ts';
 
-/** The tenant that an unauthenticated request says it is for (`X-Tenant-ID`, required). Whether there is one is for the handler. */
+/** The tenant that an unauthenticated request names (`X-Tenant-ID`, required). The handler checks that it exists. */
 export function tenantOfHeader({ headers }: FastifyRequest): TenantId {
   const named = headers['x-tenant-id'];
   if (named === undefined || named === '') throw new FailureError(invalid('X-Tenant-ID', 'is required'));

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** Tells whether an address is one of the proxies that the operator trusts, named by address or by range (CIDR). */
+/** Returns a test for addresses of trusted proxies, which are configured as addresses or CIDR ranges. */
 export function trustedProxies(named: readonly string[]): (address: string | undefined) => boolean {
   const ranges = named.map((name) =>
     ipaddr.parseCIDR(name.includes('/') ? name : `${name}/${ipaddr.parse(name).kind() === 'ipv4' ? 32 : 128}`),

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { FailureError, invalid, notFound, type Failure } from '../../platform/kernel/failure.ts';
 
-/** The first thing wrong, as `validation failed: <field>: <reason>`; messages never quote the value. */
+/** The first issue, as `validation failed: <field>: <reason>`. Messages never quote the value. */
 export function failureOfIssues(part: string, { issues }: z.ZodError): Failure {
   const [issue] = issues;
   const field = issue && issue.path.length > 0 ? issue.path.join('.') : part;
@@ -32,14 +32,14 @@ function reasonOf(issue: z.core.$ZodIssue): string {
 
 const unit = (origin: string) => (origin === 'string' ? ' characters long' : origin === 'array' ? ' items long' : '');
 
-/** The name of a family (of browsers, of operating systems), whatever its case; answered in lower case. */
+/** The name of a browser or operating system, in any case. Its output is lower case. */
 export const familyName = <const Names extends readonly [string, ...string[]]>(names: Names) =>
   z
     .string()
     .transform((text) => text.trim().toLowerCase())
     .pipe(z.enum(names));
 
-/** zod checks every part of a request; a path that names no possible id is "not found", like an id that nobody has. */
+/** Validates requests with zod. A malformed id in a path is "not found", like an unknown id. */
 export function validateWithZod(app: FastifyInstance): void {
   app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (data: unknown) => {
     const checked = schema.safeParse(data, { reportInput: true });
@@ -47,11 +47,11 @@ export function validateWithZod(app: FastifyInstance): void {
     const failure = httpPart === 'params' ? notFound() : failureOfIssues(httpPart ?? 'request', checked.error);
     return { error: new FailureError(failure) };
   });
-  // Answers are built field by field; their schemas document them and are held against them in the tests.
+  // Response schemas are documentation; tests, not the server, check responses against them.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
 }
 
-/** No column and no peer takes NUL or half of a surrogate pair: such text is refused at the door. */
+/** Rejects NUL and lone surrogates, which neither database columns nor other systems accept. */
 export function refuseBrokenText(value: unknown): void {
   const waiting: unknown[] = [value];
   while (waiting.length > 0) {

@@ -2,15 +2,15 @@ import type { Logger } from 'pino';
 
 export interface ShutdownOptions {
   readonly log: Logger;
-  /** Stops what was started, in order. */
+  /** Stops the application's parts in order. */
   stop(): Promise<void>;
-  /** The process ends no later than this after it was asked to, whatever does not stop. */
+  /** Milliseconds after which the process exits, even if some part does not stop. */
   readonly withinMs: number;
 }
 
 /**
- * Ends the process on SIGTERM and SIGINT, and after an error that nobody caught: what the program's state is then, nobody knows,
- * and a supervisor starts another one. Both stop in order, both within bounds; the second ends with exit code 1.
+ * Ends the process on SIGTERM and SIGINT, and after an uncaught error, because the program's state is then unknown and a
+ * supervisor restarts it. Both stop the parts in order, within `withinMs`. After an uncaught error the exit code is 1.
  */
 export function superviseProcess({ log, stop, withinMs }: ShutdownOptions): void {
   let ending = false;
@@ -19,7 +19,7 @@ export function superviseProcess({ log, stop, withinMs }: ShutdownOptions): void
     ending = true;
     if (code !== 0) process.exitCode = code;
     setTimeout(() => {
-      log.error('the process ends before everything had stopped');
+      log.error('the process exits although some parts have not stopped');
       process.exit(process.exitCode ?? 1);
     }, withinMs).unref();
     void stop().finally(() => process.exit(process.exitCode ?? 0));
@@ -32,7 +32,7 @@ export function superviseProcess({ log, stop, withinMs }: ShutdownOptions): void
   }
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error: unknown) => {
-      log.fatal({ err: error, event }, 'an error was caught by nobody: the process ends');
+      log.fatal({ err: error, event }, 'uncaught error: the process exits');
       end(1);
     });
   }

@@ -9,7 +9,7 @@ import type { Projector } from '../../platform/projector/projector.ts';
 
 const lagEvents = new Gauge({
   name: 'castellan_projection_lag_events',
-  help: 'Events between the feed and a read model',
+  help: 'Events of the log that a read model has not processed yet',
   labelNames: ['model'] as const,
   registers: [registry],
 });
@@ -21,13 +21,13 @@ const lagSeconds = new Gauge({
 });
 const parked = new Gauge({
   name: 'castellan_parked_streams',
-  help: 'Streams that a read model or reaction does without until an operator retries or skips them',
+  help: 'Streams that a read model or reaction has parked until an operator retries or skips them',
   labelNames: ['model'] as const,
   registers: [registry],
 });
 const behind = new Gauge({
   name: 'castellan_reaction_tenants_behind',
-  help: 'Tenants whose events a reaction works apart from those of the others',
+  help: 'Tenants whose events a reaction processes as a backlog of their own',
   labelNames: ['reaction'] as const,
   registers: [registry],
 });
@@ -39,33 +39,33 @@ const jobCount = new Gauge({
 });
 const head = new Gauge({
   name: 'castellan_feed_position',
-  help: 'Position of the newest event',
+  help: 'Position of the newest event in the log',
   registers: [registry],
 });
 
 const trusted = new Gauge({
   name: 'castellan_event_log_trusted',
-  help: '1 while the event log is the one that this process knows; 0 while it is being checked, or does not belong to tables and keys',
+  help: '1 while the event log matches tables and keys; 0 while it is being checked or does not match',
   registers: [registry],
 });
 const mismatch = new Gauge({
   name: 'castellan_event_log_mismatch',
-  help: '1 for the way in which event log, tables and keys do not belong together, if any',
+  help: '1 for the kind of mismatch between event log, tables and keys, if any',
   labelNames: ['kind'] as const,
   registers: [registry],
 });
 const share = new Gauge({
   name: 'castellan_tenant_share',
-  help: 'Requests that each tenant may have in work at once, while short requests are kept waiting; below 1 with a rest after each',
+  help: 'Requests that each tenant may run at once while short requests have to wait; below 1: one, with a pause after each',
   registers: [registry],
 });
 const awaitingTurn = new Gauge({
   name: 'castellan_requests_awaiting_turn',
-  help: 'Requests that wait until it is the turn of their tenant',
+  help: 'Requests that wait for a slot of their tenant',
   registers: [registry],
 });
 
-/** Gauges that are looked up when somebody scrapes. */
+/** Updates the gauges; called on every scrape. */
 export const serviceMetrics =
   (store: EventStore, trust: LogTrust, projector: Projector, jobs: Jobs, { tenants }: Pick<Limits, 'tenants'>) =>
   async (): Promise<void> => {

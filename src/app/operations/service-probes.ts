@@ -21,18 +21,18 @@ export interface ProbedServices {
   readonly objects: ObjectStore;
   readonly dataKeys: TenantDataKeys;
   readonly sealAlarms: SealAlarms;
-  /** Of the master key that this process works with. */
+  /** Fingerprint of this process's master key. */
   readonly fingerprint: string;
 }
 
-/** Nothing is ever stored there: a storage that says so can be reached, and knows us. */
+/** Nothing is stored under this key. "Not found" shows that the storage is reachable and accepts the credentials. */
 const NOTHING = objectKey('health', 'nothing');
 
-/** Each question is a request to somebody who may count them, and `/health` is open to all. */
+/** Object storage may charge for requests, and `/health` is open to everyone: probe at most this often. */
 const OBJECTS_ASKED_MS = 10_000;
 const OBJECTS_ANSWER_MS = 500;
 
-/** What `/health` asks (choice OP-253): without database, event store or keys nothing works; the rest only degrades. */
+/** The probes of `/health` (choice OP-253). Database, event store and keys are critical; the others only degrade. */
 export const serviceProbes = ({
   store,
   trust,
@@ -51,7 +51,7 @@ export const serviceProbes = ({
   {
     name: 'redis',
     critical: false,
-    // The broker for jobs and limits: Redis where there is one, the jobs' own tables where there is none.
+    // The broker for jobs and rate limits: Redis if configured, otherwise the job tables.
     check: () => (redis ? redis.ping() : jobs.counts()).then(() => undefined),
   },
   {
@@ -67,32 +67,32 @@ export const serviceProbes = ({
     },
   },
   { name: 'objects', critical: false, check: atMostEvery(OBJECTS_ASKED_MS, () => reachable(objects)) },
-  // Known to the process that seals: `all` or `projector`.
+  // Only known to the process that seals: role `all` or `projector`.
   { name: 'audit_seals', critical: false, check: () => Promise.resolve(sealAlarms.impairment()) },
   { name: 'projections', critical: false, check: () => projector.impairment() },
 ];
 
-/** A log that is being checked degrades for a moment; log, tables or keys that do not belong together stop the service. */
+/** While the log is being checked, the service is degraded. A mismatch of log, tables and keys makes it unhealthy. */
 function logDoubt({ doubt }: LogTrust): string | undefined {
   if (doubt?.kind === 'contradicted') throw new Unhealthy(doubt.reason);
   return doubt && `the event log is being checked: ${doubt.reason}`;
 }
 
-/** Without it no screenshot is stored or shown; everything else goes on. */
+/** Without object storage, only storing and showing screenshots fails. */
 const reachable = (objects: ObjectStore): Promise<string | undefined> =>
   Promise.race([
     objects.get(NOTHING).then(
       () => undefined,
       () => 'the object storage cannot be reached',
     ),
-    sleep(OBJECTS_ANSWER_MS, 'the object storage does not answer', { ref: false }),
+    sleep(OBJECTS_ANSWER_MS, 'the object storage does not respond', { ref: false }),
   ]);
 
 function atMostEvery<T>(ms: number, ask: () => Promise<T>): () => Promise<T> {
-  let latest: { readonly answer: Promise<T>; readonly at: number } | undefined;
+  let latest: { readonly result: Promise<T>; readonly at: number } | undefined;
   return () => {
     const now = performance.now();
-    if (!latest || now - latest.at >= ms) latest = { answer: ask(), at: now };
-    return latest.answer;
+    if (!latest || now - latest.at >= ms) latest = { result: ask(), at: now };
+    return latest.result;
   };
 }

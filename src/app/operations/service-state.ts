@@ -4,34 +4,34 @@ import { HealthCheck, rejectAfter, type Health, type Probe } from '../../platfor
 export interface Readiness {
   readonly status: Health['status'];
   readonly ready: boolean;
-  /** Read models that are behind the feed; empty also where that cannot be known. */
+  /** Read models that are behind the event log; also empty if that is unknown. */
   readonly lagging: readonly string[];
-  /** Why nothing is served, where event log, tables and keys do not belong together. */
+  /** Why nothing is served, if event log, tables and keys do not match. */
   readonly reason?: string;
 }
 
-/** As old as an answer to a probe may be. The routes are open to everybody, and each question costs several transactions. */
+/** How long a probe's result is cached. The routes are open to everyone, and each check costs several transactions. */
 const FRESH_MS = 1_000;
-/** What is not well is looked at sooner: somebody waits for it. */
+/** A bad result is cached for a shorter time, so that recovery shows soon. */
 const UNWELL_FRESH_MS = 250;
 const PATIENCE_MS = 700;
 
 export interface StateSources {
   readonly probes: readonly Probe[];
-  /** Served read models that are more than a few seconds behind the feed. */
+  /** Served read models that are more than a few seconds behind the event log. */
   lagging(): Promise<string[]>;
-  /** Brings gauges up to date that are only read, never pushed. */
+  /** Updates the gauges that are read on scrape. */
   measure(): Promise<void>;
 }
 
 /**
- * What `/health`, `/ready` and `/metrics` say: within a second whatever is broken, and asked once a second however many callers
- * there are.
+ * The state behind `/health`, `/ready` and `/metrics`. Results arrive within a second even if a dependency hangs, and are
+ * computed at most once a second (every 250 ms while bad), however many callers there are.
  */
 export class ServiceState {
   readonly health: () => Promise<Health>;
   readonly readiness: () => Promise<Readiness>;
-  /** False where the gauges could not be brought up to date: they show what was last known. */
+  /** False if the gauges could not be updated: they show the last known values. */
   readonly measured: () => Promise<boolean>;
 
   constructor({ probes, lagging, measure }: StateSources) {
@@ -48,7 +48,7 @@ export class ServiceState {
     );
     this.readiness = async () => {
       const [health, behind] = await Promise.all([this.health(), lags()]);
-      // Without what only degrades, such as Redis or the storage for objects, requests are served: all nodes would leave at once.
+      // A degraded process stays ready: otherwise all nodes would leave at once when Redis or object storage fails.
       const ready = health.status !== 'unhealthy' && behind?.length === 0;
       const log = health.dependencies['event_log'];
       return {
@@ -69,23 +69,23 @@ export class ServiceState {
   }
 }
 
-/** The same answer for everybody who asks while it is made, and for a moment after. */
-function freshly<T>(ask: () => Promise<T>, isWell: (answer: T) => boolean): () => Promise<T> {
-  let latest: { readonly answer: Promise<T>; readonly until: number } | undefined;
+/** Shares one result among all callers, while it is computed and for a short time after. */
+function freshly<T>(ask: () => Promise<T>, isWell: (result: T) => boolean): () => Promise<T> {
+  let latest: { readonly result: Promise<T>; readonly until: number } | undefined;
   return () => {
-    if (latest && performance.now() < latest.until) return latest.answer;
-    const made = { answer: ask(), until: Number.POSITIVE_INFINITY };
+    if (latest && performance.now() < latest.until) return latest.result;
+    const made = { result: ask(), until: Number.POSITIVE_INFINITY };
     const expires = (ms: number) => void (made.until = performance.now() + ms);
-    made.answer.then(
-      (answer) => expires(isWell(answer) ? FRESH_MS : UNWELL_FRESH_MS),
+    made.result.then(
+      (result) => expires(isWell(result) ? FRESH_MS : UNWELL_FRESH_MS),
       () => expires(0),
     );
     latest = made;
-    return made.answer;
+    return made.result;
   };
 }
 
-/** Joins work that is under way, however many have given it up. */
+/** Joins work that is already running, even if earlier callers no longer wait for it. */
 function onceAtATime<T>(work: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   return () => (running ??= work().finally(() => (running = undefined)));

@@ -17,10 +17,10 @@ export interface SupportBundleDependencies {
   head(): Promise<Position>;
 }
 
-/** The jobs may be in a Redis that is away: then the bundle says null. */
+/** If Redis does not reply in this time, the bundle says null for the jobs. */
 const COUNTS_MS = 2_000;
 
-/** Named one by one, so that a setting which is added later is not in the bundle by accident. Of secrets only whether there is one. */
+/** An explicit list, so that no new setting enters the bundle by accident. Of secrets, only whether one is set. */
 const settingsOf = (config: Settings) => ({
   role: config.role,
   database: config.databaseUrl === undefined ? 'embedded' : 'external',
@@ -41,7 +41,7 @@ const settingsOf = (config: Settings) => ({
   logLevel: config.logLevel,
 });
 
-/** What this process said about itself or about this tenant; what names another tenant, or a caller whose tenant is unknown, is nobody else's business. */
+/** Log lines about this process or this tenant. Lines that name another or an unknown tenant are left out. */
 function linesFor(tenantId: TenantId): readonly string[] {
   return recentLogLines.all.filter((line) => {
     try {
@@ -54,20 +54,20 @@ function linesFor(tenantId: TenantId): readonly string[] {
 }
 
 /**
- * What support needs to see of an installation that misbehaves (choice OP-105): version, settings, health, how far every projection has
- * come, whether jobs wait or have failed, and the last thousand log lines. No secrets, no telemetry, nothing of other tenants, and no number that counts them.
+ * The support bundle (choice OP-105): version, settings, health, the state of every projection, whether jobs wait or have
+ * failed, and the last thousand log lines. It holds no secrets, no telemetry, and nothing of other tenants, not even counts.
  */
 export async function supportBundle(services: SupportBundleDependencies, tenantId: TenantId): Promise<Buffer> {
   const { config, state, projector, jobs } = services;
-  const [health, head, cursors, counts, { lagging }] = await Promise.all([
+  const [health, head, checkpoints, counts, { lagging }] = await Promise.all([
     state.health(),
     services.head(),
     projector.checkpoints.all(),
     rejectAfter(COUNTS_MS, jobs.counts()).catch(() => null),
     state.readiness(),
   ]);
-  // Positions and numbers of jobs count what all tenants do together: an operator has them in the metrics and on the command line.
-  const projections = cursors.map(({ name, version: model, generation, lane, kind, state, position }) => ({
+  // No positions or job counts: they add up the activity of all tenants. Operators see them in metrics and the CLI.
+  const projections = checkpoints.map(({ name, version: model, generation, lane, kind, state, position }) => ({
     name,
     version: model,
     generation,

@@ -10,7 +10,7 @@ interface Declared<Noun extends string, F extends Fields> {
   /** The tag of its section in the API description. */
   readonly area: string;
   readonly path: string;
-  readonly access: { readonly read: PermissionName; readonly write: Permission };
+  readonly access: { readonly read: PermissionName; readonly write: PermissionName };
   /** The read model, and its name in queries. */
   readonly table: string;
   /** The version of the read model: increase it when a field is added, removed or changes its type. */

@@ -122,7 +122,7 @@ describe('an installation on EventStoreDB', () => {
       expect(doubtOf(shown)).toBe('log_older');
       const lines: string[] = [];
       await restoreAcceptLog(shown.services, {}, (line) => lines.push(line));
-      expect(lines.join('\n')).toMatch(/log_older[\s\S]*made anew from the log[\s\S]*Nothing was changed/);
+      expect(lines.join('\n')).toMatch(/log_older[\s\S]*rebuilt from the log[\s\S]*Nothing was changed/);
       await expect(restoreAcceptLog(shown.services, { yes: true }, silent)).rejects.toThrow(/--reason/);
       await expect(restoreRebuildFromLog(shown.services, ASKED, silent)).rejects.toThrow(/nothing which rebuilding/);
       expect([doubtOf(shown), node!.log.all.length]).toEqual(['log_older', end]);

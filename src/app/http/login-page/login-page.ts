@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 export interface PageFile {
   readonly content: Buffer;
   readonly mediaType: string;
-  /** Strong validator (RFC 9110 §8.8.3): a browser asks each time, and is told that nothing changed. */
+  /** Strong validator (RFC 9110 §8.8.3), for the conditional request that a browser sends each time. */
   readonly etag: string;
 }
 
@@ -17,7 +17,7 @@ const script = (name: string) => pageFile(name, 'text/javascript; charset=utf-8'
 
 export const page = pageFile('page.html', 'text/html; charset=utf-8');
 
-/** Everything that the page loads: from here, and from nowhere else. */
+/** All files that the page loads. */
 export const pageAssets = {
   'style.css': pageFile('style.css', 'text/css; charset=utf-8'),
   'icon.svg': pageFile('icon.svg', 'image/svg+xml'),
@@ -34,8 +34,8 @@ export const pageAssets = {
 } as const satisfies Record<string, PageFile>;
 
 /**
- * Own files only, and nothing inline. No form may be sent by the browser itself: a password would be in the address, should
- * the script have failed. Text never becomes markup, which Trusted Types enforces where they are known.
+ * Only our own files, nothing inline. The browser must not submit forms itself: if the script failed, a password would end
+ * up in the URL. Text never becomes markup, which Trusted Types enforces in browsers that support them.
  */
 export const PAGE_POLICY = [
   "default-src 'none'",

@@ -19,7 +19,7 @@ const KEY = /^[A-Za-z0-9_-]{43}$/;
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const equal = (a: string, b: string) => timingSafeEqual(Buffer.from(sha256(a)), Buffer.from(sha256(b)));
 
-/** The device whose agent shows its access key (`X-Access-Key`, choice OP-173). Undefined unless the key is its present one. */
+/** The device whose agent sends its access key (`X-Access-Key`, choice OP-173). Undefined unless the key is current. */
 export async function identifyAgent(
   { headers }: FastifyRequest,
   services: AgentKeyDependencies,

@@ -26,7 +26,7 @@ export interface AuthenticationDependencies extends AgentKeyDependencies, Device
   readonly lookups: Lookups;
 }
 
-/** Who is calling, by what the route's access profile asks for. Throws 401 or 403; answers undefined for open routes. */
+/** Authenticates the caller by the route's access profile. Throws 401, 403 or 404. Undefined for open routes. */
 export async function authenticate(
   request: FastifyRequest,
   access: Access,
@@ -74,7 +74,7 @@ async function authenticateAdmin(
   return { kind: 'admin', tenantId, adminId: live.adminId, sessionId, role: live.role, reauthenticated };
 }
 
-/** A token is valid for its lifetime in the session that asked for it (choice OP-025). */
+/** A token is valid for its lifetime, in the session that requested it (choice OP-025). */
 async function hasReauthenticated(
   request: FastifyRequest,
   tenantId: TenantId,
@@ -86,7 +86,7 @@ async function hasReauthenticated(
   return known?.tenantId === tenantId && known.payload['sessionId'] === sessionId;
 }
 
-/** In this order (choice OP-146): session 401, role 403, re-authentication 403; only then is anything looked up. */
+/** Checks in this order (choice OP-146): session 401, role 403, re-authentication 403, then the resource. */
 async function authenticateOrgAdmin(
   request: FastifyRequest,
   access: Extract<Access, { kind: 'org' }>,
@@ -103,7 +103,7 @@ async function authenticateOrgAdmin(
   return { kind: 'org_admin', tenantId, adminId: live.adminId, sessionId, role: live.role };
 }
 
-/** Spent as soon as the gate opens, whatever becomes of the request (choice OP-147). */
+/** The token is spent here, even if the request fails later (choice OP-147). */
 async function spendReauthentication(
   request: FastifyRequest,
   sessionId: string,
@@ -114,7 +114,7 @@ async function spendReauthentication(
   if (known?.payload['sessionId'] !== sessionId) throw new FailureError(reauthenticationRequired());
 }
 
-/** Before the body is looked at: a tenant that is not theirs is not found, whatever is sent to it. */
+/** Throws 404 for a tenant of another organization, before the body is validated. */
 async function refuseForeignTenant(
   { params }: FastifyRequest,
   organizationId: TenantId,

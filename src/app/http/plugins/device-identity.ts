@@ -23,7 +23,7 @@ export interface DeviceIdentityDependencies {
   trustsProxy(address: string | undefined): boolean;
 }
 
-/** What a presented certificate was proved to say. Whether the device may still talk is asked anew on every request. */
+/** The verified claims of a certificate. Whether the device may still connect is checked on every request. */
 interface ProvenCertificate {
   readonly tenantId: TenantId;
   readonly deviceId: string;
@@ -35,12 +35,12 @@ interface ProvenCertificate {
   readonly notAfter: number;
 }
 
-/** A connection's certificate cannot change while it lives: verify it once. */
+/** By connection: its certificate cannot change, so it is verified once. */
 const proven = new WeakMap<object, ProvenCertificate>();
 
 /**
- * The device behind a request: from the TLS handshake, or, where a proxy that we trust ended TLS, from its
- * `X-Client-Cert` header (URL-encoded PEM, choice OP-162). Undefined unless everything holds.
+ * The device of a request, by the certificate of the TLS handshake or, behind a trusted proxy, of its `X-Client-Cert` header
+ * (URL-encoded PEM, choice OP-162). Undefined unless all checks succeed.
  */
 export async function identifyDevice(
   request: FastifyRequest,
@@ -61,8 +61,8 @@ export async function identifyDevice(
 }
 
 /**
- * Certificates from before public keys were recorded are bound to the key that shows them first, so that no other can be shown
- * under their serial number later. Not where an administrator has removed the authority: its key may be anybody's.
+ * Certificates from before public keys were recorded are bound to the first key that presents them, so that no other key can
+ * use their serial number later. Not if an administrator has removed the authority, whose key may be compromised.
  */
 async function adopts(
   device: DeviceState,
@@ -82,10 +82,10 @@ async function adopts(
   return !isFailure(pinned);
 }
 
-/** By the request: a budget and the authentication behind it ask for the same. */
+/** By request: the rate limit and authentication both need it. */
 const forwarded = new WeakMap<FastifyRequest, Promise<ProvenCertificate | undefined>>();
 
-/** The certificate that a request comes with, once a tenant's authority is proved to have signed it. */
+/** The certificate of a request, if an authority of a tenant signed it. */
 export async function presentedCertificateOf(
   request: FastifyRequest,
   services: DeviceIdentityDependencies,
@@ -100,7 +100,7 @@ export async function presentedCertificateOf(
     return certificate;
   }
   const header = request.headers['x-client-cert'];
-  // Fastify knows forwarded addresses only when the peer itself is a trusted proxy.
+  // Only a trusted proxy as direct peer may forward a certificate.
   if (typeof header !== 'string' || !services.trustsProxy(request.socket.remoteAddress)) return undefined;
   let proving = forwarded.get(request);
   if (!proving) forwarded.set(request, (proving = prove(decodeHeader(header), services)));

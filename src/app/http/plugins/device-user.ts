@@ -8,8 +8,8 @@ export interface DeviceUserDependencies {
 }
 
 /**
- * Whether the device's user still lets it in: an inactive or deleted person has no device that may speak for them.
- * `evenToBeWiped`: it is asked on a route by which a device learns that it has to wipe itself.
+ * Whether the device may connect given the state of its user. Devices of inactive or deleted users may not.
+ * `evenToBeWiped`: allows them while a wipe is pending, so that they can learn of it.
  */
 export async function isAllowedByUser(
   { lookups }: DeviceUserDependencies,

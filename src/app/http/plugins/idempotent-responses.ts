@@ -17,39 +17,39 @@ export interface IdempotentRequest {
   readonly tenantId: TenantId;
   readonly subjectId: string;
   readonly key: string;
-  /** Method, URL and body: all that makes the request this one. */
+  /** Method, URL and body, which identify the request. */
   readonly request: readonly (string | Buffer)[];
   readonly standing: CallerAuthority;
 }
 
-/** What a command may have checked at the first attempt. A replay runs no command, so it is compared with this. */
+/** What a command may have checked in the first attempt. A replay runs no command, so it is compared with this. */
 export interface CallerAuthority {
   readonly role: string;
-  /** Whether the caller has re-authenticated; undefined where the route never asks. */
+  /** Whether the caller has re-authenticated; undefined if the route never requires it. */
   readonly reauthenticated: boolean | undefined;
 }
 
 export interface StoredResponse {
   readonly status: number;
   readonly body: string;
-  /** Of the last event that the request appended. */
+  /** Position of the last event that the request appended. */
   readonly logPosition: string | undefined;
 }
 
 export interface IdempotencyKeys {
-  /** Bodies and seeds are sealed with the first, and opened with any. */
+  /** Bodies and seeds are sealed with the first key, and opened with any. */
   readonly sealing: readonly [Buffer, ...Buffer[]];
-  /** Digests of keys and requests. It outlives a master key: they are compared. */
+  /** For digests of keys and requests. It survives a rotation of the master key, because digests are compared. */
   readonly digesting: Buffer;
 }
 
 /** An attempt whose process died counts as running for this long after its last sign of life. */
 const RUNNING_SECONDS = 3;
 const SIGN_OF_LIFE_MS = 1_000;
-/** Longer than a dead attempt counts as running: a retry right after a crash gets its response instead of a conflict. */
+/** Longer than a dead attempt counts as running: a retry right after a crash gets a response, not a conflict. */
 const WAIT_MS = 5_000;
 const LOOK_AGAIN_MS = 100;
-/** Retries that wait for the first attempt, in one process: each of them is an open request. */
+/** Retries that may wait for the first attempt, per process. Each is an open request. */
 const MAX_WAITING = 64;
 
 /** Per tenant. Larger responses are not stored but built again, from what the first attempt appended. */
@@ -148,7 +148,7 @@ export class IdempotentResponses {
         identity,
       );
       const [first] = rows;
-      // The first attempt was refused, and gave its row back in between.
+      // The first attempt was refused and deleted its row in between.
       if (!first) return 'running';
       if (!first.request_hash.equals(request))
         throw new FailureError(conflict('the idempotency key belongs to another request'));
@@ -168,17 +168,17 @@ export class IdempotentResponses {
     });
   }
 
-  /** Says again and again that the attempt is running, until the returned function is called. */
+  /** Renews the attempt's `running_until` periodically, until the returned function is called. */
   whileRunning({ tenantId, subjectId, digest, attempt }: KeyedRequest): () => void {
     const sql = `update idempotent_answers set running_until = now() + $5 * interval '1 second'
                   where tenant_id = $1 and subject_id = $2 and digest = $3 and attempt = $4 and status is null`;
-    const sayIt = () =>
+    const renew = () =>
       void this.#pool.statement(tenantId, sql, [subjectId, digest, attempt, RUNNING_SECONDS]).catch(() => undefined);
-    const timer = setInterval(sayIt, SIGN_OF_LIFE_MS).unref();
+    const timer = setInterval(renew, SIGN_OF_LIFE_MS).unref();
     return () => clearInterval(timer);
   }
 
-  /** Stores the response, sealed. One that is too large is left out: a retry builds it again. */
+  /** Stores the sealed response, unless it is too large. Then a retry builds it again. */
   async keep(keyed: KeyedRequest, { status, body, logPosition }: StoredResponse): Promise<void> {
     const { tenantId, subjectId, digest, attempt } = keyed;
     const usage = await this.#usageOf(tenantId);
@@ -190,8 +190,8 @@ export class IdempotentResponses {
   }
 
   /**
-   * There is no response to store. If nothing can have been appended the key is free again, also for another body; otherwise a
-   * retry goes on where this attempt stopped.
+   * Ends an attempt without a response. If nothing can have been appended, the key is free again, also for another body.
+   * Otherwise a retry resumes where this attempt stopped.
    */
   async release(keyed: KeyedRequest): Promise<void> {
     if (keyed.mayHaveAppended) return this.#endAttempt(keyed);
@@ -213,13 +213,13 @@ export class IdempotentResponses {
       'select count(*)::int as keys, coalesce(sum(length(sealed_body)), 0)::float8 as bytes from idempotent_answers where tenant_id = $1';
     const { rows } = await this.#pool.statement<{ keys: number; bytes: number }>(tenantId, sql, []);
     const usage = { countedAt: Date.now(), ...rows[0]! };
-    // Forgotten all at once: a map of every tenant that ever used a key would never shrink.
+    // Cleared all at once, because a map of every tenant that ever used a key would never shrink.
     if (this.#usage.size > 1_000) this.#usage.clear();
     this.#usage.set(tenantId, usage);
     return usage;
   }
 
-  /** Keyed, for a body may hold a password: without the key nobody can try candidates against the digest. */
+  /** A keyed digest, because a body may hold a password: without the key, candidates cannot be tested against it. */
   #digest(purpose: string, { tenantId, subjectId }: IdempotentRequest, parts: readonly (string | Buffer)[]): Buffer {
     const hmac = createHmac('sha256', this.#keys.digesting).update(`${purpose}|${tenantId}|${subjectId}`);
     for (const part of parts) {
@@ -237,7 +237,7 @@ export class IdempotentResponses {
     return encrypt(this.#keys.sealing[0], plain, `${tenantId}|${subjectId}|${place}`);
   }
 
-  /** Throws 409 for what was sealed with a master key that was retired since: it is not done again, and cannot be shown. */
+  /** Throws 409 if the master key was retired since: the request is not run again, and its response cannot be opened. */
   #opened(
     sealed: Buffer,
     place: string,
@@ -247,16 +247,16 @@ export class IdempotentResponses {
       try {
         return decrypt(key, sealed, `${tenantId}|${subjectId}|${place}`);
       } catch {
-        // sealed with the other key, then
+        // Sealed with another key: try the next one.
       }
     }
     throw new FailureError(
-      conflict('the first request with this idempotency key was answered, and its answer cannot be shown any more'),
+      conflict('the first request with this idempotency key succeeded, but its response can no longer be shown'),
     );
   }
 }
 
-/** The route's own guard has seen the caller's session and permission again; these two checks are a command's. Throws 403. */
+/** Repeats the two checks of commands. The route itself has checked session and permission. Throws 403. */
 function refuseLesserStanding(
   first: Pick<Row, 'role' | 'reauthenticated'>,
   { role, reauthenticated }: CallerAuthority,

@@ -8,11 +8,11 @@ interface Begun {
   readonly digest: Buffer;
   readonly attempt: string;
   readonly seed: Buffer;
-  /** Another attempt came before, and nobody knows how far. */
+  /** True if there was an earlier attempt. Its progress is unknown. */
   readonly isRetry: boolean;
 }
 
-/** One attempt at a request with an idempotency key. What it creates has the same ids and secrets in every attempt. */
+/** One attempt at a request with an idempotency key. All attempts create the same ids and secrets. */
 export class KeyedRequest {
   readonly tenantId: TenantId;
   readonly subjectId: string;
@@ -32,8 +32,8 @@ export class KeyedRequest {
   }
 
   /**
-   * The id of a command that the request runs. Commands of one name are told apart by `as`, or by their order: a route that runs
-   * them in no fixed order must name them.
+   * The id of a command that the request runs. `as`, or else their order, distinguishes commands of one name. A route that runs
+   * them in no fixed order must set `as`.
    */
   commandId(name: string, as?: string): string {
     if (as !== undefined) return this.fresh.id(`command ${name} as ${as}`);
@@ -42,7 +42,7 @@ export class KeyedRequest {
     return this.fresh.id(`command ${name} ${runs}`);
   }
 
-  /** Takes back `commandId` of an unnamed command that was not run after all. */
+  /** Frees the `commandId` of an unnamed command that was not run after all. */
   notRun(name: string): void {
     this.#runs.set(name, (this.#runs.get(name) ?? 1) - 1);
   }
@@ -55,7 +55,7 @@ export class KeyedRequest {
     this.#mayHaveAppended = true;
   }
 
-  /** After an unexpected error, or an append whose outcome is unknown, the events may be there. */
+  /** After an unexpected error, or an append with unknown outcome, events may have been appended. */
   hasFailed(error: unknown): void {
     if (!(error instanceof FailureError) || error.failure.kind === 'unavailable') this.#mayHaveAppended = true;
   }

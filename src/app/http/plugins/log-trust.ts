@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import { LogNotTrusted, type LogTrust } from '../../../platform/eventstore/log-trust.ts';
 
 /**
- * While the event log contradicts what is known of it, the API answers 503. Reads would be as wrong as writes: a session or device
- * that began in the missing part would be told that it does not exist, and a client would throw its credentials away.
- * Probes, metrics and documents stay.
+ * While the event log contradicts this installation's records, the API returns 503, for reads too. Otherwise a session or
+ * device created in the missing part of the log would get 401, and the client would discard its credentials. Probes, metrics
+ * and documentation stay available.
  */
 export function refuseWhileLogContradicts(app: FastifyInstance, trust: LogTrust): void {
   app.addHook('onRequest', (request, _reply, done) => {

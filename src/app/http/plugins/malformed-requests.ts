@@ -6,8 +6,8 @@ import { sendFailure } from '../errors.ts';
 import { securityHeaders } from './security-headers.ts';
 
 /**
- * Requests that Node refuses before any route sees them. They get the same body as every other refusal: `{ error }`.
- * `requireHostHeader` of the servers is off, because Node refuses such requests without a body; the hook here refuses them.
+ * Requests without `Host` get the usual error body, `{ error }`. Node would refuse them without a body, so
+ * `requireHostHeader` is off and this hook refuses them.
  */
 export function refuseWithoutHost(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, done) => {
@@ -20,30 +20,30 @@ export function refuseWithoutHost(app: FastifyInstance): void {
   });
 }
 
-/** An address that the router cannot read. No hook has seen such a request, so the headers that hooks set are set here. */
+/** For a URL that the router cannot parse. No hook runs for such a request, so their headers are set here. */
 export function refuseAddress(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   for (const [name, value] of securityHeaders) void reply.header(name, value);
   void reply.header('x-request-id', request.id);
   sendFailure(error, request, reply);
 }
 
-/** For servers beside the framework's own. `createServer` of the framework takes `refuseMalformed` as an option. */
+/** For servers other than Fastify's own, which takes `refuseMalformed` as an option. */
 export function refuseWhatNodeRefuses(server: Server): void {
   server.on('clientError', refuseMalformed);
   refuseExpectations(server);
 }
 
-/** RFC 9110 §10.1.1: the only expectation is `100-continue`. */
+/** RFC 9110 §10.1.1: the only defined expectation is `100-continue`. */
 export function refuseExpectations(server: Server): void {
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     response.writeHead(417, headersFor(EXPECTATION)).end(EXPECTATION);
   });
 }
 
-/** Bytes that are no HTTP, headers without end, or a request that takes too long. The connection ends: what follows cannot be understood. */
+/** For malformed HTTP, too large headers and request time-outs. Closes the connection, whose state is unknown. */
 export function refuseMalformed(error: NodeJS.ErrnoException, socket: SocketOfRequest): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
-  // In the middle of a response another one would become part of its body.
+  // While a response is being sent, a second one would become part of its body.
   if (socket.writable && socket._httpMessage?.headersSent !== true) {
     const { status, message } = REFUSALS[error.code ?? ''] ?? MALFORMED;
     const body = bodyOf(message);
@@ -53,7 +53,7 @@ export function refuseMalformed(error: NodeJS.ErrnoException, socket: SocketOfRe
   socket.destroy(error);
 }
 
-/** Node keeps the response under way here. Its own handler of these errors reads it, too. */
+/** Node keeps the current response here. Node's own error handler reads it, too. */
 type SocketOfRequest = Socket & { readonly _httpMessage?: ServerResponse | null };
 
 const bodyOf = (message: string): string => JSON.stringify({ error: message });

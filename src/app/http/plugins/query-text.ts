@@ -3,7 +3,7 @@ import { FailureError, invalid } from '../../../platform/kernel/failure.ts';
 
 const NUL = '\u0000';
 
-/** No text column takes a NUL, so no query parameter may hold one (400 that names the parameter). */
+/** Rejects NUL in query parameters, which no text column accepts (400 that names the parameter). */
 export function refuseNulInQueries(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, done) => done(nulIn(request.url)));
 }

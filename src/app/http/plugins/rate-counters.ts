@@ -13,7 +13,7 @@ export interface RequestCounters {
   count(key: string, windowMs: number): Promise<RequestCount>;
 }
 
-/** In this process alone. Beyond `most` clients the one that has made no request for longest is forgotten. */
+/** Counts in this process only, for at most `most` clients (LRU). */
 export class LocalRequestCounters implements RequestCounters {
   readonly #windows: LRUCache<string, { count: number; readonly ends: number }>;
 
@@ -39,12 +39,12 @@ const COUNT = `
   end
   return {current, ttl}`;
 
-/** One request pays this much for a Redis that stands still; those of the next seconds pay nothing. */
+/** After a Redis time-out, Redis is not used for this long, so that only one request has to wait. */
 const AGAIN_AFTER_MS = 5_000;
 
 /**
- * In Redis, shared by all processes. While it cannot be reached, or stands still, this process counts by itself: budgets are then
- * one for each process, and no request waits.
+ * Counts in Redis, shared by all processes. While Redis is unreachable or hangs, this process counts alone: budgets then apply
+ * per process, and no request waits.
  */
 export class SharedRequestCounters implements RequestCounters {
   readonly #redis: Redis;
@@ -66,10 +66,7 @@ export class SharedRequestCounters implements RequestCounters {
       return { current, ttl };
     } catch (error) {
       this.#avoidedUntil = performance.now() + AGAIN_AFTER_MS;
-      this.#log.warn(
-        { reason: (error as Error).message },
-        'requests are counted by this process alone: Redis does not answer',
-      );
+      this.#log.warn({ reason: (error as Error).message }, 'rate limits count per process: Redis does not respond');
       return this.#local.count(key, windowMs);
     }
   }

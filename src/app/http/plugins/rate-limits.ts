@@ -23,7 +23,7 @@ interface Budget {
   readonly seconds: number;
 }
 
-/** Interface "Limits" and choices OP-163, OP-211, OP-212. Fixed windows; each class has a budget of its own a client. */
+/** Interface "Limits" and choices OP-163, OP-211, OP-212. Fixed windows; one budget per class and client. */
 const budgets = (config: RateLimitsDependencies['config']): Readonly<Record<Exclude<RateClass, 'none'>, Budget>> => ({
   admin: { max: config.adminRateLimit, seconds: 60 },
   scim: { max: 100, seconds: 60 },
@@ -37,7 +37,7 @@ const budgets = (config: RateLimitsDependencies['config']): Readonly<Record<Excl
   device: { max: 600, seconds: 60 },
 });
 
-/** Clients that one process counts. */
+/** Maximum number of clients that one process counts. */
 const MAX_CLIENTS = 50_000;
 
 export async function limitRates(app: FastifyInstance, redis: Redis | undefined, log: Logger): Promise<void> {
@@ -51,7 +51,7 @@ export async function limitRates(app: FastifyInstance, redis: Redis | undefined,
   });
 }
 
-/** As the plugin wants its store: a class, whose children it makes for each budget. Keys name their budget already. */
+/** The plugin expects a store class and creates a child per budget. Our keys already contain the budget's name. */
 const storeOf = (counters: RequestCounters) =>
   class Store {
     incr(key: string, done: (error: Error | null, counted?: RequestCount) => void, windowMs: number): void {
@@ -65,12 +65,12 @@ const storeOf = (counters: RequestCounters) =>
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** One limiter a class, made with its first route: a limiter for each route would give each a budget of its own. */
+    /** One limiter per class, created with its first route. One per route would give each route a budget of its own. */
     budgets: Map<RateClass, onRequestAsyncHookHandler>;
   }
 }
 
-/** The hooks that count a request, before authentication, refused ones too (choice OP-215). */
+/** The hooks that count a request before authentication. Refused requests count too (choice OP-215). */
 export function countedBy(
   app: FastifyInstance,
   rate: RateClass,
@@ -91,8 +91,8 @@ export function countedBy(
 }
 
 /**
- * A device is known by a certificate that its tenant's authority signed, and that its connection has proved to hold the key of or a
- * trusted proxy vouches for. Anything else names nobody: a stranger would have a new budget with each certificate that he signs himself.
+ * A device is identified by a certificate of its tenant's authority, proved by the TLS connection or a trusted proxy. All
+ * others are identified by address: otherwise an attacker would get a new budget with every self-signed certificate.
  */
 async function clientOf(request: FastifyRequest, rate: RateClass, services: RateLimitsDependencies): Promise<string> {
   const proven = rate === 'device' ? await presentedCertificateOf(request, services) : undefined;

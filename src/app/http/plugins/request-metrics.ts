@@ -4,18 +4,18 @@ import { registry } from '../../../platform/observability/metrics.ts';
 
 const duration = new Histogram({
   name: 'castellan_http_request_duration_seconds',
-  help: 'Time to answer, by method, route template and status',
+  help: 'Response time in seconds, by method, route template and status',
   labelNames: ['method', 'route', 'status'] as const,
   buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
   registers: [registry],
 });
 const refused = new Counter({
   name: 'castellan_http_rate_limited_total',
-  help: 'Requests refused because a budget was used up',
+  help: 'Requests refused with 429',
   registers: [registry],
 });
 
-/** The route's template is the label, never the address: an attacker must not be able to grow the registry. */
+/** The label is the route template, never the URL, so that an attacker cannot grow the registry. */
 export function countRequests(app: FastifyInstance): void {
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'unknown';

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import helmet from 'helmet';
 
-/** Nothing of this API is a page: whoever renders an answer gets no script, no frame, no form. A page brings its own policy. */
+/** API responses are not pages: a browser gets no scripts, frames or forms from them. Pages set their own policy. */
 const protect = helmet({
   contentSecurityPolicy: {
     useDefaults: false,
@@ -12,7 +12,7 @@ const protect = helmet({
   hsts: { maxAge: 31_536_000, includeSubDomains: true },
 });
 
-/** Helmet's headers are the same for every request, so it is asked once: setting fifteen headers one by one cost a tenth of a small answer. */
+/** Helmet's headers are constant, so they are computed once. Setting them per request took 10 % of a small response. */
 export const securityHeaders = Object.entries(headersOf());
 
 export function setSecurityHeaders(app: FastifyInstance): void {
@@ -20,7 +20,7 @@ export function setSecurityHeaders(app: FastifyInstance): void {
     reply.header('x-request-id', request.id);
   });
   app.addHook('onSend', async (_request, reply) => {
-    // Whoever holds the answer already holds its headers (RFC 9110 §15.4.5); and most of a fleet's polls are answered so.
+    // The client has the headers with its cached response (RFC 9110 §15.4.5). Most polls of a fleet end with 304.
     if (reply.statusCode === 304) return;
     for (const [name, value] of securityHeaders) if (!reply.hasHeader(name)) void reply.header(name, value);
   });

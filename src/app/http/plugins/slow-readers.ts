@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-/** A smaller body fits into the buffers of the sockets: nothing waits for its reader. */
+/** A smaller body fits into the socket buffers, so nothing waits for the client. */
 const FITS_BYTES = 64 * 1024;
 
 const isLarge = (payload: unknown): boolean =>
@@ -9,8 +9,8 @@ const isLarge = (payload: unknown): boolean =>
     : typeof payload === 'object' && payload !== null;
 
 /**
- * Ends the connection of a client that takes nothing of a large response for so long: what is being sent stays in memory until
- * then. The timer of the socket counts from the last octet that left.
+ * Closes the connection of a client that reads nothing of a large response for `idleMs`, because the response stays in memory
+ * until then. The socket's timer restarts with every octet sent.
  */
 export function endSlowReaders(app: FastifyInstance, idleMs: number): void {
   app.addHook('onSend', async (_request, reply, payload) => {

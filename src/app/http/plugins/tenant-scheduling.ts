@@ -9,8 +9,8 @@ export interface TenantSchedulingDependencies {
 }
 
 /**
- * When the body is there: whoever is slow to send one keeps nobody from a turn. Policy fetches of browsers go at once: they are short, and
- * counted by device. Strangers wait with those who come from the same address, and then with those who name the same tenant.
+ * Called after the body has arrived, so that slow senders do not hold a slot. Policy fetches of devices do not wait: they are
+ * short, and limited per device. Anonymous requests queue by address, and then by route and named tenant.
  */
 export async function awaitTenantSlot(
   request: FastifyRequest,
@@ -25,7 +25,7 @@ export async function awaitTenantSlot(
       reply,
       tenants.enter(principal.tenantId, principal.kind === 'device' ? principal.deviceId : principal.adminId),
     );
-  // Whose client has gone has no address any more.
+  // A client that has disconnected has no address.
   if (typeof ip !== 'string') return;
   const address = clientAddress(ip);
   await hold(request, reply, tenants.enterAnonymous(`from ${address}`, address));

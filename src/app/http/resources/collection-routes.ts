@@ -19,7 +19,20 @@ export interface CollectionRoutesDependencies {
 
 const route = routeWith<CollectionRoutesDependencies>();
 
-/** The routes of a declared collection, one for each of its verbs. */
+const plural = (noun: string): string => (noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`);
+const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+
+const sentences = (...parts: readonly string[]): string => parts.filter(Boolean).join(' ');
+
+function conflictOf({ unique = [] }: AnyCollection, noun: string): string {
+  const same = unique.map((names) => names.map((name) => `\`${name}\``).join(' and '));
+  return same.length === 0 ? '' : `409 if another ${noun} has the same ${same.join(', or the same ')}.`;
+}
+
+const limitOf = ({ most }: AnyCollection): string =>
+  most === undefined ? '' : `At most ${most.toLocaleString('en')} per tenant (409).`;
+
+/** The routes of a declared collection, one per verb. */
 export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<CollectionRoutesDependencies>[] {
   const { declared, view, update, remove, all, get } = collection;
   const { path, access, fields, list, parameter } = declared as AnyCollection;
@@ -33,7 +46,8 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<Col
         method: 'GET',
         path,
         access: admin(access.read),
-        summary: `Every ${noun}, newest first`,
+        summary: `List ${plural(noun)}`,
+        description: 'Returns all of them, newest first.',
         query: filterQuery(declared),
         response: z.object({ [list]: z.array(view), total: z.int() }),
         handle: async ({ ask, query, principal }) => {
@@ -46,7 +60,8 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<Col
         method: 'POST',
         path,
         access: admin(access.write),
-        summary: `Create a ${noun}`,
+        summary: `Create ${withArticle(noun)}`,
+        description: sentences(conflictOf(declared as AnyCollection, noun), limitOf(declared as AnyCollection)),
         body: bodySchema(fields, 'create'),
         status: 201,
         response: view,
@@ -57,7 +72,7 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<Col
         ...one,
         method: 'GET',
         access: admin(access.read),
-        summary: `One ${noun}`,
+        summary: `Get ${withArticle(noun)}`,
         response: view,
         handle: async ({ ask, params, principal }) =>
           recordView(declared, await ask(get, { id: idOf(params) }), principal.role),
@@ -67,12 +82,16 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<Col
         ...one,
         method: 'PUT',
         access: admin(access.write),
-        summary: `Change a ${noun}; what is left out stays`,
+        summary: `Change ${withArticle(noun)}`,
+        description: sentences(
+          'Fields that are left out keep their values.',
+          conflictOf(declared as AnyCollection, noun),
+        ),
         body: bodySchema(fields, 'change'),
         response: view,
         handle: async ({ run, ask, params, body, principal }) => {
           const { result } = await run(update, { id: idOf(params), changes: body });
-          // The read side may be behind: what was decided is what is answered.
+          // The read side may be behind, so the response shows the values that were decided.
           return recordView(declared, { ...(await ask(get, result)), ...result.values }, principal.role);
         },
       }),
@@ -81,7 +100,7 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<Col
         ...one,
         method: 'DELETE',
         access: admin(access.write),
-        summary: `Delete a ${noun}`,
+        summary: `Delete ${withArticle(noun)}`,
         handle: async ({ run, params }) => {
           await run(remove, { id: idOf(params) });
         },
@@ -92,14 +111,14 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<Col
 
 type Creating = Pick<HandlerContext<unknown, unknown, unknown, AdminPrincipal>, 'run' | 'ask' | 'principal' | 'reply'>;
 
-/** Creates a record of the collection and answers it as its caller may see it. */
+/** Creates a record of the collection and returns the caller's view of it. */
 export async function createdRecord(
   { declared, create, get }: AnyDefinedCollection,
   { run, ask, principal: { adminId, role }, reply }: Creating,
   draft: AnyValues,
 ): Promise<AnyValues> {
   const { result } = await run(create, draft);
-  // The read side may be behind, but what was created is there: then the decision itself is the answer.
+  // The record exists even if the read side is behind. In that case the response is built from the decision.
   const now = new Date().toISOString();
   const untouched = valuesOf((declared as AnyCollection).tracked?.fields ?? {}, defaultOf);
   const decided = { ...untouched, ...result.values, id: result.id, createdBy: adminId, createdAt: now, updatedAt: now };
@@ -114,7 +133,7 @@ const filterText = z
   .max(FILTER_CHARACTERS)
   .refine((text) => !text.includes('\u0000') && text.isWellFormed(), 'contains characters that are not text');
 
-/** Closed vocabularies are checked (choice OP-007), other text just matches nothing. */
+/** Values of closed vocabularies are validated (choice OP-007). Other unknown text matches no record. */
 function filterQuery({ filters = [], fields }: AnyCollection): z.ZodObject {
   const schemaOf = (name: string): z.ZodType => {
     const field = fields[name]!;

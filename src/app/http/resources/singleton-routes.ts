@@ -14,7 +14,7 @@ export interface SingletonRoutesDependencies {
 
 const route = routeWith<SingletonRoutesDependencies>();
 
-/** `GET` shows the settings with their defaults, `PUT` merges and shows them again. */
+/** `GET` returns the settings with their defaults. `PUT` merges changes and returns the settings. */
 export function singletonRoutes({
   declared,
   view,
@@ -28,7 +28,7 @@ export function singletonRoutes({
       method: 'GET',
       path,
       access: admin(access.read),
-      summary: `The ${noun}`,
+      summary: `Get the ${noun}`,
       response: view,
       handle: async ({ ask }) => settingsView(declared, await ask(read, undefined)),
     }),
@@ -36,12 +36,13 @@ export function singletonRoutes({
       method: 'PUT',
       path,
       access: admin(access.write),
-      summary: `Change the ${noun}; what is left out stays`,
+      summary: `Change the ${noun}`,
+      description: 'Fields that are left out keep their values.',
       body: bodySchema(declared.fields, 'change'),
       response: view,
       handle: async ({ run, ask, body }) => {
         const { result } = await run(update, { changes: body });
-        // The read side may be behind: what was decided is what is answered.
+        // The read side may be behind, so the response shows the values that were decided.
         return settingsView(declared, { ...(await ask(read, undefined)), ...result.values });
       },
     }),

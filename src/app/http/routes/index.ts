@@ -108,8 +108,8 @@ const groups = [
   opsRoutes,
 ] as const satisfies readonly RouteGroup<never>[];
 
-/** What all handlers together need of the application. */
+/** The combined dependencies of all handlers. */
 export type RouteDependencies = DependenciesOf<typeof groups>;
 
-/** Every route that the service has, in the order of the interface. */
+/** All routes of the service, in the order of the interface. */
 export const routeGroups: readonly RouteGroup<RouteDependencies>[] = groups;

@@ -81,7 +81,7 @@ describe("the recovery of an organization's admin", () => {
     expect([locked.status, locked.body]).toEqual([403, { error: 'sso required' }]);
     const { status, body } = await reset(north.email.toUpperCase());
     expect([status, body]).toEqual([200, recovered]);
-    expect(body.message).toContain('requires single sign-on no longer');
+    expect(body.message).toContain('no longer requires single sign-on');
     const signedIn = await signInAnew(body.tempPassword);
     expect([signedIn.status, signedIn.body.user]).toMatchObject([
       200,
@@ -235,7 +235,7 @@ describe('on the command line', () => {
     for (const slug of [north.slug, north.organizationId]) {
       const lines = await castellan('recover', '--slug', slug, '--email', north.email);
       expect((await signIn(lines.at(-1)!)).status).toBe(200);
-      expect(lines.some((line) => line.includes('requires single sign-on no longer'))).toBe(slug === north.slug);
+      expect(lines.some((line) => line.includes('no longer requires single sign-on'))).toBe(slug === north.slug);
       vi.restoreAllMocks();
     }
     await app.settled();

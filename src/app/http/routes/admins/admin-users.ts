@@ -35,7 +35,8 @@ export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
       method: 'GET',
       path: base,
       access: admin('admin-users:read'),
-      summary: 'All admins of the tenant, newest first',
+      summary: 'List the admins of the tenant',
+      description: 'Returns all of them, newest first.',
       response: z.object({ adminUsers: z.array(adminUserView), total: z.int() }),
       handle: ({ ask }) => ask(listAdminUsers, undefined),
     }),
@@ -43,8 +44,9 @@ export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
       method: 'POST',
       path: base,
       access: adminReauthenticatedWhere('admin-users:write', 'roleType is super_admin or admin'),
-      summary:
-        'Add an admin; without a password a temporary one is made, shown once, good for seven days and to be changed',
+      summary: 'Add an admin',
+      description:
+        'Without a password, the response contains a temporary one, once. It is valid for seven days and must be changed at the first sign-in.',
       body: z.object({ email: emailField, displayName, roleType: adminRoleSchema, password: newPassword.optional() }),
       status: 201,
       response: adminUserView.extend({
@@ -72,7 +74,7 @@ export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
       method: 'GET',
       path: `${base}/roles`,
       access: admin('roles:read'),
-      summary: 'The roles that an admin can have',
+      summary: 'List the roles that an admin can have',
       response: z.object({ roles: z.array(adminRoleSchema), total: z.int() }),
       handle: async () => ({ roles: [...adminRoles], total: adminRoles.length }),
     }),
@@ -80,7 +82,7 @@ export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
       ...one,
       method: 'GET',
       access: admin('admin-users:read'),
-      summary: 'One admin',
+      summary: 'Get an admin',
       response: adminUserView,
       handle: ({ ask, params: { userID } }) => ask(getAdminUser, { adminId: userID }),
     }),
@@ -91,7 +93,8 @@ export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
         'admin-users:write',
         'the e-mail changes, or role or status of an account that is, or becomes, super_admin or admin',
       ),
-      summary: 'Change an admin; what is left out keeps its value',
+      summary: 'Change an admin',
+      description: 'Fields that are left out keep their values.',
       body: z.object({
         email: emailField.optional(),
         displayName: displayName.optional(),
@@ -108,7 +111,8 @@ export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
       ...one,
       method: 'DELETE',
       access: adminReauthenticatedWhere('admin-users:write', 'the account is super_admin or admin'),
-      summary: 'Remove an admin and end their sessions; not oneself, and not the last active super admin',
+      summary: 'Remove an admin and end their sessions',
+      description: 'Refused for the caller and for the last active super admin.',
       handle: async ({ run, params: { userID }, principal }) => {
         await run(deleteAdminUser, { adminId: userID, reauthenticated: principal.reauthenticated });
       },
@@ -118,8 +122,9 @@ export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
       path: `${one.path}/reset-password`,
       params: one.params,
       access: adminReauthenticated('admin-users:write'),
-      summary:
-        "Replace an admin's password by a temporary one, shown once, good for seven days and to be changed; their sessions end",
+      summary: "Reset an admin's password and end their sessions",
+      description:
+        'The response contains a temporary password, once. It is valid for seven days and must be changed at the next sign-in.',
       response: z.object({
         temporaryPassword: z.string(),
         temporaryPasswordExpiresAt: z.iso.datetime(),
@@ -128,12 +133,12 @@ export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
       handle: async ({ run, params: { userID }, fresh }) => {
         const temporaryPassword = randomPassword(fresh.integers('temporary password'));
         const { result } = await run(resetAdminPassword, { adminId: userID, temporaryPassword });
-        // Tries at the old password say nothing about the new one; it could not be used before their lock ran out.
+        // Failed attempts at the old password must not lock out the new one.
         await run(unlockLogin, { accountDigest: result.accountDigest, subjectId: userID });
         return {
           temporaryPassword,
           temporaryPasswordExpiresAt: result.passwordExpiresAt,
-          message: 'the password has to be changed at the next sign-in',
+          message: 'the password must be changed at the next sign-in',
         };
       },
     }),
@@ -142,7 +147,8 @@ export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
       path: `${one.path}/mobile-access`,
       params: one.params,
       access: admin('admin-users:write'),
-      summary: 'Let an admin use the mobile app or not; without a body the other way than now',
+      summary: 'Allow or forbid an admin the mobile app',
+      description: 'Without a body, toggles the current value.',
       body: z.object({ mobileAccess: z.boolean().nullish() }).nullish(),
       response: adminUserView,
       handle: async ({ run, ask, params: { userID }, body }) => {

@@ -16,7 +16,7 @@ import { route, type RouteGroup } from '../../route.ts';
 const base = '/api/v1/admin/alerts';
 const timeframeQuery = z.object({ timeframe: z.enum(timeframes).default('7d') });
 
-/** Figures about alerts, counted as they arrive (choices OP-082 … OP-084, OP-088). */
+/** Alert statistics, counted as alerts arrive (choices OP-082 … OP-084, OP-088). */
 export const alertChartRoutes: RouteGroup = {
   area: 'alerts',
   routes: [
@@ -24,7 +24,8 @@ export const alertChartRoutes: RouteGroup = {
       method: 'GET',
       path: `${base}/trend`,
       access: admin('alerts:read'),
-      summary: 'How many alerts were raised, by day or by hour',
+      summary: 'Get the number of alerts over time',
+      description: 'By UTC day, or by hour for the timeframe `24h`.',
       query: timeframeQuery,
       response: alertTrendView,
       handle: ({ ask, query: { timeframe } }) => ask(alertTrend, { timeframe, now: Date.now() }),
@@ -33,7 +34,8 @@ export const alertChartRoutes: RouteGroup = {
       method: 'GET',
       path: `${base}/trend/by-severity`,
       access: admin('alerts:read'),
-      summary: 'How many alerts were raised, by day or by hour and by severity as it is now',
+      summary: 'Get the number of alerts over time by severity',
+      description: 'By UTC day, or by hour for the timeframe `24h`. Alerts count under their current severity.',
       query: timeframeQuery,
       response: alertTrendBySeverityView,
       handle: ({ ask, query: { timeframe } }) => ask(alertTrendBySeverity, { timeframe, now: Date.now() }),
@@ -42,7 +44,8 @@ export const alertChartRoutes: RouteGroup = {
       method: 'GET',
       path: `${base}/aggregated`,
       access: admin('alerts:read'),
-      summary: 'Alerts of the same type on the same domain, together, the latest first',
+      summary: 'List alerts grouped by type and domain',
+      description: 'Latest first, at most 500 groups.',
       query: z.object(dateRangeQuery).refine(isOrderedRange, rangeOrderIssue),
       response: z.object({ aggregates: z.array(alertAggregateView), total: z.int() }),
       handle: ({ ask, query }) => ask(aggregatedAlerts, { from: query.start_date, to: query.end_date }),
@@ -51,7 +54,8 @@ export const alertChartRoutes: RouteGroup = {
       method: 'GET',
       path: `${base}/triage-metrics`,
       access: admin('alerts:read'),
-      summary: 'How fast alerts are acknowledged and closed, and how many',
+      summary: 'Get triage metrics',
+      description: 'Mean times in seconds and rates from 0 to 1, for alerts raised in the timeframe.',
       query: timeframeQuery,
       response: triageMetricsView,
       handle: ({ ask, query: { timeframe } }) => ask(triageMetrics, { timeframe, now: Date.now() }),
@@ -60,7 +64,8 @@ export const alertChartRoutes: RouteGroup = {
       method: 'GET',
       path: '/api/v1/admin/security-posture',
       access: admin('overview:read'),
-      summary: 'A score for how well the tenant is protected, and what it is made of',
+      summary: 'Get the security posture score of the tenant',
+      description: 'The score, its grade, and the weighted categories it is computed from.',
       response: securityPostureView,
       handle: ({ ask }) => ask(securityPosture, { now: Date.now() }),
     }),

@@ -27,7 +27,7 @@ const route = routeWith<PortalRouteDependencies>();
 
 const RETRY_MS = 60_000;
 
-/** The central portal: whether it is there, and what is sent to it (choices OP-085, OP-086). */
+/** The central portal: its status, and forwarding of alerts to it (choices OP-085, OP-086). */
 export const portalRoutes: RouteGroup<PortalRouteDependencies> = {
   area: 'alerts',
   routes: [
@@ -35,8 +35,9 @@ export const portalRoutes: RouteGroup<PortalRouteDependencies> = {
       method: 'POST',
       path: '/api/v1/admin/alerts/{alertID}/forward',
       access: admin('alerts:write'),
-      summary:
-        'Send an alert to the central portal; 503 where it cannot be reached, in which case it is tried again later',
+      summary: 'Forward an alert to the central portal',
+      description:
+        '503 if the portal is not configured or cannot be reached. If it cannot be reached, the service retries later.',
       params: z.object({ alertID: uuid() }),
       response: z.object({ forwarded: z.literal(true), forwardedAt: z.iso.datetime(), portalAlertId: z.string() }),
       handle: async ({ ask, principal, services, request, fresh, params: { alertID: alertId } }) => {
@@ -56,7 +57,10 @@ export const portalRoutes: RouteGroup<PortalRouteDependencies> = {
           return { forwarded: true, forwardedAt: forwardedAt ?? new Date().toISOString(), portalAlertId };
         } catch (error) {
           if (!(error instanceof PortalUnavailable)) throw error;
-          services.log.warn({ tenantId, alertId, reason: error.message }, 'an alert will be forwarded later');
+          services.log.warn(
+            { tenantId, alertId, reason: error.message },
+            'the portal is unavailable: the alert will be forwarded later',
+          );
           await services.jobs.enqueue(
             alertForwarding,
             { tenantId, alertId, deliveryId },
@@ -70,7 +74,8 @@ export const portalRoutes: RouteGroup<PortalRouteDependencies> = {
       method: 'GET',
       path: '/api/v1/admin/portal/status',
       access: admin('portal:read'),
-      summary: 'Whether the central portal is configured and answers',
+      summary: 'Get the status of the central portal',
+      description: 'Whether the portal is configured and reachable.',
       response: z.object({
         configured: z.boolean(),
         connected: z.boolean(),

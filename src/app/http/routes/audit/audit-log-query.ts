@@ -4,7 +4,7 @@ import { dateRangeQuery, isOrderedRange, rangeOrderIssue, pageQuery, paginatedVi
 
 const word = z.string().max(200).optional();
 
-/** How an audit log is filtered (interface, "Audit log"): a tenant's and an organization's alike. */
+/** Filters of the audit logs of tenants and organizations (interface, "Audit log"). */
 export const auditLogFilterQuery = { ...dateRangeQuery, actor_id: word, action: word, resource_type: word };
 
 type AskedFilter = Partial<

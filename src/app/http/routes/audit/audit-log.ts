@@ -47,7 +47,7 @@ const CSV_COLUMNS = [
   'hash',
 ];
 
-/** A cell holds text: what an event says is written as JSON. */
+/** CSV cells hold text, so `details` is written as JSON. */
 async function* cells(records: AsyncIterable<AuditRecordView>): AsyncGenerator<object> {
   for await (const { details, ...record } of records) yield { ...record, details: JSON.stringify(details) };
 }
@@ -59,7 +59,8 @@ export const auditLogRoutes: RouteGroup<AuditLogRouteDependencies> = {
       method: 'GET',
       path: base,
       access: admin('audit:read'),
-      summary: 'Who decided what and when, newest first',
+      summary: 'List audit log entries',
+      description: 'Newest first.',
       query: auditListQuery,
       response: auditListResponse,
       handle: ({ ask, query, services: { codec } }) =>
@@ -69,7 +70,8 @@ export const auditLogRoutes: RouteGroup<AuditLogRouteDependencies> = {
       method: 'GET',
       path: `${base}/export`,
       access: admin('audit:export'),
-      summary: 'The audit log as a file, oldest first',
+      summary: 'Export the audit log',
+      description: 'A file in CSV or JSON, oldest first.',
       query: z
         .object({ ...auditLogFilterQuery, format: z.enum(['csv', 'json']).optional().default('json') })
         .refine(isOrderedRange, rangeOrderIssue),
@@ -91,7 +93,9 @@ export const auditLogRoutes: RouteGroup<AuditLogRouteDependencies> = {
       method: 'GET',
       path: `${base}/verify`,
       access: admin('audit:read'),
-      summary: 'Replays the event log and compares: 200 also when the chain does not hold',
+      summary: 'Verify the audit chain',
+      description:
+        'Replays the event log and compares it with the chain. Returns 200 also for an invalid chain, with `valid: false`.',
       response: verdictView,
       handle: ({ services, principal: { tenantId } }) =>
         services.limits.verifications.run(tenantId, () => verifyTenant(services, tenantId)),

@@ -48,6 +48,7 @@ export const certificateRoutes: RouteGroup<CertificatesRouteDependencies> = {
       path: base,
       access: adminReauthenticated('certificates:write'),
       summary: 'Install the CA that signs device certificates',
+      description: 'PEM, at most 64 KiB per field (413).',
       body: z.object({ certificate: pemField, privateKey: pemField }),
       status: 201,
       response: certificateAuthorityView,
@@ -63,7 +64,8 @@ export const certificateRoutes: RouteGroup<CertificatesRouteDependencies> = {
       method: 'DELETE',
       path: base,
       access: adminReauthenticated('certificates:write'),
-      summary: 'Remove the CA: nobody enrolls until another is installed',
+      summary: 'Remove the CA',
+      description: 'No device can enroll until another CA is installed.',
       handle: ({ run, principal: { tenantId }, services }) =>
         services.limits.certificates.run(tenantId, async () => {
           await run(removeCertificateAuthority, undefined);
@@ -73,7 +75,8 @@ export const certificateRoutes: RouteGroup<CertificatesRouteDependencies> = {
       method: 'GET',
       path: `${base}/crl`,
       access: admin('certificates:read'),
-      summary: 'The revocation list of the CA (RFC 5280, DER), for a proxy that ends TLS in front of this service',
+      summary: 'Get the revocation list of the CA',
+      description: 'RFC 5280, DER; for a proxy that terminates TLS in front of this service.',
       response: { media: 'application/pkix-crl' },
       handle: async ({ ask, principal: { tenantId }, services, reply }) => {
         const list = await services.limits.certificates.run(tenantId, () => revocationListOf(services, tenantId, ask));
@@ -85,7 +88,7 @@ export const certificateRoutes: RouteGroup<CertificatesRouteDependencies> = {
       method: 'GET',
       path: `${base}/status`,
       access: admin('certificates:read'),
-      summary: 'The CA that signs device certificates',
+      summary: 'Get the CA that signs device certificates',
       response: certificateAuthorityView,
       handle: ({ ask }) => ask(certificateAuthorityStatus, undefined),
     }),

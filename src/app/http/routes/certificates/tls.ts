@@ -35,7 +35,7 @@ function statusOf({ listenerCertificate }: TlsRouteDependencies): z.output<typeo
   return { configured: true, subject, issuer, expiresAt: new Date(expiresAt).toISOString(), daysRemaining, source };
 }
 
-/** The certificate of the TLS listener, which devices talk to. */
+/** The certificate of the TLS listener, to which devices connect. */
 export const tlsRoutes: RouteGroup<TlsRouteDependencies> = {
   area: 'certificates',
   routes: [
@@ -43,7 +43,7 @@ export const tlsRoutes: RouteGroup<TlsRouteDependencies> = {
       method: 'GET',
       path: `${base}/status`,
       access: admin('certificates:read'),
-      summary: 'The certificate that the TLS listener shows',
+      summary: 'Get the certificate of the TLS listener',
       response: tlsStatusView,
       handle: async ({ services }) => statusOf(services),
     }),
@@ -51,7 +51,8 @@ export const tlsRoutes: RouteGroup<TlsRouteDependencies> = {
       method: 'POST',
       path: `${base}/certificate`,
       access: admin('certificates:write'),
-      summary: 'Install the certificate of the TLS listener: shown to whoever connects from then on',
+      summary: 'Install the certificate of the TLS listener',
+      description: 'PEM, at most 64 KiB per field (413). Used for all new connections.',
       body: z.object({ certificate: pemField, privateKey: pemField, chain: pemField.nullish() }),
       response: tlsStatusView,
       handle: async ({ run, body, principal: { tenantId }, services }) => {

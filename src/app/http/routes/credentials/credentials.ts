@@ -17,7 +17,7 @@ import { route, type RouteGroup } from '../../route.ts';
 const base = '/api/v1/admin/users/{userID}/credentials';
 const params = z.object({ userID: uuid() });
 
-/** What telemetry knows about passwords, never the passwords (fact F130). */
+/** Telemetry about passwords; never the passwords themselves (fact F130). */
 export const credentialRoutes: RouteGroup = {
   area: 'employees',
   routes: [
@@ -25,7 +25,8 @@ export const credentialRoutes: RouteGroup = {
       method: 'GET',
       path: base,
       access: admin('employees:read'),
-      summary: 'The accounts for which an employee entered a password, latest first',
+      summary: 'List the accounts for which an employee entered a password',
+      description: 'Latest first.',
       params,
       query: z.object(pageQuery),
       response: z.object({ credentials: z.array(credentialView), ...paginatedView }),
@@ -35,7 +36,7 @@ export const credentialRoutes: RouteGroup = {
       method: 'GET',
       path: `${base}/stats`,
       access: admin('employees:read'),
-      summary: "An employee's credentials, counted",
+      summary: "Count an employee's credentials",
       params,
       response: employeeCredentialStatsView,
       handle: ({ ask, params: { userID: userId } }) => ask(employeeCredentialStats, { userId }),
@@ -44,7 +45,8 @@ export const credentialRoutes: RouteGroup = {
       method: 'GET',
       path: `${base}/reuse-records`,
       access: admin('employees:read'),
-      summary: 'Passwords that an employee uses on more than one site',
+      summary: 'List passwords that an employee reuses',
+      description: 'Passwords used on more than one site; never the passwords themselves.',
       params,
       query: z.object(pageQuery),
       response: z.object({ reuseRecords: z.array(reuseRecordView), ...paginatedView }),
@@ -54,7 +56,7 @@ export const credentialRoutes: RouteGroup = {
       method: 'GET',
       path: '/api/v1/admin/credential-stats',
       access: admin('overview:read'),
-      summary: "The tenant's credentials, counted",
+      summary: "Count the tenant's credentials",
       response: tenantCredentialStatsView,
       handle: ({ ask }) => ask(tenantCredentialStats, undefined),
     }),

@@ -48,15 +48,16 @@ interface Asked {
   readonly days: number;
 }
 
-/** The days that were asked for: up to today unless an end is named; a range counts as many days as it spans. */
+/** The requested days. They end today unless an end is given; an explicit range overrides `days`. */
 function daysOf({ start_date, end_date, days }: Asked): Days {
   const today = dayOf(Date.now());
   const from = start_date?.slice(0, 10);
   const to =
     end_date?.slice(0, 10) ?? (from === undefined ? today : [today, daysAfter(from, MAX_DAYS - 1)].toSorted()[0]!);
   const asked = { from: from ?? daysBefore(to, days - 1), to };
-  if (asked.from > asked.to) throw new FailureError(invalid('start_date', 'must not lie in the future'));
-  if (lengthOf(asked) > MAX_DAYS) throw new FailureError(invalid('start_date', `a range may span ${MAX_DAYS} days`));
+  if (asked.from > asked.to) throw new FailureError(invalid('start_date', 'must not be in the future'));
+  if (lengthOf(asked) > MAX_DAYS)
+    throw new FailureError(invalid('start_date', `a range may span at most ${MAX_DAYS} days`));
   return asked;
 }
 
@@ -74,7 +75,7 @@ const series = (path: string, summary: string, point: z.ZodType, query: Query<Da
 const top = (
   path: string,
   summary: string,
-  answer: z.ZodType,
+  response: z.ZodType,
   query: Query<Days & { limit: number }, object>,
 ): AnyRoute =>
   route({
@@ -83,48 +84,48 @@ const top = (
     access,
     summary,
     query: topQuery,
-    response: answer,
+    response,
     handle: ({ ask, query: asked }) => ask(query, { ...daysOf(asked), limit: asked.limit }),
   });
 
 const users = z.object({ users: z.array(topUserView) });
 
-/** Figures for a first look (interface, "Dashboard analytics"), each from counters of days that were summed as events came. */
+/** Dashboard figures (interface, "Dashboard analytics"), from daily counters that are updated as events arrive. */
 export const dashboardRoutes: RouteGroup = {
   area: 'dashboard',
   routes: [
     top(
       'top-users-new-sites',
-      'Employees with the most visits to sites that were new to them',
+      'List employees with the most visits to sites that were new to them',
       users,
       topUsersByNewSites,
     ),
-    top('top-users-warnings', 'Employees with the most warnings', users, topUsersByWarnings),
+    top('top-users-warnings', 'List employees with the most warnings', users, topUsersByWarnings),
     top(
       'top-alert-types',
-      'The most frequent types of alerts',
+      'List the most frequent alert types',
       z.object({ alertTypes: z.array(topAlertTypeView) }),
       topAlertTypes,
     ),
-    top('top-users-pwned', 'Employees with the most passwords known from breaches', users, topUsersByBreachedPasswords),
-    series('trends', 'Activity by day', trendView, trends),
+    top('top-users-pwned', 'List employees with the most breached passwords', users, topUsersByBreachedPasswords),
+    series('trends', 'Get activity by day', trendView, trends),
     route({
       method: 'GET',
       path: `${base}/policy-deployment`,
       access,
-      summary: 'How far policies have reached devices',
+      summary: 'Get how many devices have the current policies',
       response: policyDeploymentView,
       handle: ({ ask }) => ask(policyDeployment, undefined),
     }),
     series(
       'policy-deployment-trend',
-      'How far policies had reached devices, by day',
+      'Get how many devices had the current policies, by day',
       deploymentPointView,
       policyDeploymentTrend,
     ),
     series(
       'new-sites-trend',
-      'Visits to new sites by day',
+      'Get visits to new sites by day',
       z.object({ date: z.iso.date(), count: z.int() }),
       newSitesTrend,
     ),
@@ -132,7 +133,7 @@ export const dashboardRoutes: RouteGroup = {
       method: 'GET',
       path: `${base}/day-detail`,
       access,
-      summary: 'One day in figures',
+      summary: 'Get the figures of one day',
       query: z.object({ date: dateRangeQuery.start_date.unwrap() }),
       response: dayDetailView,
       handle: ({ ask, query: { date } }) => ask(dayDetail, { date: date.slice(0, 10) }),

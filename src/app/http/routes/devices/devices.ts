@@ -35,7 +35,8 @@ export const deviceRoutes: RouteGroup<DevicesRouteDependencies> = {
       method: 'GET',
       path: base,
       access: admin('devices:read'),
-      summary: 'Enrolled devices, newest first',
+      summary: 'List enrolled devices',
+      description: 'Newest first.',
       query: z.object({
         ...pageQuery,
         user_id: uuid().optional(),
@@ -55,7 +56,7 @@ export const deviceRoutes: RouteGroup<DevicesRouteDependencies> = {
       method: 'GET',
       path: `${base}/{deviceID}`,
       access: admin('devices:read'),
-      summary: 'One device',
+      summary: 'Get a device',
       params,
       response: deviceView,
       handle: ({ ask, params: { deviceID } }) => ask(getDevice, { deviceId: deviceID }),
@@ -64,7 +65,8 @@ export const deviceRoutes: RouteGroup<DevicesRouteDependencies> = {
       method: 'GET',
       path: `${base}/{deviceID}/extensions`,
       access: admin('devices:read'),
-      summary: 'What is installed in the browser, as it last said',
+      summary: 'List the extensions in the browser of a device',
+      description: 'As the browser last reported them.',
       params,
       response: z.object({ extensions: z.array(extensionOnDeviceView), total: z.int() }),
       handle: ({ ask, params: { deviceID } }) => ask(extensionsOnDevice, { deviceId: deviceID }),
@@ -73,7 +75,8 @@ export const deviceRoutes: RouteGroup<DevicesRouteDependencies> = {
       method: 'PUT',
       path: `${base}/{deviceID}/revoke`,
       access: admin('devices:write'),
-      summary: 'Revoke the certificate of a device: it can no longer talk to the back end',
+      summary: 'Revoke a device',
+      description: 'Its certificate is no longer accepted.',
       params,
       response: deviceView,
       handle: async ({ run, ask, params: { deviceID: deviceId } }) => {
@@ -85,8 +88,8 @@ export const deviceRoutes: RouteGroup<DevicesRouteDependencies> = {
       method: 'PUT',
       path: `${base}/{deviceID}/allow-reenrollment`,
       access: adminReauthenticated('devices:write'),
-      summary:
-        'Let a revoked device enroll once more; its user comes back only with an enrollment token that is bound to them',
+      summary: 'Allow a revoked device to enroll again',
+      description: 'The device keeps its user only if its enrollment token is bound to that user.',
       params,
       response: deviceView,
       handle: async ({ run, ask, params: { deviceID: deviceId } }) => {
@@ -98,8 +101,9 @@ export const deviceRoutes: RouteGroup<DevicesRouteDependencies> = {
       method: 'PUT',
       path: `${base}/{deviceID}/confirm-enrollment`,
       access: adminReauthenticated('devices:write'),
-      summary:
-        'Confirm that a device which enrolled by itself belongs to its user: it may show verification codes from then on',
+      summary: 'Confirm the enrollment of a device',
+      description:
+        'For a device that enrolled by itself: confirms that it belongs to its user. Only then can it show verification codes.',
       params,
       response: deviceView,
       handle: async ({ run, ask, params: { deviceID: deviceId } }) => {
@@ -111,7 +115,8 @@ export const deviceRoutes: RouteGroup<DevicesRouteDependencies> = {
       method: 'PUT',
       path: `${base}/{deviceID}/wipe`,
       access: admin('devices:write'),
-      summary: 'Ask the extension to clear its local data at its next heartbeat',
+      summary: 'Request a wipe of a device',
+      description: 'The extension clears its local data at its next heartbeat.',
       params,
       response: deviceView,
       handle: async ({ run, ask, params: { deviceID: deviceId } }) => {
@@ -123,7 +128,8 @@ export const deviceRoutes: RouteGroup<DevicesRouteDependencies> = {
       method: 'PUT',
       path: `${base}/{deviceID}/silence-stale-alerts`,
       access: admin('devices:silence'),
-      summary: 'Mute alerts about a device that is not heard of',
+      summary: 'Silence stale-device alerts of a device',
+      description: 'For `untilDays` days (1 to 365), or without limit if it is left out. `silenced: false` ends it.',
       params,
       body: z.object({ silenced: z.boolean().default(true), untilDays: z.int().min(1).max(365).nullish() }).nullish(),
       response: deviceView,
@@ -136,7 +142,8 @@ export const deviceRoutes: RouteGroup<DevicesRouteDependencies> = {
       method: 'DELETE',
       path: `${base}/{deviceID}`,
       access: admin('devices:write'),
-      summary: 'Cut a device off and forget it',
+      summary: 'Delete a device',
+      description: 'Its certificate is no longer accepted.',
       params,
       handle: async ({ run, params: { deviceID: deviceId } }) => {
         await run(deleteDevice, { deviceId });
@@ -146,8 +153,9 @@ export const deviceRoutes: RouteGroup<DevicesRouteDependencies> = {
       method: 'GET',
       path: '/api/v1/admin/support-bundle',
       access: admin('support-bundle:read'),
-      summary:
-        'What support needs to see of this installation, as a zip: no secrets, no telemetry, nothing of other tenants',
+      summary: 'Download a support bundle',
+      description:
+        'A zip for support with version, settings, health and log lines. It holds no secrets, no telemetry, and nothing of other tenants.',
       response: { media: 'application/zip' },
       handle: async ({ services, principal: { tenantId }, reply }) => {
         const day = new Date().toISOString().slice(0, 10);
@@ -159,7 +167,8 @@ export const deviceRoutes: RouteGroup<DevicesRouteDependencies> = {
       method: 'GET',
       path: '/api/v1/admin/fleet-health',
       access: admin('overview:read'),
-      summary: 'The fleet at a glance: who enrolled, what is stale, which versions are about',
+      summary: 'Get a summary of the fleet',
+      description: 'Enrollment, stale and revoked devices, browsers, operating systems and versions.',
       response: z.object({
         totalDevices: z.int(),
         activeDevices: z.int(),

@@ -13,7 +13,7 @@ import { route, type RouteGroup } from '../../route.ts';
 
 const base = '/api/v1/admin/attack-surface';
 
-/** Where employees are, by domain, and how dangerous it is there (interface, "Discovered endpoints"). */
+/** Domains that employees use, and their risk (interface, "Discovered endpoints"). */
 export const attackSurfaceRoutes: RouteGroup = {
   area: 'discovered-endpoints',
   routes: [
@@ -21,7 +21,8 @@ export const attackSurfaceRoutes: RouteGroup = {
       method: 'GET',
       path: base,
       access: admin('endpoints:read'),
-      summary: 'Registrable domains, the riskiest first',
+      summary: 'List registrable domains by risk',
+      description: 'Riskiest first, at most 200.',
       response: z.object({ domains: z.array(surfaceView), total: z.int() }),
       handle: ({ ask }) => ask(attackSurface, undefined),
     }),
@@ -29,7 +30,8 @@ export const attackSurfaceRoutes: RouteGroup = {
       method: 'GET',
       path: `${base}/domain/{domain}`,
       access: admin('endpoints:read'),
-      summary: 'One registrable domain: its risk in parts, its subdomains and endpoints',
+      summary: 'Get a registrable domain',
+      description: 'Its risk by component, its subdomains and endpoints (at most 500 hosts).',
       params: z.object({ domain: hostField() }),
       response: domainSurfaceView,
       handle: ({ ask, params }) => ask(domainSurface, params),
@@ -38,7 +40,8 @@ export const attackSurfaceRoutes: RouteGroup = {
       method: 'GET',
       path: `${base}/subdomain/{subdomain}`,
       access: admin('endpoints:read'),
-      summary: 'One host: sign-ins, people and technologies',
+      summary: 'Get a host',
+      description: 'Its sign-ins, employees (at most 1,000) and technologies.',
       params: z.object({ subdomain: hostField() }),
       response: subdomainSurfaceView,
       handle: ({ ask, params }) => ask(subdomainSurface, params),

@@ -15,7 +15,7 @@ import { route, type RouteGroup } from '../../route.ts';
 const base = '/api/v1/admin/auth-endpoints';
 const params = z.object({ authEndpointID: uuid() });
 
-/** Hosts at which people sign in (interface, "Authentication endpoints"). */
+/** Hosts at which employees sign in (interface, "Authentication endpoints"). */
 export const authEndpointRoutes: RouteGroup = {
   area: 'discovered-endpoints',
   routes: [
@@ -23,7 +23,8 @@ export const authEndpointRoutes: RouteGroup = {
       method: 'GET',
       path: base,
       access: admin('endpoints:read'),
-      summary: 'Authentication endpoints with the identity provider behind them, latest discovery first',
+      summary: 'List authentication endpoints',
+      description: 'With their identity providers, latest discovery first.',
       query: z.object(pageQuery),
       response: z.object({ authEndpoints: z.array(authEndpointView), ...paginatedView }),
       handle: ({ ask, query }) => ask(listAuthEndpoints, toPage(query)),
@@ -32,7 +33,8 @@ export const authEndpointRoutes: RouteGroup = {
       method: 'GET',
       path: `${base}/stats`,
       access: admin('endpoints:read'),
-      summary: 'MFA adoption, identity providers and methods',
+      summary: 'Get statistics of authentication endpoints',
+      description: 'MFA adoption, identity providers and sign-in methods.',
       response: authEndpointStatsView,
       handle: ({ ask }) => ask(authEndpointStats, undefined),
     }),
@@ -40,7 +42,7 @@ export const authEndpointRoutes: RouteGroup = {
       method: 'GET',
       path: `${base}/{authEndpointID}`,
       access: admin('endpoints:read'),
-      summary: 'One authentication endpoint',
+      summary: 'Get an authentication endpoint',
       params,
       response: authEndpointView,
       handle: ({ ask, params: { authEndpointID } }) => ask(getAuthEndpoint, { authEndpointId: authEndpointID }),
@@ -49,7 +51,8 @@ export const authEndpointRoutes: RouteGroup = {
       method: 'GET',
       path: `${base}/{authEndpointID}/users`,
       access: admin('endpoints:read'),
-      summary: 'Employees who were seen signing in there, latest first',
+      summary: 'List employees who signed in at an authentication endpoint',
+      description: 'Latest first, at most 1,000.',
       params,
       response: z.object({ users: z.array(seenUserView), total: z.int() }),
       handle: ({ ask, params: { authEndpointID } }) => ask(listAuthEndpointUsers, { endpointId: authEndpointID }),
@@ -58,7 +61,8 @@ export const authEndpointRoutes: RouteGroup = {
       method: 'GET',
       path: `${base}/{authEndpointID}/relying-parties`,
       access: admin('endpoints:read'),
-      summary: 'What people sign in to by way of it, latest first',
+      summary: 'List the relying parties of an authentication endpoint',
+      description: 'The sites that employees sign in to through it. Latest first, at most 1,000.',
       params,
       response: z.object({ relyingParties: z.array(relyingPartyView), total: z.int() }),
       handle: ({ ask, params: { authEndpointID } }) => ask(listRelyingParties, { authEndpointId: authEndpointID }),
@@ -67,7 +71,8 @@ export const authEndpointRoutes: RouteGroup = {
       method: 'PUT',
       path: `${base}/{authEndpointID}/mfa-override`,
       access: admin('endpoints:write'),
-      summary: 'Say whether it asks for a second factor; null goes back to what was seen',
+      summary: 'Override whether an authentication endpoint uses MFA',
+      description: 'null removes the override: the value observed by browsers applies again.',
       params,
       body: z.object({ mfaOverride: z.enum(mfaOverrideValues).nullable() }),
       response: authEndpointView,

@@ -14,7 +14,7 @@ import { route, type RouteGroup } from '../../route.ts';
 const base = '/api/v1/admin/endpoints';
 const params = z.object({ endpointID: uuid() });
 
-/** Hosts that browsers were on (interface, "Discovered endpoints"). */
+/** Hosts that browsers visited (interface, "Discovered endpoints"). */
 export const endpointRoutes: RouteGroup = {
   area: 'discovered-endpoints',
   routes: [
@@ -22,7 +22,8 @@ export const endpointRoutes: RouteGroup = {
       method: 'GET',
       path: base,
       access: admin('endpoints:read'),
-      summary: 'Discovered endpoints, latest discovery first',
+      summary: 'List discovered endpoints',
+      description: 'Latest discovery first.',
       query: z.object({
         ...pageQuery,
         classification: z.enum(classifications).optional(),
@@ -40,7 +41,8 @@ export const endpointRoutes: RouteGroup = {
       method: 'GET',
       path: `${base}/stats`,
       access: admin('endpoints:read'),
-      summary: 'Endpoints by classification, new ones, malicious ones',
+      summary: 'Count endpoints by classification',
+      description: 'Also counts new and malicious endpoints.',
       response: endpointStatsView,
       handle: ({ ask }) => ask(endpointStats, undefined),
     }),
@@ -48,7 +50,7 @@ export const endpointRoutes: RouteGroup = {
       method: 'GET',
       path: `${base}/{endpointID}`,
       access: admin('endpoints:read'),
-      summary: 'One endpoint with its technology fingerprints',
+      summary: 'Get an endpoint with its technology fingerprints',
       params,
       response: endpointView,
       handle: ({ ask, params: { endpointID } }) => ask(getEndpoint, { endpointId: endpointID }),
@@ -57,7 +59,8 @@ export const endpointRoutes: RouteGroup = {
       method: 'GET',
       path: `${base}/{endpointID}/users`,
       access: admin('endpoints:read'),
-      summary: 'Employees who were seen on an endpoint, latest first',
+      summary: 'List employees who visited an endpoint',
+      description: 'Latest first, at most 1,000.',
       params,
       response: z.object({ users: z.array(seenUserView), total: z.int() }),
       handle: ({ ask, params: { endpointID } }) => ask(listEndpointUsers, { endpointId: endpointID }),
@@ -66,7 +69,7 @@ export const endpointRoutes: RouteGroup = {
       method: 'PUT',
       path: `${base}/{endpointID}/classification`,
       access: admin('endpoints:write'),
-      summary: 'Say what an endpoint is to the company',
+      summary: 'Classify an endpoint',
       params,
       body: z.object({ classification: z.enum(classifications), reason: z.string().max(4_000).nullish() }),
       response: endpointView,

@@ -39,10 +39,10 @@ type Importing = Pick<
   'execute' | 'waitFor' | 'ask' | 'services' | 'principal' | 'fresh'
 >;
 
-/** A row, and whom it speaks of. */
+/** A row of the file and its employee. */
 interface Planned extends ImportRow {
   readonly userId: string;
-  /** `earlier`: an earlier attempt at this request has created them. */
+  /** `earlier`: created by an earlier attempt at this request. */
   readonly standing: 'newcomer' | 'earlier' | 'known';
 }
 
@@ -51,13 +51,15 @@ export const employeeImport = route({
   path: '/api/v1/admin/users/import',
   isBulk: true,
   access: admin('employees:write'),
-  summary: 'Add and change employees by a CSV file with the header email,displayName,department,jobTitle',
+  summary: 'Import employees from a CSV file',
+  description:
+    'Adds and changes employees. The header is `email,displayName,department,jobTitle`; at most 5 MiB (413). New employees beyond the license limit refuse the whole file (403). 503 if the store failed in the middle: the body reports the rows that were stored; send the same file again.',
   consumes: 'multipart',
   file: { part: 'file', mostBytes: MAX_BYTES },
   body: z.object({ file: z.string().meta({ format: 'binary' }) }),
   response: importReport,
   handle: async (call) => {
-    // A place is taken when the file is there: a slow upload holds none.
+    // Enter the limiter after the upload, so that a slow upload holds no place.
     const file = await call.file();
     return call.services.limits.imports.run(call.principal.tenantId, () => importFile(call, file));
   },
@@ -69,16 +71,16 @@ async function importFile(call: Importing, file: Buffer) {
   await refuseTooMany(call, planned.filter(({ standing }) => standing === 'newcomer').length);
   const report = new ImportReport(rows, errors);
   let left: readonly Planned[] = planned;
-  // A store that was away for a moment is asked once more, by fewer.
+  // After a failure of the store, retry once with less concurrency.
   for (const atOnce of [AT_ONCE, AT_ONCE_AFTER_FAILURE])
     if (left.length > 0) left = await importRows(call, left, report, atOnce);
   if (left.length > 0) throw new PartialCompletion(report.body);
-  // Once for all rows: each of them would wait for its own.
+  // Wait once for all rows.
   await call.waitFor([...createEmployee.freshens!, ...updateEmployee.freshens!], await call.services.head());
   return report.body;
 }
 
-/** Ends with the first row that the store fails: what is under way is waited for, the rest is not begun. Returns the rows that are left. */
+/** Imports rows until the store fails; then no further row is started. Returns the rows that are left. */
 async function importRows(
   call: Importing,
   rows: readonly Planned[],
@@ -105,7 +107,7 @@ async function importRows(
   return isInterrupted ? notStored(call, [...left], report) : [];
 }
 
-/** Of rows whose creation may have been stored without a reply, those that were not; all of them where the store cannot be asked. */
+/** Removes rows that were created although the reply was lost. Returns all rows if the store is unavailable. */
 async function notStored(
   { services, principal }: Importing,
   rows: readonly Planned[],
@@ -131,11 +133,11 @@ const holdersOf = (services: Importing['services'], { tenantId }: AdminPrincipal
     rows.map(({ email }) => employeeEmailClaim(services.accountDigest(email))),
   );
 
-/** Whom the rows speak of, and whether they are known: one look-up for all of them. */
+/** Finds the employees of all rows with one look-up. */
 async function plan({ services, principal, fresh }: Importing, rows: readonly ImportRow[]): Promise<Planned[]> {
   const holders = await holdersOf(services, principal, rows);
   return rows.map((row, at) => {
-    // The same id in every attempt at the import.
+    // The id is the same in every attempt at the import.
     const newcomerId = fresh.id(`employee ${row.email.toLowerCase()}`);
     const holder = holders[at];
     const holderId = holder && streamSubject(holder);
@@ -144,14 +146,14 @@ async function plan({ services, principal, fresh }: Importing, rows: readonly Im
   });
 }
 
-/** All or nothing (choice OP-054). Seats that others take meanwhile are told row by row. */
+/** Refuses the whole file if there are too few seats (choice OP-054). Seats taken meanwhile fail single rows. */
 async function refuseTooMany({ ask, services }: Importing, newcomers: number): Promise<void> {
   const isTooMany = async () => {
     const { maxUsers, currentUsers } = await ask(licenseUsage, { now: Date.now() });
     return currentUsers + newcomers > maxUsers;
   };
   if (newcomers === 0 || !(await isTooMany())) return;
-  // Somebody may have been deleted a moment ago, or a larger license installed.
+  // Check again on fresh data: an employee may just have been deleted, or a larger license installed.
   await services.freshness.waitFor(['employees', 'tenants'], await services.head());
   if (await isTooMany()) throw new FailureError(forbidden('license user limit reached'));
 }

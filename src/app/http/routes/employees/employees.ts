@@ -41,16 +41,16 @@ const changes = z.object({
   displayName: name.optional(),
   department: detail.optional(),
   jobTitle: detail.optional(),
-  /** Whether somebody has enrolled cannot be said, only whether they are active: `pending` says that, too. */
+  /** Only active or inactive can be set. `pending` also means active, because enrollment is not settable. */
   status: z.enum(employeeStatuses).optional(),
 });
 
-/** Deletions under way at once: enough to share commits, few enough to leave room for others. */
+/** Concurrent deletions: enough to share commits, few enough to leave room for other requests. */
 const AT_ONCE = 25;
 
 type Deleting = Pick<HandlerContext<undefined, undefined, unknown>, 'run'>;
 
-/** Answers the ids of which there is no employee. Each deletion is a decision, and an event, of its own. */
+/** Deletes the employees, with one event each. Returns the ids that were not found. */
 async function deleteAll({ run }: Deleting, userIds: readonly string[]): Promise<string[]> {
   const notFound: string[] = [];
   for (let from = 0; from < userIds.length; from += AT_ONCE) {
@@ -74,7 +74,8 @@ export const employeeRoutes: RouteGroup<EmployeesRouteDependencies> = {
       method: 'GET',
       path: base,
       access: admin('employees:read'),
-      summary: 'Employees, newest first',
+      summary: 'List employees',
+      description: 'Newest first.',
       query: z.object({
         ...pageQuery,
         search: z.string().max(200).optional(),
@@ -109,6 +110,7 @@ export const employeeRoutes: RouteGroup<EmployeesRouteDependencies> = {
       path: `${base}/bulk`,
       access: admin('employees:write'),
       summary: 'Delete up to 500 employees',
+      description: 'Unknown ids are returned in `notFound`.',
       body: z.object({ userIds: z.array(uuid()).min(1).max(500) }),
       response: z.object({ deleted: z.int(), notFound: z.array(z.uuid()) }),
       handle: async ({ run, body }) => {
@@ -122,7 +124,7 @@ export const employeeRoutes: RouteGroup<EmployeesRouteDependencies> = {
       method: 'GET',
       path: `${base}/{userID}`,
       access: admin('employees:read'),
-      summary: 'One employee',
+      summary: 'Get an employee',
       params,
       response: employeeView,
       handle: ({ ask, params: { userID } }) => ask(getEmployee, { userId: userID }),
@@ -130,8 +132,9 @@ export const employeeRoutes: RouteGroup<EmployeesRouteDependencies> = {
     route({
       method: 'PUT',
       path: `${base}/{userID}`,
-      access: adminReauthenticatedWhere('employees:write', 'the e-mail becomes another one'),
-      summary: 'Change an employee; what is left out keeps its value',
+      access: adminReauthenticatedWhere('employees:write', 'the e-mail changes'),
+      summary: 'Change an employee',
+      description: 'Fields that are left out keep their values.',
       params,
       body: changes,
       response: employeeView,
@@ -149,8 +152,9 @@ export const employeeRoutes: RouteGroup<EmployeesRouteDependencies> = {
       method: 'DELETE',
       path: `${base}/{userID}`,
       access: adminReauthenticatedWhere('employees:write', 'erase=true'),
-      summary:
-        'Delete an employee; with erase=true (super admins) everything personal of them for ever, also of one deleted before',
+      summary: 'Delete or erase an employee',
+      description:
+        '`erase=true` (super admins only) permanently erases all personal data, also of an employee who was deleted before.',
       params,
       query: z.object({ erase: z.enum(['true', 'false']).optional() }),
       handle: async ({ run, principal, services, params: { userID: userId }, query }) => {
@@ -161,7 +165,7 @@ export const employeeRoutes: RouteGroup<EmployeesRouteDependencies> = {
         if (!permits(principal.role, 'employees:erase')) throw new FailureError(forbidden());
         await run(erasePerson, { userId, reauthenticated: principal.reauthenticated });
         const { position } = await run(carryOutErasure, { userId });
-        // A reaction does this after the event. Whoever was erased before telemetry was anonymized is reached by asking again.
+        // A reaction anonymizes telemetry after the event. For an earlier erasure there is no event, so enqueue the job.
         if (position === undefined)
           await services.jobs.enqueue(telemetryForgetting, { tenantId: principal.tenantId, userId });
       },

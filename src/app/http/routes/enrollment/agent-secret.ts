@@ -11,7 +11,7 @@ const path = '/api/v1/admin/enrollment/agent-secret';
 const WEEK_HOURS = 7 * 24;
 const MAX_OVERLAP_HOURS = 90 * 24;
 
-/** The tenant's own secret, which agents show as `X-Enrollment-Secret` when they enroll by themselves. */
+/** The tenant's secret, which agents send as `X-Enrollment-Secret` when they enroll by themselves. */
 export const agentSecretRoutes: RouteGroup = {
   area: 'enrollment-admin',
   routes: [
@@ -19,7 +19,8 @@ export const agentSecretRoutes: RouteGroup = {
       method: 'GET',
       path,
       access: admin('enrollment:read'),
-      summary: 'Show whether agents may enroll by themselves, and when their secret was last rotated; never the secret',
+      summary: 'Get the status of the agent secret',
+      description: 'Whether agents can enroll by themselves, and when the secret was last rotated; never the secret.',
       response: agentSecretStatusView,
       handle: ({ ask }) => ask(agentSecretStatus, { now: Date.now() }),
     }),
@@ -27,8 +28,9 @@ export const agentSecretRoutes: RouteGroup = {
       method: 'POST',
       path,
       access: adminReauthenticated('enrollment:write'),
-      summary:
-        'Set or rotate the secret of the agents; it is shown once. The secret before stays valid for `overlapHours` (0 to 2160, 168 by default), and no third one is',
+      summary: 'Set or rotate the agent secret',
+      description:
+        'The response contains the secret, once. The previous secret stays valid for `overlapHours` (0 to 2160, 168 by default); older ones end.',
       body: z.object({ overlapHours: z.int().min(0).max(MAX_OVERLAP_HOURS).default(WEEK_HOURS) }).nullish(),
       status: 201,
       response: z.object({ id: z.uuid(), secret: z.string(), previousExpiresAt: z.iso.datetime().nullable() }),
@@ -46,7 +48,8 @@ export const agentSecretRoutes: RouteGroup = {
       method: 'DELETE',
       path,
       access: adminReauthenticated('enrollment:write'),
-      summary: 'Remove every secret of the agents: none enrolls by itself any more',
+      summary: 'Remove all agent secrets',
+      description: 'No agent can enroll by itself any more.',
       handle: async ({ run }) => {
         await run(removeAgentSecret, { secretId: null });
       },
@@ -55,7 +58,8 @@ export const agentSecretRoutes: RouteGroup = {
       method: 'DELETE',
       path: `${path}/{secretID}`,
       access: adminReauthenticated('enrollment:write'),
-      summary: 'Remove one secret of the agents, such as the one before the last rotation',
+      summary: 'Remove one agent secret',
+      description: 'For example the previous one, after a rotation.',
       params: z.object({ secretID: uuid() }),
       handle: async ({ run, params: { secretID: secretId } }) => {
         await run(removeAgentSecret, { secretId });

@@ -51,7 +51,7 @@ type AutoEnrollment = z.output<typeof autoEnrollment>;
 
 const NO_TENANT = invalid('X-Tenant-ID', 'is required');
 
-/** F240 … F243: the only four codes that there are, whatever went wrong. */
+/** F240 … F243 define only these four codes. */
 function errorCodeOf({
   status,
   message,
@@ -67,7 +67,7 @@ function refuseOtherTenant(header: string | string[] | undefined, { tenantId }: 
     throw new FailureError(invalid('tenantId', 'differs from X-Tenant-ID'));
 }
 
-/** One response to everybody who has not shown the tenant's secret, whichever tenants and users there are. */
+/** The same response without the tenant's secret in all cases, so that it discloses no tenants or users. */
 const NOT_OFFERED = {
   status: 503,
   message: 'auto-enrollment is not set up for this tenant, or X-Enrollment-Secret is missing or wrong',
@@ -83,7 +83,7 @@ async function showsSecret(
 
 const refusal = (refused: Refusal) => ({ success: false, error: refused.message, errorCode: errorCodeOf(refused) });
 
-/** By UPN, then by SID, among users that a directory or an identity provider keeps. */
+/** Finds the user by UPN, then by SID, among users synchronized from a directory or identity provider. */
 async function syncedUser(
   { ports, accountDigest, vitalReads }: AutoEnrollmentRouteDependencies,
   tenantId: TenantId,
@@ -98,14 +98,14 @@ async function syncedUser(
   return found;
 }
 
-/** One agent a user and computer. The name of a computer is personal, so what stands in the log gives it away to nobody. */
+/** One agent per user and computer. A keyed digest, because the name of a computer is personal data. */
 const fingerprintOf = (
   { accountDigest }: AutoEnrollmentRouteDependencies,
   userId: string,
   hostname: string | null,
 ): string => `agent:${hostname === null ? randomBytes(32).toString('hex') : accountDigest(`${userId}|${hostname}`)}`;
 
-/** The caller has shown the tenant's secret. */
+/** Enrolls an agent that has presented the tenant's secret. */
 async function enrollAgent(
   {
     request,
@@ -161,8 +161,9 @@ export const autoEnrollmentRoutes: RouteGroup<AutoEnrollmentRouteDependencies> =
       method: 'POST',
       path: '/api/v1/enroll/auto',
       access: openAccess('enroll'),
-      summary:
-        "Enroll the agent of a user whom the directory knows, with the secret of the tenant's agents as `X-Enrollment-Secret`; without it every request gets the same 503. An administrator confirms the device before it shows verification codes",
+      summary: 'Enroll the agent of a synchronized user',
+      description:
+        "Needs the tenant's agent secret as `X-Enrollment-Secret`; without it, every request gets the same 503. An administrator must confirm the device before it can show verification codes.",
       body: autoEnrollment,
       response: z.object({
         success: z.literal(true),
@@ -177,7 +178,7 @@ export const autoEnrollmentRoutes: RouteGroup<AutoEnrollmentRouteDependencies> =
         refuseOtherTenant(headers['x-tenant-id'], body);
         const tenantId = asTenantId(body.tenantId);
         if (!(await showsSecret(services, tenantId, headers['x-enrollment-secret']))) {
-          // Not thrown: what strangers can cause at will is no error of this service, and not worth a line in its log.
+          // Not thrown: anonymous callers can cause this at will, so it must not be logged as an error.
           reply.status(NOT_OFFERED.status);
           return refusal(NOT_OFFERED);
         }

@@ -64,7 +64,7 @@ interface Enrolled {
   readonly caCertificatePem: string;
 }
 
-const answerOf = (
+const responseOf = (
   deviceId: string,
   { userId, expiresAt, certificate, caCertificatePem }: Enrolled,
 ): z.output<typeof enrolledView> => ({
@@ -79,8 +79,8 @@ const answerOf = (
 type Open = Pick<HandlerContext<undefined, undefined, unknown, undefined, EnrollRouteDependencies>, 'run' | 'services'>;
 
 /**
- * The device is enrolled by now, so its browser gets its certificate whatever else fails: the reaction to the enrollment
- * makes up for it. Only where others took the last seat in this very moment the enrollment is taken back.
+ * Creates a placeholder employee for the device. The device is already enrolled, so other errors are only logged: the
+ * reaction to the enrollment retries. If the last seat was just taken, the enrollment is reversed.
  */
 async function givePlaceholder(
   { run, services }: Open,
@@ -102,7 +102,7 @@ async function givePlaceholder(
   }
 }
 
-/** The reaction was faster: what it wrote must be seen as well. */
+/** If the reaction was faster, wait until its event is projected as well. */
 async function seesEmployees({ freshness, head }: Open['services']): Promise<void> {
   await freshness.waitFor(createPlaceholderEmployee.freshens ?? [], await head());
 }
@@ -114,8 +114,9 @@ export const enrollRoutes: RouteGroup<EnrollRouteDependencies> = {
       method: 'POST',
       path: '/api/v1/enroll/certificate',
       access: openAccess('enroll'),
-      summary:
-        'Exchange an enrollment token for a device certificate; the private key is shown once and not kept. A device that enrolled before keeps its id and user if the token is bound to that user, or the connection shows its certificate',
+      summary: 'Exchange an enrollment token for a device certificate',
+      description:
+        "The private key is returned once and not stored. A device that enrolled before keeps its id and user if the token is bound to that user, or the connection presents the device's certificate.",
       body: enrollmentBody,
       response: enrolledView,
       handle: async ({ run, services, request, body }) => {
@@ -139,9 +140,9 @@ export const enrollRoutes: RouteGroup<EnrollRouteDependencies> = {
               behalf,
             );
             await givePlaceholder({ run, services }, { userId: result.userId, deviceId }, behalf);
-            return answerOf(deviceId, result);
+            return responseOf(deviceId, result);
           });
-        // The tenant is only named in a header: without a token of that tenant, nobody takes from its share, and the command refuses.
+        // The tenant comes from a header. Without a valid token, do not use its share; the command refuses the request.
         return isRedeemable(issued, tokenDigest, Date.now())
           ? services.limits.certificates.run(tenantId, enroll)
           : enroll();
@@ -151,12 +152,13 @@ export const enrollRoutes: RouteGroup<EnrollRouteDependencies> = {
       method: 'POST',
       path: '/api/v1/ext/certificate/renew',
       access: deviceAccess,
-      summary: 'The next certificate, in the last 30 days of the current one',
+      summary: 'Renew the device certificate',
+      description: 'Only in the last 30 days of the current certificate (409 before).',
       response: enrolledView,
       handle: ({ run, services, principal: { tenantId, deviceId, certificateSerial } }) =>
         services.limits.certificates.run(tenantId, async () => {
           const { result } = await run(renewDeviceCertificate, { deviceId, certificateSerial });
-          return answerOf(deviceId, result);
+          return responseOf(deviceId, result);
         }),
     }),
   ],

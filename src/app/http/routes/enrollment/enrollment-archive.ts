@@ -1,6 +1,6 @@
 import yazl from 'yazl';
 
-/** What a browser needs to enroll, as a file for software distribution. */
+/** The enrollment configuration of a browser, as a file for software distribution. */
 export interface EnrollmentConfig {
   readonly token: string;
   /** ISO 8601. */
@@ -9,7 +9,7 @@ export interface EnrollmentConfig {
   readonly apiEndpoint: string;
 }
 
-/** A zip of `config-001.json`, `config-002.json`, … (choice OP-169): at most 1,000 small files, so it is made in memory. */
+/** A zip of `config-001.json`, `config-002.json`, … (OP-169). Built in memory: at most 1,000 small files. */
 export async function enrollmentArchive(configs: readonly EnrollmentConfig[]): Promise<Buffer> {
   const archive = new yazl.ZipFile();
   configs.forEach((config, index) => {

@@ -17,13 +17,13 @@ export interface DeviceOfFingerprintDependencies {
   readonly ports: WithAggregates & WithClaimHolder;
 }
 
-/** Each turn means that another request with the same fingerprint got through. */
+/** Maximum attempts. Each failed one means that another request with the same fingerprint succeeded. */
 const MAX_TURNS = 8;
 
-/** What an enrollment says and shows of the device that it is for. */
+/** What an enrollment request says and proves about its device. */
 export interface EnrollingDevice {
   readonly fingerprint: string;
-  /** The employee to whom the token is bound. */
+  /** The employee that the token is bound to. */
   readonly userId: string | null;
   /** The device whose credential the request carries. */
   readonly shown: DevicePrincipal | undefined;
@@ -36,8 +36,8 @@ export interface EnrollmentTarget {
 }
 
 /**
- * Enrolls the device that this browser is proved to be, or else a new one. Requests with one fingerprint may overtake each
- * other between the look and the append; the command then refuses the slower one, which looks again.
+ * Enrolls the existing device that this browser is proved to be, or else a new one. If another request with the same
+ * fingerprint wins between the look-up and the append, the command refuses this one, and the look-up is repeated.
  */
 export async function enrollmentTargetOf<T>(
   services: DeviceOfFingerprintDependencies,
@@ -59,7 +59,7 @@ export async function enrollmentTargetOf<T>(
 const known = (deviceId: string): EnrollmentTarget => ({ deviceId, besideDeviceId: null });
 const fresh = (besideDeviceId: string | null): EnrollmentTarget => ({ deviceId: randomUUID(), besideDeviceId });
 
-/** The command decides the same again, on the newest state of the device that is chosen here. */
+/** Chooses the device. The command checks the choice again, on the device's current state. */
 async function targetOf(
   { ports }: DeviceOfFingerprintDependencies,
   tenantId: TenantId,
@@ -88,6 +88,6 @@ interface Candidate {
   readonly state: DeviceState;
 }
 
-/** A browser may continue as the device that has its fingerprint if that one was revoked, or is the same user's. */
+/** A browser may continue as the device with its fingerprint if that device is revoked or belongs to the same user. */
 const mayBe = ({ status, userId: holderId }: DeviceState, userId: string | null): boolean =>
   status === 'revoked' || (userId !== null && holderId === userId);

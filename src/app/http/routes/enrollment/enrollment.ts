@@ -55,7 +55,7 @@ async function issueToken(
   return { id: identity.tokenId, token, expiresAt: result.expiresAt };
 }
 
-/** As many at once as the event store likes in one group; a thousand loose promises would only wait for each other. */
+/** Concurrent commands, about one group commit of the event store. More would only wait for each other. */
 const WAVE = 100;
 
 async function issueTokens(call: Admin<unknown>, count: number, issue: Issue): Promise<z.output<typeof issued>[]> {
@@ -69,10 +69,10 @@ async function issueTokens(call: Admin<unknown>, count: number, issue: Issue): P
   return tokens;
 }
 
-/** More than a fleet needs at once, and few enough for one request. What is left is revoked by the next one. */
+/** Maximum number of tokens that one request revokes. The caller repeats the request for the rest. */
 const MAX_REVOKED = 10_000;
 
-/** Revokes one; answers whether it did. A token that enrolled a device meanwhile is not valid any more either. */
+/** Revokes a token. Returns false if it enrolled a device meanwhile, which also ends its validity. */
 async function revokeUnlessUsed({ run }: Pick<Admin<unknown>, 'run'>, tokenId: string): Promise<boolean> {
   try {
     await run(revokeEnrollmentToken, { tokenId });
@@ -107,8 +107,9 @@ export const enrollmentRoutes: RouteGroup<EnrollmentRouteDependencies> = {
       method: 'POST',
       path: `${base}/token`,
       access: adminReauthenticatedWhere('enrollment:write', 'the token is bound to an employee'),
-      summary:
-        "Issue a token that enrolls one device, for 30 days unless `expiresInDays` says otherwise, and never beyond the license. With `userId` the device is that employee's; without, a placeholder's",
+      summary: 'Issue an enrollment token',
+      description:
+        'The token enrolls one device. It is valid for `expiresInDays` (30 by default), but not longer than the license. With `userId` the device belongs to that employee, otherwise to a placeholder.',
       body: z.object({ expiresInDays, userId: uuid().nullish() }).nullish(),
       status: 201,
       response: issued,
@@ -124,8 +125,9 @@ export const enrollmentRoutes: RouteGroup<EnrollmentRouteDependencies> = {
       path: `${base}/bulk-config`,
       isBulk: true,
       access: admin('enrollment:write'),
-      summary:
-        'Issue up to 1,000 tokens, each with what else a browser needs to enroll, as JSON or as a zip of files; they can be revoked together by their `batchId`',
+      summary: 'Issue up to 1,000 enrollment configurations',
+      description:
+        'Each contains a token and the settings that a browser needs to enroll, as JSON or as a zip of files. They can be revoked together by their `batchId`.',
       body: z.object({
         count: z.int().min(1).max(1_000),
         format: z.enum(['json', 'zip']).default('json'),
@@ -159,7 +161,8 @@ export const enrollmentRoutes: RouteGroup<EnrollmentRouteDependencies> = {
       method: 'GET',
       path: `${base}/tokens`,
       access: admin('enrollment:read'),
-      summary: 'List enrollment tokens, newest first; never the tokens themselves',
+      summary: 'List enrollment tokens',
+      description: 'Newest first; never the tokens themselves.',
       query: z.object({
         ...pageQuery,
         status: z.enum(enrollmentTokenStatuses).optional(),
@@ -179,7 +182,8 @@ export const enrollmentRoutes: RouteGroup<EnrollmentRouteDependencies> = {
       method: 'DELETE',
       path: `${base}/tokens/{tokenID}`,
       access: admin('enrollment:write'),
-      summary: 'Revoke an enrollment token that no device has used (409 if one has: revoke the device)',
+      summary: 'Revoke an enrollment token',
+      description: '409 if a device has used the token: revoke the device instead.',
       params: z.object({ tokenID: uuid() }),
       handle: async ({ run, params: { tokenID: tokenId } }) => {
         await run(revokeEnrollmentToken, { tokenId });
@@ -190,8 +194,8 @@ export const enrollmentRoutes: RouteGroup<EnrollmentRouteDependencies> = {
       path: `${base}/tokens/revoke`,
       isBulk: true,
       access: admin('enrollment:write'),
-      summary:
-        'Revoke all valid enrollment tokens of a batch, or all of the tenant; at most 10,000 at once: `remaining` says whether to ask again',
+      summary: 'Revoke the valid enrollment tokens of a batch or of the tenant',
+      description: 'At most 10,000 per request. Repeat the request while `remaining` is true.',
       body: z
         .object({ batchId: uuid().optional(), all: z.literal(true).optional() })
         .refine(({ batchId, all }) => (batchId === undefined) !== (all === undefined), {
@@ -209,7 +213,7 @@ export const enrollmentRoutes: RouteGroup<EnrollmentRouteDependencies> = {
       method: 'GET',
       path: `${base}/config`,
       access: admin('enrollment:read'),
-      summary: 'Where browsers of this tenant enroll',
+      summary: 'Get the address at which browsers of this tenant enroll',
       response: z.object({ apiEndpoint: z.string(), tenantId: z.uuid() }),
       handle: async ({ principal: { tenantId }, services }) => ({
         apiEndpoint: await apiEndpoint(services, tenantId),

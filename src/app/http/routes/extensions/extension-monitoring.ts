@@ -22,7 +22,7 @@ import { route, type RouteGroup } from '../../route.ts';
 const base = '/api/v1/admin/extension-monitoring';
 const read = admin('extension-monitoring:read');
 
-/** A store's identifier (choice OP-197), as telemetry takes it. */
+/** The identifier of an extension store (choice OP-197), with the limits of telemetry. */
 const storeId = z
   .string()
   .min(1)
@@ -41,7 +41,7 @@ const filters = {
 };
 const inventoryView = z.object({ extensions: z.array(inventoryItemView), ...paginatedView });
 
-/** Browser extensions across the fleet (interface, "Extension monitoring"); settings and whitelist are declared resources. */
+/** Browser extensions of the fleet (interface, "Extension monitoring"). Settings and whitelist are declared resources. */
 export const extensionMonitoringRoutes: RouteGroup = {
   area: 'extension-monitoring',
   routes: [
@@ -49,8 +49,8 @@ export const extensionMonitoringRoutes: RouteGroup = {
       method: 'POST',
       path: `${base}/whitelist/quick-add`,
       access: admin('extension-monitoring:whitelist'),
-      summary:
-        'Allow an extension that the fleet has, in every kind of browser; its name and publisher are taken from the inventory',
+      summary: 'Add an extension of the inventory to the whitelist',
+      description: 'Allows it in every kind of browser. Name and publisher are taken from the inventory.',
       body: z.object({
         extensionId: storeId.transform((text) => text.trim()).pipe(z.string().min(1)),
         reason: z.string().max(2_000).optional(),
@@ -70,7 +70,8 @@ export const extensionMonitoringRoutes: RouteGroup = {
       method: 'GET',
       path: `${base}/inventory`,
       access: read,
-      summary: 'Extensions that browsers of the fleet have now, latest appearance first',
+      summary: 'List the extensions of the fleet',
+      description: 'Extensions that are installed now, latest appearance first.',
       query: z.object({ ...pageQuery, ...filters, is_whitelisted: yesOrNo.optional() }),
       response: inventoryView,
       handle: ({ ask, query }) =>
@@ -86,7 +87,7 @@ export const extensionMonitoringRoutes: RouteGroup = {
       method: 'GET',
       path: `${base}/inventory/stats`,
       access: read,
-      summary: 'Extensions counted, and the browsers that have any',
+      summary: 'Count extensions, and browsers with extensions',
       response: inventoryStatsView,
       handle: ({ ask }) => ask(inventoryStats, undefined),
     }),
@@ -94,7 +95,8 @@ export const extensionMonitoringRoutes: RouteGroup = {
       method: 'GET',
       path: `${base}/inventory/unwhitelisted`,
       access: read,
-      summary: 'Extensions that the whitelist does not allow in every browser that has them',
+      summary: 'List extensions outside the whitelist',
+      description: 'Extensions that the whitelist does not allow in every browser that has them.',
       query: z.object({ ...pageQuery, ...filters }),
       response: inventoryView,
       handle: ({ ask, query }) =>
@@ -110,7 +112,7 @@ export const extensionMonitoringRoutes: RouteGroup = {
       method: 'GET',
       path: `${base}/inventory/aggregates`,
       access: read,
-      summary: 'Extensions by browser, by risk and by permission',
+      summary: 'Count extensions by browser, risk and permission',
       response: inventoryAggregatesView,
       handle: ({ ask }) => ask(inventoryAggregates, undefined),
     }),
@@ -118,7 +120,8 @@ export const extensionMonitoringRoutes: RouteGroup = {
       method: 'GET',
       path: `${base}/events`,
       access: read,
-      summary: 'What happened to extensions, latest first',
+      summary: 'List changes of extensions',
+      description: 'Latest first.',
       query: z
         .object({
           ...pageQuery,
@@ -145,7 +148,8 @@ export const extensionMonitoringRoutes: RouteGroup = {
       method: 'GET',
       path: `${base}/extension/{extensionID}`,
       access: read,
-      summary: 'One extension, with the browsers that have it and its versions',
+      summary: 'Get an extension',
+      description: 'With its versions and the browsers that have it (at most 500).',
       params: z.object({ extensionID: storeId }),
       response: extensionView,
       handle: ({ ask, params: { extensionID } }) => ask(getExtension, { extensionId: extensionID }),

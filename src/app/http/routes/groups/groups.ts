@@ -36,7 +36,7 @@ const memberRoutes: readonly AnyRoute[] = [
     method: 'GET',
     path: `${base}/{groupID}/members`,
     access: admin('groups:read'),
-    summary: 'Who is in a group',
+    summary: 'List the members of a group',
     params,
     response: z.object({ members: z.array(groupMemberView), total: z.int() }),
     handle: ({ ask, params: { groupID: groupId } }) => ask(groupMembersOf, { groupId }),
@@ -45,7 +45,8 @@ const memberRoutes: readonly AnyRoute[] = [
     method: 'POST',
     path: `${base}/{groupID}/members`,
     access: admin('groups:write'),
-    summary: 'Put employees into a group; twice is once',
+    summary: 'Add employees to a group',
+    description: 'Employees who are members already are ignored. At most 1,000 per request.',
     params,
     body: someOf('userIds', 'userId'),
     response: changedView,
@@ -58,7 +59,8 @@ const memberRoutes: readonly AnyRoute[] = [
     method: 'DELETE',
     path: `${base}/{groupID}/members/{userID}`,
     access: admin('groups:write'),
-    summary: 'Take an employee out of a group',
+    summary: 'Remove an employee from a group',
+    description: '404 if the employee is not a member.',
     params: params.extend({ userID: uuid() }),
     handle: async ({ run, params: { groupID: groupId, userID } }) => {
       const { result } = await run(changeGroupMembers, { groupId, add: [], remove: [userID], by: 'manual' });
@@ -72,7 +74,7 @@ const policyRoutes: readonly AnyRoute[] = [
     method: 'GET',
     path: `${base}/{groupID}/policies`,
     access: admin('groups:read'),
-    summary: 'The policies that are attached to a group',
+    summary: 'List the policies that are attached to a group',
     params,
     response: z.object({ policies: z.array(policyView), total: z.int() }),
     handle: ({ ask, params: { groupID: groupId } }) => ask(groupPoliciesOf, { groupId }),
@@ -82,7 +84,9 @@ const policyRoutes: readonly AnyRoute[] = [
     path: `${base}/{groupID}/policies`,
     isBulk: true,
     access: admin('groups:write'),
-    summary: 'Attach policies to a group: each then reaches the members of its groups alone; twice is once',
+    summary: 'Attach policies to a group',
+    description:
+      'An attached policy applies only to members of its groups. Policies that are attached already are ignored. At most 1,000 per request.',
     params,
     body: someOf('policyIds', 'policyId'),
     response: changedView,
@@ -97,7 +101,8 @@ const policyRoutes: readonly AnyRoute[] = [
     method: 'DELETE',
     path: `${base}/{groupID}/policies/{policyID}`,
     access: admin('groups:write'),
-    summary: 'Detach a policy from a group; one that is attached to none reaches everybody',
+    summary: 'Detach a policy from a group',
+    description: 'A policy without groups applies to all employees.',
     params: params.extend({ policyID: uuid() }),
     handle: async ({ run, params: { groupID: groupId, policyID: policyId } }) => {
       await run(attachPolicy, { policyId, groupId, isAttached: false });
@@ -110,7 +115,7 @@ const ofUserRoutes: readonly AnyRoute[] = [
     method: 'GET',
     path: '/api/v1/admin/users/{userID}/groups',
     access: admin('employees:read'),
-    summary: 'The groups that an employee is in',
+    summary: 'List the groups of an employee',
     params: z.object({ userID: uuid() }),
     response: z.object({ groups: z.array(groupView), total: z.int() }),
     handle: ({ ask, params: { userID: userId } }) => ask(groupsOfUser, { userId }),
@@ -120,7 +125,8 @@ const ofUserRoutes: readonly AnyRoute[] = [
     path: '/api/v1/admin/users/{userID}/groups',
     isBulk: true,
     access: admin('employees:write'),
-    summary: 'Set the groups that an employee is in; those that a directory keeps are not changed by hand',
+    summary: 'Set the groups of an employee',
+    description: '409 if a change affects a group that a directory manages.',
     params: z.object({ userID: uuid() }),
     body: z.object({ groupIds: z.array(uuid()).max(MAX_AT_ONCE) }),
     response: z.object({ groups: z.array(groupView), total: z.int() }),
@@ -131,7 +137,7 @@ const ofUserRoutes: readonly AnyRoute[] = [
       ]);
       const wanted = new Set(body.groupIds);
       if ([...wanted].some((groupId) => !all.some(({ id }) => id === groupId)))
-        throw new FailureError(invalid('groupIds', 'name no group'));
+        throw new FailureError(invalid('groupIds', 'must be ids of groups'));
       const change = (groupId: string, isIn: boolean) =>
         run(changeGroupMembers, { groupId, add: isIn ? [userId] : [], remove: isIn ? [] : [userId], by: 'manual' });
       for (const groupId of wanted) if (!now.some(({ id }) => id === groupId)) await change(groupId, true);
@@ -141,7 +147,7 @@ const ofUserRoutes: readonly AnyRoute[] = [
   }),
 ];
 
-/** Groups of employees, and the policies that reach them (choices OP-227 … OP-229, OP-068). */
+/** Groups of employees and their policies (choices OP-227 … OP-229, OP-068). */
 export const groupRoutes: RouteGroup = {
   area: 'groups',
   routes: [
@@ -149,7 +155,8 @@ export const groupRoutes: RouteGroup = {
       method: 'GET',
       path: base,
       access: admin('groups:read'),
-      summary: 'Every group, newest first',
+      summary: 'List groups',
+      description: 'Returns all of them, newest first.',
       response: z.object({ groups: z.array(groupView), total: z.int() }),
       handle: ({ ask }) => ask(listGroups, undefined),
     }),
@@ -170,7 +177,7 @@ export const groupRoutes: RouteGroup = {
       method: 'GET',
       path: `${base}/{groupID}`,
       access: admin('groups:read'),
-      summary: 'One group',
+      summary: 'Get a group',
       params,
       response: groupView,
       handle: ({ ask, params: { groupID: groupId } }) => ask(getGroup, { groupId }),
@@ -179,7 +186,8 @@ export const groupRoutes: RouteGroup = {
       method: 'PUT',
       path: `${base}/{groupID}`,
       access: admin('groups:write'),
-      summary: 'Change a group; what is left out stays',
+      summary: 'Change a group',
+      description: 'Fields that are left out keep their values.',
       params,
       body: z.object({ name: name.optional(), description: description.optional() }),
       response: groupView,
@@ -192,7 +200,8 @@ export const groupRoutes: RouteGroup = {
       method: 'DELETE',
       path: `${base}/{groupID}`,
       access: admin('groups:write'),
-      summary: 'Delete a group; a policy that was attached to nothing else reaches nobody until it is changed',
+      summary: 'Delete a group',
+      description: 'A policy that was attached only to this group applies to nobody until it is changed.',
       params,
       handle: async ({ run, params: { groupID: groupId } }) => {
         await run(deleteGroup, { groupId });

@@ -41,7 +41,7 @@ export interface AuthRouteDependencies
 
 const route = routeWith<AuthRouteDependencies>();
 
-/** The tenant that a login is for (choice OP-028): header or body, not contradicting each other. */
+/** The tenant of a login (choice OP-028), from header or body. Throws 400 if they differ. */
 function tenantNamed(request: FastifyRequest, inBody: string | undefined): TenantId {
   const header = request.headers['x-tenant-id'];
   if (header !== undefined && !isUuid(header)) throw new FailureError(invalid('X-Tenant-ID', 'must be a UUID'));
@@ -51,7 +51,7 @@ function tenantNamed(request: FastifyRequest, inBody: string | undefined): Tenan
   return asTenantId(named);
 }
 
-/** Optional on later calls, but never allowed to contradict the token (choice OP-029). */
+/** The header is optional on later calls, but must not contradict the token (choice OP-029). */
 function refuseOtherTenant(request: FastifyRequest, tenantId: TenantId): void {
   const header = request.headers['x-tenant-id'];
   if (header !== undefined && String(header).toLowerCase() !== tenantId) throw new FailureError(unauthenticated());
@@ -68,14 +68,14 @@ async function sessionOf(request: FastifyRequest, services: AuthRouteDependencie
   return { tenantId, sessionId, subjectId, kind };
 }
 
-/** What everybody knows of an admin; nothing of one who was deleted meanwhile, whose token is worth nothing. */
+/** Names of an admin that a password must not contain. Empty for an admin who was deleted meanwhile. */
 async function namesOf(
   { freshness, head }: AuthRouteDependencies,
   adminId: string,
   tenantId: TenantId,
   ask: HandlerContext<never, never, never>['ask'],
 ): Promise<string[]> {
-  // Whoever was made a moment ago has names, too.
+  // Wait, so that a new admin's names are found.
   await freshness.waitFor(['admin_users'], await head());
   try {
     const { email, displayName } = await ask(getAdminUser, { adminId }, tenantId);
@@ -104,7 +104,8 @@ export const authRoutes: RouteGroup<AuthRouteDependencies> = {
       method: 'GET',
       path: '/api/v1/auth/tenant',
       access: openAccess('session'),
-      summary: 'The tenant of a single-tenant installation',
+      summary: 'Get the tenant of a single-tenant installation',
+      description: '404 if there are no or several tenants.',
       response: z.object({ tenantId: z.uuid(), name: z.string(), slug: z.string() }),
       handle: async ({ ask }) => {
         const [only, ...others] = await ask(listTenants, { most: 2 }, INSTALLATION);
@@ -117,6 +118,7 @@ export const authRoutes: RouteGroup<AuthRouteDependencies> = {
       path: '/api/v1/auth/login',
       access: openAccess('login'),
       summary: 'Sign in with e-mail and password',
+      description: 'Returns tokens, or a token for the next step: second factor or forced password change.',
       body: z.object({ email: emailField, password: presentedPassword, tenantId: uuid().optional() }),
       response: z.union([signedIn, mfaRequired, passwordChangeRequired]),
       handle: async ({ body, services, request, reply, ask }) => {
@@ -136,7 +138,8 @@ export const authRoutes: RouteGroup<AuthRouteDependencies> = {
       method: 'POST',
       path: '/api/v1/auth/mfa/verify',
       access: openAccess('login'),
-      summary: 'The second step of a sign-in: a code of the authenticator app, or a backup code',
+      summary: 'Verify the second factor of a sign-in',
+      description: 'Takes a code of the authenticator app or a backup code.',
       body: presentedCodeBody,
       response: z.union([signedIn, passwordChangeRequired]),
       handle: async ({ body, services, request, reply, ask }) => {
@@ -157,7 +160,8 @@ export const authRoutes: RouteGroup<AuthRouteDependencies> = {
       method: 'POST',
       path: '/api/v1/auth/change-password',
       access: openAccess('login'),
-      summary: 'Choose a new password where one must be changed; sign in again afterwards',
+      summary: 'Change a password that must be changed',
+      description: 'Sign in again afterwards.',
       body: forcedChangeBody,
       response: passwordChanged,
       handle: ({ body, services, request, run, ask }) =>
@@ -183,13 +187,14 @@ export const authRoutes: RouteGroup<AuthRouteDependencies> = {
       method: 'POST',
       path: '/api/v1/auth/refresh',
       access: openAccess('session'),
-      summary: 'Exchange a refresh token for new tokens; using one twice ends the session',
+      summary: 'Exchange a refresh token for new tokens',
+      description: 'Using a refresh token twice ends the session.',
       body: z.object({ refreshToken: z.string().min(1).max(256) }),
       response: signedIn.extend({
         user: signedIn.shape.user.omit({ roleType: true }).extend({ roleType: z.string() }),
       }),
       handle: async ({ body, services, request, run, ask }) => {
-        // Before it is spent: a slip in a header must not make the next try look like a thief's.
+        // Check before the token is spent: after a wrong header, a retry must not look like token theft.
         const named = tenantNamedBy(body.refreshToken);
         if (named) refuseOtherTenant(request, named);
         const redeemed = await services.refreshTokens.redeem(body.refreshToken);

@@ -6,7 +6,7 @@ import { route, type RouteGroup } from '../../route.ts';
 
 const assetNames = Object.keys(pageAssets) as [keyof typeof pageAssets];
 
-/** Kept by the browser, but asked for each time: pages and scripts of two versions never mix. */
+/** Browsers cache the files but revalidate each time, so that page and scripts never differ in version. */
 function serve({ content, mediaType, etag }: PageFile, request: FastifyRequest, reply: FastifyReply): Buffer | string {
   reply.headers({
     etag,
@@ -26,7 +26,8 @@ export const loginPageRoutes: RouteGroup = {
       method: 'GET',
       path: '/login',
       access: openAccess('none'),
-      summary: 'The page on which admins of tenants and organizations sign in',
+      summary: 'Show the sign-in page',
+      description: 'For admins of tenants and organizations.',
       response: { media: 'text/html' },
       handle: async ({ request, reply }) => serve(page, request, reply),
     }),
@@ -34,7 +35,7 @@ export const loginPageRoutes: RouteGroup = {
       method: 'GET',
       path: '/login-assets/{name}',
       access: openAccess('none'),
-      summary: 'What the sign-in page is made of',
+      summary: 'Get a file of the sign-in page',
       params: z.object({ name: z.enum(assetNames) }),
       response: { media: '*/*' },
       handle: async ({ params, request, reply }) => serve(pageAssets[params.name], request, reply),

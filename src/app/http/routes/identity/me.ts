@@ -26,7 +26,7 @@ export const meRoutes: RouteGroup<MeRouteDependencies> = {
       method: 'GET',
       path: '/api/v1/admin/me',
       access: adminEvenUnlicensed('self:read'),
-      summary: 'The calling admin, what they may do, and their tenant',
+      summary: 'Get the calling admin, their permissions and tenant',
       response: adminUserView.extend({
         permissions: z.array(z.string()),
         tenant: z.object({ id: z.uuid(), name: z.string(), slug: z.string(), tier: z.enum(tiers).nullable() }),
@@ -48,7 +48,9 @@ export const meRoutes: RouteGroup<MeRouteDependencies> = {
       method: 'POST',
       path: '/api/v1/admin/verify-password',
       access: adminEvenUnlicensed('self:write'),
-      summary: 'A token for what needs the password once more, good for 300 seconds in this session',
+      summary: 'Get a re-authentication token',
+      description:
+        'Confirms the password. The token is valid for 300 seconds in this session, for any number of requests.',
       body: z.object({ password: presentedPassword }),
       response: z.object({ reAuthToken: z.string(), expiresIn: z.int() }),
       handle: async ({ body, services, principal, request }) => {

@@ -36,7 +36,8 @@ export const mfaRoutes: RouteGroup<MfaRouteDependencies> = {
       method: 'GET',
       path: '/api/v1/admin/mfa/status',
       access: admin('self:read'),
-      summary: 'Whether a second factor is on, and how many backup codes are left',
+      summary: 'Get the status of the second factor',
+      description: 'Whether it is enabled, and the number of unused backup codes.',
       response: mfaStatusView,
       handle: ({ ask, principal }) => ask(mfaStatus, { adminId: principal.adminId }),
     }),
@@ -44,7 +45,9 @@ export const mfaRoutes: RouteGroup<MfaRouteDependencies> = {
       method: 'POST',
       path: '/api/v1/admin/mfa/setup',
       access: adminReauthenticated('self:write'),
-      summary: 'A secret for an authenticator app, shown once; nothing is asked for until its first code was verified',
+      summary: 'Start the set-up of a second factor',
+      description:
+        'Returns the secret for an authenticator app, once. Sign-ins need it only after its first code was verified.',
       response: z.object({ secret: z.string(), otpauthUrl: z.string(), qrCode: z.string() }),
       handle: async ({ ask, run, recall, services, principal, fresh }) => {
         const { email } = await ask(getAdminUser, { adminId: principal.adminId });
@@ -62,12 +65,13 @@ export const mfaRoutes: RouteGroup<MfaRouteDependencies> = {
       method: 'POST',
       path: '/api/v1/admin/mfa/setup/verify',
       access: adminReauthenticated('self:write'),
-      summary: "Turn the second factor on with the app's first code; answers ten backup codes, shown once",
+      summary: 'Enable the second factor',
+      description: 'Needs the first code of the authenticator app. Returns ten backup codes, once.',
       body: z.object({ code: totpCodeField }),
       response: z.object({ enabled: z.literal(true), backupCodes: z.array(z.string()) }),
       handle: async ({ body, run, recall, services, principal, fresh }) => {
         const { tenantId, adminId } = principal;
-        // Its code was right when it came first, and is not any more.
+        // The code was valid in the first attempt, but no longer is.
         const earlier = await recall(enableMfa, {
           adminId,
           totpSecretRef: '',
@@ -92,7 +96,7 @@ export const mfaRoutes: RouteGroup<MfaRouteDependencies> = {
       method: 'DELETE',
       path: '/api/v1/admin/mfa',
       access: adminReauthenticated('self:write'),
-      summary: 'Turn the second factor off; needs a re-authentication token',
+      summary: 'Disable the second factor',
       handle: async ({ run, principal: { adminId } }) => {
         await run(disableMfa, { adminId });
       },

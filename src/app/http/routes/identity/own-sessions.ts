@@ -21,7 +21,7 @@ const route = routeWith<OwnSessionsRouteDependencies>();
 
 const base = '/api/v1/admin/me/sessions';
 
-/** Where the calling admin is signed in, and the way to end it. Not in the interface: an addition. */
+/** The sessions of the calling admin. An addition to the interface. */
 export const ownSessionRoutes: RouteGroup<OwnSessionsRouteDependencies> = {
   area: 'admin-me',
   routes: [
@@ -29,17 +29,18 @@ export const ownSessionRoutes: RouteGroup<OwnSessionsRouteDependencies> = {
       method: 'GET',
       path: base,
       access: adminEvenUnlicensed('self:read'),
-      summary: "The calling admin's sessions, newest first",
+      summary: "List the calling admin's sessions",
+      description: 'Newest first.',
       response: z.object({ sessions: z.array(ownSessionView), total: z.int() }),
       handle: async ({ ask, services, principal: { tenantId, adminId, sessionId: currentId } }) => {
-        // No sign-in waits for this list, and whoever looks for a stranger in it must see all that there are.
+        // Sign-ins do not wait for this read model, but an admin who looks for an intruder must see every session.
         const head = await services.head();
         const [expiries] = await Promise.all([
           services.refreshTokens.expiries(tenantId, adminId),
           services.freshness.waitFor(['admin_sessions', 'admin_users'], head),
         ]);
         const { sessions } = await ask(listOwnSessions, { adminId, currentId, expiries });
-        // Of some the table does not know that they are over: those whose provider is none any more.
+        // The table still lists sessions whose identity provider was removed; the look-up knows that they have ended.
         const live = await Promise.all(
           sessions.map(async (session) =>
             (await services.lookups.adminSession(tenantId, session.id)) ? [session] : [],
@@ -53,7 +54,7 @@ export const ownSessionRoutes: RouteGroup<OwnSessionsRouteDependencies> = {
       method: 'DELETE',
       path: base,
       access: adminEvenUnlicensed('self:write'),
-      summary: 'End every session of the calling admin but this one',
+      summary: 'End all other sessions of the calling admin',
       handle: async ({ run, principal: { adminId, sessionId: keptSessionId } }) => {
         await run(revokeOtherSessions, { adminId, keptSessionId });
       },
@@ -62,7 +63,8 @@ export const ownSessionRoutes: RouteGroup<OwnSessionsRouteDependencies> = {
       method: 'DELETE',
       path: `${base}/{sessionId}`,
       access: adminEvenUnlicensed('self:write'),
-      summary: 'End one session of the calling admin; it may be this one',
+      summary: 'End a session of the calling admin',
+      description: 'May be the current one.',
       params: z.object({ sessionId: uuid() }),
       handle: async ({ run, services, params: { sessionId }, principal: { tenantId, adminId: subjectId } }) => {
         await run(revokeSession, { sessionId, subjectId });

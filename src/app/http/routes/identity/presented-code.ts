@@ -3,7 +3,7 @@ import { backupCodeField } from '../../../../contexts/identity/backup-codes.ts';
 import type { PresentedCode } from '../../../../contexts/identity/second-factor.ts';
 import { totpCodeField } from '../../../../contexts/identity/totp.ts';
 
-/** The six digits of an authenticator app, or one of the backup codes; both would leave open which one is meant. */
+/** Either a code of the authenticator app (six digits) or a backup code, not both. */
 export const presentedCodeBody = z
   .object({
     mfaToken: z.string().min(1).max(256),

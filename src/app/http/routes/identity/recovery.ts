@@ -30,7 +30,7 @@ const route = routeWith<RecoveryRouteDependencies>();
 
 const ADVICE = 'sign in with the temporary password within seven days and choose another';
 
-/** The way back in for an operator who holds RECOVERY_KEY, whatever state the account is in (interface, "Recovery"). */
+/** Account recovery for an operator who has RECOVERY_KEY, in any state of the account (interface, "Recovery"). */
 export const recoveryRoutes: RouteGroup<RecoveryRouteDependencies> = {
   area: 'recovery',
   routes: [
@@ -38,8 +38,9 @@ export const recoveryRoutes: RouteGroup<RecoveryRouteDependencies> = {
       method: 'POST',
       path: '/api/v1/recovery/reset',
       access: openAccessWhere(({ recoveryKey }) => recoveryKey !== undefined, 'recovery'),
-      summary:
-        "Recover the account of a tenant's or an organization's admin: a temporary password, no second factor, no lock, no session, no requirement of single sign-on; 404 unless RECOVERY_KEY is set",
+      summary: 'Recover the account of an admin',
+      description:
+        "For admins of tenants and organizations. Sets a temporary password (seven days), removes second factor and lock, ends all sessions, and lifts an organization's requirement of single sign-on. 404 unless RECOVERY_KEY is set.",
       body: z.object({ recoveryKey: z.string().min(1).max(1_024), email: emailField }),
       response: z.object({ success: z.literal(true), tempPassword: z.string(), message: z.string() }),
       handle: async ({ body, services, request, run }) => {
@@ -76,7 +77,7 @@ export const recoveryRoutes: RouteGroup<RecoveryRouteDependencies> = {
         return {
           success: true,
           tempPassword,
-          message: ADVICE + (liftedSso ? '; the organization requires single sign-on no longer' : ''),
+          message: ADVICE + (liftedSso ? '; the organization no longer requires single sign-on' : ''),
         };
       },
     }),

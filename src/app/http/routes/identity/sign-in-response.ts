@@ -12,7 +12,7 @@ export const signedIn = z.object({
   expiresAt: z.iso.datetime(),
   user: z.object({ id: z.uuid(), email: z.string(), displayName: z.string(), roleType: adminRoleSchema }),
 });
-/** `reAuthToken`: where the sign-in was started with `reauthenticate=true`; good for 300 seconds in this session. */
+/** `reAuthToken`: if the sign-in was started with `reauthenticate=true`; valid for 300 seconds in this session. */
 export const signedInByProvider = signedIn.extend({ reAuthToken: z.string().optional() });
 export const mfaRequired = z.object({ mfaRequired: z.literal(true), mfaToken: z.string(), message: z.string() });
 export const passwordChangeRequired = z.object({
@@ -22,7 +22,7 @@ export const passwordChangeRequired = z.object({
   message: z.string(),
 });
 
-/** An organization's admin signs in elsewhere, and belongs to one organization. */
+/** As `signedIn`, for an admin of an organization. */
 export const signedInToOrganization = z.object({
   accessToken: z.string(),
   refreshToken: z.string(),
@@ -35,11 +35,11 @@ export const signedInToOrganization = z.object({
     organizationId: z.uuid(),
   }),
 });
-/** `reAuthToken`: where the sign-in was started with `reauthenticate=true`; good for one write of this session, within 300 seconds. */
+/** `reAuthToken`: if started with `reauthenticate=true`; valid for one write in this session, for 300 seconds. */
 export const signedInToOrganizationByProvider = signedInToOrganization.extend({ reAuthToken: z.string().optional() });
 export const mfaRequiredByOrganization = mfaRequired.extend({ userId: z.uuid() });
 
-/** What a step of a tenant admin's sign-in answers: the tokens, or what the next step needs (interface, "Authentication"). */
+/** The response to a step of a tenant admin's sign-in: tokens, or a token for the next step ("Authentication"). */
 export async function signInResponse(
   next: SignInStep,
   tenantId: TenantId,
@@ -51,7 +51,7 @@ export async function signInResponse(
   return { ...next.tokens, user: { id, email, displayName, roleType } };
 }
 
-/** As `signInResponse`, of an organization's admin. */
+/** As `signInResponse`, for an organization's admin. */
 export async function orgSignInResponse(
   next: SignInStep,
   tenantId: TenantId,

@@ -35,7 +35,7 @@ const healthView = z.object({
 
 const measured = new Gauge({
   name: 'castellan_gauges_current',
-  help: '0 while gauges of projections, jobs and the feed could not be brought up to date',
+  help: '0 if gauges of projections, jobs and the event log could not be updated and show old values',
   registers: [registry],
 });
 
@@ -48,7 +48,8 @@ export const opsRoutes: RouteGroup<OpsRouteDependencies> = {
       method: 'GET',
       path: '/health',
       access: openAccess('none'),
-      summary: 'Whether the service works, and each thing that it depends on',
+      summary: 'Get the health of the service and its dependencies',
+      description: '503 if the service is unhealthy.',
       response: healthView,
       handle: async ({ services, reply }) => {
         const health = await services.state.health();
@@ -60,7 +61,8 @@ export const opsRoutes: RouteGroup<OpsRouteDependencies> = {
       method: 'GET',
       path: '/live',
       access: openAccess('none'),
-      summary: 'Whether the process answers, whatever it depends on: restart it where it does not',
+      summary: 'Check that the process is alive',
+      description: 'Checks no dependencies. Restart the process if there is no response.',
       response: z.object({ status: z.literal('alive') }),
       handle: async () => ({ status: 'alive' as const }),
     }),
@@ -68,7 +70,8 @@ export const opsRoutes: RouteGroup<OpsRouteDependencies> = {
       method: 'GET',
       path: '/ready',
       access: openAccess('none'),
-      summary: 'Whether requests should be sent here',
+      summary: 'Check that the process is ready for requests',
+      description: '503 if it is not, with the read models that lag behind the event log.',
       response: z.object({ status, ready: z.boolean(), lagging: z.array(z.string()), reason: z.string().optional() }),
       handle: async ({ services, reply }) => {
         const readiness = await services.state.readiness();
@@ -80,7 +83,8 @@ export const opsRoutes: RouteGroup<OpsRouteDependencies> = {
       method: 'GET',
       path: '/metrics',
       access: openAccess('none'),
-      summary: 'Prometheus metrics',
+      summary: 'Get Prometheus metrics',
+      description: '401 if METRICS_TOKEN is set and is not sent as bearer token.',
       response: { media: 'text/plain; version=0.0.4' },
       handle: async ({ services, request, reply }) => {
         const { metricsToken } = services.config;

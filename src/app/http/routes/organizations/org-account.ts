@@ -45,7 +45,7 @@ const route = routeWith<OrgAccountRouteDependencies>();
 const mfa = '/api/v1/org/mfa';
 const sessions = '/api/v1/org/me/sessions';
 
-/** The calling org admin's own account: second factor, password, sessions. As admins of tenants have it, for every role. */
+/** The calling org admin's own account: second factor, password, sessions. For every role. */
 export const orgAccountRoutes: RouteGroup<OrgAccountRouteDependencies> = {
   area: 'org',
   routes: [
@@ -53,7 +53,8 @@ export const orgAccountRoutes: RouteGroup<OrgAccountRouteDependencies> = {
       method: 'GET',
       path: `${mfa}/status`,
       access: orgReader,
-      summary: 'Whether a second factor is on, and how many backup codes are left',
+      summary: 'Get the status of the second factor',
+      description: 'Whether it is enabled, and the number of unused backup codes.',
       response: mfaStatusView,
       handle: ({ ask, principal: { adminId } }) => ask(orgMfaStatus, { adminId }),
     }),
@@ -61,7 +62,9 @@ export const orgAccountRoutes: RouteGroup<OrgAccountRouteDependencies> = {
       method: 'POST',
       path: `${mfa}/setup`,
       access: orgSelfReauthenticated,
-      summary: 'A secret for an authenticator app, shown once; nothing is asked for until its first code was verified',
+      summary: 'Start the set-up of a second factor',
+      description:
+        'Returns the secret for an authenticator app, once. Sign-ins need it only after its first code was verified.',
       response: z.object({ secret: z.string(), otpauthUrl: z.string(), qrCode: z.string() }),
       handle: async ({ ask, run, recall, services, principal, fresh }) => {
         const { email } = await ask(getOrgAdmin, { adminId: principal.adminId });
@@ -79,12 +82,13 @@ export const orgAccountRoutes: RouteGroup<OrgAccountRouteDependencies> = {
       method: 'POST',
       path: `${mfa}/setup/verify`,
       access: orgSelfReauthenticated,
-      summary: "Turn the second factor on with the app's first code; answers ten backup codes, shown once",
+      summary: 'Enable the second factor',
+      description: 'Needs the first code of the authenticator app. Returns ten backup codes, once.',
       body: z.object({ code: totpCodeField }),
       response: z.object({ enabled: z.literal(true), backupCodes: z.array(z.string()) }),
       handle: async ({ body, run, recall, services, principal, fresh }) => {
         const { tenantId, adminId } = principal;
-        // Its code was right when it came first, and is not any more.
+        // The code was valid in the first attempt, but no longer is.
         const earlier = await recall(enableOrgMfa, {
           adminId,
           totpSecretRef: '',
@@ -109,7 +113,7 @@ export const orgAccountRoutes: RouteGroup<OrgAccountRouteDependencies> = {
       method: 'DELETE',
       path: mfa,
       access: orgSelfReauthenticated,
-      summary: 'Turn the second factor off',
+      summary: 'Disable the second factor',
       handle: async ({ run, principal: { adminId } }) => {
         await run(disableOrgMfa, { adminId });
       },
@@ -118,8 +122,8 @@ export const orgAccountRoutes: RouteGroup<OrgAccountRouteDependencies> = {
       method: 'POST',
       path: '/api/v1/org/change-password',
       access: orgReader,
-      summary:
-        'Choose another password; ends every session of the calling admin but this one; 401 if the current password is wrong',
+      summary: 'Change the password of the calling admin',
+      description: 'Ends all their other sessions. 401 if the current password is wrong.',
       body: z
         .object({ currentPassword: presentedPassword, newPassword, confirmPassword: z.string().max(256).optional() })
         .refine(({ newPassword: chosen, confirmPassword = chosen }) => chosen === confirmPassword, {
@@ -129,8 +133,8 @@ export const orgAccountRoutes: RouteGroup<OrgAccountRouteDependencies> = {
       response: passwordChanged,
       handle: async ({ body, run, recall, services, principal, request }) => {
         const { tenantId, adminId, sessionId } = principal;
-        const done = { success: true as const, message: 'the password was changed; other sessions are over' };
-        // The current password was right when it came first, and is not any more.
+        const done = { success: true as const, message: 'the password was changed; other sessions have ended' };
+        // The current password was right in the first attempt, but no longer is.
         const asked = { adminId, newPassword: body.newPassword, keptSessionId: sessionId };
         if (await recall(changeOrgPassword, { ...asked, provedRef: '', known: [] })) return done;
         const actor = actorOf(principal, request.ip, request.headers['user-agent']);
@@ -149,17 +153,18 @@ export const orgAccountRoutes: RouteGroup<OrgAccountRouteDependencies> = {
       method: 'GET',
       path: sessions,
       access: orgReader,
-      summary: "The calling admin's sessions, newest first",
+      summary: "List the calling admin's sessions",
+      description: 'Newest first.',
       response: z.object({ sessions: z.array(ownSessionView), total: z.int() }),
       handle: async ({ ask, services, principal: { tenantId, adminId, sessionId: currentId } }) => {
-        // No sign-in waits for this list, and whoever looks for a stranger in it must see all that there are.
+        // Sign-ins do not wait for this read model, but an admin who looks for an intruder must see every session.
         const head = await services.head();
         const [expiries] = await Promise.all([
           services.refreshTokens.expiries(tenantId, adminId),
           services.freshness.waitFor(['admin_sessions', 'org_admins'], head),
         ]);
         const { sessions: known } = await ask(listOrgAdminSessions, { adminId, currentId, expiries });
-        // Of some the table does not know that they are over: those whose provider is none any more.
+        // The table still lists sessions whose identity provider was removed; the look-up knows that they have ended.
         const live = await Promise.all(
           known.map(async (session) => ((await services.lookups.orgSession(tenantId, session.id)) ? [session] : [])),
         );
@@ -171,7 +176,7 @@ export const orgAccountRoutes: RouteGroup<OrgAccountRouteDependencies> = {
       method: 'DELETE',
       path: sessions,
       access: orgReader,
-      summary: 'End every session of the calling admin but this one',
+      summary: 'End all other sessions of the calling admin',
       handle: async ({ run, principal: { adminId, sessionId: keptSessionId } }) => {
         await run(revokeOtherOrgSessions, { adminId, keptSessionId });
       },
@@ -180,7 +185,8 @@ export const orgAccountRoutes: RouteGroup<OrgAccountRouteDependencies> = {
       method: 'DELETE',
       path: `${sessions}/{sessionId}`,
       access: orgReader,
-      summary: 'End one session of the calling admin; it may be this one',
+      summary: 'End a session of the calling admin',
+      description: 'May be the current one.',
       params: z.object({ sessionId: uuid() }),
       handle: async ({ run, services, params: { sessionId }, principal: { tenantId, adminId: subjectId } }) => {
         await run(revokeSession, { sessionId, subjectId });

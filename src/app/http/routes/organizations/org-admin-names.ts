@@ -11,13 +11,13 @@ export interface OrgAdminNamesDependencies {
   head(): Promise<Position>;
 }
 
-/** What everybody knows of an organization's admin, and a password must not be made of. */
+/** Names of an organization's admin that a password must not contain. */
 export async function orgAdminNames(
   { freshness, head, reads }: OrgAdminNamesDependencies,
   organizationId: TenantId,
   adminId: string,
 ): Promise<string[]> {
-  // Whoever was made a moment ago has names, too.
+  // Wait, so that a new admin's names are found.
   await freshness.waitFor(['org_admins'], await head());
   const { email, displayName } = orThrow(await getOrgAdmin(reads(organizationId), { adminId }));
   return [email, displayName];

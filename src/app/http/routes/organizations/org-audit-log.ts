@@ -14,7 +14,7 @@ const route = routeWith<OrgAuditLogRouteDependencies>();
 
 const base = '/api/v1/org/audit-log';
 
-/** The organization's own chain: what its admins did, and what operators did to it. Its tenants' chains are theirs. */
+/** The organization's own chain: actions of its admins, and of operators on it. Its tenants have their own chains. */
 export const orgAuditLogRoutes: RouteGroup<OrgAuditLogRouteDependencies> = {
   area: 'org',
   routes: [
@@ -22,7 +22,8 @@ export const orgAuditLogRoutes: RouteGroup<OrgAuditLogRouteDependencies> = {
       method: 'GET',
       path: base,
       access: orgAdministration,
-      summary: 'Who decided what in the organization and when, newest first',
+      summary: 'List audit log entries of the organization',
+      description: 'Newest first.',
       query: auditListQuery,
       response: auditListResponse,
       handle: ({ ask, query, services: { codec } }) =>
@@ -32,7 +33,9 @@ export const orgAuditLogRoutes: RouteGroup<OrgAuditLogRouteDependencies> = {
       method: 'GET',
       path: `${base}/verify`,
       access: orgAdministration,
-      summary: "Replays the organization's event log and compares: 200 also when the chain does not hold",
+      summary: 'Verify the audit chain of the organization',
+      description:
+        'Replays the event log and compares it with the chain. Returns 200 also for an invalid chain, with `valid: false`.',
       response: verdictView,
       handle: ({ services, principal }) => verifyTenant(services, principal.tenantId),
     }),

@@ -31,7 +31,7 @@ export const orgDomainRoutes: RouteGroup<OrgDomainsRouteDependencies> = {
       method: 'GET',
       path: base,
       access: orgReader,
-      summary: 'List the e-mail domains that the organization has proved to be its own',
+      summary: 'List the verified e-mail domains of the organization',
       response: z.object({ domains: z.array(provedDomainView), total: z.int() }),
       handle: ({ ask, principal: { tenantId: organizationId } }) =>
         ask(listOrgDomains, { organizationId }, INSTALLATION),
@@ -40,8 +40,9 @@ export const orgDomainRoutes: RouteGroup<OrgDomainsRouteDependencies> = {
       method: 'POST',
       path: base,
       access: orgOwnerReauthenticated,
-      summary:
-        'Prove an e-mail domain: returns the TXT record to publish, and `verified` once the name servers show it; 409 if it is proved by another organization',
+      summary: 'Verify an e-mail domain',
+      description:
+        'Returns the TXT record to publish; `status` is `verified` once the name servers return it. 409 if another organization has verified the domain.',
       body: z.object({ domain: emailDomain }),
       response: challengeView,
       handle: async ({ body: { domain }, services, run, principal: { tenantId } }) => {
@@ -55,7 +56,8 @@ export const orgDomainRoutes: RouteGroup<OrgDomainsRouteDependencies> = {
       method: 'DELETE',
       path: `${base}/{domain}`,
       access: orgOwnerReauthenticated,
-      summary: 'Give a proved domain up: its e-mails lead to this organization no longer',
+      summary: 'Remove a verified e-mail domain',
+      description: 'Its e-mail addresses no longer lead to this organization.',
       params: z.object({ domain: z.string().toLowerCase().max(253) }),
       handle: async ({ params: { domain }, run }) => void (await run(removeOrgDomain, { domain })),
     }),

@@ -50,7 +50,7 @@ export interface OrgSignInRouteDependencies
 
 const route = routeWith<OrgSignInRouteDependencies>();
 
-/** An organization's admin signs in with a password, in as many steps as a tenant's. */
+/** Password sign-in of an organization's admin, with the same steps as for a tenant's admin. */
 export const orgSignInRoutes: RouteGroup<OrgSignInRouteDependencies> = {
   area: 'org',
   routes: [
@@ -58,8 +58,9 @@ export const orgSignInRoutes: RouteGroup<OrgSignInRouteDependencies> = {
       method: 'POST',
       path: '/api/v1/org/auth/login',
       access: openAccess('org-login'),
-      summary:
-        "Sign in to an organization with e-mail and password; refused to all but the right password's owner in one way",
+      summary: 'Sign in to an organization with e-mail and password',
+      description:
+        'Returns tokens, or a token for the next step. Without the right password, every refusal is the same 401.',
       body: z.object({
         email: emailField,
         password: presentedPassword,
@@ -94,7 +95,8 @@ export const orgSignInRoutes: RouteGroup<OrgSignInRouteDependencies> = {
       method: 'POST',
       path: '/api/v1/org/auth/mfa/verify',
       access: openAccess('org-login'),
-      summary: 'The second step of a sign-in to an organization: a code of the authenticator app, or a backup code',
+      summary: 'Verify the second factor of a sign-in to an organization',
+      description: 'Takes a code of the authenticator app or a backup code.',
       body: presentedCodeBody,
       response: z.union([signedInToOrganization, passwordChangeRequired]),
       handle: async ({ body, services, request, reply, ask }) => {
@@ -123,7 +125,8 @@ export const orgSignInRoutes: RouteGroup<OrgSignInRouteDependencies> = {
       method: 'POST',
       path: '/api/v1/org/auth/change-password',
       access: openAccess('org-login'),
-      summary: 'Choose a new password where one must be changed; sign in again afterwards',
+      summary: 'Change a password that must be changed',
+      description: 'Sign in again afterwards.',
       body: forcedChangeBody,
       response: passwordChanged,
       handle: ({ body, services, request, run }) =>
@@ -133,7 +136,7 @@ export const orgSignInRoutes: RouteGroup<OrgSignInRouteDependencies> = {
           prepare: ({ tenantId, subjectId }) => orgAdminNames(services, tenantId, subjectId),
           change: async ({ tenantId, subjectId: adminId, payload }, known) => {
             const admin = await orgAdminAccounts.find(services, tenantId, adminId);
-            // A suspension or a recovery since then has made the token worthless.
+            // A suspension or recovery since then has invalidated the token.
             if (!admin || admin.sessionEpoch !== payload['epoch'])
               throw new FailureError(unauthenticated('invalid or expired token'));
             const actor = {
@@ -156,7 +159,8 @@ export const orgSignInRoutes: RouteGroup<OrgSignInRouteDependencies> = {
       method: 'POST',
       path: '/api/v1/org/verify-password',
       access: orgReader,
-      summary: 'A token for one write, good for 300 seconds in this session',
+      summary: 'Get a re-authentication token',
+      description: 'Confirms the password. The token is valid for one write, for 300 seconds in this session.',
       body: z.object({ password: presentedPassword }),
       response: z.object({ reAuthToken: z.string(), expiresIn: z.int() }),
       handle: async ({ body, services, principal: { tenantId, adminId, sessionId }, request }) => {

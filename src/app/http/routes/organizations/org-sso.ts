@@ -58,7 +58,7 @@ const route = routeWith<OrgSsoRouteDependencies>();
 
 const base = '/api/v1/org/auth/sso';
 const name = z.string().trim().toLowerCase().min(1).max(253).optional();
-/** One of the two; the slug counts where both are there. */
+/** `slug` or `host` is required. If both are given, `slug` counts. */
 const organizationQuery = { slug: name, host: name, challenge: pageReturnQuery.challenge };
 const namesOne = ({ slug, host }: { readonly slug?: string | undefined; readonly host?: string | undefined }) =>
   slug !== undefined || host !== undefined;
@@ -67,7 +67,7 @@ const namedQuery = z.object(organizationQuery).refine(namesOne, neither);
 const loginQuery = z.object({ ...organizationQuery, ...reauthenticationQuery }).refine(namesOne, neither);
 const availability = z.object({ ssoAvailable: z.boolean(), loginUrl: z.string().nullable() });
 
-/** Every answer about an e-mail takes this long: what the look-up itself takes is less, and then tells nothing. */
+/** Milliseconds that every response about an e-mail takes, so that the look-up's duration discloses nothing. */
 const DISCOVERY_MS = 25;
 
 /** Choice OP-148. */
@@ -79,7 +79,7 @@ const available = (found: OrgWithSso | null) => ({
 /** Choices OP-150, OP-152. */
 const refused = (reason: SsoRefusal): string => `/login?org_sso_error=${reason}`;
 
-/** Of the organization only as long as there is one: anybody can write any id into a state. */
+/** The organization named in a state, if it exists with SSO. A caller can put any id into a state. */
 async function believedOrganization(services: OrgSsoRouteDependencies, state: string): Promise<TenantId | undefined> {
   const claimed = claimedOwner(state);
   return claimed && (await enabledOrgConfig(services, claimed)) ? claimed : undefined;
@@ -92,8 +92,9 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
       method: 'POST',
       path: `${base}/discover`,
       access: openAccess('org-login'),
-      summary:
-        'Tell whether this e-mail signs in through a provider: by its domain alone where an organization has proved it, otherwise by account; in the same time for every e-mail',
+      summary: 'Find the identity provider for an e-mail',
+      description:
+        'By the domain if an organization has verified it, otherwise by account. Takes the same time for every e-mail.',
       body: z.object({ email: emailField }),
       response: availability,
       handle: async ({ body: { email }, services, ask }) => {
@@ -117,7 +118,8 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
       method: 'GET',
       path: `${base}/status`,
       access: openAccess('org-login'),
-      summary: "Whether an organization signs in through a provider, by its slug or its address's host",
+      summary: 'Get whether an organization uses single sign-on',
+      description: 'Finds the organization by its slug or the host of its address.',
       query: namedQuery,
       response: availability,
       handle: async ({ query, ask }) => available(await ask(findOrgSso, query, INSTALLATION)),
@@ -126,8 +128,8 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
       method: 'GET',
       path: `${base}/login`,
       access: openAccess('org-login'),
-      summary:
-        "Send the browser to the organization's OpenID Connect provider; with reauthenticate=true the person authenticates anew and gets a re-authentication token",
+      summary: "Redirect to the organization's OpenID Connect provider",
+      description: 'With `reauthenticate=true` the user must authenticate again and gets a re-authentication token.',
       query: loginQuery,
       status: 302,
       response: { media: 'text/plain' },
@@ -168,8 +170,8 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
       method: 'GET',
       path: `${base}/callback`,
       access: openAccess('org-login'),
-      summary:
-        'Where the provider sends the browser back to: on to the sign-in page with a code, or with the reason why not',
+      summary: 'Receive the OpenID Connect callback',
+      description: 'Redirects to the sign-in page, with a code or with the reason of the refusal.',
       query: providerReturnQuery,
       status: 302,
       response: { media: 'text/plain' },
@@ -215,8 +217,9 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
       method: 'POST',
       path: `${base}/exchange`,
       access: openAccess('org-login'),
-      summary:
-        'Exchange the code that the sign-in page was called with; once, within a minute, in the browser that signed in. `reAuthToken` is there after reauthenticate=true, for one write',
+      summary: 'Exchange the code of a single sign-on for tokens',
+      description:
+        'Once, within 60 seconds, in the browser that signed in. After `reauthenticate=true` the response contains a `reAuthToken` for one write.',
       body: z.object({ code: z.string().min(1).max(256), verifier: z.string().max(256).optional() }),
       response: signedInToOrganizationByProvider,
       handle: async ({ body: { code, verifier }, services, request, ask }) => {

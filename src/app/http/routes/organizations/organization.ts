@@ -26,7 +26,7 @@ const route = routeWith<OrganizationRouteDependencies>();
 const base = '/api/v1/org/sso-configs';
 const params = z.object({ configId: uuid() });
 
-/** OpenID Connect alone (choice OP-136); said of another protocol, it is the protocol that is wrong. */
+/** Only OpenID Connect (choice OP-136). Another protocol is an error of this field, not of the missing others. */
 const protocol = z
   .string()
   .refine((text) => text === 'oidc', 'must be oidc')
@@ -41,7 +41,8 @@ export const organizationRoutes: RouteGroup<OrganizationRouteDependencies> = {
       method: 'GET',
       path: base,
       access: orgReader,
-      summary: "The organization's SSO configurations without their secrets, and whether single sign-on is required",
+      summary: "List the organization's SSO configurations",
+      description: 'Without secrets. Also returns whether single sign-on is required.',
       response: z.object({ configs: z.array(orgSsoConfigView), total: z.int(), requireSso: z.boolean() }),
       handle: ({ ask }) => ask(listOrgSsoConfigs, undefined),
     }),
@@ -49,7 +50,8 @@ export const organizationRoutes: RouteGroup<OrganizationRouteDependencies> = {
       method: 'POST',
       path: base,
       access: orgOwnerReauthenticated,
-      summary: 'Add an OpenID Connect provider; enabled unless said otherwise or another is',
+      summary: 'Add an OpenID Connect provider',
+      description: 'Enabled by default, unless another one is enabled.',
       body: newConfig,
       status: 201,
       response: orgSsoConfigView,
@@ -80,7 +82,8 @@ export const organizationRoutes: RouteGroup<OrganizationRouteDependencies> = {
       method: 'POST',
       path: `${base}/test`,
       access: orgOwner,
-      summary: 'Ask an issuer for its discovery document',
+      summary: 'Test an issuer',
+      description: 'Fetches its discovery document.',
       body: z.object({ issuerUrl, clientId }),
       response: issuerProbeView,
       handle: ({ body, services }) =>
@@ -90,7 +93,7 @@ export const organizationRoutes: RouteGroup<OrganizationRouteDependencies> = {
       method: 'PUT',
       path: `${base}/require`,
       access: orgOwnerReauthenticated,
-      summary: 'Require single sign-on of every org admin, or let passwords in again',
+      summary: 'Require single sign-on of all org admins, or allow passwords again',
       body: z.object({ requireSso: z.boolean() }),
       response: z.object({ requireSso: z.boolean() }),
       handle: async ({ run, body }) => {
@@ -102,7 +105,8 @@ export const organizationRoutes: RouteGroup<OrganizationRouteDependencies> = {
       method: 'GET',
       path: `${base}/{configId}`,
       access: orgReader,
-      summary: 'One SSO configuration without its secret',
+      summary: 'Get an SSO configuration',
+      description: 'Without its secret.',
       params,
       response: orgSsoConfigView,
       handle: ({ ask, params: { configId } }) => ask(getOrgSsoConfig, { configId }),
@@ -111,8 +115,9 @@ export const organizationRoutes: RouteGroup<OrganizationRouteDependencies> = {
       method: 'PUT',
       path: `${base}/{configId}`,
       access: orgOwnerReauthenticated,
-      summary:
-        'Change an SSO configuration; what is left out keeps its value, the client secret too. Another issuerUrl needs clientSecret again (400), or null',
+      summary: 'Change an SSO configuration',
+      description:
+        'Fields that are left out keep their values, including the client secret. A new `issuerUrl` requires `clientSecret` again, or null (400).',
       params,
       body: changes,
       response: orgSsoConfigView,

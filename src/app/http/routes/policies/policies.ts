@@ -50,7 +50,7 @@ const testedHost = z
     if (host === undefined) context.addIssue({ code: 'custom', message: 'must be a host name' });
     return host ?? z.NEVER;
   });
-/** In front of every stored policy, whatever number it carries (choice OP-111). */
+/** Evaluated before every stored policy, regardless of its own priority (choice OP-111). */
 const inFront = (draft: PolicyDraft): EnginePolicy => ({ ...draft, id: null, priority: -1, createdAt: '' });
 
 const params = z.object({ policyID: uuid() });
@@ -62,7 +62,8 @@ export const policyRoutes: RouteGroup = {
       method: 'GET',
       path: base,
       access: admin('policies:read'),
-      summary: 'Every policy, in the order of evaluation',
+      summary: 'List policies',
+      description: 'Returns all of them, in the order of evaluation.',
       response: z.object({ policies: z.array(policyView), total: z.int() }),
       handle: ({ ask }) => ask(listPolicies, undefined),
     }),
@@ -77,7 +78,7 @@ export const policyRoutes: RouteGroup = {
       handle: async ({ run, ask, body, principal, reply }) => {
         const { result } = await run(createPolicy, body);
         if (!reply.hasHeader('x-stale')) return ask(getPolicy, result);
-        // The read side is behind, but what was created is there: the decision itself is the answer.
+        // The policy exists although the read side is behind, so the response is built from the decision.
         const now = new Date().toISOString();
         return {
           id: result.policyId,
@@ -93,7 +94,8 @@ export const policyRoutes: RouteGroup = {
       method: 'POST',
       path: `${base}/test`,
       access: admin('policies:test'),
-      summary: 'Evaluate the policies, with an unsaved draft in front of them if there is one; stores nothing',
+      summary: 'Test the policies against an encounter',
+      description: 'Evaluates an unsaved draft, if given, before the stored policies. Stores nothing.',
       body: z.object({
         domain: testedHost,
         signals: z.array(z.enum(conditions)).max(conditions.length).default([]),
@@ -115,7 +117,7 @@ export const policyRoutes: RouteGroup = {
       method: 'GET',
       path: `${base}/{policyID}`,
       access: admin('policies:read'),
-      summary: 'One policy',
+      summary: 'Get a policy',
       params,
       response: policyView,
       handle: ({ ask, params: { policyID } }) => ask(getPolicy, { policyId: policyID }),
@@ -124,7 +126,8 @@ export const policyRoutes: RouteGroup = {
       method: 'PUT',
       path: `${base}/{policyID}`,
       access: admin('policies:write'),
-      summary: 'Change a policy; what is left out stays',
+      summary: 'Change a policy',
+      description: 'Fields that are left out keep their values.',
       params,
       body: policyChanges,
       response: policyView,

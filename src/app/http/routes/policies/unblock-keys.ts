@@ -20,7 +20,7 @@ const route = routeWith<UnblockKeysRouteDependencies>();
 const base = '/api/v1/admin/unblock-keys';
 const MAX_HOURS = 7 * 24;
 
-/** Keys that support hands out to let one person past one block (choices OP-116, OP-117). */
+/** Keys with which support lets one person bypass one block (choices OP-116, OP-117). */
 export const unblockKeyRoutes: RouteGroup<UnblockKeysRouteDependencies> = {
   area: 'policies',
   routes: [
@@ -28,7 +28,8 @@ export const unblockKeyRoutes: RouteGroup<UnblockKeysRouteDependencies> = {
       method: 'GET',
       path: base,
       access: admin('unblock-keys:read'),
-      summary: 'Every unblock key, newest first; never the keys themselves',
+      summary: 'List unblock keys',
+      description: 'Returns all of them, newest first; never the keys themselves.',
       response: z.object({ unblockKeys: z.array(unblockKeyView), total: z.int() }),
       handle: ({ ask }) => ask(listUnblockKeys, { now: Date.now() }),
     }),
@@ -36,7 +37,8 @@ export const unblockKeyRoutes: RouteGroup<UnblockKeysRouteDependencies> = {
       method: 'POST',
       path: base,
       access: admin('unblock-keys:write'),
-      summary: 'Create an unblock key; the answer is the only place where it stands',
+      summary: 'Create an unblock key',
+      description: 'The response contains the key, once. It is valid for `expiresInHours` (1 to 168, 24 by default).',
       body: z.object({
         domain: hostField(),
         userId: uuid().nullish(),
@@ -66,7 +68,8 @@ export const unblockKeyRoutes: RouteGroup<UnblockKeysRouteDependencies> = {
       method: 'POST',
       path: '/api/v1/ext/unblock',
       access: deviceAccess,
-      summary: 'Redeem an unblock key for a site, once',
+      summary: 'Redeem an unblock key for a site',
+      description: 'A key can be used once.',
       body: z.object({ key: z.string().min(1).max(40), domain: hostField() }),
       response: z.object({ unblocked: z.literal(true), expiresAt: z.iso.datetime() }),
       handle: async ({ run, body: { key, domain }, principal: { tenantId, deviceId, userId }, services }) => {

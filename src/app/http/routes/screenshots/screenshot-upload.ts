@@ -31,10 +31,10 @@ export interface ScreenshotUploadDependencies extends TelemetryRetentionDependen
 
 const DAY_MS = 86_400_000;
 const LONGEST_ORIGIN = 300;
-/** What a sender says who does not know better. */
+/** Media types of clients that do not know the actual type. */
 const UNDECLARED = new Set(['', 'text/plain', 'application/octet-stream']);
 
-/** Scheme, host and port of a page in the web (RFC 6454), as browsers spell it. */
+/** The origin of a web page (RFC 6454): scheme, host and port, as browsers serialize it. */
 const origin = z
   .string()
   .max(LONGEST_ORIGIN)
@@ -48,7 +48,7 @@ const origin = z
       url.search === '' &&
       url.hash === '';
     if (isOrigin) return url.origin;
-    context.addIssue({ code: 'custom', message: 'must be the origin of a page' });
+    context.addIssue({ code: 'custom', message: 'must be the origin of a web page, such as https://example.com' });
     return z.NEVER;
   });
 
@@ -66,7 +66,7 @@ type Uploading = Pick<
   'request' | 'principal' | 'services' | 'run'
 >;
 
-/** Takes a picture of what a device observed; the same picture of the same observation is one, however often it is sent. */
+/** Stores a screenshot of an observation. The same picture of the same observation is stored once. */
 export async function receiveUpload({ request, principal, services, run }: Uploading): Promise<{ id: string }> {
   const { tenantId, deviceId, userId } = principal;
   const { screenshotEnabled } = await services.extensionResponses.ofTenant(tenantId);
@@ -99,7 +99,7 @@ export async function receiveUpload({ request, principal, services, run }: Uploa
     });
   } catch (error) {
     if (error instanceof ObjectStoreUnavailable)
-      throw new FailureError(unavailable('screenshots cannot be kept at the moment'));
+      throw new FailureError(unavailable('screenshots cannot be stored at the moment'));
     throw error;
   }
   await services.streamRetention.ensure(screenshotDayStream(tenantId, deviceId, day), kept.streamRetentionDays);
@@ -110,7 +110,7 @@ function imageIn({ bytes, declaredType }: UploadedFile): Image {
   try {
     const image = readImage(bytes);
     if (!UNDECLARED.has(declaredType) && declaredType !== image.type)
-      throw new ImageRefused('is not of the type that it is said to be');
+      throw new ImageRefused('is not of the declared media type');
     return image;
   } catch (error) {
     if (error instanceof ImageRefused) throw new FailureError(invalid('file', error.message));
@@ -118,11 +118,11 @@ function imageIn({ bytes, declaredType }: UploadedFile): Image {
   }
 }
 
-/** As with observations: no older than what is kept, and no further ahead than a device's clock may be. */
+/** As for observations: not older than the retention, and at most a day ahead, for a wrong device clock. */
 function timely(text: string, keptDays: number) {
   const at = Date.parse(text);
   const now = Date.now();
-  if (at > now + DAY_MS) return invalid('capturedAt', 'lies in the future');
-  if (at < now - acceptedDays(keptDays) * DAY_MS) return invalid('capturedAt', 'is older than what is kept');
+  if (at > now + DAY_MS) return invalid('capturedAt', 'is in the future');
+  if (at < now - acceptedDays(keptDays) * DAY_MS) return invalid('capturedAt', 'is older than the retention period');
   return new Date(at).toISOString();
 }

@@ -28,7 +28,7 @@ const screenshotView = z
   .object({
     id: z.uuid(),
     eventId: z.uuid(),
-    /** Shows the picture for 15 minutes to whoever holds it (choice OP-202). */
+    /** A signed URL of the picture, valid for 15 minutes without further credentials (choice OP-202). */
     url: z.url(),
     origin: z.string(),
     capturedAt: z.iso.datetime(),
@@ -55,7 +55,7 @@ async function viewsOf(
 
 const EXTENSIONS = { 'image/png': 'png', 'image/jpeg': 'jpg', 'image/webp': 'webp' } as const;
 
-/** Whatever an upload may hold, a browser shows it as this kind of picture or not at all. */
+/** Headers make a browser show the file only as this type of picture, whatever the upload contains. */
 async function pictureOf(
   { pictures }: ScreenshotsRouteDependencies,
   tenantId: TenantId,
@@ -84,7 +84,9 @@ export const screenshotRoutes: RouteGroup<ScreenshotsRouteDependencies> = {
       method: 'GET',
       path: `${base}/event/{eventID}`,
       access: admin('screenshots:read'),
-      summary: 'The screenshots of one event, in the order in which they were taken',
+      summary: 'List the screenshots of an event',
+      description:
+        'In the order in which they were taken, at most 100. Each has a signed URL of the picture, valid for 15 minutes.',
       params: z.object({ eventID: uuid() }),
       response: z.object({ screenshots: z.array(screenshotView), total: z.int() }),
       handle: async ({ ask, run, params: { eventID }, services, principal: { tenantId, sessionId } }) => {
@@ -101,7 +103,8 @@ export const screenshotRoutes: RouteGroup<ScreenshotsRouteDependencies> = {
       method: 'GET',
       path: `${base}/{screenshotID}`,
       access: admin('screenshots:read'),
-      summary: 'One screenshot, with an address that shows the picture for 15 minutes',
+      summary: 'Get a screenshot',
+      description: 'With a signed URL of the picture, valid for 15 minutes.',
       params,
       response: screenshotView,
       handle: async ({ ask, run, params: { screenshotID }, services, principal: { tenantId, sessionId } }) => {
@@ -114,7 +117,7 @@ export const screenshotRoutes: RouteGroup<ScreenshotsRouteDependencies> = {
       method: 'GET',
       path: `${base}/{screenshotID}/image`,
       access: admin('screenshots:read'),
-      summary: 'The picture itself',
+      summary: 'Get the picture of a screenshot',
       params,
       response: { media: 'image/*' },
       handle: async ({ ask, run, params: { screenshotID }, services, principal: { tenantId, sessionId }, reply }) => {
@@ -127,7 +130,8 @@ export const screenshotRoutes: RouteGroup<ScreenshotsRouteDependencies> = {
       method: 'GET',
       path: '/api/v1/screenshots/{tenantID}/{screenshotID}/image',
       access: openAccess('admin'),
-      summary: 'The picture itself, by its signed address',
+      summary: 'Get the picture of a screenshot by its signed URL',
+      description: '403 if the URL is invalid or has expired (15 minutes).',
       params: params.extend({ tenantID: uuid() }),
       query: z.object({ expires: z.string().max(20).default(''), signature: z.string().max(64).default('') }),
       response: { media: 'image/*' },
@@ -148,7 +152,8 @@ export const screenshotRoutes: RouteGroup<ScreenshotsRouteDependencies> = {
       method: 'POST',
       path: '/api/v1/ext/screenshots',
       access: deviceAccess,
-      summary: 'A picture of what the device observed: PNG, JPEG or WebP of at most 5 MiB',
+      summary: 'Upload a screenshot',
+      description: 'A picture of a page that the device observed: PNG, JPEG or WebP, at most 5 MiB (413).',
       consumes: 'multipart',
       body: uploadForm,
       status: 201,

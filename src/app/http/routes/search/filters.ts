@@ -18,19 +18,20 @@ const options = (of: string, summary: string, query: Query<void, FilterOptions>)
     path: `/api/v1/admin/filters/${of}`,
     access: admin('overview:read'),
     summary,
+    description: 'Highest count first, at most 1,000.',
     response: filterOptionsView,
     handle: ({ ask }) => ask(query, undefined),
   });
 
-/** What a filter can be set to, with how much there is of each (interface, "Search and filters"). */
+/** The values of filters, with the count of each (interface, "Search and filters"). */
 export const filterRoutes: RouteGroup = {
   area: 'search',
   routes: [
-    options('extensions', 'Browser extensions, by the browsers in which they are installed', extensionOptions),
-    options('users', 'Employees, by what their browsers reported', userOptions),
-    options('devices', 'Devices, by what they reported', deviceOptions),
-    options('alert-types', 'Types of alerts, by how many were raised', alertTypeOptions),
-    options('technologies', 'Technologies, by the hosts on which they were found', technologyOptions),
-    options('groups', 'Groups, by their members', groupOptions),
+    options('extensions', 'List browser extensions with the number of their browsers', extensionOptions),
+    options('users', 'List employees with the number of their events', userOptions),
+    options('devices', 'List devices with the number of their events', deviceOptions),
+    options('alert-types', 'List alert types with the number of their alerts', alertTypeOptions),
+    options('technologies', 'List technologies with the number of their hosts', technologyOptions),
+    options('groups', 'List groups with the number of their members', groupOptions),
   ],
 };

@@ -31,7 +31,7 @@ const asked = {
 };
 const COLUMNS = ['type', 'id', 'label', 'detail', 'domain', 'status', 'severity', 'createdAt'];
 
-/** One search over people, hosts and alerts (interface, "Search and filters"). */
+/** One search over users, endpoints and alerts (interface, "Search and filters"). */
 export const searchRoutes: RouteGroup<SearchRouteDependencies> = {
   area: 'search',
   routes: [
@@ -39,7 +39,8 @@ export const searchRoutes: RouteGroup<SearchRouteDependencies> = {
       method: 'GET',
       path: base,
       access: admin('search:read'),
-      summary: 'Users, endpoints and alerts that hold these letters, by kind, newest first',
+      summary: 'Search users, endpoints and alerts',
+      description: 'Finds entries that contain `q` (2 to 200 characters). Grouped by kind, newest first.',
       query: z.object({ ...pageQuery, ...asked }),
       response: z.object({ ...searchView, ...paginatedView }),
       handle: ({ ask, query: { q, type, ...page } }) => ask(search, { q, type, ...toPage(page) }),
@@ -48,7 +49,8 @@ export const searchRoutes: RouteGroup<SearchRouteDependencies> = {
       method: 'GET',
       path: `${base}/export`,
       access: admin('search:export'),
-      summary: 'What a search finds as a file: 10,000 lines at most, newest first',
+      summary: 'Export search results',
+      description: 'A file in CSV or JSON, newest first, at most 10,000 rows.',
       query: z.object({ ...asked, format: z.enum(['csv', 'json']).optional().default('csv') }),
       response: { media: 'text/csv' },
       handle: async ({ query: { q, type, format }, services, principal, reply }) => {

@@ -28,7 +28,7 @@ const mobileAccess = z.object({
 } satisfies Record<MobileRole, z.ZodBoolean>);
 const days = z.int().min(1);
 
-/** Settings that are not one declared record: maps that merge, and what only the operator and the license set. */
+/** Settings that are not a declared record: maps that merge, and values that operator and license determine. */
 export const settingsRoutes: RouteGroup<SettingsRouteDependencies> = {
   area: 'settings',
   routes: [
@@ -36,7 +36,7 @@ export const settingsRoutes: RouteGroup<SettingsRouteDependencies> = {
       method: 'GET',
       path: `${base}/alert-severity`,
       access: admin('settings:read'),
-      summary: 'The severity that new alerts get, by type',
+      summary: 'Get the severities of new alerts by type',
       response: severities,
       handle: ({ ask }) => ask(getAlertSeverities, undefined),
     }),
@@ -44,7 +44,8 @@ export const settingsRoutes: RouteGroup<SettingsRouteDependencies> = {
       method: 'PUT',
       path: `${base}/alert-severity`,
       access: admin('settings:write'),
-      summary: 'Change the severity of new alerts; types that are left out stay',
+      summary: 'Change the severities of new alerts',
+      description: 'Types that are left out keep their values.',
       body: z.object({ severities: z.partialRecord(alertTypeSchema, severitySchema) }),
       response: severities,
       handle: async ({ run, body }) => (await run(setAlertSeverities, body)).result,
@@ -53,8 +54,9 @@ export const settingsRoutes: RouteGroup<SettingsRouteDependencies> = {
       method: 'PUT',
       path: `${base}/mobile-access-by-role`,
       access: admin('settings:write'),
-      summary: 'Change which roles may use the mobile app; roles that are left out stay',
-      // An object of optional members, so that keys which are no role fall away (choice OP-047).
+      summary: 'Change which roles may use the mobile app',
+      description: 'Roles that are left out keep their values.',
+      // An object of optional members, so that unknown keys are ignored (choice OP-047).
       body: z.object({ mobileAccess: mobileAccess.partial() }),
       response: z.object({ mobileAccess }),
       handle: async ({ run, body }) => (await run(setMobileAccessByRole, body)).result,
@@ -63,7 +65,8 @@ export const settingsRoutes: RouteGroup<SettingsRouteDependencies> = {
       method: 'GET',
       path: `${base}/retention`,
       access: admin('retention:read'),
-      summary: 'How long telemetry is kept, and how long the license allows',
+      summary: 'Get the retention of telemetry',
+      description: 'In days: the effective values and the maxima of the license.',
       response: z.object({
         eventRetentionDays: days,
         streamRetentionDays: days,

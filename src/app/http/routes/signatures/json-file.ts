@@ -11,21 +11,21 @@ const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const OPENING = new Set([0x5b, 0x7b]);
 const CLOSING = new Set([0x5d, 0x7d]);
 
-/** What an uploaded file of JSON in UTF-8 says. Throws 400 that names the part `name`, before anything large is made of it. */
+/** Parses an uploaded JSON file in UTF-8. Throws 400 for the part `name`, before large structures are allocated. */
 export function jsonOf(file: Buffer, name: string, bounds: JsonBounds): unknown {
   const fault = excess(file, bounds);
   if (fault) throw new FailureError(invalid(name, fault));
-  let said: unknown;
+  let parsed: unknown;
   try {
-    said = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(file));
+    parsed = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(file));
   } catch {
     throw new FailureError(invalid(name, 'is not JSON in UTF-8'));
   }
-  refuseBrokenText(said);
-  return said;
+  refuseBrokenText(parsed);
+  return parsed;
 }
 
-/** A few bytes of text can come to many objects in memory: counted over the bytes, where it costs nothing. */
+/** Few bytes of JSON can become many objects in memory, so depth and parts are counted before parsing. */
 function excess(file: Buffer, { depth: deepest, parts: most }: JsonBounds): string | undefined {
   let [depth, parts, quoted] = [0, 0, false];
   for (let at = 0; at < file.length; at += 1) {

@@ -35,7 +35,7 @@ const route = routeWith<SignaturePacksRouteDependencies>();
 const base = '/api/v1/admin/signatures';
 /** Choice OP-210. */
 const MAX_BYTES = 10 * 1024 * 1024;
-/** Enough for every signature that a tenant may have, with members that nobody knows. */
+/** Enough for the maximum number of signatures of a tenant, including unknown members. */
 const BOUNDS = { depth: 8, parts: 100_000 };
 const AT_ONCE = 25;
 
@@ -45,13 +45,13 @@ interface Pack {
   readonly signatures: readonly PackedSignature[];
 }
 
-/** The pack in a file. Throws 400 that names what is wrong: `file`, or a field within it. */
+/** Parses a pack. Throws 400 that names `file` or the invalid field within it. */
 async function packIn(file: Buffer): Promise<Pack> {
   const read = packContent.safeParse(jsonOf(file, 'file', BOUNDS), { reportInput: true });
   if (!read.success) throw new FailureError(failureOfIssues('file', read.error));
   const said: PackedSignature[] = [];
   for (const [at, one] of read.data.signatures.entries()) {
-    // Patterns are compiled to be checked: others are let in between.
+    // Compiling patterns takes time, so let other requests run in between.
     if (at % AT_ONCE === 0) await setImmediate();
     const signature = z
       .object({ signatures: z.object({ [at]: packedSignature }) })
@@ -62,11 +62,11 @@ async function packIn(file: Buffer): Promise<Pack> {
   return { ...read.data, signatures: said };
 }
 
-/** Each name once: what stands in a pack again is passed over. */
+/** One signature per name: the first in the pack counts. */
 const namedOnce = (signatures: readonly PackedSignature[]): ReadonlyMap<string, PackedSignature> =>
   new Map(signatures.toReversed().map((signature) => [foldedName(signature.name), signature]));
 
-/** A slot for each of these signatures that is new; before any of them is written, it is known whether all of them fit. */
+/** A slot for each new signature. Throws 409 before anything is written if not all of them fit. */
 async function slotsFor(
   { loader, ports }: SignaturePacksRouteDependencies,
   tenantId: TenantId,
@@ -135,8 +135,9 @@ export const signaturePackRoutes: RouteGroup<SignaturePacksRouteDependencies> = 
       path: `${base}/upload`,
       isBulk: true,
       access: admin('signatures:write'),
-      summary:
-        'Upload a pack: JSON of {name, version, signatures}; another version of a known pack changes its signatures',
+      summary: 'Upload a signature pack',
+      description:
+        'A JSON file `{name, version, signatures}` of at most 10 MiB (413). Another version of a known pack updates its signatures.',
       consumes: 'multipart',
       file: { part: 'file', mostBytes: MAX_BYTES },
       body: z.object({ file: z.string().meta({ format: 'binary' }) }),
@@ -150,7 +151,7 @@ export const signaturePackRoutes: RouteGroup<SignaturePacksRouteDependencies> = 
         skipped: z.int(),
       }),
       handle: async ({ file: fileOf, run, principal: { tenantId }, services }) => {
-        // A place is taken when the file is there: a slow upload holds none.
+        // Enter the limiter after the upload, so that a slow upload holds no place.
         const file = await fileOf();
         return services.limits.packs.run(tenantId, () => takePack({ run, services }, tenantId, file));
       },
@@ -159,7 +160,8 @@ export const signaturePackRoutes: RouteGroup<SignaturePacksRouteDependencies> = 
       method: 'GET',
       path: `${base}/packs`,
       access: admin('signatures:read'),
-      summary: 'Packs that were uploaded, newest first',
+      summary: 'List uploaded signature packs',
+      description: 'Returns all of them, newest first.',
       response: z.object({ packs: z.array(signaturePackView), total: z.int() }),
       handle: ({ ask }) => ask(listSignaturePacks, undefined),
     }),

@@ -10,7 +10,7 @@ export interface LiveAdminSessionDependencies {
 }
 
 /**
- * The admin who asks, whatever their role and their tenant's license allow: for what ends a session. Throws 401, also where
+ * The calling admin with a live session, regardless of role and license; for routes that end a session. Throws 401, also if
  * `X-Tenant-ID` contradicts the token (choice OP-029).
  */
 export async function liveAdminSession(

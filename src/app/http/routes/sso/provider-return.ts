@@ -6,12 +6,12 @@ import { readBrowserSecret } from '../../browser-cookie.ts';
 const STATE_CHARACTERS = 512;
 
 /**
- * Of a provider's answer the state is ours; the rest is taken as it comes (RFC 6749 §4.1.2, RFC 9207). One that cannot be ours is none:
- * a browser is told in the way of the sign-in that it belongs to, not in JSON.
+ * The query of a provider's callback (RFC 6749 §4.1.2, RFC 9207). Only `state` is ours. An oversized `state` is treated as
+ * missing, so that the error is shown on the sign-in page, not as JSON.
  */
 export const providerReturnQuery = z.looseObject({ state: z.string().max(STATE_CHARACTERS).catch('') });
 
-/** What a browser brings from a provider, and what only it can have. */
+/** The callback parameters, with the secret from this browser's cookie. */
 export const returnedBy = (request: FastifyRequest, state: string): OidcCallback => ({
   state,
   query: new URL(request.url, 'http://callback').searchParams,

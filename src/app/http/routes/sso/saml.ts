@@ -47,7 +47,8 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
       method: 'GET',
       path: '/api/v1/auth/saml/metadata',
       access: openAccess('session'),
-      summary: 'This service as a SAML 2.0 service provider of the tenant: what its identity provider imports',
+      summary: 'Get the SAML 2.0 service provider metadata',
+      description: 'For import into the identity provider of the tenant.',
       query: z.object(tenantQuery),
       response: { media: 'application/samlmetadata+xml' },
       handle: async (call) => {
@@ -61,8 +62,9 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
       method: 'GET',
       path: '/api/v1/auth/saml/login',
       access: openAccess('login'),
-      summary:
-        "Send the browser to the tenant's SAML provider; with return_to=login it comes back to the sign-in page, with reauthenticate=true the person authenticates anew and gets a re-authentication token",
+      summary: "Redirect to the tenant's SAML provider",
+      description:
+        'With `return_to=login` the user returns to the sign-in page. With `reauthenticate=true` the user must authenticate again and gets a re-authentication token.',
       query: z.object({ ...tenantQuery, ...pageReturnQuery, ...reauthenticationQuery }),
       status: 302,
       response: { media: 'text/plain' },
@@ -82,7 +84,8 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
       method: 'POST',
       path: '/api/v1/auth/saml/callback',
       access: openAccess('login'),
-      summary: "Assertion consumer service: the identity provider's response, in answer to a request of this service",
+      summary: 'Receive a SAML response',
+      description: 'The assertion consumer service. Accepts only responses to requests of this service.',
       consumes: 'form',
       body: z.object({ SAMLResponse: z.string().min(1), RelayState: z.string().max(1_024).optional() }),
       response: signedInByProvider,

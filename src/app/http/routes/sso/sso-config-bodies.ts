@@ -28,7 +28,7 @@ const shared = {
   isEnabled: z.boolean().optional(),
 };
 
-/** OpenID Connect, of a tenant and of an organization: `protocol` may be left out, since it is the one that the interface shows. */
+/** OpenID Connect, for tenants and organizations. `protocol` may be left out, as in the interface. */
 export const oidcSettings = { ...shared, clientSecret: clientSecret.nullable().optional(), scopes: scopes.optional() };
 export const newOidcConfig = z.object({ protocol: z.literal('oidc').optional(), ...oidcSettings, issuerUrl, clientId });
 
@@ -47,7 +47,7 @@ const newSamlConfig = z.object({ protocol: z.literal('saml'), ...samlSettings, .
 export const newSsoConfig = z.discriminatedUnion('protocol', [newOidcConfig, newSamlConfig]);
 export type NewSsoConfig = z.output<typeof newSsoConfig>;
 
-/** What is left out stays; what is of the other protocol is passed over (choice OP-009). */
+/** Fields that are left out keep their values. Fields of the other protocol are ignored (choice OP-009). */
 export const ssoConfigChanges = z.object({
   ...oidcSettings,
   ...samlSettings,
@@ -62,7 +62,7 @@ export const ssoConfigProbe = z.discriminatedUnion('protocol', [
 
 type Addresses = { readonly [Name in 'issuerUrl' | 'idpSsoUrl' | 'idpSloUrl']?: string | null | undefined };
 
-/** A provider without TLS is one that a developer runs. */
+/** Only development mode allows a provider without TLS. */
 export function refuseInsecure({ config }: SsoConfigBodiesDependencies, body: Addresses): void {
   if (config.devMode) return;
   for (const field of ['issuerUrl', 'idpSsoUrl', 'idpSloUrl'] as const) {
@@ -72,7 +72,7 @@ export function refuseInsecure({ config }: SsoConfigBodiesDependencies, body: Ad
   }
 }
 
-/** A whole configuration, as the create command takes it. */
+/** The input of the create command. */
 export function draftOf(body: NewSsoConfig, configId: string) {
   const { name, emailDomains: domains = [], isEnabled } = body;
   const common = { configId, emailDomains: domains, isEnabled };

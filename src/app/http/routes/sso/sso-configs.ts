@@ -33,10 +33,10 @@ export interface SsoConfigsRouteDependencies {
 
 const route = routeWith<SsoConfigsRouteDependencies>();
 
-/** One set of routes behind two doors: a tenant's own, and that of the organization which the tenant belongs to. */
-interface Door {
+/** The same routes exist for the tenant itself and for its organization. This is how they differ. */
+interface RouteVariant {
   readonly base: string;
-  /** As the interface spells it. */
+  /** Name of the path parameter, as in the interface. */
   readonly parameter: string;
   readonly tenantParameter: Readonly<Record<string, ReturnType<typeof uuid>>>;
   readonly read: Access;
@@ -50,18 +50,18 @@ interface Asked {
   readonly principal: Principal | undefined;
 }
 
-/** The guard of the organization's door has seen to it that the tenant in the path is theirs. */
+/** Authentication has checked that a tenant in the path belongs to the caller's organization. */
 const tenantOf = ({ params, principal }: Asked): TenantId =>
   params?.['tenantId'] ? asTenantId(params['tenantId']) : principal!.tenantId;
 
-function ssoConfigRoutesBehind({
+function ssoConfigRoutesFor({
   base,
   parameter,
   tenantParameter,
   read,
   probe,
   write,
-}: Door): AnyRoute<SsoConfigsRouteDependencies>[] {
+}: RouteVariant): AnyRoute<SsoConfigsRouteDependencies>[] {
   const owner = z.object(tenantParameter);
   const one = { path: `${base}/{${parameter}}`, params: owner.extend({ [parameter]: uuid() }) };
   const configOf = (call: Asked) => ({ tenantId: tenantOf(call), configId: call.params![parameter]! });
@@ -70,7 +70,8 @@ function ssoConfigRoutesBehind({
       method: 'GET',
       path: base,
       access: read,
-      summary: "A tenant's SSO configurations without their secrets, newest first",
+      summary: "List a tenant's SSO configurations",
+      description: 'Without secrets, newest first.',
       params: owner,
       response: z.object({ configs: z.array(ssoConfigView), total: z.int() }),
       handle: async (call) => call.ask(listSsoConfigs, undefined, tenantOf(call as Asked)),
@@ -79,7 +80,8 @@ function ssoConfigRoutesBehind({
       method: 'POST',
       path: base,
       access: write,
-      summary: 'Add an identity provider; enabled unless said otherwise or another of its protocol is',
+      summary: 'Add an identity provider',
+      description: 'Enabled by default, unless another one of its protocol is enabled.',
       params: owner,
       body: newSsoConfig,
       status: 201,
@@ -96,7 +98,9 @@ function ssoConfigRoutesBehind({
       method: 'POST',
       path: `${base}/test`,
       access: probe,
-      summary: 'Ask an issuer for its discovery document, or look whether what was entered of a SAML provider holds',
+      summary: 'Test an identity provider',
+      description:
+        'Fetches the discovery document of an OpenID Connect issuer, or checks the settings of a SAML provider.',
       params: owner,
       body: ssoConfigProbe,
       response: issuerProbeView,
@@ -111,7 +115,8 @@ function ssoConfigRoutesBehind({
       ...one,
       method: 'GET',
       access: read,
-      summary: 'One SSO configuration without its secret',
+      summary: 'Get an SSO configuration',
+      description: 'Without its secrets.',
       response: ssoConfigView,
       handle: async (call) => {
         const { tenantId, configId } = configOf(call as Asked);
@@ -122,8 +127,9 @@ function ssoConfigRoutesBehind({
       ...one,
       method: 'PUT',
       access: write,
-      summary:
-        'Change an SSO configuration; what is left out keeps its value, secrets too. Another issuerUrl needs clientSecret again (400), or null',
+      summary: 'Change an SSO configuration',
+      description:
+        'Fields that are left out keep their values, including secrets. A new `issuerUrl` requires `clientSecret` again, or null (400).',
       body: ssoConfigChanges,
       response: ssoConfigView,
       handle: async (call) => {
@@ -149,7 +155,7 @@ function ssoConfigRoutesBehind({
 
 export const ssoConfigRoutes: RouteGroup<SsoConfigsRouteDependencies> = {
   area: 'sso-configs',
-  routes: ssoConfigRoutesBehind({
+  routes: ssoConfigRoutesFor({
     base: '/api/v1/admin/sso-configs',
     parameter: 'configID',
     tenantParameter: {},
@@ -159,10 +165,10 @@ export const ssoConfigRoutes: RouteGroup<SsoConfigsRouteDependencies> = {
   }),
 };
 
-/** The same of a tenant, for an organization that it belongs to. */
+/** The same routes for the organization of a tenant. */
 export const orgTenantSsoConfigRoutes: RouteGroup<SsoConfigsRouteDependencies> = {
   area: 'org',
-  routes: ssoConfigRoutesBehind({
+  routes: ssoConfigRoutesFor({
     base: '/api/v1/org/tenants/{tenantId}/sso-configs',
     parameter: 'configId',
     tenantParameter: { tenantId: uuid() },

@@ -18,7 +18,7 @@ export interface SsoExchangeRouteDependencies extends SsoSignInDependencies {
 
 const route = routeWith<SsoExchangeRouteDependencies>();
 
-/** Where the sign-in page gets its tokens after a single sign-on, so that none ever stands in an address. */
+/** Gives the sign-in page its tokens after a single sign-on, so that no token is ever in a URL. */
 export const ssoExchangeRoutes: RouteGroup<SsoExchangeRouteDependencies> = {
   area: 'auth',
   routes: [
@@ -26,8 +26,8 @@ export const ssoExchangeRoutes: RouteGroup<SsoExchangeRouteDependencies> = {
       method: 'POST',
       path: '/api/v1/auth/sso/exchange',
       access: openAccess('session'),
-      summary:
-        'Exchange the code that a single sign-on came back to the sign-in page with; once, within a minute, by the tab that started it',
+      summary: 'Exchange the code of a single sign-on for tokens',
+      description: 'Once, within 60 seconds, in the browser tab that started the sign-in.',
       body: z.object({ code: z.string().min(1).max(256), verifier: z.string().min(1).max(256) }),
       response: signedInByProvider,
       handle: async ({ body, services, request, ask }) => {

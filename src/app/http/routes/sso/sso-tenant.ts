@@ -9,7 +9,7 @@ type Asking = Pick<HandlerContext<unknown, unknown, unknown>, 'ask'> & {
   readonly query: { readonly tenant_id?: string | undefined };
 };
 
-/** Whose single sign-on is meant (choice OP-033): named by the address or the header, else the only tenant there is. */
+/** The tenant of a single sign-on (choice OP-033): from query or header, or else the only tenant. */
 export async function ssoTenantOf({ ask, request, query }: Asking): Promise<TenantId> {
   const header = request.headers['x-tenant-id'];
   if (header !== undefined && !isUuid(header)) throw new FailureError(invalid('X-Tenant-ID', 'must be a UUID'));

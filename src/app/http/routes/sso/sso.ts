@@ -59,7 +59,7 @@ const route = routeWith<SsoRouteDependencies>();
 
 const tenantQuery = { tenant_id: uuid().optional() };
 
-/** Of the tenant only as long as there is one: anybody can write any id into a state. */
+/** The tenant named in a state, if it exists. A caller can put any id into a state. */
 async function believedTenant({ lookups }: SsoRouteDependencies, state: string): Promise<TenantId | undefined> {
   const claimed = claimedOwner(state);
   return claimed && (await lookups.tenant(claimed, claimed)) ? claimed : undefined;
@@ -72,7 +72,8 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
       method: 'GET',
       path: '/api/v1/auth/sso/status',
       access: openAccess('session'),
-      summary: 'Which kinds of single sign-on a tenant has; none for a tenant that there is not',
+      summary: 'Get the single sign-on protocols of a tenant',
+      description: 'None for an unknown tenant.',
       query: z.object(tenantQuery),
       response: z.object({
         configured: z.boolean(),
@@ -99,8 +100,9 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
       method: 'GET',
       path: '/api/v1/auth/sso/login',
       access: openAccess('login'),
-      summary:
-        "Send the browser to the tenant's OpenID Connect provider; with return_to=login it comes back to the sign-in page, with reauthenticate=true the person authenticates anew and gets a re-authentication token",
+      summary: "Redirect to the tenant's OpenID Connect provider",
+      description:
+        'With `return_to=login` the user returns to the sign-in page. With `reauthenticate=true` the user must authenticate again and gets a re-authentication token.',
       query: z.object({ ...tenantQuery, ...pageReturnQuery, ...reauthenticationQuery }),
       status: 302,
       response: { media: 'text/plain' },
@@ -123,7 +125,7 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
           return redirect(reply, 302, started.address);
         } catch (error) {
           if (!(error instanceof SsoRefused)) throw error;
-          // Where nothing is set up nothing was refused, and strangers ask about any tenant.
+          // Without a configuration there is nothing to audit, and anonymous callers may name any tenant.
           if (found)
             await auditRefusal(
               services,
@@ -146,8 +148,8 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
       method: 'GET',
       path: '/api/v1/auth/sso/callback',
       access: openAccess('login'),
-      summary:
-        'Where the OpenID Connect provider sends the browser back to: tokens, or back to the sign-in page with a code',
+      summary: 'Receive the OpenID Connect callback',
+      description: 'Returns tokens, or redirects to the sign-in page with a code.',
       query: providerReturnQuery,
       response: signedInByProvider,
       handle: async ({ query: { state }, services, request, reply, ask }) => {
@@ -201,7 +203,7 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
       method: 'POST',
       path: '/api/v1/auth/sso/logout',
       access: openAccess('session'),
-      summary: 'End the session, and say where the provider ends its own',
+      summary: 'End the session, and get the logout URL of the provider',
       response: z.object({ success: z.literal(true), logoutUrl: z.string().nullable() }),
       handle: async ({ services, request, run }) => {
         const principal = await liveAdminSession(request, services);
@@ -216,7 +218,7 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
   ],
 };
 
-/** The session here is over, whatever becomes of this. */
+/** Our session has already ended, so an unusable provider is no error. */
 async function endSessionUrl(services: SsoRouteDependencies, tenantId: TenantId): Promise<string | null> {
   try {
     const found = await enabledSsoConfig(services, tenantId, 'oidc');

@@ -19,6 +19,7 @@ const list = (path: string, kind: ObservationFilter['kind'], summary: string): A
     path: `${base}/${path}`,
     access: admin('events:read'),
     summary,
+    description: 'Latest first. `total` counts up to 10,000; for exact figures see the statistics.',
     query: z
       .object({
         ...pageQuery,
@@ -41,7 +42,7 @@ const list = (path: string, kind: ObservationFilter['kind'], summary: string): A
       }),
   });
 
-/** What browsers reported, for those who investigate (interface, "Event viewer"). */
+/** The events that browsers reported (interface, "Event viewer"). */
 export const eventRoutes: RouteGroup = {
   area: 'event-viewer',
   routes: [
@@ -49,13 +50,13 @@ export const eventRoutes: RouteGroup = {
       method: 'GET',
       path: `${base}/stats`,
       access: admin('events-stats:read'),
-      summary: 'Telemetry counted by kind and day',
+      summary: 'Count telemetry by kind and day',
       query: z.object(dateRangeQuery).refine(isOrderedRange, rangeOrderIssue),
       response: telemetryStatsView,
       handle: ({ ask, query }) => ask(telemetryStats, { from: query.start_date, to: query.end_date }),
     }),
-    list('navigation', 'navigation', 'Pages that were visited, latest first'),
-    list('credential-attempts', 'credential_attempt', 'Passwords that were entered, latest first; never the passwords'),
-    list('auth-flow', 'auth_flow', 'Sign-ins that were seen, latest first'),
+    list('navigation', 'navigation', 'List visited pages'),
+    list('credential-attempts', 'credential_attempt', 'List password entries, without the passwords'),
+    list('auth-flow', 'auth_flow', 'List observed sign-ins'),
   ],
 };

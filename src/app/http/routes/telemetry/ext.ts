@@ -22,10 +22,10 @@ const route = routeWith<ExtRouteDependencies>();
 
 const version = z.string().min(1).max(100);
 const commandTypes = ['wipe', 'refresh_policies', 'update'] as const;
-/** RFC 9562 §5.5: one id for one device and one set of policies, however often it is told. */
+/** Namespace (RFC 9562 §5.5) of command ids: the same id for the same device and policy version. */
 const REFRESHES = '6f2c1d7e-9c0b-4f55-8d43-0f6f1c1f7a04';
 
-/** What browsers call, each with the certificate that it enrolled with. */
+/** The routes that browsers call with their device certificates. */
 export const extRoutes: RouteGroup<ExtRouteDependencies> = {
   area: 'ext',
   routes: [
@@ -33,7 +33,9 @@ export const extRoutes: RouteGroup<ExtRouteDependencies> = {
       method: 'POST',
       path: '/api/v1/ext/events',
       access: deviceAccess,
-      summary: 'Telemetry: up to 500 events, each judged by itself and counted once',
+      summary: 'Report telemetry',
+      description:
+        'Up to 500 events. Each is accepted or rejected separately, and counted once. 429 if the device reports too much.',
       body: z.object({
         deviceSequence: z.int().min(0).nullish(),
         events: z.array(z.unknown()).min(1).max(MAX_BATCH_SIZE),
@@ -50,7 +52,8 @@ export const extRoutes: RouteGroup<ExtRouteDependencies> = {
       method: 'POST',
       path: '/api/v1/ext/heartbeat',
       access: deviceOrAgentAccess,
-      summary: 'A sign of life, answered with what the device is to do',
+      summary: 'Send a heartbeat',
+      description: 'Returns the commands for the device, and the time until the next heartbeat in seconds.',
       body: z.object({
         extensionVersion: version,
         browserVersion: version.nullish(),
@@ -103,7 +106,8 @@ export const extRoutes: RouteGroup<ExtRouteDependencies> = {
       method: 'GET',
       path: '/api/v1/ext/policy-keys',
       access: deviceAccess,
-      summary: 'The keys by which `X-Policy-Signature` of the policies is checked: Ed25519 over the body, as a JWK set',
+      summary: 'List the keys that verify the policy signature',
+      description: 'A JWK set. `X-Policy-Signature` of the policies is an Ed25519 signature of the body.',
       response: z.object({
         keys: z.array(
           z.object({
@@ -122,7 +126,8 @@ export const extRoutes: RouteGroup<ExtRouteDependencies> = {
       method: 'GET',
       path: '/api/v1/ext/policies',
       access: deviceAccess,
-      summary: "What the tenant's extensions work by; 304 for one that holds it already",
+      summary: 'Get the policies for the extension',
+      description: 'With `If-None-Match`, returns 304 if they have not changed.',
       response: { media: 'application/json' },
       handle: async ({ principal: { tenantId, userId }, services, request, reply }) => {
         const { etag, body, signature } = await services.extensionResponses.ofPerson(tenantId, userId);

@@ -45,7 +45,7 @@ export interface IntakeResult {
   readonly rejected: readonly Rejection[];
 }
 
-/** Observations, half a millisecond or so. */
+/** Observations per turn of the event loop, about 0.5 ms. */
 const JUDGED_IN_A_TURN = 50;
 
 type Intake = Pick<
@@ -53,7 +53,7 @@ type Intake = Pick<
   'services' | 'principal' | 'run'
 >;
 
-/** Counted by arrival and before anything is written: the device sends the same batch again later, and nothing of it is lost. */
+/** Checked before anything is written. Throws 429; the device sends the same batch again later, so nothing is lost. */
 async function takeAllowance(
   { observations }: Intake['services'],
   { tenantId, deviceId }: DevicePrincipal,
@@ -63,7 +63,7 @@ async function takeAllowance(
   if (wait > 0) throw new FailureError(limited(Math.ceil(wait / 1_000)));
 }
 
-/** A large batch takes milliseconds to judge: others have their turn in between. */
+/** Validating a large batch takes milliseconds, so other requests run in between. */
 async function admitInTurns(events: readonly unknown[], rules: TelemetryAdmissionRules): Promise<TelemetryAdmission> {
   const admitted = new AdmittedBatch(rules);
   for (const [index, event] of events.entries()) {
@@ -73,7 +73,7 @@ async function admitInTurns(events: readonly unknown[], rules: TelemetryAdmissio
   return admitted;
 }
 
-/** Judges a batch and records what is good of it, day by day. A batch of one day, which is nearly every one, is one append. */
+/** Validates a batch and records the accepted events, with one append per day (and usually one day per batch). */
 export async function ingestBatch(
   { services, principal, run }: Intake,
   { deviceSequence = null, events }: Batch,
@@ -117,7 +117,7 @@ export async function ingestBatch(
   } finally {
     services.observations.giveBack(tenantId, deviceId, admitted - accepted);
   }
-  // The device counts its batches: one that brought nothing has come, too.
+  // The device numbers its batches, so a batch without accepted events is recorded, too.
   if (admission.secretWords.length > 0 || (accepted === 0 && deviceSequence !== null)) {
     await run(recordRefusal, {
       deviceId,

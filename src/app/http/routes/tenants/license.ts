@@ -13,7 +13,7 @@ export const licenseRoutes: RouteGroup = {
       method: 'GET',
       path,
       access: adminEvenUnlicensed('license:read'),
-      summary: 'The license and how much of it is used',
+      summary: 'Get the license and its usage',
       response: licenseView,
       handle: ({ ask }) => ask(licenseUsage, { now: Date.now() }),
     }),

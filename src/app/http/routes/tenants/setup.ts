@@ -43,7 +43,8 @@ export const setupRoutes: RouteGroup<SetupRouteDependencies> = {
       method: 'GET',
       path: '/api/v1/setup/status',
       access: openAccess('setup'),
-      summary: 'Whether the installation still waits for its first admin',
+      summary: 'Get whether the installation needs its first admin',
+      description: '403 once set-up is complete.',
       response: z.object({ needsSetup: z.boolean(), devMode: z.boolean() }),
       handle: async ({ services }) => {
         await refuseOnceSetUp(services);
@@ -54,7 +55,8 @@ export const setupRoutes: RouteGroup<SetupRouteDependencies> = {
       method: 'POST',
       path: '/api/v1/setup/complete',
       access: openAccess('setup'),
-      summary: 'Make the first tenant and its first admin',
+      summary: 'Create the first tenant and its first admin',
+      description: '403 once set-up is complete.',
       precondition: refuseOnceSetUp,
       body: setupBody,
       status: 201,

@@ -35,7 +35,8 @@ export const domainScanRoutes: RouteGroup<DomainScansRouteDependencies> = {
       method: 'GET',
       path: `${base}/{domain}`,
       access: deviceAccess,
-      summary: 'Whether a domain is to be scanned: never was, or more than seven days ago',
+      summary: 'Get whether a domain needs a scan',
+      description: 'It does if it was never scanned, or more than seven days ago.',
       params: z.object({ domain: z.string() }),
       response: z.object({
         domain: z.string(),
@@ -54,8 +55,10 @@ export const domainScanRoutes: RouteGroup<DomainScansRouteDependencies> = {
       method: 'POST',
       path: `${base}/check`,
       access: deviceAccess,
-      summary: 'What the threat-intelligence services say about a domain; asked by the house, once in seven days',
-      /** `url` is taken and goes nowhere: what an employee reads is no third party's business. */
+      summary: 'Check a domain with the threat-intelligence services',
+      description:
+        'The service queries them at most once in seven days per domain; in between, stored results are returned.',
+      /** `url` is accepted but not used: for privacy, third parties only get the domain. */
       body: z.object({ domain: host, url: z.string().max(2_048).nullish() }),
       response: z.object({
         domain: z.string(),

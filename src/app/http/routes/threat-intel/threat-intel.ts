@@ -29,14 +29,14 @@ const settingsView = z
   })
   .meta({ title: 'ThreatIntelSettings' });
 
-/** Travels in a header: visible ASCII characters. */
+/** Sent in a header, so only visible ASCII characters. */
 const apiKey = z
   .string()
   .max(512)
   .transform((text) => text.trim())
   .pipe(z.string().regex(/^[\x21-\x7e]*$/, 'must be visible ASCII characters'));
 
-/** Reserved for such purposes (RFC 2606), and known to every service. */
+/** A domain that is reserved for examples (RFC 2606) and known to every service. */
 const PROBED = 'example.com';
 
 export const threatIntelRoutes: RouteGroup<ThreatIntelRouteDependencies> = {
@@ -46,7 +46,8 @@ export const threatIntelRoutes: RouteGroup<ThreatIntelRouteDependencies> = {
       method: 'GET',
       path: `${base}/settings`,
       access: admin('threat-intel:read'),
-      summary: 'Which services are asked about domains, and for which a key is stored',
+      summary: 'Get the threat-intelligence settings',
+      description: 'Which services are enabled, and which have a stored key.',
       response: settingsView,
       handle: ({ ask }) => ask(getThreatIntelSettings, undefined),
     }),
@@ -54,7 +55,8 @@ export const threatIntelRoutes: RouteGroup<ThreatIntelRouteDependencies> = {
       method: 'PUT',
       path: `${base}/settings`,
       access: admin('threat-intel:write'),
-      summary: 'Switch services on or off; what is left out stays',
+      summary: 'Enable or disable threat-intelligence services',
+      description: 'Fields that are left out keep their values.',
       body: z.object({ scannerEnabled: z.boolean().optional(), reputationEnabled: z.boolean().optional() }),
       response: settingsView,
       handle: async ({ run, body: { scannerEnabled, reputationEnabled } }) =>
@@ -64,7 +66,8 @@ export const threatIntelRoutes: RouteGroup<ThreatIntelRouteDependencies> = {
       method: 'PUT',
       path: `${base}/api-key`,
       access: adminReauthenticated('threat-intel:write'),
-      summary: "Store a service's key, which is never shown again; an empty one removes it",
+      summary: 'Set the API key of a service',
+      description: 'The key is never returned. An empty key removes it.',
       body: z.object({ service, apiKey }),
       response: z.object({ service, configured: z.boolean() }),
       handle: async ({ run, body }) => {
@@ -76,7 +79,7 @@ export const threatIntelRoutes: RouteGroup<ThreatIntelRouteDependencies> = {
       method: 'POST',
       path: `${base}/test`,
       access: admin('threat-intel:write'),
-      summary: 'Ask a service once with the stored key',
+      summary: 'Test a service with the stored key',
       body: z.object({ service }),
       response: z.object({ success: z.boolean(), service, message: z.string(), latencyMs: z.int() }),
       handle: async ({ body, services, principal: { tenantId } }) => {

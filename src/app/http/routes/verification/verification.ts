@@ -34,18 +34,19 @@ export interface VerificationRouteDependencies {
 
 const route = routeWith<VerificationRouteDependencies>();
 
-/** It enrolled with the fleet's secret and a name: that does not prove whose computer it is. */
-const NOT_CONFIRMED = forbidden('an administrator has to confirm the enrollment of this device first');
+/** Such a device enrolled with the fleet's secret and a user name, which does not prove who its user is. */
+const NOT_CONFIRMED = forbidden('an administrator must confirm the enrollment of this device first');
 
 const base = '/api/v1/admin/verification';
 
-/** Both methods ask and answer alike (choices OP-234, OP-235); a wrong code is an answer, too many are 429 (OP-236). */
+/** Both methods have the same interface (OP-234, OP-235). A wrong code is not an error; too many are 429 (OP-236). */
 const verify = (path: string, method: VerificationMethod, summary: string) =>
   route({
     method: 'POST',
     path: `${base}/${path}/verify`,
     access: admin('verification:write'),
     summary,
+    description: 'A wrong code returns 200 with `valid: false`. 429 after too many wrong codes.',
     body: z.object({ userId: uuid(), code: z.string().regex(/^\d{6}$/, 'must have 6 digits') }),
     response: z.object({
       valid: z.boolean(),
@@ -66,13 +67,14 @@ const verify = (path: string, method: VerificationMethod, summary: string) =>
 export const verificationRoutes: RouteGroup<VerificationRouteDependencies> = {
   area: 'verification',
   routes: [
-    verify('daily-code', 'daily_code', "Checks an employee's code of the day"),
-    verify('otp', 'otp', "Checks an employee's one-time code, which is right once"),
+    verify('daily-code', 'daily_code', "Verify an employee's daily code"),
+    verify('otp', 'otp', "Verify an employee's one-time code"),
     route({
       method: 'GET',
       path: `${base}/users`,
       access: admin('verification:read'),
-      summary: 'Employees, with whether they can be verified and when they last were',
+      summary: 'List employees for verification',
+      description: 'With whether they can be verified, and when they last were.',
       query: z.object(pageQuery),
       response: z.object({ users: z.array(verifiableUserView), ...paginatedView }),
       handle: ({ ask, query }) => ask(listVerifiableUsers, toPage(query)),
@@ -81,7 +83,8 @@ export const verificationRoutes: RouteGroup<VerificationRouteDependencies> = {
       method: 'GET',
       path: `${base}/audit-events`,
       access: admin('verification:read'),
-      summary: 'Verifications, newest first',
+      summary: 'List verifications',
+      description: 'Newest first.',
       query: z.object(pageQuery),
       response: z.object({ events: z.array(verificationEventView), ...paginatedView }),
       handle: ({ ask, query }) => ask(listVerificationEvents, toPage(query)),
@@ -90,7 +93,8 @@ export const verificationRoutes: RouteGroup<VerificationRouteDependencies> = {
       method: 'GET',
       path: `${base}/alerts`,
       access: admin('verification:read'),
-      summary: 'Employees whose codes were tried too often',
+      summary: 'List verification alerts',
+      description: 'Raised for an employee after too many wrong codes.',
       query: z.object(pageQuery),
       response: z.object({ alerts: z.array(verificationAlertView), ...paginatedView }),
       handle: ({ ask, query }) => ask(listVerificationAlerts, toPage(query)),
@@ -112,7 +116,9 @@ export const verificationRoutes: RouteGroup<VerificationRouteDependencies> = {
       method: 'GET',
       path: '/api/v1/ext/verification/code',
       access: deviceAccess,
-      summary: 'The codes by which the employee of this browser can be verified now',
+      summary: 'Get the current verification codes',
+      description:
+        'For the employee of this browser. 403 until an administrator has confirmed a device that enrolled by itself.',
       response: z.object({ dailyCode: z.string(), otp: z.string(), expiresAt: z.iso.datetime() }),
       handle: async ({ principal: { tenantId, userId, deviceId }, services, reply }) => {
         const shownOn = await services.lookups.device(tenantId, deviceId);
