@@ -22,7 +22,7 @@ export const adminUserView = z
   .meta({ title: 'AdminUser' });
 export type AdminUserView = z.output<typeof adminUserView>;
 
-/** `locked_until` is null once it has passed: the lock ends by itself. */
+/** `locked_until` is null once it has passed: the lock expires without an event. */
 export type AdminUserWithLock = AdminUserRow & { readonly tenant_id: string; readonly locked_until: string | null };
 
 export const SELECT_ADMIN_USERS = `
