@@ -3,13 +3,13 @@ import type { MismatchKind } from '../../platform/eventstore/log-trust.ts';
 import type { EventStore } from '../../platform/eventstore/port.ts';
 import type { Position } from '../../platform/kernel/event.ts';
 
-/** A contradiction between log, tables and keys, in a sentence for operators. */
+/** A contradiction between log, tables and keys. `reason` is a sentence for operators. */
 export interface Mismatch {
   readonly kind: MismatchKind;
   readonly reason: string;
 }
 
-/** Who somebody is, as log or tables say. */
+/** The identity that the log or the tables record. */
 export interface RecordedIdentity {
   readonly installationId: string;
   readonly format: number;
@@ -17,24 +17,24 @@ export interface RecordedIdentity {
 }
 
 export interface InstallationFacts {
-  /** The keys that this process works with. */
+  /** The keys that this process uses. */
   readonly own: KeyFingerprints;
   readonly log: {
     readonly identity: RecordedIdentity | undefined;
     readonly end: Position;
-    /** It holds events of an installation; only asked about a log without an identity. */
+    /** The log contains events of an installation. Only relevant for a log without an identity. */
     readonly isUsed: boolean;
   };
   readonly tables: {
     readonly identity: (RecordedIdentity & { readonly inLog: boolean }) | undefined;
-    /** The highest checkpoint of any read model, reaction or backlog, or the mark in `log_watch`. */
+    /** The highest checkpoint of any read model, reaction or backlog. */
     readonly furthest: Position;
   };
-  /** How far this process has read. */
+  /** The position up to which this process has read. */
   readonly read: Position;
 }
 
-/** What contradicts what, if anything does. Which of several reasons is named: the one that explains the others. */
+/** The mismatch, if there is one. If several apply, returns the one that explains the others. */
 export function mismatchOf({ own, log, tables, read }: InstallationFacts): Mismatch | undefined {
   return (
     (log.identity ? strangerOf(own, log.identity, tables) : namelessLog(log, tables)) ??
@@ -109,7 +109,7 @@ function tooShort({ end }: InstallationFacts['log'], furthest: Position, read: P
   return undefined;
 }
 
-/** The log is in the other store since it was copied there; what is left in this one is behind, and closed. */
+/** The log was copied to the other store. The remaining copy in this one is out of date and sealed. */
 export const movedToReason = (store: EventStore['name']): Mismatch => ({
   kind: 'log_moved',
   reason:
@@ -118,7 +118,7 @@ export const movedToReason = (store: EventStore['name']): Mismatch => ({
       : 'the event log was moved to EventStoreDB: set EVENTSTORE_URL',
 });
 
-/** An event that was known to stand somewhere does not stand there. */
+/** A known event is no longer at its position. */
 export const displacedReason = (position: Position): Mismatch => ({
   kind: 'log_older',
   reason: `the event log went back, or is another one: the event at position ${position} is not the one that was there before`,

@@ -16,7 +16,7 @@ export interface StandingDependencies extends LostHeadsDependencies {
   readonly installation: InstallationIdentity;
 }
 
-/** How log, tables and keys stand to each other. */
+/** The state of log, tables and keys relative to each other. */
 export interface RestoreState {
   readonly mismatch: Mismatch | undefined;
   readonly log: RecordedIdentity | undefined;
@@ -24,7 +24,9 @@ export interface RestoreState {
   readonly end: Position;
   /** The furthest checkpoint. */
   readonly reached: Position;
-  /** Chains of which this data directory knows sealed heads that the log does not hold, each with the furthest. */
+  /**
+   * Chains with sealed heads in this data directory that the log does not contain, each with the highest such sequence.
+   */
   readonly headsLost: ReadonlyMap<TenantId, number>;
 }
 
@@ -46,13 +48,13 @@ export async function restoreStateOf(services: StandingDependencies): Promise<Re
   return { mismatch, log, tables, end, reached: BigInt(rows[0]!.position), headsLost: await lostHeads(services) };
 }
 
-/** Whose keys are missing behind the checkpoints. */
+/** Persons whose keys are missing, found in the events after the checkpoints. */
 export const tracesBehind = (
   { store, database }: StandingDependencies,
   { reached }: RestoreState,
 ): Promise<KeyTraces> => keyTracesAfter({ store, service: database.service }, reached);
 
-/** The one way back from each kind of mismatch. */
+/** How to recover from each kind of mismatch. */
 export const RECOVERY_STEPS: Readonly<Record<Mismatch['kind'], string>> = {
   log_moved: 'Correct the setting, and start every process again. Nothing was written, and nothing has to be restored.',
   another_installation:
