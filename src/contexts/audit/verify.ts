@@ -34,7 +34,7 @@ export interface AuditVerdict {
 }
 
 /** How long a verification waits for entries of events that were appended just before it. */
-const PATIENCE_MS = 5_000;
+const CATCH_UP_TIMEOUT_MS = 5_000;
 
 /** `witness`: seals kept elsewhere, in addition to those of the data directory. */
 export function evidenceOf(
@@ -56,7 +56,11 @@ export function evidenceOf(
           )
         : file.sealsOf(tenantId),
     async projectedTo(position) {
-      for (const deadline = Date.now() + PATIENCE_MS; ; await new Promise((resolve) => setTimeout(resolve, 20))) {
+      for (
+        const deadline = Date.now() + CATCH_UP_TIMEOUT_MS;
+        ;
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      ) {
         const reached = (await projector.livePositions()).get('audit_log') ?? 0n;
         if (reached >= position || Date.now() > deadline) return reached;
       }

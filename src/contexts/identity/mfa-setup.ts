@@ -22,7 +22,10 @@ interface Self {
 
 type Start = (setup: Self & { readonly totpSecretRef: string }) => Promise<unknown>;
 
-/** Keeps a secret that was entered into an authenticator app until its first code comes. Throws 409 where a second factor is on. */
+/**
+ * Stores a secret that was entered into an authenticator app until its first code arrives. Throws 409 if a second
+ * factor is enabled.
+ */
 export async function beginMfaSetup(
   services: MfaSetupDependencies,
   kind: AccountKind,
@@ -36,7 +39,10 @@ export async function beginMfaSetup(
   );
 }
 
-/** The step of the app's first code for the secret that waits. Throws 400 for a wrong code, 409 where none waits. */
+/**
+ * The time step of the app's first code for the pending secret. Throws 400 for a wrong code, 409 if no secret is
+ * pending.
+ */
 export async function firstStepOf(
   services: MfaSetupDependencies,
   kind: AccountKind,
@@ -55,7 +61,7 @@ export async function firstStepOf(
   return { totpSecretRef, step };
 }
 
-/** Ten codes to be shown once; their digests go into the vault. */
+/** Returns ten codes to be shown once; their digests go into the vault. */
 export async function makeBackupCodes(
   { passwords, vault }: MfaSetupDependencies,
   kind: AccountKind,

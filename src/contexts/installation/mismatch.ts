@@ -27,7 +27,7 @@ export interface InstallationFacts {
   };
   readonly tables: {
     readonly identity: (RecordedIdentity & { readonly inLog: boolean }) | undefined;
-    /** The highest checkpoint of any read model, reaction or backlog. */
+    /** The highest checkpoint of any read model or reaction. */
     readonly furthest: Position;
   };
   /** The position up to which this process has read. */
