@@ -10,7 +10,10 @@ interface SuspendOrgAdmin {
   readonly adminId: string;
 }
 
-/** Shut out, with every session. Of two owners who suspend each other, one stays: nobody else could run the organization. */
+/**
+ * Suspends an admin and ends every session. If two owners suspend each other at once, one of them remains, so that the
+ * organization always has an active owner.
+ */
 export const suspendOrgAdmin = defineCommand({
   name: 'SuspendOrgAdmin',
   aggregate: organization,

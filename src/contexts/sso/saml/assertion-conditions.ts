@@ -3,26 +3,26 @@ import { refuseSaml } from './refused.ts';
 import { succeeded } from './status.ts';
 import { attribute, childrenOf, elementsIn, onlyChild, SAML, type XmlElement } from './xml.ts';
 
-/** What a response has to be meant for (SAML Profiles §4.1.4.3). */
+/** The values that a response has to match (SAML Profiles §4.1.4.3). */
 export interface Expected {
   readonly idpEntityId: string;
   readonly spEntityId: string;
   readonly acsUrl: string;
-  /** The id of the AuthnRequest that this answers. */
+  /** The id of the AuthnRequest that the response belongs to. */
   readonly requestId: string;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** Epoch milliseconds before which the person may not have authenticated; undefined: whenever they did. */
+  /** Epoch milliseconds before which the user must not have authenticated; undefined for no limit. */
   readonly authenticatedSince?: number | undefined;
 }
 
-/** Clocks of two houses differ by this much at most. */
+/** Maximum clock difference to the provider. */
 const SKEW_MS = 60_000;
-/** A bearer who may wait longer than this is not signing in. */
+/** A confirmation that is valid for longer does not belong to a sign-in. */
 const LONGEST_CONFIRMATION_MS = 2 * 60 * 60_000;
 const BEARER = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
 
-/** The envelope, which need not be signed: it may contradict the assertion in nothing. Throws `SamlRefused`. */
+/** Checks the envelope, which need not be signed, for contradictions to the expected values. Throws `SamlRefused`. */
 export function checkResponse({ response }: GuardedResponse, { idpEntityId, acsUrl, requestId }: Expected): void {
   if (!succeeded(response)) refuseSaml('status', 'the provider did not sign anybody in');
   if (attribute(response, 'Version') !== '2.0') refuseSaml('structure', 'the version is not 2.0');
@@ -34,7 +34,10 @@ export function checkResponse({ response }: GuardedResponse, { idpEntityId, acsU
   if (issuer && text(issuer) !== idpEntityId) refuseSaml('issuer', 'the response is from somebody else');
 }
 
-/** The signed assertion: from this provider, for this service, now, in answer to this request. Answers when it ends. Throws `SamlRefused`. */
+/**
+ * Checks the signed assertion: from this provider, for this service, valid now, for this request. Returns when it ends.
+ * Throws `SamlRefused`.
+ */
 export function checkAssertion(assertion: XmlElement, expected: Expected): { readonly endsAt: number } {
   if (attribute(assertion, 'Version') !== '2.0') refuseSaml('structure', 'the version is not 2.0');
   if (text(one(assertion, 'Issuer')) !== expected.idpEntityId)
@@ -47,7 +50,7 @@ export function checkAssertion(assertion: XmlElement, expected: Expected): { rea
 function checkConditions(conditions: XmlElement, { spEntityId, now }: Expected): void {
   checkWindow(conditions, now);
   const known = new Set(['AudienceRestriction', 'OneTimeUse', 'ProxyRestriction']);
-  // Core §2.5.1: a condition that is not understood makes the assertion's validity unknown.
+  // Core §2.5.1: with an unknown condition, the assertion's validity cannot be determined.
   if (elementsIn(conditions).some(({ localName }) => !known.has(localName)))
     refuseSaml('audience', 'a condition is not understood');
   const audiences = childrenOf(conditions, SAML, 'AudienceRestriction').flatMap((restriction) =>
@@ -90,7 +93,7 @@ function checkWindow(element: XmlElement, now: number): void {
     refuseSaml('expired', 'no longer valid');
 }
 
-/** Core §1.3.3: UTC, always. */
+/** Core §1.3.3: always UTC. */
 function instant(element: XmlElement, name: string): number {
   const written = attribute(element, name) ?? '';
   const epoch = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(written) ? Date.parse(written) : Number.NaN;

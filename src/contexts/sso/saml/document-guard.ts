@@ -15,30 +15,33 @@ import {
   type XmlElement,
 } from './xml.ts';
 
-/** A response that has one shape only: what a signature covers and what is read cannot be two things. Nothing in it is believed yet. */
+/**
+ * A response with exactly one possible reading: the signed part and the parsed part cannot differ. Nothing in it has
+ * been verified yet.
+ */
 export interface GuardedResponse {
   readonly xml: string;
   readonly document: XmlDocument;
   readonly response: XmlElement;
   readonly assertion: XmlElement;
-  /** Of the response itself, where it is signed as well. */
+  /** The response's own signature, if it is signed as well. */
   readonly responseSignature: XmlElement | undefined;
 }
 
-/** A signed assertion with a few dozen attributes has some ten kilobytes. */
+/** A signed assertion with a few dozen attributes has about ten kilobytes. */
 const MAX_BASE64 = 256_000;
 const MAX_ELEMENTS = 2_000;
 const MAX_DEPTH = 32;
 
 /**
- * Refuses everything by which two readers of one document have ever been made to see two: declarations, comments, CDATA,
- * processing instructions, a second assertion anywhere, ids that are not unique, signatures elsewhere than where SAML
- * puts them (Core §5.4) or of something else than their parent. Throws `SamlRefused`.
+ * Refuses everything that has made two parsers read one document differently: declarations, comments, CDATA and
+ * processing instructions; a second assertion anywhere; duplicate ids; signatures in places where SAML has none (Core
+ * §5.4), or over anything but their parent. Throws `SamlRefused`.
  */
 export function guardDocument(base64: string): GuardedResponse {
   if (base64.length > MAX_BASE64) refuseSaml('too_large', 'the response exceeds its limit');
   const xml = decoded(base64);
-  // "<!" opens declarations, comments and CDATA, and has no place in an attribute's value (XML 1.0 §3.1).
+  // "<!" opens declarations, comments and CDATA, and may not occur in an attribute's value (XML 1.0 §3.1).
   if (xml.includes('<!') || xml.replace(/^<\?xml [^?<>]*\?>/, '').includes('<?')) {
     refuseSaml('forbidden_markup', 'declarations, comments, CDATA and processing instructions are not accepted');
   }
@@ -80,7 +83,7 @@ function parsed(xml: string): XmlDocument {
   }
 }
 
-/** In document order; bounded, so that nothing after this has to be. */
+/** In document order. Limits size and depth, so that later code need not. */
 function everyElement(root: XmlElement): XmlElement[] {
   const found: XmlElement[] = [];
   const waiting: { element: XmlElement; depth: number }[] = [{ element: root, depth: 1 }];
@@ -93,7 +96,7 @@ function everyElement(root: XmlElement): XmlElement[] {
   return found;
 }
 
-/** By local name: whatever namespace a look-alike hides in, a reader that ignores namespaces must not find it. */
+/** By local name: a reader that ignores namespaces must not find a second assertion in any namespace. */
 function onlyAssertion(response: XmlElement, elements: readonly XmlElement[]): XmlElement {
   if (elements.some(({ localName }) => localName === 'EncryptedAssertion'))
     refuseSaml('structure', 'encrypted assertions are not accepted');
@@ -105,7 +108,10 @@ function onlyAssertion(response: XmlElement, elements: readonly XmlElement[]): X
   return assertion;
 }
 
-/** A signature names its parent by id: a second element of that id, under any spelling of the attribute, could take its place. */
+/**
+ * A signature refers to its parent by id: a second element with that id, under any spelling of the attribute, could
+ * replace it.
+ */
 function guardIds(elements: readonly XmlElement[]): void {
   const seen = new Set<string>();
   for (const { attributes } of elements) {
