@@ -12,7 +12,7 @@ import { continuesChain } from './diagnosis.ts';
 export class WrongAuditKey extends ConfigError {
   constructor(reason: string) {
     super(
-      `AUDIT_HMAC_KEY is not the key that this database's audit log is made with (${reason}): set the one that it was started with first; nothing was changed`,
+      `AUDIT_HMAC_KEY is not the key of this database's audit log (${reason}). Set the key that the installation was first started with. Nothing was changed`,
     );
     this.name = 'WrongAuditKey';
   }
@@ -76,14 +76,14 @@ async function keptFingerprint(owner: pg.Pool): Promise<string | undefined> {
 }
 
 function refuseOther(kept: string, fingerprint: string): void {
-  if (kept !== fingerprint) throw new WrongAuditKey(`its fingerprint is ${kept}, and ${fingerprint} was given`);
+  if (kept !== fingerprint) throw new WrongAuditKey(`expected fingerprint ${kept}, got ${fingerprint}`);
 }
 
 /** The first entries of chains are the oldest evidence: a wrong key that was used for a while has left none there. */
 async function refuseStranger(owner: pg.Pool, key: ChainKey): Promise<void> {
   const verdicts = [...(await ofEntries(owner, key)), ...(await ofSeals(owner, key))];
   const genuine = verdicts.filter(Boolean).length;
-  if (2 * genuine < verdicts.length) throw new WrongAuditKey('its entries were made with another one');
+  if (2 * genuine < verdicts.length) throw new WrongAuditKey('its entries were made with another key');
 }
 
 async function ofEntries(owner: pg.Pool, key: ChainKey): Promise<boolean[]> {

@@ -62,7 +62,7 @@ export async function findChainOwner(
   { tenant, organization, installation }: NamedOwner,
 ): Promise<ChainOwner | undefined> {
   if ([tenant, organization, installation].filter(Boolean).length > 1)
-    throw new FailureError(invalid('audit', 'one tenant, one organization or the installation'));
+    throw new FailureError(invalid('audit', 'name only one tenant, one organization or the installation'));
   if (tenant) return { id: await findTenant(services, tenant), name: `tenant ${tenant}` };
   if (organization) return { id: await findOrganization(services, organization), name: `organization ${organization}` };
   return installation ? INSTALLATION_ITSELF : undefined;

@@ -40,7 +40,7 @@ export interface HeadSealerDependencies {
 }
 
 const EVERY_MS = 60_000;
-const LACKS_A_SEAL = 'the log lacks a seal that the file has';
+const LACKS_A_SEAL = 'the log lacks a seal that is in the file';
 const HEADS = 'select tenant_id, sequence, hash from audit_log where position = 0';
 
 interface Head extends ChainHead {
@@ -199,7 +199,7 @@ export class HeadSealer {
     this.#alarms.raise(tenantId, reason);
     this.#services.log.fatal(
       { tenantId, reason },
-      'an audit chain does not hold and is not sealed; `audit verify` names the entry',
+      'an audit chain is invalid and is not sealed; run `audit verify` to find the entry',
     );
   }
 }

@@ -54,10 +54,10 @@ export async function firstStepOf(
   const secret = totpSecretRef && (await services.vault.get(tenantId, kind.places.totpSecret(adminId), totpSecretRef));
   if (!totpSecretRef || !secret)
     throw new FailureError(
-      conflict(admin?.mfa ? 'multi-factor authentication is on already' : 'no set-up was started'),
+      conflict(admin?.mfa ? 'multi-factor authentication is already enabled' : 'no set-up was started'),
     );
   const step = await stepOfCode(secret.toString(), code, Date.now());
-  if (step === undefined) throw new FailureError(invalid('code', 'is not the code of this moment'));
+  if (step === undefined) throw new FailureError(invalid('code', 'is not the current code'));
   return { totpSecretRef, step };
 }
 

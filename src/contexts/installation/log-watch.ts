@@ -110,7 +110,7 @@ export class LogWatch {
         if (trust.doubt?.kind !== 'contradicted')
           log.fatal(
             { mismatch: kind },
-            `${reason}; nothing is written, and \`castellan restore status\` names the way back`,
+            `${reason}; nothing is written. Run \`castellan restore status\` to see how to recover`,
           );
         trust.contradicted(kind, reason);
         return this.#tell(mismatch);
@@ -118,7 +118,7 @@ export class LogWatch {
       const wasContradicted = trust.doubt?.kind === 'contradicted';
       if (wasContradicted) trust.suspect('it was in doubt');
       if (trust.confirmed(wasContradicted ? epoch + 1 : epoch)) {
-        if (wasContradicted) log.warn('the event log is again the one that was known');
+        if (wasContradicted) log.warn('the event log matches again');
         return this.#leaveMark();
       }
     }

@@ -50,12 +50,12 @@ function strangerOf(
   if (log.format > LOG_FORMAT)
     return {
       kind: 'another_installation',
-      reason: `the event log has format ${log.format}, and this version knows ${LOG_FORMAT}: start a newer version`,
+      reason: `the event log has format ${log.format}, but this version supports ${LOG_FORMAT}: start a newer version`,
     };
   if (identity ? identity.installationId !== log.installationId : log.keys.audit !== own.audit) {
     return {
       kind: 'another_installation',
-      reason: `the event log belongs to another installation, ${log.installationId}; the tables belong to ${identity ? identity.installationId : 'a new one, whose AUDIT_HMAC_KEY is another one'}`,
+      reason: `the event log belongs to another installation, ${log.installationId}; the tables belong to ${identity ? identity.installationId : 'a new one with another AUDIT_HMAC_KEY'}`,
     };
   }
   if (!identity && furthest === 0n)
@@ -85,12 +85,12 @@ function namelessLog(
   if (isKnown && !isUsed)
     return {
       kind: 'empty_log',
-      reason: `the event log is empty: it ends at position ${end}, but read models or reactions have come to ${furthest}`,
+      reason: `the event log is empty: it ends at position ${end}, but read models or reactions have reached ${furthest}`,
     };
   if (identity?.inLog && isUsed)
     return {
       kind: 'log_older',
-      reason: `the event log is older than its tables: it ends at position ${end}, before it was said whose log it is`,
+      reason: `the event log is older than its tables: it ends at position ${end}, before the event that identifies the installation`,
     };
   return undefined;
 }
@@ -99,7 +99,7 @@ function tooShort({ end }: InstallationFacts['log'], furthest: Position, read: P
   if (furthest > end)
     return {
       kind: 'log_older',
-      reason: `the event log is older than its tables: it ends at position ${end}, but read models or reactions have come to ${furthest}`,
+      reason: `the event log is older than its tables: it ends at position ${end}, but read models or reactions have reached ${furthest}`,
     };
   if (read > end)
     return {
@@ -114,12 +114,12 @@ export const movedToReason = (store: EventStore['name']): Mismatch => ({
   kind: 'log_moved',
   reason:
     store === 'postgres'
-      ? 'the event log is in PostgreSQL: take EVENTSTORE_URL away'
+      ? 'the event log is in PostgreSQL: remove EVENTSTORE_URL'
       : 'the event log was moved to EventStoreDB: set EVENTSTORE_URL',
 });
 
 /** A known event is no longer at its position. */
 export const displacedReason = (position: Position): Mismatch => ({
   kind: 'log_older',
-  reason: `the event log went back, or is another one: the event at position ${position} is not the one that was there before`,
+  reason: `the event log went back or was replaced: the event at position ${position} is not the one that was there before`,
 });

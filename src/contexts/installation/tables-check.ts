@@ -61,7 +61,7 @@ function olderTables(
   { lost, sealedTo }: KeyTraces,
   { furthest, end, audited }: { furthest: Position; end: Position; audited: Position },
 ): Mismatch | undefined {
-  const older = `the tables are older than the event log: they have come to position ${furthest}, and the log ends at ${end}`;
+  const older = `the tables are older than the event log: they have reached position ${furthest}, and the log ends at ${end}`;
   if (lost.length > 0) {
     const tenants = new Set(lost.map(({ tenantId }) => tenantId)).size;
     return {

@@ -38,20 +38,20 @@ export async function probeIssuer(issuerUrl: string, fetch: GuardedFetch): Promi
     const response = await fetch(`${issuerUrl.replace(/\/+$/, '')}/.well-known/openid-configuration`, {
       headers: { accept: 'application/json' },
     });
-    if (response.status !== 200) return failed('the issuer answers without a discovery document');
+    if (response.status !== 200) return failed('the issuer has no discovery document');
     document = JSON.parse(await response.text());
   } catch (error) {
     if (error instanceof OutboundRefused) return failed(error.message);
     return failed(error instanceof SyntaxError ? 'the discovery document is not JSON' : 'the issuer cannot be reached');
   }
   const read = discoverySchema.safeParse(document);
-  if (!read.success) return failed('the discovery document lacks what a sign-in needs');
+  if (!read.success) return failed('the discovery document lacks fields that a sign-in needs');
   const { issuer, authorization_endpoint, token_endpoint, jwks_uri } = read.data;
   // §4.3: an exact match; otherwise tokens of this issuer would be refused later.
   if (issuer !== issuerUrl) return failed('the discovery document names another issuer');
   return {
     success: true,
-    message: 'the issuer answers with a valid discovery document',
+    message: 'the issuer has a valid discovery document',
     issuer,
     authorizationEndpoint: authorization_endpoint,
     tokenEndpoint: token_endpoint,

@@ -190,7 +190,7 @@ describe('the sealer', async () => {
   it('raises the alarm where the log has lost a seal that the file has', async () => {
     await house.sql(`delete from events where type = 'AuditHeadSealed' and tenant_id = $1 and revision = 2`, [ACME]);
     await new HeadSealer(services).sealAll();
-    expect(alarms.splice(0)).toEqual(['the log lacks a seal that the file has']);
+    expect(alarms.splice(0)).toEqual(['the log lacks a seal that is in the file']);
     expect(await verdict()).toMatchObject({ valid: false, reason: 'seal_missing', firstInvalidSequence: 8 });
   });
 
@@ -266,7 +266,7 @@ describe('what is sealed, outside of the databases', async () => {
     writeFileSync(path, lines.join(''));
     await sealer.sealAll();
     expect(alarms.impairment()).toBe(
-      'audit heads are not sealed: the log lacks a seal that the file has (2 chains); run `audit verify`, and `restore status` after a restore',
+      'audit heads are not sealed: the log lacks a seal that is in the file (2 chains); run `audit verify`, and `restore status` after a restore',
     );
     writeFileSync(path, file);
     await sealer.sealAll();

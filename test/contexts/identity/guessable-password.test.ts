@@ -25,7 +25,7 @@ describe('a password that is tried first', () => {
     'ChangeMe-12345!',
     'Ｐａｓｓｗｏｒｄ123!',
   ])('is refused: %s', (password) => {
-    expect(commonPasswordReason(password)).toBe('must not be a common password, also with digits or signs added');
+    expect(commonPasswordReason(password)).toBe('must not be a common password, even with digits or signs added');
   });
 
   it.each(['Aa1!Aa1!Aa1!', 'AAAAaaaa1111!'])('is refused for its few characters: %s', (password) => {
@@ -45,7 +45,7 @@ describe('a password that is tried first', () => {
 
   it('is refused by the field that passwords are chosen in, which says why', () => {
     expect(newPassword.safeParse('Password123!').error?.issues.map(({ message }) => message)).toEqual([
-      'must not be a common password, also with digits or signs added',
+      'must not be a common password, even with digits or signs added',
     ]);
     expect(newPassword.safeParse('Correct-Horse-7!').success).toBe(true);
   });

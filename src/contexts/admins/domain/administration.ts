@@ -56,6 +56,6 @@ export function refuseLosingRights(state: TenantState, actor: Actor, admin: Admi
   if (actor.id === admin.adminId) return conflict('not possible for your own account');
   const others = activeSuperAdmins(state).filter(({ adminId }) => adminId !== admin.adminId);
   return admin.role === 'super_admin' && others.length === 0
-    ? conflict('the last active super admin stays')
+    ? conflict('the last active super admin must remain')
     : undefined;
 }

@@ -95,7 +95,7 @@ function isMadeOf(names: readonly string[], text: string): boolean {
 export function commonPasswordReason(password: string): string | undefined {
   const text = folded(password);
   if (new Set(text).size < LEAST_DIFFERENT_CHARACTERS) return 'must have more different characters';
-  return isCommon(text) ? 'must not be a common password, also with digits or signs added' : undefined;
+  return isCommon(text) ? 'must not be a common password, even with digits or signs added' : undefined;
 }
 
 /** Like `commonPasswordReason`, for an attacker who knows the account: `known` are e-mail, name and tenant. */
@@ -103,6 +103,6 @@ export function guessablePasswordReason(password: string, known: readonly string
   const common = commonPasswordReason(password);
   if (common) return common;
   return isMadeOf(namesIn(known), folded(password))
-    ? 'must not be made of your name, e-mail or organization'
+    ? 'must not be based on your name, e-mail or organization'
     : undefined;
 }

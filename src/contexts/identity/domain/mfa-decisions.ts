@@ -21,14 +21,16 @@ interface PresentedPlace {
  */
 export function refuseSetup(account: AccountState | undefined): Failure | undefined {
   if (!account) return notFound();
-  return account.mfa ? conflict('multi-factor authentication is on already') : undefined;
+  return account.mfa ? conflict('multi-factor authentication is already enabled') : undefined;
 }
 
 /** Requires that the code belongs to the secret that was handed out last. */
 export function refuseEnabling(account: AccountState | undefined, { totpSecretRef }: Confirmed): Failure | undefined {
   const refused = refuseSetup(account);
   if (refused) return refused;
-  return account!.pendingTotpSecretRef === totpSecretRef ? undefined : conflict('the set-up was started anew');
+  return account!.pendingTotpSecretRef === totpSecretRef
+    ? undefined
+    : conflict('the set-up was restarted: use the newest secret');
 }
 
 /** A backup code is accepted once, and never after its set was replaced. */

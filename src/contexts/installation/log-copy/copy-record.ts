@@ -73,7 +73,7 @@ export async function openCopy(
     if (known.direction === direction && known.servers === servers) return known;
     throw new FailureError(
       conflict(
-        `a copy ${known.direction} ${known.servers} has been begun: finish it, or give it up with \`castellan log abandon\``,
+        `a copy ${known.direction} ${known.servers} is unfinished: finish it, or abandon it with \`castellan log abandon\``,
       ),
     );
   }
@@ -89,7 +89,7 @@ export async function openCopy(
 
 function whyNotEmpty(known: CopyRecord | undefined, direction: Direction, servers: string): string {
   if (known?.direction === direction && known.servers === servers) {
-    return `the copy ${direction} ${servers} is already finished: ${direction === 'to' ? 'set EVENTSTORE_URL' : 'take EVENTSTORE_URL away'} and start the service`;
+    return `the copy ${direction} ${servers} is already finished: ${direction === 'to' ? 'set EVENTSTORE_URL' : 'remove EVENTSTORE_URL'} and start the service`;
   }
   const isLeftOver = known?.direction === 'to' && direction === 'from';
   return `the target already holds events or claims: a log is copied into an empty store only${isLeftOver ? '. Delete the one that was left in PostgreSQL with `castellan log discard`' : ''}`;
@@ -122,6 +122,6 @@ export async function saveProgress(client: Pick<pg.PoolClient, 'query'>, progres
     'update log_copies set source_position = $1, target_position = $2, events = events + $3 where id = $4 and source_position = $5 and finished_at is null',
     [String(sourcePosition), String(targetPosition), copied, record.id, String(record.sourcePosition)],
   );
-  if (rowCount !== 1) throw new FailureError(conflict('another process works on this copy'));
+  if (rowCount !== 1) throw new FailureError(conflict('another process is working on this copy'));
   return { ...record, sourcePosition, targetPosition, events: record.events + copied };
 }

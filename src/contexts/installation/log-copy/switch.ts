@@ -33,7 +33,7 @@ export async function switchLog(copy: LogCopy, parts: CopyParts): Promise<void> 
   if (busy)
     throw new FailureError(
       conflict(
-        `a process of the service still works on ${busy.name}: stop all of them, wait ten seconds, and repeat this`,
+        `a process of the service is still working on ${busy.name}: stop every process, wait ten seconds, and repeat the command`,
       ),
     );
   if (copy.record.direction === 'to') await sealLog(owner);
@@ -106,7 +106,7 @@ async function moveAuditLog(client: pg.PoolClient): Promise<void> {
     );
     if (lost)
       throw new Error(
-        `the audit log has an entry for position ${lost.position}, which the log that was copied does not have`,
+        `the audit log has an entry for position ${lost.position}, which the source log does not contain`,
       );
   }
 }

@@ -39,7 +39,7 @@ export function refuseUnlessLogIsOlder({ mismatch, headsLost }: RestoreState): v
   if (!mismatch && headsLost.size === 0)
     throw new FailureError(conflict('log and tables belong together: there is nothing to accept'));
   if (mismatch && mismatch.kind !== 'log_older' && mismatch.kind !== 'empty_log')
-    throw new FailureError(conflict(`${mismatch.reason}: that is nothing which accepting the log would mend`));
+    throw new FailureError(conflict(`${mismatch.reason}: accepting the log does not fix this`));
 }
 
 /**

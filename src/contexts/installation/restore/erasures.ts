@@ -77,7 +77,7 @@ async function decideErasure(
   });
   if (verdict.kind !== 'appended')
     throw new FailureError(
-      conflict(`${stream} was changed meanwhile: stop every process of the service, and run this again`),
+      conflict(`${stream} was changed in the meantime: stop every process of the service, and run the command again`),
     );
   loader.forget();
 }

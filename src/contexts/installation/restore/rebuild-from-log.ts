@@ -38,7 +38,7 @@ export function refuseUnlessTablesAreOlder(
   if (mismatch.kind === 'empty_tables')
     throw new FailureError(conflict(`${mismatch.reason}. ${RECOVERY_STEPS.empty_tables}`));
   if (mismatch.kind !== 'tables_older' && mismatch.kind !== 'keys_missing')
-    throw new FailureError(conflict(`${mismatch.reason}: that is nothing which rebuilding the tables would mend`));
+    throw new FailureError(conflict(`${mismatch.reason}: rebuilding the tables does not fix this`));
   const hasOtherKeys = [log, tables].some(
     (identity) =>
       identity &&

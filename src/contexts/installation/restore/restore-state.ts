@@ -60,13 +60,13 @@ export const RECOVERY_STEPS: Readonly<Record<Mismatch['kind'], string>> = {
   another_installation:
     'EVENTSTORE_URL, DATABASE_URL and the keys have to be those of one installation: correct them. Nothing was written.',
   empty_log:
-    'If a copy of the log exists, put it back (EVENTSTORE_URL may name the wrong server). Otherwise `castellan restore accept-log` drops everything that the tables show.',
+    'If a copy of the log exists, restore it (EVENTSTORE_URL may name the wrong server). Otherwise `castellan restore accept-log` drops everything that the tables show.',
   log_older:
-    'If a newer copy of the log exists, put it back: the service goes on by itself. Otherwise `castellan restore accept-log` brings the tables to the log as it is.',
+    'If a newer copy of the log exists, restore it: the service then resumes by itself. Otherwise `castellan restore accept-log` adjusts the tables to the log.',
   tables_older:
-    'If a newer dump of the database exists, restore it. Otherwise `castellan restore rebuild-from-log` brings the tables to the log.',
+    'If a newer dump of the database exists, restore it. Otherwise `castellan restore rebuild-from-log` brings the tables up to the log.',
   empty_tables:
-    'The keys of the installation are in its database: restore the newest dump into an empty database, however old it is. Then `castellan restore rebuild-from-log` brings the tables to the log.',
+    'The keys of the installation are in its database: restore the newest dump into an empty database, however old it is. Then `castellan restore rebuild-from-log` brings the tables up to the log.',
   keys_missing:
-    'If a newer dump of the database exists, restore it. Otherwise `castellan restore rebuild-from-log` brings the tables to the log, and removes the persons whose keys are lost.',
+    'If a newer dump of the database exists, restore it. Otherwise `castellan restore rebuild-from-log` brings the tables up to the log, and removes the persons whose keys are lost.',
 };

@@ -33,6 +33,7 @@ export async function acceptResponse(
   const { endsAt } = checkAssertion(assertion, expected);
   const subject = subjectOf(assertion);
   // The document and the signed bytes, parsed separately, have to name the same person.
-  if (subject.nameId !== subjectOf(guarded.assertion).nameId) refuseSaml('signature', 'two readings differ');
+  if (subject.nameId !== subjectOf(guarded.assertion).nameId)
+    refuseSaml('signature', 'the signed subject differs from the document');
   return { assertionId: attribute(assertion, 'ID')!, endsAt, subject };
 }

@@ -54,11 +54,12 @@ export function guardDocument(base64: string): GuardedResponse {
   const signatures = elements.filter((element) => element.localName === 'Signature');
   for (const signature of signatures) {
     if (signature.namespaceURI !== DS || (signature.parentNode !== assertion && signature.parentNode !== response)) {
-      refuseSaml('structure', 'a signature stands where none belongs');
+      refuseSaml('structure', 'a signature is in the wrong place');
     }
     guardSignature(signature);
   }
-  if (childrenOf(assertion, DS, 'Signature').length !== 1) refuseSaml('signature', 'the assertion is not signed once');
+  if (childrenOf(assertion, DS, 'Signature').length !== 1)
+    refuseSaml('signature', 'the assertion does not have exactly one signature');
   if (childrenOf(response, DS, 'Signature').length > 1)
     refuseSaml('structure', 'the response is signed more than once');
   return { xml, document, response, assertion, responseSignature: onlyChild(response, DS, 'Signature') };
@@ -104,7 +105,7 @@ function onlyAssertion(response: XmlElement, elements: readonly XmlElement[]): X
   if (!assertion) refuseSaml(succeeded(response) ? 'structure' : 'status', 'there is no assertion');
   if (others.length > 0) refuseSaml('structure', 'there is more than one assertion');
   if (!isNamed(assertion, SAML, 'Assertion') || assertion.parentNode !== response)
-    refuseSaml('structure', 'the assertion stands where none belongs');
+    refuseSaml('structure', 'the assertion is in the wrong place');
   return assertion;
 }
 

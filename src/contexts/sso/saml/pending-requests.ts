@@ -55,7 +55,8 @@ export class PendingRequests {
   async find(relayState: string): Promise<OpenRequest> {
     const token = relayState.slice(1);
     const found =
-      (await this.#tokens.peek('saml-request', token)) ?? refuseSaml('not_requested', 'no such request is open');
+      (await this.#tokens.peek('saml-request', token)) ??
+      refuseSaml('not_requested', 'the request is unknown or expired');
     const { tenantId, subjectId: configId, payload } = found;
     const browser = typeof payload['browser'] === 'string' ? payload['browser'] : null;
     return {
@@ -70,7 +71,7 @@ export class PendingRequests {
   /** Uses up the request. Throws `SamlRefused` for every response after the first. */
   async close(relayState: string): Promise<void> {
     if (!(await this.#tokens.spend('saml-request', relayState.slice(1))))
-      refuseSaml('replayed', 'the request was answered before');
+      refuseSaml('replayed', 'the request was already used');
   }
 
   /** An NCName starts with a letter or "_". */

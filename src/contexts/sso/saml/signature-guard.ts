@@ -25,11 +25,11 @@ export function guardSignature(signature: XmlElement): void {
   const parts = elementsIn(signature).map(({ localName }) => localName);
   // No Object element: content inside a signature is a common place to hide forged data.
   if (!/^SignedInfo,SignatureValue(,KeyInfo)?$/.test(parts.join(',')))
-    refuseSaml('structure', 'the signature holds more or less than it should');
+    refuseSaml('structure', 'the signature has missing or additional elements');
   const signedInfo = only(signature, 'SignedInfo');
   const [, , reference, ...others] = elementsIn(signedInfo);
   if (!reference || reference.localName !== 'Reference' || others.length > 0)
-    refuseSaml('structure', 'the signature does not sign exactly one thing');
+    refuseSaml('structure', 'the signature does not have exactly one reference');
   if (attribute(only(signedInfo, 'CanonicalizationMethod'), 'Algorithm') !== EXCLUSIVE)
     refuseSaml('weak_algorithm', 'canonicalization');
   if (!SIGNATURE_METHODS.has(attribute(only(signedInfo, 'SignatureMethod'), 'Algorithm') ?? ''))
@@ -42,14 +42,14 @@ function guardReference(reference: XmlElement, parent: XmlElement): void {
   const id = attribute(parent, 'ID');
   // A whole-document reference ("") would be possible for the response only; one form is enough.
   if (!id || !/^[A-Za-z_][\w.-]*$/.test(id) || attribute(reference, 'URI') !== `#${id}`)
-    refuseSaml('structure', 'the signature signs something else than its parent');
+    refuseSaml('structure', 'the signature does not sign its parent');
   if (!DIGEST_METHODS.has(attribute(only(reference, 'DigestMethod'), 'Algorithm') ?? ''))
     refuseSaml('weak_algorithm', 'digest');
   const transforms = childrenOf(only(reference, 'Transforms'), DS, 'Transform').map((transform) =>
     attribute(transform, 'Algorithm'),
   );
   if (transforms.length !== 2 || transforms[0] !== ENVELOPED || transforms[1] !== EXCLUSIVE)
-    refuseSaml('structure', 'the signature transforms what it signs');
+    refuseSaml('structure', 'the signature has other transforms than SAML allows');
 }
 
 /** A key in the message proves nothing. It may only identify the configured certificate, and has to. */
@@ -59,7 +59,8 @@ function guardKeyInfo(keyInfo: XmlElement | undefined): void {
   const known = elementsIn(keyInfo).every(
     ({ localName }) => localName === 'X509Data' || localName === 'KeyName' || localName === 'KeyValue',
   );
-  if (certificates.length !== 1 || !known) refuseSaml('structure', 'the key is not named by one certificate');
+  if (certificates.length !== 1 || !known)
+    refuseSaml('structure', 'the key is not identified by exactly one certificate');
 }
 
 function only(parent: XmlElement, name: string): XmlElement {

@@ -20,7 +20,7 @@ export function subjectOf(assertion: XmlElement): Subject {
   const subject = onlyChild(assertion, SAML, 'Subject');
   const name = subject && onlyChild(subject, SAML, 'NameID');
   const nameId = name ? plainText(name) : '';
-  if (!name || nameId === '') refuseSaml('no_subject', 'nobody is named');
+  if (!name || nameId === '') refuseSaml('no_subject', 'there is no NameID');
   const [statement] = childrenOf(assertion, SAML, 'AuthnStatement');
   return {
     nameId,

@@ -27,5 +27,5 @@ export async function useOnce(
 ): Promise<void> {
   const digest = createHash('sha256').update(`${issuer}\n${assertionId}`).digest();
   const { rowCount } = await pool.statement(tenantId, SQL, [digest, configId, endsAt / 1000]);
-  if (rowCount !== 1) refuseSaml('replayed', 'the assertion was used before');
+  if (rowCount !== 1) refuseSaml('replayed', 'the assertion was already used');
 }

@@ -26,7 +26,7 @@ export function verifiedAssertion(guarded: GuardedResponse, certificatesPem: rea
   }
   const assertion = signedPart(withoutResponseSignature(guarded.xml), certificates);
   if (attribute(assertion, 'ID') !== attribute(guarded.assertion, 'ID'))
-    refuseSaml('signature', 'something else was signed');
+    refuseSaml('signature', 'another element was signed');
   return assertion;
 }
 

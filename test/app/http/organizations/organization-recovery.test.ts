@@ -252,7 +252,7 @@ describe('at the machine', () => {
 
   it('an admin is suspended, but for the last active owner', async () => {
     await expect(castellan('suspend', '--slug', north.slug, '--email', north.email)).rejects.toThrow(
-      'the last active owner stays',
+      'the last active owner must remain',
     );
     await orgAdminWithRole(app, north, 'org_owner');
     await castellan('suspend', '--slug', north.slug, '--email', north.email);
