@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { adminRoleSchema } from '../../src/contexts/identity/domain/roles.ts';
 import type { AdminUserRow } from '../../projections/admins/admin-users.ts';
 
-/** Choice OP-019. */
+/** OP-019. */
 export const adminUserView = z
   .object({
     id: z.uuid(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { TenantId } from '../../src/platform/kernel/ids.ts';
 import type { AuditLogRow } from '../../projections/audit/audit-log.ts';
 
-/** Choice OP-247. */
+/** OP-247. */
 export const auditRecordView = z
   .object({
     id: z.uuid(),

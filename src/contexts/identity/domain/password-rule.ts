@@ -26,7 +26,7 @@ export const newPassword = z
     if (reason) addIssue({ code: 'custom', message: reason });
   })
   .describe(
-    '12 to 256 characters, with upper-case and lower-case letters, a digit and a special character. Refused: common passwords, also with digits, signs or look-alikes, and those made of the name, e-mail or tenant.',
+    '12 to 256 characters, with upper-case and lower-case letters, a digit and a special character. Refused: common passwords, even with digits, signs or look-alikes, and those based on the name, e-mail or tenant.',
   );
 
 /** For passwords that people choose; generated ones are random. */
