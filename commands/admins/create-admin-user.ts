@@ -18,9 +18,9 @@ interface CreateAdminUser {
   readonly displayName: string;
   readonly roleType: AdminRole;
   readonly password: string;
-  /** For a password that somebody else has seen. */
+  /** True for a password that someone other than its owner has seen. */
   readonly mustChangePassword: boolean;
-  /** Needed for a role that administers others. */
+  /** Required for a role that administers others. */
   readonly reauthenticated?: boolean;
 }
 

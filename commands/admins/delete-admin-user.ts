@@ -11,11 +11,14 @@ import { isFailure } from '../../src/platform/kernel/failure.ts';
 
 interface DeleteAdminUser {
   readonly adminId: string;
-  /** Needed where the admin administers others. */
+  /** Required if the admin administers others. */
   readonly reauthenticated?: boolean;
 }
 
-/** Gone with every session; the e-mail is free again. Of two super admins who delete each other, one stays. */
+/**
+ * Ends every session of the admin and frees the e-mail. If two super admins delete each other at once, one of them
+ * remains.
+ */
 export const deleteAdminUser = defineCommand({
   name: 'DeleteAdminUser',
   aggregate: tenant,

@@ -8,11 +8,11 @@ import type { WithAggregates, WithPasswords, WithVault } from '../ports.ts';
 
 interface ResetAdminPassword {
   readonly adminId: string;
-  /** Shown once to whoever resets it, and to be changed at the next sign-in. */
+  /** Shown once to the admin who resets it; its owner has to change it at the next sign-in. */
   readonly temporaryPassword: string;
 }
 
-/** Every session of the admin ends (choice OP-044). */
+/** Ends every session of the admin (OP-044). */
 export const resetAdminPassword = defineCommand({
   name: 'ResetAdminPassword',
   aggregate: tenant,

@@ -5,11 +5,11 @@ import { isFailure } from '../../src/platform/kernel/failure.ts';
 
 interface SetAdminMobileAccess {
   readonly adminId: string;
-  /** Undefined: the other value than now (choice OP-045). */
+  /** Undefined toggles the current value (OP-045). */
   readonly mobileAccess: boolean | undefined;
 }
 
-/** The admin's own flag; the map by role has to allow it besides (choice OP-046). */
+/** The admin's own flag. The map by role also has to allow access (OP-046). */
 export const setAdminMobileAccess = defineCommand({
   name: 'SetAdminMobileAccess',
   aggregate: tenant,

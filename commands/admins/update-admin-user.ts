@@ -13,14 +13,14 @@ import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { isFailure } from '../../src/platform/kernel/failure.ts';
 import type { WithAccountDigest } from '../ports.ts';
 
-/** What is left out keeps its value. */
+/** Omitted fields keep their values. */
 interface UpdateAdminUser {
   readonly adminId: string;
   readonly email?: string | undefined;
   readonly displayName?: string | undefined;
   readonly roleType?: AdminRole | undefined;
   readonly status?: 'active' | 'suspended' | undefined;
-  /** Needed where another e-mail will sign in, or where the admin administers others or will. */
+  /** Required if the sign-in e-mail changes, or if the admin administers others before or after the change. */
   readonly reauthenticated?: boolean;
 }
 
@@ -37,7 +37,7 @@ export const updateAdminUser = defineCommand({
     const wanted: Standing = { role: input.roleType ?? admin.role, status: input.status ?? admin.status };
     const refused = refuseUnlessAdministers(state, actor, [wanted.role]);
     if (refused) return refused;
-    // The same address in other letters is the same claim.
+    // The same address in other upper and lower case is the same claim.
     const moves = accountDigest !== undefined && accountDigest !== admin.accountDigest;
     const needsProof = moves || changesControl(admin, wanted);
     const unproved = needsProof ? refuseUnlessReauthenticated(actor, input.reauthenticated) : undefined;
@@ -64,13 +64,13 @@ function detailsChanged(
   return [{ type: 'AdminUserUpdated', data: { adminId, ...named } }];
 }
 
-/** What decides what an admin may do. */
+/** The state that determines an admin's rights. */
 interface Standing {
   readonly role: AdminRole;
   readonly status: 'active' | 'suspended';
 }
 
-/** Who administers others changes: by a role, or by whether its holder may sign in. */
+/** True if the set of admins who administer others changes, through a role or through a suspension. */
 const changesControl = (before: Standing, after: Standing): boolean =>
   (after.role !== before.role || after.status !== before.status) && (governs(before.role) || governs(after.role));
 

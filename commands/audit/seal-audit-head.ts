@@ -2,7 +2,7 @@ import { auditHead, auditHeadStream, type SealedHead } from '../../src/contexts/
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { conflict } from '../../src/platform/kernel/failure.ts';
 
-/** Puts a seal that somebody with the key has made into the log. Of two who seal the same head one is enough. */
+/** Appends a seal, made with the audit key, to the log. If two processes seal the same head, one seal is enough. */
 export const sealAuditHead = defineCommand({
   name: 'SealAuditHead',
   aggregate: auditHead,

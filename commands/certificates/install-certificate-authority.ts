@@ -6,7 +6,7 @@ import { authorityKeyLocation } from '../../src/platform/pki/certificate-service
 import type { WithCertificates, WithVault } from '../ports.ts';
 
 interface InstallCertificateAuthority {
-  /** PEM; the issuers of an intermediate follow it. */
+  /** PEM. The issuers of an intermediate follow it. */
   readonly certificate: string;
   /** PEM, not encrypted. */
   readonly privateKey: string;
@@ -16,8 +16,8 @@ type Installed = Extract<TenantEvent, { type: 'CertificateAuthorityInstalled' }>
 type Ports = WithCertificates & WithVault;
 
 /**
- * The authority that signs devices from now on, in place of the one before: devices of that one are accepted until their own
- * certificates expire (choice OP-178).
+ * Installs the authority that signs devices from now on. Devices of the previous authority are accepted until their own
+ * certificates expire (OP-178).
  */
 export const installCertificateAuthority = defineCommand({
   name: 'InstallCertificateAuthority',

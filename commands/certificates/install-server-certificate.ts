@@ -16,8 +16,8 @@ import type { WithClaimHolder, WithVault } from '../ports.ts';
 import { SETUP_CLAIM } from '../tenants/set-up-tenant.ts';
 
 /**
- * The certificate that the TLS listener shows from now on, on every node. The listener is everybody's, so only the tenant that set the
- * installation up may change it.
+ * Installs the certificate of the TLS listener on every node. All tenants share the listener, so only the tenant that
+ * set up the installation may change it.
  */
 export const installServerCertificate = defineCommand({
   name: 'InstallServerCertificate',

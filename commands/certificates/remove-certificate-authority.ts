@@ -3,8 +3,8 @@ import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { notFound } from '../../src/platform/kernel/failure.ts';
 
 /**
- * Leaves the tenant without an authority: nobody enrolls until another one is uploaded (choice OP-176). Devices keep the
- * certificates that they have.
+ * Leaves the tenant without an authority: no device can enroll until another one is uploaded (OP-176). Devices keep
+ * their certificates.
  */
 export const removeCertificateAuthority = defineCommand({
   name: 'RemoveCertificateAuthority',

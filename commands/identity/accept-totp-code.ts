@@ -3,15 +3,15 @@ import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { unauthenticated } from '../../src/platform/kernel/failure.ts';
 
 interface AcceptTotpCode {
-  /** Whose admin it is: a tenant's or an organization's. */
+  /** The kind of admin: a tenant's or an organization's. */
   readonly subjectKind: 'admin' | 'org_admin';
   readonly adminId: string;
   readonly totpSecretRef: string;
-  /** The time step that the code was right for. */
+  /** The time step of the right code. */
   readonly step: number;
 }
 
-/** A code lets in once (RFC 6238 §5.2), and none that is older than one which did. */
+/** Each code is accepted once (RFC 6238 §5.2), and none older than the newest accepted one. */
 export const acceptTotpCode = defineCommand({
   name: 'AcceptTotpCode',
   aggregate: totp,

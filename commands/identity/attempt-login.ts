@@ -6,14 +6,17 @@ import { forbidden, unauthenticated } from '../../src/platform/kernel/failure.ts
 interface AttemptLogin {
   readonly accountDigest: string;
   readonly subjectId: string | null;
-  /** Whoever shows a code has proved the password: they are told of a lock, and no code is looked at while it lasts. */
+  /**
+   * A client that presents a code has proved the password. So it is told about a lock, and no code is checked during
+   * the lock.
+   */
   readonly factor: 'password' | 'code';
   readonly source: AttemptSource;
 }
 
 /**
- * Takes one of the tries that an account has before its password or code is looked at. Of any number of simultaneous tries
- * no more are granted than the lock allows, because each one is an append to the same stream.
+ * Takes one of the account's attempts before its password or code is checked. Each attempt is an append to the same
+ * stream, so simultaneous attempts cannot exceed the limit.
  */
 export const attemptLogin = defineCommand({
   name: 'AttemptLogin',

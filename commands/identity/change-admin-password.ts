@@ -8,13 +8,15 @@ import type { WithAggregates, WithPasswords, WithVault } from '../ports.ts';
 interface ChangeAdminPassword {
   readonly adminId: string;
   readonly newPassword: string;
-  /** The session epoch under which it was asked for: after a reset or a recovery since then it is too late. */
+  /** The session epoch of the request: after a reset or a recovery since then it is refused. */
   readonly epoch: number;
   /** The admin's e-mail and name, which streams hold sealed. */
   readonly known: readonly string[];
 }
 
-/** The admin's own choice after a forced change: another password than before (choice OP-037). Other sessions end with the old one. */
+/**
+ * The admin's own choice after a forced change. It must differ from the previous password (OP-037). Other sessions end.
+ */
 export const changeAdminPassword = defineCommand({
   name: 'ChangeAdminPassword',
   aggregate: tenant,

@@ -17,8 +17,8 @@ interface ConfirmPassword {
 }
 
 /**
- * The right password, but not the way in: gives back its own try alone. If it forgave the wrong ones too, whoever knows
- * the password could guess codes without end.
+ * Records a right password that did not sign in; refunds only its own attempt. If it forgave wrong ones too, a client
+ * that knows the password could guess codes without limit.
  */
 export const confirmPassword = defineCommand({
   name: 'ConfirmPassword',

@@ -7,7 +7,7 @@ interface DisableMfa {
   readonly adminId: string;
 }
 
-/** Off, also where it was off (choice OP-040); a set-up under way is given up too. */
+/** Disables the second factor, or a pending set-up. Succeeds also if it was already off (OP-040). */
 export const disableMfa = defineCommand({
   name: 'DisableMfa',
   aggregate: tenant,

@@ -4,15 +4,15 @@ import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 
 interface EnableMfa {
   readonly adminId: string;
-  /** The secret for which a code was right. */
+  /** The secret that the right code belongs to. */
   readonly totpSecretRef: string;
   readonly step: number;
   readonly backupCodesRef: string;
-  /** How many there are. */
+  /** The number of backup codes. */
   readonly backupCodes: number;
 }
 
-/** The secret that was handed out has given its first code: from the next sign-in on it is asked for. */
+/** Enables the second factor after its first right code; the next sign-in requires it. */
 export const enableMfa = defineCommand({
   name: 'EnableMfa',
   aggregate: tenant,

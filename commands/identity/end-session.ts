@@ -8,7 +8,10 @@ interface EndSession {
   readonly reason: Extract<SessionEvent, { type: 'SessionEnded' }>['data']['reason'];
 }
 
-/** Access token and refresh tokens die with the session; the answer waits until this process knows it. */
+/**
+ * Ends a session. Its access token and refresh tokens become invalid, and the response waits until this process has
+ * processed the event.
+ */
 export const endSession = defineCommand({
   name: 'EndSession',
   aggregate: session,

@@ -11,11 +11,14 @@ import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 interface RecordLoginSuccess {
   readonly accountDigest: string;
   readonly subjectId: string;
-  /** The try that let them in. */
+  /** The successful attempt. */
   readonly attempt: CountedAttempt;
 }
 
-/** Everything that was asked for was right: earlier wrong tries from there no longer count. Those from elsewhere do. */
+/**
+ * Records a sign-in with all factors right. Earlier wrong attempts from the same source no longer count; those from
+ * elsewhere do.
+ */
 export const recordLoginSuccess = defineCommand({
   name: 'RecordLoginSuccess',
   aggregate: login,

@@ -14,8 +14,8 @@ interface RecoverAdmin {
 }
 
 /**
- * Whatever state the account is in (F106): active again, without second factor and without sessions, with a password that
- * has to be changed. Its lock, which is not the tenant's, is ended beside this.
+ * Recovers an account in any state (F106): active again, without second factor and sessions, with a password that has
+ * to be changed. A lock belongs to the login's stream and is ended separately.
  */
 export const recoverAdmin = defineCommand({
   name: 'RecoverAdmin',

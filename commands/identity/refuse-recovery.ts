@@ -5,7 +5,7 @@ interface RefuseRecovery {
   readonly reason: 'wrong_key' | 'unknown_account' | 'ambiguous_account';
 }
 
-/** For the audit log: somebody tried to recover an account and did not. */
+/** For the audit log: an account recovery was refused. */
 export const refuseRecovery = defineCommand({
   name: 'RefuseRecovery',
   aggregate: recovery,

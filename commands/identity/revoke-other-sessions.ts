@@ -7,7 +7,7 @@ interface RevokeOtherSessions {
   readonly keptSessionId: string;
 }
 
-/** However many there are, and also one that begins at this moment: one event ends all but this one. */
+/** One event ends all sessions but this one, including a session that begins concurrently. */
 export const revokeOtherSessions = defineCommand({
   name: 'RevokeOtherSessions',
   aggregate: tenant,

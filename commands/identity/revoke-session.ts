@@ -4,7 +4,7 @@ import { notFound } from '../../src/platform/kernel/failure.ts';
 
 interface RevokeSession {
   readonly sessionId: string;
-  /** Whose it has to be: another's is as good as none. */
+  /** The required owner: another admin's session is treated as not found. */
   readonly subjectId: string;
 }
 

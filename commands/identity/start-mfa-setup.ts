@@ -7,7 +7,9 @@ interface StartMfaSetup {
   readonly totpSecretRef: string;
 }
 
-/** Another secret takes the place of one that waits; one that is in use has to be given up first, which takes a password. */
+/**
+ * A new secret replaces one that awaits its first code. One in use has to be disabled first, which takes a password.
+ */
 export const startMfaSetup = defineCommand({
   name: 'StartMfaSetup',
   aggregate: tenant,

@@ -6,7 +6,7 @@ interface UnlockLogin {
   readonly subjectId: string;
 }
 
-/** Ends every lock before its time, wherever its tries came from; wrong tries are forgotten. */
+/** Ends every lock early, for all sources, and forgets wrong attempts. */
 export const unlockLogin = defineCommand({
   name: 'UnlockLogin',
   aggregate: login,

@@ -5,11 +5,11 @@ import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 interface UseBackupCode {
   readonly adminId: string;
   readonly backupCodesRef: string;
-  /** Which of the codes it is. */
+  /** The index of the code. */
   readonly place: number;
 }
 
-/** A backup code lets in once, and not at all after its set was replaced. */
+/** A backup code is accepted once, and never after its set was replaced. */
 export const useBackupCode = defineCommand({
   name: 'UseBackupCode',
   aggregate: tenant,

@@ -8,7 +8,7 @@ import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 
 type Identity = z.output<typeof installationEvents.definitions.InstallationIdentified.schema>;
 
-/** Writes into a log whose it is. A log that belongs to an installation stays what it is: the caller compares. */
+/** Records the installation's identity in the log. An existing identity is not changed; the caller compares it. */
 export const identifyInstallation = defineCommand({
   name: 'IdentifyInstallation',
   aggregate: installation,

@@ -6,7 +6,7 @@ interface RecordMasterKey {
   readonly retired: readonly string[];
 }
 
-/** For the audit log: from now on this master key is the only one that opens anything. */
+/** For the audit log: only this master key opens sealed keys from now on. */
 export const recordMasterKey = defineCommand({
   name: 'RecordMasterKey',
   aggregate: masterKeyRecord,

@@ -9,7 +9,7 @@ import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 type Retry = z.output<typeof parkedEventRequests.definitions.ParkedEventsRetried.schema>;
 type Skip = z.output<typeof parkedEventRequests.definitions.ParkedEventsSkipped.schema>;
 
-/** For the audit log: an operator has parked events of the tenant worked again. */
+/** For the audit log: an operator retried parked events of the tenant. */
 export const recordParkedRetry = defineCommand({
   name: 'RecordParkedRetry',
   aggregate: parkedEventsRequest,
@@ -18,7 +18,7 @@ export const recordParkedRetry = defineCommand({
   decide: ({ isMade }, data) => accept(isMade ? [] : [{ type: 'ParkedEventsRetried', data }]),
 });
 
-/** For the audit log: an operator gives up the effects of parked events of the tenant. */
+/** For the audit log: an operator skipped parked events of the tenant and gave up their effects. */
 export const recordParkedSkip = defineCommand({
   name: 'RecordParkedSkip',
   aggregate: parkedEventsRequest,

@@ -9,7 +9,7 @@ import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 type Accepted = z.output<typeof installationEvents.definitions.LogAccepted.schema>;
 type Rebuilt = z.output<typeof installationEvents.definitions.TablesRebuilt.schema>;
 
-/** For the audit log: an operator has brought the tables to an older log. */
+/** For the audit log: an operator adjusted the tables to an older log. */
 export const recordLogAccepted = defineCommand({
   name: 'RecordLogAccepted',
   aggregate: installation,
@@ -17,7 +17,7 @@ export const recordLogAccepted = defineCommand({
   decide: (_state, data) => accept([{ type: 'LogAccepted', data }]),
 });
 
-/** For the audit log: an operator has brought older tables to the log. */
+/** For the audit log: an operator brought older tables up to the log. */
 export const recordTablesRebuilt = defineCommand({
   name: 'RecordTablesRebuilt',
   aggregate: installation,

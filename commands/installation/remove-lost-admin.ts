@@ -6,8 +6,8 @@ interface RemoveLostAdmin {
 }
 
 /**
- * Removes an admin whose key is lost, so that the e-mail is free again: nobody could sign in with what is left of them. The last super
- * admin stays, for a tenant without one could not be recovered.
+ * Removes an admin whose key is lost, so that the e-mail is free again: nothing left of the account allows a sign-in.
+ * The last super admin stays, because a tenant without one could not be recovered.
  */
 export const removeLostAdmin = defineCommand({
   name: 'RemoveLostAdmin',

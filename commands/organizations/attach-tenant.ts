@@ -13,7 +13,10 @@ interface AttachTenant {
   readonly attachedTenantId: TenantId;
 }
 
-/** Puts a tenant into an organization. It belongs to at most one; attaching it to the same one again changes nothing. */
+/**
+ * Attaches a tenant to an organization. A tenant belongs to at most one; attaching it to the same one again changes
+ * nothing.
+ */
 export const attachTenant = defineCommand({
   name: 'AttachTenant',
   aggregate: organization,

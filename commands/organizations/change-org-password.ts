@@ -12,17 +12,20 @@ import type { WithAggregates, WithPasswords, WithVault } from '../ports.ts';
 interface ChangeOrgPassword {
   readonly adminId: string;
   readonly newPassword: string;
-  /** The password that was proved, by its reference: after another change, a reset or a recovery since then it is too late. */
+  /**
+   * The reference of the password that was proved: after another change, a reset or a recovery since then the command
+   * is refused.
+   */
   readonly provedRef: string;
-  /** The session from which it was asked; null for a forced change, which none came before. */
+  /** The session that made the request; null for a forced change, which has no session. */
   readonly keptSessionId: string | null;
   /** The admin's e-mail and name, which streams hold sealed. */
   readonly known: readonly string[];
 }
 
-const changedMeanwhile = () => unauthenticated('the password was changed meanwhile');
+const changedMeanwhile = () => unauthenticated('the password was changed in the meantime');
 
-/** The admin's own choice: another password than before (choice OP-037). Other sessions end with the old one. */
+/** The admin's own choice. It must differ from the previous password (OP-037). Other sessions end. */
 export const changeOrgPassword = defineCommand({
   name: 'ChangeOrgPassword',
   aggregate: organization,
@@ -36,7 +39,7 @@ export const changeOrgPassword = defineCommand({
     const { admins, name } = await ports.aggregates.load(organization, organizationStream(tenantId));
     const guessable = refuseGuessable('newPassword', newPassword, [...known, name]);
     if (guessable) return guessable;
-    // Decided once more below; here it saves the slow work, and a hash that nothing would refer to.
+    // Checked again in `decide`; here it avoids the slow hash and a secret that nothing would refer to.
     if (admins.get(adminId)?.passwordRef !== provedRef) return changedMeanwhile();
     const old = await ports.vault.get(tenantId, place, provedRef);
     if (old && (await ports.passwords.verify(old.toString(), newPassword)))

@@ -15,15 +15,15 @@ interface CreateOrgSsoConfig {
   readonly name: string;
   readonly issuerUrl: string;
   readonly clientId: string;
-  /** Null: the provider takes a public client. */
+  /** Null: the provider accepts a public client. */
   readonly clientSecret: string | null;
   readonly scopes: string;
   readonly emailDomains: readonly string[];
-  /** Undefined: enabled where no other configuration is. */
+  /** Undefined: enabled unless another configuration is. */
   readonly isEnabled?: boolean | undefined;
 }
 
-/** An OpenID Connect provider for an organization's admins. At most one is enabled at a time (choice OP-135). */
+/** Creates an OpenID Connect provider for an organization's admins. At most one is enabled at a time (OP-135). */
 export const createOrgSsoConfig = defineCommand({
   name: 'CreateOrgSsoConfig',
   aggregate: organization,

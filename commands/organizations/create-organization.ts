@@ -12,16 +12,16 @@ import type { WithAccountDigest, WithClaimHolders, WithPasswords, WithVault } fr
 import { freeSlug } from '../tenants/free-slug.ts';
 import { slugOf } from '../tenants/set-up-tenant.ts';
 
-/** Issued for the organization that is to be: its id is the `tenantId` of the command. */
+/** Issued in the new organization's scope: its id is the `tenantId` of the command. */
 export interface CreateOrganization {
   readonly name: string;
-  /** Null: made from the name. A number is put behind one that is taken. */
+  /** Null: derived from the name. If the slug is taken, a number is appended. */
   readonly slug: string | null;
   readonly externalBaseUrl: string;
   readonly adminId: string;
   readonly ownerEmail: string;
   readonly ownerDisplayName: string;
-  /** Whoever makes the organization sees it too: the owner has to choose another at the first sign-in. */
+  /** The creator sees this password too, so the owner has to change it at the first sign-in. */
   readonly ownerPassword: string;
 }
 
@@ -33,7 +33,10 @@ interface Facts {
 
 type Ports = WithVault & WithPasswords & WithAccountDigest & WithClaimHolders;
 
-/** An organization with its first owner, in one append: neither is ever seen without the other. Answers the slug it got. */
+/**
+ * Creates an organization and its first owner in one append, so that neither exists without the other. Returns the
+ * assigned slug.
+ */
 export const createOrganization = defineCommand({
   name: 'CreateOrganization',
   aggregate: organization,

@@ -10,7 +10,10 @@ interface DeleteOrgSsoConfig {
   readonly configId: string;
 }
 
-/** The last enabled one stays while single sign-on is required: nobody could sign in any more (choice OP-139). */
+/**
+ * The last enabled configuration cannot be deleted while single sign-on is required: nobody could sign in any more
+ * (OP-139).
+ */
 export const deleteOrgSsoConfig = defineCommand({
   name: 'DeleteOrgSsoConfig',
   aggregate: organization,

@@ -11,7 +11,10 @@ interface DetachTenant {
   readonly detachedTenantId: TenantId;
 }
 
-/** Lets a tenant go: from then on it is as foreign to the organization as any, and free for another. What was set up in it stays. */
+/**
+ * Detaches a tenant: the organization loses access to it, and another one may attach it. The tenant's own data and
+ * settings stay.
+ */
 export const detachTenant = defineCommand({
   name: 'DetachTenant',
   aggregate: organization,

@@ -7,7 +7,9 @@ interface DisableOrgMfa {
   readonly adminId: string;
 }
 
-/** Off, also where it was off, as for admins of tenants (choice OP-040); a set-up under way is given up too. */
+/**
+ * Disables the second factor, or a pending set-up. Succeeds also if it was already off, as for tenant admins (OP-040).
+ */
 export const disableOrgMfa = defineCommand({
   name: 'DisableOrgMfa',
   aggregate: organization,

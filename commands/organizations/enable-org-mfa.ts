@@ -4,15 +4,15 @@ import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 
 interface EnableOrgMfa {
   readonly adminId: string;
-  /** The secret for which a code was right. */
+  /** The secret that the right code belongs to. */
   readonly totpSecretRef: string;
   readonly step: number;
   readonly backupCodesRef: string;
-  /** How many there are. */
+  /** The number of backup codes. */
   readonly backupCodes: number;
 }
 
-/** As `enableMfa`, of an organization's admin: from the next sign-in with a password on it is asked for. */
+/** Like `enableMfa`, for an organization's admin: the next sign-in with a password requires the second factor. */
 export const enableOrgMfa = defineCommand({
   name: 'EnableOrgMfa',
   aggregate: organization,

@@ -16,9 +16,11 @@ interface RecoverOrgAdmin {
 }
 
 /**
- * Break-glass, whatever state account and organization are in: active again, without second factor and without sessions, with a
- * password that has to be changed. Where single sign-on is required it is so no longer, since a provider that fails is what locks
- * everybody out (F111). The account's lock, which is not the organization's, is ended beside this.
+ * Break-glass recovery in any state of account and organization: active again, without second factor and sessions, with
+ * a password that has to be changed.
+ *
+ * It also lifts a single sign-on requirement, because a failing provider locks everyone out (F111). A lock belongs to
+ * the login's stream and is ended separately.
  */
 export const recoverOrgAdmin = defineCommand({
   name: 'RecoverOrgAdmin',

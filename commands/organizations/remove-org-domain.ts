@@ -7,7 +7,7 @@ interface RemoveOrgDomain {
   readonly domain: string;
 }
 
-/** Gives a domain up: its e-mails lead to this organization no longer, and another one may prove it. */
+/** Releases a domain: its e-mails are no longer routed to this organization, and another one may prove it. */
 export const removeOrgDomain = defineCommand({
   name: 'RemoveOrgDomain',
   aggregate: organization,

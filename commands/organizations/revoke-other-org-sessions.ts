@@ -7,7 +7,10 @@ interface RevokeOtherOrgSessions {
   readonly keptSessionId: string;
 }
 
-/** As `revokeOtherSessions`, of an organization's admin: one event ends all but this one, also one that begins at this moment. */
+/**
+ * Like `revokeOtherSessions`, for an organization's admin: one event ends all sessions but this one, including a
+ * session that begins concurrently.
+ */
 export const revokeOtherOrgSessions = defineCommand({
   name: 'RevokeOtherOrgSessions',
   aggregate: organization,

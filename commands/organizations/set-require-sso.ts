@@ -10,7 +10,9 @@ interface SetRequireSso {
   readonly requireSso: boolean;
 }
 
-/** Whether passwords still let in. Requiring single sign-on needs an enabled configuration (choice OP-140). */
+/**
+ * Sets whether single sign-on is required instead of passwords. Requiring it needs an enabled configuration (OP-140).
+ */
 export const setRequireSso = defineCommand({
   name: 'SetRequireSso',
   aggregate: organization,

@@ -7,7 +7,7 @@ interface StartOrgMfaSetup {
   readonly totpSecretRef: string;
 }
 
-/** As `startMfaSetup`, of an organization's admin. */
+/** Like `startMfaSetup`, for an organization's admin. */
 export const startOrgMfaSetup = defineCommand({
   name: 'StartOrgMfaSetup',
   aggregate: organization,

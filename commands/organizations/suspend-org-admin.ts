@@ -10,7 +10,10 @@ interface SuspendOrgAdmin {
   readonly adminId: string;
 }
 
-/** Shut out, with every session. Of two owners who suspend each other, one stays: nobody else could run the organization. */
+/**
+ * Suspends an admin and ends every session. If two owners suspend each other at once, one of them remains, so that the
+ * organization always has an active owner.
+ */
 export const suspendOrgAdmin = defineCommand({
   name: 'SuspendOrgAdmin',
   aggregate: organization,
@@ -20,7 +23,7 @@ export const suspendOrgAdmin = defineCommand({
     if (!admin) return notFound();
     if (admin.status === 'suspended') return accept([]);
     const [owner, ...others] = activeOwners(state);
-    if (owner?.adminId === adminId && others.length === 0) return conflict('the last active owner stays');
+    if (owner?.adminId === adminId && others.length === 0) return conflict('the last active owner must remain');
     return accept([{ type: 'OrgAdminSuspended', data: { adminId } }]);
   },
   freshens: ['org_admins', 'live-state'],

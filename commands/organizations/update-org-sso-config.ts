@@ -10,13 +10,13 @@ import { accept, defineCommand, replacedSecret } from '../../src/platform/kernel
 import { conflict, notFound } from '../../src/platform/kernel/failure.ts';
 import type { WithVault } from '../ports.ts';
 
-/** What is left out keeps its value. */
+/** Omitted fields keep their values. */
 interface UpdateOrgSsoConfig {
   readonly configId: string;
   readonly name?: string | undefined;
   readonly issuerUrl?: string | undefined;
   readonly clientId?: string | undefined;
-  /** Null clears it (choice OP-138). */
+  /** Null clears it (OP-138). */
   readonly clientSecret?: string | null | undefined;
   readonly scopes?: string | undefined;
   readonly emailDomains?: readonly string[] | undefined;
@@ -24,7 +24,7 @@ interface UpdateOrgSsoConfig {
 }
 
 interface Facts {
-  /** Undefined: the stored one stays. */
+  /** Undefined keeps the stored secret. */
   readonly clientSecretRef: string | null | undefined;
 }
 

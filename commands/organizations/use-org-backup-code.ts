@@ -5,11 +5,11 @@ import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 interface UseOrgBackupCode {
   readonly adminId: string;
   readonly backupCodesRef: string;
-  /** Which of the codes it is. */
+  /** The index of the code. */
   readonly place: number;
 }
 
-/** As `useBackupCode`, of an organization's admin. */
+/** Like `useBackupCode`, for an organization's admin. */
 export const useOrgBackupCode = defineCommand({
   name: 'UseOrgBackupCode',
   aggregate: organization,

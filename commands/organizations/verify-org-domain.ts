@@ -9,7 +9,10 @@ interface VerifyOrgDomain {
   readonly proof: DomainProof;
 }
 
-/** Records that a domain is the organization's own; the proof was looked at before. A domain is one organization's at a time. */
+/**
+ * Records that the organization owns a domain; the caller has checked the proof. A domain belongs to one organization
+ * at a time.
+ */
 export const verifyOrgDomain = defineCommand({
   name: 'VerifyOrgDomain',
   aggregate: organization,

@@ -15,13 +15,13 @@ import type { WithVault } from '../ports.ts';
 type Without<Config, Names extends string> = Config extends SsoConfig ? Omit<Config, Names> : never;
 
 interface CreateSsoConfig {
-  /** `isEnabled` undefined: enabled where no other configuration of the protocol is. */
+  /** If `isEnabled` is undefined, the configuration is enabled unless another one of the protocol is. */
   readonly config: Without<SsoConfig, 'secretRef' | 'isEnabled'> & { readonly isEnabled?: boolean | undefined };
-  /** The client secret or the signing key; null for none. */
+  /** The client secret or the signing key; null if there is none. */
   readonly secret: string | null;
 }
 
-/** An identity provider for a tenant's admins. At most one of a protocol is enabled at a time (choice OP-135). */
+/** Creates an identity provider for a tenant's admins. At most one of a protocol is enabled at a time (OP-135). */
 export const createSsoConfig = defineCommand({
   name: 'CreateSsoConfig',
   aggregate: ssoConfigs,

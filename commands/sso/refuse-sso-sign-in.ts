@@ -10,7 +10,7 @@ interface RefuseSsoSignIn {
   readonly subjectId: string | null;
 }
 
-/** For the audit log: somebody came from (or as if from) an identity provider and was not let in. */
+/** For the audit log: a sign-in through an identity provider, real or forged, was refused. */
 export const refuseSsoSignIn = defineCommand({
   name: 'RefuseSsoSignIn',
   aggregate: ssoSignIn,

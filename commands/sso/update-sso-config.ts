@@ -18,10 +18,10 @@ type Changes<Config> = {
   readonly [Name in keyof Config as Exclude<Name, 'configId' | 'protocol' | 'secretRef'>]?: Config[Name] | undefined;
 };
 
-/** What is left out keeps its value; what is of the other protocol means nothing here and is passed over. */
+/** Omitted fields keep their values; fields of the other protocol are ignored. */
 interface UpdateSsoConfig {
   readonly configId: string;
-  /** Named, it has to be the one that the configuration has. */
+  /** If given, it has to equal the configuration's protocol. */
   readonly protocol?: SsoProtocol | undefined;
   readonly changes: Changes<OidcConfig> & Changes<SamlConfig>;
   readonly clientSecret?: string | null | undefined;
@@ -29,7 +29,7 @@ interface UpdateSsoConfig {
 }
 
 interface Facts {
-  /** Undefined: the stored one stays. Null: none from now on (choice OP-138). */
+  /** Undefined keeps the stored secret; null removes it (OP-138). */
   readonly secretRef: string | null | undefined;
 }
 
@@ -56,10 +56,10 @@ export const updateSsoConfig = defineCommand({
     const stored = state.get(configId);
     if (!stored) return notFound();
     if (protocol !== undefined && protocol !== stored.protocol) return invalid('protocol', 'cannot be changed');
-    const said = Object.entries(changes).filter(([name, value]) => value !== undefined && name in stored);
+    const given = Object.entries(changes).filter(([name, value]) => value !== undefined && name in stored);
     const updated = {
       ...stored,
-      ...Object.fromEntries(said),
+      ...Object.fromEntries(given),
       secretRef: secretRef === undefined ? stored.secretRef : secretRef,
     } as SsoConfig;
     return (
@@ -79,7 +79,7 @@ const storedConfig = async (
   configId: string,
 ): Promise<SsoConfig | undefined> => (await aggregates.load(ssoConfigs, ssoConfigsStream(tenantId))).get(configId);
 
-/** A SAML provider's signing key never leaves the service, so only OpenID Connect has a secret to protect. */
+/** A SAML signing key never leaves the service, so only an OpenID Connect secret needs this protection. */
 const refuseMovedSecret = (stored: SsoConfig, updated: SsoConfig): Failure | undefined =>
   stored.protocol === 'oidc' && updated.protocol === 'oidc'
     ? refuseSecretForNewIssuer(stored, updated, stored.secretRef !== null && updated.secretRef === stored.secretRef)
@@ -88,7 +88,7 @@ const refuseMovedSecret = (stored: SsoConfig, updated: SsoConfig): Failure | und
 const secretOf = ({ protocol }: SsoConfig, { clientSecret, spSigningKey }: UpdateSsoConfig) =>
   protocol === 'oidc' ? clientSecret : spSigningKey;
 
-/** A certificate and a key that change one without the other still have to belong together. */
+/** Certificate and key have to match, even if only one of them changes. */
 async function brokenPair(
   stored: SsoConfig,
   { changes, spSigningKey }: UpdateSsoConfig,

@@ -5,7 +5,10 @@ import type { WithClaimHolders } from '../ports.ts';
 const FIRST_PAGE = 16;
 const LARGEST_PAGE = 1_024;
 
-/** The base, or with the lowest number behind it that makes it free. Numbers are looked up in growing pages; the claim decides races. */
+/**
+ * The base, or the base with the lowest number that makes it free. Numbers are looked up in growing pages; the claim
+ * decides races.
+ */
 export async function freeSlug(
   base: string,
   claimOf: (slug: string) => Claim,

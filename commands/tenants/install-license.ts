@@ -8,7 +8,7 @@ interface InstallLicense {
   readonly licenseKey: string;
 }
 
-/** A key that is forged or has run out is bad input (choice OP-051); a good one takes effect with the answer. */
+/** A forged or expired key is invalid input (OP-051). A valid license is in effect when the response is sent. */
 export const installLicense = defineCommand({
   name: 'InstallLicense',
   aggregate: tenant,

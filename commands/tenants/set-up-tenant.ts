@@ -26,7 +26,10 @@ export interface SetUpTenant {
   readonly externalBaseUrl: string;
   readonly adminId: string;
   readonly mustChangePassword: boolean;
-  /** The first tenant of an installation ends its set-up; one that an operator adds later does not ask for it. */
+  /**
+   * True for the first tenant, which completes the installation's set-up; false for tenants that an operator adds
+   * later.
+   */
   readonly completesSetup: boolean;
 }
 
@@ -49,7 +52,7 @@ type Ports = WithVault &
   WithClaimHolders &
   WithNewAuthority;
 
-/** A tenant with its license, its certificate authority and its first super admin: all in one append, or nothing. */
+/** Creates a tenant with its license, its certificate authority and its first super admin, all in one append. */
 export const setUpTenant = defineCommand({
   name: 'SetUpTenant',
   aggregate: tenant,
@@ -122,7 +125,10 @@ export const setUpTenant = defineCommand({
   freshens: ['tenants', 'tenant_directory', 'admin_users', 'live-state'],
 });
 
-/** Lower case, everything else a dash (choice OP-058); a number behind it where the name is taken. The claim decides races. */
+/**
+ * Lower case; every other character becomes a dash (OP-058). A number is appended if the name is taken; the claim
+ * decides races.
+ */
 export function slugOf(name: string): string {
   const slug = name
     .normalize('NFKD')

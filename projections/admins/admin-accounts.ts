@@ -4,7 +4,10 @@ import { defineReadModel, id, text, type Row } from '../../src/platform/kernel/r
 const columns = { admin_id: id, home_tenant_id: id, account_digest: text };
 export type AdminAccountRow = Row<{ columns: typeof columns }>;
 
-/** Which tenants have an account for an e-mail, by its keyed digest: recovery names no tenant. */
+/**
+ * Which tenants have an account for an e-mail, by its keyed digest. Recovery needs it, because that request names no
+ * tenant.
+ */
 export const adminAccounts = defineReadModel({
   name: 'admin_accounts',
   version: 1,

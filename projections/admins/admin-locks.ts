@@ -7,16 +7,17 @@ import { defineReadModel, id, json, nullable, timestamp, type Row } from '../../
 const columns = { admin_id: id, standing: json<LoginState>(), locked_until: nullable(timestamp) };
 export type AdminLockRow = Row<{ columns: typeof columns }>;
 
-/** One line an admin who ever tried; strangers' tries are nobody's. */
+/** One row for each admin who ever tried to sign in. Attempts with unknown names have none. */
 function counted({ type, data }: RecordedEvent<EventOf<typeof loginEvents>>) {
   const { subjectId } = data;
   if (subjectId === null) return [];
   const fold = (row: AdminLockRow | undefined): AdminLockRow | undefined => {
     const after = foldLogin(row?.standing ?? NO_ATTEMPTS, { type, data } as EventOf<typeof loginEvents>);
-    // Tries come and go with every sign-in: a line without any says the same as none, and is cheaper than one that is removed.
+    // Attempts appear and disappear with every sign-in. A row without attempts means the same as no row and is cheaper
+    // than a deletion.
     if (!row && Object.keys(after.counters).length === 0) return undefined;
     const lockedUntil = lockedOutUntil(after);
-    // Who is known matters to decisions alone, and would be one more column that every sign-in writes.
+    // Known addresses matter only to decisions; storing them here would add a column to every sign-in's write.
     const standing = { counters: after.counters, knownAddresses: [] };
     return {
       admin_id: subjectId,
@@ -27,7 +28,10 @@ function counted({ type, data }: RecordedEvent<EventOf<typeof loginEvents>>) {
   return [{ key: { admin_id: subjectId }, fold }];
 }
 
-/** Until when an admin, or whoever tries in their name from somewhere, is locked out: for show. Whether a try is granted is decided on the login's own stream. */
+/**
+ * Until when an admin, or attempts in their name from some address, are locked out. For display only: the login's own
+ * stream decides whether an attempt is allowed.
+ */
 export const adminLocks = defineReadModel({
   name: 'admin_locks',
   version: 3,

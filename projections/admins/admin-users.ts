@@ -25,7 +25,7 @@ const columns = {
   backup_codes_remaining: integer,
   must_change_password: flag,
   mobile_access: flag,
-  /** As decisions see it: which sessions are still good. */
+  /** As decisions see it: sessions of an older epoch are revoked. */
   session_epoch: integer,
   kept_session_id: nullable(id),
   last_login_at: nullable(timestamp),

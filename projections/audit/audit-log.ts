@@ -21,7 +21,9 @@ import {
 } from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
-  /** The event's place in the feed; 0 is the tenant's head row, which repeats number and hash of the last entry. */
+  /**
+   * The event's position in the log. Row 0 is the tenant's head row, which repeats sequence and hash of the last entry.
+   */
   position: bigint,
   sequence: bigint,
   hash: text,
@@ -81,8 +83,9 @@ const headRow = ({ sequence, hash }: ChainHead): AuditLogRow => ({
 });
 
 /**
- * The audit chain: one entry for every event that is not telemetry, a function of stored events and key alone, so that a
- * rebuild gives the same bytes. What it cannot take stops it: a chain with a hole would prove nothing.
+ * The audit chain: one entry for every event that is not telemetry. Entries are computed from stored events and the key
+ * alone, so that a rebuild produces the same bytes. An event that cannot be folded halts the projection: a chain with a
+ * gap would prove nothing.
  */
 export function auditLog(auditKey: Buffer, families: readonly EventFamily[]): NamedReadModel {
   const key = new ChainKey(auditKey);
@@ -92,7 +95,7 @@ export function auditLog(auditKey: Buffer, families: readonly EventFamily[]): Na
       const position = Number(event.position);
       let entry: Unhashed | undefined;
       let hash = '';
-      // Steps run in this order: the entry continues the head that the step before has found.
+      // The steps run in this order: the entry continues the head that the first step found.
       const moveHead = (head: AuditLogRow | undefined) => {
         entry = entryAfter(head ?? GENESIS, event, { version: event.stored.version, data: event.stored.data }, words);
         hash = entryHash(key, entry);

@@ -2,7 +2,7 @@ import { tenantEvents } from '../../src/contexts/tenants/domain/events.ts';
 import { at, defineReadModel, text, timestamp, type Column, type Row } from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
-  /** A tenant has one authority that signs, and perhaps others whose devices are still about. */
+  /** A tenant has one signing authority, and possibly former ones whose devices are still in use. */
   role: text as Column<'signing'>,
   subject: text,
   serial_number: text,
@@ -16,7 +16,7 @@ export type CertificateAuthorityRow = Row<{ columns: typeof columns }>;
 
 const signing = { role: 'signing' as const };
 
-/** The authority that a tenant signs devices with now; no row where there is none. */
+/** The authority that a tenant signs devices with; no row if there is none. */
 export const certificateAuthorities = defineReadModel({
   name: 'certificate_authorities',
   version: 1,

@@ -6,7 +6,7 @@ export interface KnownCertificate {
   readonly serialNumber: string;
   readonly issuedAt: string;
   readonly expiresAt: string;
-  /** From then on it is refused; null: it is good until it expires. */
+  /** The certificate is refused from this time on; null if it is valid until it expires. */
   readonly endedAt: string | null;
   readonly reason: CertificateRevocationReason | null;
 }
@@ -22,7 +22,7 @@ const REASONS = {
   wiped: 'cessationOfOperation',
 } as const;
 
-/** The earlier end counts; what was refused already stays so. */
+/** The earlier end wins: a certificate that is already refused stays refused. */
 const ended = (
   certificate: KnownCertificate,
   endedAt: string,
@@ -36,7 +36,9 @@ const endAll = (deviceId: string, endedAt: string, reason: CertificateRevocation
     row && { ...row, certificates: row.certificates.map((one) => ended(one, endedAt, reason)) },
 });
 
-/** Every certificate that a device got, and when it ended: what a revocation list is made of. Outlives the device. */
+/**
+ * Every certificate that a device got, and when it ended: the source of the revocation list. Rows outlive the device.
+ */
 export const deviceCertificates = defineReadModel({
   name: 'device_certificates',
   version: 1,

@@ -19,7 +19,7 @@ const columns = {
 };
 export type ServerCertificateRow = Row<{ columns: typeof columns }>;
 
-/** What the TLS listener of every node shows; no row: what lies in DATA_DIR/tls. */
+/** The certificate of the TLS listener on every node. Without a row, the files in DATA_DIR/tls are used. */
 export const serverCertificates = defineReadModel({
   name: 'server_certificates',
   version: 1,

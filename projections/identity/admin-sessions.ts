@@ -25,7 +25,10 @@ const columns = {
 };
 export type AdminSessionRow = Row<{ columns: typeof columns }>;
 
-/** Sessions of admins, a tenant's or an organization's, that nobody has ended one by one; revoked epochs are told by the admin's own row. */
+/**
+ * Sessions of tenant or organization admins that were not ended individually. Revoked epochs are in the admin's own
+ * row.
+ */
 export const adminSessions = defineReadModel({
   name: 'admin_sessions',
   version: 3,

@@ -22,7 +22,7 @@ const columns = {
   mfa_enabled: flag,
   mfa_enabled_at: nullable(timestamp),
   backup_codes_remaining: integer,
-  /** As decisions see it: which sessions are still good. */
+  /** As decisions see it: sessions of an older epoch are revoked. */
   session_epoch: integer,
   kept_session_id: nullable(id),
   created_at: timestamp,
@@ -40,7 +40,7 @@ const withoutSessions = (row: OrgAdminRow, kept: string | null = null): OrgAdmin
   kept_session_id: kept,
 });
 
-/** The admins of an organization, with the names that tokens do not carry, their second factor, and which of their sessions are good. */
+/** The admins of an organization: names (which tokens do not contain), second factor, and which sessions are valid. */
 export const orgAdmins = defineReadModel({
   name: 'org_admins',
   version: 3,

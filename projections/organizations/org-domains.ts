@@ -13,7 +13,7 @@ import {
 const columns = { domain: text, organization_id: id, proof: text as Column<DomainProof>, verified_at: timestamp };
 export type OrgDomainRow = Row<{ columns: typeof columns }>;
 
-/** Domains that organizations of the installation have proved: whose e-mails lead to whose provider, before every sign-in. */
+/** Domains that organizations have proved. Before a sign-in, they route an e-mail to its organization's provider. */
 export const orgDomains = defineReadModel({
   name: 'org_domains',
   version: 1,

@@ -46,7 +46,10 @@ const described = ({
   is_enabled: isEnabled,
 });
 
-/** An organization's OpenID Connect providers, as `GET /org/sso-configs` shows them: that there is a secret, never where. */
+/**
+ * An organization's OpenID Connect providers, as `GET /org/sso-configs` shows them. Shows whether a secret is set,
+ * never its reference.
+ */
 export const orgSsoConfigs = defineReadModel({
   name: 'org_sso_configs',
   version: 1,

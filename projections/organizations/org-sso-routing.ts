@@ -13,7 +13,10 @@ interface Config {
 const routed = (organizationId: string, { configId, emailDomains, isEnabled }: Config): OrgSsoRoutingRow | undefined =>
   isEnabled ? { config_id: configId, organization_id: organizationId, email_domains: emailDomains } : undefined;
 
-/** Which organizations of the installation sign in through a provider, and for whose e-mails: what stands before every sign-in. */
+/**
+ * Organizations with an enabled provider, and the e-mail domains it covers. Read before a sign-in, to find the
+ * provider.
+ */
 export const orgSsoRouting = defineReadModel({
   name: 'org_sso_routing',
   version: 1,

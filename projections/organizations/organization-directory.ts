@@ -4,7 +4,7 @@ import { defineReadModel, id, text, type Row } from '../../src/platform/kernel/r
 const columns = { id, name: text, slug: text, external_base_url: text };
 export type OrganizationDirectoryRow = Row<{ columns: typeof columns }>;
 
-/** Which organizations the installation has: what an address or a slug that somebody comes with stands for. */
+/** The installation's organizations, to resolve an address or a slug. */
 export const organizationDirectory = defineReadModel({
   name: 'organization_directory',
   version: 1,

@@ -17,7 +17,7 @@ type Settings<Config> = Config extends SsoConfig ? Omit<Config, 'configId' | 'se
 const columns = {
   config_id: id,
   protocol: text as Column<SsoConfig['protocol']>,
-  /** Everything that anybody may read. */
+  /** The settings that clients may read. */
   settings: json<Settings<SsoConfig>>(),
   secret_configured: flag,
   managed_by: text as Column<ManagedBy>,
@@ -33,7 +33,7 @@ const described = ({ configId, secretRef, ...settings }: SsoConfig) => ({
   secret_configured: secretRef !== null,
 });
 
-/** A tenant's identity providers: that there is a secret, never where. */
+/** A tenant's identity providers. Shows whether a secret is set, never its reference. */
 export const ssoConfigsModel = defineReadModel({
   name: 'sso_configs',
   version: 2,

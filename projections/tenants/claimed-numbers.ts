@@ -17,7 +17,7 @@ const held = (kind: string, holder: string, number: number) => ({
 });
 const released = (kind: string, holder: string) => ({ key: { kind, holder }, fold: () => undefined });
 
-/** The slots of one declared collection. A record that was created before there was a limit holds none. */
+/** The slots of one declared collection. A record created before the limit was introduced holds none. */
 function slotsOf(noun: string, events: EventFamily): [string, (event: RecordedEvent) => unknown][] {
   const [created, , deleted] = Object.keys(events.definitions) as [string, string, string];
   const kind = slotKind(noun);
@@ -36,8 +36,10 @@ const bounded = resources.flatMap((resource) =>
 );
 
 /**
- * The numbers that are held as claims: seats of the license, slots of bounded collections. Claims are looked up one by one, and
- * on a store of streams each costs a read; this tells of thousands at once which are worth a try. The claim decides.
+ * Numbers that are held as claims: seats of the license, slots of bounded collections.
+ *
+ * Looking up claims one by one costs a read each in EventStoreDB. This table shows which of thousands are probably
+ * free. The claim decides.
  */
 export const claimedNumbers: NamedReadModel = defineReadModel({
   name: CLAIMED_NUMBERS,

@@ -4,7 +4,7 @@ import { defineReadModel, id, text, type Row } from '../../src/platform/kernel/r
 const columns = { id, name: text, slug: text };
 export type TenantDirectoryRow = Row<{ columns: typeof columns }>;
 
-/** Which tenants the installation has: for discovery where there is only one, and for operators. */
+/** The installation's tenants: for discovery if there is only one, and for operators. */
 export const tenantDirectory = defineReadModel({
   name: 'tenant_directory',
   version: 1,

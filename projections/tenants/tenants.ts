@@ -21,7 +21,7 @@ const columns = {
 };
 export type TenantRow = Row<{ columns: typeof columns }>;
 
-/** A tenant as its own admins see it: one row, with the license it runs under. */
+/** A tenant as its own admins see it: one row, with its current license. */
 export const tenants = defineReadModel({
   name: 'tenants',
   version: 1,

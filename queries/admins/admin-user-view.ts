@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { adminRoleSchema } from '../../src/contexts/identity/domain/roles.ts';
 import type { AdminUserRow } from '../../projections/admins/admin-users.ts';
 
-/** Choice OP-019. */
+/** OP-019. */
 export const adminUserView = z
   .object({
     id: z.uuid(),
@@ -22,7 +22,7 @@ export const adminUserView = z
   .meta({ title: 'AdminUser' });
 export type AdminUserView = z.output<typeof adminUserView>;
 
-/** `locked_until` is null once it has passed: the lock ends by itself. */
+/** `locked_until` is null once it has passed: the lock expires without an event. */
 export type AdminUserWithLock = AdminUserRow & { readonly tenant_id: string; readonly locked_until: string | null };
 
 export const SELECT_ADMIN_USERS = `

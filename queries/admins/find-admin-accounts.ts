@@ -8,7 +8,7 @@ export interface AdminAccount {
 
 const SQL = 'select admin_id, home_tenant_id from admin_accounts where tenant_id = $1 and account_digest = $2 limit $3';
 
-/** Asked as the installation: the accounts of an e-mail's digest in all tenants, at most `most`. */
+/** Runs in the installation's scope: the accounts with an e-mail digest in all tenants, at most `most`. */
 export const findAdminAccounts: Query<{ accountDigest: string; most: number }, AdminAccount[]> = async (
   reads,
   { accountDigest, most },

@@ -3,7 +3,7 @@ import { toAdminUserView, SELECT_ADMIN_USERS, type AdminUserView, type AdminUser
 
 const SQL = `${SELECT_ADMIN_USERS} where u.tenant_id = $1 order by u.created_at desc, u.admin_id`;
 
-/** All of a tenant's admins: the list that is not paginated (F018). */
+/** All admins of a tenant. This list is not paginated (F018). */
 export const listAdminUsers: Query<undefined, { adminUsers: AdminUserView[]; total: number }> = async (reads) => {
   const rows = await reads.rows<AdminUserWithLock>(SQL);
   return { adminUsers: rows.map(toAdminUserView), total: rows.length };

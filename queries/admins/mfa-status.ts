@@ -3,7 +3,7 @@ import type { AdminUserRow } from '../../projections/admins/admin-users.ts';
 import { notFound } from '../../src/platform/kernel/failure.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
 
-/** Choice OP-039. */
+/** OP-039. */
 export const mfaStatusView = z
   .object({ enabled: z.boolean(), backupCodesRemaining: z.int(), enabledAt: z.iso.datetime().nullable() })
   .meta({ title: 'MfaStatus' });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { TenantId } from '../../src/platform/kernel/ids.ts';
 import type { AuditLogRow } from '../../projections/audit/audit-log.ts';
 
-/** Choice OP-247. */
+/** OP-247. */
 export const auditRecordView = z
   .object({
     id: z.uuid(),
@@ -23,7 +23,7 @@ export const auditRecordView = z
   .meta({ title: 'AuditRecord' });
 export type AuditRecordView = z.output<typeof auditRecordView>;
 
-/** An entry with the name that its actor has now: names live with the people, and go with them. */
+/** An entry with its actor's current e-mail. The e-mail is stored with the person and erased with them. */
 export type AuditLogRowWithNames = AuditLogRow & { readonly actor_email: string | null };
 
 /** The columns of a list, without those that only the chain needs. `$1` is the tenant. */
@@ -42,7 +42,7 @@ export interface AuditLogFilter {
   readonly to?: string | undefined;
 }
 
-/** Parameters `$2` to `$6`, in the order of `filterValues`. The head row is no entry. */
+/** Parameters `$2` to `$6`, in the order of `filterValues`. Excludes the head row. */
 export const AUDIT_LOG_FILTER = `
    where a.tenant_id = $1 and a.position > 0
      and ($2::text is null or a.actor_id = $2)
@@ -59,12 +59,14 @@ export const filterValues = ({ actorId, action, resourceType, from, to }: AuditL
   to ?? null,
 ];
 
-/** Opens the sealed values of stored events as far as their persons' keys are still there. */
+/** Decrypts the sealed values of stored events whose persons' keys still exist. */
 export type Reveal = (
   events: readonly { tenantId: TenantId; id: string; type: string; data: unknown }[],
 ) => Promise<unknown[]>;
 
-/** The chain holds personal values sealed; they are opened for showing, and of somebody who was erased they say so. */
+/**
+ * Personal values in the chain are sealed. They are decrypted for display; values of an erased person show as erased.
+ */
 export async function auditRecords(
   tenantId: TenantId,
   rows: readonly AuditLogRowWithNames[],
@@ -76,10 +78,10 @@ export async function auditRecords(
   return rows.map((row, index) => auditRecordOf(row, details[index] as Record<string, unknown>));
 }
 
-/** `event` begins with the type. */
+/** The first element of `event` is the type. */
 const eventTypeOf = ({ event }: AuditLogRow): string => String((parsed(event) as unknown as readonly unknown[])[0]);
 
-/** A row that somebody has tampered with is listed all the same: what is wrong with it, `verify` says. */
+/** A row that was tampered with is still listed; `verify` reports the fault. */
 function parsed(text: string | null): Record<string, unknown> {
   try {
     const value = JSON.parse(text ?? 'null') as unknown;

@@ -15,8 +15,8 @@ const LAST = 'select coalesce(max(position), 0)::text as position from audit_log
 const SQL = `${SELECT_AUDIT_LOG} ${AUDIT_LOG_FILTER} and a.position > $7 and a.position <= $8 order by a.position limit ${PAGE}`;
 
 /**
- * All that a filter finds up to now, oldest first, in constant memory. Entries never change, so that pages need no common
- * snapshot, and a client that reads slowly holds no connection.
+ * Yields all entries that match a filter up to now, oldest first, in constant memory. Entries never change, so pages
+ * need no common snapshot, and a slow client holds no connection.
  */
 export async function* exportAuditLog(
   reads: TenantReads,

@@ -11,11 +11,11 @@ import {
 } from './audit-log-view.ts';
 
 const COUNT = `select count(*)::int as total from audit_log a ${AUDIT_LOG_FILTER}`;
-/** Entries are numbered from 1 without gaps: the number of the last one is how many there are. */
+/** Entries are numbered from 1 without gaps, so the last number is the count. */
 const COUNT_ALL = 'select sequence as total from audit_log where tenant_id = $1 and position = 0';
 const PAGE = `${SELECT_AUDIT_LOG} ${AUDIT_LOG_FILTER} order by a.position desc limit $7 offset $8`;
 
-/** The newest decisions first. */
+/** Newest entries first. */
 export const listAuditLog: Query<
   AuditLogFilter & Page & { reveal: Reveal },
   { auditLogs: AuditRecordView[] } & Paginated

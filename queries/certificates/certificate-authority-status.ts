@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { CertificateAuthorityRow } from '../../projections/certificates/certificate-authorities.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
 
-/** Choice OP-178. */
+/** OP-178. */
 export const certificateAuthorityView = z.union([
   z.object({ configured: z.literal(false) }),
   z.object({

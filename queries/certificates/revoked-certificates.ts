@@ -10,7 +10,7 @@ const SQL = `
      and (c.value->>'issuedAt')::timestamptz >= a.installed_at
    order by c.value->>'endedAt', c.value->>'serialNumber'`;
 
-/** What the authority that signs now has signed, that has not expired by `now` (ISO 8601), and that is refused all the same. */
+/** Certificates of the current signing authority that are revoked and have not expired by `now` (ISO 8601). */
 export const revokedCertificates: Query<{ now: string }, RevokedCertificate[]> = async (reads, { now }) => {
   const rows = await reads.rows<{ certificate: KnownCertificate }>(SQL, [now]);
   return rows.map(({ certificate: { serialNumber, endedAt, reason } }) => ({

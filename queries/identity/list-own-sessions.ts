@@ -5,13 +5,13 @@ import type { Query } from '../../src/platform/kernel/query.ts';
 export const ownSessionView = z
   .object({
     id: z.uuid(),
-    /** The session from which it is asked. */
+    /** True for the session of this request. */
     current: z.boolean(),
     method: z.enum(['setup', 'password', 'password+totp', 'password+backup_code', 'oidc', 'saml', 'org_sso']),
     ipAddress: z.string().nullable(),
     userAgent: z.string().nullable(),
     createdAt: z.iso.datetime(),
-    /** Unless it is refreshed before. */
+    /** Unless it is refreshed first. */
     expiresAt: z.iso.datetime(),
   })
   .meta({ title: 'Session' });
@@ -49,7 +49,7 @@ const ownSessions =
     return { sessions, total: sessions.length };
   };
 
-/** The admin's own sessions that are still good, newest first. */
+/** The admin's own valid sessions, newest first. */
 export const listOwnSessions = ownSessions(sqlFor('admin_users'));
-/** As `listOwnSessions`, asked as the organization. */
+/** Like `listOwnSessions`, in the organization's scope. */
 export const listOrgAdminSessions = ownSessions(sqlFor('org_admins'));

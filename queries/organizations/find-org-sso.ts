@@ -13,32 +13,37 @@ const ENABLED = `
     join organization_directory d on d.tenant_id = r.tenant_id and d.id = r.organization_id
    where r.tenant_id = $1`;
 
-/** The configuration names a domain that its organization has proved: `only` this one, or any. */
+/** True if the configuration names a domain that its organization has proved: `only` this one, or any. */
 const namesProved = (only = '') => `exists (
        select from org_domains p
         where p.tenant_id = r.tenant_id and p.organization_id = r.organization_id and r.email_domains ? p.domain${only})`;
 
 /**
- * By e-mail. An organization that names domains which it has proved is found by them, whoever asks, so that nobody learns who
- * has an account. Any other is found by its admins' accounts: a domain that is named without proof leads nobody anywhere.
- * One statement, the same for every e-mail.
+ * Look-up by e-mail.
+ *
+ * An organization with proved domains is found by these, for any e-mail, so that the result does not reveal who has an
+ * account. Any other organization is found by its admins' accounts: unproved domains route nothing. One statement, the
+ * same for every e-mail.
  */
 const BY_EMAIL = `${ENABLED}
      and (${namesProved(' and p.domain = $2')} or (r.organization_id = $3 and not ${namesProved()}))
    order by (r.organization_id = $3) desc, d.slug
    limit 1`;
 
-/** Asked as the installation. `account` is the organization in which the e-mail has an account, or anything else. */
+/**
+ * Runs in the installation's scope. `account` is the organization in which the e-mail has an account, or any other
+ * value.
+ */
 export const findOrgSsoByEmail: Query<{ domain: string; account: string }, OrgWithSso | null> = async (
   reads,
   { domain, account },
 ) => (await reads.one<OrgWithSso>(BY_EMAIL, [domain, account])) ?? null;
 
 const BY_SLUG = `${ENABLED} and d.slug = $2`;
-/** The host, with its port where it has one, of the address under which browsers reach the organization. */
+/** The host, with its port if any, of the organization's external address. */
 const BY_HOST = `${ENABLED} and lower(split_part(split_part(d.external_base_url, '://', 2), '/', 1)) = $2 limit 2`;
 
-/** Asked as the installation. Several organizations behind one host: none of them is meant. */
+/** Runs in the installation's scope. Returns null if several organizations share the host. */
 export const findOrgSso: Query<{ slug?: string | undefined; host?: string | undefined }, OrgWithSso | null> = async (
   reads,
   { slug, host },

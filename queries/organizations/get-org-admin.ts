@@ -13,7 +13,7 @@ export interface OrgAdminView {
 
 const SQL = 'select * from org_admins where tenant_id = $1 and admin_id = $2';
 
-/** Asked as the organization. */
+/** Runs in the organization's scope. */
 export const getOrgAdmin: Query<{ adminId: string }, OrgAdminView> = async (reads, { adminId }) => {
   const row = await reads.one<OrgAdminRow>(SQL, [adminId]);
   if (!row) return notFound();

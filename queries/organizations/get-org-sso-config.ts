@@ -9,7 +9,7 @@ import {
 
 const SQL = `${SELECT_ORG_SSO_CONFIGS} where c.tenant_id = $1 and c.config_id = $2`;
 
-/** Asked as the organization. */
+/** Runs in the organization's scope. */
 export const getOrgSsoConfig: Query<{ configId: string }, OrgSsoConfigView> = async (reads, { configId }) => {
   const row = await reads.one<OrgSsoConfigWithAddress>(SQL, [configId]);
   return row ? toOrgSsoConfigView(row) : notFound();

@@ -5,7 +5,7 @@ import { toProvedDomain, type ProvedDomain } from './org-domain-view.ts';
 const SQL =
   'select domain, organization_id, proof, verified_at from org_domains where tenant_id = $1 and organization_id = $2 order by domain';
 
-/** Asked as the installation, for one organization: the domains that it has proved, by name. */
+/** Runs in the installation's scope: the proved domains of one organization, by name. */
 export const listOrgDomains: Query<
   { organizationId: string },
   { domains: readonly ProvedDomain[]; total: number }

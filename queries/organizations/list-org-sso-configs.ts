@@ -17,7 +17,10 @@ export interface OrgSsoConfigList {
 const CONFIGS = `${SELECT_ORG_SSO_CONFIGS} where c.tenant_id = $1 order by c.created_at desc, c.config_id`;
 const ORGANIZATION = 'select require_sso from organizations where tenant_id = $1';
 
-/** Asked as the organization: all its configurations, newest first, and whether single sign-on is required (choice OP-142). */
+/**
+ * Runs in the organization's scope: all its configurations, newest first, and whether single sign-on is required
+ * (OP-142).
+ */
 export const listOrgSsoConfigs: Query<void, OrgSsoConfigList> = async (reads) => {
   const [rows, organization] = await Promise.all([
     reads.rows<OrgSsoConfigWithAddress>(CONFIGS),

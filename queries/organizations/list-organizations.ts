@@ -1,7 +1,7 @@
 import type { OrganizationDirectoryRow } from '../../projections/organizations/organization-directory.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
 
-/** Asked as the installation: every organization it has, at most `most`. */
+/** Runs in the installation's scope: every organization, at most `most`. */
 export const listOrganizations: Query<{ most: number }, Pick<OrganizationDirectoryRow, 'id' | 'slug'>[]> = (
   reads,
   { most },

@@ -7,7 +7,7 @@ import type { mfaStatusView } from '../admins/mfa-status.ts';
 const SQL =
   'select mfa_enabled, backup_codes_remaining, mfa_enabled_at from org_admins where tenant_id = $1 and admin_id = $2';
 
-/** Asked as the organization. */
+/** Runs in the organization's scope. */
 export const orgMfaStatus: Query<{ adminId: string }, z.output<typeof mfaStatusView>> = async (reads, { adminId }) => {
   const row = await reads.one<Pick<OrgAdminRow, 'mfa_enabled' | 'backup_codes_remaining' | 'mfa_enabled_at'>>(SQL, [
     adminId,

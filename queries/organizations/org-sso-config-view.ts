@@ -3,7 +3,7 @@ import type { OrgSsoConfigRow } from '../../projections/organizations/org-sso-co
 import { ORG_OIDC_CALLBACK } from '../../src/contexts/sso/domain/addresses.ts';
 import { commonSsoConfigFields, oidcConfigFields } from '../sso/sso-config-view.ts';
 
-/** An organization's SSO configuration without its secret (choices OP-131, OP-132). */
+/** An organization's SSO configuration without its secret (OP-131, OP-132). */
 export const orgSsoConfigView = z
   .object({ organizationId: z.uuid(), ...commonSsoConfigFields, ...oidcConfigFields })
   .meta({ title: 'OrganizationSsoConfig' });

@@ -3,7 +3,7 @@ import type { SsoConfigRow } from '../../projections/sso/sso-configs.ts';
 import { OIDC_CALLBACK, SAML_CALLBACK, samlEntityId } from '../../src/contexts/sso/domain/addresses.ts';
 import { nameIdFormat } from '../../src/contexts/sso/domain/fields.ts';
 
-/** Choice OP-131; the owner's id stands beside it. */
+/** OP-131, without the owner's id. */
 export const commonSsoConfigFields = {
   id: z.uuid(),
   name: z.string(),
@@ -12,7 +12,7 @@ export const commonSsoConfigFields = {
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
 };
-/** Choice OP-132. */
+/** OP-132. */
 export const oidcConfigFields = {
   protocol: z.literal('oidc'),
   issuerUrl: z.string(),
@@ -21,7 +21,7 @@ export const oidcConfigFields = {
   scopes: z.string(),
   redirectUri: z.string(),
 };
-/** Choice OP-133. */
+/** OP-133. */
 const samlFields = {
   protocol: z.literal('saml'),
   idpEntityId: z.string(),
@@ -37,7 +37,9 @@ const samlFields = {
   emailAttribute: z.string().nullable(),
 };
 
-/** Whom the configuration belongs to: one that its organization made is switched off when the tenant leaves the organization. */
+/**
+ * The owner of the configuration. One that an organization created is disabled when the tenant leaves the organization.
+ */
 const managedBy = z.enum(['tenant', 'organization']);
 
 /** A tenant's SSO configuration without its secret. */

@@ -4,7 +4,7 @@ import { notFound } from '../../src/platform/kernel/failure.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
 import type { TenantRow } from '../../projections/tenants/tenants.ts';
 
-/** Choice OP-053. */
+/** OP-053. */
 export const licenseView = z.object({
   clientName: z.string(),
   tier: z.enum(tiers),

@@ -8,21 +8,21 @@ import { INSTALLATION, type TenantId } from '../../platform/kernel/ids.ts';
 import type { AuditLogRow } from '../../../projections/audit/audit-log.ts';
 import { continuesChain } from './diagnosis.ts';
 
-/** The chain was made with another key. Names no key. */
+/** The chain was made with another key. The message contains no key, only fingerprints. */
 export class WrongAuditKey extends ConfigError {
   constructor(reason: string) {
     super(
-      `AUDIT_HMAC_KEY is not the key that this database's audit log is made with (${reason}): set the one that it was started with first; nothing was changed`,
+      `AUDIT_HMAC_KEY is not the key of this database's audit log (${reason}). Set the key that the installation was first started with. Nothing was changed`,
     );
     this.name = 'WrongAuditKey';
   }
 }
 
-/** Names the key without telling anything of it: 16 hex digits. */
+/** Identifies the key without revealing it: 16 hex digits. */
 export const auditKeyFingerprint = (auditKey: Buffer): string =>
   Buffer.from(hkdfSync('sha256', auditKey, Buffer.alloc(0), 'castellan/audit-key-fingerprint', 8)).toString('hex');
 
-/** Chains that are asked whether a key is theirs: enough that a row which somebody changed does not decide. */
+/** Number of chains whose first entry is checked against the key: enough that one changed row does not decide. */
 const ASKED = 20;
 
 const FIRST_ENTRIES = `
@@ -33,7 +33,10 @@ const FIRST_ENTRIES = `
        from audit_log a where a.tenant_id = t.tenant_id and a.position > 0 order by a.position limit 1) e`;
 const FIRST_SEALS = `select tenant_id as "tenantId", data from events where stream = any($1) and revision = 0`;
 
-/** A key beside the fingerprint in the database; beside the chains that there are, where an earlier version left none. */
+/**
+ * Compares the key with the fingerprint in the database. If an earlier version left none, compares it with the existing
+ * chains.
+ */
 export class AuditKeyCheck {
   readonly #owner: pg.Pool;
   readonly #fingerprint: string;
@@ -45,7 +48,7 @@ export class AuditKeyCheck {
     this.#isKnown = isKnown;
   }
 
-  /** Throws `WrongAuditKey`, with nothing written. */
+  /** Throws `WrongAuditKey`. Writes nothing. */
   static async of(owner: pg.Pool, auditKey: Buffer): Promise<AuditKeyCheck> {
     const fingerprint = auditKeyFingerprint(auditKey);
     const kept = await keptFingerprint(owner);
@@ -54,7 +57,10 @@ export class AuditKeyCheck {
     return new AuditKeyCheck(owner, fingerprint, kept !== undefined);
   }
 
-  /** From now on no other key starts. Of processes that start at once with different keys, one is refused. */
+  /**
+   * Stores the fingerprint: processes with another key no longer start. Of processes that start at once with different
+   * keys, only one succeeds.
+   */
   async adopt(): Promise<void> {
     if (this.#isKnown) return;
     await this.#owner.query('insert into audit_key (fingerprint) values ($1) on conflict do nothing', [
@@ -70,14 +76,14 @@ async function keptFingerprint(owner: pg.Pool): Promise<string | undefined> {
 }
 
 function refuseOther(kept: string, fingerprint: string): void {
-  if (kept !== fingerprint) throw new WrongAuditKey(`its fingerprint is ${kept}, and ${fingerprint} was given`);
+  if (kept !== fingerprint) throw new WrongAuditKey(`expected fingerprint ${kept}, got ${fingerprint}`);
 }
 
-/** The beginnings of chains are the oldest evidence: a wrong key that worked for a while has left none there. */
+/** The first entries of chains are the oldest evidence: a wrong key that was used for a while has left none there. */
 async function refuseStranger(owner: pg.Pool, key: ChainKey): Promise<void> {
   const verdicts = [...(await ofEntries(owner, key)), ...(await ofSeals(owner, key))];
   const genuine = verdicts.filter(Boolean).length;
-  if (2 * genuine < verdicts.length) throw new WrongAuditKey('its entries were made with another one');
+  if (2 * genuine < verdicts.length) throw new WrongAuditKey('its entries were made with another key');
 }
 
 async function ofEntries(owner: pg.Pool, key: ChainKey): Promise<boolean[]> {

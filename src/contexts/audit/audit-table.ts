@@ -27,10 +27,13 @@ export interface TableEnds {
   readonly position: string | null;
 }
 
-/** Below every position, so that a row that somebody put before the first one is seen. */
+/** Below every position, so that a row that was inserted before the first one is found. */
 export const BELOW_FIRST_POSITION: Position = -(2n ** 63n);
 
-/** The read model as evidence: what stands in a tenant's rows, whoever wrote it there. Stretches are (after, upTo]. */
+/**
+ * The read model as evidence: the rows of a tenant, including any that were written by others. Ranges are (after,
+ * upTo].
+ */
 export class AuditTable {
   readonly #reads: TenantReads;
 
@@ -38,7 +41,7 @@ export class AuditTable {
     this.#reads = reads;
   }
 
-  /** True when the rows of a stretch say, to the last byte, what was computed for the first `count` entries of a page. */
+  /** True if the rows of a range are byte for byte those computed for the first `count` entries of a page. */
   async says({ rows }: ReplayedPage, count: number, after: Position, upTo: Position): Promise<boolean> {
     const row = await this.#reads.figures<{ entries: number; text: string }>(PRINT, [String(after), String(upTo)]);
     return row!.entries === count && rows.equals(row!.text, count);
@@ -52,7 +55,10 @@ export class AuditTable {
     return this.#reads.one<AuditLogRow>(NEXT, [String(after)]);
   }
 
-  /** How far the chain had come `entries` rows after a position, as the table has it; undefined where there are fewer up to `until`. */
+  /**
+   * The chain's head `entries` rows after a position, according to the table; undefined if there are fewer rows up to
+   * `until`.
+   */
   async cut(
     after: Position,
     until: Position,
@@ -70,7 +76,7 @@ export class AuditTable {
     return (await this.#reads.figures<{ copies: number }>(COPIES, [eventId]))!.copies;
   }
 
-  /** The head row and the last entry, of one moment. */
+  /** The head row and the last entry, in one snapshot. */
   async ends(): Promise<TableEnds> {
     return (await this.#reads.one<TableEnds>(ENDS))!;
   }

@@ -12,14 +12,14 @@ export interface ChainOwnersDependencies extends FindOrganizationDependencies, F
   reads(tenantId: TenantId): TenantReads;
 }
 
-/** Who has an audit chain: every tenant, every organization, and the installation itself. */
+/** The owner of an audit chain: a tenant, an organization, or the installation itself. */
 export interface ChainOwner {
   readonly id: TenantId;
-  /** As an operator calls it. */
+  /** As shown to an operator. */
   readonly name: string;
 }
 
-/** One of them, named by an operator. */
+/** An owner, as an operator names it. */
 export interface NamedOwner {
   readonly tenant?: string;
   readonly organization?: string;
@@ -29,7 +29,10 @@ export interface NamedOwner {
 const MOST = 100_000;
 const INSTALLATION_ITSELF: ChainOwner = { id: INSTALLATION, name: 'installation' };
 
-/** Of the directories, and of the audit table itself: a chain is not overlooked because somebody took its owner out of a list. */
+/**
+ * Reads the directories and the audit table itself, so that a chain is still found if its owner was removed from a
+ * directory.
+ */
 export async function chainOwners({ reads, database }: ChainOwnersDependencies): Promise<ChainOwner[]> {
   const [organizations, tenants, heads] = await Promise.all([
     listOrganizations(reads(INSTALLATION), { most: MOST }),
@@ -51,13 +54,15 @@ export async function chainOwners({ reads, database }: ChainOwnersDependencies):
   ];
 }
 
-/** Undefined where nobody is named. Throws `FailureError` for somebody who is not there, and for more than one. */
+/**
+ * Returns undefined if no owner is named. Throws `FailureError` if the owner does not exist or more than one is named.
+ */
 export async function findChainOwner(
   services: ChainOwnersDependencies,
   { tenant, organization, installation }: NamedOwner,
 ): Promise<ChainOwner | undefined> {
   if ([tenant, organization, installation].filter(Boolean).length > 1)
-    throw new FailureError(invalid('audit', 'one tenant, one organization or the installation'));
+    throw new FailureError(invalid('audit', 'name only one tenant, one organization or the installation'));
   if (tenant) return { id: await findTenant(services, tenant), name: `tenant ${tenant}` };
   if (organization) return { id: await findOrganization(services, organization), name: `organization ${organization}` };
   return installation ? INSTALLATION_ITSELF : undefined;

@@ -7,7 +7,7 @@ import type { Position } from '../../platform/kernel/event.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { SerializedRows } from './serialized-rows.ts';
 
-/** What a chain is computed from. */
+/** The input that a chain is computed from. */
 export interface ChainSource {
   readonly store: Pick<EventStore, 'readAll'>;
   readonly key: ChainKey;
@@ -16,32 +16,34 @@ export interface ChainSource {
   readonly pageSize?: number;
 }
 
-/** What is kept of an entry: enough to compare it, little enough to have many. */
+/** The part of an entry that is needed to compare it; small, because many are kept. */
 export interface ReplayedEntry extends ChainHead {
   readonly position: Position;
   readonly id: string;
 }
 
-/** A stretch of a chain, computed anew from the log. */
+/** A part of a chain, recomputed from the log. */
 export interface ReplayedPage {
   readonly entries: readonly ReplayedEntry[];
-  /** Their rows as they have to stand in the table, printed. */
+  /** The serialized rows that the table should contain. */
   readonly rows: SerializedRows;
-  /** Everything in the log up to here has been looked at. */
+  /** Position up to which the log has been read. */
   readonly position: Position;
   readonly last: boolean;
-  /** The event after the last of these entries, when it is so damaged that no entry can be made of it. The replay ends there. */
+  /** The event after the last of these entries, if it is too damaged to make an entry of. The replay ends there. */
   readonly broken: StoredEvent | undefined;
 }
 
 const PAGE = 1_000;
-/** Hashing this many takes a few milliseconds; then others get their turn. */
+/** Entries hashed before yielding to the event loop: a few milliseconds. */
 const SLICE = 250;
 
 /**
- * Computes a tenant's chain from the log alone, from a head that stands at a position up to `until` (inclusive), in constant
- * memory. The next page is read while this one is hashed. `asWritten` takes the text of an event's data for canonical, as the
- * house writes it: quicker, and wrong about an event that somebody else has written.
+ * Computes a tenant's chain from the log alone, from `from.head` at `from.position` up to `until` (inclusive), in
+ * constant memory. The next page is read while this one is hashed.
+ *
+ * `asWritten` assumes that the stored text of an event's data is already canonical, as the application writes it. That
+ * is faster, but wrong for an event that was written by something else.
  */
 export async function* replayChain(
   { store, key, words, pageSize = PAGE }: ChainSource,
@@ -78,7 +80,7 @@ export async function* replayChain(
   }
 }
 
-/** Undefined where somebody left an event without an actor or a time: whoever can write the database can do that. */
+/** Returns undefined for an event without an actor or a time, which only direct writes to the database can produce. */
 function entryOf(
   key: ChainKey,
   head: ChainHead,

@@ -4,34 +4,37 @@ import type { TenantId } from '../../platform/kernel/ids.ts';
 import { BELOW_FIRST_POSITION, type AuditTable } from './audit-table.ts';
 import type { ChainSegment, SegmentResult } from './segment-verification.ts';
 
-/** Who walks stretches of a chain beside each other. */
+/** Verifies segments of a chain in parallel. */
 export interface SegmentVerifiers {
-  /** How many stretches are walked at a time. */
+  /** Number of segments that are verified at a time. */
   readonly count: number;
   walk(stretch: ChainSegment): Promise<SegmentResult>;
   close(): Promise<void>;
 }
 
 export interface SegmentVerification {
-  /** Undefined while they are at another chain. */
+  /** Returns undefined while another chain is being verified. */
   open(): SegmentVerifiers | undefined;
-  /** Entries in a stretch. */
+  /** Entries per segment. */
   readonly stretch: number;
 }
 
-/** As far as a chain was walked in stretches. */
+/** The part of a chain that was verified in segments. */
 export interface VerifiedPrefix {
   readonly head: ChainHead;
   readonly position: Position;
 }
 
-/** Shorter chains are walked by who asks, before a thread would have begun. */
+/** Shorter chains, in segments, are verified on the caller's thread: starting threads would take longer. */
 const WORTH_WALKERS = 2;
 
 /**
- * Walks the beginning of a long chain in stretches, several at a time, and gives them in their order; what is left is shorter than a stretch.
- * Where a stretch begins, the table says how far the chain had come: that is believed only until the stretch before has come to the same
- * head. The first that does not fit is the last that is given; behind one that could not be walked there are none.
+ * Verifies the beginning of a long chain in parallel segments and yields the results in order. The remainder is shorter
+ * than a segment.
+ *
+ * The head at the start of a segment comes from the table. It is trusted only once the segment before has arrived at
+ * the same head. The first segment that does not agree is the last result. If a segment could not be verified, no
+ * result follows.
  */
 export async function* verifySegments(
   { open, stretch: size }: SegmentVerification,
@@ -61,7 +64,7 @@ export async function* verifySegments(
             upTo: cut.position,
           };
           const walked = walkers.walk(stretch);
-          walked.catch(() => undefined); // looked at where it is awaited
+          walked.catch(() => undefined); // handled where it is awaited
           underWay.push({ stretch, claimed: cut.head, walked });
         }
         from = cut;
@@ -69,7 +72,7 @@ export async function* verifySegments(
       const oldest = underWay.shift();
       if (!oldest) return;
       const walked = await oldest.walked.catch(() => undefined);
-      if (!walked) return; // whoever walks the rest sees whether the databases can be reached
+      if (!walked) return; // the sequential walk over the rest reports an unreachable database
       const fits =
         walked.agrees && walked.end.sequence === oldest.claimed.sequence && walked.end.hash === oldest.claimed.hash;
       yield { ...walked, agrees: fits, head: oldest.claimed, position: oldest.stretch.upTo };

@@ -8,7 +8,7 @@ import type { AuditTable } from './audit-table.ts';
 import { withoutHashColumn } from './serialized-rows.ts';
 import type { ChainSource, ReplayedEntry, ReplayedPage } from './chain-replay.ts';
 
-/** What is wrong: with the table's entries, with the log's events, or with what was sealed. */
+/** The kind of fault: in the table's entries, in the log's events, or in the sealed heads. */
 export type FaultReason =
   | 'entry_changed'
   | 'entry_missing'
@@ -23,11 +23,11 @@ export type FaultReason =
   | 'head_mismatch'
   | 'seal_changed'
   | 'seal_missing'
-  /** Nothing but the hashes differs, and they follow from one another: a process had another AUDIT_HMAC_KEY. */
+  /** Only the hashes differ, and they form a chain: a process ran with another AUDIT_HMAC_KEY. */
   | 'other_key';
 
 export interface Fault {
-  /** The first entry that is not what it was, or that nothing vouches for any more. */
+  /** The first entry that was changed or that no evidence confirms any more. */
   readonly sequence: number;
   readonly reason: FaultReason;
 }
@@ -37,21 +37,21 @@ export interface DiagnosisInput {
   readonly tenantId: TenantId;
   readonly table: AuditTable;
   readonly page: ReplayedPage;
-  /** How many of the page's entries stand in the stretch. */
+  /** How many of the page's entries are in the range. */
   readonly count: number;
   /** The table was compared with the log in (after, upTo]; `before` is the last entry on which both agreed. */
   readonly after: Position;
   readonly upTo: Position;
   readonly before: ChainHead;
-  /** The highest sequence that a genuine seal speaks of. */
+  /** The highest sequence of any genuine seal. */
   readonly sealed: number;
 }
 
 type Side = 'entry' | 'event';
 
 /**
- * Finds the first place where table and log differ and says which of the two was tampered with. The witness is the key: a
- * row whose hash is right, and which continues the chain, was written by the house, so there the log has changed.
+ * Finds the first difference between table and log, and decides which of the two was tampered with. The key decides: a
+ * row with a correct hash that continues the chain was written by the application, so the log has changed.
  */
 export async function diagnoseChain(one: DiagnosisInput): Promise<Fault | undefined> {
   const rows = await one.table.rows(one.after, one.upTo);
@@ -70,7 +70,10 @@ export async function diagnoseChain(one: DiagnosisInput): Promise<Fault | undefi
   }
 }
 
-/** True for a row that is as it has to be but for its hash, and that the chain goes on from. Somebody who changes one hash leaves a gap behind it. */
+/**
+ * True if only the hash of a row differs and the chain continues from it. Tampering with a single hash would break the
+ * link to the next row.
+ */
 async function madeWithOtherKey(
   table: AuditTable,
   row: AuditLogRow & { readonly printed: string },
@@ -102,7 +105,8 @@ class Difference {
     if (copies > 1) return `${side}_added`;
     if (row.event_id === entry.id) return `${side}_changed`;
     const [logHasRow, tableHasEntry] = await Promise.all([this.#inLog(row.event_id), this.#inTable(entry.id)]);
-    // Of the side that was tampered with: does it still have what the other shows here, and does the other know what it shows?
+    // `hasOther`: the tampered side still has the entry that the other side shows here. `isKnown`: the other side has
+    // the one shown here.
     const [hasOther, isKnown] =
       side === 'event' ? [logHasRow > 0, tableHasEntry > 0] : [tableHasEntry > 0, logHasRow > 0];
     if (hasOther) return isKnown ? reordered(side) : `${side}_added`;
@@ -114,7 +118,7 @@ class Difference {
     const elsewhere = await this.#inTable(entry.id);
     const next = await table.next(entry.position);
     const { head_sequence: last, head_hash: hash } = await table.ends();
-    // Without a later row the head row and the seals are asked whether the chain went on.
+    // If there is no later row, the head row and the seals show whether the chain continued.
     const endsHere = !next && last === this.#before.sequence && hash === this.#before.hash && sealed <= last;
     const side: Side = endsHere || (next && this.#continues(next)) ? 'event' : 'entry';
     if (side === 'entry') return elsewhere > 0 ? 'entries_reordered' : 'entry_missing';
@@ -139,7 +143,10 @@ class Difference {
     return eventId === null ? 0 : this.#case.table.copies(eventId);
   }
 
-  /** How often an event stands in the tenant's part of the log. Read in full, once something is known to be wrong. */
+  /**
+   * How often an event occurs in the tenant's part of the log. Reads all of it, which is acceptable once a fault is
+   * known.
+   */
   async #inLog(eventId: string | null): Promise<number> {
     const { source, tenantId } = this.#case;
     const filter = { tenantId, types: [...source.words.keys()] };
@@ -153,7 +160,7 @@ class Difference {
   }
 }
 
-/** True for a row that was written with the key, as the next one of the chain. */
+/** True for a row that was written with the key as the next entry of the chain. */
 export function continuesChain(key: ChainKey, before: ChainHead, row: AuditLogRow): boolean {
   if (row.sequence !== before.sequence + 1 || row.previous_hash !== before.hash) return false;
   return isCanonical(row.details) && isCanonical(row.event) && entryHash(key, entryAtPosition(row)) === row.hash;
@@ -161,7 +168,9 @@ export function continuesChain(key: ChainKey, before: ChainHead, row: AuditLogRo
 
 const reordered = (side: Side): FaultReason => (side === 'event' ? 'events_reordered' : 'entries_reordered');
 
-/** Details that are cut where another column goes on would hash alike; as JSON they make no sense. */
+/**
+ * Moving text between adjacent columns could keep the hash the same; the columns would then no longer be valid JSON.
+ */
 function isCanonical(text: string | null): boolean {
   try {
     return text !== null && canonicalJson(JSON.parse(text)) === text;

@@ -40,7 +40,7 @@ export interface HeadSealerDependencies {
 }
 
 const EVERY_MS = 60_000;
-const LACKS_A_SEAL = 'the log lacks a seal that the file has';
+const LACKS_A_SEAL = 'the log lacks a seal that is in the file';
 const HEADS = 'select tenant_id, sequence, hash from audit_log where position = 0';
 
 interface Head extends ChainHead {
@@ -48,18 +48,20 @@ interface Head extends ChainHead {
 }
 
 /**
- * Seals the head of every chain that has moved, once a minute and when the service stops: in the log, and in a file beside
- * both databases. From then on nobody without the key can change what came before, not even in log and table alike.
- * A head is computed anew from the log since the seal before; one that contradicts is reported and never sealed.
+ * Seals the head of every chain that has moved, once a minute and at shutdown: in the log, and in a file outside both
+ * databases. After that, earlier entries cannot be changed without the key, not even in log and table alike.
+ *
+ * Each head is recomputed from the log since the previous seal. A head that does not match is reported and never
+ * sealed.
  */
 export class HeadSealer {
   readonly #services: HeadSealerDependencies;
   readonly #source: ChainSource;
   readonly #file: SealFile;
   readonly #alarms: SealAlarms;
-  /** What is sealed in both places. */
+  /** Sequences that are sealed in both places. */
   readonly #sealed = new Map<TenantId, number>();
-  /** Owners that only the file knows are looked for once: an owner never leaves the log while this process follows it. */
+  /** Owners that only the file has are looked for once: while this process runs, no owner disappears from the log. */
   #hasComparedFile = false;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> = Promise.resolve();
@@ -83,7 +85,7 @@ export class HeadSealer {
     this.#timer ??= setInterval(() => void this.sealAll(), EVERY_MS).unref();
   }
 
-  /** Seals once more: what this service has done is vouched for when it ends. */
+  /** Seals once more, so that everything this process did is covered by a seal. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.sealAll();
@@ -118,11 +120,15 @@ export class HeadSealer {
     }
     if (fresh.length === 0) return;
     this.#file.append(fresh);
-    // Whoever keeps this service's log elsewhere has a witness that neither database nor data directory can contradict.
+    // Anyone who ships this log elsewhere has evidence that neither the databases nor the data directory can
+    // contradict.
     for (const seal of fresh) this.#services.log.info(seal, 'audit head sealed');
   }
 
-  /** A database from before an owner's first seal has no head of theirs, so the loop over heads would never look at them. */
+  /**
+   * A restored database from before an owner's first seal has no head for that owner, so the loop over heads would miss
+   * it.
+   */
   async #alarmOfMissing(heads: readonly Head[], filed: ReadonlyMap<TenantId, FiledSeal>): Promise<void> {
     const known = new Set(heads.map((head) => head.tenant_id));
     for (const [tenantId, { sequence }] of filed) {
@@ -133,18 +139,19 @@ export class HeadSealer {
   }
 
   /**
-   * Read models commit without waiting for the disk. What a seal speaks of must have come there, also after a crash of the database: a
-   * log that knows more of the tables than they do tells that an older copy of them was restored (`installation/tables-check.ts`).
+   * Read models commit with `synchronous_commit = off`. Everything that a seal covers must be durable first. Otherwise,
+   * after a crash, a log that is ahead of the tables would look like a restored older copy
+   * (`installation/tables-check.ts`).
    */
   #settleTables(): Promise<unknown> {
     return transaction(this.#services.database.projector, async (client) => {
       await client.query('set local synchronous_commit = on');
-      // A commit that has written something takes everything before it along.
+      // A durable commit that writes something also flushes all commits before it.
       await client.query('update log_watch set position = position');
     });
   }
 
-  /** The newest seal that stands in the log now; undefined where nobody may vouch for anything. */
+  /** The newest seal that is now in the log; undefined if the head must not be sealed. */
   async #seal(head: Head, filed: SealedHead): Promise<SealedHead | undefined> {
     const { loader, executor } = this.#services;
     const { key } = this.#source;
@@ -158,11 +165,11 @@ export class HeadSealer {
     if (position === undefined) return this.#alarm(tenantId, 'log and audit table contradict each other');
     const seal = sealHead(key, tenantId, head, position, before);
     const outcome = await executor.execute(sealAuditHead, seal, { tenantId, actor: system('audit-head-sealer') });
-    // Another process was faster, or the store is away: the next round sees what came of it.
+    // Another process was faster, or the store is unavailable. The next round sees the outcome.
     return isFailure(outcome) || outcome.events.length === 0 ? undefined : seal;
   }
 
-  /** Where the entry that a head names stands, if the log, continued from the seal before, comes to the same hash there. */
+  /** The position of the head's entry, if replaying the log from the previous seal arrives at the same hash. */
   async #positionOf({ tenant_id: tenantId, sequence, hash }: Head, before: SealedHead): Promise<bigint | undefined> {
     const from = await this.#after(tenantId, before);
     for await (const { entries } of replayChain(this.#source, tenantId, from, await this.#services.store.head())) {
@@ -174,7 +181,10 @@ export class HeadSealer {
     return undefined;
   }
 
-  /** Where the chain goes on behind a seal. One that came with a copy of the log names a position of another log: then all of it is read. */
+  /**
+   * Where the chain continues after a seal. A seal that was copied from another log names a position of that log; then
+   * the whole chain is read.
+   */
   async #after(tenantId: TenantId, before: SealedHead): Promise<{ head: ChainHead; position: bigint }> {
     const { store, database } = this.#services;
     const copied = await copiedUpTo(database.projector);
@@ -189,7 +199,7 @@ export class HeadSealer {
     this.#alarms.raise(tenantId, reason);
     this.#services.log.fatal(
       { tenantId, reason },
-      'an audit chain does not hold and is not sealed; `audit verify` names the entry',
+      'an audit chain is invalid and is not sealed; run `audit verify` to find the entry',
     );
   }
 }

@@ -1,6 +1,6 @@
 import type { TenantId } from '../../platform/kernel/ids.ts';
 
-/** Why chains are not sealed any more, by owner: until somebody looks, nothing new is vouched for. */
+/** Why a chain is no longer sealed, by owner. Until an operator fixes the cause, new entries are not sealed. */
 export class SealAlarms {
   readonly #reasons = new Map<TenantId, string>();
 
@@ -12,7 +12,9 @@ export class SealAlarms {
     this.#reasons.delete(tenantId);
   }
 
-  /** In words for `/health`, which is open to all: names nobody. Undefined when every chain is sealed. */
+  /**
+   * The text for `/health`. That endpoint is public, so the text names no tenant. Undefined if every chain is sealed.
+   */
   impairment(): string | undefined {
     const counts = new Map<string, number>();
     for (const reason of this.#reasons.values()) counts.set(reason, (counts.get(reason) ?? 0) + 1);

@@ -15,13 +15,13 @@ import type { TenantId } from '../../platform/kernel/ids.ts';
 
 export type FiledSeal = SealedHead & { readonly tenantId: TenantId };
 
-/** Beyond this size old seals of a tenant are dropped: the newest ones vouch for everything before them. */
+/** Above this size, old seals of a tenant are dropped: the newest ones cover everything before them. */
 const COMPACT_BYTES = 8 * 1024 * 1024;
 const KEPT = 16;
 
 /**
- * Seals outside of both databases, one JSON object a line. Whoever restores an older copy of the databases, or takes seals
- * out of the log, is contradicted here. Appended and flushed; a line that a crash has torn is no line.
+ * Seals outside both databases, one JSON object a line. They reveal a restored older copy of the databases, or seals
+ * that were removed from the log. Lines are appended and flushed; a line torn by a crash is ignored.
  */
 export class SealFile {
   readonly #path: string;
@@ -33,27 +33,29 @@ export class SealFile {
 
   append(seals: readonly FiledSeal[]): void {
     mkdirSync(dirname(this.#path), { recursive: true });
-    // The line break in front ends what a crash may have torn.
+    // The leading line break ends a line that a crash may have torn.
     writeFlushed(this.#path, 'a', `\n${linesOf(seals)}`);
     if (statSync(this.#path).size > this.#compactAbove) this.#compact();
   }
 
-  /** A tenant's lines, lowest sequence first, genuine or not. */
+  /** A tenant's seals by ascending sequence, genuine or not. */
   sealsOf(tenantId: TenantId): Partial<FiledSeal>[] {
     return this.#read((line) => line.includes(tenantId)).filter((seal) => seal.tenantId === tenantId);
   }
 
-  /** Whose seals there are. */
+  /** The tenants that have a seal. */
   owners(): TenantId[] {
     return [...this.newest().keys()];
   }
 
-  /** Every tenant's newest seal. */
+  /** The newest seal of every tenant. */
   newest(): Map<TenantId, FiledSeal> {
     return new Map(this.#read(() => true).map((seal) => [seal.tenantId, seal]));
   }
 
-  /** Takes seals out that a restored log does not hold, and keeps them in a file beside: they are evidence of what was lost. */
+  /**
+   * Removes seals that a restored log does not contain. They are kept in a second file as evidence of what was lost.
+   */
   setAside(isLost: (seal: FiledSeal) => boolean): FiledSeal[] {
     const all = this.#read(() => true);
     const dropped = all.filter(isLost);

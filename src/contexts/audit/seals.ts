@@ -8,10 +8,13 @@ import type { Fault, FaultReason } from './diagnosis.ts';
 
 const PAGE = 1_000;
 
-/** What a reader goes by. An event of another type or version is no seal, whatever it holds. */
+/** An event of another type or version is not a seal, whatever its data. */
 const SEAL = { type: 'AuditHeadSealed', version: auditHeadEvents.definitions.AuditHeadSealed.version } as const;
 
-/** What stands on a tenant's stream of seals up to a position (inclusive), oldest first, genuine or not; undefined for what is no seal. */
+/**
+ * The events on a tenant's seal stream up to a position (inclusive), oldest first, genuine or not; undefined for an
+ * event that is not a seal.
+ */
 export async function* sealsInLog(
   store: Pick<EventStore, 'readStream'>,
   tenantId: TenantId,
@@ -26,7 +29,7 @@ export async function* sealsInLog(
   }
 }
 
-/** The highest sequence that any of these speaks of and is genuine; 0 for none. */
+/** The highest sequence of the genuine seals among these; 0 if there is none. */
 export const sealedUpTo = (key: ChainKey, tenantId: TenantId, seals: readonly unknown[]): number =>
   Math.max(
     0,
@@ -37,8 +40,8 @@ export const sealedUpTo = (key: ChainKey, tenantId: TenantId, seals: readonly un
   );
 
 /**
- * Holds a chain against the heads that were sealed while it grew. Where table and log were changed together, so that they
- * agree with each other, a seal is what contradicts.
+ * Checks a chain against the heads that were sealed while it grew. If table and log were changed in the same way, only
+ * a seal reveals it.
  */
 export class Seals {
   readonly #key: ChainKey;
@@ -48,7 +51,7 @@ export class Seals {
   #next: SealedHead | undefined;
   #newest = UNSEALED;
   #checked = 0;
-  /** A seal that is not genuine, or one that is missed between two others: told when nothing worse is found. */
+  /** A seal that is not genuine, or one that is missing between two others. Reported only if nothing worse is found. */
   damage: Fault | undefined;
 
   private constructor(
@@ -63,7 +66,7 @@ export class Seals {
     this.#linked = linked;
   }
 
-  /** `linked`: every seal names the one before, so that none may be missing in between. */
+  /** `linked`: every seal contains the MAC of the previous one, so none may be missing in between. */
   static async open(
     key: ChainKey,
     tenantId: TenantId,
@@ -75,7 +78,10 @@ export class Seals {
     return seals;
   }
 
-  /** The first sealed head that the next entries, which continue the ones before, contradict; `hashOf` answers undefined beyond them. */
+  /**
+   * The first sealed head that contradicts the next entries. Entries must be passed in order; `hashOf` returns
+   * undefined beyond them.
+   */
   async contradiction(
     hashOf: (sequence: number) => string | undefined,
   ): Promise<(Fault & { readonly sealed: number }) | undefined> {
@@ -89,12 +95,12 @@ export class Seals {
     return undefined;
   }
 
-  /** True when a seal speaks of an entry that the whole log does not have. */
+  /** True if a seal covers an entry that the log does not contain. */
   get unmet(): boolean {
     return this.#next !== undefined;
   }
 
-  /** The highest sequence that a genuine seal has spoken of so far. */
+  /** The highest sequence of the genuine seals read so far. */
   get sealed(): number {
     return (this.#next ?? this.#newest).sequence;
   }

@@ -1,4 +1,4 @@
-// Runs in a thread of its own: see `threads/thread.ts`.
+// Runs in its own thread: see `threads/thread.ts`.
 import pino from 'pino';
 import { openDatabase } from '../../platform/database/database.ts';
 import type { DatabaseConfig } from '../../platform/database/logins.ts';
@@ -13,14 +13,14 @@ import { verifySegment, type ChainSegment, type SegmentResult } from './segment-
 
 export interface SegmentThreadData {
   readonly feed: LogAddress;
-  /** Of the read models. */
+  /** The database of the read models. */
   readonly database: DatabaseConfig;
   readonly auditKey: Uint8Array;
   readonly words: ReadonlyMap<string, AuditTerms>;
 }
 
 serveThread(({ feed, database, auditKey, words }: SegmentThreadData) => {
-  // Errors are returned to the caller, who logs them.
+  // Errors are returned to the caller, which logs them.
   const log = pino({ level: 'silent' });
   const { ordinary: reads } = tenantReads(openDatabase(database, log, { reads: 1 }).reads);
   const source = {

@@ -6,13 +6,15 @@ import type { SegmentThreadData } from './segment-verification-thread.ts';
 
 const ENTRY = new URL('segment-verification-thread.ts', import.meta.url);
 const MOST = 4;
-/** Some tenths of a second of walking. */
+/** Takes a few tenths of a second to verify. */
 const STRETCH = 10_000;
 
 /**
- * Walks in threads, a core for each, with two database connections of their own: whoever is served meanwhile keeps this thread to
- * themselves. One chain at a time: a process makes one of these, and however many tenants ask at once, it takes no more cores and
- * connections than these.
+ * Verifies segments in threads, one per core up to four, each with two database connections of its own. That leaves the
+ * main thread to requests.
+ *
+ * Only one chain is verified at a time. A process creates one instance, so the number of tenants that ask does not
+ * change how many cores and connections are used.
  */
 export function verifySegmentsInThreads(data: SegmentThreadData, stretch = STRETCH): SegmentVerification {
   let isTaken = false;

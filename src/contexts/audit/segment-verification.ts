@@ -5,23 +5,26 @@ import type { AuditTable } from './audit-table.ts';
 import type { EntryHashes } from './hashes.ts';
 import { replayChain, type ChainSource } from './chain-replay.ts';
 
-/** A part of a chain: the entries in (from.position, upTo], which continue `from.head`, whoever says that the chain had come there. */
+/**
+ * A part of a chain: the entries in (from.position, upTo], which continue `from.head`. The caller has to confirm that
+ * head.
+ */
 export interface ChainSegment {
   readonly tenantId: TenantId;
   readonly from: { readonly head: ChainHead; readonly position: Position };
-  /** Rows of the table count from here on: below the first event there may be none. */
+  /** The lower bound for table rows: before the first event there must be none. */
   readonly after: Position;
   readonly upTo: Position;
 }
 
 export interface SegmentResult {
-  /** Table and log say the same, to the last byte. */
+  /** True if table and log are byte for byte the same. */
   readonly agrees: boolean;
   readonly end: ChainHead;
   readonly hashes: EntryHashes;
 }
 
-/** Walks one stretch: computes it from the log, and holds the table against it. */
+/** Recomputes one segment from the log and compares the table with it. */
 export async function verifySegment(
   source: ChainSource,
   table: AuditTable,
@@ -39,7 +42,7 @@ export async function verifySegment(
   for (let next = pages.next(); ;) {
     const { value: page, done } = await next;
     if (done) return walked(true);
-    next = pages.next(); // hashed while the table is asked
+    next = pages.next(); // hashed while the table is queried
     next.catch(() => undefined); // reported where it is awaited
     const until = page.last ? upTo : page.position;
     if (page.broken || !(await table.says(page, page.entries.length, compared, until))) return walked(false);

@@ -1,19 +1,21 @@
 import type { Unhashed } from './domain/entry.ts';
 import type { Position } from '../../platform/kernel/event.ts';
 
-/** What stands between columns, and for null. No column that was honestly written holds a control character. */
+/** Separators: between columns, and for null. Columns that the application writes contain no control characters. */
 const S = '\u001f';
 const NULL = '\u001e';
 
 /**
- * A row of `audit_log` as one line, in SQL; `SerializedRows` prints the same. Honest lines hold a fixed number of separators and
- * no line break, so where two texts of equally many rows are the same, their columns are, one by one.
+ * A row of `audit_log` as one line, in SQL; `SerializedRows` produces the same text.
+ *
+ * Untampered lines hold a fixed number of separators and no line break. So if two texts of equally many rows are equal,
+ * their columns are equal one by one.
  */
 export const SERIALIZED_ROW = `concat_ws(chr(31), position, sequence, hash, previous_hash, event_id, recorded_at, actor_type,
   coalesce(actor_id, chr(30)), action, resource_type, resource_id, details, event, coalesce(ip_address, chr(30)),
   coalesce(user_agent, chr(30)))`;
 
-/** Rows as they have to stand in the table, kept as bytes: strings by the thousand would cost more to collect than to make. */
+/** The rows that the table should contain, as bytes: thousands of strings would cost more to collect than to create. */
 export class SerializedRows {
   #bytes = Buffer.allocUnsafe(1024 * 1024);
   #size = 0;
@@ -49,18 +51,18 @@ export class SerializedRows {
     return this.#bytes.toString('utf8', start, this.#ends[index]);
   }
 
-  /** True when the first `count` rows read like this. */
+  /** True if the first `count` rows equal this text. */
   equals(text: string, count: number): boolean {
     return this.#bytes.subarray(0, count === 0 ? 0 : this.#ends[count - 1]).equals(Buffer.from(text));
   }
 }
 
-/** A line but for its third column, which is all that another key changes in the first row that it made. */
+/** A line without its hash column: the only column that another key changes in the first row that it wrote. */
 export function withoutHashColumn(line: string): string {
   const columns = line.split(S);
   columns[2] = '';
   return columns.join(S);
 }
 
-/** As PostgreSQL prints it in UTC: a blank for the T, and no zeros at the end of the fraction. */
+/** PostgreSQL's UTC format: a space instead of the T, and no trailing zeros in the fraction. */
 const timestamp = (iso: string): string => `${iso.slice(0, 10)} ${iso.slice(11).replace(/\.?0*Z$/, '')}+00`;

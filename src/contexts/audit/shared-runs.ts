@@ -1,4 +1,4 @@
-/** Runs one piece of work at a time for each key. Callers who ask while it runs get the same result. */
+/** Runs one task at a time for each key. Concurrent callers with the same key share one run and its result. */
 export class SharedRuns<Key, Result> {
   readonly #running = new Map<Key, Promise<Result>>();
 

@@ -12,15 +12,15 @@ import type { FiledSeal } from './seal-file.ts';
 import { sealedUpTo, Seals, sealsInLog } from './seals.ts';
 import { verifySegments, type VerifiedPrefix, type SegmentVerification } from './chain-segments.ts';
 
-/** Everything that says something about a tenant's chain. */
+/** All evidence about a tenant's chain. */
 export interface Evidence extends ChainSource {
   readonly store: Pick<EventStore, 'readAll' | 'readStream' | 'readStreamTail' | 'head'>;
   readonly reads: (tenantId: TenantId) => TenantReads;
-  /** What the file beside the databases holds of a tenant. */
+  /** The tenant's seals in the file outside the databases. */
   filed(tenantId: TenantId): Partial<FiledSeal>[];
-  /** Who walks a long chain in stretches; without, it is walked here. */
+  /** Verifies a long chain in parallel segments; without it, the chain is verified sequentially. */
   readonly verification?: SegmentVerification | undefined;
-  /** Waits a little until the read model has passed a position, and answers how far it has come. */
+  /** Waits briefly until the read model has passed a position, and returns the position that it has reached. */
   projectedTo(position: Position): Promise<Position>;
 }
 
@@ -28,11 +28,11 @@ export interface Findings {
   readonly fault: Fault | undefined;
   /** Entries that were compared and agreed. */
   readonly checked: number;
-  /** The log has events whose entries the read model has not made yet. */
+  /** The log has events that the read model has not processed yet. */
   readonly behind: boolean;
 }
 
-/** One walk along a tenant's chain, in constant memory. */
+/** One pass over a tenant's chain, in constant memory. */
 export class Verification {
   readonly #evidence: Evidence;
   readonly #tenantId: TenantId;
@@ -43,12 +43,12 @@ export class Verification {
   #until = 0n;
   #projected = 0n;
   #behind = false;
-  /** Up to here table and log agree; the log itself has been replayed up to `#replayed`. */
+  /** Up to `#agreed`, table and log agree; the log itself has been replayed up to `#replayed`. */
   #agreed: ChainHead = GENESIS;
   #replayed: ChainHead = GENESIS;
   #after = BELOW_FIRST_POSITION;
 
-  /** `quick`: ends at the first thing that is odd, without asking what it means. */
+  /** `quick`: stops at the first anomaly without diagnosing it. */
   constructor(evidence: Evidence, tenantId: TenantId, quick: boolean) {
     this.#evidence = evidence;
     this.#tenantId = tenantId;
@@ -64,7 +64,7 @@ export class Verification {
     for (let next = pages.next(); ;) {
       const { value: page, done } = await next;
       if (done) break;
-      next = pages.next(); // hashed while the table is asked
+      next = pages.next(); // hashed while the table is queried
       next.catch(() => undefined); // reported where it is awaited
       const fault = await this.#faultIn(page);
       if (fault) return this.#findings(fault);
@@ -78,7 +78,7 @@ export class Verification {
     );
   }
 
-  /** In this order: every seal in the file that is read first speaks of a log that ends at `until` or before. */
+  /** The file is read before the log's head, so every seal in it refers to a log that ends at or before `until`. */
   async #openSeals(): Promise<void> {
     const { store, key, filed } = this.#evidence;
     this.#filed = await Seals.open(key, this.#tenantId, filed(this.#tenantId).values(), false);
@@ -86,7 +86,10 @@ export class Verification {
     this.#logged = await Seals.open(key, this.#tenantId, sealsInLog(store, this.#tenantId, this.#until), true);
   }
 
-  /** Where the walk goes on from here: the beginning, unless others have walked most of it. Undefined where they found something odd. */
+  /**
+   * Where the sequential pass starts: at the beginning, or after the segments that were verified in parallel. Undefined
+   * if they found an anomaly.
+   */
   async #walkAhead(): Promise<VerifiedPrefix | undefined> {
     let reached: VerifiedPrefix = { head: GENESIS, position: 0n };
     const { verification } = this.#evidence;
@@ -113,7 +116,7 @@ export class Verification {
     const difference = await this.#differenceIn(page);
     const contradiction = await this.#contradiction((sequence) => hashOfEntry(page.entries, sequence));
     this.#replayed = page.entries.at(-1) ?? this.#replayed;
-    // Below a difference, table and log agree: what a seal contradicts there was changed in both.
+    // Before the difference, table and log agree. So an entry there that contradicts a seal was changed in both.
     if (contradiction && (!difference || contradiction.sealed < difference.sequence)) return contradiction;
     return difference ?? (page.broken && this.#brokenBy(page.broken.position));
   }
@@ -147,7 +150,7 @@ export class Verification {
     return undefined;
   }
 
-  /** What the quick walk ends with: the strict one says what it was. */
+  /** The result of the quick pass; the strict pass then diagnoses the fault. */
   #somethingOdd(): Fault {
     return { sequence: this.#agreed.sequence + 1, reason: 'entry_changed' };
   }
@@ -158,7 +161,9 @@ export class Verification {
     return sealedUpTo(key, this.#tenantId, [...filed(this.#tenantId), ...newest.map(({ data }) => data)]);
   }
 
-  /** How far this page can be held against the table: to its end, unless the read model has not come to its last entry. */
+  /**
+   * How far this page can be compared with the table: to its end, unless the read model has not reached its last entry.
+   */
   async #comparable(page: ReplayedPage): Promise<Position> {
     const needed = page.entries.at(-1)?.position ?? 0n;
     if (needed > this.#projected) this.#projected = await this.#evidence.projectedTo(needed);
@@ -167,7 +172,7 @@ export class Verification {
     return page.last ? this.#until : page.position;
   }
 
-  /** An event of which no entry can be made: it was one once, or it was never written by the house. */
+  /** An event that cannot be turned into an entry: it was changed later, or the application never wrote it. */
   async #brokenBy(position: Position): Promise<Fault> {
     const [row] = await this.#table.rows(position - 1n, position);
     return { sequence: this.#replayed.sequence + 1, reason: row ? 'event_changed' : 'event_added' };
@@ -182,7 +187,7 @@ export class Verification {
   async #faultAtTheEnd(): Promise<Fault | undefined> {
     const sequence = this.#agreed.sequence + 1;
     const ends = await this.#table.ends();
-    // What the table holds beyond `until` belongs to events that came since; beyond the log's end it belongs to none.
+    // Rows beyond `until` belong to events that were appended since. Rows beyond the log's head belong to no event.
     if (BigInt(ends.position ?? 0) > (await this.#evidence.store.head())) {
       const beyond = await this.#table.next(this.#until);
       const wasEvent = beyond !== undefined && continuesChain(this.#evidence.key, this.#agreed, beyond);
@@ -192,7 +197,7 @@ export class Verification {
     return sound ? undefined : { sequence, reason: 'table_head_changed' };
   }
 
-  /** The file is written after the log: what it knows, the log knew. */
+  /** The file is written after the log, so the log must contain every seal in the file. */
   #sealTakenOut(): Fault | undefined {
     return this.#filed.sealed > this.#logged.sealed
       ? { sequence: this.#logged.sealed + 1, reason: 'seal_missing' }

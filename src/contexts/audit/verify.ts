@@ -15,7 +15,7 @@ import type { TenantReads } from '../../platform/kernel/query.ts';
 export interface VerifyDependencies {
   readonly config: { readonly dataDir: string };
   readonly chainKey: ChainKey;
-  /** Threads that verify chains, where the event store can be read by threads. */
+  /** Threads that verify chains, if threads can read the event store. */
   readonly chainWalking: SegmentVerification | undefined;
   readonly verifications: SharedRuns<TenantId, AuditVerdict>;
   readonly store: EventStore;
@@ -26,7 +26,7 @@ export interface VerifyDependencies {
 
 export interface AuditVerdict {
   readonly valid: boolean;
-  /** Entries that table, log and seals agree about. */
+  /** Entries for which table, log and seals agree. */
   readonly entriesChecked: number;
   readonly firstInvalidSequence: number | null;
   readonly reason: FaultReason | null;
@@ -34,9 +34,9 @@ export interface AuditVerdict {
 }
 
 /** How long a verification waits for entries of events that were appended just before it. */
-const PATIENCE_MS = 5_000;
+const CATCH_UP_TIMEOUT_MS = 5_000;
 
-/** `witness`: seals that were kept elsewhere, beside those of the data directory. */
+/** `witness`: seals kept elsewhere, in addition to those of the data directory. */
 export function evidenceOf(
   { store, reads, config, chainKey, chainWalking, families, projector }: VerifyDependencies,
   witness?: SealFile,
@@ -56,7 +56,11 @@ export function evidenceOf(
           )
         : file.sealsOf(tenantId),
     async projectedTo(position) {
-      for (const deadline = Date.now() + PATIENCE_MS; ; await new Promise((resolve) => setTimeout(resolve, 20))) {
+      for (
+        const deadline = Date.now() + CATCH_UP_TIMEOUT_MS;
+        ;
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      ) {
         const reached = (await projector.livePositions()).get('audit_log') ?? 0n;
         if (reached >= position || Date.now() > deadline) return reached;
       }
@@ -64,17 +68,18 @@ export function evidenceOf(
   };
 }
 
-/** One verification of a chain at a time: who asks while it runs gets the same answer. */
+/** One verification of a chain runs at a time; concurrent callers get the same result. */
 export const verifyTenant = (services: VerifyDependencies, tenantId: TenantId): Promise<AuditVerdict> =>
   services.verifications.run(tenantId, () => verifyChain(evidenceOf(services), tenantId));
 
 /**
- * Computes a tenant's chain anew from the log, holds the table against it row by row, and both against every head that was
- * sealed. The first thing that does not fit is named. Throws `unavailable` when nothing is wrong but the read model lacks
- * entries only because it has not come that far.
+ * Recomputes a tenant's chain from the log, compares the table with it row by row, and compares both with every sealed
+ * head. Reports the first fault.
+ *
+ * Throws `unavailable` if the only problem is that the read model has not processed all events yet.
  */
 export async function verifyChain(evidence: Evidence, tenantId: TenantId): Promise<AuditVerdict> {
-  // The quick way takes the log's text for canonical. Where it finds something, the strict one has the last word.
+  // The quick pass assumes that the log's text is canonical. If it finds an anomaly, the strict pass decides.
   const quick = await new Verification(evidence, tenantId, true).run();
   const { fault, checked, behind } = quick.fault ? await new Verification(evidence, tenantId, false).run() : quick;
   if (!fault && behind) throw new FailureError(unavailable('the audit log is behind, try again'));

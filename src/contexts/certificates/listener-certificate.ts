@@ -33,8 +33,8 @@ export interface ListenerStatus extends Pick<CertificateDetails, 'subject' | 'is
 }
 
 /**
- * What the TLS listener of this process shows: the certificate that an admin installed, else the one in DATA_DIR/tls. A new one is
- * shown to whoever connects from then on; connections that stand go on.
+ * The certificate of this process's TLS listener: the one that an admin installed, else the one in DATA_DIR/tls. A new
+ * certificate applies to new connections; existing connections continue.
  */
 export class ListenerCertificate {
   readonly #services: ListenerCertificateDependencies;
@@ -46,7 +46,7 @@ export class ListenerCertificate {
     services.cache.onEvent(serverCertificateEvents, 'ServerCertificateInstalled', (event) => void this.#follow(event));
   }
 
-  /** The pair to begin with. */
+  /** The initial pair. */
   async begin(): Promise<Pair> {
     const row = orThrow(await installedServerCertificate(this.#services.vitalReads(INSTALLATION), undefined));
     const installed = row && (await this.#pair(asTenantId(row.tenant), row.certificate_pem, row.private_key_ref));
@@ -63,7 +63,7 @@ export class ListenerCertificate {
     return this.#shown;
   }
 
-  /** Shows a certificate that was recorded; this process at once, the others when the feed tells them. */
+  /** Switches to a certificate that was recorded: in this process at once, in others when they receive the event. */
   async show(
     tenantId: TenantId,
     { certificatePem, privateKeyRef }: Pick<ServerCertificateInstalled, 'certificatePem' | 'privateKeyRef'>,

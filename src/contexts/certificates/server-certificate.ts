@@ -11,7 +11,7 @@ export interface ServerCertificateDependencies {
 const DAYS = 365;
 const RENEW_BEFORE_MS = 30 * 86_400_000;
 
-/** The TLS door's certificate: what was installed in DATA_DIR/tls, or a self-signed one that is made there and renewed. */
+/** The TLS listener's certificate: the one in DATA_DIR/tls, or a self-signed one that is created there and renewed. */
 export async function serverCertificate({
   config,
 }: ServerCertificateDependencies): Promise<{ certificatePem: string; privateKeyPem: string }> {

@@ -8,7 +8,7 @@ import type { Keyring } from '../../platform/vault/keyring.ts';
 import type { Keyrings } from '../../platform/vault/keyrings.ts';
 import type { TokenKeyGeneration } from './token-key-generation.ts';
 
-/** What an access token says (choice OP-023). `typ` keeps tenant and organization tokens apart. */
+/** The claims of an access token (OP-023). `typ` separates tenant tokens from organization tokens. */
 const claimsSchema = z.object({
   sub: uuid(),
   tid: uuid(),
@@ -28,28 +28,32 @@ export interface AccessClaims {
 }
 
 export const ACCESS_TOKEN_SECONDS = 15 * 60;
-/** How far the clocks of two nodes may be apart. */
+/** Maximum clock difference between two nodes. */
 const SKEW_SECONDS = 60;
 const ISSUER = 'castellan';
-const MAX_REMEMBERED = 20_000;
+const MAX_CACHED = 20_000;
 
 interface SigningKey {
   readonly id: string;
   readonly secret: KeyObject;
   readonly public: KeyObject;
-  /** Epoch milliseconds from when on it is believed no more; infinite for the present ones. */
+  /** Epoch milliseconds after which the key is no longer accepted; infinite for current keys. */
   readonly until: number;
 }
 
 /**
- * Access tokens: EdDSA-signed JWTs of 15 minutes. The key is derived from MASTER_KEY and a generation, so every node signs
- * alike and a rotation is one number. Tokens of another master key at hand, and of the generation before, stay good until they expire.
- * That generation is believed for one token's life longer and then retired: whoever has its key could sign on otherwise. No token is
- * believed for longer than that life, whatever it says of its own end.
+ * Access tokens: EdDSA-signed JWTs that are valid for 15 minutes.
+ *
+ * The key is derived from MASTER_KEY and a generation. So every node signs with the same key, and a rotation changes
+ * one number.
+ *
+ * Tokens of another available master key and of the previous generation stay valid until they expire. The previous
+ * generation is accepted for one more token lifetime and then retired: otherwise a leaked key could sign tokens
+ * forever. No token is accepted for longer than that lifetime, whatever its `exp` says.
  */
 export class AccessTokens {
   readonly #keys: readonly SigningKey[];
-  readonly #remembered = new LRUCache<string, AccessClaims>({ max: MAX_REMEMBERED });
+  readonly #verified = new LRUCache<string, AccessClaims>({ max: MAX_CACHED });
 
   constructor({ current, other }: Keyrings, { number, since }: TokenKeyGeneration) {
     const retiresAt = since + ACCESS_TOKEN_SECONDS * 1000;
@@ -80,14 +84,14 @@ export class AccessTokens {
     return { token, expiresAt: new Date(expires * 1000).toISOString() };
   }
 
-  /** The claims of a token that this house signed and that has not expired; undefined for everything else. */
+  /** The claims of a token that this installation signed and that has not expired; undefined for every other token. */
   async verify(token: string): Promise<AccessClaims | undefined> {
-    const known = this.#remembered.get(token);
+    const known = this.#verified.get(token);
     if (known) return known.expiresAt > Date.now() ? known : undefined;
     if (token.length > 2_048) return undefined;
     const claims = await this.#claimsOf(token);
-    // A signature that was good once stays good: a second look costs a look into memory.
-    if (claims) this.#remembered.set(token, claims);
+    // A verified signature stays valid, so the cache saves the second verification.
+    if (claims) this.#verified.set(token, claims);
     return claims;
   }
 
@@ -103,13 +107,13 @@ export class AccessTokens {
           maxTokenAge: ACCESS_TOKEN_SECONDS,
         });
         const { typ, tid, sub, sid, iat, exp } = claimsSchema.parse(payload);
-        // Its life would begin later, and so end later.
+        // A later start would also mean a later end.
         if (iat > Date.now() / 1000 + SKEW_SECONDS) return undefined;
         const expiresAt = Math.min(exp * 1000, (iat + ACCESS_TOKEN_SECONDS) * 1000, until);
         if (expiresAt <= Date.now()) return undefined;
         return { kind: typ, tenantId: asTenantId(tid), subjectId: sub, sessionId: sid, expiresAt };
       } catch {
-        // not with this one
+        // not signed with this key
       }
     }
     return undefined;

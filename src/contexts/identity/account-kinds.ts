@@ -31,23 +31,26 @@ interface PresentedBackupCode {
   readonly place: number;
 }
 
-/** What differs between an administrator of a tenant and one of an organization, as far as signing in goes. `tenantId` is the owner of either. */
+/**
+ * The differences between administrators of a tenant and of an organization during sign-in. `tenantId` is the owner in
+ * both cases.
+ */
 export interface AccountKind<A extends SignInAccount = SignInAccount> {
   readonly subjectKind: 'admin' | 'org_admin';
-  /** Tokens between the steps of a sign-in: those of one kind are worth nothing to the other. */
+  /** Purposes of the tokens between sign-in steps. A token of one kind is not accepted by the other. */
   readonly purposes: { readonly mfa: TokenPurpose; readonly temp: TokenPurpose };
   readonly places: AccountSecretLocations;
-  /** Under which name browsers know the account. */
+  /** The scope under which browsers know the account. */
   scopeOf(tenantId: TenantId): string;
   find(services: AccountKindsDependencies, tenantId: TenantId, adminId: string): Promise<A | undefined>;
-  /** Why passwords let in nobody at present; undefined where they do. */
+  /** The reason why passwords are not accepted at present; undefined if they are. */
   whyNoPasswords(services: AccountKindsDependencies, tenantId: TenantId): Promise<string | undefined>;
   useBackupCode(
     services: AccountKindsDependencies,
     input: PresentedBackupCode,
     execution: ExecutionContext,
   ): Promise<ExecutionResult<void> | Failure>;
-  /** The read models that show how many backup codes are left. */
+  /** The read models that show how many backup codes remain. */
   readonly shownIn: readonly ReadModelName[];
 }
 

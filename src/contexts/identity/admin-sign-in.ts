@@ -16,7 +16,10 @@ export interface AdminSignInDependencies extends AccountKindsDependencies, SignI
   accountDigest(email: string): string;
 }
 
-/** Signs in with e-mail and password, as far as these go. Unknown e-mail, unknown tenant and wrong password answer and cost the same. */
+/**
+ * Signs in with e-mail and password, up to the next required step. Unknown e-mail, unknown tenant and wrong password
+ * get the same response at the same cost.
+ */
 export async function signInWithPassword(
   services: AdminSignInDependencies,
   tenantId: TenantId,
@@ -28,7 +31,7 @@ export async function signInWithPassword(
   const state = await services.loader.load(tenant, tenantStream(tenantId));
   const admin = adminByAccount(state, accountDigest);
   const source = sourceOf({ scope: tenantId, accountDigest });
-  // Tenants that there are not get neither keys nor streams: strangers' tries there are counted under the installation.
+  // Tenants that do not exist get neither keys nor streams: attempts there are counted under the installation.
   const account = {
     tenantId: state.exists ? tenantId : INSTALLATION,
     accountDigest,
@@ -52,7 +55,10 @@ export async function signInWithPassword(
   };
 }
 
-/** The password of an admin who is signed in already. Tries count by session: nobody outside it can use them up. */
+/**
+ * Verifies the password of an admin who is already signed in. Attempts are counted by session, so nobody outside the
+ * session can use them up.
+ */
 export async function confirmAdminPassword(
   services: AdminSignInDependencies,
   { tenantId, adminId, sessionId }: LiveSession,
@@ -78,7 +84,7 @@ interface LiveSession {
   readonly sessionId: string;
 }
 
-/** Nobody's password is looked for as well: there is no secret of that reference. */
+/** For an unknown account the vault is queried as well, with a reference that has no secret. */
 const passwordHashOf =
   ({ vault }: AdminSignInDependencies, tenantId: TenantId, admin: AdminState | undefined) =>
   () =>

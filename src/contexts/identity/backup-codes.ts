@@ -4,17 +4,17 @@ import type { HashingReservation } from './hashing-limiter.ts';
 import type { Passwords } from './passwords.ts';
 
 export const BACKUP_CODES = 10;
-/** Without look-alikes: codes are written down and typed. 32 letters, so 10 of them are 50 random bits. */
+/** Without look-alikes, because codes are written down and typed. 32 letters, so 10 of them are 50 random bits. */
 const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 
-/** `XXXXX-XXXXX`; case and the dash do not matter to whoever types it. */
+/** `XXXXX-XXXXX`; case and the dash do not matter in input. */
 export const backupCodeField = z
   .string()
   .max(32)
   .transform((text) => text.toUpperCase().replaceAll(/[\s-]/g, ''))
   .pipe(z.string().regex(/^[A-Z0-9]{10}$/, 'must look like XXXXX-XXXXX'));
 
-/** What the vault keeps of a set of codes: Argon2id digests under one salt, so that a try costs one computation. */
+/** The stored form of a set of codes: Argon2id digests under one salt, so that one attempt costs one computation. */
 const keptSchema = z.object({ salt: z.string(), digests: z.array(z.string()) });
 
 const dashed = (code: string) => `${code.slice(0, 5)}-${code.slice(5)}`;
@@ -23,11 +23,11 @@ const letters = (pickInteger: (below: number) => number) =>
 
 export interface NewBackupCodes {
   readonly codes: readonly string[];
-  /** For the vault. */
+  /** The stored form, for the vault. */
   readonly kept: string;
 }
 
-/** Ten codes to be shown once, and what is kept of them. */
+/** Ten codes to be shown once, and their stored form. */
 export async function newBackupCodes(
   passwords: Passwords,
   pickInteger: (below: number) => number = randomInt,
@@ -38,7 +38,9 @@ export async function newBackupCodes(
   return { codes: codes.map(dashed), kept: JSON.stringify({ salt: salt.toString('base64'), digests }) };
 }
 
-/** The place of a code in its set; undefined when it is none of them. Whether it was used before is not known here. */
+/**
+ * The index of a code in its set; undefined if it is not in the set. Does not check whether the code was used before.
+ */
 export async function indexOfCode(
   kept: string,
   code: string,
@@ -47,7 +49,7 @@ export async function indexOfCode(
 ): Promise<number | undefined> {
   const { salt, digests } = keptSchema.parse(JSON.parse(kept));
   const presented = await passwords.digest(code, Buffer.from(salt, 'base64'), reservation);
-  // Every digest is looked at: how long it takes does not tell which one it was.
+  // Compares with every digest, so that timing does not reveal which one matched.
   const matches = digests.map((digest) => timingSafeEqual(Buffer.from(digest, 'base64'), presented));
   const place = matches.indexOf(true);
   return place < 0 ? undefined : place;

@@ -1,13 +1,14 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /**
- * What makes a way out to a provider and back one browser's own: a secret that only its cookie holds. The house keeps its
- * digest; what the provider has to give back is derived from it, so nothing that is kept here is worth stealing.
+ * Binds a redirect to a provider and back to one browser, through a secret that only the browser's cookie holds. The
+ * server keeps its digest. The value that the provider has to return is derived from the secret, so the stored data is
+ * of no use to an attacker.
  */
 export const newBrowserSecret = (secure: boolean): string =>
   (secure ? HOST_ONLY : '') + randomBytes(32).toString('base64url');
 
-/** Where the cookie's name has the `__Host-` prefix, the secret says so: under another name it is worth nothing. */
+/** The secret records that its cookie has the `__Host-` prefix: it is not accepted from a cookie of another name. */
 const HOST_ONLY = 'host.';
 export const isHostOnly = (secret: string): boolean => secret.startsWith(HOST_ONLY);
 

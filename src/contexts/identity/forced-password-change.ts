@@ -25,12 +25,12 @@ const invalidToken = () => new FailureError(unauthenticated('invalid or expired 
 interface ForcedChange<Known> {
   readonly purpose: TokenPurpose;
   readonly tempToken: string;
-  /** What has to be known, or refused, before the token is spent. */
+  /** Loads what the change needs, or refuses, before the token is spent. */
   prepare(token: OneTimeToken): Promise<Known>;
   change(token: OneTimeToken, known: Known): Promise<unknown>;
 }
 
-/** The new password where one must be changed. Only the token's own failure costs a new sign-in. */
+/** Sets a new password where a change is required. Only a failure of the token itself requires a new sign-in. */
 export async function changeForcedPassword<Known>(
   services: ForcedPasswordChangeDependencies,
   { purpose, tempToken, prepare, change }: ForcedChange<Known>,
@@ -38,10 +38,10 @@ export async function changeForcedPassword<Known>(
   const token = await services.oneTimeTokens.peek(purpose, tempToken);
   if (!token) throw invalidToken();
   const known = await prepare(token);
-  // Spending it decides between many who use it at once, before each of them costs a slow computation.
+  // Spent before the slow computation, so that only one of several concurrent requests continues.
   if (!(await services.oneTimeTokens.spend(purpose, tempToken))) throw invalidToken();
   await change(token, known).catch(async (error: unknown) => {
-    // Whatever else goes wrong costs no new sign-in: a password that is refused, too many at once.
+    // Other failures, such as a refused password or an overload, do not cost a new sign-in.
     if (!(error instanceof FailureError && error.failure.kind === 'unauthenticated'))
       await services.oneTimeTokens.giveBack(purpose, tempToken);
     throw error;

@@ -1,6 +1,6 @@
 import { FairQueue } from '../../platform/fairness/fair-queue.ts';
 
-/** So much is waiting already that a turn would come too late. */
+/** The queue is full: a new computation would start too late. */
 export class TooManyWaiting extends Error {
   constructor() {
     super('too many password checks are waiting');
@@ -8,52 +8,55 @@ export class TooManyWaiting extends Error {
   }
 }
 
-/** While others wait for their turn, outcomes are handed out so many at a time. */
-const TOGETHER = 4;
-/** An outcome waits no longer than this for others. */
-const LATEST_MS = 40;
+/** While others are queued, results are released in batches of this size. */
+const BATCH_SIZE = 4;
+/** The longest time that a result waits for its batch. */
+const MAX_HOLD_MS = 40;
 
 export interface HashingLimits {
   readonly atOnce: number;
   readonly waiting: number;
-  /** Of `waiting`, for one tenant: the rest is for others. */
+  /** The part of `waiting` that one tenant may use; the rest is for others. */
   readonly waitingPerTenant: number;
 }
 
-/** For whom a computation is: tenants have turns, and within one its addresses have. */
+/** For whom a computation runs. The queue is fair between tenants, and within a tenant between addresses. */
 export interface HashingSource {
   readonly tenantId: string;
   readonly address: string;
 }
 
-/** The service itself, and administrators who are signed in: not bounded as one tenant is. */
+/** The service itself and signed-in administrators: exempt from the limit per tenant. */
 const INSIDE: HashingSource = { tenantId: '', address: '' };
 
-/** A place in the queue, held for a computation that something has to be written down before. Used or given back, once. */
+/** A place in the queue for a computation that has to be recorded first. Use it or give it back, exactly once. */
 export interface HashingReservation {
   readonly source: HashingSource;
   giveBack(): void;
 }
 
 /**
- * Bounds how many slow computations are under way. While more of them are asked for than there are turns, who is done is
- * held back for a moment, to leave with others: what each does next (appends, look-ups, an answer) then shares round trips and
- * flushes, and finds in the processor's caches what the computations, megabytes each, would drive out between two of them.
- * Tenants are served by turns, so that a flood of sign-ins at one of them delays its own alone.
+ * Limits how many slow computations run at once.
+ *
+ * While computations are queued, finished ones are held briefly and released in batches. Their next steps (appends,
+ * look-ups, a response) then share round trips and flushes. They also find their data in the processor's caches, which
+ * each computation (megabytes of memory) would otherwise evict.
+ *
+ * Tenants are served in turn, so that a flood of sign-ins at one tenant delays only that tenant.
  */
 export class HashingLimiter {
   readonly #limits: HashingLimits;
   #running = 0;
   readonly #waiting = new FairQueue<() => void>();
   readonly #reserved = new Set<HashingReservation>();
-  readonly #leaving: (() => void)[] = [];
-  #latest: NodeJS.Timeout | undefined;
+  readonly #finished: (() => void)[] = [];
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(limits: HashingLimits) {
     this.#limits = limits;
   }
 
-  /** Holds a place. Throws `TooManyWaiting` where there is none. */
+  /** Reserves a place. Throws `TooManyWaiting` if there is none. */
   reserve(source: HashingSource = INSIDE): HashingReservation {
     if (this.#isFullFor(source)) throw new TooManyWaiting();
     const reservation: HashingReservation = { source, giveBack: () => void this.#reserved.delete(reservation) };
@@ -61,7 +64,9 @@ export class HashingLimiter {
     return reservation;
   }
 
-  /** Does the work when its turn has come. Throws `TooManyWaiting` instead, at once, where too much is waiting and no place was held. */
+  /**
+   * Runs the work when its turn comes. Throws `TooManyWaiting` at once if the queue is full and no place was reserved.
+   */
   async run<T>(work: () => Promise<T>, reservation?: HashingReservation): Promise<T> {
     const isExpected = reservation !== undefined && this.#reserved.delete(reservation);
     await this.#turn(isExpected, reservation?.source ?? INSIDE);
@@ -71,7 +76,7 @@ export class HashingLimiter {
       const next = this.#waiting.shift();
       if (next) next();
       else this.#running -= 1;
-      await this.#company();
+      await this.#awaitBatch();
     }
   }
 
@@ -83,7 +88,7 @@ export class HashingLimiter {
     return held >= this.#limits.waitingPerTenant;
   }
 
-  /** A turn that ends passes to the next tenant's computation that has waited longest. */
+  /** When a computation ends, its slot passes to the oldest one of the next tenant. */
   async #turn(isExpected: boolean, source: HashingSource): Promise<void> {
     if (this.#running < this.#limits.atOnce) {
       this.#running += 1;
@@ -93,17 +98,17 @@ export class HashingLimiter {
     await new Promise<void>((resolve) => this.#waiting.push([source.tenantId, source.address], resolve));
   }
 
-  async #company(): Promise<void> {
-    await new Promise<void>((leave) => {
-      this.#leaving.push(leave);
-      if (this.#waiting.size === 0 || this.#leaving.length >= TOGETHER) this.#leave();
-      else this.#latest ??= setTimeout(() => this.#leave(), LATEST_MS);
+  async #awaitBatch(): Promise<void> {
+    await new Promise<void>((release) => {
+      this.#finished.push(release);
+      if (this.#waiting.size === 0 || this.#finished.length >= BATCH_SIZE) this.#releaseBatch();
+      else this.#timer ??= setTimeout(() => this.#releaseBatch(), MAX_HOLD_MS);
     });
   }
 
-  #leave(): void {
-    clearTimeout(this.#latest);
-    this.#latest = undefined;
-    for (const leave of this.#leaving.splice(0)) leave();
+  #releaseBatch(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    for (const release of this.#finished.splice(0)) release();
   }
 }

@@ -18,15 +18,18 @@ export interface LiveOrgAdmin {
   readonly role: OrgRole;
 }
 
-/** What every request is checked against: folded from streams, and cached until an event of one of these streams arrives. */
+/**
+ * The state that every request is checked against: folded from streams, and cached until an event of these streams
+ * arrives.
+ */
 export interface Lookups {
-  /** The admin behind a session that still lives, with the role as it is now. */
+  /** The admin of a live session, with their current role. */
   adminSession(tenantId: TenantId, sessionId: string): Promise<LiveAdmin | undefined>;
   orgSession(organizationId: TenantId, sessionId: string): Promise<LiveOrgAdmin | undefined>;
   device(tenantId: TenantId, deviceId: string): Promise<DeviceState | undefined>;
-  /** The employee, as far as decisions go; of somebody unknown, the initial state. */
+  /** The employee's decision state; the initial state if the employee is unknown. */
   employee(tenantId: TenantId, userId: string): Promise<EmployeeState | undefined>;
-  /** License, authority, base address and name of a tenant that exists. */
+  /** License, authority, base address and name of a tenant; undefined if it does not exist. */
   tenant(tenantId: TenantId, id: string): Promise<TenantState | undefined>;
 }
 

@@ -22,7 +22,10 @@ interface Self {
 
 type Start = (setup: Self & { readonly totpSecretRef: string }) => Promise<unknown>;
 
-/** Keeps a secret that was entered into an authenticator app until its first code comes. Throws 409 where a second factor is on. */
+/**
+ * Stores a secret that was entered into an authenticator app until its first code arrives. Throws 409 if a second
+ * factor is enabled.
+ */
 export async function beginMfaSetup(
   services: MfaSetupDependencies,
   kind: AccountKind,
@@ -36,7 +39,10 @@ export async function beginMfaSetup(
   );
 }
 
-/** The step of the app's first code for the secret that waits. Throws 400 for a wrong code, 409 where none waits. */
+/**
+ * The time step of the app's first code for the pending secret. Throws 400 for a wrong code, 409 if no secret is
+ * pending.
+ */
 export async function firstStepOf(
   services: MfaSetupDependencies,
   kind: AccountKind,
@@ -48,14 +54,14 @@ export async function firstStepOf(
   const secret = totpSecretRef && (await services.vault.get(tenantId, kind.places.totpSecret(adminId), totpSecretRef));
   if (!totpSecretRef || !secret)
     throw new FailureError(
-      conflict(admin?.mfa ? 'multi-factor authentication is on already' : 'no set-up was started'),
+      conflict(admin?.mfa ? 'multi-factor authentication is already enabled' : 'no set-up was started'),
     );
   const step = await stepOfCode(secret.toString(), code, Date.now());
-  if (step === undefined) throw new FailureError(invalid('code', 'is not the code of this moment'));
+  if (step === undefined) throw new FailureError(invalid('code', 'is not the current code'));
   return { totpSecretRef, step };
 }
 
-/** Ten codes to be shown once; their digests go into the vault. */
+/** Returns ten codes to be shown once; their digests go into the vault. */
 export async function makeBackupCodes(
   { passwords, vault }: MfaSetupDependencies,
   kind: AccountKind,

@@ -22,7 +22,7 @@ export interface OneTimeToken {
 }
 
 /**
- * Short-lived tokens with a purpose: opaque, hashed at rest, and spent by one atomic statement, so that of any number of
+ * Short-lived tokens with a purpose: opaque, hashed at rest, and spent by one atomic statement. Of any number of
  * simultaneous uses exactly one succeeds.
  */
 export class OneTimeTokens {
@@ -48,7 +48,7 @@ export class OneTimeTokens {
     return token;
   }
 
-  /** Uses one try. Undefined for unknown, expired, used-up tokens and those of another purpose. */
+  /** Uses one attempt. Returns undefined for unknown, expired and used-up tokens, and for those of another purpose. */
   async spend(purpose: TokenPurpose, token: string): Promise<OneTimeToken | undefined> {
     return this.#find(
       token,
@@ -59,7 +59,7 @@ export class OneTimeTokens {
     );
   }
 
-  /** Looks without spending: for tokens that stay good for their lifetime. */
+  /** Reads a token without spending it: for tokens that stay valid for their whole lifetime. */
   async peek(purpose: TokenPurpose, token: string): Promise<OneTimeToken | undefined> {
     return this.#find(
       token,
@@ -69,7 +69,7 @@ export class OneTimeTokens {
     );
   }
 
-  /** Gives back the try that a request took and could not use. */
+  /** Gives back the attempt of a request that could not use it. */
   async giveBack(purpose: TokenPurpose, token: string): Promise<void> {
     await this.#find(
       token,
@@ -78,7 +78,7 @@ export class OneTimeTokens {
     );
   }
 
-  /** Ends a token early: what it stood for has been done. Undefined where another ended it before. */
+  /** Ends a token early, once its purpose is fulfilled. Returns undefined if another request ended it first. */
   async discard(purpose: TokenPurpose, token: string): Promise<OneTimeToken | undefined> {
     return this.#find(
       token,

@@ -11,19 +11,22 @@ export interface OrgHandoffDependencies {
   readonly oneTimeTokens: OneTimeTokens;
 }
 
-/** Interface "Limits": about a minute, once. */
+/** Interface "Limits": about a minute, one use. */
 export const HANDOFF_SECONDS = 60;
 
-/** What proves that a code is exchanged where it was asked for: the cookie's secret, or the page's verifier. */
+/**
+ * Proves that a code is redeemed by the browser or page that requested it: the cookie's secret, or the page's verifier.
+ */
 export interface HandoffProof {
   readonly browserSecret: string | undefined;
   readonly verifier: string | undefined;
 }
 
 /**
- * A code that the login page exchanges for tokens, since those never stand in a URL. Kept as a digest, good once, and only
- * in the browser that went to the provider: by a link alone nobody is signed in as somebody else. No session exists before
- * the exchange.
+ * Issues a code that the login page exchanges for tokens, because tokens never appear in a URL.
+ *
+ * The code is stored as a digest and valid once, and only in the browser that went to the provider: a link alone cannot
+ * sign a user in as someone else. No session exists before the exchange.
  */
 export function issueOrgHandoff(
   services: OrgHandoffDependencies,
@@ -52,8 +55,8 @@ export function issueOrgHandoff(
 }
 
 /**
- * The admin of a code, unless they were suspended or signed out everywhere in that minute, or their provider is none any more.
- * Spends the code, also in the wrong browser: a code that was seen elsewhere is no good any more.
+ * Returns the admin of a code, unless they were suspended or signed out everywhere since, or their provider is no
+ * longer valid. Spends the code even in the wrong browser: a code that was seen elsewhere must not be usable.
  */
 export async function redeemOrgHandoff(
   services: OrgHandoffDependencies,
@@ -71,8 +74,9 @@ export async function redeemOrgHandoff(
   const token = await services.oneTimeTokens.spend('org-handoff', code);
   if (!token) return undefined;
   const { tenantId: organizationId, subjectId, payload } = token;
-  // A challenge is the digest of its verifier (RFC 7636 §4.6), as the cookie's is of its secret. A page that said one alone has its
-  // verifier: the cookie is in the browser of whoever was sent there by a link, too. And a page that has one did not begin this.
+  // A challenge is the digest of its verifier (RFC 7636 §4.6), just as the cookie's digest is of its secret. \n If the
+  // page gave a challenge, only its verifier counts: the cookie is also in a browser that was sent there by a link. A
+  // verifier without a challenge comes from a page that did not begin this sign-in.
   const isPages = Boolean(verifier) || Boolean(payload['challenge']);
   const isTheirs = isPages
     ? isBrowserOf(verifier, payload['challenge'])

@@ -33,12 +33,12 @@ export interface FoundOrgAdmin {
   readonly admin: OrgAdminState;
 }
 
-/** The account behind an e-mail's digest, if any: the claim's holder is the organization's stream. */
+/** The account with an e-mail's digest, if any: the claim's holder is the organization's stream. */
 export async function findOrgAdmin(
   { ports, loader }: OrgSignInDependencies,
   accountDigest: string,
 ): Promise<FoundOrgAdmin | undefined> {
-  // For nobody the same steps are taken, on a stream that has no events.
+  // For an unknown e-mail the same steps run on a stream without events.
   const stream =
     (await ports.claimHolder(INSTALLATION, orgAdminAccountClaim(accountDigest))) ?? organizationStream(INSTALLATION);
   const state = await loader.load(organization, stream);
@@ -47,9 +47,13 @@ export async function findOrgAdmin(
 }
 
 /**
- * Signs in with e-mail and password, as far as these go. Unknown e-mail, another organization's slug and wrong password answer and
- * cost the same, tries of strangers being counted under the installation. That passwords do not let in any more, or not
- * this admin, is told to whoever knows the right one: before that it would say who has an account.
+ * Signs in with e-mail and password, up to the next required step.
+ *
+ * Unknown e-mail, another organization's slug and wrong password get the same response at the same cost. Attempts for
+ * unknown accounts are counted under the installation.
+ *
+ * Only a client with the right password learns that passwords are not accepted, or not from this admin. Otherwise the
+ * response would reveal who has an account.
  */
 export async function signInToOrganization(
   services: OrgSignInDependencies,
@@ -77,8 +81,8 @@ interface LiveOrgSession {
 }
 
 /**
- * The password of an admin who is signed in already. Tries count by session: nobody outside it can use them up. Returns the account whose
- * password was right.
+ * Verifies the password of an admin who is already signed in, and returns the account. Attempts are counted by session,
+ * so nobody outside the session can use them up.
  */
 export async function confirmOrgPassword(
   services: OrgSignInDependencies,
@@ -113,7 +117,7 @@ function proveFoundPassword(
   { actor, source }: Pick<KnownAccount, 'actor' | 'source'>,
 ): Promise<CountedAttempt> {
   const tenantId = found?.organizationId ?? INSTALLATION;
-  // Nobody's password is looked for as well: there is no secret of that reference.
+  // For an unknown account the vault is queried as well, with a reference that has no secret.
   const [place, reference] = found
     ? [orgPasswordLocation(found.admin.adminId), found.admin.passwordRef]
     : [orgPasswordLocation('nobody'), INSTALLATION];

@@ -12,27 +12,30 @@ export type Argon2Cost = Readonly<{
   parallelism: number;
 }>;
 
-/** A login storm may use this many of the four threads of libuv's pool; the rest waits its turn, so other work goes on. */
+/**
+ * Sign-ins use at most this many of the four threads of libuv's pool. Further ones are queued, so that other work
+ * continues.
+ */
 const LIMITS = { atOnce: 3, waiting: 256, waitingPerTenant: 64 } as const;
 
 const unpadded = (bytes: Buffer) => bytes.toString('base64').replaceAll('=', '');
 
-/** In the form and with the parameters of any other; of no password that anybody knows. */
-const nobodysHash = ({ memoryCost, timeCost, parallelism }: Argon2Cost) =>
+/** Same form and parameters as any other hash, but of no known password. */
+const dummyHash = ({ memoryCost, timeCost, parallelism }: Argon2Cost) =>
   `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${unpadded(randomBytes(16))}$${unpadded(randomBytes(32))}`;
 
-/** Slow on purpose, bounded on purpose. */
+/** Hashes and verifies passwords: slow by design, with limited concurrency. */
 export class Passwords {
   readonly #cost: Argon2Cost;
-  readonly #nobodysHash: string;
+  readonly #dummyHash: string;
   readonly #limiter = new HashingLimiter(LIMITS);
 
   constructor(cost: Argon2Cost = ARGON2) {
     this.#cost = cost;
-    this.#nobodysHash = nobodysHash(cost);
+    this.#dummyHash = dummyHash(cost);
   }
 
-  /** A place for a check, to be had before anything is written down about it. Throws `TooManyWaiting`. */
+  /** Reserves a place for a check, before anything is recorded about it. Throws `TooManyWaiting`. */
   reserve(source?: HashingSource): HashingReservation {
     return this.#limiter.reserve(source);
   }
@@ -45,14 +48,14 @@ export class Passwords {
     return this.#limiter.run(() => argon2.verify(hash, password), reservation);
   }
 
-  /** The bare digest of a machine-made code under a given salt: one computation to compare with many. */
+  /** The raw digest of a generated code under a given salt: one computation to compare with many digests. */
   digest(code: string, salt: Buffer, reservation?: HashingReservation): Promise<Buffer> {
     return this.#limiter.run(() => argon2.hash(code, { ...this.#cost, salt, raw: true }), reservation);
   }
 
-  /** What an unknown account costs: the same as a known one. Always false. */
+  /** Costs the same as verifying a known account. Always false. */
   async verifyDummyPassword(password: string, reservation?: HashingReservation): Promise<boolean> {
-    await this.verify(this.#nobodysHash, password, reservation);
+    await this.verify(this.#dummyHash, password, reservation);
     return false;
   }
 }

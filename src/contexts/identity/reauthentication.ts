@@ -14,14 +14,17 @@ export interface ReauthenticatedSession {
   readonly sessionId: string;
 }
 
-/** A token for whoever has just proved again who they are: good in this session alone, for its whole lifetime (choice OP-025). */
+/**
+ * Issues a token for an admin who has just re-authenticated: valid in this session only, for its whole lifetime
+ * (OP-025).
+ */
 export const issueReauthentication = (
   { oneTimeTokens }: ReauthenticationDependencies,
   { tenantId, adminId, sessionId }: ReauthenticatedSession,
 ): Promise<string> =>
   oneTimeTokens.issue('reauth', { tenantId, subjectId: adminId, payload: { sessionId } }, REAUTHENTICATION_SECONDS);
 
-/** The same of an organization's admin, for one write (choice OP-147). */
+/** The same for an organization's admin, valid for one write (OP-147). */
 export const issueOrgReauthentication = (
   { oneTimeTokens }: ReauthenticationDependencies,
   { tenantId, adminId, sessionId }: ReauthenticatedSession,

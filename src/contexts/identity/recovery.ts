@@ -14,7 +14,7 @@ export interface RecoveryDependencies extends OrgSignInDependencies {
   head(): Promise<Position>;
 }
 
-/** In constant time, whatever the lengths (F103): digests of both are compared. */
+/** Constant time for any lengths (F103): compares digests of both. */
 export function isRecoveryKey(presented: string, recoveryKey: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(presented), digest(recoveryKey));
@@ -29,8 +29,9 @@ export interface RecoverableAccount {
 export type Recoverable = RecoverableAccount | 'unknown_account' | 'ambiguous_account';
 
 /**
- * Whose account an e-mail names: in the named tenant or organization, or in the only tenant that has it. An organization's
- * admin is who is left where no tenant knows the e-mail: tenants are where most people who ask for this are locked out.
+ * Finds the account with an e-mail: in the named tenant or organization, or in the only tenant that has it.
+ * Organization admins are considered only if no tenant has the e-mail, because most people who need recovery belong to
+ * a tenant.
  */
 export async function recoverableAccount(
   services: RecoveryDependencies,
@@ -38,7 +39,7 @@ export async function recoverableAccount(
   named: TenantId | undefined,
 ): Promise<Recoverable> {
   const accountDigest = services.accountDigest(email);
-  // An admin who was made a moment ago has to be found.
+  // Waits so that an admin who was just created is found.
   await services.freshness.waitFor(['admin_accounts'], await services.head());
   const accounts = orThrow(await findAdminAccounts(services.vitalReads(INSTALLATION), { accountDigest, most: 1_000 }));
   const [only, ...others] = named ? accounts.filter(({ homeTenantId }) => homeTenantId === named) : accounts;

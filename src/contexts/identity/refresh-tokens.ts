@@ -10,11 +10,11 @@ interface Family {
 }
 export type RedeemedRefreshToken =
   | ({ readonly kind: 'rotated'; readonly next: string } & Family)
-  /** A token that was spent before: somebody has a copy. The whole family must go. */
+  /** The token was already spent, so someone else has a copy. The whole family must be revoked. */
   | ({ readonly kind: 'reused' } & Family)
   | { readonly kind: 'unknown' };
 
-/** A client whose answer was lost may ask once more this soon without being taken for a thief (choice OP-023). */
+/** A client that lost the response may retry within this time without being treated as a thief (OP-023). */
 const GRACE_SECONDS = 10;
 
 export interface RefreshLifetime {
@@ -25,8 +25,8 @@ export const ADMIN_LIFETIME: RefreshLifetime = { idleSeconds: 7 * 86_400, absolu
 export const ORG_LIFETIME: RefreshLifetime = { idleSeconds: 8 * 3_600, absoluteSeconds: 8 * 3_600 };
 
 /**
- * Opaque refresh tokens, stored as digests, spent by one atomic statement. The tenant's id stands in the token, so that
- * the look-up runs under that tenant's row-level security; a forged tenant finds nothing.
+ * Opaque refresh tokens, stored as digests and spent by one atomic statement. The token contains the tenant's id, so
+ * that the look-up runs under that tenant's row-level security; a forged tenant finds nothing.
  */
 export class RefreshTokens {
   readonly #pool: TenantPool;
@@ -56,7 +56,7 @@ export class RefreshTokens {
       if (!row) return { kind: 'unknown' };
       const { session_id: sessionId, subject_id: subjectId } = row;
       if (!row.fresh && !row.within_grace) return { kind: 'reused', sessionId, subjectId, tenantId };
-      // The child lives as its parent did: the family's own idle time, until the family's own end.
+      // The next token keeps the lifetime of the family: its idle time, and its absolute end.
       const lifetime = { idleSeconds: row.idle_seconds, endsAt: new Date(row.ends_at) };
       const { token: next, kept } = tokenOf(this.#successorOf(token), tenantId, sessionId, subjectId, lifetime);
       await client.query(INSERT, [tenantId, ...columnsOf([kept])]);
@@ -65,14 +65,16 @@ export class RefreshTokens {
   }
 
   /**
-   * A token has one successor, whoever asks for it again within the grace: two tabs, or a client whose answer was lost, get the same one, and
-   * a spent token cannot be multiplied. It follows from the token and a key that only this service has.
+   * A token has exactly one successor, computed from the token and a key of this service.
+   *
+   * So two tabs, or a client that lost the response, get the same successor within the grace period. A spent token
+   * cannot be multiplied.
    */
   #successorOf(token: string): Buffer {
     return createHmac('sha256', this.#successorKey).update(token).digest();
   }
 
-  /** When each session of a subject ends unless it is refreshed before; none that has ended so already. */
+  /** When each session of a subject ends unless it is refreshed first; without sessions that have already expired. */
   async expiries(tenantId: TenantId, subjectId: string): Promise<ReadonlyMap<string, string>> {
     const { rows } = await this.#pool.statement<{ session_id: string; expires_at: Date | string }>(tenantId, EXPIRIES, [
       subjectId,
@@ -94,7 +96,7 @@ export class RefreshTokens {
   }
 }
 
-/** What the table keeps of a token. */
+/** The stored form of a token. */
 interface KeptToken {
   readonly digest: Buffer;
   readonly sessionId: string;
@@ -113,7 +115,10 @@ interface SpentRow {
   ends_at: string;
 }
 
-/** The row lock makes racing redeemers take turns: the first finds it fresh, the others find it spent a moment ago. */
+/**
+ * The row lock serializes concurrent requests with the same token: the first finds it fresh, the others find it just
+ * spent.
+ */
 const SPEND = `
   with known as (
     select digest, session_id, subject_id, spent_at, idle_seconds, ends_at from refresh_tokens

@@ -38,8 +38,8 @@ const invalidCode = () => new FailureError(unauthenticated('invalid code'));
 const invalidToken = () => new FailureError(unauthenticated('invalid or expired token'));
 
 /**
- * The second step of a sign-in. A try is taken from the token and from the account before the code is looked at; the code
- * is used up by one append before anything is handed out. Throws 401, and 403 for a locked account.
+ * The second step of a sign-in. An attempt is taken from the token and from the account before the code is checked. The
+ * code is used up by one append before any tokens are issued. Throws 401, and 403 for a locked account.
  */
 export async function verifySecondFactor<A extends SignInAccount>(
   services: SecondFactorDependencies,
@@ -53,13 +53,13 @@ export async function verifySecondFactor<A extends SignInAccount>(
   if (!known) throw invalidToken();
   const { tenantId, subjectId, payload } = known;
   isFor(tenantId);
-  // Before a try is taken of anything: in a storm of checks nobody loses one who was not heard.
-  const place =
+  // Reserved before any attempt is taken: under overload, a refused request costs no attempt.
+  const reservation =
     'backupCode' in presented ? services.passwords.reserve({ tenantId, address: origin.actor.ip ?? '' }) : undefined;
   try {
-    return await passWith(services, kind, { mfaToken, tenantId, subjectId, payload }, presented, origin, place);
+    return await passWith(services, kind, { mfaToken, tenantId, subjectId, payload }, presented, origin, reservation);
   } finally {
-    place?.giveBack();
+    reservation?.giveBack();
   }
 }
 
@@ -76,25 +76,25 @@ async function passWith<A extends SignInAccount>(
   { mfaToken, tenantId, subjectId, payload }: Challenge,
   presented: PresentedCode,
   { actor, sourceOf }: SignInOrigin,
-  place: HashingReservation | undefined,
+  reservation: HashingReservation | undefined,
 ) {
   if (!(await services.oneTimeTokens.spend(kind.purposes.mfa, mfaToken))) throw invalidToken();
   const admin = await kind.find(services, tenantId, subjectId);
-  // A reset, a suspension or a recovery since then has made the token worthless.
+  // A reset, a suspension or a recovery since then has invalidated the token.
   if (admin?.status !== 'active' || admin.sessionEpoch !== payload['epoch'] || !admin.mfa) throw invalidToken();
-  // Passwords may have been ruled out since the first step.
+  // Passwords may have been disabled since the first step.
   if (await kind.whyNoPasswords(services, tenantId)) throw invalidToken();
   const source = sourceOf({ scope: kind.scopeOf(tenantId), accountDigest: admin.accountDigest });
-  const atTheDoor: SignInSubject = { kind, tenantId, admin, actor, source };
-  const attempt = await useUpCode(services, atTheDoor, admin.mfa, presented, place);
-  // Of two right codes under one token, one lets in.
+  const subject: SignInSubject = { kind, tenantId, admin, actor, source };
+  const attempt = await useUpCode(services, subject, admin.mfa, presented, reservation);
+  // Of two right codes with one token, only one signs in.
   if (!(await services.oneTimeTokens.discard(kind.purposes.mfa, mfaToken))) throw invalidToken();
   return {
     tenantId,
     admin,
     next: await completeSignIn(
       services,
-      atTheDoor,
+      subject,
       attempt,
       'code' in presented ? 'password+totp' : 'password+backup_code',
     ),
@@ -103,7 +103,7 @@ async function passWith<A extends SignInAccount>(
 
 async function useUpCode(
   services: SecondFactorDependencies,
-  atTheDoor: SignInSubject,
+  subject: SignInSubject,
   mfa: MfaState,
   presented: PresentedCode,
   reservation: HashingReservation | undefined,
@@ -112,12 +112,12 @@ async function useUpCode(
     kind,
     tenantId,
     admin: { adminId },
-  } = atTheDoor;
-  const account = signInAccountOf(atTheDoor);
-  const behalf = executionContextOf(account);
+  } = subject;
+  const account = signInAccountOf(subject);
+  const context = executionContextOf(account);
   const { accountDigest, subjectId, source } = account;
   const { result } = orThrow(
-    await services.executor.execute(attemptLogin, { accountDigest, subjectId, factor: 'code', source }, behalf),
+    await services.executor.execute(attemptLogin, { accountDigest, subjectId, factor: 'code', source }, context),
   );
   if ('code' in presented) {
     const secret = await services.vault.get(tenantId, kind.places.totpSecret(adminId), mfa.totpSecretRef);
@@ -127,7 +127,7 @@ async function useUpCode(
       await services.executor.execute(
         acceptTotpCode,
         { subjectKind: kind.subjectKind, adminId, totpSecretRef: mfa.totpSecretRef, step },
-        behalf,
+        context,
       ),
     );
   } else {
@@ -135,9 +135,9 @@ async function useUpCode(
     const place = kept && (await indexOfCode(kept.toString(), presented.backupCode, services.passwords, reservation));
     if (place === undefined) throw invalidCode();
     const { position } = orThrow(
-      await kind.useBackupCode(services, { adminId, backupCodesRef: mfa.backupCodesRef, place }, behalf),
+      await kind.useBackupCode(services, { adminId, backupCodesRef: mfa.backupCodesRef, place }, context),
     );
-    // The status that is asked for next counts the codes that are left.
+    // The next status request must show the remaining codes.
     await services.freshness.waitFor(kind.shownIn, position!);
   }
   return result.attempt;

@@ -2,9 +2,9 @@ import type { AttemptSource } from './domain/login-limits.ts';
 import type { Actor } from '../../platform/kernel/actor.ts';
 import type { KnownAccountName } from './known-browsers.ts';
 
-/** Who asks to be let in: as the audit log names them, and as their tries are counted. */
+/** Who requests the sign-in: the actor for the audit log, and the source for counting attempts. */
 export interface SignInOrigin {
   readonly actor: Actor;
-  /** Their browser, where it proves that it signed in to this account before; otherwise their address. */
+  /** The client's browser, if it proves an earlier sign-in to this account; otherwise its address. */
   sourceOf(account: KnownAccountName): AttemptSource;
 }

@@ -19,7 +19,7 @@ export interface SignInStepsDependencies extends AccountKindsDependencies, SignI
   readonly oneTimeTokens: OneTimeTokens;
 }
 
-/** An administrator of a tenant or of an organization, on the way in. */
+/** An administrator of a tenant or of an organization during sign-in. */
 export interface SignInSubject {
   readonly kind: AccountKind;
   /** The tenant, or the organization. */
@@ -29,13 +29,13 @@ export interface SignInSubject {
   readonly source: AttemptSource;
 }
 
-/** What follows a factor that was right (choice OP-022: the second factor first, then the forced change). */
+/** The step after a correct factor (OP-022: the second factor first, then the forced change). */
 export type SignInStep =
   | { readonly step: 'mfa'; readonly token: string }
   | { readonly step: 'change-password'; readonly token: string }
   | { readonly step: 'done'; readonly tokens: SessionTokens };
 
-/** Choice OP-024. */
+/** OP-024. */
 const MFA_TOKEN = { seconds: 5 * 60, tries: 5 };
 const TEMP_TOKEN_SECONDS = 15 * 60;
 
@@ -47,20 +47,23 @@ export const signInAccountOf = ({ kind, tenantId, admin, actor, source }: SignIn
   source,
 });
 
-/** The password was right. Whoever showed it is told why it does not let in; otherwise the second factor follows where one is on. */
+/**
+ * Continues after a right password. If the account may not sign in, the response says why. Otherwise the second factor
+ * follows if one is enabled.
+ */
 export async function acceptPassword(
   services: SignInStepsDependencies,
-  atTheDoor: SignInSubject,
+  subject: SignInSubject,
   attempt: CountedAttempt,
 ): Promise<SignInStep> {
-  const { kind, tenantId, admin } = atTheDoor;
-  const refusal = await whyNotAdmitted(services, atTheDoor);
+  const { kind, tenantId, admin } = subject;
+  const refusal = await whyNotAdmitted(services, subject);
   if (refusal) {
-    await refundAttempt(services, signInAccountOf(atTheDoor), attempt, 'not_admitted');
+    await refundAttempt(services, signInAccountOf(subject), attempt, 'not_admitted');
     throw new FailureError(forbidden(refusal));
   }
-  if (!admin.mfa) return completeSignIn(services, atTheDoor, attempt, 'password');
-  await refundAttempt(services, signInAccountOf(atTheDoor), attempt, 'second_factor_follows');
+  if (!admin.mfa) return completeSignIn(services, subject, attempt, 'password');
+  await refundAttempt(services, signInAccountOf(subject), attempt, 'second_factor_follows');
   const token = { tenantId, subjectId: admin.adminId, payload: { epoch: admin.sessionEpoch } };
   return {
     step: 'mfa',
@@ -79,14 +82,14 @@ async function whyNotAdmitted(
   );
 }
 
-/** Everything that was asked for was right: tries are forgiven, and a session or a forced change of password follows. */
+/** All factors were right: attempts are forgiven, and a session or a forced password change follows. */
 export async function completeSignIn(
   services: SignInStepsDependencies,
-  atTheDoor: SignInSubject,
+  subject: SignInSubject,
   attempt: CountedAttempt,
   method: 'password' | 'password+totp' | 'password+backup_code',
 ): Promise<SignInStep> {
-  const { kind, tenantId, admin, actor } = atTheDoor;
+  const { kind, tenantId, admin, actor } = subject;
   const { adminId: subjectId, sessionEpoch: epoch, role } = admin;
   const next = admin.mustChangePassword
     ? services.oneTimeTokens
@@ -95,7 +98,7 @@ export async function completeSignIn(
     : openSession(services, { tenantId, subjectId, subjectKind: kind.subjectKind, epoch, role, method, actor }).then(
         (tokens) => ({ step: 'done', tokens }) as const,
       );
-  // Side by side: both appends share a flush, and a failure of either hands nothing out.
-  const [step] = await Promise.all([next, forgiveAttempts(services, signInAccountOf(atTheDoor), attempt)]);
+  // Concurrently: both appends share a flush, and if either fails, no tokens are returned.
+  const [step] = await Promise.all([next, forgiveAttempts(services, signInAccountOf(subject), attempt)]);
   return step;
 }

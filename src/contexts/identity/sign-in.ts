@@ -33,24 +33,24 @@ export interface SessionTokens {
 
 export interface NewSession {
   readonly tenantId: TenantId;
-  /** A fresh UUID where the caller has to know it before the session begins. */
+  /** A fresh UUID, if the caller has to know it before the session begins. */
   readonly sessionId?: string;
   readonly subjectId: string;
   readonly subjectKind: 'admin' | 'org_admin';
   readonly epoch: number;
   readonly role: string;
   readonly method: Extract<SessionEvent, { type: 'SessionStarted' }>['data']['method'];
-  /** Of a single sign-on. */
+  /** Only for single sign-on. */
   readonly vouchedBy?: VouchedBy;
   readonly actor: Actor;
 }
 
-/** Starts a session and hands out its first tokens. */
+/** Starts a session and issues its first tokens. */
 export async function openSession(services: SignInDependencies, wanted: NewSession): Promise<SessionTokens> {
   const { tenantId, subjectId, subjectKind, epoch, method, role, vouchedBy = null, sessionId = randomUUID() } = wanted;
   const actor: Actor = { ...wanted.actor, kind: subjectKind, id: subjectId };
   const lifetime = subjectKind === 'admin' ? ADMIN_LIFETIME : ORG_LIFETIME;
-  // Side by side: tokens of a session that did not come to be let nobody in.
+  // Concurrently: if the session does not start, its tokens are not valid.
   const [started, refreshToken, { token, expiresAt }] = await Promise.all([
     services.executor.execute(
       startSession,
@@ -64,13 +64,13 @@ export async function openSession(services: SignInDependencies, wanted: NewSessi
   return { accessToken: token, refreshToken, expiresAt };
 }
 
-/** At whose door somebody stands. `subjectId` is null for nobody. */
+/** The account of a sign-in attempt. `subjectId` is null for an unknown account. */
 export interface AttemptedAccount {
   readonly tenantId: TenantId;
   readonly accountDigest: string;
   readonly subjectId: string | null;
   readonly actor: Actor;
-  /** What their tries are counted by. */
+  /** The source by which attempts are counted. */
   readonly source: AttemptSource;
 }
 
@@ -78,10 +78,10 @@ export interface KnownAccount extends AttemptedAccount {
   readonly subjectId: string;
 }
 
-/** Whose turns its computations take. Accounts of tenants that do not exist share those of the installation. */
+/** The queue that the computation waits in. Accounts of tenants that do not exist share the installation's. */
 const sourceOf = ({ tenantId, actor }: AttemptedAccount): HashingSource => ({ tenantId, address: actor.ip ?? '' });
 
-/** The actor of what follows a right password: the one who knew it. */
+/** After a right password, the account's owner is the actor. */
 const proven = ({ actor, subjectId }: KnownAccount): Actor => ({
   ...actor,
   kind: actor.kind === 'system' ? 'admin' : actor.kind,
@@ -90,9 +90,13 @@ const proven = ({ actor, subjectId }: KnownAccount): Actor => ({
 export const executionContextOf = (account: KnownAccount) => ({ tenantId: account.tenantId, actor: proven(account) });
 
 /**
- * Checks an account's password, taking one of its tries first. `findHash` answers undefined for nobody, which costs the
- * same. Answers the try that was taken; throws 401 for unknown and wrong alike, 403 for the right password on a locked
- * account, `TooManyWaiting` before a try is taken. The try still counts: what the right password is worth is for the caller to say.
+ * Checks an account's password; takes one of its attempts first. `findHash` returns undefined for an unknown account,
+ * which costs the same.
+ *
+ * Returns the counted attempt. Throws 401 for an unknown account or a wrong password, 403 for the right password of a
+ * locked account, and `TooManyWaiting` before an attempt is taken.
+ *
+ * The attempt still counts afterwards: the caller decides whether to refund or forgive it.
  */
 export async function verifyAccountPassword(
   services: SignInDependencies,
@@ -100,12 +104,12 @@ export async function verifyAccountPassword(
   findHash: () => Promise<Buffer | undefined>,
   password: string,
 ): Promise<CountedAttempt> {
-  // In a storm the place comes first: who is sent away has not had their password looked at, and is not locked for coming again.
-  const place = services.passwords.reserve(sourceOf(account));
+  // Reserved before the attempt is counted: a request that is refused under overload does not contribute to a lock.
+  const reservation = services.passwords.reserve(sourceOf(account));
   try {
-    return await proveWith(services, account, findHash, password, place);
+    return await proveWith(services, account, findHash, password, reservation);
   } finally {
-    place.giveBack();
+    reservation.giveBack();
   }
 }
 
@@ -114,7 +118,7 @@ async function proveWith(
   account: AttemptedAccount,
   findHash: () => Promise<Buffer | undefined>,
   password: string,
-  place: HashingReservation,
+  reservation: HashingReservation,
 ): Promise<CountedAttempt> {
   const { tenantId, accountDigest, subjectId, actor, source } = account;
   const attempt = executor.execute(
@@ -123,19 +127,19 @@ async function proveWith(
     { tenantId, actor },
   );
   const [attempted, hash] = await Promise.all([attempt, findHash()]);
-  // Costs the same: whose tries are used up, and under which name they were counted, is nobody's business.
+  // Same cost, so that timing does not reveal that attempts are exhausted, or whether the account exists.
   if (isFailure(attempted) && attempted.kind === 'unauthenticated')
-    await passwords.verifyDummyPassword(password, place);
+    await passwords.verifyDummyPassword(password, reservation);
   const { result } = orThrow(attempted);
   const right = await (hash
-    ? passwords.verify(hash.toString(), password, place)
-    : passwords.verifyDummyPassword(password, place));
+    ? passwords.verify(hash.toString(), password, reservation)
+    : passwords.verifyDummyPassword(password, reservation));
   if (!right || subjectId === null) throw new FailureError(unauthenticated('invalid credentials'));
   if (result.locked) throw new FailureError(forbidden('account locked'));
   return result.attempt;
 }
 
-/** The password was right, and is not the way in: its own try does not count, earlier wrong ones still do. */
+/** The password was right but does not sign in: refunds its own attempt; earlier wrong ones still count. */
 export async function refundAttempt(
   services: SignInDependencies,
   account: KnownAccount,
@@ -152,7 +156,7 @@ export async function refundAttempt(
   );
 }
 
-/** Whoever stands at the door has shown everything that was asked for. */
+/** All required factors were right. */
 export async function forgiveAttempts(
   services: SignInDependencies,
   account: KnownAccount,

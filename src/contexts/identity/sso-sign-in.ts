@@ -19,7 +19,9 @@ export interface SsoSignInDependencies extends ReauthenticationDependencies, Sig
   accountDigest(email: string): string;
 }
 
-/** Somebody came from an identity provider and is not let in. The reason is for the login page, the detail for the audit log. */
+/**
+ * A sign-in through an identity provider was refused. The reason is for the login page, the detail for the audit log.
+ */
 export class SsoRefused extends Error {
   readonly reason: SsoRefusal;
   readonly detail: string | null;
@@ -33,15 +35,15 @@ export class SsoRefused extends Error {
   }
 }
 
-/** What a provider proved: everything about it has been verified before it comes here. */
+/** The identity that a provider proved, after all verification. */
 export interface ProvenIdentity {
-  /** Verified by the provider; otherwise it is nobody's. */
+  /** Verified by the provider; unverified addresses never get here. */
   readonly email: string;
-  /** The domains that the provider speaks for; none: any (field `emailDomains` of its configuration). */
+  /** The domains that the provider may vouch for; empty: any (field `emailDomains` of its configuration). */
   readonly emailDomains: readonly string[];
 }
 
-/** The tenant's admin of that e-mail, active. Never made here (choice OP-035). Throws `SsoRefused`. */
+/** The tenant's active admin with that e-mail. Accounts are never created here (OP-035). Throws `SsoRefused`. */
 export async function admitAdmin(
   { loader, accountDigest }: SsoSignInDependencies,
   tenantId: TenantId,
@@ -57,16 +59,16 @@ export async function admitAdmin(
 export interface SsoProof {
   readonly method: SsoProtocol;
   readonly vouchedBy: VouchedBy;
-  /** The provider was asked to authenticate the person anew, and said that it has just done so. */
+  /** The provider was asked for a fresh authentication and confirmed it. */
   readonly reauthenticated: boolean;
 }
 
 export interface SsoTokens extends SessionTokens {
-  /** For those who have no password to re-authenticate with: their provider has done it. */
+  /** For users without a password: their provider has re-authenticated them. */
   readonly reAuthToken?: string;
 }
 
-/** A session whose start says by which protocol; the provider has seen to further factors (choice OP-035). */
+/** Opens a session that records the protocol. Further factors are the provider's responsibility (OP-035). */
 export async function openSsoSession(
   services: SsoSignInDependencies,
   tenantId: TenantId,
@@ -93,14 +95,14 @@ export async function openSsoSession(
 }
 
 export interface RefusedAttempt {
-  /** Undefined where nothing believable says whose sign-in it was. */
+  /** Undefined if no verified data identifies the owner of the sign-in. */
   readonly tenantId: TenantId | undefined;
   readonly protocol: SsoProtocol;
   readonly configId: string | null;
   readonly actor: Actor;
 }
 
-/** Puts a refusal into the audit log of whom it concerns: the tenant, the organization, or else the installation. */
+/** Records a refusal in the audit log of the tenant or organization concerned, or else of the installation. */
 export async function auditRefusal(
   { executor }: SsoSignInDependencies,
   { tenantId = INSTALLATION, protocol, configId, actor }: RefusedAttempt,

@@ -3,11 +3,11 @@ import type pg from 'pg';
 /** A generation of the key that signs access tokens. */
 export interface TokenKeyGeneration {
   readonly number: number;
-  /** Epoch milliseconds: when a process first worked with it, here or elsewhere. */
+  /** Epoch milliseconds at which any process first used it. */
   readonly since: number;
 }
 
-/** The generation that this process signs with; its beginning is written down by the first process that does. */
+/** The generation that this process signs with. The first process to use it records when it began. */
 export async function tokenKeyGeneration(owner: pg.Pool, number: number): Promise<TokenKeyGeneration> {
   await owner.query('insert into token_key_generations (generation) values ($1) on conflict do nothing', [number]);
   const { rows } = await owner.query<{ since: string }>(

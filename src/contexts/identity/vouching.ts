@@ -5,7 +5,7 @@ import { ssoVouchings, stillVouches, type VouchedBy, type Vouchings } from '../s
 import type { AggregateReader } from '../../platform/kernel/aggregate.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 
-/** Whose configurations: a tenant's, or an organization's. */
+/** The owner of the configurations. */
 export type SsoConfigOwner = 'tenant' | 'organization';
 
 const vouchingsOf = (aggregates: AggregateReader, kind: SsoConfigOwner, id: TenantId): Promise<Vouchings> =>
@@ -23,7 +23,7 @@ export async function vouchedByNow(
   return { configId, epoch: (await vouchingsOf(aggregates, kind, id)).get(configId)?.epoch ?? -1 };
 }
 
-/** Whether a session that began so may go on; one that nobody vouched for depends on no configuration. */
+/** True if a session may continue. A session without a configuration depends on none. */
 export const isStillVouchedFor = async (
   aggregates: AggregateReader,
   kind: SsoConfigOwner,

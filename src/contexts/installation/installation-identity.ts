@@ -11,7 +11,7 @@ import { INSTALLATION } from '../../platform/kernel/ids.ts';
 import type { InstallationFacts, RecordedIdentity } from './mismatch.ts';
 
 const IDENTIFIED = installationEvents.definitions.InstallationIdentified;
-/** What stands in a log that is not ours to read. */
+/** Stands for a first event that this version cannot read. */
 const ILLEGIBLE: RecordedIdentity = {
   installationId: 'unknown',
   format: LOG_FORMAT,
@@ -24,7 +24,7 @@ const SEEN = 'update installation set in_log = true where id = $1 and not in_log
 
 type Executes = Pick<Executor<CommandPorts>, 'execute'>;
 
-/** Who this installation is: in the first event of a stream of its own, and in the table `installation`. */
+/** The identity of this installation: the first event of its own stream, and a row in the table `installation`. */
 export class InstallationIdentity {
   readonly #pool: pg.Pool;
   readonly #store: Pick<EventStore, 'readStream'>;
@@ -53,8 +53,10 @@ export class InstallationIdentity {
   }
 
   /**
-   * Writes the identity where it is missing; of processes that start at once, the first one's counts. Called when log and tables are known
-   * to fit: a new installation, one from before there were identities, or a log that was accepted. False where nothing was missing.
+   * Writes the identity where it is missing. If several processes start at once, the first identity wins.
+   *
+   * Call it only when log and tables are known to match: a new installation, one from before identities existed, or a
+   * log that was accepted. Returns false if nothing was missing.
    */
   async adopt(executor: Executes): Promise<boolean> {
     const known = await this.inTables();

@@ -2,7 +2,7 @@ import { auditKeyFingerprint } from '../audit/audit-key.ts';
 import type { KeyFingerprints } from './domain/identity.ts';
 import { keyFingerprint, type Keyrings } from '../../platform/vault/keyrings.ts';
 
-/** Names the keys that this process works with. */
+/** Fingerprints of the keys that this process uses. */
 export const keyFingerprints = ({ current }: Keyrings, auditKey: Buffer): KeyFingerprints => ({
   audit: auditKeyFingerprint(auditKey),
   account: keyFingerprint(current.key('account')),

@@ -13,9 +13,9 @@ import { storeOfLog } from './log-copy/moved-log.ts';
 import type { CatchUpSubscription, LogMark } from '../../platform/projector/catch-up-subscription.ts';
 
 const EVERY_MS = 5_000;
-/** While the log is in doubt. */
+/** Interval while the log is in doubt. */
 const SOON_MS = 500;
-/** A doubt that its process has not repeated for so long is over: the process ended. */
+/** A doubt expires if its process has not repeated it for this long: that process has ended. */
 const DOUBT_STANDS_SECONDS = 15;
 
 const KNOWN = `
@@ -26,7 +26,10 @@ const MARK = 'update log_watch set position = $1, event_id = $2 where position i
 const DOUBT = 'update log_watch set doubt = $1, mismatch = $2, doubted_at = now()';
 const CLEAR = 'update log_watch set doubt = null, mismatch = null, doubted_at = null where doubt is not null';
 const STANDING = `select doubt as reason, mismatch as kind from log_watch where doubted_at > now() - make_interval(secs => $1)`;
-/** Found by processes that project alone, as they read the log behind the checkpoints for it. The others repeat what those say. */
+/**
+ * Only projecting processes find these, because they read the log after the checkpoints. Other processes repeat what
+ * those have recorded.
+ */
 const FOUND_BY_PROJECTORS: readonly (string | null)[] = [
   'tables_older',
   'keys_missing',
@@ -41,7 +44,7 @@ interface Parts {
   readonly subscription: CatchUpSubscription;
   readonly trust: LogTrust;
   readonly log: Logger;
-  /** This process projects: it writes down how far it knows the log. */
+  /** True if this process projects; then it records how far it knows the log. */
   readonly projects: boolean;
 }
 
@@ -54,9 +57,13 @@ interface Known {
 }
 
 /**
- * Compares the log with what is known of it: whose it is, what this process has read, a mark that processes leave in the database,
- * and every checkpoint. A log only grows, and tables follow it, so any difference means that one of them was restored from an older
- * copy, replaced, or taken over by a replica that lagged. Checked at the start, after every lost connection, and every few seconds.
+ * Compares the log with everything known about it: its identity, the events this process has read, the mark in the
+ * database, and every checkpoint.
+ *
+ * A log only grows and tables follow it. Any difference means that one of them was restored from an older copy,
+ * replaced, or taken over by a lagging replica.
+ *
+ * Checked at the start, after every lost connection, and every few seconds.
  */
 export class LogWatch {
   readonly #parts: Parts;
@@ -84,26 +91,26 @@ export class LogWatch {
     if (this.#hasTold) await this.#parts.pool.query(CLEAR).catch(() => undefined);
   }
 
-  /** Writes down whose log this is, where that is missing, once the read models have their tables. */
+  /** Records the installation's identity if it is missing, once the read models have their tables. */
   async adopt(): Promise<void> {
     this.#adopts = true;
     await this.#adoptNow();
   }
 
-  /** One check. Throws where log or database cannot be reached; the log stays as doubted as it was. */
+  /** Runs one check. Throws if the log or the database cannot be reached; the state of trust then stays unchanged. */
   async check(): Promise<void> {
     const { trust, log } = this.#parts;
     for (;;) {
       const epoch = trust.epoch;
       await this.#meetServer();
-      // Found twice: another process may have been writing down the identity of a new installation.
+      // Confirmed by a second look: another process may be writing the identity of a new installation.
       const mismatch = (await this.#mismatch()) && (await this.#mismatch());
       if (mismatch) {
         const { kind, reason } = mismatch;
         if (trust.doubt?.kind !== 'contradicted')
           log.fatal(
             { mismatch: kind },
-            `${reason}; nothing is written, and \`castellan restore status\` names the way back`,
+            `${reason}; nothing is written. Run \`castellan restore status\` to see how to recover`,
           );
         trust.contradicted(kind, reason);
         return this.#tell(mismatch);
@@ -111,7 +118,7 @@ export class LogWatch {
       const wasContradicted = trust.doubt?.kind === 'contradicted';
       if (wasContradicted) trust.suspect('it was in doubt');
       if (trust.confirmed(wasContradicted ? epoch + 1 : epoch)) {
-        if (wasContradicted) log.warn('the event log is again the one that was known');
+        if (wasContradicted) log.warn('the event log matches again');
         return this.#leaveMark();
       }
     }
@@ -120,7 +127,7 @@ export class LogWatch {
   async #adoptNow(): Promise<void> {
     const { trust, identity, executor } = this.#parts;
     if (!this.#adopts || this.#isAdopted || !trust.holds) return;
-    // Another installation may have been faster on the same log.
+    // Another installation may have written its identity to the same log first.
     if (await identity.adopt(executor)) await this.check();
     this.#isAdopted = trust.holds;
   }
@@ -138,7 +145,7 @@ export class LogWatch {
     }
   }
 
-  /** A server that was started anew, or a replica that was promoted, may lack what its predecessor had answered. */
+  /** A restarted server or a promoted replica may lack commits that its predecessor had confirmed. */
   async #meetServer(): Promise<void> {
     const server = await serverIdentity(this.#parts.pool);
     const before = this.#server;
@@ -149,13 +156,14 @@ export class LogWatch {
 
   async #mismatch(): Promise<Mismatch | undefined> {
     const { store, pool, subscription, identity } = this.#parts;
-    // First: positions of one store say nothing about the other's log.
+    // Checked first: positions of one store say nothing about the log of the other.
     const home = await storeOfLog(pool);
     if (home && home !== store.name) return movedToReason(home);
-    // Whoever writes down an identity begins with the tables: read the other way round, it cannot seem to be in the log alone.
+    // The log is read before the tables. The identity is written to the tables first, so in this order it can never
+    // appear to be in the log alone.
     const inLog = await identity.inLog();
     const inTables = await identity.inTables();
-    // What is known is looked up before the end of the log: the log may grow meanwhile, never shrink.
+    // Read the known positions before the end of the log: the log may grow in between, but never shrink.
     const { head: read, mark: seen } = subscription;
     const known = (await pool.query<Known>({ name: 'log-known', text: KNOWN })).rows[0]!;
     const end = await store.head();
@@ -195,7 +203,7 @@ export class LogWatch {
     this.#marked = mark.position;
   }
 
-  /** For `projections status`, which is another process and may find nothing wrong itself. */
+  /** For `projections status`, which runs in another process and may find nothing wrong itself. */
   async #tell({ kind, reason }: Mismatch): Promise<void> {
     if (!this.#parts.projects && FOUND_BY_PROJECTORS.includes(kind)) return;
     this.#hasTold = true;
@@ -203,7 +211,7 @@ export class LogWatch {
   }
 }
 
-/** What some running process holds against the log, if any does. */
+/** The mismatch that a running process has recorded, if any. */
 export async function recordedLogDoubt(pool: pg.Pool): Promise<Mismatch | undefined> {
   const { rows } = await pool.query<Mismatch>(STANDING, [DOUBT_STANDS_SECONDS]);
   return rows[0];

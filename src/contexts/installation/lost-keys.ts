@@ -6,19 +6,23 @@ import { personKey, type Person } from '../../platform/vault/vault.ts';
 
 const PAGE = 2_000;
 
-/** What events after a checkpoint say about tables that must have been there when they were written. */
+/** What events after a checkpoint reveal about the tables at the time they were written. */
 export interface KeyTraces {
-  /** Persons under whose keys something was sealed, though the tables have neither a key nor an erasure of theirs. */
+  /** Persons with sealed values in the log for whom the tables have neither a key nor an erasure. */
   readonly lost: readonly Person[];
-  /** The furthest position of an audit entry whose head was sealed: the audit log had come there at least. */
+  /**
+   * The furthest position of an audit entry whose head was sealed: the audit log had reached at least that position.
+   */
   readonly sealedTo: Position;
 }
 
 type Parts = { readonly store: Pick<EventStore, 'readAll'>; readonly service: TenantPool };
 
 /**
- * Reads the log after the furthest checkpoint. A key is made before anything is sealed with it, and a backup of the tables is of one
- * moment: whoever is named up to that checkpoint has a key in them.
+ * Reads the log after the furthest checkpoint.
+ *
+ * A key is created before anything is sealed with it, and a backup of the tables is one snapshot. So every person named
+ * up to that checkpoint has a key in them.
  */
 export async function keyTracesAfter({ store, service }: Parts, after: Position): Promise<KeyTraces> {
   const persons = new Map<string, Person>();

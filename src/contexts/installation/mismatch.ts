@@ -3,13 +3,13 @@ import type { MismatchKind } from '../../platform/eventstore/log-trust.ts';
 import type { EventStore } from '../../platform/eventstore/port.ts';
 import type { Position } from '../../platform/kernel/event.ts';
 
-/** A contradiction between log, tables and keys, in a sentence for operators. */
+/** A contradiction between log, tables and keys. `reason` is a sentence for operators. */
 export interface Mismatch {
   readonly kind: MismatchKind;
   readonly reason: string;
 }
 
-/** Who somebody is, as log or tables say. */
+/** The identity that the log or the tables record. */
 export interface RecordedIdentity {
   readonly installationId: string;
   readonly format: number;
@@ -17,24 +17,24 @@ export interface RecordedIdentity {
 }
 
 export interface InstallationFacts {
-  /** The keys that this process works with. */
+  /** The keys that this process uses. */
   readonly own: KeyFingerprints;
   readonly log: {
     readonly identity: RecordedIdentity | undefined;
     readonly end: Position;
-    /** It holds events of an installation; only asked about a log without an identity. */
+    /** The log contains events of an installation. Only relevant for a log without an identity. */
     readonly isUsed: boolean;
   };
   readonly tables: {
     readonly identity: (RecordedIdentity & { readonly inLog: boolean }) | undefined;
-    /** The highest checkpoint of any read model, reaction or backlog, or the mark in `log_watch`. */
+    /** The highest checkpoint of any read model or reaction. */
     readonly furthest: Position;
   };
-  /** How far this process has read. */
+  /** The position up to which this process has read. */
   readonly read: Position;
 }
 
-/** What contradicts what, if anything does. Which of several reasons is named: the one that explains the others. */
+/** The mismatch, if there is one. If several apply, returns the one that explains the others. */
 export function mismatchOf({ own, log, tables, read }: InstallationFacts): Mismatch | undefined {
   return (
     (log.identity ? strangerOf(own, log.identity, tables) : namelessLog(log, tables)) ??
@@ -50,12 +50,12 @@ function strangerOf(
   if (log.format > LOG_FORMAT)
     return {
       kind: 'another_installation',
-      reason: `the event log has format ${log.format}, and this version knows ${LOG_FORMAT}: start a newer version`,
+      reason: `the event log has format ${log.format}, but this version supports ${LOG_FORMAT}: start a newer version`,
     };
   if (identity ? identity.installationId !== log.installationId : log.keys.audit !== own.audit) {
     return {
       kind: 'another_installation',
-      reason: `the event log belongs to another installation, ${log.installationId}; the tables belong to ${identity ? identity.installationId : 'a new one, whose AUDIT_HMAC_KEY is another one'}`,
+      reason: `the event log belongs to another installation, ${log.installationId}; the tables belong to ${identity ? identity.installationId : 'a new one with another AUDIT_HMAC_KEY'}`,
     };
   }
   if (!identity && furthest === 0n)
@@ -85,12 +85,12 @@ function namelessLog(
   if (isKnown && !isUsed)
     return {
       kind: 'empty_log',
-      reason: `the event log is empty: it ends at position ${end}, but read models or reactions have come to ${furthest}`,
+      reason: `the event log is empty: it ends at position ${end}, but read models or reactions have reached ${furthest}`,
     };
   if (identity?.inLog && isUsed)
     return {
       kind: 'log_older',
-      reason: `the event log is older than its tables: it ends at position ${end}, before it was said whose log it is`,
+      reason: `the event log is older than its tables: it ends at position ${end}, before the event that identifies the installation`,
     };
   return undefined;
 }
@@ -99,7 +99,7 @@ function tooShort({ end }: InstallationFacts['log'], furthest: Position, read: P
   if (furthest > end)
     return {
       kind: 'log_older',
-      reason: `the event log is older than its tables: it ends at position ${end}, but read models or reactions have come to ${furthest}`,
+      reason: `the event log is older than its tables: it ends at position ${end}, but read models or reactions have reached ${furthest}`,
     };
   if (read > end)
     return {
@@ -109,17 +109,17 @@ function tooShort({ end }: InstallationFacts['log'], furthest: Position, read: P
   return undefined;
 }
 
-/** The log is in the other store since it was copied there; what is left in this one is behind, and closed. */
+/** The log was copied to the other store. The remaining copy in this one is out of date and sealed. */
 export const movedToReason = (store: EventStore['name']): Mismatch => ({
   kind: 'log_moved',
   reason:
     store === 'postgres'
-      ? 'the event log is in PostgreSQL: take EVENTSTORE_URL away'
+      ? 'the event log is in PostgreSQL: remove EVENTSTORE_URL'
       : 'the event log was moved to EventStoreDB: set EVENTSTORE_URL',
 });
 
-/** An event that was known to stand somewhere does not stand there. */
+/** A known event is no longer at its position. */
 export const displacedReason = (position: Position): Mismatch => ({
   kind: 'log_older',
-  reason: `the event log went back, or is another one: the event at position ${position} is not the one that was there before`,
+  reason: `the event log went back or was replaced: the event at position ${position} is not the one that was there before`,
 });

@@ -11,19 +11,24 @@ interface Parts {
   readonly service: TenantPool;
 }
 
-/** A contradiction that was found is looked for again this often: it means reading the log behind the checkpoints. */
+/**
+ * How long a mismatch that was found is reported before it is checked again: checking reads the log after the
+ * checkpoints.
+ */
 const AGAIN_MS = 15_000;
 
 const AUDITED = `select coalesce(max(position), 0)::text as position from cursors where name = 'audit_log' and state <> 'retired'`;
 
 /**
- * Whether the tables are from before something that the log says of them. Where the log is in PostgreSQL too, both are of one moment;
- * elsewhere PostgreSQL may have been restored alone. Read models would catch up by themselves, but keys that were made in between are
- * missing, and reactions would have their effects once more.
+ * Checks whether the tables are older than the log shows. If the log is in PostgreSQL too, both are always from one
+ * snapshot; with another store, PostgreSQL may have been restored alone.
+ *
+ * Read models would catch up by themselves. But keys created in between are missing, and reactions would repeat their
+ * effects.
  */
 export class TablesCheck {
   readonly #parts: Parts;
-  /** The furthest checkpoint that was seen: tables whose checkpoints went back since are others. */
+  /** The furthest checkpoint seen so far. If checkpoints went back, the tables were replaced. */
   #reached: Position | undefined;
   #found: { readonly mismatch: Mismatch; readonly furthest: Position; readonly until: number } | undefined;
 
@@ -44,7 +49,7 @@ export class TablesCheck {
 
   async #look(furthest: Position, end: Position): Promise<Mismatch | undefined> {
     const traces = await keyTracesAfter(this.#parts, furthest);
-    // Looked up afterwards: another process may project meanwhile.
+    // Read afterwards, because another process may be projecting in the meantime.
     const {
       rows: [audited],
     } = await this.#parts.pool.query<{ position: string }>(AUDITED);
@@ -56,7 +61,7 @@ function olderTables(
   { lost, sealedTo }: KeyTraces,
   { furthest, end, audited }: { furthest: Position; end: Position; audited: Position },
 ): Mismatch | undefined {
-  const older = `the tables are older than the event log: they have come to position ${furthest}, and the log ends at ${end}`;
+  const older = `the tables are older than the event log: they have reached position ${furthest}, and the log ends at ${end}`;
   if (lost.length > 0) {
     const tenants = new Set(lost.map(({ tenantId }) => tenantId)).size;
     return {

@@ -10,7 +10,7 @@ export interface FindOrganizationDependencies {
   readonly ports: WithClaimHolder;
 }
 
-/** The organization that an operator names by its id or its slug. Throws `FailureError` when there is none. */
+/** Finds the organization that an operator names by id or slug. Throws `FailureError` if there is none. */
 export async function findOrganization(
   { ports, loader }: FindOrganizationDependencies,
   named: string,

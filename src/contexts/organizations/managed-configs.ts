@@ -10,7 +10,10 @@ export interface ManagedConfig {
   readonly managedBy: ManagedBy;
 }
 
-/** A tenant's SSO configurations with whom each belongs to, from the log: a read model may be behind when a tenant is let go. */
+/**
+ * A tenant's SSO configurations with their owners, read from the log, because a read model may be behind when the
+ * tenant is detached.
+ */
 export async function managedConfigs(
   store: Pick<EventStore, 'readStream'>,
   tenantId: TenantId,

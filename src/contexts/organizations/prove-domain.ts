@@ -14,7 +14,9 @@ export interface DomainChallenge {
   readonly value: string;
 }
 
-/** The record that proves a domain for one organization. A function of both, so that nothing is kept until it was seen. */
+/**
+ * The record that proves a domain for one organization. Derived from both, so that nothing is stored before the proof.
+ */
 export const challengeOf = (
   { domainChallenge }: ProveDomainDependencies,
   organizationId: TenantId,
@@ -25,7 +27,7 @@ export const challengeOf = (
   value: challengeValue(domainChallenge(`${organizationId}|${domain}`)),
 });
 
-/** True where the domain's name servers show the organization's record. */
+/** True if the domain's name servers return the organization's record. */
 export async function showsChallenge(
   { txtRecords }: ProveDomainDependencies,
   { name, value }: DomainChallenge,

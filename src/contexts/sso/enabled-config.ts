@@ -12,15 +12,15 @@ export interface EnabledConfigDependencies {
 
 export interface EnabledConfig<Config> {
   readonly config: Config;
-  /** The client secret or the signing key, opened. */
+  /** The client secret or the signing key, decrypted. */
   readonly secret: string | null;
-  /** Of the tenant: what callbacks and entity ids begin with. */
+  /** The tenant's base address, from which callbacks and entity ids are built. */
   readonly externalBaseUrl: string;
 }
 
 type ConfigOf<P extends SsoProtocol> = P extends 'oidc' ? OidcConfig : SamlConfig;
 
-/** The provider that a tenant's admins sign in with, as it is at this moment; undefined for an unknown tenant too. */
+/** The enabled provider of a tenant's admins, read now; undefined also for an unknown tenant. */
 export async function enabledSsoConfig<P extends SsoProtocol>(
   { loader, vault }: EnabledConfigDependencies,
   tenantId: TenantId,

@@ -22,11 +22,11 @@ export interface OidcSignInDependencies extends EnabledConfigDependencies, Pendi
   readonly loader: AggregateLoader;
 }
 
-/** Of an organization's configuration the same is needed as of a tenant's. */
+/** The common part of a tenant's and an organization's configuration. */
 type Registered = EnabledConfig<
   Pick<OidcConfig, 'configId' | 'issuerUrl' | 'clientId' | 'scopes'> & { readonly emailDomains: readonly string[] }
 >;
-/** The enabled configuration of whoever owns the sign-in, as it is now. */
+/** Loads the enabled configuration of the sign-in's owner. */
 type FindConfig = (owner: TenantId) => Promise<Registered | undefined>;
 
 const CALLBACKS = { tenant: OIDC_CALLBACK, organization: ORG_OIDC_CALLBACK } as const;
@@ -42,21 +42,25 @@ export const openIdProviderOf = (
 
 export interface StartedSignIn extends StartedAuthorization {
   readonly address: string;
-  /** Whether browsers reach this service over TLS. */
+  /** True if browsers reach this service over TLS. */
   readonly secure: boolean;
 }
 
-/** Throws `SsoRefused`: there is no provider, or it cannot be used. */
+/** Throws `SsoRefused` if there is no provider or it cannot be used. */
 export async function startOidcSignIn(
   services: OidcSignInDependencies,
   found: Registered | undefined,
-  trip: Omit<PendingAuthorization, 'configId'>,
+  authorization: Omit<PendingAuthorization, 'configId'>,
 ): Promise<StartedSignIn> {
   if (!found) throw new SsoRefused('sso_not_configured');
-  const departure = await startAuthorization(services, { ...trip, configId: found.config.configId }, isSecure(found));
-  const redirectUri = found.externalBaseUrl + CALLBACKS[trip.kind];
-  const address = await openIdProviderOf(services, found).authorizationUrl({ ...departure.request, redirectUri });
-  return { ...departure, address: address.href, secure: isSecure(found) };
+  const started = await startAuthorization(
+    services,
+    { ...authorization, configId: found.config.configId },
+    isSecure(found),
+  );
+  const redirectUri = found.externalBaseUrl + CALLBACKS[authorization.kind];
+  const address = await openIdProviderOf(services, found).authorizationUrl({ ...started.request, redirectUri });
+  return { ...started, address: address.href, secure: isSecure(found) };
 }
 
 export interface OidcCallback {
@@ -68,30 +72,33 @@ export interface OidcCallback {
 export interface FinishedSignIn {
   readonly authorization: PendingAuthorization;
   readonly identity: ProvenIdentity;
-  /** As the configuration was before the provider was asked: one that is changed meanwhile has vouched for nobody. */
+  /** Read before the provider is called: if the configuration changes in the meantime, the session is not valid. */
   readonly vouchedBy: VouchedBy;
   readonly browserSecret: string;
   readonly secure: boolean;
 }
 
-/** Whom the provider vouches for. `onTrip` hears of the trip as soon as it is believed. Throws `SsoRefused`. */
+/**
+ * Returns the identity that the provider vouches for. Calls `onAuthorization` as soon as the authorization is verified.
+ * Throws `SsoRefused`.
+ */
 export async function finishOidcSignIn(
   services: OidcSignInDependencies,
   kind: PendingAuthorization['kind'],
   { state, query, browserSecret }: OidcCallback,
   find: FindConfig,
-  onTrip: (authorization: PendingAuthorization) => void,
+  onAuthorization: (authorization: PendingAuthorization) => void,
 ): Promise<FinishedSignIn> {
-  const { authorization: trip, request } = await acceptCallback(services, kind, state, browserSecret);
-  onTrip(trip);
-  const vouchedBy = await vouchedByNow(services.loader, kind, trip.owner, trip.configId);
-  const found = await find(trip.owner);
-  // Another configuration has been enabled since: what comes back is of an issuer that nobody trusts here any more.
-  if (found?.config.configId !== trip.configId) throw new SsoRefused('sso_not_configured');
+  const { authorization, request } = await acceptCallback(services, kind, state, browserSecret);
+  onAuthorization(authorization);
+  const vouchedBy = await vouchedByNow(services.loader, kind, authorization.owner, authorization.configId);
+  const found = await find(authorization.owner);
+  // Another configuration was enabled since: the callback is from an issuer that is no longer trusted.
+  if (found?.config.configId !== authorization.configId) throw new SsoRefused('sso_not_configured');
   const redirectUri = found.externalBaseUrl + CALLBACKS[kind];
   const { email } = await openIdProviderOf(services, found).redeem(query, { ...request, redirectUri });
   return {
-    authorization: trip,
+    authorization,
     vouchedBy,
     identity: { email, emailDomains: found.config.emailDomains },
     browserSecret: browserSecret!,

@@ -7,7 +7,7 @@ import type { GuardedFetch } from '../../platform/outbound/guarded-fetch.ts';
 import type { AuthorizationRequest, OpenIdClient, OpenIdIdentity, OpenIdProvider } from './openid-provider.ts';
 import { exchangeRefusal, issuerRefusal } from './openid-refusals.ts';
 
-/** Signatures that need the issuer's private key. Neither `none` nor an HMAC, whose key might be one that is public. */
+/** Signatures made with the issuer's private key. Neither `none` nor an HMAC, whose key could be a public value. */
 const SIGNATURE_ALGORITHMS = new Set([
   'RS256',
   'RS384',
@@ -21,13 +21,13 @@ const SIGNATURE_ALGORITHMS = new Set([
   'EdDSA',
   'Ed25519',
 ]);
-/** How far the issuer's clock may be off. */
+/** Maximum clock difference to the issuer. */
 const SKEW_SECONDS = 60;
 const TIMEOUT_SECONDS = 10;
 
 export interface OidcHttpOptions {
   readonly fetch: GuardedFetch;
-  /** Development: an issuer on this machine speaks plain HTTP. */
+  /** For development: a local issuer may use plain HTTP. */
   readonly allowHttp: boolean;
 }
 
@@ -52,12 +52,13 @@ export function openIdProvider(client: OpenIdClient, reach: OidcHttpOptions): Op
         const tokens = await exchanged(config, query, request);
         const claims = tokens.claims();
         if (!claims) throw new SsoRefused('invalid_assertion', 'no id token');
-        // Where the ID token says nothing of an e-mail, the issuer is asked; what it says is bound to the same subject.
-        const said =
+        // If the ID token contains no e-mail, the issuer's userinfo endpoint is queried; its response is bound to the
+        // same subject.
+        const userClaims =
           claims['email'] === undefined && config.serverMetadata().userinfo_endpoint
             ? await oidc.fetchUserInfo(config, tokens.access_token, claims.sub)
             : claims;
-        return identityOf(claims.sub, said);
+        return identityOf(claims.sub, userClaims);
       } catch (error) {
         throw exchangeRefusal(error);
       }
@@ -78,10 +79,10 @@ async function discovered(
   const options = {
     [oidc.customFetch]: guarded(reach.fetch),
     timeout: TIMEOUT_SECONDS,
-    // The flow of most clients trusts TLS and leaves signatures unread; here they are verified, always.
+    // In the code flow, most clients trust TLS and do not verify signatures; here they are always verified.
     execute: [oidc.enableNonRepudiationChecks, ...(reach.allowHttp ? [oidc.allowInsecureRequests] : [])],
   };
-  // Which way of showing the secret the issuer takes is known only after its document was read.
+  // The client authentication method is known only after the discovery document was read.
   const config = await oidc
     .discovery(
       new URL(issuerUrl),
@@ -98,14 +99,15 @@ async function discovered(
     authorization_endpoint: authorize,
     code_challenge_methods_supported: methods,
   } = config.serverMetadata();
-  // Exactly, as Discovery 1.0 §4.3 has it: some issuers' common addresses stand for every customer that they have.
+  // An exact match, as Discovery 1.0 §4.3 requires: the common addresses of some issuers stand for all of their
+  // customers.
   if (withoutSlash(issuer) !== withoutSlash(issuerUrl)) throw new SsoRefused('idp_error', 'another issuer');
   if (!authorize || !isWebAddress(authorize, reach)) throw new SsoRefused('idp_error', 'no authorization endpoint');
   if (methods && !methods.includes('S256')) throw new SsoRefused('idp_error', 'no S256');
   return config;
 }
 
-/** RFC 6749 §2.3.1 and Discovery 1.0 §3: Basic unless the issuer takes only the form. */
+/** RFC 6749 §2.3.1 and Discovery 1.0 §3: Basic, unless the issuer supports only the form. */
 function authentication(config: oidc.Configuration, clientSecret: string | null): oidc.ClientAuth {
   if (clientSecret === null) return oidc.None();
   const { token_endpoint_auth_methods_supported: methods = ['client_secret_basic'] } = config.serverMetadata();
@@ -114,7 +116,10 @@ function authentication(config: oidc.Configuration, clientSecret: string | null)
     : oidc.ClientSecretPost(clientSecret);
 }
 
-/** The library's fetch, over ours: nothing of an issuer is reached that the guard does not let through, and no redirect is followed. */
+/**
+ * Makes the library use the guarded fetch: addresses that the guard blocks are not reached, and redirects are not
+ * followed.
+ */
 const guarded =
   (fetch: GuardedFetch): oidc.CustomFetch =>
   (address, { method, headers, body, signal }) =>
@@ -137,7 +142,7 @@ async function exchanged(
     expectedNonce: nonce,
     pkceCodeVerifier: codeVerifier,
     idTokenExpected: true,
-    // An issuer may pass over `prompt`; `auth_time`, which it then has to say (Core §3.1.2.1), gives it away.
+    // An issuer may ignore `prompt`, but then `auth_time`, which it has to return (Core §3.1.2.1), shows that.
     ...(reauthenticates ? { maxAge: REAUTHENTICATION_SECONDS } : {}),
   });
   const { alg } = decodeProtectedHeader(tokens.id_token ?? '');
@@ -145,10 +150,10 @@ async function exchanged(
   return tokens;
 }
 
-function identityOf(subject: string, said: Readonly<Record<string, unknown>>): OpenIdIdentity {
-  const email = emailField.safeParse(said['email']);
+function identityOf(subject: string, userClaims: Readonly<Record<string, unknown>>): OpenIdIdentity {
+  const email = emailField.safeParse(userClaims['email']);
   if (!email.success) throw new SsoRefused('email_not_verified', 'no e-mail');
-  if (said['email_verified'] !== true) throw new SsoRefused('email_not_verified');
+  if (userClaims['email_verified'] !== true) throw new SsoRefused('email_not_verified');
   return { subject, email: email.data };
 }
 

@@ -2,11 +2,11 @@ import * as oidc from 'openid-client';
 import { SsoRefused } from '../identity/sso-sign-in.ts';
 import { OutboundRefused } from '../../platform/outbound/guarded-fetch.ts';
 
-/** OAuth error codes are short words (RFC 6749 §4.1.2.1); anything else is not repeated. */
+/** OAuth error codes are short identifiers (RFC 6749 §4.1.2.1); any other text is dropped. */
 const errorCode = (text: unknown): string | null =>
   typeof text === 'string' && /^[a-z_]{1,64}$/.test(text) ? text : null;
 
-/** Errors of the library wrap those of what it called, to some depth. */
+/** The library's errors wrap their causes several levels deep. */
 function causeOf<Kind extends Error>(error: unknown, kind: new (...made: never[]) => Kind): Kind | undefined {
   let current = error;
   for (let depth = 0; depth < 5 && current instanceof Error; depth += 1) {
@@ -16,10 +16,10 @@ function causeOf<Kind extends Error>(error: unknown, kind: new (...made: never[]
   return undefined;
 }
 
-/** What the library names no code for never got as far as an answer. */
+/** Undefined if the library has no code for the error: then there was no response at all. */
 const codeOf = (error: unknown): string | undefined => (error instanceof oidc.ClientError ? error.code : undefined);
 
-/** The discovery document could not be had, or is not one. */
+/** The discovery document could not be read, or is invalid. */
 export function issuerRefusal(error: unknown): SsoRefused {
   if (error instanceof SsoRefused) return error;
   const refused = causeOf(error, OutboundRefused);
@@ -35,7 +35,7 @@ const UNANSWERED = new Set([
   'OAUTH_HTTP_REQUEST_FORBIDDEN',
 ]);
 
-/** The code led to no identity: the issuer said no, could not be asked, or what it said does not hold. */
+/** The code led to no identity: the issuer refused, could not be reached, or returned invalid data. */
 export function exchangeRefusal(error: unknown): SsoRefused {
   if (error instanceof SsoRefused) return error;
   if (error instanceof oidc.AuthorizationResponseError) return new SsoRefused('idp_error', errorCode(error.error));
@@ -47,7 +47,7 @@ export function exchangeRefusal(error: unknown): SsoRefused {
   return new SsoRefused('invalid_assertion', detailOf(error) ?? errorCode(code.toLowerCase()));
 }
 
-/** Which claim it was, where the library says so: a name, never a value. */
+/** The name of the claim that failed, if the library reports it; never its value. */
 function detailOf(error: unknown): string | null {
   const { claim } = ((error as Error).cause as { cause?: { claim?: unknown } } | undefined)?.cause ?? {};
   return errorCode(claim);

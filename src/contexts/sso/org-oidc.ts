@@ -18,7 +18,7 @@ export interface OrgOidcDependencies {
   accountDigest(email: string): string;
 }
 
-/** The provider that an organization's admins sign in with, as it is at this moment. */
+/** The enabled provider of an organization's admins, read now. */
 export async function enabledOrgConfig({ loader, vault }: OrgOidcDependencies, organizationId: TenantId) {
   const state = await loader.load(organization, organizationStream(organizationId));
   const [config] = enabledConfigs(state);
@@ -31,7 +31,7 @@ export async function enabledOrgConfig({ loader, vault }: OrgOidcDependencies, o
   return { config, secret: secret?.toString() ?? null, externalBaseUrl: state.externalBaseUrl };
 }
 
-/** The organization's admin of that e-mail, active; never made here. Throws `SsoRefused`. */
+/** The organization's active admin with that e-mail; accounts are never created here. Throws `SsoRefused`. */
 export async function admitOrgAdmin(
   { loader, accountDigest }: OrgOidcDependencies,
   organizationId: TenantId,

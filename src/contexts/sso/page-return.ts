@@ -7,10 +7,11 @@ import type { OneTimeTokens } from '../identity/one-time-tokens.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 
 /**
- * A single sign-on that began on the sign-in page ends there too: with a code in the address instead of tokens in the
- * answer. The page keeps a verifier and says its digest when it starts (as PKCE does, RFC 7636), so that a code is worth
- * something only in the tab that asked for it: nobody can be signed in as somebody else by a link, and a code read from a
- * history opens nothing.
+ * A single sign-on that began on the sign-in page also ends there: with a code in the address instead of tokens in the
+ * response.
+ *
+ * The page keeps a verifier and sends its digest at the start (as in PKCE, RFC 7636). So a code is valid only in the
+ * tab that requested it. A link cannot sign a user in as someone else, and a code from a browser history is useless.
  */
 export const pageReturnQuery = {
   return_to: z.literal('login').optional(),
@@ -21,7 +22,7 @@ export const pageReturnQuery = {
     .optional(),
 };
 
-/** What the signed or stored state of the sign-in carries meanwhile; undefined where the answer shall be JSON. */
+/** Stored in the sign-in's signed or stored state; undefined if the response is JSON. */
 export const pageReturnSchema = z.object({ challenge: z.string() }).optional();
 /** For admins who sign in through a provider and have no password to re-authenticate with. */
 export const reauthenticationQuery = { reauthenticate: z.literal('true').optional() };
@@ -35,11 +36,13 @@ export const pageReturnOf = ({
   challenge?: string | undefined;
 }): PageReturn => (return_to === 'login' && challenge ? { challenge } : undefined);
 
-/** Whom the provider vouched for. The session begins when the code is exchanged. */
+/** The account that the provider vouched for. The session begins when the code is redeemed. */
 export interface SignInHandover {
   readonly tenantId: TenantId;
   readonly adminId: string;
-  /** Of the admin at that moment: whoever is signed out everywhere in the meantime does not come in. */
+  /**
+   * The admin's session epoch at that moment: if they are signed out everywhere in the meantime, the code is refused.
+   */
   readonly sessionEpoch: number;
   readonly method: SsoProtocol;
   readonly vouchedBy: VouchedBy;
@@ -55,7 +58,7 @@ const payloadSchema = z.object({
   reauthenticated: z.boolean().default(false),
 });
 
-/** The address on this host to send the browser to. */
+/** Returns the address on this host to redirect the browser to. */
 export async function issueHandover(
   tokens: OneTimeTokens,
   { tenantId, adminId, sessionEpoch, method, vouchedBy, reauthenticated }: SignInHandover,
@@ -69,7 +72,7 @@ export async function issueHandover(
   return `/login?${new URLSearchParams({ tenant_id: tenantId, sso_code: code }).toString()}`;
 }
 
-/** Choice OP-150's words, for a sign-in that led to nobody. */
+/** The sign-in page's address with the reason of a refusal (OP-150). */
 export const refusalAddress = (reason: SsoRefusal, tenantId?: TenantId): string =>
   `/login?${new URLSearchParams({ ...(tenantId ? { tenant_id: tenantId } : {}), sso_error: reason }).toString()}`;
 

@@ -10,25 +10,33 @@ export interface PendingAuthorizationDependencies {
   readonly oneTimeTokens: OneTimeTokens;
 }
 
-/** Choice OP-034. */
+/** OP-034. */
 export const AUTHORIZATION_SECONDS = 10 * 60;
 
-/** A browser's way to an OpenID Connect provider and back. */
+/** A redirect to an OpenID Connect provider that awaits its callback. */
 export interface PendingAuthorization {
   /** The tenant, or the organization. */
   readonly owner: TenantId;
   readonly kind: 'tenant' | 'organization';
   readonly configId: string;
-  /** Of the page that started it and wants a code instead of tokens (see `page-return.ts`); null: nobody does. */
+  /**
+   * The challenge of the page that started the sign-in and wants a code instead of tokens (see `page-return.ts`); null
+   * if no page did.
+   */
   readonly challenge: string | null;
-  /** Started by somebody who is to authenticate at the provider anew (see `docs/decisions/0025-step-up-authentication.md`). */
+  /**
+   * True if the user has to authenticate at the provider again (see `docs/decisions/0025-step-up-authentication.md`).
+   */
   readonly reauthenticates: boolean;
 }
 
 export interface StartedAuthorization {
-  /** Opaque, kept as a digest, good once; names its owner, and so binds the answer to one issuer's configuration. */
+  /**
+   * Opaque, stored as a digest, valid once. It identifies its owner, and so binds the callback to one issuer's
+   * configuration.
+   */
   readonly state: string;
-  /** For the browser's cookie alone; nonce and code verifier follow from it and are kept nowhere. */
+  /** Stored only in the browser's cookie. Nonce and code verifier are derived from it and stored nowhere. */
   readonly browserSecret: string;
   readonly request: Omit<AuthorizationRequest, 'redirectUri'>;
 }
@@ -62,8 +70,8 @@ export async function startAuthorization(
 }
 
 /**
- * The trip that a browser comes back from: begun here, not more than ten minutes ago, by this browser, and not over yet.
- * Whoever brings another browser's state ends that trip. Throws `SsoRefused`.
+ * Returns the pending authorization of a callback: started here at most ten minutes ago by this browser, and not yet
+ * used. A callback with another browser's state also uses it up. Throws `SsoRefused`.
  */
 export async function acceptCallback(
   { oneTimeTokens }: PendingAuthorizationDependencies,
@@ -91,10 +99,10 @@ const requestOf = (state: string, browserSecret: string, reauthenticates: boolea
   reauthenticates,
 });
 
-/** Says where a refusal is shown, nothing more: it is believed of states that are not ours, too. */
+/** Only decides where a refusal is shown, so it need not be verified. */
 const FROM_PAGE = 'page.';
 export const oidcStartedOnPage = (state: string): boolean => state.startsWith(FROM_PAGE);
 const tokenOf = (state: string): string => (oidcStartedOnPage(state) ? state.slice(FROM_PAGE.length) : state);
 
-/** Whose sign-in a state claims to be of, for the audit log: not proven. */
+/** The owner that a state claims, for the audit log: not verified. */
 export const claimedOwner = (state: string): TenantId | undefined => tenantOfToken(tokenOf(state));

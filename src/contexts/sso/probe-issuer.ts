@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { OutboundRefused, type GuardedFetch } from '../../platform/outbound/guarded-fetch.ts';
 
-/** Choice OP-137. The last four stand there when it succeeded. */
+/** OP-137. The last four are set only on success. */
 export const issuerProbeView = z.object({
   success: z.boolean(),
   message: z.string(),
@@ -13,7 +13,7 @@ export const issuerProbeView = z.object({
 export type IssuerProbe = z.output<typeof issuerProbeView>;
 
 const address = z.url({ protocol: /^https?$/ }).max(2_048);
-/** OpenID Connect Discovery 1.0 §3: what every provider that does the code flow has to name. */
+/** OpenID Connect Discovery 1.0 §3: the fields that the code flow requires. */
 const discoverySchema = z.object({
   issuer: z.string().max(2_048),
   authorization_endpoint: address,
@@ -30,28 +30,28 @@ const failed = (message: string): IssuerProbe => ({
   jwksUri: null,
 });
 
-/** Asks an OpenID Connect issuer for its discovery document. Whatever goes wrong there is an answer, not a failure. */
+/** Requests an OpenID Connect issuer's discovery document. Errors are returned as a result, never thrown. */
 export async function probeIssuer(issuerUrl: string, fetch: GuardedFetch): Promise<IssuerProbe> {
   let document: unknown;
   try {
-    // Discovery 1.0 §4.1: a trailing slash of the issuer goes first.
+    // Discovery 1.0 §4.1: removes a trailing slash of the issuer.
     const response = await fetch(`${issuerUrl.replace(/\/+$/, '')}/.well-known/openid-configuration`, {
       headers: { accept: 'application/json' },
     });
-    if (response.status !== 200) return failed('the issuer answers without a discovery document');
+    if (response.status !== 200) return failed('the issuer has no discovery document');
     document = JSON.parse(await response.text());
   } catch (error) {
     if (error instanceof OutboundRefused) return failed(error.message);
     return failed(error instanceof SyntaxError ? 'the discovery document is not JSON' : 'the issuer cannot be reached');
   }
   const read = discoverySchema.safeParse(document);
-  if (!read.success) return failed('the discovery document lacks what a sign-in needs');
+  if (!read.success) return failed('the discovery document lacks fields that a sign-in needs');
   const { issuer, authorization_endpoint, token_endpoint, jwks_uri } = read.data;
-  // §4.3: exactly, or tokens of this issuer would be refused later.
+  // §4.3: an exact match; otherwise tokens of this issuer would be refused later.
   if (issuer !== issuerUrl) return failed('the discovery document names another issuer');
   return {
     success: true,
-    message: 'the issuer answers with a valid discovery document',
+    message: 'the issuer has a valid discovery document',
     issuer,
     authorizationEndpoint: authorization_endpoint,
     tokenEndpoint: token_endpoint,

@@ -1,14 +1,14 @@
 import { certificatesOf } from './domain/saml-material.ts';
 import type { IssuerProbe } from './probe-issuer.ts';
 
-/** What of a provider's metadata was entered by hand. */
+/** The manually entered part of a provider's metadata. */
 export interface SamlSettings {
   readonly idpEntityId: string;
   readonly idpSsoUrl: string;
   readonly idpCertificate: string;
 }
 
-const answer = (success: boolean, message: string, issuer: string | null, endpoint: string | null): IssuerProbe => ({
+const result = (success: boolean, message: string, issuer: string | null, endpoint: string | null): IssuerProbe => ({
   success,
   message,
   issuer,
@@ -17,13 +17,16 @@ const answer = (success: boolean, message: string, issuer: string | null, endpoi
   jwksUri: null,
 });
 
-/** There is nobody to ask, so what was entered is looked at: the form was checked before, this is about what works today. */
+/**
+ * There is no endpoint to query, so this checks the settings themselves. Their form was validated before; this checks
+ * whether the certificates are valid now.
+ */
 export function probeSaml({ idpEntityId, idpSsoUrl, idpCertificate }: SamlSettings, now: number): IssuerProbe {
   const certificates = certificatesOf(idpCertificate) ?? [];
   const begun = certificates.filter(({ validFrom }) => Date.parse(validFrom) <= now);
-  if (certificates.length === 0) return answer(false, 'the certificate cannot be read', null, null);
-  if (begun.length === 0) return answer(false, 'the certificate is not valid yet', null, null);
+  if (certificates.length === 0) return result(false, 'the certificate cannot be read', null, null);
+  if (begun.length === 0) return result(false, 'the certificate is not valid yet', null, null);
   if (begun.every(({ validTo }) => Date.parse(validTo) < now))
-    return answer(false, 'the certificate has expired', null, null);
-  return answer(true, 'the certificate and the addresses are valid', idpEntityId, idpSsoUrl);
+    return result(false, 'the certificate has expired', null, null);
+  return result(true, 'the certificate and the addresses are valid', idpEntityId, idpSsoUrl);
 }

@@ -11,7 +11,7 @@ export interface FindTenantDependencies {
   readonly ports: WithClaimHolder;
 }
 
-/** The tenant that an operator names by its id or its slug. Throws `FailureError` when there is none. */
+/** Finds the tenant that an operator names by id or slug. Throws `FailureError` if there is none. */
 export async function findTenant({ ports, loader }: FindTenantDependencies, named: string): Promise<TenantId> {
   const stream = isUuid(named)
     ? tenantStream(asTenantId(named))

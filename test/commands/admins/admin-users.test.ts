@@ -126,7 +126,7 @@ describe('changing an admin', () => {
         none,
         { actor: { kind: 'system', id: null } },
       );
-      last.thenRefused('conflict', 'the last active super admin stays');
+      last.thenRefused('conflict', 'the last active super admin must remain');
     },
   );
 

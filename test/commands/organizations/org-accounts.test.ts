@@ -53,7 +53,7 @@ describe("the second factor of an organization's admin", () => {
     anew.thenForgets(TOTP);
     given(admin, started(), enabled)
       .when(startOrgMfaSetup, { adminId: ADA, totpSecretRef: OTHER_TOTP })
-      .thenRefused('conflict', 'multi-factor authentication is on already');
+      .thenRefused('conflict', 'multi-factor authentication is already enabled');
     given(admin).when(startOrgMfaSetup, { adminId: NOBODY, totpSecretRef: TOTP }).thenRefused('notFound');
   });
 
@@ -61,11 +61,11 @@ describe("the second factor of an organization's admin", () => {
     given(admin, started()).when(enableOrgMfa, enabled.data).then(enabled);
     given(admin, started(OTHER_TOTP))
       .when(enableOrgMfa, enabled.data)
-      .thenRefused('conflict', 'the set-up was started anew');
+      .thenRefused('conflict', 'the set-up was restarted: use the newest secret');
     given(admin).when(enableOrgMfa, enabled.data).thenRefused('conflict');
     given(admin, started(), enabled)
       .when(enableOrgMfa, enabled.data)
-      .thenRefused('conflict', 'multi-factor authentication is on already');
+      .thenRefused('conflict', 'multi-factor authentication is already enabled');
   });
 
   it('accepts a backup code once, and never after its set was replaced', () => {
@@ -114,7 +114,7 @@ describe("the password of an organization's admin", () => {
   it('is not changed by a user who proved a former password, or was suspended', () => {
     given(admin, changed)
       .when(changeOrgPassword, change, facts)
-      .thenRefused('unauthenticated', 'the password was changed meanwhile');
+      .thenRefused('unauthenticated', 'the password was changed in the meantime');
     given(admin, { type: 'OrgAdminSuspended', data: { adminId: ADA } })
       .when(changeOrgPassword, change, facts)
       .thenRefused('unauthenticated');

@@ -38,7 +38,7 @@ describe('suspending an admin of an organization', () => {
   it('leaves at least one owner who can sign in', () => {
     given(admin(ADA, 'org_owner'), admin(BOB, 'org_admin'))
       .when(suspendOrgAdmin, { adminId: ADA })
-      .thenRefused('conflict', 'the last active owner stays');
+      .thenRefused('conflict', 'the last active owner must remain');
     given(...owners, suspended(BOB))
       .when(suspendOrgAdmin, { adminId: ADA })
       .thenRefused('conflict');

@@ -55,7 +55,7 @@ describe('a start with another AUDIT_HMAC_KEY', () => {
     expect(error).toBeInstanceOf(WrongAuditKey);
     expect(error).toBeInstanceOf(ConfigError);
     expect((error as Error).message).toMatch(
-      /^AUDIT_HMAC_KEY is not the key that this database's audit log is made with \(its fingerprint is [0-9a-f]{16}, and [0-9a-f]{16} was given\)/,
+      /^AUDIT_HMAC_KEY is not the key of this database's audit log \(expected fingerprint [0-9a-f]{16}, got [0-9a-f]{16}\)/,
     );
     expect((error as Error).message).not.toContain(wrong.toString('hex'));
     expect(await everything()).toEqual(before);

@@ -192,7 +192,7 @@ describe('the sealer', async () => {
       ACME,
     ]);
     await new HeadSealer(services).sealAll();
-    expect(alarms.splice(0)).toEqual(['the log lacks a seal that the file has']);
+    expect(alarms.splice(0)).toEqual(['the log lacks a seal that is in the file']);
     expect(await verdict()).toMatchObject({ valid: false, reason: 'seal_missing', firstInvalidSequence: 8 });
   });
 
@@ -268,7 +268,7 @@ describe('the sealed heads outside the databases', async () => {
     writeFileSync(path, lines.join(''));
     await sealer.sealAll();
     expect(alarms.impairment()).toBe(
-      'audit heads are not sealed: the log lacks a seal that the file has (2 chains); run `audit verify`, and `restore status` after a restore',
+      'audit heads are not sealed: the log lacks a seal that is in the file (2 chains); run `audit verify`, and `restore status` after a restore',
     );
     writeFileSync(path, file);
     await sealer.sealAll();

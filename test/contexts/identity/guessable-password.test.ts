@@ -24,8 +24,8 @@ describe('a guessable password', () => {
     'Password-Password-1!',
     'ChangeMe-12345!',
     'Ｐａｓｓｗｏｒｄ123!',
-  ])('is rejected: %s', (password) => {
-    expect(commonPasswordReason(password)).toBe('must not be a common password, also with digits or signs added');
+  ])('is refused: %s', (password) => {
+    expect(commonPasswordReason(password)).toBe('must not be a common password, even with digits or signs added');
   });
 
   it.each(['Aa1!Aa1!Aa1!', 'AAAAaaaa1111!'])('is rejected for too few distinct characters: %s', (password) => {
@@ -45,7 +45,7 @@ describe('a guessable password', () => {
 
   it('is rejected by the input field for new passwords, which gives the reason', () => {
     expect(newPassword.safeParse('Password123!').error?.issues.map(({ message }) => message)).toEqual([
-      'must not be a common password, also with digits or signs added',
+      'must not be a common password, even with digits or signs added',
     ]);
     expect(newPassword.safeParse('Correct-Horse-7!').success).toBe(true);
   });

@@ -142,7 +142,7 @@ describe('a log that moved backwards under a running service', () => {
     expect(other.services.trust.doubt).toEqual({
       kind: 'contradicted',
       mismatch: 'log_older',
-      reason: expect.stringMatching(/read models or reactions have come to/),
+      reason: expect.stringMatching(/read models or reactions have reached/),
     });
   });
 

@@ -82,7 +82,7 @@ describe('log, tables and keys', () => {
       'the log is empty',
       facts({ log: { identity: undefined, end: 0n, isUsed: false }, read: 0n }),
       'empty_log',
-      /empty.*have come to 90/,
+      /empty.*have reached 90/,
     ],
     [
       'the log of tables from before identities is empty',
@@ -94,7 +94,7 @@ describe('log, tables and keys', () => {
       'checkpoints are beyond the end of the log',
       facts({ tables: { furthest: 101n } }),
       'log_older',
-      /ends at position 100, but .* have come to 101/,
+      /ends at position 100, but .* have reached 101/,
     ],
     [
       'this process has read beyond the end of the log',
@@ -102,7 +102,12 @@ describe('log, tables and keys', () => {
       'log_older',
       /this process has read it up to 101/,
     ],
-    ['the log is from before its identity', facts({ log: { identity: undefined } }), 'log_older', /before it was said/],
+    [
+      'the log is from before its identity',
+      facts({ log: { identity: undefined } }),
+      'log_older',
+      /before the event that identifies/,
+    ],
     [
       'the tables are new, and the keys are those of the log',
       facts({ own: { ...KEYS, account: 'f'.repeat(16) }, tables: { identity: undefined, furthest: 0n } }),

@@ -11,7 +11,7 @@ import type { AdminRole } from '../../identity/domain/roles.ts';
 import type { AdminState } from '../../tenants/domain/admin.ts';
 import { activeSuperAdmins, type TenantState } from '../../tenants/domain/tenant.ts';
 
-/** Choice OP-266: super admins administer everybody, admins those below them. */
+/** OP-266: super admins administer every role; admins administer only the roles below them. */
 const ADMINISTERED: Readonly<Record<AdminRole, readonly AdminRole[]>> = {
   super_admin: ['super_admin', 'admin', 'analyst', 'viewer'],
   admin: ['analyst', 'viewer'],
@@ -20,8 +20,8 @@ const ADMINISTERED: Readonly<Record<AdminRole, readonly AdminRole[]>> = {
 };
 
 /**
- * Whether the actor may make or change admins of these roles, by the role that the actor has at the moment of the decision:
- * whoever was deleted or demoted a moment ago has no say any more. The house itself may.
+ * Refuses unless the actor may create or change admins of these roles. The decision uses the actor's current role, so
+ * an admin who was just deleted or demoted is refused. The system itself is always allowed.
  */
 export function refuseUnlessAdministers(
   { admins }: TenantState,
@@ -34,28 +34,28 @@ export function refuseUnlessAdministers(
   return roles.every((role) => ADMINISTERED[self.role].includes(role)) ? undefined : forbidden();
 }
 
-/** An account of this role decides about other accounts: whoever gets hold of it gets hold of the tenant. */
+/** True if accounts of this role administer other accounts, so that taking one over means taking over the tenant. */
 export const governs = (role: AdminRole): boolean => ADMINISTERED[role].length > 0;
 
 /**
- * What changes who controls an account needs a fresh proof of who is asking, so that a stolen access token cannot be made into a lasting
- * takeover. The service itself has nothing to prove.
+ * Changes to who controls an account need a fresh proof of identity. Otherwise a stolen access token would be enough
+ * for a lasting takeover. The system itself needs no proof.
  */
 export const refuseUnlessReauthenticated = (actor: Actor, reauthenticated: boolean | undefined): Failure | undefined =>
   actor.kind === 'system' || reauthenticated === true ? undefined : reauthenticationRequired();
 
-/** The admin whom a command names, if the actor may administer them. */
+/** The admin that a command names, if the actor may administer them. */
 export function administeredAdmin(state: TenantState, actor: Actor, adminId: string): AdminState | Failure {
   const admin = state.admins.get(adminId);
   if (!admin) return notFound();
   return refuseUnlessAdministers(state, actor, [admin.role]) ?? admin;
 }
 
-/** Choice OP-043: nobody takes away their own rights, and somebody has to be left who has all of them. */
+/** OP-043: admins cannot take away their own rights, and one active super admin has to remain. */
 export function refuseLosingRights(state: TenantState, actor: Actor, admin: AdminState): Failure | undefined {
   if (actor.id === admin.adminId) return conflict('not possible for your own account');
   const others = activeSuperAdmins(state).filter(({ adminId }) => adminId !== admin.adminId);
   return admin.role === 'super_admin' && others.length === 0
-    ? conflict('the last active super admin stays')
+    ? conflict('the last active super admin must remain')
     : undefined;
 }

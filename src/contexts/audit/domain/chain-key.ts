@@ -4,11 +4,11 @@ const BLOCK = 64; // SHA-256, FIPS 180-4
 const DIGEST = 32;
 
 /**
- * HMAC-SHA256 (RFC 2104) by two one-shot digests over buffers that are kept: a third faster than an Hmac object for each
- * entry, and without its garbage. The key of 32 bytes is shorter than a block, as the short form of the definition asks.
+ * HMAC-SHA256 (RFC 2104) by two one-shot digests over reused buffers: a third faster than one Hmac object per entry,
+ * and without its garbage. The key of 32 bytes is shorter than a block, so it is not hashed first.
  */
 export class ChainKey {
-  // Private to the language, not only to the compiler: nobody who holds a ChainKey can read the key.
+  // `#private`, so that the key cannot be read at run time either.
   readonly #outer = Buffer.alloc(BLOCK + DIGEST, 0x5c);
   #inner = Buffer.alloc(64 * 1024);
 
@@ -21,9 +21,9 @@ export class ChainKey {
     }
   }
 
-  /** Hex, of both texts after one another. */
+  /** Hex MAC of both texts, concatenated. */
   mac(before: string, text: string): string {
-    // A UTF-16 unit takes three bytes of UTF-8 at most.
+    // A UTF-16 unit takes at most three bytes of UTF-8.
     const most = BLOCK + 3 * (before.length + text.length);
     if (most > this.#inner.length) this.#inner = Buffer.concat([this.#inner.subarray(0, BLOCK)], 2 * most);
     let size = BLOCK;

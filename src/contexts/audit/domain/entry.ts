@@ -4,7 +4,7 @@ import { canonicalJson, quoted } from '../../../platform/kernel/canonical-json.t
 import type { ChainKey } from './chain-key.ts';
 import type { AuditTerms } from './vocabulary.ts';
 
-/** An event as a store holds it: personal values sealed, so that erasing a person changes no entry. */
+/** An event as the store holds it. Personal values are sealed, so that erasing a person changes no entry. */
 export interface AuditedEvent {
   readonly id: string;
   readonly type: string;
@@ -17,23 +17,24 @@ export interface AuditedEvent {
 export interface StoredData {
   readonly version: number;
   readonly data: unknown;
-  /** Canonical JSON of the data, for who knows it already. */
+  /** Canonical JSON of the data, if the caller already has it. */
   readonly text?: string | undefined;
 }
 
-/** How far a chain has come: the number and the hash of its last entry. */
+/** The end of a chain: the sequence and the hash of its last entry. */
 export interface ChainHead {
   readonly sequence: number;
   readonly hash: string;
 }
 
-/** Before the first entry (choice OP-248). */
+/** The head before the first entry (OP-248). */
 export const GENESIS: ChainHead = { sequence: 0, hash: '0'.repeat(64) };
 
 /**
- * One link of a tenant's audit chain. `details` and `event` are canonical JSON texts, exactly as they were hashed.
- * `event` holds the rest of the event's envelope: where it stands, in which version, and what led to it. Without it, a row
- * of the log could be moved to another stream or version and no hash would tell.
+ * One entry of a tenant's audit chain. `details` and `event` are canonical JSON texts, exactly as they were hashed.
+ *
+ * `event` holds the rest of the event's envelope: stream, revision, version and causes. Without it, a row of the log
+ * could be moved to another stream or version without changing a hash.
  */
 export interface AuditEntry extends ChainHead {
   readonly id: string;
@@ -52,11 +53,11 @@ export interface AuditEntry extends ChainHead {
 }
 export type Unhashed = Omit<AuditEntry, 'hash'>;
 
-/** hash = hex HMAC-SHA256(key, previousHash + canonical JSON of the entry without its hash) (choice OP-248). */
+/** hash = hex HMAC-SHA256(key, previousHash + canonical JSON of the entry without its hash) (OP-248). */
 export const entryHash = (key: ChainKey, entry: Unhashed, canonical = canonicalEntry(entry)): string =>
   key.mac(entry.previousHash, canonical);
 
-/** The entry that an event adds to a chain that has come as far as `head`, for `entryHash` to close. */
+/** The entry that an event adds after `head`, still without its hash (`entryHash`). */
 export function entryAfter(head: ChainHead, event: AuditedEvent, stored: StoredData, words: AuditTerms): Unhashed {
   const { actor } = event.metadata;
   return {
@@ -81,7 +82,7 @@ function resourceIdOf(stream: string, stored: StoredData, idField: string | unde
   return typeof named === 'string' ? named : streamSubject(stream);
 }
 
-/** Members in the order of RFC 8785, so that nothing needs sorting. */
+/** Members are in the order of RFC 8785, so nothing needs sorting. */
 export function canonicalEntry(entry: Unhashed): string {
   return (
     `{"action":${quoted(entry.action)},"actorId":${canonicalJson(entry.actorId)},"actorType":${canonicalJson(entry.actorType)},` +

@@ -6,16 +6,16 @@ const digest = z.string().regex(/^[0-9a-f]{64}$/);
 export const sealSchema = z.object({
   sequence: z.int().positive(),
   hash: digest,
-  /** Where the entry's event stands in the feed, in decimal digits. */
+  /** The position of the entry's event in the log, in decimal digits. */
   position: z.string().regex(/^\d{1,20}$/),
-  /** The mac of the seal before; 64 zeros for the first. */
+  /** The MAC of the previous seal; 64 zeros for the first. */
   previous: digest,
   mac: digest,
 });
 
 /**
- * What the audit chain's head was at some moment, told by somebody who holds the key. Seals speak about the chain and stand
- * outside of it: otherwise each one would call for the next.
+ * The head of the audit chain at some moment, sealed with the key. Seals are not audited themselves: otherwise each
+ * seal would require the next.
  */
 export const auditHeadEvents = defineEvents('auditHead', {
   AuditHeadSealed: { version: 1, schema: sealSchema, audit: false },

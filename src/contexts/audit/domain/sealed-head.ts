@@ -7,7 +7,7 @@ import type { ChainKey } from './chain-key.ts';
 import { GENESIS, type ChainHead } from './entry.ts';
 import { auditHeadEvents, type sealSchema } from './events.ts';
 
-/** A chain's head under seal. Seals are a chain of their own, so that one taken out of the middle is missed. */
+/** A sealed chain head. Seals are linked to each other, so that removing one is detected. */
 export type SealedHead = Readonly<z.output<typeof sealSchema>>;
 
 /** Before the first seal. */
@@ -30,7 +30,7 @@ export function isGenuineSeal(key: ChainKey, tenantId: TenantId, { mac, ...unsea
   return given.length === own.length && timingSafeEqual(given, own);
 }
 
-/** The prefix keeps a seal from ever passing for an entry's hash, which begins with 64 hexadecimal digits. */
+/** The prefix keeps a seal from being passed off as an entry's hash: that input begins with 64 hexadecimal digits. */
 const macOf = (
   key: ChainKey,
   tenantId: TenantId,
@@ -44,5 +44,5 @@ export const auditHead = defineAggregate<SealedHead, typeof auditHeadEvents>(
   (_, { data }) => data,
 );
 
-/** A tenant has one such stream. */
+/** Each tenant has one such stream. */
 export const auditHeadStream = (tenantId: TenantId): string => streamName('auditHead', tenantId, tenantId);

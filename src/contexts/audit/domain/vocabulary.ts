@@ -1,14 +1,14 @@
 import type { EventFamily } from '../../../platform/kernel/event.ts';
 
-/** How the audit log speaks of one event type. */
+/** The names that the audit log uses for one event type. */
 export interface AuditTerms {
   readonly action: string;
   readonly resourceType: string;
-  /** The field of the event that names the resource; undefined: the stream does. */
+  /** The event field that holds the resource's id; undefined if the stream identifies the resource. */
   readonly idField: string | undefined;
 }
 
-/** The words for every event type that the audit log tells of, by type. Types that stand in no family, or that are telemetry, are not here. */
+/** The terms of every audited event type, by type. Types without a family and telemetry are missing. */
 export function auditVocabulary(families: readonly EventFamily[]): ReadonlyMap<string, AuditTerms> {
   const words = new Map<string, AuditTerms>();
   for (const { category, definitions } of families) {

@@ -3,12 +3,12 @@ import { defineAggregate, streamName } from '../../../platform/kernel/aggregate.
 import { defineEvents, type EventOf } from '../../../platform/kernel/event.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 
-/** The TLS listener's certificate, as the tenant that brought it recorded it. The key is in that tenant's vault. */
+/** The TLS listener's certificate, recorded by the tenant that uploaded it. The key is in that tenant's vault. */
 export const serverCertificateEvents = defineEvents('serverCertificate', {
   ServerCertificateInstalled: {
     version: 1,
     schema: z.object({
-      /** PEM: the server's own certificate first, the chain behind it. */
+      /** PEM: the server's own certificate first, followed by its chain. */
       certificatePem: z.string(),
       privateKeyRef: z.string(),
       subject: z.string(),
@@ -33,9 +33,9 @@ export const serverCertificateRecord = defineAggregate<ServerCertificateState, t
   (_state, { data: { privateKeyRef } }) => ({ privateKeyRef }),
 );
 
-/** A tenant has one such stream. */
+/** Each tenant has one such stream. */
 export const serverCertificateStream = (tenantId: TenantId): string =>
   streamName('serverCertificate', tenantId, tenantId);
 
-/** Where in the vault the key is. */
+/** The key's location in the vault. */
 export const serverKeyLocation = (tenantId: TenantId) => ({ owner: `tenant/${tenantId}`, field: 'serverPrivateKey' });

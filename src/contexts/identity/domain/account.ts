@@ -1,6 +1,6 @@
 /**
- * What signing in needs to know of an administrator's account, whether it belongs to a tenant or to an organization. Both streams have events
- * of their own; what these mean to an account is said here once.
+ * The part of an administrator's account that signing in needs, for tenants and organizations. The two streams have
+ * different events; this module defines their common meaning for an account.
  */
 export interface AccountState {
   readonly adminId: string;
@@ -8,24 +8,27 @@ export interface AccountState {
   readonly status: 'active' | 'suspended';
   readonly passwordRef: string;
   readonly mustChangePassword: boolean;
-  /** Epoch milliseconds after which a temporary password lets in nobody; undefined for one that its owner chose. */
+  /**
+   * Epoch milliseconds after which a temporary password is no longer accepted; undefined for a password chosen by its
+   * owner.
+   */
   readonly passwordExpiresAt: number | undefined;
-  /** Sessions that began under an earlier number are over. */
+  /** Sessions that began under a lower epoch are revoked. */
   readonly sessionEpoch: number;
-  /** The one session that outlived the latest revocation, because its holder revoked the others from there. */
+  /** The one session that survived the latest revocation, because its holder revoked the others from it. */
   readonly keptSessionId: string | undefined;
   readonly mfa: MfaState | undefined;
-  /** A secret that was handed out and waits for its first code. */
+  /** A secret that was handed out and awaits its first code. */
   readonly pendingTotpSecretRef: string | undefined;
 }
 
-/** A second factor that is on. The secret and the digests of the backup codes are references into the vault. */
+/** An enabled second factor. The secret and the digests of the backup codes are references into the vault. */
 export interface MfaState {
   readonly totpSecretRef: string;
   readonly backupCodesRef: string;
-  /** The time step (RFC 6238) whose code turned it on: that code and older ones were used. */
+  /** The time step (RFC 6238) of the code that enabled the factor: that code and older ones are used up. */
   readonly enabledStep: number;
-  /** Which of the backup codes are used up, by their place. */
+  /** Indexes of the used backup codes. */
   readonly usedBackupCodes: ReadonlySet<number>;
 }
 
@@ -72,7 +75,7 @@ export const withPassword = <A extends AccountState>(
   passwordExpiresAt: instantOf(passwordExpiresAt),
 });
 
-/** Every session is over, but for the one that is kept. */
+/** Ends every session except the kept one. */
 export const withoutSessions = <A extends AccountState>(account: A, keptSessionId?: string): A => ({
   ...account,
   sessionEpoch: account.sessionEpoch + 1,
@@ -99,18 +102,18 @@ export const withBackupCodeUsed = <A extends AccountState>(account: A, place: nu
     ? { ...account, mfa: { ...account.mfa, usedBackupCodes: new Set(account.mfa.usedBackupCodes).add(place) } }
     : account;
 
-/** Whether the right password is one that is right no more. */
+/** True if a temporary password has expired, although it may be the right one. */
 export const isPasswordExpired = ({ passwordExpiresAt }: AccountState, now: number): boolean =>
   passwordExpiresAt !== undefined && passwordExpiresAt <= now;
 
-/** Whether a session that began under `epoch` still lets its holder in. */
+/** True if a session that began under `epoch` is still valid. */
 export const admitsSession = (
   { status, sessionEpoch, keptSessionId }: AccountState,
   sessionId: string,
   epoch: number,
 ): boolean => status === 'active' && (epoch === sessionEpoch || sessionId === keptSessionId);
 
-/** Vault references of an account that nothing needs once they are gone. */
+/** Vault references of an account's second factor. They are to be deleted together with it. */
 export const secretsOfMfa = ({ mfa, pendingTotpSecretRef }: AccountState): string[] =>
   [mfa?.totpSecretRef, mfa?.backupCodesRef, pendingTotpSecretRef].filter((reference) => reference !== undefined);
 
@@ -119,7 +122,7 @@ interface SecretLocation {
   readonly field: string;
 }
 
-/** Where the vault keeps what is an account's. */
+/** Locations of an account's secrets in the vault. */
 export interface AccountSecretLocations {
   password(adminId: string): SecretLocation;
   totpSecret(adminId: string): SecretLocation;

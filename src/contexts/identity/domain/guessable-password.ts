@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-// Loaded when the first password is chosen: 49,000 entries take a tenth of a second, and many processes never need them.
+// Loaded lazily: 49,000 entries take a tenth of a second, and many processes never need them.
 const require = createRequire(import.meta.url);
 let list: ReadonlySet<string> | undefined;
 const common = (): ReadonlySet<string> =>
@@ -10,9 +10,9 @@ const common = (): ReadonlySet<string> =>
     ],
   ));
 
-/** Shorter entries of the list are parts of many good passwords. */
+/** Shorter entries of the list occur in many good passwords. */
 const SHORTEST_COMMON = 4;
-/** What is left of a password besides the names that everybody knows has to be worth something. */
+/** Letters that a password needs besides publicly known names. */
 const LEAST_LETTERS_BESIDES_NAMES = 4;
 const SHORTEST_NAME = 4;
 const LEAST_DIFFERENT_CHARACTERS = 5;
@@ -35,19 +35,22 @@ const LOOKALIKES: Readonly<Record<string, string>> = {
   '+': 't',
   '2': 'z',
 };
-/** As it is, and with digits and signs read as the letters that they look like; 1, ! and | look like two. */
+/** The text itself, and with digits and signs read as the letters they resemble. 1, ! and | resemble two letters. */
 const readings = (text: string): string[] => {
   const plain = text.replaceAll(/[@483690$57+2]/g, (sign) => LOOKALIKES[sign]!);
   return [text, plain.replaceAll(/[1!|]/g, 'i'), plain.replaceAll(/[1!|]/g, 'l')];
 };
 
-/** As many characters at an end are tried as part of the word: `welc0m3!` ends with a letter that is written as a digit. */
+/**
+ * Up to this many non-letters at an end are tried as part of the word: `welc0m3!` ends with a digit that stands for a
+ * letter.
+ */
 const MAX_ENDINGS = 8;
 const endings = (most: number): number[] => [
   ...new Set([...Array.from({ length: Math.min(most, MAX_ENDINGS) + 1 }, (_, count) => count), most]),
 ];
 
-/** With and without the characters other than letters at the two ends: that is where a year or a sign is put to please a rule. */
+/** With and without the non-letters at both ends: that is where people add a year or a sign to satisfy a rule. */
 function* trimmed(text: string): Generator<string> {
   const leading = /^[^\p{L}]*/u.exec(text)![0].length;
   const trailing = /[^\p{L}]*$/u.exec(text)![0].length;
@@ -56,7 +59,7 @@ function* trimmed(text: string): Generator<string> {
   }
 }
 
-/** `abcabcabc` is as good as `abc`. */
+/** `abcabcabc` is no stronger than `abc`. */
 const unit = (text: string): string => /^(.+?)\1*$/su.exec(text)?.[1] ?? text;
 
 function isCommon(text: string): boolean {
@@ -69,7 +72,7 @@ function isCommon(text: string): boolean {
   return false;
 }
 
-/** The words of names and addresses: whole, and piece by piece. A domain's last label says nothing about anybody. */
+/** The words in names and addresses, whole and in parts. A domain's last label identifies no one. */
 function namesIn(known: readonly string[]): string[] {
   const words = known.map(folded).flatMap((text) => {
     const [local, domain] = text.split('@') as [string, string?];
@@ -88,18 +91,18 @@ function isMadeOf(names: readonly string[], text: string): boolean {
   });
 }
 
-/** Why a password would be among the first that somebody tries; undefined where it would not. */
+/** Why a password is one of the first that an attacker tries; undefined if it is not. */
 export function commonPasswordReason(password: string): string | undefined {
   const text = folded(password);
   if (new Set(text).size < LEAST_DIFFERENT_CHARACTERS) return 'must have more different characters';
-  return isCommon(text) ? 'must not be a common password, also with digits or signs added' : undefined;
+  return isCommon(text) ? 'must not be a common password, even with digits or signs added' : undefined;
 }
 
-/** As `commonPasswordReason`, for somebody who knows whose password it is: `known` are e-mail, name and tenant. */
+/** Like `commonPasswordReason`, for an attacker who knows the account: `known` are e-mail, name and tenant. */
 export function guessablePasswordReason(password: string, known: readonly string[]): string | undefined {
   const common = commonPasswordReason(password);
   if (common) return common;
   return isMadeOf(namesIn(known), folded(password))
-    ? 'must not be made of your name, e-mail or organization'
+    ? 'must not be based on your name, e-mail or organization'
     : undefined;
 }

@@ -3,7 +3,7 @@ import { defineEvents, type EventOf } from '../../../platform/kernel/event.ts';
 import { uuid } from '../../../platform/kernel/ids.ts';
 import { LEGACY_SOURCE, LOCK_MS, MAX_ATTEMPTS } from './login-limits.ts';
 
-/** What still counts of one counter (`limits.ts`). */
+/** The remaining state of one counter (`login-limits.ts`). */
 const counterSchema = z.object({
   name: z.string(),
   tries: z.array(z.iso.datetime()),
@@ -12,34 +12,33 @@ const counterSchema = z.object({
 });
 export type RecordedCounter = z.output<typeof counterSchema>;
 
-/** Before version 3 there was one counter for everybody, and its lock followed from its tries. */
+/** Before version 3 there was one counter for all sources, and its lock followed from its tries. */
 const standingBefore = (tries: readonly string[]): RecordedCounter[] => {
   const lockedUntil = tries.length >= MAX_ATTEMPTS ? new Date(Date.parse(tries.at(-1)!) + LOCK_MS).toISOString() : null;
   return tries.length === 0 ? [] : [{ name: LEGACY_SOURCE, tries: [...tries], lockedUntil, checksWhileLocked: 0 }];
 };
 
 /**
- * Tries at one account's door, known account or not: the stream is named by the digest of what was typed, so that an
- * unknown e-mail locks, costs and answers like a known one.
+ * Sign-in attempts for one account, known or not. The stream is named by the digest of the e-mail that was typed. So an
+ * unknown e-mail locks, costs and responds like a known one.
  */
 export const loginEvents = defineEvents('login', {
-  /** Written before a password or a code is looked at: what counts is the try, not how it ended. */
+  /** Written before the password or code is checked: the attempt counts, not its outcome. */
   LoginAttempted: {
     version: 2,
     schema: z.object({
       at: z.iso.datetime(),
       subjectId: uuid().nullable(),
       locked: z.boolean(),
-      /** The counters that this try adds to, its source's own first. */
+      /** The counters that this attempt increases, its source's own first. */
       countedBy: z.array(z.string()).min(1),
     }),
     upcasters: { 1: (data: object) => ({ ...data, countedBy: [LEGACY_SOURCE] }) },
     audit: 'login.attempted',
   },
   /**
-   * The right password, where that is not yet the whole way in (a second factor follows), or not a way in at all
-   * (re-authentication; a suspended account, or one that has to come through its provider): this try is given back, and wrong
-   * ones before it still count.
+   * The password was right, but did not complete a sign-in: a second factor follows, or it was a re-authentication, or
+   * the account is suspended or has to use its provider. This attempt is refunded; earlier wrong ones still count.
    */
   PasswordConfirmed: {
     version: 3,
@@ -47,7 +46,7 @@ export const loginEvents = defineEvents('login', {
       at: z.iso.datetime(),
       subjectId: uuid(),
       purpose: z.enum(['second_factor_follows', 're_authentication', 'not_admitted']),
-      /** Every counter that is not empty from here on. */
+      /** Every counter that is not empty after this event. */
       standing: z.array(counterSchema),
     }),
     upcasters: {
@@ -64,9 +63,9 @@ export const loginEvents = defineEvents('login', {
     schema: z.object({
       at: z.iso.datetime(),
       subjectId: uuid(),
-      /** Where the sign-in came from. */
+      /** The source of the sign-in. */
       source: z.string(),
-      /** Every counter that is not empty from here on: tries of other sources still count. */
+      /** Every counter that is not empty after this event: attempts from other sources still count. */
       standing: z.array(counterSchema),
     }),
     upcasters: { 1: (data: object) => ({ ...data, source: LEGACY_SOURCE, standing: [] }) },

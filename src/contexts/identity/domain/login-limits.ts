@@ -1,24 +1,32 @@
-/** Choice OP-021, by source: five tries without success in 15 minutes lock it out for 15 minutes. */
+/** OP-021, per source: five failed attempts within 15 minutes lock it for 15 minutes. */
 export const MAX_ATTEMPTS = 5;
 export const WINDOW_MS = 15 * 60_000;
 export const LOCK_MS = 15 * 60_000;
-/** While a source is locked out so many passwords are still looked at (only to say "locked" to the one who knows it); none lets in. */
+/**
+ * While a source is locked, this many passwords are still checked, only to tell the owner of the right password about
+ * the lock. None of them signs in.
+ */
 const CHECKS_WHILE_LOCKED = 5;
-/** Passwords of one account that are looked at within 15 minutes for all sources together that never signed in to it. */
+/** Passwords of one account that are checked within 15 minutes, for all sources together that never signed in to it. */
 const STRANGERS_TRIES = 50;
 
 /**
- * Where a try comes from. An address stands for its network (an IPv6 client for its /64) as seen from this account. A browser has signed in
- * to the account before and proves it by a cookie. A session is live, and its holder re-authenticates.
+ * The source of an attempt.
+ * - `address`: the client's network (for IPv6 its /64), specific to this account.
+ * - `browser`: a browser that has signed in to the account before and proves it by a cookie.
+ * - `session`: a live session whose holder re-authenticates.
  */
 export type AttemptSource = `address:${string}` | `browser:${string}` | `session:${string}`;
 
-/** Of tries from before sources were told apart. */
+/** The source of attempts from before sources were distinguished. */
 export const LEGACY_SOURCE = 'address:earlier';
 
-/** All addresses from which nobody signed in to this account lately. */
+/** All addresses from which there was no recent sign-in to this account. */
 export const UNFAMILIAR_ADDRESSES = 'strangers';
-/** Codes of a second factor, presented by strangers: they know the password, and a million codes are soon tried from enough addresses. */
+/**
+ * Codes of a second factor from unfamiliar addresses. Such a client knows the password, and enough addresses could soon
+ * try a million codes.
+ */
 export const UNFAMILIAR_CODES = 'codes';
 
 export interface AttemptLimit {

@@ -11,7 +11,7 @@ import {
   type AttemptSource,
 } from './login-limits.ts';
 
-/** Tries that count together. Times are epoch milliseconds. */
+/** Attempts that are counted together. Times are epoch milliseconds. */
 export interface AttemptCounter {
   readonly tries: readonly number[];
   readonly lockedUntil: number;
@@ -19,13 +19,13 @@ export interface AttemptCounter {
 }
 
 export interface LoginState {
-  /** By name (`limits.ts`); none that is empty. */
+  /** By name (`login-limits.ts`); empty counters are left out. */
   readonly counters: Readonly<Record<string, AttemptCounter>>;
-  /** Addresses from which the account was signed in to, the latest first. */
+  /** Addresses from which the account was signed in to, latest first. */
   readonly knownAddresses: readonly string[];
 }
 
-/** A try that was taken, as its outcome refers to it. */
+/** A counted attempt, as its outcome refers to it. */
 export interface CountedAttempt {
   readonly at: number;
   readonly countedBy: readonly string[];
@@ -87,8 +87,10 @@ const withKnown = (known: readonly string[], source: string): readonly string[] 
     : known;
 
 /**
- * What a try from there adds to. Sources that signed in before answer for themselves alone, so that no number of strangers locks them out;
- * strangers are bounded together besides, or an attacker with many addresses would have as many times the tries.
+ * The counters that an attempt increases.
+ *
+ * Sources that signed in before are counted alone, so that attempts from elsewhere cannot lock them out. Unfamiliar
+ * addresses also share a limit. Otherwise, each further address would give an attacker further attempts.
  */
 export function countersFor(
   { knownAddresses }: LoginState,
@@ -100,13 +102,13 @@ export function countersFor(
   return factor === 'code' ? [source, UNFAMILIAR_ADDRESSES, UNFAMILIAR_CODES] : [source, UNFAMILIAR_ADDRESSES];
 }
 
-/** May a password be looked at now, and could it let anybody in? */
+/** Whether a password may be checked now, and whether it could sign in. */
 export function judgeAttempt(
   { counters }: LoginState,
   names: readonly string[],
   now: number,
 ): 'open' | 'locked' | 'exhausted' {
-  // The try that filled a count may still be under way and succeed; those after it cannot.
+  // The attempt that reached the limit may still be in progress and succeed; later ones cannot.
   const locked = names.flatMap((name) => {
     const { lockedUntil, checksWhileLocked } = counters[name] ?? EMPTY;
     return lockedUntil > now ? [{ isExhausted: checksWhileLocked >= attemptLimitOf(name).checksWhileLocked }] : [];
@@ -115,7 +117,10 @@ export function judgeAttempt(
   return locked.length > 0 ? 'locked' : 'open';
 }
 
-/** The counters once this try is given back; as they are where it was wiped out since, or was one while locked. */
+/**
+ * The counters after this attempt is refunded. Counters that were cleared since, or that were locked at the time, stay
+ * unchanged.
+ */
 export function withoutAttempt(
   { counters }: LoginState,
   { at, countedBy }: CountedAttempt,
@@ -134,14 +139,17 @@ export function withoutAttempt(
   return left;
 }
 
-/** The counters once somebody came in: their source's tries are forgiven, and of those that all strangers share theirs alone. */
+/**
+ * The counters after a successful sign-in. All attempts of its source are forgiven; of the shared counters only this
+ * attempt.
+ */
 export function withoutSource(state: LoginState, attempt: CountedAttempt): Record<string, AttemptCounter> {
   const [source, ...shared] = attempt.countedBy;
   const { [source!]: _forgiven, ...others } = withoutAttempt(state, { at: attempt.at, countedBy: shared });
   return others;
 }
 
-/** For an event; without what counts no more. */
+/** The counters as an event records them, without expired ones. */
 export const toRecordedCounters = (
   counters: Readonly<Record<string, AttemptCounter>>,
   now: number,
@@ -165,7 +173,10 @@ const countersOf = (kept: readonly RecordedCounter[]): Record<string, AttemptCou
     ]),
   );
 
-/** Until when some source is locked out of signing in; 0 for none. Re-authentication in a live session is no sign-in. */
+/**
+ * Until when some source is locked out of signing in (epoch milliseconds); 0 if none is. Re-authentication in a live
+ * session does not count as a sign-in.
+ */
 export const lockedOutUntil = ({ counters }: LoginState): number =>
   Math.max(
     0,
@@ -175,8 +186,10 @@ export const lockedOutUntil = ({ counters }: LoginState): number =>
   );
 
 /**
- * Enough of the newest events to hold every try that still counts: a confirmation or a success repeats those before it, after which
- * strangers have 50 tries within any half an hour, and sources that have signed in before ten each.
+ * Enough of the newest events to contain every attempt that still counts.
+ *
+ * A confirmation or a success repeats the counters before it. After it, unfamiliar addresses have 50 attempts within
+ * any half hour, and each source that has signed in before has ten.
  */
 export const LOGIN_TAIL = 128;
 

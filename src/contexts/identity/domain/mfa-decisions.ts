@@ -1,32 +1,39 @@
 import { conflict, notFound, unauthenticated, type Failure } from '../../../platform/kernel/failure.ts';
 import type { AccountState, MfaState } from './account.ts';
 
-/** The rules of a second factor, for accounts of tenants and of organizations alike. Undefined: nothing stands against it. */
+/**
+ * The rules of a second factor, for accounts of tenants and organizations. Functions return undefined if nothing
+ * prevents the action.
+ */
 
 interface Confirmed {
-  /** The secret for which a code was right. */
+  /** The secret that the right code belongs to. */
   readonly totpSecretRef: string;
 }
 interface PresentedPlace {
   readonly backupCodesRef: string;
-  /** Which of the codes it is. */
+  /** The index of the code. */
   readonly place: number;
 }
 
-/** Another secret takes the place of one that waits; one that is in use has to be given up first, which takes a password. */
+/**
+ * A new secret replaces one that awaits its first code. One in use has to be disabled first, which takes a password.
+ */
 export function refuseSetup(account: AccountState | undefined): Failure | undefined {
   if (!account) return notFound();
-  return account.mfa ? conflict('multi-factor authentication is on already') : undefined;
+  return account.mfa ? conflict('multi-factor authentication is already enabled') : undefined;
 }
 
-/** The secret that was handed out has given its first code. */
+/** Requires that the code belongs to the secret that was handed out last. */
 export function refuseEnabling(account: AccountState | undefined, { totpSecretRef }: Confirmed): Failure | undefined {
   const refused = refuseSetup(account);
   if (refused) return refused;
-  return account!.pendingTotpSecretRef === totpSecretRef ? undefined : conflict('the set-up was started anew');
+  return account!.pendingTotpSecretRef === totpSecretRef
+    ? undefined
+    : conflict('the set-up was restarted: use the newest secret');
 }
 
-/** A backup code lets in once, and not at all after its set was replaced. */
+/** A backup code is accepted once, and never after its set was replaced. */
 export function refuseBackupCode(
   mfa: MfaState | undefined,
   { backupCodesRef, place }: PresentedPlace,

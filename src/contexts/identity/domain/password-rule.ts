@@ -3,14 +3,15 @@ import { invalid, type Failure } from '../../../platform/kernel/failure.ts';
 import { commonPasswordReason, guessablePasswordReason } from './guessable-password.ts';
 
 const LEAST_CHARACTERS = 12;
-/** Far beyond any passphrase. Judging a password takes time that grows with the square of its length. */
+/** Far beyond any passphrase. The time to check a password grows with the square of its length. */
 const MAX_CHARACTERS = 256;
-/** A password of a wrong length is not looked at any further. */
+/** A password of a wrong length is not checked any further. */
 const conclusive = { abort: true };
 
 /**
- * At least 12 characters with upper case, lower case, digit and special character (interface, "Setup"), and none of the passwords that are
- * tried first. Argon2 reads all of it. Commands check against the person's own names besides (`refuseGuessable`).
+ * At least 12 characters with upper case, lower case, digit and special character (interface, "Setup"), and not a
+ * common password. Argon2 uses the whole password. Commands also check it against the person's own names
+ * (`refuseGuessable`).
  */
 export const newPassword = z
   .string()
@@ -25,15 +26,15 @@ export const newPassword = z
     if (reason) addIssue({ code: 'custom', message: reason });
   })
   .describe(
-    '12 to 256 characters, with upper-case and lower-case letters, a digit and a special character. Refused: common passwords, also with digits, signs or look-alikes, and those made of the name, e-mail or tenant.',
+    '12 to 256 characters, with upper-case and lower-case letters, a digit and a special character. Refused: common passwords, even with digits, signs or look-alikes, and those based on the name, e-mail or tenant.',
   );
 
-/** For passwords that people choose. Those that are made here are random. */
+/** For passwords that people choose; generated ones are random. */
 export function refuseGuessable(field: string, password: string, known: readonly string[]): Failure | undefined {
   const reason = guessablePasswordReason(password, known);
   return reason === undefined ? undefined : invalid(field, reason);
 }
 
-/** What a login form may send: the field's minimum of 6, and a bound. */
+/** The input of a login form: the field's minimum of 6, and an upper limit. */
 export const presentedPassword = z.string().min(6).max(MAX_CHARACTERS);
 export const emailField = z.email().max(254);

@@ -1,8 +1,8 @@
 import type { AdminRole, adminRoles } from './roles.ts';
 
 /**
- * The one permission table (choices OP-255 … OP-281): who may read and who may write what. Routes name a permission,
- * guards look here, and the generated tests walk every route × role against it.
+ * The permission table (OP-255 to OP-281): which roles may read and write what. Routes name a permission, guards look
+ * it up here, and generated tests check every route and role against it.
  */
 const SA: AdminRole = 'super_admin';
 const AD: AdminRole = 'admin';

@@ -4,8 +4,8 @@ import { defineEvents } from '../../../platform/kernel/event.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 
 /**
- * Recoveries that were refused, each a short stream of its own: what strangers send must not lengthen a stream that
- * decisions load. Nothing of what they sent is kept.
+ * Refused recoveries, each in its own short stream: requests from unknown clients must not lengthen a stream that
+ * decisions load. Nothing of the request is stored.
  */
 export const recoveryEvents = defineEvents('recovery', {
   RecoveryRefused: {

@@ -5,7 +5,10 @@ import { uuid } from '../../../platform/kernel/ids.ts';
 
 const about = { resource: 'session', id: 'sessionId' } as const;
 
-/** One short stream a session, of a tenant's admin or of an organization's. Refreshes are not history: only its ends are. */
+/**
+ * One short stream for each session of a tenant's or an organization's admin. Only start and end are events; refreshes
+ * are not.
+ */
 export const sessionEvents = defineEvents('session', {
   SessionStarted: {
     version: 2,
@@ -13,10 +16,10 @@ export const sessionEvents = defineEvents('session', {
       sessionId: uuid(),
       subjectId: uuid(),
       subjectKind: z.enum(['admin', 'org_admin']),
-      /** The subject's session epoch at that moment. */
+      /** The subject's session epoch when the session started. */
       epoch: z.int(),
       method: z.enum(['setup', 'password', 'password+totp', 'password+backup_code', 'oidc', 'saml', 'org_sso']),
-      /** The session lives no longer than that configuration vouches for it; null where the holder showed a password. */
+      /** The session ends when that configuration no longer vouches for it; null if the holder used a password. */
       vouchedBy: vouchedBySchema.nullable(),
     }),
     upcasters: { 1: (data: object) => ({ vouchedBy: null, ...data }) },

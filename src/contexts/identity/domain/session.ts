@@ -7,7 +7,7 @@ export interface SessionState {
   readonly status: 'none' | 'live' | 'ended';
   readonly subjectId: string;
   readonly epoch: number;
-  /** How its holder signed in; null before they did. */
+  /** How the holder signed in; null before the session started. */
   readonly method: Extract<SessionEvent, { type: 'SessionStarted' }>['data']['method'] | null;
   readonly vouchedBy: VouchedBy | null;
 }

@@ -1,4 +1,4 @@
 const DAYS = 7;
 
-/** A password that somebody else has seen does not wait for its owner for ever. */
+/** A temporary password that someone else has seen expires after this time. */
 export const temporaryPasswordExpiry = (now: number): string => new Date(now + DAYS * 86_400_000).toISOString();

@@ -4,8 +4,8 @@ import { defineEvents } from '../../../platform/kernel/event.ts';
 import { uuid, type TenantId } from '../../../platform/kernel/ids.ts';
 
 /**
- * The one-time codes that an admin's secret has let in with: a stream of its own beside the tenant's or the organization's, since every sign-in
- * adds to it. No code stands here, only the time step that it was for (RFC 6238 §4.2).
+ * The accepted one-time codes of an admin's secret. They have their own stream beside the tenant's or the
+ * organization's, because every sign-in adds to it. Events contain no code, only its time step (RFC 6238 §4.2).
  */
 const schema = z.object({ adminId: uuid(), totpSecretRef: uuid(), step: z.int() });
 export const totpEvents = defineEvents('totp', {
@@ -30,7 +30,10 @@ export const totp = defineAggregate<TotpState, typeof totpEvents>(totpEvents, ne
   new Map(state).set(data.totpSecretRef, Math.max(data.step, state.get(data.totpSecretRef) ?? 0)),
 );
 
-/** Steps only rise, so the newest event of a secret says it all; a few more bridge the moment in which a secret is replaced. */
+/**
+ * Steps only rise, so the newest event of a secret is sufficient. A few more cover the time in which a secret is
+ * replaced.
+ */
 export const TOTP_TAIL = 8;
 
 export const totpStream = (tenantId: TenantId, adminId: string): string => streamName('totp', tenantId, adminId);

@@ -3,14 +3,15 @@ import { defineAggregate, streamName } from '../../../platform/kernel/aggregate.
 import { defineEvents } from '../../../platform/kernel/event.ts';
 import { INSTALLATION, uuid } from '../../../platform/kernel/ids.ts';
 
-/** How streams, claims and events of this version are written. A log of a higher format is not touched. */
+/** Format of streams, claims and events in this version. A log of a higher format is not written to. */
 export const LOG_FORMAT = 1;
 
 const fingerprint = z.string().regex(/^[0-9a-f]{16}$/);
 
 /**
- * Names the keys without which a log cannot be continued: the one of the audit chain, and those whose digests stand in events and
- * claims. They stay as long as the log. The master key is not among them, because another one can replace it.
+ * Fingerprints of the keys that a log depends on: the key of the audit chain, and those whose digests are in events and
+ * claims. They must stay the same as long as the log exists. The master key is not included, because it can be
+ * replaced.
  */
 export const keyFingerprintsSchema = z.object({
   audit: fingerprint,
@@ -20,14 +21,14 @@ export const keyFingerprintsSchema = z.object({
 });
 export type KeyFingerprints = Readonly<z.output<typeof keyFingerprintsSchema>>;
 
-/** An event must stay small, however many chains there are. */
+/** Limits the size of the event: there may be many chains. */
 export const MAX_HEADS_NAMED = 1_000;
 
 const position = z.string().regex(/^\d{1,20}$/);
 const count = z.int().nonnegative();
 const about = { resource: 'installation', id: 'installationId' } as const;
 
-/** Whose log this is, and what was done to bring log and tables together again. */
+/** The identity of the installation that owns this log, and each restore that brought log and tables back together. */
 export const installationEvents = defineEvents('installation', {
   InstallationIdentified: {
     version: 1,
@@ -35,7 +36,7 @@ export const installationEvents = defineEvents('installation', {
     about,
     audit: 'installation.identified',
   },
-  /** The tables were brought to the log as it is. What the log had lost before is gone for good. */
+  /** The tables were adjusted to the log. Events that the log had already lost cannot be recovered. */
   LogAccepted: {
     version: 1,
     schema: z.object({
@@ -44,14 +45,17 @@ export const installationEvents = defineEvents('installation', {
       mismatch: z.string(),
       logEnd: position,
       tablesReached: position,
-      /** How many chains have sealed heads that the log does not hold; the first ones by name, with the highest sequence that was sealed. */
+      /**
+       * How many chains have sealed heads that the log does not contain. The list names the first ones, with the
+       * highest sealed sequence.
+       */
       chainsCut: count,
       headsDropped: z.array(z.object({ owner: uuid(), sequence: z.int().positive() })).max(MAX_HEADS_NAMED),
     }),
     about,
     audit: 'installation.log_accepted',
   },
-  /** Older tables were brought to the newer log, without what only the newer tables had. */
+  /** Older tables were adjusted to the newer log. Data that only the newer tables had is lost. */
   TablesRebuilt: {
     version: 1,
     schema: z.object({
@@ -60,7 +64,7 @@ export const installationEvents = defineEvents('installation', {
       mismatch: z.string(),
       logEnd: position,
       tablesReached: position,
-      /** Persons whose keys only the newer tables had. */
+      /** Persons whose keys were only in the newer tables. */
       personsLost: count,
     }),
     about,
@@ -79,5 +83,5 @@ export const installation = defineAggregate<InstallationState, typeof installati
     event.type === 'InstallationIdentified' && state.id === undefined ? { id: event.data.installationId } : state,
 );
 
-/** A log has one such stream, and its first event says whose log it is. */
+/** A log has one such stream. Its first event identifies the installation. */
 export const installationStream = (): string => streamName('installation', INSTALLATION, INSTALLATION);

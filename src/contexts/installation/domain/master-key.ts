@@ -5,7 +5,7 @@ import { INSTALLATION } from '../../../platform/kernel/ids.ts';
 
 const fingerprint = z.string().regex(/^[0-9a-f]{16}$/);
 
-/** Which master key the installation works with. A fingerprint tells nothing of its key. */
+/** The master key that the installation uses. A fingerprint reveals nothing about its key. */
 export const masterKeyEvents = defineEvents('masterKey', {
   MasterKeyReplaced: {
     version: 1,

@@ -5,7 +5,7 @@ import type { TenantId } from '../../../platform/kernel/ids.ts';
 
 const position = z.string().regex(/^\d{1,20}$/);
 
-/** What of a stream was parked. Names, positions and types only: what the events say stays in the log. */
+/** The parked events of one stream: names, positions and types only. Their data stays in the log. */
 const parkedStream = z.object({
   stream: z.string(),
   events: z.int().positive(),
@@ -14,11 +14,11 @@ const parkedStream = z.object({
   eventTypes: z.array(z.string()),
 });
 
-/** Of a request that concerns more streams than this, the first are named and all are counted. */
+/** If a request covers more streams, only the first ones are named, but all are counted. */
 export const MAX_STREAMS_NAMED = 100;
 
 const request = {
-  /** The read model or reaction that does without these streams. */
+  /** The read model or reaction that parked these streams. */
   projection: z.string(),
   streamCount: z.int().positive(),
   streams: z.array(parkedStream).min(1).max(MAX_STREAMS_NAMED),
@@ -26,7 +26,10 @@ const request = {
 
 const about = { resource: 'projection', id: 'projection' } as const;
 
-/** What operators ask about events of a tenant that a read model or reaction could not work: on record with the tenant concerned. */
+/**
+ * Operators' requests about events of a tenant that a read model or reaction could not process. They are recorded in
+ * the audit log of that tenant.
+ */
 export const parkedEventRequests = defineEvents('parkedEvents', {
   ParkedEventsRetried: {
     version: 1,
@@ -34,7 +37,7 @@ export const parkedEventRequests = defineEvents('parkedEvents', {
     about,
     audit: 'projection.parked_events_retried',
   },
-  /** The effects of these events will never be had. */
+  /** The effects of these events will never be carried out. */
   ParkedEventsSkipped: {
     version: 1,
     schema: z.object({ ...request, reason: z.string() }),
@@ -48,6 +51,6 @@ export const parkedEventsRequest = defineAggregate<{ readonly isMade: boolean },
   { isMade: false },
   () => ({ isMade: true }),
 );
-/** Each request is a short stream of its own. */
+/** Each request has its own short stream. */
 export const parkedEventsStream = (tenantId: TenantId, requestId: string): string =>
   streamName('parkedEvents', tenantId, requestId);

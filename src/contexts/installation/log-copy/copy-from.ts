@@ -29,7 +29,7 @@ const HOLD = `
 const FREE = `delete from claims where tenant_id = $1 and kind = $2 and digest = decode($3, 'hex') and stream = $4`;
 const RETAIN = `
   insert into stream_retention (stream, max_age_days) values ($1, $2) on conflict (stream) do update set max_age_days = excluded.max_age_days`;
-/** As retention leaves an expired event: its place, and nothing else. */
+/** The same state that retention leaves of an expired event: its position without content. */
 const TRUNCATE = `
   update events set type = '$trimmed', version = 1, metadata = '{}', data = '{}' where stream = $1 and revision < $2 and type <> '$trimmed'`;
 
@@ -46,7 +46,7 @@ interface WrittenRow {
   data: unknown;
 }
 
-/** Copies the log from EventStoreDB into the database. Each page is one transaction together with the record of it. */
+/** Copies the log from EventStoreDB into the database. Each page and its progress record are one transaction. */
 export class CopyFrom implements LogCopy {
   readonly target: EventStore;
   readonly #parts: CopyParts;
@@ -94,7 +94,7 @@ export class CopyFrom implements LogCopy {
     return true;
   }
 
-  /** Claims and retention come with the events, in the order of the log. */
+  /** Claims and retention are copied together with the events, in log order, so nothing remains to be done here. */
   async settle(): Promise<number> {
     return 0;
   }
@@ -129,7 +129,7 @@ async function insert(client: pg.PoolClient, after: Position, events: readonly S
     column(({ version }) => version),
     column(({ recordedAt }) => recordedAt),
     column(({ metadata }) => JSON.stringify(metadata)),
-    // Canonical, as this store keeps it: the audit chain hashes the text.
+    // Canonical JSON, as this store keeps it: the audit chain hashes the text.
     column(({ data }) => canonicalJson(data)),
   ]);
 }

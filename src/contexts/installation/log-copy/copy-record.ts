@@ -4,10 +4,10 @@ import type { Position } from '../../../platform/kernel/event.ts';
 import { FailureError, conflict } from '../../../platform/kernel/failure.ts';
 import type { TenantHashes } from './tenant-hashes.ts';
 
-/** `to`: from the database into EventStoreDB; `from`: back. */
+/** `to`: from the database to EventStoreDB; `from`: back. */
 export type Direction = 'to' | 'from';
 
-/** How far a copy has come, as the database remembers it. */
+/** The progress of a copy, as stored in the database. */
 export interface CopyRecord {
   readonly id: string;
   readonly direction: Direction;
@@ -53,14 +53,14 @@ export async function copyRecord(owner: pg.Pool): Promise<CopyRecord | undefined
   );
 }
 
-/** Where EventStoreDB listens, without what must not be written down: user, password, settings. */
+/** The host names of EventStoreDB, without the parts that must not be stored: user, password and settings. */
 export const serversOf = (url: string): string =>
   url
     .replace(/^[^:]+:\/\//, '')
     .replace(/^[^@/]*@/, '')
     .replace(/[/?].*$/, '');
 
-/** The copy that is under way in this direction, or a new one, for which `isEmpty` has to be true of the target. */
+/** Returns the unfinished copy in this direction, or starts a new one if the target is empty (`isEmpty`). */
 export async function openCopy(
   owner: pg.Pool,
   direction: Direction,
@@ -73,7 +73,7 @@ export async function openCopy(
     if (known.direction === direction && known.servers === servers) return known;
     throw new FailureError(
       conflict(
-        `a copy ${known.direction} ${known.servers} has been begun: finish it, or give it up with \`castellan log abandon\``,
+        `a copy ${known.direction} ${known.servers} is unfinished: finish it, or abandon it with \`castellan log abandon\``,
       ),
     );
   }
@@ -89,13 +89,13 @@ export async function openCopy(
 
 function whyNotEmpty(known: CopyRecord | undefined, direction: Direction, servers: string): string {
   if (known?.direction === direction && known.servers === servers) {
-    return `the copy ${direction} ${servers} is already finished: ${direction === 'to' ? 'set EVENTSTORE_URL' : 'take EVENTSTORE_URL away'} and start the service`;
+    return `the copy ${direction} ${servers} is already finished: ${direction === 'to' ? 'set EVENTSTORE_URL' : 'remove EVENTSTORE_URL'} and start the service`;
   }
   const isLeftOver = known?.direction === 'to' && direction === 'from';
   return `the target already holds events or claims: a log is copied into an empty store only${isLeftOver ? '. Delete the one that was left in PostgreSQL with `castellan log discard`' : ''}`;
 }
 
-/** Forgets a copy. What it has written to the other store stays there. */
+/** Deletes the record of a copy. Events that were already written to the other store stay there. */
 export async function clearRecord(owner: pg.Pool): Promise<void> {
   await owner.query('truncate log_copies, log_copy_tenants, log_copy_positions, log_copy_claims, log_copy_retention');
 }
@@ -105,12 +105,12 @@ export interface CopyProgress {
   readonly sourcePosition: Position;
   readonly targetPosition: Position;
   readonly copied: number;
-  /** Of lasting events, in both logs. */
+  /** Pairs of positions of lasting events: in the source and in the target. */
   readonly positions: readonly (readonly [Position, Position])[];
   readonly hashes: TenantHashes;
 }
 
-/** Writes down that a page has been copied and was found in the target as it was in the source. */
+/** Records that a page was copied and that the target returned it unchanged. */
 export async function saveProgress(client: Pick<pg.PoolClient, 'query'>, progress: CopyProgress): Promise<CopyRecord> {
   const { record, sourcePosition, targetPosition, copied, positions, hashes } = progress;
   await client.query('insert into log_copy_positions select * from unnest($1::bigint[], $2::bigint[])', [
@@ -122,6 +122,6 @@ export async function saveProgress(client: Pick<pg.PoolClient, 'query'>, progres
     'update log_copies set source_position = $1, target_position = $2, events = events + $3 where id = $4 and source_position = $5 and finished_at is null',
     [String(sourcePosition), String(targetPosition), copied, record.id, String(record.sourcePosition)],
   );
-  if (rowCount !== 1) throw new FailureError(conflict('another process works on this copy'));
+  if (rowCount !== 1) throw new FailureError(conflict('another process is working on this copy'));
   return { ...record, sourcePosition, targetPosition, events: record.events + copied };
 }

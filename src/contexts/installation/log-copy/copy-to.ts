@@ -10,10 +10,13 @@ import type { CopyParts, LogCopy } from './log-copy.ts';
 import { checkPage } from './page-check.ts';
 import { TenantHashes } from './tenant-hashes.ts';
 
-/** The place of an expired event in the embedded store. It holds nothing; the other store keeps the place free by itself. */
+/**
+ * The placeholder of an expired event in the embedded store. It has no content. EventStoreDB leaves the gap by itself,
+ * so it is not copied.
+ */
 const TRIMMED = '$trimmed';
 const PAGE = 1_000;
-/** Claims and retention marks are independent of each other. */
+/** Claims and retention marks are independent, so they are written concurrently. */
 const AT_ONCE = 32;
 const ROWS = 5_000;
 
@@ -27,7 +30,7 @@ const NOTE_CLAIM = `
   insert into log_copy_claims (tenant_id, kind, digest, stream) values ($1, $2, decode($3, 'hex'), $4)
   on conflict (tenant_id, kind, digest) do update set stream = excluded.stream`;
 const FORGET_CLAIM = `delete from log_copy_claims where tenant_id = $1 and kind = $2 and digest = decode($3, 'hex')`;
-// Seconds that are left to the newest event: the server counts from the moment of the copy.
+// Seconds until the newest event expires: the server counts from the time of the copy.
 const NEW_RETENTION = `
   select r.stream, r.max_age_days,
          r.max_age_days * 86400 - extract(epoch from now() - coalesce((select max(e.recorded_at) from events e where e.stream = r.stream), now()))::float8 as seconds
@@ -58,7 +61,7 @@ const heldClaim = ({ tenant_id, kind, digest, stream }: ClaimRow): HeldClaim => 
   holder: stream,
 });
 
-/** Copies the log from the database into EventStoreDB. The service may run meanwhile. */
+/** Copies the log from the database to EventStoreDB. The service may keep running. */
 export class CopyTo implements LogCopy {
   readonly target: EventStore;
   readonly #parts: CopyParts;
@@ -78,7 +81,7 @@ export class CopyTo implements LogCopy {
     const { logImport } = target;
     const content = await logImport.content();
     const record = await openCopy(parts.owner, 'to', url, async () => content === 'empty');
-    // Noted down in the database first: a copy that was begun on the server alone would be nobody's.
+    // Recorded in the database first: a copy that began on the server only could not be resumed.
     if (content === 'empty') await logImport.begin(record.id);
     else if (content === 'used' || content.copy !== record.id)
       throw new FailureError(conflict('the target holds another copy, or events of an installation'));
@@ -110,7 +113,7 @@ export class CopyTo implements LogCopy {
     return true;
   }
 
-  /** What the server returns for the page, in the order in which it has it. */
+  /** The events that the server returns for the page, in the server's order. */
   async #readBack(count: number): Promise<StoredEvent[]> {
     const written: StoredEvent[] = [];
     for (let after = this.record.targetPosition; written.length < count;) {
@@ -122,7 +125,7 @@ export class CopyTo implements LogCopy {
     return written;
   }
 
-  /** An erasure during the copy changes events in the database that were copied before. */
+  /** An erasure during the copy changes events in the database that were already copied. */
   async #forgetErased(events: readonly StoredEvent[]): Promise<void> {
     for (const { type, tenantId, recordedAt, data } of events) {
       if (type !== 'EmployeeErased' || recordedAt < this.record.startedAt) continue;
@@ -154,7 +157,10 @@ export class CopyTo implements LogCopy {
   }
 }
 
-/** Works what is open, as many rows at a time as fit into memory, until nothing more can be done about the rest. */
+/**
+ * Processes the open rows in batches that fit into memory, until none of the remaining rows can be processed. Returns
+ * how many remain.
+ */
 async function eachOf<Row>(open: () => Promise<Row[]>, work: (row: Row) => Promise<boolean>): Promise<number> {
   for (;;) {
     const rows = await open();

@@ -5,19 +5,19 @@ import type { TenantHashes } from './tenant-hashes.ts';
 
 export interface CopyParts {
   readonly source: EventStore;
-  /** The database's owner: the only one who may write events in another way than the service does. */
+  /** The owner role of the database: only it may write events differently from the service. */
   readonly owner: pg.Pool;
   /** False for telemetry, which expires. */
   readonly isLasting: (type: string) => boolean;
 }
 
-/** A copy of a log into another store. Each step is noted down: a copy that was interrupted goes on where it stopped. */
+/** A copy of a log into another store. Each step is recorded, so that an interrupted copy resumes where it stopped. */
 export interface LogCopy {
   readonly target: EventStore;
   readonly record: CopyRecord;
   readonly hashes: TenantHashes;
-  /** Copies the next page and compares what the target returns for it. False at the end of the log. */
+  /** Copies the next page and compares it with what the target returns. Returns false at the end of the log. */
   step(): Promise<boolean>;
-  /** Brings over what is no event: claims and retention. Returns how many claims have to wait for events. */
+  /** Copies claims and retention, which are not events. Returns how many claims have to wait for events. */
   settle(): Promise<number>;
 }

@@ -1,10 +1,13 @@
 import type pg from 'pg';
 import type { EventStore } from '../../../platform/eventstore/port.ts';
 
-/** A trigger that refuses every append to the log in the database, and thereby processes that were forgotten when the log was moved. */
+/**
+ * A trigger that refuses every append to the log in the database. It stops processes that were left running when the
+ * log was moved.
+ */
 const SEAL = 'log_moved';
 
-/** Where the log of this installation is, if it was ever copied: the record says so, and without one the seal. */
+/** The store that holds the log, if it was ever copied. The copy's record decides; without a record, the seal does. */
 const WHERE = `
   select case when c.id is not null and (c.direction = 'to') <> (c.finished_at is not null) then 'postgres'
               when c.id is not null or t.oid is not null then 'eventstoredb' end as store
@@ -30,7 +33,7 @@ export async function unsealLog(client: Pick<pg.Pool, 'query'>): Promise<void> {
   await client.query(`drop trigger if exists ${SEAL} on events`);
 }
 
-/** The copy itself may write to a log that is sealed for everybody else, inside a transaction. */
+/** Lets the copy itself write to a sealed log, inside a transaction. */
 export async function withoutSeal<T>(client: pg.PoolClient, work: () => Promise<T>): Promise<T> {
   if (!(await isSealed(client))) return work();
   await client.query(`alter table events disable trigger ${SEAL}`);

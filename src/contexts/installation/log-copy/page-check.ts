@@ -2,7 +2,7 @@ import type { StoredEvent } from '../../../platform/eventstore/port.ts';
 import type { Position } from '../../../platform/kernel/event.ts';
 import { hashedContentOf, type TenantHashes } from './tenant-hashes.ts';
 
-/** The target returned something else than was written to it. Nothing may be switched to this copy. */
+/** The target returned an event that differs from the one written. The installation must not switch to this copy. */
 export class CopyDiffers extends Error {
   constructor(event: StoredEvent) {
     super(`the copy differs from the log at ${event.stream}@${event.revision} (position ${event.position} of the log)`);
@@ -10,7 +10,9 @@ export class CopyDiffers extends Error {
   }
 }
 
-/** Compares events with what the target returns for them, one by one, and says where lasting ones stand in both logs. */
+/**
+ * Compares events with those that the target returns, one by one. Returns the positions of lasting events in both logs.
+ */
 export function checkPage(
   events: readonly StoredEvent[],
   written: readonly StoredEvent[],

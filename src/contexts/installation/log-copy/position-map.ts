@@ -6,10 +6,13 @@ import type { CopyRecord } from './copy-record.ts';
 const PAGE = 500;
 const LASTING_BEFORE =
   'select from_position::text as position from log_copy_positions where from_position <= $1 order by from_position desc limit 1';
-/** In no store a reader sees it, so no event of the copy stands for it. */
+/** Readers never see it in any store, so the copy contains no event for it. */
 const TRIMMED = '$trimmed';
 
-/** Says of positions in the log that was copied what they are in the copy: whoever had worked everything up to one has worked everything up to the other. */
+/**
+ * Maps positions of the source log to positions of the copy: a consumer that has processed everything up to one has
+ * processed everything up to the other.
+ */
 export class PositionMap {
   readonly #owner: Pick<pg.Pool, 'query'>;
   readonly #source: EventStore;
@@ -24,7 +27,7 @@ export class PositionMap {
     this.#record = record;
   }
 
-  /** Of a checkpoint, which need not be the position of an event. */
+  /** Maps a checkpoint, which need not be the position of an event. */
   async checkpoint(position: Position): Promise<Position> {
     if (position === START) return START;
     if (position >= this.#record.sourcePosition) return this.#record.targetPosition;
@@ -33,7 +36,7 @@ export class PositionMap {
     return known;
   }
 
-  /** Of all events of one stream: by their revisions, which both logs share. */
+  /** Maps all events of one stream by their revisions, which are the same in both logs. */
   async stream(stream: string): Promise<ReadonlyMap<Position, Position>> {
     const there = new Map(
       (await everything(this.#target, stream)).map(({ revision, position }) => [revision, position]),
@@ -45,7 +48,10 @@ export class PositionMap {
     return new Map(pairs);
   }
 
-  /** The newest event up to a position, found from the lasting event before it, whose place in both logs is known. */
+  /**
+   * Finds the newest event up to a position. It starts at the last lasting event before it, whose position in both logs
+   * is known.
+   */
   async #find(position: Position): Promise<Position> {
     const {
       rows: [before],

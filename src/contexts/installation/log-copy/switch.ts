@@ -19,9 +19,11 @@ interface Place {
 }
 
 /**
- * Ends a copy: seals the log that is left, copies the rest of it, and moves everything in the database that names a position to the
- * positions of the copy, in one transaction. Read models stay as they are, reactions go on behind the last event that they worked, and the
- * next start of the service is the first that sees the new log.
+ * Ends a copy: seals the old log, copies the rest of it, and moves every position stored in the database to the copy's
+ * positions, in one transaction.
+ *
+ * Read models stay unchanged, and reactions continue after the last event that they processed. The service uses the new
+ * log from its next start.
  */
 export async function switchLog(copy: LogCopy, parts: CopyParts): Promise<void> {
   const { owner, source } = parts;
@@ -31,7 +33,7 @@ export async function switchLog(copy: LogCopy, parts: CopyParts): Promise<void> 
   if (busy)
     throw new FailureError(
       conflict(
-        `a process of the service still works on ${busy.name}: stop all of them, wait ten seconds, and repeat this`,
+        `a process of the service is still working on ${busy.name}: stop every process, wait ten seconds, and repeat the command`,
       ),
     );
   if (copy.record.direction === 'to') await sealLog(owner);
@@ -73,7 +75,7 @@ async function moveCheckpoints(client: pg.PoolClient, map: PositionMap): Promise
   }
 }
 
-/** By way of negative numbers: old and new positions may overlap. */
+/** Uses negative numbers in between, because old and new positions may overlap. */
 async function moveParkedEvents(client: pg.PoolClient, map: PositionMap): Promise<void> {
   const { rows } = await client.query<{ stream: string }>('select distinct stream from parked_events');
   for (const { stream } of rows) {
@@ -84,7 +86,7 @@ async function moveParkedEvents(client: pg.PoolClient, map: PositionMap): Promis
       [stream, pairs.map(([from]) => String(from)), pairs.map(([, to]) => String(to))],
     );
   }
-  // What is left has expired from the log that was copied: there is nothing to work again.
+  // The remaining events have expired from the source log, so they cannot be retried.
   await client.query('delete from parked_events where position > 0');
   await client.query('update parked_events set position = -position');
 }
@@ -104,12 +106,15 @@ async function moveAuditLog(client: pg.PoolClient): Promise<void> {
     );
     if (lost)
       throw new Error(
-        `the audit log has an entry for position ${lost.position}, which the log that was copied does not have`,
+        `the audit log has an entry for position ${lost.position}, which the source log does not contain`,
       );
   }
 }
 
-/** The newest event that came with a copy of the log, where this installation's log was copied: seals up to it name positions of the former one. */
+/**
+ * The position of the newest event that was copied, if this installation's log was copied. Seals up to it contain
+ * positions of the former log.
+ */
 export async function copiedUpTo(pool: pg.Pool): Promise<Position | undefined> {
   const {
     rows: [row],

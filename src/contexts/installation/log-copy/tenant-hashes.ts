@@ -11,7 +11,7 @@ export interface TenantHash {
 
 const NOTHING: TenantHash = { events: 0, hash: Buffer.alloc(32) };
 
-/** Everything that an event says, whichever store holds it: all but its position. */
+/** The content of an event that is the same in every store: everything but its position. */
 export const hashedContentOf = ({
   tenantId,
   id,
@@ -25,7 +25,7 @@ export const hashedContentOf = ({
 }: StoredEvent): string =>
   canonicalJson({ tenantId, id, type, version, stream, revision: String(revision), recordedAt, data, metadata });
 
-/** For each tenant a count, and one hash over all of its events in their order; each event's goes into the next. */
+/** For each tenant, the number of events and one chained hash over all of them, in order. */
 export class TenantHashes {
   readonly #hashes: Map<TenantId, TenantHash>;
   readonly #moved = new Set<TenantId>();

@@ -34,18 +34,20 @@ export interface AcceptedLog {
   readonly headsDropped: ReadonlyMap<TenantId, number>;
 }
 
-/** Refuses where there is nothing to accept, or something else is wrong. */
+/** Refuses if there is nothing to accept, or if the mismatch is of another kind. */
 export function refuseUnlessLogIsOlder({ mismatch, headsLost }: RestoreState): void {
   if (!mismatch && headsLost.size === 0)
     throw new FailureError(conflict('log and tables belong together: there is nothing to accept'));
   if (mismatch && mismatch.kind !== 'log_older' && mismatch.kind !== 'empty_log')
-    throw new FailureError(conflict(`${mismatch.reason}: that is nothing which accepting the log would mend`));
+    throw new FailureError(conflict(`${mismatch.reason}: accepting the log does not fix this`));
 }
 
 /**
- * Brings everything that follows the log to the log as it is: read models are built anew, reactions remember what it says, sealed heads
- * that it does not hold are set aside. Nothing is done twice outside. The tables are changed first and the trust in the log comes last, so
- * that whatever interrupts this leaves the service stopped and the command to be repeated.
+ * Adjusts everything that follows the log to the log's present state: rebuilds read models, refolds the state of
+ * reactions, and sets aside sealed heads that the log does not contain. No effect is carried out twice.
+ *
+ * The tables are changed first and trust in the log is restored last. An interruption therefore leaves the service
+ * stopped, and the command can be repeated.
  */
 export async function acceptLog(
   services: AcceptLogDependencies,
@@ -92,7 +94,8 @@ async function bringTables(
     say(`rebuilt ${model.name}`);
   }
   await forgetClaimsOfLostStreams(services);
-  // A log that went another way since, and has grown past the checkpoints, was worked by whoever wrote it.
+  // If the log has taken another course and has grown past the checkpoints, the process that wrote those events has
+  // already handled them.
   await moveReactionCheckpoints(parts, standing.end, standing.reached > standing.end ? 'what they had' : 'everything');
   say('brought reactions to the log');
   if (!standing.log) await database.projector.query('update installation set in_log = false');
@@ -101,7 +104,7 @@ async function bringTables(
   );
 }
 
-/** In PostgreSQL claims stand beside the log. What a lost stream held is free again. */
+/** In PostgreSQL, claims are stored beside the log. Claims of lost streams are released. */
 async function forgetClaimsOfLostStreams({ store, database }: AcceptLogDependencies): Promise<void> {
   if (store.name === 'postgres')
     await database.owner.query(

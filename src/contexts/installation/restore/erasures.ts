@@ -24,8 +24,10 @@ export interface ErasuresDependencies {
 const ACTOR = system('castellan restore');
 
 /**
- * Carries out in the log what the tables know of: whose key was destroyed is erased there too. An older log may have lost the erasure,
- * and persons whose keys are lost were never erased at all. Their e-mail addresses are free afterwards. Any number of times is once.
+ * Repeats erasures that the tables know about in the log: every person whose key was destroyed is erased there too.
+ *
+ * An older log may have lost the erasure. Persons whose keys are lost were never erased at all. Afterwards their e-mail
+ * addresses are free. Idempotent.
  */
 export async function carryOutErasures(services: ErasuresDependencies): Promise<void> {
   const { rows } = await services.database.owner.query<{ tenant_id: TenantId; person_id: string }>(
@@ -38,7 +40,7 @@ async function carryOut(services: ErasuresDependencies, tenantId: TenantId, pers
   const { executor, loader, store } = services;
   const issuer = { tenantId, actor: ACTOR };
   const { status } = await loader.load(employee, employeeStream(tenantId, personId));
-  // An admin, or somebody of whom the log knows nothing any more.
+  // An admin, or a person of whom the log has no events any more.
   if (status === 'none') return void orThrow(await executor.execute(removeLostAdmin, { adminId: personId }, issuer));
   if (status === 'erased') return;
   if (status !== 'erasing') await decideErasure(services, tenantId, personId, status === 'deleted');
@@ -46,7 +48,10 @@ async function carryOut(services: ErasuresDependencies, tenantId: TenantId, pers
   await store.forgetTelemetryOf(tenantId, personId);
 }
 
-/** As `ErasePerson` does it, but for the claims: the digest of the e-mail went with the key, so they are given up by name. */
+/**
+ * Like `ErasePerson`, except for the claims: the e-mail's digest was lost with the key, so all claims of the stream are
+ * released.
+ */
 async function decideErasure(
   { store, codec, loader }: ErasuresDependencies,
   tenantId: TenantId,
@@ -72,7 +77,7 @@ async function decideErasure(
   });
   if (verdict.kind !== 'appended')
     throw new FailureError(
-      conflict(`${stream} was changed meanwhile: stop every process of the service, and run this again`),
+      conflict(`${stream} was changed in the meantime: stop every process of the service, and run the command again`),
     );
   loader.forget();
 }

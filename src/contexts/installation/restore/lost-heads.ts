@@ -8,7 +8,10 @@ export interface LostHeadsDependencies {
   readonly store: EventStore;
 }
 
-/** Chains of which the file beside the databases knows sealed heads that the log does not hold, each with the furthest. Nothing is changed. */
+/**
+ * Chains with sealed heads in the file that the log does not contain, each with the highest such sequence. Changes
+ * nothing.
+ */
 export async function lostHeads({ config, store }: LostHeadsDependencies): Promise<ReadonlyMap<TenantId, number>> {
   const file = new SealFile(config.dataDir);
   const lost = new Map<TenantId, number>();
@@ -20,7 +23,7 @@ export async function lostHeads({ config, store }: LostHeadsDependencies): Promi
   return lost;
 }
 
-/** Takes those heads out of the file, and returns them. */
+/** Removes those heads from the file and returns them. */
 export async function setAsideLostHeads(services: LostHeadsDependencies): Promise<ReadonlyMap<TenantId, number>> {
   const lost = await lostHeads(services);
   const file = new SealFile(services.config.dataDir);

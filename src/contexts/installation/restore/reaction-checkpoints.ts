@@ -12,15 +12,17 @@ interface Live {
   readonly position: Position;
 }
 
-/** How far reactions count as having worked: as far as they had come, but no further than the log; or all of it. */
+/**
+ * How far reactions count as having processed the log: up to their own checkpoints (at most to its end), or all of it.
+ */
 export type ProcessedUpTo = 'what they had' | 'everything';
 
 const LIVE = `select name, version, generation, position::text from cursors where kind = 'reaction' and state <> 'retired'`;
 const OF = 'name = $1 and version = $2 and generation = $3';
 
 /**
- * Brings reactions to the log, without any of their effects: what they remember is folded anew, and all checkpoints move at once, in the
- * end. Interrupted before that, everything can be done again.
+ * Adjusts reactions to the log without carrying out any effects. Their state is refolded, and all checkpoints move
+ * together at the end. If interrupted before that, everything can be repeated.
  */
 export async function moveReactionCheckpoints(parts: RefoldParts, end: Position, worked: ProcessedUpTo): Promise<void> {
   const moves: (Live & { readonly to: Position })[] = [];

@@ -29,7 +29,7 @@ export interface RebuiltTables {
   readonly personsLost: number;
 }
 
-/** Refuses where the tables are not older, and where no command can bring back what is missing. */
+/** Refuses if the tables are not older, or if no command can restore what is missing. */
 export function refuseUnlessTablesAreOlder(
   { mismatch, log, tables }: RestoreState,
   own: RebuildFromLogDependencies['installation']['keys'],
@@ -38,7 +38,7 @@ export function refuseUnlessTablesAreOlder(
   if (mismatch.kind === 'empty_tables')
     throw new FailureError(conflict(`${mismatch.reason}. ${RECOVERY_STEPS.empty_tables}`));
   if (mismatch.kind !== 'tables_older' && mismatch.kind !== 'keys_missing')
-    throw new FailureError(conflict(`${mismatch.reason}: that is nothing which rebuilding the tables would mend`));
+    throw new FailureError(conflict(`${mismatch.reason}: rebuilding the tables does not fix this`));
   const hasOtherKeys = [log, tables].some(
     (identity) =>
       identity &&
@@ -53,9 +53,15 @@ export function refuseUnlessTablesAreOlder(
 }
 
 /**
- * Brings older tables to the log. Reactions count as having worked all of it, because their effects were had when it was written; read
- * models catch up by themselves. Persons whose keys only the newer tables had are lost: they are erased, so that their e-mail addresses
- * are free again. Whatever interrupts this before the checkpoints move leaves the service stopped and the command to be repeated.
+ * Brings older tables up to the log.
+ *
+ * Reactions count as having processed all of it, because their effects were carried out when it was written. Read
+ * models catch up by themselves.
+ *
+ * Persons whose keys were only in the newer tables are lost. They are erased, so that their e-mail addresses are free
+ * again.
+ *
+ * An interruption before the checkpoints move leaves the service stopped, and the command can be repeated.
  */
 export async function rebuildFromLog(
   services: RebuildFromLogDependencies,
@@ -66,7 +72,7 @@ export async function rebuildFromLog(
   refuseUnlessTablesAreOlder(standing, services.installation.keys);
   const { store, codec, database, executor, personKeys, trust } = services;
   const { lost } = await tracesBehind(services, standing);
-  // First: whose key is lost must not get another one, under which half of what is said of them could be opened.
+  // First, because a person whose key is lost must not get a new one: only part of their data could then be decrypted.
   for (const { tenantId, personId } of new Map(lost.map((person) => [personKey(person), person])).values())
     await personKeys.destroy(tenantId, personId);
   say(`${lost.length} persons are lost with their keys`);

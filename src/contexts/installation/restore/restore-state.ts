@@ -16,7 +16,7 @@ export interface RestoreStateDependencies extends LostHeadsDependencies {
   readonly installation: InstallationIdentity;
 }
 
-/** How log, tables and keys stand to each other. */
+/** The state of log, tables and keys relative to each other. */
 export interface RestoreState {
   readonly mismatch: Mismatch | undefined;
   readonly log: RecordedIdentity | undefined;
@@ -24,7 +24,9 @@ export interface RestoreState {
   readonly end: Position;
   /** The furthest checkpoint. */
   readonly reached: Position;
-  /** Chains of which this data directory knows sealed heads that the log does not hold, each with the furthest. */
+  /**
+   * Chains with sealed heads in this data directory that the log does not contain, each with the highest such sequence.
+   */
   readonly headsLost: ReadonlyMap<TenantId, number>;
 }
 
@@ -46,25 +48,25 @@ export async function restoreStateOf(services: RestoreStateDependencies): Promis
   return { mismatch, log, tables, end, reached: BigInt(rows[0]!.position), headsLost: await lostHeads(services) };
 }
 
-/** Whose keys are missing behind the checkpoints. */
+/** Persons whose keys are missing, found in the events after the checkpoints. */
 export const tracesBehind = (
   { store, database }: RestoreStateDependencies,
   { reached }: RestoreState,
 ): Promise<KeyTraces> => keyTracesAfter({ store, service: database.service }, reached);
 
-/** The one way back from each kind of mismatch. */
+/** How to recover from each kind of mismatch. */
 export const RECOVERY_STEPS: Readonly<Record<Mismatch['kind'], string>> = {
   log_moved: 'Correct the setting, and start every process again. Nothing was written, and nothing has to be restored.',
   another_installation:
     'EVENTSTORE_URL, DATABASE_URL and the keys have to be those of one installation: correct them. Nothing was written.',
   empty_log:
-    'If a copy of the log exists, put it back (EVENTSTORE_URL may name the wrong server). Otherwise `castellan restore accept-log` drops everything that the tables show.',
+    'If a copy of the log exists, restore it (EVENTSTORE_URL may name the wrong server). Otherwise `castellan restore accept-log` drops everything that the tables show.',
   log_older:
-    'If a newer copy of the log exists, put it back: the service goes on by itself. Otherwise `castellan restore accept-log` brings the tables to the log as it is.',
+    'If a newer copy of the log exists, restore it: the service then resumes by itself. Otherwise `castellan restore accept-log` adjusts the tables to the log.',
   tables_older:
-    'If a newer dump of the database exists, restore it. Otherwise `castellan restore rebuild-from-log` brings the tables to the log.',
+    'If a newer dump of the database exists, restore it. Otherwise `castellan restore rebuild-from-log` brings the tables up to the log.',
   empty_tables:
-    'The keys of the installation are in its database: restore the newest dump into an empty database, however old it is. Then `castellan restore rebuild-from-log` brings the tables to the log.',
+    'The keys of the installation are in its database: restore the newest dump into an empty database, however old it is. Then `castellan restore rebuild-from-log` brings the tables up to the log.',
   keys_missing:
-    'If a newer dump of the database exists, restore it. Otherwise `castellan restore rebuild-from-log` brings the tables to the log, and removes the persons whose keys are lost.',
+    'If a newer dump of the database exists, restore it. Otherwise `castellan restore rebuild-from-log` brings the tables up to the log, and removes the persons whose keys are lost.',
 };

@@ -1,12 +1,15 @@
 import type { LogTrust } from '../../../platform/eventstore/log-trust.ts';
 import { conflict, FailureError } from '../../../platform/kernel/failure.ts';
 
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
-/** Waits until this process has found that log, tables and keys belong together. Throws `FailureError` with the reason where they do not. */
+/**
+ * Waits until this process has confirmed that log, tables and keys match. Throws `FailureError` with the reason if they
+ * do not.
+ */
 export async function untilTrusted(trust: LogTrust): Promise<void> {
-  const due = Date.now() + PATIENCE_MS;
-  while (!trust.holds && Date.now() < due) await trust.changed(due - Date.now());
+  const deadline = Date.now() + TIMEOUT_MS;
+  while (!trust.holds && Date.now() < deadline) await trust.changed(deadline - Date.now());
   if (!trust.holds)
     throw new FailureError(conflict(`log and tables still do not belong together: ${trust.doubt?.reason}`));
 }

@@ -5,15 +5,17 @@ import { orgRoleSchema } from '../../identity/domain/roles.ts';
 import { domainProofs } from './domains.ts';
 
 const secretRef = uuid();
-/** Of a temporary password that nobody signed in with until then; null for one that its owner chose. */
+/** When an unused temporary password expires; null for a password chosen by its owner. */
 const passwordExpiresAt = z.iso.datetime().nullable();
-/** Passwords from before temporary ones had to be changed: they stay good, or their owners would be locked out by an upgrade. */
+/**
+ * Temporary passwords from before a change was enforced stay valid. Otherwise an upgrade would lock their owners out.
+ */
 const withoutForcedChange = (data: object) => ({ ...data, mustChangePassword: false, passwordExpiresAt: null });
 const about = { resource: 'org_admin', id: 'adminId' } as const;
 const personal = { subject: 'adminId', fields: ['email', 'displayName'] } as const;
 
 const aboutConfig = { resource: 'org_sso_config', id: 'configId' } as const;
-/** Always whole, whatever an update named: a reader needs no event before it. */
+/** Always the complete configuration, even after a partial update, so that readers need no earlier event. */
 const ssoConfig = z.object({
   configId: uuid(),
   name: z.string(),
@@ -25,7 +27,10 @@ const ssoConfig = z.object({
   isEnabled: z.boolean(),
 });
 
-/** An organization's own stream: itself, its tenants, its admins, its SSO configurations and whether SSO is required. */
+/**
+ * An organization's own stream: the organization, its tenants, its admins, its SSO configurations and whether SSO is
+ * required.
+ */
 export const organizationEvents = defineEvents('organization', {
   OrganizationCreated: {
     version: 1,
@@ -33,14 +38,14 @@ export const organizationEvents = defineEvents('organization', {
     audit: 'organization.created',
   },
   TenantAttached: { version: 1, schema: z.object({ tenantId: uuid() }), audit: 'organization.tenant_attached' },
-  /** The tenant is on its own again; another organization may take it. */
+  /** The tenant no longer belongs to an organization; another one may attach it. */
   TenantDetached: { version: 1, schema: z.object({ tenantId: uuid() }), audit: 'organization.tenant_detached' },
   OrgAdminCreated: {
     version: 2,
     schema: z.object({
       adminId: uuid(),
       email: z.string(),
-      /** Keyed digest of the folded e-mail: how a login finds the account. */
+      /** Keyed digest of the folded e-mail, by which a login finds the account. */
       accountDigest: z.string(),
       displayName: z.string(),
       role: orgRoleSchema,
@@ -74,7 +79,7 @@ export const organizationEvents = defineEvents('organization', {
     about,
     audit: 'org_admin.sessions_revoked',
   },
-  /** As `OrgAdminSessionsRevoked`, but for the session from which it was asked. */
+  /** Like `OrgAdminSessionsRevoked`, except for the session that requested it. */
   OrgAdminOtherSessionsRevoked: {
     version: 1,
     schema: z.object({ adminId: uuid(), keptSessionId: uuid() }),
@@ -94,7 +99,7 @@ export const organizationEvents = defineEvents('organization', {
       totpSecretRef: secretRef,
       backupCodesRef: secretRef,
       backupCodes: z.int(),
-      /** The time step of the code that turned it on (RFC 6238 §4.2). */
+      /** The time step of the code that enabled it (RFC 6238 §4.2). */
       step: z.int(),
     }),
     about,
@@ -130,7 +135,7 @@ export const organizationEvents = defineEvents('organization', {
     about: aboutConfig,
     audit: 'org_sso_config.deleted',
   },
-  /** From now on e-mails of the domain lead to this organization's provider. */
+  /** E-mails of the domain are routed to this organization's provider from now on. */
   OrgDomainVerified: {
     version: 1,
     schema: z.object({ domain: z.string(), proof: z.enum(domainProofs) }),

@@ -18,7 +18,7 @@ export interface OrgAdminState extends AccountState {
   readonly role: OrgRole;
 }
 
-/** A configuration as decisions see it; the secret is a reference into the vault. */
+/** A configuration as decisions see it; the secret is a vault reference. */
 export interface OrgSsoConfigState {
   readonly configId: string;
   readonly name: string;
@@ -39,7 +39,7 @@ export interface OrganizationState {
   readonly admins: ReadonlyMap<string, OrgAdminState>;
   readonly ssoConfigs: ReadonlyMap<string, OrgSsoConfigState>;
   readonly requireSso: boolean;
-  /** Domains that it has proved to be its own. */
+  /** Domains that the organization has proved to own. */
   readonly domains: ReadonlySet<string>;
 }
 
@@ -99,7 +99,7 @@ export const organization = defineAggregate<OrganizationState, typeof organizati
   },
 );
 
-/** What happens to one admin after the account was created. */
+/** Changes to one admin after the account was created. */
 type OrgAdminChange = Exclude<Extract<OrganizationEvent, { type: `OrgAdmin${string}` }>, { type: 'OrgAdminCreated' }>;
 
 function changedAdmin(admin: OrgAdminState, event: OrgAdminChange): OrgAdminState {
@@ -134,11 +134,11 @@ export const enabledConfigs = ({ ssoConfigs }: OrganizationState): OrgSsoConfigS
 export const activeOwners = ({ admins }: OrganizationState): OrgAdminState[] =>
   [...admins.values()].filter(({ role, status }) => role === 'org_owner' && status === 'active');
 
-/** The account that an e-mail's digest belongs to. */
+/** The account with an e-mail's digest. */
 export const orgAdminByAccount = ({ admins }: OrganizationState, accountDigest: string): OrgAdminState | undefined =>
   [...admins.values()].find((admin) => admin.accountDigest === accountDigest);
 
-/** A slug names one organization of the installation. */
+/** A slug identifies one organization of the installation. */
 export const organizationSlugClaim = (slug: string): Claim => ({
   kind: 'organization-slug',
   value: slug,
@@ -146,8 +146,8 @@ export const organizationSlugClaim = (slug: string): Claim => ({
 });
 
 /**
- * An e-mail administers at most one organization of an installation, so that a login needs no more than the e-mail to
- * find where it belongs: the claim's holder is that organization's stream.
+ * An e-mail administers at most one organization of an installation. So a login needs only the e-mail to find the
+ * organization: the claim's holder is its stream.
  */
 export const orgAdminAccountClaim = (accountDigest: string): Claim => ({
   kind: 'org-admin-account',
@@ -162,7 +162,7 @@ export const tenantOwnerClaim = (tenantId: TenantId): Claim => ({
   tenantId: INSTALLATION,
 });
 
-/** Where the vault keeps what is an admin's, and a configuration's client secret. */
+/** Vault locations of an admin's secrets and of a configuration's client secret. */
 export const orgAdminSecretLocations = secretLocationsOf('org-admin');
 export const orgPasswordLocation = orgAdminSecretLocations.password;
 export const orgSsoSecretLocation = (configId: string) => ({

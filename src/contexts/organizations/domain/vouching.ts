@@ -2,7 +2,7 @@ import { defineAggregate } from '../../../platform/kernel/aggregate.ts';
 import { vouchingAfterChange, type Vouchings } from '../../sso/domain/vouching.ts';
 import { organizationEvents } from './events.ts';
 
-/** Of an organization: over its own stream, where its configurations stand. */
+/** For an organization: folded from its own stream, which contains its configurations. */
 export const orgVouchings = defineAggregate<Vouchings, typeof organizationEvents>(
   organizationEvents,
   new Map(),

@@ -8,7 +8,7 @@ const common = {
   name: z.string(),
   isEnabled: z.boolean(),
   emailDomains: z.array(z.string()),
-  /** The protocol's one secret, in the vault: the client secret, or the service provider's signing key. */
+  /** A vault reference to the protocol's only secret: the client secret, or the service provider's signing key. */
   secretRef: uuid().nullable(),
 };
 const oidc = z.object({
@@ -24,14 +24,14 @@ const saml = z.object({
   idpEntityId: z.string(),
   idpSsoUrl: z.string(),
   idpSloUrl: z.string().nullable(),
-  /** PEM; several while the provider changes its key. */
+  /** PEM; several certificates while the provider changes its key. */
   idpCertificate: z.string(),
   spCertificate: z.string().nullable(),
   signRequests: z.boolean(),
   nameIdFormat: z.enum(nameIdFormats),
   emailAttribute: z.string().nullable(),
 });
-/** Always whole, whatever an update named: a reader needs no event before it. */
+/** Always the complete configuration, even after a partial update, so that readers need no earlier event. */
 const config = z.discriminatedUnion('protocol', [oidc, saml]);
 const about = { resource: 'sso_config', id: 'configId' } as const;
 
@@ -40,7 +40,9 @@ export type SamlConfig = z.output<typeof saml>;
 export type SsoConfig = OidcConfig | SamlConfig;
 export type SsoProtocol = SsoConfig['protocol'];
 
-/** A tenant's identity providers: one stream a tenant, because "at most one enabled" is a rule over all of them. */
+/**
+ * A tenant's identity providers, in one stream per tenant, because "at most one enabled" is a rule over all of them.
+ */
 export const ssoEvents = defineEvents('sso', {
   SsoConfigCreated: { version: 1, schema: config, about, audit: 'sso_config.created' },
   SsoConfigUpdated: { version: 1, schema: config, about, audit: 'sso_config.updated' },

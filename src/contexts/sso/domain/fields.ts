@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { isCertificateBundle, isSigningKey, verifiesSignatures } from './saml-material.ts';
 
-/** What an SSO configuration is made of, of a tenant and of an organization alike (choices OP-131 … OP-134). */
+/** The fields of SSO configurations, for tenants and organizations (OP-131 to OP-134). */
 const ADDRESS_CHARACTERS = 2_048;
 const PEM_CHARACTERS = 32_768;
 /** A text that is too long is not parsed. */
 const conclusive = { abort: true };
 
 export const DEFAULT_SCOPES = 'openid email profile';
-/** Configurations that one tenant or organization keeps. */
+/** Maximum number of configurations per tenant or organization. */
 export const MAX_CONFIGS = 100;
 
 export const issuerUrl = z.url({ protocol: /^https?$/, error: 'must be an https address' }).max(ADDRESS_CHARACTERS);
@@ -21,14 +21,14 @@ export const scopes = z
   .min(1)
   .max(512)
   .refine((text) => text.split(/\s+/).includes('openid'), 'must contain openid');
-/** In lower case. */
+/** Normalized to lower case. */
 export const emailDomain = z
   .string()
   .trim()
   .toLowerCase()
   .max(253, conclusive)
   .regex(/^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]{2,}$/, 'must be a domain');
-/** Whose e-mails the provider speaks for; empty: anybody's. */
+/** The domains that the provider may vouch for; empty: any domain. */
 export const emailDomains = z.array(emailDomain).max(100);
 
 export const nameIdFormats = ['emailAddress', 'persistent', 'transient', 'unspecified'] as const;
@@ -36,7 +36,7 @@ export const nameIdFormat = z.enum(nameIdFormats);
 export type NameIdFormat = (typeof nameIdFormats)[number];
 export const entityId = z.string().trim().min(1).max(1_024);
 export const ssoAddress = z.url({ protocol: /^https?$/, error: 'must be an https address' }).max(ADDRESS_CHARACTERS);
-/** One certificate or, while the provider changes its key, a few. */
+/** One certificate, or a few while the provider changes its key. */
 export const certificateBundle = z
   .string()
   .max(PEM_CHARACTERS, conclusive)
@@ -48,7 +48,7 @@ export const signingKey = z
   .refine(isSigningKey, 'must be an RSA key of at least 2048 bits or an EC key in PEM');
 export const attributeName = z.string().trim().min(1).max(512);
 
-/** SAML core §8.3: what the short names stand for on the wire. */
+/** SAML core §8.3: the URNs of the short names. */
 export const nameIdFormatUrn: Readonly<Record<NameIdFormat, string>> = {
   emailAddress: 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress',
   persistent: 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent',
@@ -56,7 +56,7 @@ export const nameIdFormatUrn: Readonly<Record<NameIdFormat, string>> = {
   unspecified: 'urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified',
 };
 
-/** Whether a provider may speak for this e-mail. */
+/** True if a provider may vouch for this e-mail. */
 export const coversEmail = (domains: readonly string[], email: string): boolean =>
   domains.length === 0 ||
   domains.includes(

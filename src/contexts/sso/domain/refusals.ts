@@ -3,7 +3,7 @@ import { defineAggregate, streamName } from '../../../platform/kernel/aggregate.
 import { defineEvents } from '../../../platform/kernel/event.ts';
 import { uuid, type TenantId } from '../../../platform/kernel/ids.ts';
 
-/** Why a single sign-on led to nobody (choice OP-150): what the login page is told. */
+/** Why a single sign-on was refused (OP-150). The login page shows this code. */
 export const ssoRefusals = [
   'invalid_state',
   'idp_error',
@@ -17,8 +17,8 @@ export const ssoRefusals = [
 export type SsoRefusal = (typeof ssoRefusals)[number];
 
 /**
- * Each refused attempt is a short stream of its own: what strangers send must not lengthen a stream that decisions load.
- * Nothing of what they sent is kept, only what was wrong with it.
+ * Each refused attempt has its own short stream: requests from unknown clients must not lengthen a stream that
+ * decisions load. Nothing of the request is stored, only the reason.
  */
 export const ssoSignInEvents = defineEvents('ssoSignIn', {
   SsoSignInRefused: {
@@ -26,10 +26,10 @@ export const ssoSignInEvents = defineEvents('ssoSignIn', {
     schema: z.object({
       protocol: z.enum(['oidc', 'saml']),
       reason: z.enum(ssoRefusals),
-      /** A word of the protocol's own checks, e.g. `signature`. */
+      /** A code of the protocol's own checks, e.g. `signature`. */
       detail: z.string().nullable(),
       configId: uuid().nullable(),
-      /** The admin, where the e-mail named one. */
+      /** The admin, if the e-mail identified one. */
       subjectId: uuid().nullable(),
     }),
     audit: 'sso.sign_in_refused',

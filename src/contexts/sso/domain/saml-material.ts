@@ -4,7 +4,10 @@ const MAX_CERTIFICATES = 5;
 const LEAST_RSA_BITS = 2_048;
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
 
-/** Every certificate of a PEM text, each as a PEM of its own; undefined where anything in it is no certificate that signatures are checked with. */
+/**
+ * Every certificate of a PEM text, each as its own PEM; undefined if any part is not a certificate that can verify
+ * signatures.
+ */
 export function certificatesOf(text: string): readonly X509Certificate[] | undefined {
   const blocks = text.match(CERTIFICATE) ?? [];
   if (blocks.length === 0 || blocks.length > MAX_CERTIFICATES || text.replaceAll(CERTIFICATE, '').trim() !== '')
@@ -19,11 +22,11 @@ export function certificatesOf(text: string): readonly X509Certificate[] | undef
 
 export const isCertificateBundle = (text: string): boolean => certificatesOf(text) !== undefined;
 
-/** Those that a provider's signatures can be checked with: XML signatures by other keys than RSA cannot be. */
+/** True if a provider's signatures can be verified with them: only RSA keys are supported for XML signatures. */
 export const verifiesSignatures = (text: string): boolean =>
   certificatesOf(text)?.every(({ publicKey }) => publicKey.asymmetricKeyType === 'rsa') ?? false;
 
-/** Encrypted keys are refused: nobody is there to type the passphrase. */
+/** Encrypted keys are refused, because the service cannot ask for a passphrase. */
 export function isSigningKey(text: string): boolean {
   try {
     return isStrong(createPrivateKey(text));

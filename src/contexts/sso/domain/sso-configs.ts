@@ -13,7 +13,7 @@ export const ssoConfigs = defineAggregate<SsoConfigs, typeof ssoEvents>(ssoEvent
   return configs;
 });
 
-/** A tenant has one such stream. */
+/** Each tenant has one such stream. */
 export const ssoConfigsStream = (tenantId: TenantId): string => streamName('sso', tenantId, tenantId);
 
 export const ssoSecretLocation = (configId: string) => ({ owner: `sso-config/${configId}`, field: 'secret' });
@@ -27,13 +27,16 @@ export function enabledConfig<P extends SsoProtocol>(
   );
 }
 
-/** What must hold of a configuration beside the others, whoever owns them (choice OP-135). */
+/** At most one configuration of an owner is enabled (OP-135). */
 export const refuseSecondEnabled = (isEnabled: boolean, othersEnabled: number): Failure | undefined =>
   isEnabled && othersEnabled > 0 ? conflict('another configuration is enabled') : undefined;
 
 /**
- * The service sends a client secret to the token endpoint that the issuer names. Only a caller who knows the secret may choose another issuer:
- * otherwise an administrator who can change the configuration, but never read the secret, could have it sent to a server of their own.
+ * Refuses to send a stored client secret to a new issuer.
+ *
+ * The service sends the secret to the token endpoint that the issuer names. So only a caller who knows the secret may
+ * choose another issuer. Otherwise an administrator who can change the configuration, but never read the secret, could
+ * have it sent to a server of their own.
  */
 export const refuseSecretForNewIssuer = (
   stored: { readonly issuerUrl: string },
@@ -42,7 +45,7 @@ export const refuseSecretForNewIssuer = (
 ): Failure | undefined =>
   keepsSecret && updated.issuerUrl !== stored.issuerUrl ? secretNeededAgain('clientSecret', 'issuerUrl') : undefined;
 
-/** The rules over a whole configuration and its owner's others. */
+/** Checks a whole configuration together with its owner's other configurations. */
 export function brokenRule(configs: SsoConfigs, config: SsoConfig): Failure | undefined {
   if (config.protocol === 'saml' && config.signRequests && config.secretRef === null)
     return invalid('signRequests', 'needs spSigningKey');

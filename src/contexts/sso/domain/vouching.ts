@@ -3,21 +3,24 @@ import { defineAggregate } from '../../../platform/kernel/aggregate.ts';
 import { uuid } from '../../../platform/kernel/ids.ts';
 import { ssoEvents, type SsoConfig } from './events.ts';
 
-/** Who vouched for the holder of a session: the configuration, and which of its times. */
+/** What a session depends on: the SSO configuration that vouched for its holder, and the configuration's epoch. */
 export const vouchedBySchema = z.object({ configId: uuid(), epoch: z.int() });
 export type VouchedBy = z.output<typeof vouchedBySchema>;
 
-/** A configuration as far as sessions depend on it. */
+/** The part of a configuration that sessions depend on. */
 export interface Vouching {
   readonly isEnabled: boolean;
-  /** Whom it trusts: issuer or entity id. */
+  /** The trusted provider: issuer or entity id. */
   readonly provider: string;
-  /** One more whenever what it vouched for before counts no more. */
+  /** Increases whenever earlier sessions of this configuration become invalid. */
   readonly epoch: number;
 }
 export type Vouchings = ReadonlyMap<string, Vouching>;
 
-/** Switched off, or pointed at another provider, a configuration begins anew: switched on again it does not revive what was. */
+/**
+ * A configuration that is disabled, or that changes its provider, starts a new epoch. Enabling it again does not revive
+ * earlier sessions.
+ */
 export function vouchingAfterChange(
   was: Vouching | undefined,
   { isEnabled, provider }: Omit<Vouching, 'epoch'>,
@@ -26,7 +29,7 @@ export function vouchingAfterChange(
   return { isEnabled, provider, epoch: (was?.epoch ?? 0) + (begins ? 1 : 0) };
 }
 
-/** Whether what a configuration vouched for then still counts. */
+/** True if a session that a configuration vouched for is still valid. */
 export function stillVouches(vouchings: Vouchings, { configId, epoch }: VouchedBy): boolean {
   const now = vouchings.get(configId);
   return now !== undefined && now.isEnabled && now.epoch === epoch;
@@ -34,7 +37,7 @@ export function stillVouches(vouchings: Vouchings, { configId, epoch }: VouchedB
 
 const providerOf = (config: SsoConfig): string => (config.protocol === 'oidc' ? config.issuerUrl : config.idpEntityId);
 
-/** Of a tenant: over the stream of its configurations (`ssoConfigsStream`). */
+/** For a tenant: folded from the stream of its configurations (`ssoConfigsStream`). */
 export const ssoVouchings = defineAggregate<Vouchings, typeof ssoEvents>(ssoEvents, new Map(), (state, event) => {
   const vouchings = new Map(state);
   const { configId } = event.data;

@@ -10,14 +10,16 @@ import { attribute } from './xml.ts';
 export interface AcceptedAssertion {
   /** Unique at its issuer. */
   readonly assertionId: string;
-  /** Epoch milliseconds until which it would be accepted again, if its id were not remembered. */
+  /** Epoch milliseconds until which the assertion would be accepted again if its id were not stored. */
   readonly endsAt: number;
   readonly subject: Subject;
 }
 
 /**
- * Everything that makes a response believable, save what has to be remembered: that its request was made and is open,
- * and that its assertion was not used before. `guarded` comes from `guardDocument`. The tenant is whose turns it takes. Throws `SamlRefused`.
+ * Performs every check of a response that needs no stored state. The caller checks that its request is open and that
+ * its assertion was not used before.
+ *
+ * `guarded` comes from `guardDocument`. The tenant determines the queue for schema validation. Throws `SamlRefused`.
  */
 export async function acceptResponse(
   tenantId: TenantId,
@@ -30,7 +32,8 @@ export async function acceptResponse(
   const assertion = verifiedAssertion(guarded, certificatesPem);
   const { endsAt } = checkAssertion(assertion, expected);
   const subject = subjectOf(assertion);
-  // Two readings, of the document and of the signed bytes, have to name the same person.
-  if (subject.nameId !== subjectOf(guarded.assertion).nameId) refuseSaml('signature', 'two readings differ');
+  // The document and the signed bytes, parsed separately, have to name the same person.
+  if (subject.nameId !== subjectOf(guarded.assertion).nameId)
+    refuseSaml('signature', 'the signed subject differs from the document');
   return { assertionId: attribute(assertion, 'ID')!, endsAt, subject };
 }

@@ -3,42 +3,43 @@ import { refuseSaml } from './refused.ts';
 import { succeeded } from './status.ts';
 import { attribute, childrenOf, elementsIn, onlyChild, SAML, type XmlElement } from './xml.ts';
 
-/** What a response has to be meant for (SAML Profiles §4.1.4.3). */
+/** The values that a response has to match (SAML Profiles §4.1.4.3). */
 export interface Expected {
   readonly idpEntityId: string;
   readonly spEntityId: string;
   readonly acsUrl: string;
-  /** The id of the AuthnRequest that this answers. */
+  /** The id of the AuthnRequest that the response belongs to. */
   readonly requestId: string;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** Epoch milliseconds before which the person may not have authenticated; undefined: whenever they did. */
+  /** Epoch milliseconds before which the user must not have authenticated; undefined for no limit. */
   readonly authenticatedSince?: number | undefined;
 }
 
-/** Clocks of two houses differ by this much at most. */
+/** Maximum clock difference to the provider. */
 const SKEW_MS = 60_000;
-/** A bearer who may wait longer than this is not signing in. */
+/** A confirmation that is valid for longer does not belong to a sign-in. */
 const LONGEST_CONFIRMATION_MS = 2 * 60 * 60_000;
 const BEARER = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
 
-/** The envelope, which need not be signed: it may contradict the assertion in nothing. Throws `SamlRefused`. */
+/** Checks the envelope, which need not be signed, for contradictions to the expected values. Throws `SamlRefused`. */
 export function checkResponse({ response }: GuardedResponse, { idpEntityId, acsUrl, requestId }: Expected): void {
-  if (!succeeded(response)) refuseSaml('status', 'the provider did not sign anybody in');
+  if (!succeeded(response)) refuseSaml('status', 'the provider reports no success');
   if (attribute(response, 'Version') !== '2.0') refuseSaml('structure', 'the version is not 2.0');
-  if (attribute(response, 'Destination') !== acsUrl)
-    refuseSaml('destination', 'the response was sent to somewhere else');
+  if (attribute(response, 'Destination') !== acsUrl) refuseSaml('destination', 'the response has another destination');
   if (attribute(response, 'InResponseTo') !== requestId)
-    refuseSaml('not_requested', 'the response answers another request');
+    refuseSaml('not_requested', 'the response is for another request');
   const issuer = onlyChild(response, SAML, 'Issuer');
-  if (issuer && text(issuer) !== idpEntityId) refuseSaml('issuer', 'the response is from somebody else');
+  if (issuer && text(issuer) !== idpEntityId) refuseSaml('issuer', 'the response has another issuer');
 }
 
-/** The signed assertion: from this provider, for this service, now, in answer to this request. Answers when it ends. Throws `SamlRefused`. */
+/**
+ * Checks the signed assertion: from this provider, for this service, valid now, for this request. Returns when it ends.
+ * Throws `SamlRefused`.
+ */
 export function checkAssertion(assertion: XmlElement, expected: Expected): { readonly endsAt: number } {
   if (attribute(assertion, 'Version') !== '2.0') refuseSaml('structure', 'the version is not 2.0');
-  if (text(one(assertion, 'Issuer')) !== expected.idpEntityId)
-    refuseSaml('issuer', 'the assertion is from somebody else');
+  if (text(one(assertion, 'Issuer')) !== expected.idpEntityId) refuseSaml('issuer', 'the assertion has another issuer');
   checkConditions(one(assertion, 'Conditions'), expected);
   checkStatements(assertion, expected);
   return { endsAt: checkConfirmation(one(assertion, 'Subject'), expected) };
@@ -47,22 +48,22 @@ export function checkAssertion(assertion: XmlElement, expected: Expected): { rea
 function checkConditions(conditions: XmlElement, { spEntityId, now }: Expected): void {
   checkWindow(conditions, now);
   const known = new Set(['AudienceRestriction', 'OneTimeUse', 'ProxyRestriction']);
-  // Core §2.5.1: a condition that is not understood makes the assertion's validity unknown.
+  // Core §2.5.1: with an unknown condition, the assertion's validity cannot be determined.
   if (elementsIn(conditions).some(({ localName }) => !known.has(localName)))
-    refuseSaml('audience', 'a condition is not understood');
+    refuseSaml('audience', 'the assertion has an unknown condition');
   const audiences = childrenOf(conditions, SAML, 'AudienceRestriction').flatMap((restriction) =>
     childrenOf(restriction, SAML, 'Audience').map(text),
   );
   if (audiences.length === 0 || audiences.some((audience) => audience !== spEntityId))
-    refuseSaml('audience', 'the assertion is meant for others');
+    refuseSaml('audience', 'the assertion has another audience');
 }
 
 function checkStatements(assertion: XmlElement, { now, authenticatedSince = 0 }: Expected): void {
   const statements = childrenOf(assertion, SAML, 'AuthnStatement');
-  if (statements.length === 0) refuseSaml('structure', 'nobody was authenticated');
+  if (statements.length === 0) refuseSaml('structure', 'there is no AuthnStatement');
   for (const statement of statements) {
     const authenticatedAt = instant(statement, 'AuthnInstant');
-    if (authenticatedAt > now + SKEW_MS) refuseSaml('not_yet_valid', 'signed in later than now');
+    if (authenticatedAt > now + SKEW_MS) refuseSaml('not_yet_valid', 'the sign-in is in the future');
     if (authenticatedAt < authenticatedSince - SKEW_MS) refuseSaml('expired', 'signed in too long ago');
     if (statement.hasAttribute('SessionNotOnOrAfter') && instant(statement, 'SessionNotOnOrAfter') <= now - SKEW_MS)
       refuseSaml('expired', "the provider's session is over");
@@ -71,11 +72,12 @@ function checkStatements(assertion: XmlElement, { now, authenticatedSince = 0 }:
 
 function checkConfirmation(subject: XmlElement, { acsUrl, requestId, now }: Expected): number {
   const confirmation = one(subject, 'SubjectConfirmation');
-  if (attribute(confirmation, 'Method') !== BEARER) refuseSaml('structure', 'the subject is not confirmed by bearing');
+  if (attribute(confirmation, 'Method') !== BEARER)
+    refuseSaml('structure', 'the subject confirmation is not of the bearer method');
   const data = one(confirmation, 'SubjectConfirmationData');
-  if (attribute(data, 'Recipient') !== acsUrl) refuseSaml('recipient', 'the assertion was sent to somewhere else');
+  if (attribute(data, 'Recipient') !== acsUrl) refuseSaml('recipient', 'the assertion has another recipient');
   if (attribute(data, 'InResponseTo') !== requestId)
-    refuseSaml('not_requested', 'the assertion answers another request');
+    refuseSaml('not_requested', 'the assertion is for another request');
   if (!data.hasAttribute('NotOnOrAfter')) refuseSaml('expired', 'the confirmation has no end');
   checkWindow(data, now);
   const endsAt = instant(data, 'NotOnOrAfter');
@@ -90,7 +92,7 @@ function checkWindow(element: XmlElement, now: number): void {
     refuseSaml('expired', 'no longer valid');
 }
 
-/** Core §1.3.3: UTC, always. */
+/** Core §1.3.3: always UTC. */
 function instant(element: XmlElement, name: string): number {
   const written = attribute(element, name) ?? '';
   const epoch = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(written) ? Date.parse(written) : Number.NaN;

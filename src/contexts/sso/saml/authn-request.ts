@@ -3,13 +3,13 @@ import { deflateRawSync } from 'node:zlib';
 import { escaped, POST_BINDING, type ServiceProvider } from './service-provider.ts';
 
 export interface AuthnRequest {
-  /** An NCName; the response names it in `InResponseTo`. */
+  /** An NCName; the response contains it as `InResponseTo`. */
   readonly id: string;
-  /** Opaque to the provider, given back with the response; at most 80 octets (Bindings §3.4.3). */
+  /** Opaque to the provider and returned with the response; at most 80 octets (Bindings §3.4.3). */
   readonly relayState: string;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** `ForceAuthn` (Core §3.4.1): the provider must not rely on a session that the person has there. */
+  /** `ForceAuthn` (Core §3.4.1): the provider must not rely on an existing session of the user. */
   readonly reauthenticates?: boolean;
 }
 
@@ -18,7 +18,10 @@ const SIGNATURE_METHODS: Readonly<Record<string, string>> = {
   ec: 'http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha256',
 };
 
-/** Where to send a browser that shall sign in (HTTP-Redirect binding, Bindings §3.4); signed where the service has a key. */
+/**
+ * The address that a browser is redirected to for sign-in (HTTP-Redirect binding, Bindings §3.4). The request is signed
+ * if the service has a key.
+ */
 export function authnRequestAddress(provider: ServiceProvider, ssoUrl: string, request: AuthnRequest): string {
   const xml = authnRequest(provider, ssoUrl, request);
   const parameters = [
@@ -35,7 +38,7 @@ export function authnRequestAddress(provider: ServiceProvider, ssoUrl: string, r
   const key = createPrivateKey(signingKey);
   const method = SIGNATURE_METHODS[key.asymmetricKeyType ?? ''];
   if (!method) throw new TypeError('requests are signed with RSA or EC keys');
-  // The octets that are signed are those that are sent (§3.4.4.1); XML signatures hold r and s side by side.
+  // The signature covers the octets as sent (§3.4.4.1). XML signatures concatenate r and s.
   const signed = encoded([...parameters, ['SigAlg', method]]);
   const signature = sign('sha256', Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' }).toString('base64');
   address.search = [address.search.slice(1), signed, encoded([['Signature', signature]])].filter(Boolean).join('&');

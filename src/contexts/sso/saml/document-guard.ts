@@ -15,30 +15,33 @@ import {
   type XmlElement,
 } from './xml.ts';
 
-/** A response that has one shape only: what a signature covers and what is read cannot be two things. Nothing in it is believed yet. */
+/**
+ * A response with exactly one possible reading: the signed part and the parsed part cannot differ. Nothing in it has
+ * been verified yet.
+ */
 export interface GuardedResponse {
   readonly xml: string;
   readonly document: XmlDocument;
   readonly response: XmlElement;
   readonly assertion: XmlElement;
-  /** Of the response itself, where it is signed as well. */
+  /** The response's own signature, if it is signed as well. */
   readonly responseSignature: XmlElement | undefined;
 }
 
-/** A signed assertion with a few dozen attributes has some ten kilobytes. */
+/** A signed assertion with a few dozen attributes has about ten kilobytes. */
 const MAX_BASE64 = 256_000;
 const MAX_ELEMENTS = 2_000;
 const MAX_DEPTH = 32;
 
 /**
- * Refuses everything by which two readers of one document have ever been made to see two: declarations, comments, CDATA,
- * processing instructions, a second assertion anywhere, ids that are not unique, signatures elsewhere than where SAML
- * puts them (Core §5.4) or of something else than their parent. Throws `SamlRefused`.
+ * Refuses everything that has made two parsers read one document differently: declarations, comments, CDATA and
+ * processing instructions; a second assertion anywhere; duplicate ids; signatures in places where SAML has none (Core
+ * §5.4), or over anything but their parent. Throws `SamlRefused`.
  */
 export function guardDocument(base64: string): GuardedResponse {
   if (base64.length > MAX_BASE64) refuseSaml('too_large', 'the response exceeds its limit');
   const xml = decoded(base64);
-  // "<!" opens declarations, comments and CDATA, and has no place in an attribute's value (XML 1.0 §3.1).
+  // "<!" opens declarations, comments and CDATA, and may not occur in an attribute's value (XML 1.0 §3.1).
   if (xml.includes('<!') || xml.replace(/^<\?xml [^?<>]*\?>/, '').includes('<?')) {
     refuseSaml('forbidden_markup', 'declarations, comments, CDATA and processing instructions are not accepted');
   }
@@ -51,11 +54,12 @@ export function guardDocument(base64: string): GuardedResponse {
   const signatures = elements.filter((element) => element.localName === 'Signature');
   for (const signature of signatures) {
     if (signature.namespaceURI !== DS || (signature.parentNode !== assertion && signature.parentNode !== response)) {
-      refuseSaml('structure', 'a signature stands where none belongs');
+      refuseSaml('structure', 'a signature is in the wrong place');
     }
     guardSignature(signature);
   }
-  if (childrenOf(assertion, DS, 'Signature').length !== 1) refuseSaml('signature', 'the assertion is not signed once');
+  if (childrenOf(assertion, DS, 'Signature').length !== 1)
+    refuseSaml('signature', 'the assertion does not have exactly one signature');
   if (childrenOf(response, DS, 'Signature').length > 1)
     refuseSaml('structure', 'the response is signed more than once');
   return { xml, document, response, assertion, responseSignature: onlyChild(response, DS, 'Signature') };
@@ -80,7 +84,7 @@ function parsed(xml: string): XmlDocument {
   }
 }
 
-/** In document order; bounded, so that nothing after this has to be. */
+/** In document order. Limits size and depth, so that later code need not. */
 function everyElement(root: XmlElement): XmlElement[] {
   const found: XmlElement[] = [];
   const waiting: { element: XmlElement; depth: number }[] = [{ element: root, depth: 1 }];
@@ -93,7 +97,7 @@ function everyElement(root: XmlElement): XmlElement[] {
   return found;
 }
 
-/** By local name: whatever namespace a look-alike hides in, a reader that ignores namespaces must not find it. */
+/** By local name: a reader that ignores namespaces must not find a second assertion in any namespace. */
 function onlyAssertion(response: XmlElement, elements: readonly XmlElement[]): XmlElement {
   if (elements.some(({ localName }) => localName === 'EncryptedAssertion'))
     refuseSaml('structure', 'encrypted assertions are not accepted');
@@ -101,11 +105,14 @@ function onlyAssertion(response: XmlElement, elements: readonly XmlElement[]): X
   if (!assertion) refuseSaml(succeeded(response) ? 'structure' : 'status', 'there is no assertion');
   if (others.length > 0) refuseSaml('structure', 'there is more than one assertion');
   if (!isNamed(assertion, SAML, 'Assertion') || assertion.parentNode !== response)
-    refuseSaml('structure', 'the assertion stands where none belongs');
+    refuseSaml('structure', 'the assertion is in the wrong place');
   return assertion;
 }
 
-/** A signature names its parent by id: a second element of that id, under any spelling of the attribute, could take its place. */
+/**
+ * A signature refers to its parent by id: a second element with that id, under any spelling of the attribute, could
+ * replace it.
+ */
 function guardIds(elements: readonly XmlElement[]): void {
   const seen = new Set<string>();
   for (const { attributes } of elements) {

@@ -3,27 +3,29 @@ import type { TenantId } from '../../../platform/kernel/ids.ts';
 import type { OneTimeTokens } from '../../identity/one-time-tokens.ts';
 import { refuseSaml } from './refused.ts';
 
-/** A sign-in that was started here and has not come back yet. */
+/** A sign-in that was started here and has not returned yet. */
 export interface PendingRequest {
   readonly tenantId: TenantId;
   readonly configId: string;
-  /** Digest of the secret of the browser that started on the sign-in page, where it did; otherwise the answer is JSON. */
+  /** Digest of the browser's secret, if the sign-in page started it; null if the response is JSON. */
   readonly browser: string | null;
-  /** Whether the person has to authenticate at the provider anew, whatever session they have there. */
+  /** True if the user has to authenticate at the provider again, even with a session there. */
   readonly reauthenticates: boolean;
 }
 export interface OpenRequest extends PendingRequest {
-  /** The id of the AuthnRequest: a response names it in `InResponseTo`. */
+  /** The id of the AuthnRequest, which the response contains as `InResponseTo`. */
   readonly requestId: string;
 }
 
-/** Choice OP-034. */
+/** OP-034. */
 const SECONDS = 10 * 60;
 
 /**
- * The requests that a response may answer. The relay state is a one-time token, kept as a digest; the request's id is a
- * MAC of it. So a response has to come with the relay state of the very request that its provider was asked, is not
- * looked into before that is known to be open, and of any number of responses one is taken.
+ * The open requests.
+ *
+ * The relay state is a one-time token, stored as a digest; the request's id is a MAC of it. So a response has to come
+ * with the relay state of the same request. It is not parsed before that request is known to be open, and only one
+ * response to it is accepted.
  */
 export class PendingRequests {
   readonly #tokens: OneTimeTokens;
@@ -53,7 +55,8 @@ export class PendingRequests {
   async find(relayState: string): Promise<OpenRequest> {
     const token = relayState.slice(1);
     const found =
-      (await this.#tokens.peek('saml-request', token)) ?? refuseSaml('not_requested', 'no such request is open');
+      (await this.#tokens.peek('saml-request', token)) ??
+      refuseSaml('not_requested', 'the request is unknown or expired');
     const { tenantId, subjectId: configId, payload } = found;
     const browser = typeof payload['browser'] === 'string' ? payload['browser'] : null;
     return {
@@ -65,10 +68,10 @@ export class PendingRequests {
     };
   }
 
-  /** Takes the one answer that a request has. Throws `SamlRefused` for every one after the first. */
+  /** Uses up the request. Throws `SamlRefused` for every response after the first. */
   async close(relayState: string): Promise<void> {
     if (!(await this.#tokens.spend('saml-request', relayState.slice(1))))
-      refuseSaml('replayed', 'the request was answered before');
+      refuseSaml('replayed', 'the request was already used');
   }
 
   /** An NCName starts with a letter or "_". */
@@ -77,5 +80,5 @@ export class PendingRequests {
   }
 }
 
-/** What a relay state says of itself, of a request that is over too: good only for choosing the form of a refusal. */
+/** The unverified prefix of a relay state, also of a finished request: only decides how a refusal is shown. */
 export const samlStartedOnPage = (relayState: string): boolean => relayState.startsWith('p');

@@ -1,4 +1,4 @@
-/** Why a response was not accepted: the word for the audit log. Nobody else is told more than that it was refused. */
+/** Why a response was not accepted, as the audit log records it. The client only learns that it was refused. */
 export type SamlRefusal =
   | 'too_large'
   | 'malformed'

@@ -30,7 +30,7 @@ export interface SamlSignInDependencies extends EnabledConfigDependencies, SsoSi
   readonly lookups: Lookups;
 }
 
-/** A tenant as its provider knows it, before there is a provider too. A key signs requests wherever there is one. */
+/** The tenant's service provider, also before a provider is configured. Requests are signed whenever there is a key. */
 const serviceProviderOf = (
   tenantId: TenantId,
   externalBaseUrl: string,
@@ -43,7 +43,7 @@ const serviceProviderOf = (
   certificate: enabled?.config.spCertificate ?? undefined,
 });
 
-/** Undefined where there is no such tenant. */
+/** Returns undefined if the tenant does not exist. */
 export async function metadataOf(services: SamlSignInDependencies, tenantId: TenantId): Promise<string | undefined> {
   const [known, enabled] = await Promise.all([
     services.lookups.tenant(tenantId, tenantId),
@@ -52,30 +52,36 @@ export async function metadataOf(services: SamlSignInDependencies, tenantId: Ten
   return known && serviceProviderMetadata(serviceProviderOf(tenantId, known.externalBaseUrl, enabled));
 }
 
-/** Where to send the browser; undefined where the tenant has no SAML provider. `asked` as in `PendingRequest`. */
+/**
+ * The address to redirect the browser to; undefined if the tenant has no SAML provider. `options` as in
+ * `PendingRequest`.
+ */
 export async function startSamlSignIn(
   services: SamlSignInDependencies,
   tenantId: TenantId,
-  asked: Pick<PendingRequest, 'browser' | 'reauthenticates'>,
+  options: Pick<PendingRequest, 'browser' | 'reauthenticates'>,
 ): Promise<string | undefined> {
   const enabled = await enabledSsoConfig(services, tenantId, 'saml');
   if (!enabled) return undefined;
-  const request = await services.pendingSamlRequests.open({ tenantId, configId: enabled.config.configId, ...asked });
+  const request = await services.pendingSamlRequests.open({ tenantId, configId: enabled.config.configId, ...options });
   return authnRequestAddress(serviceProviderOf(tenantId, enabled.externalBaseUrl, enabled), enabled.config.idpSsoUrl, {
     id: request.requestId,
     relayState: request.relayState,
     now: Date.now(),
-    reauthenticates: asked.reauthenticates,
+    reauthenticates: options.reauthenticates,
   });
 }
 
 export interface SamlCallback {
-  /** Base64, as it was posted. */
+  /** Base64, as posted. */
   readonly samlResponse: string;
   readonly relayState: string;
 }
 
-/** The admin whom the provider vouches for. Request and assertion are used up by success alone. Throws `SamlRefused` and `SsoRefused`. */
+/**
+ * Returns the admin that the provider vouches for. Request and assertion are used up only if the response is valid.
+ * Throws `SamlRefused` and `SsoRefused`.
+ */
 export async function finishSamlSignIn(
   services: SamlSignInDependencies,
   { samlResponse, relayState }: SamlCallback,
@@ -109,7 +115,7 @@ export async function finishSamlSignIn(
   return { admin: await admitAdmin(services, tenantId, { email, emailDomains }), vouchedBy };
 }
 
-/** Whose sign-in a relay state says that it is of, for the audit log: not proven, but of a tenant that there is. */
+/** The tenant that a relay state claims, for the audit log: not verified, but an existing tenant. */
 export async function claimedTenant(
   { lookups }: SamlSignInDependencies,
   relayState: string,
@@ -124,6 +130,6 @@ const REASONS: Readonly<Partial<Record<SamlRefusal, SsoRefusal>>> = {
   replayed: 'invalid_state',
 };
 
-/** In the words of every single sign-on; the protocol's own stays as detail for the audit log. */
+/** Maps a SAML refusal to the codes of single sign-on; the protocol's own code becomes the detail in the audit log. */
 export const ssoRefusalOf = (error: SamlRefused): SsoRefused =>
   new SsoRefused(REASONS[error.reason] ?? 'invalid_assertion', error.reason);

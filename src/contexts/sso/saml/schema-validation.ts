@@ -9,11 +9,11 @@ const schemaFile = (fileName: string): XMLFileInfo => ({
   contents: readFileSync(new URL(`schemas/${fileName}`, import.meta.url), 'utf8'),
 });
 
-/** The imports of the first are resolved from the others: nothing is fetched. */
+/** The first schema's imports are resolved from the others: nothing is fetched. */
 const protocol = schemaFile('saml-schema-protocol-2.0.xsd');
 const imported = ['saml-schema-assertion-2.0.xsd', 'xmldsig-core-schema.xsd', 'xenc-schema.xsd'].map(schemaFile);
 
-/** Each runs some 50 ms in a thread of its own: more at a time would take the cores from everything else. */
+/** Each takes about 50 ms in its own thread: more at once would take the cores from other work. */
 const validations = new FairLimiter({
   what: 'SAML validation',
   atOnce: 2,
@@ -23,7 +23,10 @@ const validations = new FairLimiter({
   waitMs: 10_000,
 });
 
-/** Holds a response against the schemas of OASIS and the W3C, when it is the tenant's turn. Throws `SamlRefused` and `TooBusy`. */
+/**
+ * Validates a response against the schemas of OASIS and the W3C, in the tenant's turn. Throws `SamlRefused` and
+ * `TooBusy`.
+ */
 export const validateSchema = (tenantId: TenantId, xml: string): Promise<void> =>
   validations.run(tenantId, () => validate(xml));
 

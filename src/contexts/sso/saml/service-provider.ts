@@ -1,14 +1,14 @@
 import { X509Certificate } from 'node:crypto';
 
-/** This house as one provider knows it. */
+/** This service as one provider knows it. */
 export interface ServiceProvider {
   readonly entityId: string;
-  /** Assertion consumer service: where responses are posted to. */
+  /** Assertion consumer service: the address that responses are posted to. */
   readonly acsUrl: string;
   readonly nameIdFormat: string;
-  /** PEM; requests are signed where it is set. */
+  /** PEM; requests are signed if it is set. */
   readonly signingKey: string | undefined;
-  /** PEM of the certificate over that key, for the provider to check requests with. */
+  /** PEM of the certificate for that key, with which the provider verifies requests. */
   readonly certificate: string | undefined;
 }
 
@@ -23,7 +23,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 export const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character]!);
 
-/** SAML 2.0 Metadata §2.4.4: what an administrator of the provider imports. No encryption key: assertions come in the clear, over TLS. */
+/**
+ * SAML 2.0 Metadata §2.4.4, for an administrator of the provider to import. Without an encryption key: assertions are
+ * not encrypted, except by TLS.
+ */
 export function serviceProviderMetadata({
   entityId,
   acsUrl,

@@ -4,23 +4,23 @@ import { attribute, childrenOf, onlyChild, SAML, type XmlElement } from './xml.t
 
 export const EMAIL_FORMAT = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress';
 
-/** Whom the provider signed in, in its own words. */
+/** The signed-in user, as the provider describes them. */
 export interface Subject {
   readonly nameId: string;
   readonly nameIdFormat: string;
   readonly sessionIndex: string | undefined;
-  /** By name; every value of every attribute of that name. */
+  /** All values of all attributes with the same name. */
   readonly attributes: ReadonlyMap<string, readonly string[]>;
 }
 
 const MAX_CHARACTERS = 1_024;
 
-/** Of an assertion that has been verified. Throws `SamlRefused`. */
+/** Reads the subject of an assertion. Throws `SamlRefused`. */
 export function subjectOf(assertion: XmlElement): Subject {
   const subject = onlyChild(assertion, SAML, 'Subject');
   const name = subject && onlyChild(subject, SAML, 'NameID');
   const nameId = name ? plainText(name) : '';
-  if (!name || nameId === '') refuseSaml('no_subject', 'nobody is named');
+  if (!name || nameId === '') refuseSaml('no_subject', 'there is no NameID');
   const [statement] = childrenOf(assertion, SAML, 'AuthnStatement');
   return {
     nameId,
@@ -42,15 +42,15 @@ function attributesOf(assertion: XmlElement): Map<string, readonly string[]> {
   return attributes;
 }
 
-/** Text without elements in it: half of a name in a child is a name that somebody else reads in full. */
+/** Only text without child elements: another reader could take the text of a child as part of the name. */
 function plainText(element: XmlElement): string {
   const plain = Array.from(element.childNodes).every(({ nodeType }) => nodeType === 3);
   return plain && element.textContent.length <= MAX_CHARACTERS ? element.textContent.trim() : '';
 }
 
 /**
- * The e-mail by which an admin is looked up: the named attribute where one is configured, otherwise the NameID where it
- * is an e-mail by its format. One value only: with two, somebody would have to choose.
+ * The e-mail for the account look-up: the configured attribute, or else the NameID if its format is an e-mail.
+ * Undefined for more than one value, because the choice would be arbitrary.
  */
 export function emailOf(
   { nameId, nameIdFormat, attributes }: Subject,
@@ -59,6 +59,6 @@ export function emailOf(
   const values =
     emailAttribute === null ? (nameIdFormat === EMAIL_FORMAT ? [nameId] : []) : (attributes.get(emailAttribute) ?? []);
   const [email, ...others] = new Set(values);
-  // The same form as at every other door: a look-alike outside ASCII would be folded to somebody else's address.
+  // The same validation as for other sign-ins: a look-alike outside ASCII could be folded to another user's address.
   return others.length === 0 && emailField.safeParse(email).success ? email : undefined;
 }

@@ -17,12 +17,15 @@ const SQL = `
   values ($1, 'saml-assertion', $2, $3, '{}', 0, to_timestamp($4))
   on conflict do nothing`;
 
-/** Remembers an assertion for as long as it would be valid (Profiles §4.1.4.5). Throws `SamlRefused` if it was remembered before. */
+/**
+ * Stores an assertion's id for as long as the assertion is valid (Profiles §4.1.4.5). Throws `SamlRefused` if it is
+ * already stored.
+ */
 export async function useOnce(
   pool: TenantPool,
   { tenantId, configId, issuer, assertionId, endsAt }: UsedAssertion,
 ): Promise<void> {
   const digest = createHash('sha256').update(`${issuer}\n${assertionId}`).digest();
   const { rowCount } = await pool.statement(tenantId, SQL, [digest, configId, endsAt / 1000]);
-  if (rowCount !== 1) refuseSaml('replayed', 'the assertion was used before');
+  if (rowCount !== 1) refuseSaml('replayed', 'the assertion was already used');
 }

@@ -8,25 +8,25 @@ interface Verifier {
   verifySignature(xml: string, trusted: { metadata: { getX509Certificate(): string[] } }): [boolean, string | null];
 }
 
-// Typed here for the parser's reason (`xml.ts`); loaded when first needed: it takes a tenth of a second, and many never need it.
+// Declared here for the same reason as the parser (`xml.ts`). Loaded lazily: it takes a tenth of a second, and many
+// processes never need it.
 const require = createRequire(import.meta.url);
 const verifier = (): Verifier => (require('samlify') as { SamlLib: Verifier }).SamlLib;
 
 /**
- * The assertion as it was signed: parsed from the very bytes that a signature by one of these certificates covers, so
- * that nothing can be read that is not signed. Every signature in the document has to be right, not just one.
- * Throws `SamlRefused`.
+ * The assertion as it was signed: parsed from exactly the bytes that a signature by one of these certificates covers,
+ * so that unsigned data is never read. Every signature in the document has to be right. Throws `SamlRefused`.
  */
 export function verifiedAssertion(guarded: GuardedResponse, certificatesPem: readonly string[]): XmlElement {
   const certificates = certificatesPem.map((pem) => new X509Certificate(pem).raw.toString('base64'));
-  // The library is content with whichever signature is right. The assertion it answers still holds its own signature
-  // only if it was taken from a response whose signature was right.
+  // The library accepts the document if any one signature is right. The assertion that it returns still contains its
+  // own signature only if the response's signature was right.
   if (guarded.responseSignature && childrenOf(signedPart(guarded.xml, certificates), DS, 'Signature').length !== 1) {
     refuseSaml('signature', "the response's signature is wrong");
   }
   const assertion = signedPart(withoutResponseSignature(guarded.xml), certificates);
   if (attribute(assertion, 'ID') !== attribute(guarded.assertion, 'ID'))
-    refuseSaml('signature', 'something else was signed');
+    refuseSaml('signature', 'another element was signed');
   return assertion;
 }
 
@@ -45,12 +45,12 @@ function verified(xml: string, certificate: string): string | undefined {
     const [right, signed] = verifier().verifySignature(xml, { metadata: { getX509Certificate: () => [certificate] } });
     return right && signed ? signed : undefined;
   } catch {
-    // It throws for a wrong value, another certificate, an algorithm that it does not know.
+    // Thrown for a wrong value, another certificate or an unknown algorithm.
     return undefined;
   }
 }
 
-/** An enveloped signature over the response covers the one over the assertion, but not the other way round. */
+/** An enveloped signature over the response also covers the assertion's signature, but not the other way round. */
 function withoutResponseSignature(xml: string): string {
   const document = parseXml(xml);
   const signature = onlyChild(document.documentElement, DS, 'Signature');

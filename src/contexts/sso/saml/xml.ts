@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-/** What of a document is looked at here: elements by namespace and name, their attributes, their text. */
+/** The part of the DOM that is used here: elements by namespace and name, their attributes, their text. */
 export interface XmlElement {
   readonly localName: string;
   readonly namespaceURI: string | null;
@@ -26,7 +26,7 @@ type ParserClass = new (options: {
   errorHandler: Record<'warning' | 'error' | 'fatalError', (message: string) => never>;
 }) => Parser;
 
-// The library's declarations would bring the globals of a browser into this program, so what is used of it is declared above.
+// The library's type declarations would add browser globals to this program, so the used part is declared above.
 const require = createRequire(import.meta.url);
 const parserClass = (): ParserClass => (require('@xmldom/xmldom') as { DOMParser: ParserClass }).DOMParser;
 
@@ -45,7 +45,10 @@ const refuse = (): never => {
   throw new XmlRefused('is not well-formed');
 };
 
-/** A tolerant parser made strict: what it only warns about is an error here, or two parsers could read two documents. */
+/**
+ * Makes a tolerant parser strict: its warnings are errors here. Otherwise two parsers could read the document
+ * differently.
+ */
 export function parseXml(text: string): XmlDocument {
   const DOMParser = parserClass();
   const document = new DOMParser({
@@ -62,7 +65,7 @@ export const elementsIn = ({ childNodes }: XmlElement): XmlElement[] =>
 export const childrenOf = (parent: XmlElement, namespace: string, name: string): XmlElement[] =>
   elementsIn(parent).filter(({ namespaceURI, localName }) => namespaceURI === namespace && localName === name);
 
-/** The only child of that name; undefined where there is none or more than one. */
+/** The only child with that name; undefined if there is none or more than one. */
 export function onlyChild(parent: XmlElement, namespace: string, name: string): XmlElement | undefined {
   const [first, ...others] = childrenOf(parent, namespace, name);
   return others.length === 0 ? first : undefined;
@@ -71,6 +74,6 @@ export function onlyChild(parent: XmlElement, namespace: string, name: string): 
 export const isNamed = ({ namespaceURI, localName }: XmlElement, namespace: string, name: string): boolean =>
   namespaceURI === namespace && localName === name;
 
-/** Undefined where the attribute is missing: an empty one is a value. */
+/** Undefined if the attribute is missing; an empty one is a value. */
 export const attribute = (element: XmlElement, name: string): string | undefined =>
   element.hasAttribute(name) ? element.getAttribute(name) : undefined;

@@ -11,7 +11,7 @@ import {
 import type { AdminRole } from '../../identity/domain/roles.ts';
 import type { TenantEvent } from './events.ts';
 
-/** What decisions about an admin need. Name and e-mail are not among it: uniqueness is a claim. */
+/** The state that decisions about an admin need. Name and e-mail are not included: uniqueness is a claim. */
 export interface AdminState extends AccountState {
   readonly role: AdminRole;
   readonly mobileAccess: boolean;
@@ -25,7 +25,7 @@ export const newAdmin = (data: AdminCreated): AdminState => ({
   mobileAccess: true,
 });
 
-/** What an event of the tenant's stream means to the admin whom it names. */
+/** Folds an event of the tenant's stream into the admin that it names. */
 export function foldAdmin(admin: AdminState, event: TenantEvent): AdminState {
   switch (event.type) {
     case 'AdminUserUpdated':
@@ -57,6 +57,6 @@ export function foldAdmin(admin: AdminState, event: TenantEvent): AdminState {
   }
 }
 
-/** Where the vault keeps what is an admin's. */
+/** Vault locations of an admin's secrets. */
 export const adminSecretLocations = secretLocationsOf('admin');
 export const adminPasswordLocation = adminSecretLocations.password;

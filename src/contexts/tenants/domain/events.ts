@@ -6,16 +6,16 @@ import { licenseSchema } from './license.ts';
 
 const adminId = uuid();
 const secretRef = uuid();
-/** Of a temporary password that nobody signed in with until then; null for one that its owner chose. */
+/** When an unused temporary password expires; null for a password chosen by its owner. */
 const passwordExpiresAt = z.iso.datetime().nullable();
-/** Temporary passwords from before they expired do not. */
+/** Temporary passwords from before expiry was introduced do not expire. */
 const withoutExpiry = (data: object) => ({ ...data, passwordExpiresAt: null });
 const aboutAdmin = { resource: 'admin_user', id: 'adminId' } as const;
 const ofAdmin = { subject: 'adminId', fields: ['email', 'displayName'] } as const;
 
 /**
- * A tenant's own stream holds the tenant, its license, its certificate authority and its admins together, because rules
- * bind them: the last super admin stays, and the first one comes with the tenant or not at all.
+ * A tenant's own stream holds the tenant, its license, its certificate authority and its admins, because rules connect
+ * them: the last super admin cannot be removed, and the first one is created together with the tenant.
  */
 export const tenantEvents = defineEvents('tenant', {
   TenantSetUp: {
@@ -29,7 +29,7 @@ export const tenantEvents = defineEvents('tenant', {
     schema: z.object({
       adminId,
       email: z.string(),
-      /** Keyed digest of the folded e-mail: how a login finds the account. */
+      /** Keyed digest of the folded e-mail, by which a login finds the account. */
       accountDigest: z.string(),
       displayName: z.string(),
       roleType: adminRoleSchema,
@@ -76,14 +76,14 @@ export const tenantEvents = defineEvents('tenant', {
     about: aboutAdmin,
     audit: 'admin_user.password_changed',
   },
-  /** Every session that began before this event is over. */
+  /** Every session that began before this event is revoked. */
   AdminSessionsRevoked: {
     version: 1,
     schema: z.object({ adminId, reason: z.string() }),
     about: aboutAdmin,
     audit: 'admin_user.sessions_revoked',
   },
-  /** As `AdminSessionsRevoked`, but for the session from which it was asked. */
+  /** Like `AdminSessionsRevoked`, except for the session that requested it. */
   AdminOtherSessionsRevoked: {
     version: 1,
     schema: z.object({ adminId, keptSessionId: uuid() }),
@@ -96,7 +96,7 @@ export const tenantEvents = defineEvents('tenant', {
     about: aboutAdmin,
     audit: 'admin_user.mobile_access_set',
   },
-  /** A secret was handed out; nothing is asked for until its first code has come back. */
+  /** A secret was handed out; sign-ins do not require it before its first code was presented. */
   AdminMfaSetupStarted: {
     version: 1,
     schema: z.object({ adminId, totpSecretRef: secretRef }),
@@ -110,7 +110,7 @@ export const tenantEvents = defineEvents('tenant', {
       totpSecretRef: secretRef,
       backupCodesRef: secretRef,
       backupCodes: z.int(),
-      /** The time step of the code that turned it on (RFC 6238 §4.2). */
+      /** The time step of the code that enabled it (RFC 6238 §4.2). */
       step: z.int(),
     }),
     about: aboutAdmin,

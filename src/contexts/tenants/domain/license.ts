@@ -4,7 +4,7 @@ import { uuid } from '../../../platform/kernel/ids.ts';
 
 export const tiers = ['trial', 'starter', 'professional', 'enterprise'] as const;
 
-/** What a license grants (choice OP-050). */
+/** The content of a license (OP-050). */
 export const licenseSchema = z.object({
   licenseId: uuid(),
   clientName: z.string().min(1).max(200),
@@ -22,8 +22,8 @@ export type LicenseRefusal =
   'is not of the form payload.signature' | 'has a bad signature' | 'has an unreadable payload' | 'has expired';
 
 /**
- * Reads `base64url(JSON).base64url(Ed25519 signature over the first part as ASCII)` (choice OP-049).
- * The signature is checked before a byte of the payload is looked at.
+ * Reads `base64url(JSON).base64url(Ed25519 signature over the first part as ASCII)` (OP-049). The signature is verified
+ * before the payload is parsed.
  */
 export function readLicense(key: string, publicKey: KeyObject, now: number): License | { refused: LicenseRefusal } {
   const parts = key.split('.');

@@ -20,14 +20,14 @@ export interface TenantState {
   readonly slug: string;
   readonly externalBaseUrl: string;
   readonly license: License | undefined;
-  /** The most users that any license of this tenant allowed. */
+  /** The highest number of users that any license of this tenant allowed. */
   readonly seatsEverGranted: number;
   readonly admins: ReadonlyMap<string, AdminState>;
-  /** The authority that signs now; undefined when an admin removed it. */
+  /** The authority that signs now; undefined if an admin removed it. */
   readonly authority: AuthorityState | undefined;
-  /** Every CA certificate ever installed: devices of an old one are accepted until their certificates expire. */
+  /** Every CA certificate ever installed: devices of a former one are accepted until their certificates expire. */
   readonly trustedAuthorities: readonly string[];
-  /** Fingerprints of those that an administrator removed, and not just replaced. */
+  /** Fingerprints of authorities that an administrator removed rather than replaced. */
   readonly removedAuthorities: ReadonlySet<string>;
 }
 
@@ -85,18 +85,24 @@ export const tenant = defineAggregate<TenantState, typeof tenantEvents>(tenantEv
 const without = (all: ReadonlySet<string>, one: string): ReadonlySet<string> =>
   new Set([...all].filter((other) => other !== one));
 
-/** A tenant has one such stream. */
+/** Each tenant has one such stream. */
 export const tenantStream = (tenantId: TenantId): string => streamName('tenant', tenantId, tenantId);
 
 export const activeSuperAdmins = ({ admins }: TenantState): AdminState[] =>
   [...admins.values()].filter(({ role, status }) => role === 'super_admin' && status === 'active');
 
-/** The account that an e-mail's digest belongs to. */
+/** The account with an e-mail's digest. */
 export const adminByAccount = ({ admins }: TenantState, accountDigest: string): AdminState | undefined =>
   [...admins.values()].find((admin) => admin.accountDigest === accountDigest);
 
-/** An e-mail is one admin's within a tenant; a claim on its digest, so that whoever gives it up need not know it. */
+/**
+ * An e-mail belongs to one admin within a tenant. The claim uses its digest, so that releasing it does not require the
+ * e-mail.
+ */
 export const adminEmailClaim = (accountDigest: string): Claim => ({ kind: 'admin-email', value: accountDigest });
 
-/** E-mails are compared without case (RFC 5321 leaves the local part to the receiver; nobody means two people by case). */
+/**
+ * E-mails are compared without case: RFC 5321 leaves the local part to the receiver, but in practice case does not
+ * distinguish two people.
+ */
 export const foldedEmail = (email: string): string => email.trim().toLowerCase();

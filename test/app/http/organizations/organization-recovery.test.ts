@@ -252,7 +252,7 @@ describe('on the command line', () => {
 
   it('an admin is suspended, except the last active owner', async () => {
     await expect(castellan('suspend', '--slug', north.slug, '--email', north.email)).rejects.toThrow(
-      'the last active owner stays',
+      'the last active owner must remain',
     );
     await orgAdminWithRole(app, north, 'org_owner');
     await castellan('suspend', '--slug', north.slug, '--email', north.email);

@@ -31,7 +31,7 @@ describe("the second factor of an organization's admin", () => {
       qrCode: expect.stringMatching(/^data:image\/png;base64,/),
     });
     const wrong = await write('POST', `${MFA}/setup/verify`, { code: await codeOf(setup.body.secret, 5) });
-    expect([wrong.status, wrong.body.error]).toEqual([400, 'validation failed: code: is not the code of this moment']);
+    expect([wrong.status, wrong.body.error]).toEqual([400, 'validation failed: code: is not the current code']);
     expect((await owner.get(`${MFA}/status`)).body).toEqual(off);
     const code = await codeOf(setup.body.secret);
     const answers = await times(20, () => write('POST', `${MFA}/setup/verify`, { code }));

@@ -137,7 +137,7 @@ describe('copying the log of an installation', () => {
       await settle(app.services);
       const before = await everything(app.services.store);
       const alerts = await alertsOf(tenant.admin);
-      await expect(copying(app, { to: url, finish: true })).rejects.toThrow('still works on');
+      await expect(copying(app, { to: url, finish: true })).rejects.toThrow('is still working on');
       await app.application.stop();
       expect(await copying(app, { to: url, finish: true })).toBe(0);
 
@@ -254,9 +254,9 @@ describe('copying the log of an installation', () => {
       await expectTold(undefined, 'the event log was moved to EventStoreDB: set EVENTSTORE_URL');
       expect(await copying(app, { from: url, finish: true })).toBe(0);
       await expect(copying(app, { from: url, finish: true })).rejects.toThrow(
-        'already finished: take EVENTSTORE_URL away',
+        'already finished: remove EVENTSTORE_URL',
       );
-      await expectTold(url, 'the event log is in PostgreSQL: take EVENTSTORE_URL away');
+      await expectTold(url, 'the event log is in PostgreSQL: remove EVENTSTORE_URL');
       const home = await start(app, undefined, true);
       closers.push(() => home.application.stop());
       await expectSameInstallation(home, tenant, alerts);
