@@ -299,7 +299,7 @@ describe("an admin's password and mobile flag", () => {
   });
 
   it('the flag is set, or turned over where nothing is said', () => {
-    const off = { type: 'AdminMobileAccessSet', data: { adminId: BOB, mobileAccess: false } };
+    const off = { type: 'AdminMobileAccessSet', data: { adminId: BOB, mobileAccess: false } } as const;
     const both = [setUp, created(ADA), created(BOB)];
     given(...both)
       .when(setAdminMobileAccess, { adminId: BOB, mobileAccess: undefined }, undefined, by(ADA))

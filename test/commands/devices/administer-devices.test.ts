@@ -9,7 +9,7 @@ import { certified, deleted, DEVICE, enrolled, inDays, revoked, USER, wiped, wip
 
 const deviceId = DEVICE;
 const revocation = (reason: 'revoked' | 'deleted' | 'user_deleted') => ({
-  type: 'DeviceRevoked',
+  type: 'DeviceRevoked' as const,
   data: { deviceId, reason },
 });
 
@@ -65,7 +65,7 @@ describe('letting a revoked device enroll again', () => {
 });
 
 describe('wiping a device', () => {
-  const requested = { type: 'DeviceWipeRequested', data: { deviceId, wipeId: context().id } };
+  const requested = { type: 'DeviceWipeRequested', data: { deviceId, wipeId: context().id } } as const;
 
   it('is a request until the extension has done it', () =>
     given(enrolled).when(requestDeviceWipe, { deviceId }).then(requested));
@@ -82,7 +82,7 @@ describe('wiping a device', () => {
 
 describe('silencing stale alerts', () => {
   const silence = (silenced: boolean, until: string | null) => ({
-    type: 'DeviceStaleAlertsSilenced',
+    type: 'DeviceStaleAlertsSilenced' as const,
     data: { deviceId, silenced, until },
   });
 
@@ -99,7 +99,7 @@ describe('silencing stale alerts', () => {
 });
 
 describe('deleting a device', () => {
-  const gone = { type: 'DeviceDeleted', data: { deviceId } };
+  const gone = { type: 'DeviceDeleted', data: { deviceId } } as const;
   const fingerprint = { kind: 'device-fingerprint', value: 'fp-1' };
 
   it('cuts it off and lets its browser enroll as another device', () => {
