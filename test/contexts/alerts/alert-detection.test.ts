@@ -4,7 +4,7 @@ import { raiseAlert } from '../../../commands/alerts/raise-alert.ts';
 import { recordAlertOccurrence } from '../../../commands/alerts/record-alert-occurrence.ts';
 import { recordPasswordReuse } from '../../../commands/credentials/record-password-reuse.ts';
 import type { Observation } from '../../../src/contexts/telemetry/domain/observation.ts';
-import { ERASED } from '../../../src/platform/kernel/event.ts';
+import { ERASED, type Envelope } from '../../../src/platform/kernel/event.ts';
 import { whenSomethingIsFoundRaiseAlert } from '../../../src/contexts/alerts/reactions/when-something-is-found-raise-alert.ts';
 import { whenTelemetryRecordedDetectReuse } from '../../../src/contexts/credentials/reactions/when-telemetry-recorded-detect-reuse.ts';
 import { given, NOW, recorded, type EventFor } from '../../dsl/given.ts';
@@ -322,7 +322,7 @@ describe('detection of reused passwords', () => {
   });
 
   it('finds 700 at once and what is left when it is entered again, by arrival', () => {
-    const onSites = (n: number, over: Partial<RecordedEvent> = {}) => {
+    const onSites = (n: number, over: Partial<Envelope> = {}) => {
       const logins = Array.from({ length: 400 }, (_, at) => [
         login({ passwordHash: hashOf(`${n}-${at}`) }),
         login({ passwordHash: hashOf(`${n}-${at}`), domain: 'mail.example' }),
