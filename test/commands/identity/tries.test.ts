@@ -308,7 +308,7 @@ describe('tries from before sources were told apart', () => {
         'PasswordConfirmed',
         { at: iso(1), subjectId: SUBJECT, purpose: 'second_factor_follows', tries: [50, 40, 30, 20, 10].map(iso) },
         2,
-      ) as never,
+      ),
     );
     expect(Object.values(state.counters)).toEqual([
       {
