@@ -30,7 +30,7 @@ describe('a history of events that the compiler refuses', () => {
 
   it('belongs to another aggregate than the command', () => {
     // @ts-expect-error an alert's events are not in a device's stream
-    given(unclaimed).when(revokeDevice, { deviceId: me, reason: 'revoked' });
+    expect(() => given(unclaimed).when(revokeDevice, { deviceId: me, reason: 'revoked' })).toThrow(TypeError);
   });
 
   it('holds events that a read model or a reaction never gets', () => {
