@@ -76,7 +76,7 @@ export const parts: Readonly<Record<string, Part>> = {
   },
   'hashing-company': {
     workloads: ['login-32'],
-    edits: [{ file: 'src/contexts/identity/hashing-limiter.ts', text: 'await this.#company();', instead: '' }],
+    edits: [{ file: 'src/contexts/identity/hashing-limiter.ts', text: 'await this.#awaitBatch();', instead: '' }],
   },
   'pages-at-hand': {
     workloads: ['resolve-alone', 'resolve-32'],

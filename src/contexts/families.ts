@@ -1,4 +1,4 @@
-import type { EventFamily } from '../platform/kernel/event.ts';
+import type { EventOf } from '../platform/kernel/event.ts';
 import { resourceFamilies } from './resources.ts';
 import { alertEvents } from './alerts/domain/events.ts';
 import { auditHeadEvents } from './audit/domain/events.ts';
@@ -37,7 +37,7 @@ import { masterKeyEvents } from './installation/domain/master-key.ts';
 import { verificationEvents } from './verification/domain/events.ts';
 
 /** All event families of the application. Events of other families can be neither written nor read. */
-export const families: readonly EventFamily[] = [
+export const families = [
   tenantEvents,
   sessionEvents,
   loginEvents,
@@ -75,4 +75,7 @@ export const families: readonly EventFamily[] = [
   auditHeadEvents,
   parkedEventRequests,
   ...resourceFamilies,
-];
+] as const;
+
+/** Every event that the store can hold. */
+export type ApplicationEvent = EventOf<(typeof families)[number]>;

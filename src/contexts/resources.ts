@@ -6,13 +6,12 @@ import { scopedDomains } from './policies/domain/scoped-domain.resource.ts';
 import { clickfixSignatures } from './signatures/domain/clickfix-signature.resource.ts';
 import { signatures } from './signatures/domain/signature.resource.ts';
 import { tenantSettings } from './settings/domain/tenant-settings.resource.ts';
-import type { EventFamily } from '../platform/kernel/event.ts';
 import type { NamedReadModel } from '../platform/kernel/read-model.ts';
 import type { AnyDefinedCollection } from '../platform/resources/collection.ts';
 import type { AnyDefinedSingleton } from '../platform/resources/singleton.ts';
 
 /** All declared resources of the application. A new resource needs only its file and one line here. */
-export const resources: readonly (AnyDefinedCollection | AnyDefinedSingleton)[] = [
+const declared = [
   tenantSettings,
   scopedDomains,
   phishingWhitelist,
@@ -21,7 +20,8 @@ export const resources: readonly (AnyDefinedCollection | AnyDefinedSingleton)[] 
   extensionMonitoringSettings,
   signatures,
   clickfixSignatures,
-];
+] as const;
 
-export const resourceFamilies: readonly EventFamily[] = resources.map(({ events }) => events);
+export const resources: readonly (AnyDefinedCollection | AnyDefinedSingleton)[] = declared;
+export const resourceFamilies = declared.map(({ events }) => events);
 export const resourceModels: readonly NamedReadModel[] = resources.map(({ model }) => model);

@@ -4,7 +4,7 @@ import { families } from '../../src/contexts/families.ts';
 import { canonicalJson } from '../../src/platform/kernel/canonical-json.ts';
 import type { EventDefinition, RecordedEvent } from '../../src/platform/kernel/event.ts';
 import { Containing, type Columns } from '../../src/platform/kernel/read-model.ts';
-import { recorded } from './given.ts';
+import { inEnvelope } from './given.ts';
 
 /** One row change, as read models and the state of reactions request it. Ignores effects. */
 export type Change =
@@ -134,10 +134,10 @@ export function foldHistories({ key, on }: Pick<Folding, 'key' | 'on'>, basis: B
 }
 
 const eventOf = (sample: Sample, n: number): RecordedEvent =>
-  recorded({ type: sample.type, data: upcast(sample) } as never, n, {
+  inEnvelope({ type: sample.type, data: upcast(sample) }, n, {
     stream: `${sample.category}-0198a000-0000-7000-8000-000000000001`,
     recordedAt: Date.UTC(2026, 0, 2) + n * STEP_MS,
-    metadata: { ...recorded({ type: '', data: {} } as never, n).metadata, actor: ACTORS[n % ACTORS.length]! },
+    metadata: { ...inEnvelope({ type: '', data: {} }, n).metadata, actor: ACTORS[n % ACTORS.length]! },
     stored: { version: sample.version, data: sample.data },
   });
 

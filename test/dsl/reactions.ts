@@ -1,6 +1,7 @@
 import type { AnyCommand } from '../../src/platform/kernel/command.ts';
 import type { RecordedEvent } from '../../src/platform/kernel/event.ts';
 import type { AnyReaction, Effect } from '../../src/platform/kernel/reaction.ts';
+import type { EventFor } from './given.ts';
 
 type Row = Record<string, unknown>;
 type Step =
@@ -9,9 +10,9 @@ type Step =
   | { purge: Row };
 
 /** The commands that a reaction requests for these events, in order, with its state in memory. */
-export function reactTo(
-  reaction: AnyReaction,
-  events: readonly RecordedEvent[],
+export function reactTo<Reacting extends AnyReaction>(
+  reaction: Reacting,
+  events: readonly EventFor<Reacting>[],
 ): { command: AnyCommand; input: unknown }[] {
   const on = reaction.on as Record<string, ((event: RecordedEvent) => readonly Step[]) | undefined>;
   const rows = new Map<string, Row>();

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { resources } from '../../src/contexts/resources.ts';
-import { isSecret, type AnyValues, type Fields } from '../../src/platform/resources/fields.ts';
+import { defaultOf, isSecret, valuesOf, type AnyValues, type Fields } from '../../src/platform/resources/fields.ts';
 import { accept, type Command } from '../../src/platform/kernel/command.ts';
-import type { DomainEvent } from '../../src/platform/kernel/event.ts';
-import { given } from '../dsl/given.ts';
+import type { DomainEvent, EventFamily } from '../../src/platform/kernel/event.ts';
+import { historiesOf } from '../dsl/given.ts';
 import { gadgets, gadgetSettings } from '../platform/resources/gadget.resource.ts';
 import { samples } from '../platform/resources/samples.ts';
 
@@ -15,17 +15,18 @@ type AnyWrite = Command<any, any, DomainEvent, any, any, any>;
 const secretive = [gadgets, gadgetSettings, ...resources].filter(({ declared }) =>
   Object.values(declared.fields as Fields).some(isSecret),
 );
+const { given } = historiesOf<EventFamily>(secretive.map(({ events }) => events));
 const [FORMER, NEXT] = ['aaaaaaaa-0000-4000-8000-00000000000a', 'aaaaaaaa-0000-4000-8000-00000000000b'];
 const refsOf = (fields: Fields, reference: string | null): AnyValues =>
   Object.fromEntries(
     Object.entries(fields).flatMap(([name, field]) => (isSecret(field) ? [[`${name}Ref`, reference]] : [])),
   );
 
-/**
- * `given(…).when(…)` checks this for every decision of every test; this file shows it for each resource, and that the
- * check can fail.
- */
-describe('a decision destroys the secrets that its events replace or remove', () => {
+const plain = (draft: AnyValues, fields: Fields): AnyValues =>
+  Object.fromEntries(Object.entries(draft).filter(([name]) => !isSecret(fields[name]!)));
+
+/** `given(…).when(…)` holds every decision of every test to this; here it is shown for each resource, and to fail where it must. */
+describe('a decision forgets the secrets that its events give up', () => {
   for (const resource of secretive) {
     const { declared } = resource;
     const { noun } = declared;
@@ -38,7 +39,17 @@ describe('a decision destroys the secrets that its events replace or remove', ()
     const updated: DomainEvent = { type: `${kind}Updated`, data: { ...named, ...refsOf(fields, FORMER) } };
     const history: DomainEvent[] =
       resource.kind === 'collection'
-        ? [{ type: `${kind}Created`, data: { id, ...samples[noun]!.draft(1), ...refsOf(fields, FORMER) } }]
+        ? [
+            {
+              type: `${kind}Created`,
+              data: {
+                id,
+                ...valuesOf(fields, defaultOf),
+                ...plain(samples[noun]!.draft(1), fields),
+                ...refsOf(fields, FORMER),
+              },
+            },
+          ]
         : [updated];
 
     it(`${noun}: replaced, removed, unchanged`, () => {

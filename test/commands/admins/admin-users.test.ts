@@ -304,7 +304,7 @@ describe("an admin's password and mobile flag", () => {
   });
 
   it('sets the flag, or toggles it if no value is given', () => {
-    const off = { type: 'AdminMobileAccessSet', data: { adminId: BOB, mobileAccess: false } };
+    const off = { type: 'AdminMobileAccessSet', data: { adminId: BOB, mobileAccess: false } } as const;
     const both = [setUp, created(ADA), created(BOB)];
     given(...both)
       .when(setAdminMobileAccess, { adminId: BOB, mobileAccess: undefined }, undefined, by(ADA))

@@ -5,11 +5,11 @@ export const BOB = '88888888-8888-4888-8888-888888888888';
 export const REF = '55555555-5555-4555-8555-555555555555';
 
 export const setUp = {
-  type: 'TenantSetUp',
+  type: 'TenantSetUp' as const,
   data: { name: 'Acme', slug: 'acme', externalBaseUrl: 'https://castellan.example' },
 };
 export const created = (adminId: string, roleType: AdminRole = 'super_admin') => ({
-  type: 'AdminUserCreated',
+  type: 'AdminUserCreated' as const,
   data: {
     adminId,
     email: `${adminId}@acme.example`,
@@ -21,5 +21,5 @@ export const created = (adminId: string, roleType: AdminRole = 'super_admin') =>
     passwordExpiresAt: null,
   },
 });
-export const suspended = (adminId: string) => ({ type: 'AdminSuspended', data: { adminId } });
-export const deleted = (adminId: string) => ({ type: 'AdminUserDeleted', data: { adminId } });
+export const suspended = (adminId: string) => ({ type: 'AdminSuspended' as const, data: { adminId } });
+export const deleted = (adminId: string) => ({ type: 'AdminUserDeleted' as const, data: { adminId } });

@@ -8,6 +8,8 @@ import { recordAlertOccurrence } from '../../../commands/alerts/record-alert-occ
 import { recordAlertPolicyAction } from '../../../commands/alerts/record-alert-policy-action.ts';
 import { reopenAlert } from '../../../commands/alerts/reopen-alert.ts';
 import { resolveAlert } from '../../../commands/alerts/resolve-alert.ts';
+import type { AlertEvent } from '../../../src/contexts/alerts/domain/events.ts';
+import type { TriageState } from '../../../src/contexts/alerts/domain/triage-state.ts';
 import { given, NOW } from '../../dsl/given.ts';
 
 const alertId = '0198a000-0000-7000-8000-000000000001';
@@ -29,16 +31,23 @@ const detail: RaiseAlert = {
   metadata: {},
 };
 const at = new Date(NOW).toISOString();
-const standing = { raisedAt: at, severity: 'medium', status: 'open', acknowledgedAt: null, resolvedAt: null };
-const raised = { type: 'AlertRaised', data: { ...detail, severity: 'medium', raisedAt: at } };
-const acknowledged = { type: 'AlertAcknowledged', data: { alertId, notes: null } };
-const resolved = {
-  type: 'AlertResolved',
-  data: { alertId, userId: null, status: 'resolved', resolution: null, fingerprint },
+const standing: TriageState = {
+  raisedAt: at,
+  severity: 'medium',
+  status: 'open',
+  acknowledgedAt: null,
+  resolvedAt: null,
 };
-const falsePositive = {
+const raised: AlertEvent = { type: 'AlertRaised', data: { ...detail, severity: 'medium', raisedAt: at } };
+const move = (status: TriageState['status']) => ({ userId: null, was: standing, is: { ...standing, status } });
+const acknowledged: AlertEvent = { type: 'AlertAcknowledged', data: { alertId, notes: null, ...move('acknowledged') } };
+const resolved: AlertEvent = {
   type: 'AlertResolved',
-  data: { alertId, status: 'false_positive', resolution: null, fingerprint },
+  data: { alertId, status: 'resolved', resolution: null, fingerprint, ...move('resolved') },
+};
+const falsePositive: AlertEvent = {
+  type: 'AlertResolved',
+  data: { alertId, status: 'false_positive', resolution: null, fingerprint, ...move('false_positive') },
 };
 
 describe('ResolveAlert', () => {
@@ -55,7 +64,7 @@ describe('ResolveAlert', () => {
       .when(resolveAlert, { alertId, status: 'resolved', resolution: null })
       .then({
         type: 'AlertResolved',
-        data: { ...resolved.data, was: standing, is: { ...standing, status: 'resolved', resolvedAt: at } },
+        data: { ...resolved.data, is: { ...standing, status: 'resolved', resolvedAt: at } },
       });
   });
   it('fails for an alert that was never raised', () => {
@@ -83,7 +92,7 @@ describe('ReopenAlert', () => {
 });
 
 describe('ClaimAlert and AssignAlert', () => {
-  const claimed = { type: 'AlertClaimed', data: { alertId, assigneeId: me } };
+  const claimed: AlertEvent = { type: 'AlertClaimed', data: { alertId, assigneeId: me } };
   it('gives an unassigned alert to the first claimant only', () => {
     given(raised).when(claimAlert, { alertId, adminId: me }).then(claimed);
     given(raised, claimed).when(claimAlert, { alertId, adminId: me }).thenNothing();

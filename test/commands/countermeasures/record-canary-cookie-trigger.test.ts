@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { recordCanaryCookieTrigger } from '../../../commands/countermeasures/record-canary-cookie-trigger.ts';
 import { canaryCookies } from '../../../src/contexts/countermeasures/domain/canary-cookie.resource.ts';
-import type { DomainEvent } from '../../../src/platform/kernel/event.ts';
+import type { ApplicationEvent } from '../../../src/contexts/families.ts';
 import { given, recorded, rowsAfter } from '../../dsl/given.ts';
 
 const cookieId = '33333333-3333-4333-8333-333333333333';
@@ -14,9 +14,9 @@ const cookie = {
   isEnabled: true,
   description: '',
 };
-const planted: DomainEvent = { type: 'CanaryCookieCreated', data: { id: cookieId, ...cookie } };
-const triggered = (occurredAt: string, by = cause): DomainEvent => ({
-  type: 'CanaryCookieTriggered',
+const planted: ApplicationEvent = { type: 'CanaryCookieCreated', data: { id: cookieId, ...cookie } };
+const triggered = (occurredAt: string, by = cause) => ({
+  type: 'CanaryCookieTriggered' as const,
   data: { id: cookieId, cause: by, occurredAt },
 });
 

@@ -9,7 +9,7 @@ import { certified, deleted, DEVICE, enrolled, inDays, revoked, USER, wiped, wip
 
 const deviceId = DEVICE;
 const revocation = (reason: 'revoked' | 'deleted' | 'user_deleted') => ({
-  type: 'DeviceRevoked',
+  type: 'DeviceRevoked' as const,
   data: { deviceId, reason },
 });
 
@@ -66,7 +66,7 @@ describe('allowing a revoked device to enroll again', () => {
 });
 
 describe('wiping a device', () => {
-  const requested = { type: 'DeviceWipeRequested', data: { deviceId, wipeId: context().id } };
+  const requested = { type: 'DeviceWipeRequested', data: { deviceId, wipeId: context().id } } as const;
 
   it('is a request until the extension confirms it', () =>
     given(enrolled).when(requestDeviceWipe, { deviceId }).then(requested));
@@ -84,7 +84,7 @@ describe('wiping a device', () => {
 
 describe('silencing stale alerts', () => {
   const silence = (silenced: boolean, until: string | null) => ({
-    type: 'DeviceStaleAlertsSilenced',
+    type: 'DeviceStaleAlertsSilenced' as const,
     data: { deviceId, silenced, until },
   });
 
@@ -101,7 +101,7 @@ describe('silencing stale alerts', () => {
 });
 
 describe('deleting a device', () => {
-  const gone = { type: 'DeviceDeleted', data: { deviceId } };
+  const gone = { type: 'DeviceDeleted', data: { deviceId } } as const;
   const fingerprint = { kind: 'device-fingerprint', value: 'fp-1' };
 
   it('revokes it and lets its browser enroll as another device', () => {

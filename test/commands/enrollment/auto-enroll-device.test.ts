@@ -31,7 +31,7 @@ const input = {
 };
 
 const isEnrolled = {
-  type: 'DeviceEnrolled',
+  type: 'DeviceEnrolled' as const,
   data: {
     ...first,
     isConfirmed: false,
@@ -43,7 +43,7 @@ const isEnrolled = {
     extensionVersion: null,
   },
 };
-const hasKey = { type: 'DeviceAccessKeyIssued', data: { deviceId: DEVICE, accessKeyDigest: 'd'.repeat(64) } };
+const hasKey = { type: 'DeviceAccessKeyIssued', data: { deviceId: DEVICE, accessKeyDigest: 'd'.repeat(64) } } as const;
 
 describe('auto-enrollment of an agent', () => {
   it('registers the device of the user, with a certificate and the digest of its key', () => {

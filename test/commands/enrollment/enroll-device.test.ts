@@ -41,13 +41,13 @@ const input = {
 };
 const OTHER = '88888888-8888-4888-8888-888888888888';
 
-const used = { type: 'EnrollmentTokenUsed', data: { tokenId, deviceId: DEVICE } };
+const used = { type: 'EnrollmentTokenUsed', data: { tokenId, deviceId: DEVICE } } as const;
 const singleUse = { kind: 'enrollment-token', value: tokenId };
 const fingerprint = { kind: 'device-fingerprint', value: 'fp-1' };
 const ofUser = (userId: string) => ({ kind: 'device-user-fingerprint', value: `${userId}|fp-1` });
 const allowed: DeviceEvent = { type: 'DeviceReenrollmentAllowed', data: { deviceId: DEVICE } };
 const isEnrolled = (over: object = {}) => ({
-  type: 'DeviceEnrolled',
+  type: 'DeviceEnrolled' as const,
   data: { ...first, ...browser, deviceId: DEVICE, userId: USER, ...over },
 });
 const accepts = (state: DeviceState, serialNumber: string, now: number) =>

@@ -12,13 +12,13 @@ import { ADA, created, REF } from '../admins/histories.ts';
 
 const OTHER_REF = '66666666-6666-4666-8666-666666666666';
 const CODES_REF = '77777777-7777-4777-8777-777777777777';
-const started = { type: 'AdminMfaSetupStarted', data: { adminId: ADA, totpSecretRef: REF } };
+const started = { type: 'AdminMfaSetupStarted', data: { adminId: ADA, totpSecretRef: REF } } as const;
 const enabled = {
-  type: 'AdminMfaEnabled',
+  type: 'AdminMfaEnabled' as const,
   data: { adminId: ADA, totpSecretRef: REF, step: 7, backupCodesRef: CODES_REF, backupCodes: 10 },
 };
 const used = (place: number) => ({
-  type: 'AdminBackupCodeUsed',
+  type: 'AdminBackupCodeUsed' as const,
   data: { adminId: ADA, backupCodesRef: CODES_REF, place },
 });
 const ada = created(ADA);
@@ -55,7 +55,11 @@ describe('setting a second factor up', () => {
 });
 
 describe('a code', () => {
-  const accepted = (step: number, totpSecretRef = REF, type = 'TotpCodeAccepted') => ({
+  const accepted = (
+    step: number,
+    totpSecretRef = REF,
+    type: 'TotpCodeAccepted' | 'OrgAdminTotpCodeAccepted' = 'TotpCodeAccepted',
+  ) => ({
     type,
     data: { adminId: ADA, totpSecretRef, step },
   });
@@ -103,7 +107,7 @@ describe('a code', () => {
 describe('recovery', () => {
   const recover = { adminId: ADA, accountDigest: `digest of ${ADA}`, tempPassword: 'not in any event' };
   const facts = { passwordRef: OTHER_REF };
-  const always = ['AdminPasswordChanged', 'AdminSessionsRevoked'];
+  const always = ['AdminPasswordChanged', 'AdminSessionsRevoked'] as const;
 
   it('works from every state', () => {
     given(ada)
@@ -142,11 +146,11 @@ describe('recovery', () => {
 describe('a session', () => {
   const session = {
     type: 'SessionStarted',
-    data: { sessionId: REF, subjectId: ADA, subjectKind: 'admin', epoch: 0, method: 'password' },
-  };
+    data: { sessionId: REF, subjectId: ADA, subjectKind: 'admin', epoch: 0, method: 'password', vouchedBy: null },
+  } as const;
 
   it('can be revoked by its own admin only, once', () => {
-    const ended = { type: 'SessionEnded', data: { sessionId: REF, subjectId: ADA, reason: 'revoked' } };
+    const ended = { type: 'SessionEnded', data: { sessionId: REF, subjectId: ADA, reason: 'revoked' } } as const;
     given(session).when(revokeSession, { sessionId: REF, subjectId: ADA }).then(ended);
     given(session).when(revokeSession, { sessionId: REF, subjectId: OTHER_REF }).thenRefused('notFound');
     given(session, ended).when(revokeSession, { sessionId: REF, subjectId: ADA }).thenRefused('notFound');

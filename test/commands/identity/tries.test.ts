@@ -6,9 +6,10 @@ import { unlockLogin } from '../../../commands/identity/unlock-login.ts';
 import { loginEvents, type RecordedCounter } from '../../../src/contexts/identity/domain/login-events.ts';
 import type { AttemptSource } from '../../../src/contexts/identity/domain/login-limits.ts';
 import { login, LOGIN_TAIL } from '../../../src/contexts/identity/domain/login.ts';
-import type { DomainEvent } from '../../../src/platform/kernel/event.ts';
+import type { EventOf } from '../../../src/platform/kernel/event.ts';
 import { given, NOW } from '../../dsl/given.ts';
 
+type LoginEvent = EventOf<typeof loginEvents>;
 const SUBJECT = '44444444-4444-4444-8444-444444444444';
 const HERE: AttemptSource = 'address:here';
 const THERE: AttemptSource = 'address:there';
@@ -18,7 +19,7 @@ const iso = (secondsAgo: number) => new Date(NOW - secondsAgo * 1000).toISOStrin
 const byStrangers = (source: AttemptSource = HERE) => [source, 'strangers'];
 const byCodes = (source: AttemptSource = HERE) => [source, 'strangers', 'codes'];
 const tried = (secondsAgo: number, countedBy: readonly string[] = byStrangers(), locked = false) => ({
-  type: 'LoginAttempted',
+  type: 'LoginAttempted' as const,
   data: { at: iso(secondsAgo), subjectId: SUBJECT, locked, countedBy: [...countedBy] },
 });
 const counter = (
@@ -27,10 +28,10 @@ const counter = (
   over: Partial<RecordedCounter> = {},
 ): RecordedCounter => ({ name, tries: secondsAgo.map(iso), lockedUntil: null, checksWhileLocked: 0, ...over });
 const succeeded = (secondsAgo: number, source: AttemptSource = HERE, standing: RecordedCounter[] = []) => ({
-  type: 'LoginSucceeded',
+  type: 'LoginSucceeded' as const,
   data: { at: iso(secondsAgo), subjectId: SUBJECT, source, standing },
 });
-const confirmed = (secondsAgo: number, standing: RecordedCounter[] = []) => ({
+const confirmed = (secondsAgo: number, standing: RecordedCounter[] = []): LoginEvent => ({
   type: 'PasswordConfirmed',
   data: { at: iso(secondsAgo), subjectId: SUBJECT, purpose: 'second_factor_follows', standing },
 });
@@ -105,7 +106,7 @@ describe('an attempt', () => {
       ...times(5, () => tried(40, [BROWSER])),
       ...times(5, () => tried(30, [SESSION])),
     ];
-    const unlocked = { type: 'LoginUnlocked', data: { at: iso(20), subjectId: SUBJECT } };
+    const unlocked = { type: 'LoginUnlocked', data: { at: iso(20), subjectId: SUBJECT } } as const;
     for (const source of [HERE, THERE, BROWSER, SESSION])
       expect(
         given(...everywhere, unlocked)
@@ -285,7 +286,7 @@ describe('attempts from before sources were recorded', () => {
     )[type]!;
     let upcast = data;
     for (let at = version; at < present; at += 1) upcast = upcasters[at]!(upcast);
-    return { type, data: upcast } as DomainEvent;
+    return { type, data: upcast } as LoginEvent;
   };
   const early = (secondsAgo: number) =>
     read('LoginAttempted', { at: iso(secondsAgo), subjectId: SUBJECT, locked: false });
@@ -307,7 +308,7 @@ describe('attempts from before sources were recorded', () => {
         'PasswordConfirmed',
         { at: iso(1), subjectId: SUBJECT, purpose: 'second_factor_follows', tries: [50, 40, 30, 20, 10].map(iso) },
         2,
-      ) as never,
+      ),
     );
     expect(Object.values(state.counters)).toEqual([
       {

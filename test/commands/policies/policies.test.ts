@@ -5,8 +5,7 @@ import { createPolicy } from '../../../commands/policies/create-policy.ts';
 import { deletePolicy } from '../../../commands/policies/delete-policy.ts';
 import { updatePolicy } from '../../../commands/policies/update-policy.ts';
 import { policies } from '../../../projections/policies/policies.ts';
-import type { Rule } from '../../../src/contexts/policies/domain/events.ts';
-import type { DomainEvent } from '../../../src/platform/kernel/event.ts';
+import type { PolicyEvent, Rule } from '../../../src/contexts/policies/domain/events.ts';
 import { given, recorded, rowsAfter } from '../../dsl/given.ts';
 
 const policyId = '33333333-3333-4333-8333-333333333333';
@@ -16,7 +15,7 @@ const rules: Rule[] = [
 const content = { name: 'No reuse', description: '', priority: 100, isEnabled: true, rules, groupIds: [] };
 /** All named groups exist. */
 const none = { unknownGroups: [] };
-const created: DomainEvent = { type: 'PolicyCreated', data: { policyId, ...content } };
+const created: PolicyEvent = { type: 'PolicyCreated', data: { policyId, ...content } };
 
 describe('CreatePolicy', () => {
   it('claims the name, case-folded, with the policy', () => {
@@ -39,7 +38,7 @@ describe('CreatePolicy', () => {
 describe('AttachPolicy', () => {
   it('rejects more groups than a policy may name, since every event names all of them', () => {
     const groupIds = Array.from({ length: 1_000 }, () => randomUUID());
-    const full: DomainEvent = { type: 'PolicyCreated', data: { policyId, ...content, groupIds } };
+    const full: PolicyEvent = { type: 'PolicyCreated', data: { policyId, ...content, groupIds } };
     given(full)
       .when(attachPolicy, { policyId, groupId: randomUUID(), isAttached: true }, { groupExists: true })
       .thenRefused('conflict');
@@ -58,7 +57,7 @@ describe('UpdatePolicy', () => {
 
   it('may keep naming a deleted group, but not add one', () => {
     const [gone, other] = [policyId, '44444444-4444-4444-8444-444444444444'];
-    const named: DomainEvent = { type: 'PolicyCreated', data: { policyId, ...content, groupIds: [gone] } };
+    const named: PolicyEvent = { type: 'PolicyCreated', data: { policyId, ...content, groupIds: [gone] } };
     given(named)
       .when(updatePolicy, { policyId, changes: { groupIds: [gone], priority: 5 } }, { unknownGroups: [gone] })
       .thenTypes('PolicyUpdated');

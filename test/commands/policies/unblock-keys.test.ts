@@ -11,11 +11,11 @@ const user = '0198a000-0000-7000-8000-00000000000e';
 const about = { domain: 'shop.example', userId: null, deviceId: null, reason: '' };
 const expiresAt = new Date(NOW + 3_600_000).toISOString();
 const created = {
-  type: 'UnblockKeyCreated',
+  type: 'UnblockKeyCreated' as const,
   data: { unblockKeyId, personId: null, ...about, userDeactivations: 0, expiresAt },
 };
 const used = {
-  type: 'UnblockKeyUsed',
+  type: 'UnblockKeyUsed' as const,
   data: { unblockKeyId, deviceId: device, userId: user, usedAt: new Date(NOW).toISOString() },
 };
 const redeem = { unblockKeyId, key, domain: 'shop.example', deviceId: device, userId: user };

@@ -5,11 +5,11 @@ import { alertSeverities } from '../../../projections/settings/alert-severities.
 import { defaultSeverities } from '../../../src/contexts/alerts/domain/vocabulary.ts';
 import { retentionUnder } from '../../../src/contexts/settings/domain/retention.ts';
 import { tenantSettings } from '../../../src/contexts/settings/domain/tenant-settings.resource.ts';
-import type { DomainEvent } from '../../../src/platform/kernel/event.ts';
+import type { ApplicationEvent } from '../../../src/contexts/families.ts';
 import { given, recorded, rowsAfter } from '../../dsl/given.ts';
 
 describe('SetAlertSeverities', () => {
-  const set: DomainEvent = { type: 'AlertSeveritiesSet', data: { severities: { weak_password: 'high' } } };
+  const set: ApplicationEvent = { type: 'AlertSeveritiesSet', data: { severities: { weak_password: 'high' } } };
 
   it('records which types changed, and returns the severity of all', () => {
     const outcome = given(set).when(setAlertSeverities, {
@@ -31,7 +31,7 @@ describe('SetAlertSeverities', () => {
   });
 
   it('folds to one row per tenant', () => {
-    const second: DomainEvent = {
+    const second: ApplicationEvent = {
       type: 'AlertSeveritiesSet',
       data: { severities: { device_stale: 'medium', weak_password: 'critical' } },
     };

@@ -4,7 +4,7 @@ import { importSignature } from '../../../commands/signatures/import-signature.t
 import { recordSignaturePack } from '../../../commands/signatures/record-signature-pack.ts';
 import { UPLOAD_LASTS_MS } from '../../../src/contexts/signatures/domain/pack.ts';
 import { noSlotLeft } from '../../../src/platform/resources/slots.ts';
-import type { DomainEvent } from '../../../src/platform/kernel/event.ts';
+import type { ApplicationEvent } from '../../../src/contexts/families.ts';
 import { given, NOW as now } from '../../dsl/given.ts';
 
 const id = '33333333-3333-4333-8333-333333333333';
@@ -18,8 +18,8 @@ const signature = {
   patternType: 'wildcard',
   severity: 'medium',
 } as const;
-const kept = { id, slot: 7, ...signature, isEnabled: true, source: 'pack', packId };
-const created: DomainEvent = { type: 'SignatureCreated', data: kept };
+const kept = { id, slot: 7, ...signature, isEnabled: true, source: 'pack', packId } as const;
+const created: ApplicationEvent = { type: 'SignatureCreated', data: kept };
 const room = { room: { slot: 7 } };
 const full = { room: noSlotLeft({ noun: 'signature', most: 2 }) };
 
@@ -38,7 +38,7 @@ describe('ImportSignature', () => {
   });
 
   it('updates a signature that differs in another version, also without a free slot, and keeps it disabled', () => {
-    const off: DomainEvent = { type: 'SignatureUpdated', data: { id, isEnabled: false } };
+    const off: ApplicationEvent = { type: 'SignatureUpdated', data: { id, isEnabled: false } };
     const outcome = given(created, off).when(
       importSignature,
       { id, packId: next, signature: { ...signature, severity: 'high' }, slot: undefined },
@@ -60,11 +60,11 @@ const nameId = '66666666-6666-4666-8666-666666666666';
 const pack = { packId, name: 'Kits', version: '1' };
 const upload = { nameId, ...pack, digest: 'aa' };
 const counts = { imported: 1, updated: 0, skipped: 0 };
-const begunAt = (at: number, digest = 'aa'): DomainEvent => ({
-  type: 'SignaturePackBegun',
+const begunAt = (at: number, digest = 'aa') => ({
+  type: 'SignaturePackBegun' as const,
   data: { ...pack, digest, begunAt: at },
 });
-const uploaded: DomainEvent = { type: 'SignaturePackUploaded', data: { ...pack, ...counts } };
+const uploaded: ApplicationEvent = { type: 'SignaturePackUploaded', data: { ...pack, ...counts } };
 
 describe('BeginSignaturePack', () => {
   it('starts once per file, however often it is sent', () => {

@@ -4,21 +4,22 @@ import { raiseAlert } from '../../../commands/alerts/raise-alert.ts';
 import { recordAlertOccurrence } from '../../../commands/alerts/record-alert-occurrence.ts';
 import { recordPasswordReuse } from '../../../commands/credentials/record-password-reuse.ts';
 import type { Observation } from '../../../src/contexts/telemetry/domain/observation.ts';
-import { ERASED, type RecordedEvent } from '../../../src/platform/kernel/event.ts';
+import { ERASED, type Envelope } from '../../../src/platform/kernel/event.ts';
 import { whenSomethingIsFoundRaiseAlert } from '../../../src/contexts/alerts/reactions/when-something-is-found-raise-alert.ts';
 import { whenTelemetryRecordedDetectReuse } from '../../../src/contexts/credentials/reactions/when-telemetry-recorded-detect-reuse.ts';
-import { given, NOW, recorded } from '../../dsl/given.ts';
+import { given, NOW, recorded, type EventFor } from '../../dsl/given.ts';
 import { DEVICE, hashOf, login, telemetry, USER } from '../../dsl/observations.ts';
 import { reactTo } from '../../dsl/reactions.ts';
 
+const unknownMove = { userId: null, was: null, is: null };
 const HOUR = 3_600_000;
 const after = (hours: number) => new Date(NOW + hours * HOUR).toISOString();
 const breached = (over: Partial<ReturnType<typeof login>> = {}) => login({ isBreached: true, ...over });
 
 /** The effects of alert detection: raised alerts, and which alert occurred again how often. */
-function alertsOf(...events: RecordedEvent[]) {
+function alertsOf(...events: EventFor<typeof whenSomethingIsFoundRaiseAlert>[]) {
   return reactTo(whenSomethingIsFoundRaiseAlert, events).map(({ command, input }) => {
-    const { alertId, alertType, domain, occurrences, cause } = input as Record<string, unknown>;
+    const { alertId, alertType, domain, occurrences, cause } = input as { alertId: string } & Record<string, unknown>;
     if (command === raiseAlert) return { raised: alertType, domain, alertId, cause };
     expect(command).toBe(recordAlertOccurrence);
     return { again: occurrences, alertId, cause };
@@ -147,10 +148,13 @@ describe('alerts from telemetry', () => {
     const alertId = alertsOf(...start)[0]!.alertId;
     const fingerprint = `breached_password|${USER}|shop.example`;
     const resolved = recorded(
-      { type: 'AlertResolved', data: { alertId, status: 'resolved', resolution: null, fingerprint } },
+      { type: 'AlertResolved', data: { alertId, status: 'resolved', resolution: null, fingerprint, ...unknownMove } },
       2,
     );
-    const reopened = recorded({ type: 'AlertReopened', data: { alertId, notes: null, fingerprint } }, 3);
+    const reopened = recorded(
+      { type: 'AlertReopened', data: { alertId, notes: null, fingerprint, ...unknownMove } },
+      3,
+    );
     const next = batch(4, breached({ occurredAt: after(1) }));
     expect(alertsOf(...start, resolved, next).at(-1)).toMatchObject({ raised: 'breached_password' });
     expect(alertsOf(...start, resolved, reopened, next).at(-1)).toMatchObject({ again: 1, alertId });
@@ -224,7 +228,13 @@ describe('alerts from telemetry', () => {
     const resolved = recorded(
       {
         type: 'AlertResolved',
-        data: { alertId, status: 'resolved', resolution: null, fingerprint: `budget|breached_password|${DEVICE}` },
+        data: {
+          alertId,
+          status: 'resolved',
+          resolution: null,
+          fingerprint: `budget|breached_password|${DEVICE}`,
+          ...unknownMove,
+        },
       },
       2,
     );
@@ -281,7 +291,7 @@ describe('alerts from telemetry', () => {
 });
 
 describe('detection of reused passwords', () => {
-  const found = (...events: RecordedEvent[]) =>
+  const found = (...events: EventFor<typeof whenTelemetryRecordedDetectReuse>[]) =>
     reactTo(whenTelemetryRecordedDetectReuse, events).map(({ command, input }) => {
       expect(command).toBe(recordPasswordReuse);
       return input as { domain: string; domains: string[]; reuseId: string };
@@ -312,7 +322,7 @@ describe('detection of reused passwords', () => {
   });
 
   it('reports 700 at once and the rest when it is entered again, by arrival', () => {
-    const onSites = (n: number, over: Partial<RecordedEvent> = {}) => {
+    const onSites = (n: number, over: Partial<Envelope> = {}) => {
       const logins = Array.from({ length: 400 }, (_, at) => [
         login({ passwordHash: hashOf(`${n}-${at}`) }),
         login({ passwordHash: hashOf(`${n}-${at}`), domain: 'mail.example' }),
@@ -372,6 +382,7 @@ describe('recording alerts', () => {
         url: null,
         cause: randomUUID(),
         metadata: {},
+        raisedAt: null,
       },
     };
     const again = { alertId, cause: randomUUID(), occurrences: 3, occurredAt: after(0) };

@@ -9,7 +9,7 @@ import { GENESIS } from '../../../src/contexts/audit/domain/entry.ts';
 import { canonicalJson } from '../../../src/platform/kernel/canonical-json.ts';
 import { defineEvents, type RecordedEvent } from '../../../src/platform/kernel/event.ts';
 import { asTenantId } from '../../../src/platform/kernel/ids.ts';
-import { recorded, rowsAfter, TENANT } from '../../dsl/given.ts';
+import { historiesOf, rowsAfter, TENANT } from '../../dsl/given.ts';
 
 const KEY = randomBytes(32);
 const OTHER = asTenantId('99999999-9999-4999-8999-999999999999');
@@ -27,6 +27,7 @@ const doorEvents = defineEvents('door', {
   },
   DoorSeen: { version: 1, schema: z.object({ doorId: z.string() }), audit: false },
 });
+const { recorded } = historiesOf([doorEvents]);
 const model = auditLog(KEY, [doorEvents]);
 
 const opened = (n: number, over: Partial<RecordedEvent> = {}) =>

@@ -1,16 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { revokeDevice } from '../../../commands/devices/revoke-device.ts';
 import { whenEmployeeDeletedRevokeDevices } from '../../../src/contexts/employees/reactions/when-employee-deleted-revoke-devices.ts';
+import type { DeviceEvent } from '../../../src/contexts/devices/domain/events.ts';
+import type { EmployeeEvent } from '../../../src/contexts/employees/domain/events.ts';
+import { browser, first } from '../../commands/devices/histories.ts';
 import { recorded } from '../../dsl/given.ts';
 
 const USER = '44444444-4444-4444-8444-444444444444';
 const [FIRST, SECOND] = ['55555555-5555-4555-8555-555555555551', '55555555-5555-4555-8555-555555555552'];
 
-const enrolled = (deviceId: string) => ({ type: 'DeviceEnrolled', data: { deviceId, userId: USER } });
-const deleted = { type: 'EmployeeDeleted', data: { userId: USER } };
+const enrolled = (deviceId: string): DeviceEvent => ({
+  type: 'DeviceEnrolled',
+  data: { ...first, ...browser, deviceId, userId: USER },
+});
+const deleted: EmployeeEvent = { type: 'EmployeeDeleted', data: { userId: USER } };
 
 /** The effects of each event; every event here concerns the one user. */
-function effectsOf(...events: { type: string; data: unknown }[]): unknown[][] {
+function effectsOf(...events: (EmployeeEvent | DeviceEvent)[]): unknown[][] {
   const on = whenEmployeeDeletedRevokeDevices.on as Record<
     string,
     (event: unknown) => { react: (row: unknown) => { row: unknown; effects: unknown[] } }[]

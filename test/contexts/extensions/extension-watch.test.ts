@@ -8,11 +8,10 @@ import type { ExtensionWatchEvent } from '../../../src/contexts/extensions/domai
 import { MAX_APPEND_BYTES } from '../../../src/platform/eventstore/port.ts';
 import { canonicalJson } from '../../../src/platform/kernel/canonical-json.ts';
 import type { Decision } from '../../../src/platform/kernel/command.ts';
-import type { RecordedEvent } from '../../../src/platform/kernel/event.ts';
 import { orThrow, type Failure } from '../../../src/platform/kernel/failure.ts';
 import { whenSomethingIsFoundRaiseAlert } from '../../../src/contexts/alerts/reactions/when-something-is-found-raise-alert.ts';
 import { whenExtensionsReportedJudgeThem } from '../../../src/contexts/extensions/reactions/when-extensions-reported-judge-them.ts';
-import { context, given, NOW, recorded } from '../../dsl/given.ts';
+import { context, given, NOW, recorded, type EventFor } from '../../dsl/given.ts';
 import { DEVICE, telemetry, USER } from '../../dsl/observations.ts';
 import { reactTo } from '../../dsl/reactions.ts';
 
@@ -48,7 +47,7 @@ const change = (
 const batch = (n: number, ...observations: Observation[]) => recorded(telemetry(observations), n);
 
 /** The input to the evaluation: present extensions, removed ones, and whether the list is complete. */
-const judgements = (...events: RecordedEvent[]) =>
+const judgements = (...events: EventFor<typeof whenExtensionsReportedJudgeThem>[]) =>
   reactTo(whenExtensionsReportedJudgeThem, events)
     .filter(({ command }) => command === judgeExtensions)
     .map(({ input }) => {
@@ -185,7 +184,7 @@ describe('evaluating extensions', () => {
 });
 
 /** Runs the effects of the reaction on one stream, as the executor does, and returns every append. */
-function appendsAfter(...events: RecordedEvent[]): ExtensionWatchEvent[][] {
+function appendsAfter(...events: EventFor<typeof whenExtensionsReportedJudgeThem>[]): ExtensionWatchEvent[][] {
   let state = extensionWatch.initial;
   return reactTo(whenExtensionsReportedJudgeThem, events).map(({ command, input: asked }) => {
     const decision = (command.decide as (...args: unknown[]) => unknown)(state, asked, context(), wanted);
@@ -254,7 +253,7 @@ describe('the stored events about the extensions of one browser', () => {
 });
 
 describe('alerts about extensions', () => {
-  const alertsOf = (...events: RecordedEvent[]) =>
+  const alertsOf = (...events: EventFor<typeof whenSomethingIsFoundRaiseAlert>[]) =>
     reactTo(whenSomethingIsFoundRaiseAlert, events).map(
       ({ command, input }) => [command.name, input as Record<string, unknown>] as const,
     );

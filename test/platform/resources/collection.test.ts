@@ -1,11 +1,13 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import type { DomainEvent, EventOf } from '../../../src/platform/kernel/event.ts';
+import type { EventOf } from '../../../src/platform/kernel/event.ts';
 import { invalid } from '../../../src/platform/kernel/failure.ts';
 import type { RecordDraft } from '../../../src/platform/resources/fields.ts';
-import { context, given, recorded, rowsAfter, TENANT } from '../../dsl/given.ts';
+import { context, rowsAfter, TENANT } from '../../dsl/given.ts';
+import { given, recorded } from './gadget-histories.ts';
 import { gadgets, gadgetUse } from './gadget.resource.ts';
 import { memoryVault } from './memory-vault.ts';
 
+type GadgetEvent = EventOf<typeof gadgets.events>;
 const id = '33333333-3333-4333-8333-333333333333';
 const reference = '44444444-4444-4444-8444-444444444444';
 const draft = {
@@ -18,8 +20,8 @@ const draft = {
 } as const satisfies Partial<RecordDraft<typeof gadgets.declared.fields>>;
 const mutableDraft = { ...draft, labels: [...draft.labels] };
 const values = { ...mutableDraft, serial: 'serial-of-the-house', tokenRef: null };
-const created: DomainEvent = { type: 'GadgetCreated', data: { id, ...values } };
-const withToken: DomainEvent = { type: 'GadgetUpdated', data: { id, tokenRef: reference } };
+const created: GadgetEvent = { type: 'GadgetCreated', data: { id, ...values } };
+const withToken: GadgetEvent = { type: 'GadgetUpdated', data: { id, tokenRef: reference } };
 const made = { serial: 'serial-of-the-house', tokenRef: null };
 
 const unbounded = { one: async () => undefined, several: async () => [] };
@@ -160,7 +162,7 @@ describe('deleting a declared record', () => {
 });
 
 describe('the read model of a collection', () => {
-  const used = { type: 'GadgetUsed', data: { gadgetId: id, at: '2026-06-02T00:00:00.000Z' } };
+  const used = { type: 'GadgetUsed' as const, data: { gadgetId: id, at: '2026-06-02T00:00:00.000Z' } };
   const history = [
     recorded(created, 1),
     recorded({ type: 'GadgetUpdated', data: { id, pieces: 3, tokenRef: reference } }, 2),

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { DomainEvent } from '../../../src/platform/kernel/event.ts';
-import { given, recorded, rowsAfter, TENANT } from '../../dsl/given.ts';
+import type { EventOf } from '../../../src/platform/kernel/event.ts';
+import { rowsAfter, TENANT } from '../../dsl/given.ts';
+import { given, recorded } from './gadget-histories.ts';
 import { gadgetSettings } from './gadget.resource.ts';
 
+type GadgetSettingsEvent = EventOf<typeof gadgetSettings.events>;
 const reference = '44444444-4444-4444-8444-444444444444';
-const limited: DomainEvent = { type: 'GadgetSettingsUpdated', data: { limit: 20 } };
-const blue: DomainEvent = { type: 'GadgetColourChanged', data: { colour: 'blue' } };
+const limited: GadgetSettingsEvent = { type: 'GadgetSettingsUpdated', data: { limit: 20 } };
+const blue: GadgetSettingsEvent = { type: 'GadgetColourChanged', data: { colour: 'blue' } };
 
 describe('changing declared settings', () => {
   it('records only the changes, and separate fields in an event of their own', () => {
@@ -42,7 +44,7 @@ describe('changing declared settings', () => {
   });
 
   it('sends a secret only to the address that it was entered for', () => {
-    const kept: DomainEvent = { type: 'GadgetSettingsUpdated', data: { passwordRef: reference } };
+    const kept: GadgetSettingsEvent = { type: 'GadgetSettingsUpdated', data: { passwordRef: reference } };
     const server = 'https://elsewhere.example';
     given(kept)
       .when(gadgetSettings.update, { changes: { server } }, {})
@@ -59,7 +61,7 @@ describe('changing declared settings', () => {
   });
 
   it('returns the resulting settings, and the secret that is no longer used', () => {
-    const history: DomainEvent[] = [blue, { type: 'GadgetSettingsUpdated', data: { passwordRef: reference } }];
+    const history: GadgetSettingsEvent[] = [blue, { type: 'GadgetSettingsUpdated', data: { passwordRef: reference } }];
     const outcome = given(...history).when(
       gadgetSettings.update,
       { changes: { password: null } },

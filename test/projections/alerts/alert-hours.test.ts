@@ -17,6 +17,7 @@ import { alert } from '../../../src/contexts/alerts/domain/alert.ts';
 import { chartWindowOf } from '../../../src/contexts/alerts/domain/timeframe.ts';
 import { severities, type Severity } from '../../../src/contexts/alerts/domain/vocabulary.ts';
 import { isFailure } from '../../../src/platform/kernel/failure.ts';
+import type { AlertEvent } from '../../../src/contexts/alerts/domain/events.ts';
 import type { AnyCommand } from '../../../src/platform/kernel/command.ts';
 import type { RecordedEvent } from '../../../src/platform/kernel/event.ts';
 import { context, NOW, recorded, rowsAfter } from '../../dsl/given.ts';
@@ -52,16 +53,16 @@ function commandOf({ which, what }: Action): readonly [AnyCommand, unknown] {
 }
 
 /** The stream that results from these decisions; refused commands leave no event. */
-function historyOf(actions: readonly Action[]): RecordedEvent[] {
+function historyOf(actions: readonly Action[]): RecordedEvent<AlertEvent>[] {
   const states = Array.from({ length: ALERTS }, () => alert.initial);
-  const events: RecordedEvent[] = [];
+  const events: RecordedEvent<AlertEvent>[] = [];
   let now = NOW;
   const run = (which: number, command: AnyCommand, input: unknown, facts?: unknown) => {
     const decision = command.decide(states[which], input, context({ now }), facts);
     if (isFailure(decision)) return;
     for (const event of decision.events) {
-      states[which] = alert.fold(states[which]!, event as never);
-      events.push(recorded(event, events.length + 1, { recordedAt: now }));
+      states[which] = alert.fold(states[which]!, event as AlertEvent);
+      events.push(recorded(event as AlertEvent, events.length + 1, { recordedAt: now }));
     }
   };
   for (let n = 0; n < ALERTS; n += 1) {
@@ -154,7 +155,15 @@ describe('the figures of alerts', () => {
     const old = recorded(
       {
         type: 'AlertResolved',
-        data: { alertId: idOf(0), status: 'resolved', resolution: null, fingerprint: 'f0', was: null, is: null },
+        data: {
+          alertId: idOf(0),
+          status: 'resolved',
+          resolution: null,
+          fingerprint: 'f0',
+          userId: null,
+          was: null,
+          is: null,
+        },
       },
       2,
     );

@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
 import { alerts } from '../../../projections/alerts/alerts.ts';
-import { recorded, rowsAfter } from '../../dsl/given.ts';
+import { history, recorded, rowsAfter } from '../../dsl/given.ts';
 
 const alertId = '0198a000-0000-7000-8000-000000000001';
 const fingerprint = 'f';
-const life = [
+const unknownMove = { userId: null, was: null, is: null };
+const life = history(
   {
     type: 'AlertRaised',
     data: {
@@ -20,10 +21,11 @@ const life = [
       url: null,
       cause: 'c0000000-0000-4000-8000-000000000001',
       metadata: {},
+      raisedAt: null,
     },
   },
-  { type: 'AlertAcknowledged', data: { alertId, notes: 'first look' } },
-  { type: 'AlertAcknowledged', data: { alertId, notes: null } },
+  { type: 'AlertAcknowledged', data: { alertId, notes: 'first look', ...unknownMove } },
+  { type: 'AlertAcknowledged', data: { alertId, notes: null, ...unknownMove } },
   {
     type: 'AlertRepeated',
     data: {
@@ -33,9 +35,9 @@ const life = [
       occurredAt: '2026-06-01T12:00:00.000Z',
     },
   },
-  { type: 'AlertResolved', data: { alertId, status: 'resolved', resolution: 'done', fingerprint } },
+  { type: 'AlertResolved', data: { alertId, status: 'resolved', resolution: 'done', fingerprint, ...unknownMove } },
   { type: 'AlertPolicyActionRecorded', data: { alertId, action: 'skipped', policyId: null, policyName: null } },
-].map((event, index) => recorded(event, index + 1));
+);
 
 it('keeps the first acknowledgment, the notes, every occurrence and the last resolution', () => {
   const [row] = rowsAfter(alerts, life);
@@ -51,7 +53,7 @@ it('keeps the first acknowledgment, the notes, every occurrence and the last res
 });
 
 it('clears resolution, acknowledgment and policy action when an alert is reopened, and keeps notes and assignee', () => {
-  const reopened = recorded({ type: 'AlertReopened', data: { alertId, notes: null, fingerprint } }, 8);
+  const reopened = recorded({ type: 'AlertReopened', data: { alertId, notes: null, fingerprint, ...unknownMove } }, 8);
   const assigned = recorded(
     { type: 'AlertAssigned', data: { alertId, assigneeId: '0198a000-0000-7000-8000-000000000002' } },
     7,

@@ -14,12 +14,12 @@ import { sites } from '../../../projections/discovery/sites.ts';
 import { reporters } from '../../../projections/telemetry/reporters.ts';
 import { deviceDay } from '../../../src/contexts/telemetry/domain/device-day.ts';
 import type { TelemetryEvent } from '../../../src/contexts/telemetry/domain/events.ts';
-import type { Observation } from '../../../src/contexts/telemetry/domain/observation.ts';
+import type { Observation, ObservationOf } from '../../../src/contexts/telemetry/domain/observation.ts';
 import { ERASED } from '../../../src/platform/kernel/event.ts';
 import { isFailure } from '../../../src/platform/kernel/failure.ts';
 import type { AnyReadModel } from '../../../src/platform/kernel/read-model.ts';
 import { context, NOW, recorded, rowsAfter } from '../../dsl/given.ts';
-import { telemetry } from '../../dsl/observations.ts';
+import { login, telemetry } from '../../dsl/observations.ts';
 import { DEVICE_OF, recount, someSeen, USERS, type Seen } from './recount.ts';
 
 const MODELS: readonly AnyReadModel[] = [
@@ -126,19 +126,21 @@ describe('discovery, counted from telemetry', () => {
   });
 });
 
-const visit = (n: number, over: object = {}): Observation =>
-  ({
-    kind: 'navigation',
-    eventId: `00000000-0000-4000-9000-${String(n).padStart(12, '0')}`,
-    occurredAt: new Date(NOW + n * 1_000).toISOString(),
-    domain: 'a.example',
-    url: `https://a.example/${n}`,
-    title: `Page ${n}`,
-    referrerDomain: null,
-    technologies: [],
-    isNewSite: false,
-    ...over,
-  }) as Observation;
+const seen = (n: number) => ({
+  eventId: `00000000-0000-4000-9000-${String(n).padStart(12, '0')}`,
+  occurredAt: new Date(NOW + n * 1_000).toISOString(),
+  domain: 'a.example',
+  url: `https://a.example/${n}`,
+});
+const visit = (n: number, over: Partial<ObservationOf<'navigation'>> = {}): Observation => ({
+  kind: 'navigation',
+  ...seen(n),
+  title: `Page ${n}`,
+  referrerDomain: null,
+  technologies: [],
+  isNewSite: false,
+  ...over,
+});
 const after = (model: AnyReadModel, ...observations: Observation[]) =>
   rowsOf(model, [telemetry(observations, { userId: USERS[0], deviceId: DEVICE_OF[USERS[0]]! })]);
 
@@ -164,34 +166,24 @@ describe('rows of discovery', () => {
   it('hold nothing of a person who was erased before they were folded', () => {
     const erased = { url: ERASED, title: ERASED };
     expect(after(endpointPages, visit(1, erased))).toEqual([]);
-    const login = {
-      kind: 'credential_attempt',
-      username: ERASED,
-      passwordHash: ERASED,
-      isBreached: false,
-      action: 'allow',
-      userDecision: 'none',
-      policyId: null,
-    };
-    const [user] = after(endpointUsers, visit(1, { ...login, url: ERASED }));
+    const anonymous = login({ ...seen(1), username: ERASED, passwordHash: ERASED, url: ERASED });
+    const [user] = after(endpointUsers, anonymous);
     expect(user).toMatchObject({ credential_ids: [], credential_count: 0, sign_ins: 1 });
   });
 
   it('trust a known host more than a browser about the identity provider', () => {
-    const flow = {
+    const flow = (n: number, domain: string): Observation => ({
       kind: 'auth_flow',
+      ...seen(n),
+      domain,
       provider: 'google',
       method: 'oidc',
       relyingParty: null,
       mfaObserved: false,
       outcome: 'success',
-    };
+    });
     expect(
-      after(
-        authEndpoints,
-        visit(1, { ...flow, domain: 'acme.okta.com' }),
-        visit(2, { ...flow, domain: 'sso.acme.example' }),
-      ).map(({ provider }) => provider),
+      after(authEndpoints, flow(1, 'acme.okta.com'), flow(2, 'sso.acme.example')).map(({ provider }) => provider),
     ).toEqual(['okta', 'google']);
   });
 });

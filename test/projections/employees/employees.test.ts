@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { employees } from '../../../projections/employees/employees.ts';
+import type { DeviceEvent } from '../../../src/contexts/devices/domain/events.ts';
 import type { EmployeeEvent } from '../../../src/contexts/employees/domain/events.ts';
 import { ERASED } from '../../../src/platform/kernel/event.ts';
-import { NOW, recorded, rowsAfter } from '../../dsl/given.ts';
+import { browser, first } from '../../commands/devices/histories.ts';
+import { history, NOW, rowsAfter } from '../../dsl/given.ts';
 
 const USER = '44444444-4444-4444-8444-444444444444';
 const DEVICE = '55555555-5555-4555-8555-555555555555';
@@ -25,14 +27,17 @@ const person = (over: object = {}): EmployeeEvent => ({
   },
 });
 const updated = (changes: object): EmployeeEvent => ({ type: 'EmployeeUpdated', data: { userId: USER, ...changes } });
-const enrolled = { type: 'DeviceEnrolled', data: { deviceId: DEVICE, userId: USER } };
+const enrolled: DeviceEvent = {
+  type: 'DeviceEnrolled',
+  data: { ...first, ...browser, deviceId: DEVICE, userId: USER },
+};
 const at = (n: number) => new Date(NOW + n * 1_000).toISOString();
 
 /** The rows do not depend on the batches. */
-function after(...events: { type: string; data: unknown }[]) {
-  const history = events.map((event, index) => recorded(event, index + 1));
-  const rows = rowsAfter(employees, history);
-  for (const size of [1, 2]) expect(rowsAfter(employees, history, size)).toEqual(rows);
+function after(...events: (EmployeeEvent | DeviceEvent)[]) {
+  const log = history(...events);
+  const rows = rowsAfter(employees, log);
+  for (const size of [1, 2]) expect(rowsAfter(employees, log, size)).toEqual(rows);
   return rows;
 }
 
@@ -84,7 +89,7 @@ describe('the employees table', () => {
   });
 
   it('omits deleted employees, whatever events follow', () => {
-    const deleted = { type: 'EmployeeDeleted', data: { userId: USER } };
+    const deleted: EmployeeEvent = { type: 'EmployeeDeleted', data: { userId: USER } };
     expect(after(person(), deleted, enrolled, updated({ displayName: 'Late' }))).toEqual([]);
   });
 

@@ -10,6 +10,8 @@ import {
   installedExtensions,
   type InstalledExtensionRow,
 } from '../../../projections/extensions/installed-extensions.ts';
+import type { DeviceEvent } from '../../../src/contexts/devices/domain/events.ts';
+import type { EmployeeEvent } from '../../../src/contexts/employees/domain/events.ts';
 import { rankOf, riskOf } from '../../../src/contexts/extensions/domain/permission-risk.ts';
 import { isThere, sightingStamp } from '../../../src/contexts/extensions/domain/sightings.ts';
 import { extensionChangeKinds as changes } from '../../../src/contexts/telemetry/domain/vocabulary.ts';
@@ -141,7 +143,7 @@ describe('installed extensions', () => {
       ...of(inventory(0, installed('a'))),
       { deviceId: OTHER, observation: inventory(0, installed('a')) },
     ]);
-    const left = (event: { type: string; data: object }) =>
+    const left = (event: DeviceEvent | EmployeeEvent) =>
       [installedExtensions, extensionInventories].map((model) => rowsAfter(model, [...log, recorded(event, 9)]).length);
     expect(left({ type: 'DeviceDeleted', data: { deviceId: OTHER } })).toEqual([1, 1]);
     expect(left({ type: 'EmployeeErased', data: { userId: USER } })).toEqual([0, 0]);

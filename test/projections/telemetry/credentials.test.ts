@@ -163,7 +163,7 @@ describe('credentials, counted from telemetry', () => {
   });
 
   it('hold nothing of an erased person, before or after', () => {
-    const erasure = { type: 'EmployeeErased', data: { userId: USER } };
+    const erasure = { type: 'EmployeeErased', data: { userId: USER } } as const;
     const gone = { ...login(), username: ERASED, passwordHash: ERASED, url: ERASED };
     const events = [recorded(telemetry([login()]), 1), recorded(erasure, 2), recorded(telemetry([gone]), 3)];
     expect([rowsAfter(credentialUses, events), rowsAfter(credentialStats, events)]).toEqual([[], []]);
