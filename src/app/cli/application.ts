@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { compose, type Application } from '../compose/compose.ts';
-import { newLogger } from '../../platform/observability/logger.ts';
+import { commandLogger } from './command-log.ts';
 import { readConfig } from '../config/config.ts';
 import { findEmbeddedPostgres } from '../../platform/embedded/postgres.ts';
+import { isDatabaseUnavailable } from '../../platform/database/unavailable.ts';
 import { EventStoreUnavailable } from '../../platform/eventstore/port.ts';
 import { FailureError } from '../../platform/kernel/failure.ts';
 
@@ -14,7 +15,7 @@ export type WithApplication = <T>(work: (application: Application) => Promise<T>
  */
 export const withApplication: WithApplication = async (work) => {
   const config = readConfig(process.env);
-  const log = newLogger(process.env['LOG_LEVEL'] ?? 'warn');
+  const log = commandLogger();
   const running = config.databaseUrl ? undefined : findEmbeddedPostgres(join(config.dataDir, 'postgres'));
   const application = await compose(config, {
     log,
@@ -29,12 +30,12 @@ export const withApplication: WithApplication = async (work) => {
 };
 
 /** One sentence for a refusal or an outage. Any other error with its stack, so that the operator can report it. */
-export const describeError = (error: unknown): string =>
-  error instanceof FailureError
-    ? error.message
-    : error instanceof EventStoreUnavailable
-      ? outage(error)
-      : ((error as Error).stack ?? String(error));
+export function describeError(error: unknown): string {
+  if (error instanceof FailureError) return error.message;
+  if (error instanceof EventStoreUnavailable) return outage(error);
+  if (isDatabaseUnavailable(error)) return `the database cannot be reached (${(error as Error).message})`;
+  return (error as Error).stack ?? String(error);
+}
 
 /** Includes the server's message, so that a position it cannot serve is not mistaken for an outage. */
 const outage = ({ message, cause }: EventStoreUnavailable): string =>

@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { compose } from '../compose/compose.ts';
-import { newLogger } from '../../platform/observability/logger.ts';
+import { commandLogger } from './command-log.ts';
 import { readConfig } from '../config/config.ts';
 import { demo } from '../demo/demo.ts';
 import { licenseSigningKey } from '../config/key-files.ts';
@@ -22,7 +22,7 @@ export function addDemoCommand(program: Command): void {
     .action(async ({ devices }: { devices: number }) => {
       const config = readConfig(process.env);
       const running = config.databaseUrl ? undefined : findEmbeddedPostgres(join(config.dataDir, 'postgres'));
-      const options = { log: newLogger(process.env['LOG_LEVEL'] ?? 'warn') };
+      const options = { log: commandLogger() };
       let application = running
         ? await compose(config, { ...options, database: { ...running }, project: false, listen: false })
         : await compose({ ...config, port: 0, tlsPort: 0, adminRateLimit: 100_000 }, options);

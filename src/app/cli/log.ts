@@ -15,7 +15,7 @@ import { CopyTo } from '../../contexts/installation/log-copy/copy-to.ts';
 import type { CopyParts, LogCopy } from '../../contexts/installation/log-copy/log-copy.ts';
 import { unsealLog } from '../../contexts/installation/log-copy/moved-log.ts';
 import { switchLog } from '../../contexts/installation/log-copy/switch.ts';
-import { newLogger } from '../../platform/observability/logger.ts';
+import { commandLogger } from './command-log.ts';
 import type { Logger } from 'pino';
 import type { Database } from '../../platform/database/database.ts';
 import type { EventStore } from '../../platform/eventstore/port.ts';
@@ -125,7 +125,7 @@ async function verifyChains(services: LogCliDependencies, say: (line: string) =>
 /** Runs `work` with an application that neither projects nor reacts, on the log to be copied. */
 async function withSource<T>(config: Config, work: (services: LogCliDependencies) => Promise<T>): Promise<T> {
   const running = config.databaseUrl ? undefined : findEmbeddedPostgres(join(config.dataDir, 'postgres'));
-  const log = newLogger(process.env['LOG_LEVEL'] ?? 'warn');
+  const log = commandLogger();
   const application = await compose(config, {
     log,
     listen: false,

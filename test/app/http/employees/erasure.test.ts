@@ -405,7 +405,7 @@ describe('the erasure of a person', () => {
     const { userId, email, mark } = await somebody();
     const tenant = acme.tenantId;
     await expect(erasePersonAsOperator(app.services, { tenant, person: email })).rejects.toThrow(
-      'no employee of this e-mail',
+      'there is no employee with this e-mail',
     );
     await expect(erasePersonAsOperator(app.services, { tenant: randomUUID(), person: email })).rejects.toThrow(
       'no such tenant',
