@@ -68,7 +68,7 @@ export function running(bench: JobsBench): void {
     const jobs = open(declare());
     await expect(jobs.enqueue({ ...greet, name: 'gret' }, { who: 'Ada' })).rejects.toThrow('there is no job gret');
     // @ts-expect-error the schema rejects it at run time, too
-    await expect(jobs.enqueue(greet, { who: 7 })).rejects.toThrow('job greet: its data does not fit: who invalid_type');
+    await expect(jobs.enqueue(greet, { who: 7 })).rejects.toThrow('job greet: its data is invalid: who invalid_type');
     await expect(jobs.enqueue(greet, { who: 'x'.repeat(70_000) })).rejects.toThrow('job greet: its data is too large');
     expect(await jobs.counts()).toEqual({ waiting: 0, active: 0, delayed: 0, failed: 0 });
   });
