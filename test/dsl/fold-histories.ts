@@ -81,7 +81,16 @@ function upcast(sample: Sample): unknown {
     let { data } = sample;
     for (let at = sample.version; at < definition.version; at += 1)
       data = (definition.upcasters?.[at] as ((old: unknown) => unknown) | undefined)?.(data) ?? data;
-    read.set(sample, definition.schema.parse(data));
+    const current = definition.schema.safeParse(data);
+    if (!current.success)
+      throw new Error(
+        `a sample of ${sample.type} version ${sample.version} does not fit version ${definition.version}: ` +
+          `${current.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')}. ` +
+          (sample.version < definition.version
+            ? `Check its upcasters from number ${sample.version} on`
+            : 'If this version is not committed yet, delete its fixtures and write them again'),
+      );
+    read.set(sample, current.data);
   }
   return read.get(sample);
 }

@@ -24,7 +24,11 @@ const collections = resources.filter((resource) => resource.kind === 'collection
 const singletons = resources.filter((resource) => resource.kind === 'singleton');
 const named = <Resource extends Declared>(list: readonly Resource[]) =>
   list.map((resource) => [resource.declared.noun, resource] as const);
-const sampleOf = ({ declared }: Declared) => samples[declared.noun]!;
+const sampleOf = ({ declared: { noun } }: Declared) => {
+  const sample = samples[noun];
+  if (!sample) throw new Error(`add a sample for ${noun} to test/platform/resources/samples.ts`);
+  return sample;
+};
 
 describe('every declared resource', () => {
   let app: TestApp;
@@ -66,7 +70,8 @@ describe('every declared resource', () => {
   };
 
   it('has a sample for these tests', () => {
-    expect(resources.map(({ declared }) => declared.noun).filter((noun) => !samples[noun])).toEqual([]);
+    const missing = resources.map(({ declared }) => declared.noun).filter((noun) => !samples[noun]);
+    expect(missing, 'add samples to test/platform/resources/samples.ts').toEqual([]);
   });
 
   it.each(named(resources))('%s limits every field that a caller may send', (_noun, { declared }) => {

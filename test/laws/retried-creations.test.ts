@@ -273,13 +273,16 @@ describe('a creation whose response was lost', () => {
     ).rows;
 
   it('has a sample for every POST route, or a reason why there is none', () => {
-    expect(creating.map(named).filter((route) => !(route in samples))).toEqual([]);
+    const missing = creating.map(named).filter((route) => !(route in samples));
+    expect(missing, 'add requests to `samples`, or reasons to `WITHOUT_CREATION`, in this file').toEqual([]);
   });
 
   it.each(creating.map((route) => [named(route), route] as const))(
     '%s: the retry gets the same response, and appends nothing',
     async (_name, route) => {
-      const sample = await samples[named(route)]!();
+      const prepare = samples[named(route)];
+      if (!prepare) throw new Error(`add a request for ${named(route)} to \`samples\` in this file`);
+      const sample = await prepare();
       const key = randomUUID();
       const first = await send(route, sample, key);
       expect([first.status, first.body]).toEqual([expect.toBeOneOf([200, 201]), expect.anything()]);
