@@ -66,7 +66,10 @@ describe('every declared resource', () => {
   };
 
   it('has a sample for these tests', () => {
-    expect(resources.map(({ declared }) => declared.noun).filter((noun) => !samples[noun])).toEqual([]);
+    expect(
+      resources.map(({ declared }) => declared.noun).filter((noun) => !samples[noun]),
+      'add a sample for each of these nouns to test/platform/resources/samples.ts',
+    ).toEqual([]);
   });
 
   it.each(named(resources))('%s limits every field that a caller may send', (_noun, { declared }) => {

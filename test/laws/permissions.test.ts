@@ -13,7 +13,10 @@ describe('the permission table', () => {
   it.each(adminRoutes.map((route) => [named(route), route] as const))(
     'gives %s the roles of the requirements',
     (_name, route) => {
-      expect(permissionTable[permissionOf(route)]).toEqual(rolesOfChoices(route.method, route.path));
+      expect(
+        permissionTable[permissionOf(route)],
+        'the roles of its permission (src/contexts/identity/domain/permissions.ts) differ from those of its address in test/laws/roles-of-choices.ts; undefined means that the address has no line there',
+      ).toEqual(rolesOfChoices(route.method, route.path));
     },
   );
 

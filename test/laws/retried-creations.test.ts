@@ -273,7 +273,10 @@ describe('a creation whose response was lost', () => {
     ).rows;
 
   it('has a sample for every POST route, or a reason why there is none', () => {
-    expect(creating.map(named).filter((route) => !(route in samples))).toEqual([]);
+    expect(
+      creating.map(named).filter((route) => !(route in samples)),
+      'add a request that succeeds to the table "samples" in this file',
+    ).toEqual([]);
   });
 
   it.each(creating.map((route) => [named(route), route] as const))(
