@@ -47,7 +47,11 @@ describe('a schema of stored events', () => {
 
   it('matches its recorded description', () => {
     if (UPDATE && narrowed.length === 0) writeFileSync(FILE, `${JSON.stringify(now, null, 1)}\n`);
-    else expect(JSON.parse(JSON.stringify(now)), `run: ${COMMAND}`).toEqual(before);
+    else
+      expect(
+        JSON.parse(JSON.stringify(now)),
+        `a schema accepts more, is new, or has a new version. If that is intended, run: ${COMMAND}`,
+      ).toEqual(before);
   });
 
   it('accepts every sample of its version, including its refinements', () => {

@@ -23,6 +23,10 @@ const all = reactions.map(foldingOf);
 /** They name the fingerprint of an alert, which is computed from the finding: no sample has the right one. */
 const UNREACHED: readonly string[] = ['alert-detection AlertResolved', 'alert-detection AlertReopened'];
 
+const UNREACHED_MESSAGE =
+  'no sample in test/fixtures/events or test/fixtures/variants makes these handlers change a row';
+const UNFILLED_MESSAGE = 'no sample in test/fixtures/events or test/fixtures/variants fills these columns';
+
 describe('a reaction whose state is folded differently has a higher version', () => {
   it('holds for every reaction', () => {
     expect(whatIsWrong(all, FILE, COMMAND)).toEqual([]);
@@ -36,9 +40,13 @@ describe('a reaction whose state is folded differently has a higher version', ()
         Object.keys(reaction.on)
           .map((type) => `${reaction.name} ${type}`)
           .filter((name) => !reached.has(name.split(' ')[1]!) && !UNREACHED.includes(name)),
+        UNREACHED_MESSAGE,
       ).toEqual([]);
       const filled = new Set(happened.flatMap(({ row = {} }) => Object.keys(row)));
-      expect(Object.keys(reaction.columns).filter((column) => !filled.has(column))).toEqual([]);
+      expect(
+        Object.keys(reaction.columns).filter((column) => !filled.has(column)),
+        `${reaction.name}: ${UNFILLED_MESSAGE}`,
+      ).toEqual([]);
     }
   });
 

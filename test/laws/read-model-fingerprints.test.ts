@@ -60,8 +60,9 @@ describe('a read model that folds differently has a higher version', () => {
         ...Object.keys(model.columns).flatMap((column) => (filled.has(column) ? [] : [`${model.name} ${column}`])),
       );
     }
-    expect(unreached).toEqual([]);
-    expect(empty).toEqual([]);
+    const samples = 'no sample in test/fixtures/events or test/fixtures/variants';
+    expect(unreached, `${samples} makes these handlers change a row`).toEqual([]);
+    expect(empty, `${samples} fills these columns`).toEqual([]);
   });
 
   it('is detected for a column, the key, a helper that changes a text, and one that doubles a sum', () => {

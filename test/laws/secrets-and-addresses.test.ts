@@ -59,7 +59,10 @@ describe('a stored secret is only sent to the address that it was entered for', 
     const changes = everyRoute.filter(
       ({ method, body }) => (method === 'PUT' || method === 'PATCH') && takesBoth(namesIn(body)),
     );
-    expect(changes.map(named).sort()).toEqual([...Object.keys(PROTECTED), ...Object.keys(HARMLESS)].sort());
+    expect(
+      changes.map(named).sort(),
+      'a route that takes a secret and an address belongs under HARMLESS of this file if a resource declares it with sentTo, otherwise under PROTECTED with a test',
+    ).toEqual([...Object.keys(PROTECTED), ...Object.keys(HARMLESS)].sort());
   });
 
   it('is declared by every resource that has both', () => {
@@ -72,7 +75,9 @@ describe('a stored secret is only sent to the address that it was entered for', 
         .filter(([, field]) => isSecret(field) && field.sentTo.length === 0 && addresses.length > 0)
         .map(([name]) => `${declared.noun}.${name}`);
     });
-    expect(silent).toEqual([]);
+    expect(silent, 'name the address to which the service sends this secret: secret(…, { sentTo: [address] })').toEqual(
+      [],
+    );
   });
 
   it.each(Object.entries(PROTECTED))(

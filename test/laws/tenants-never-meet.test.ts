@@ -62,7 +62,10 @@ describe('two tenants are isolated', () => {
       .map((route) => [named(route), route] as const),
   )('%s shows nothing of another tenant', async (_name, route) => {
     const { text } = await mine.admin.get(route.path);
-    expect(text.toLowerCase()).not.toContain('secret');
+    expect(
+      text.toLowerCase(),
+      'the records of the other tenant contain "secret": either the response shows one of them, or a field name contains the word: rename that field',
+    ).not.toContain('secret');
     for (const id of foreignIds) expect(text).not.toContain(id);
   });
 });
