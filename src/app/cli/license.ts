@@ -1,5 +1,5 @@
 import { createPrivateKey, randomUUID, sign } from 'node:crypto';
-import { InvalidArgumentError, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { readConfig } from '../config/config.ts';
 import { licenseSchema, tiers } from '../../contexts/tenants/domain/license.ts';
 import { licenseSigningKey } from '../config/key-files.ts';
@@ -19,7 +19,7 @@ export function addLicenseCommands(program: Command): void {
     .command('issue')
     .description('Sign a license key; it is printed on the last line')
     .requiredOption('--client <name>', 'name of the licensee')
-    .requiredOption('--tier <tier>', tiers.join(', '))
+    .addOption(new Option('--tier <tier>', 'what the license grants').choices(tiers).makeOptionMandatory())
     .requiredOption('--max-users <n>', 'maximum number of monitored employees', wholeNumber)
     .requiredOption('--days <n>', 'validity in days', wholeNumber)
     .action(({ client, tier, maxUsers, days }: { client: string; tier: string; maxUsers: number; days: number }) => {

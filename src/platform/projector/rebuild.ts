@@ -76,6 +76,24 @@ async function dropRetired(pool: pg.Pool, name: string): Promise<void> {
   }
 }
 
+/** Comment on the schemas that `rebuildInto` creates. It writes to no other schema. */
+const REBUILD_SCHEMA = 'castellan: rebuilt read models';
+
+/** Creates the schema. Throws `FailureError` if it exists and is not one of a rebuild: its tables may be live ones. */
+async function openRebuildSchema(client: pg.PoolClient, schema: string): Promise<void> {
+  const { rows } = await client.query<{ comment: string | null }>(
+    `select obj_description(oid, 'pg_namespace') as comment from pg_namespace where nspname = $1`,
+    [schema],
+  );
+  if (rows[0]?.comment === REBUILD_SCHEMA) return;
+  if (rows[0])
+    throw new FailureError(
+      invalid('--into', `the schema ${schema} exists and was not created by a rebuild: choose another name`),
+    );
+  await client.query(`create schema ${schema}`);
+  await client.query(`comment on schema ${schema} is '${REBUILD_SCHEMA}'`);
+}
+
 /**
  * For forensics: rebuilds the model as of a position or time, in a schema of its own beside the live tables. It is
  * not updated later.
@@ -96,7 +114,7 @@ export async function rebuildInto(
     );
   const table = tableName(model.name, model.version, 1);
   await transaction(parts.pool, async (client) => {
-    await client.query(`create schema if not exists ${schema}`);
+    await openRebuildSchema(client, schema);
     await client.query(`grant usage on schema ${schema} to castellan_reads`);
     await client.query(`drop table if exists ${qualified(schema, table)} cascade`);
     await client.query(createBareTable(tableShapeOf(model), table, schema));

@@ -180,6 +180,31 @@ describe('versions of a read model', () => {
     expect(await asOf('before_all', { time: events[0]!.recordedAt - 1 })).toEqual([]);
   });
 
+  it.each(['public', 'elsewhere'])('are not rebuilt into the schema %s, which no rebuild created', async (schema) => {
+    await append(10, 5);
+    const projector = application.projector([entries]);
+    await projector.start();
+    await eventually('caught up', caughtUp(projector, await application.store.head()));
+    await application.sql('create schema elsewhere');
+    const rows = await application.rowsOf('entries');
+    await expect(rebuildInto(application.parts(), entries, schema, { position: 2n })).rejects.toThrow(
+      `the schema ${schema} exists and was not created by a rebuild`,
+    );
+    expect(await application.rowsOf('entries')).toEqual(rows);
+  });
+
+  it('are rebuilt again into the schema of an earlier rebuild', async () => {
+    await append(10, 5);
+    await rebuildInto(application.parts(), entries, 'case_42', { position: 2n });
+    await rebuildInto(application.parts(), entries, 'case_42', { position: 1n });
+    expect(await application.rowsOf('case_42.entries')).toEqual(
+      pureFold(
+        entries,
+        (await application.everything()).filter(({ position }) => position <= 1n),
+      ),
+    );
+  });
+
   it('differ from their history exactly where they were changed by hand', async () => {
     const projector = application.projector([entries, volumes]);
     await projector.start();
