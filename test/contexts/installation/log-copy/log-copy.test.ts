@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { HeadSealer } from '../../../../src/contexts/audit/head-sealer.ts';
 import { SealAlarms } from '../../../../src/contexts/audit/seal-alarms.ts';
@@ -69,13 +69,19 @@ async function expectSameInstallation(standing: Standing, tenant: TestTenant, al
   expect(await audit(admin)).toMatchObject({ valid: true });
 }
 
-/** An observation as a browser sends it, directly to the current service. */
+/** An observation as a browser sends it. Each domain has its own password, because a reused one raises another alert. */
 const breachAt = (domain: string) => ({
   eventId: randomUUID(),
   kind: 'credential_attempt',
   occurredAt: new Date().toISOString(),
   domain,
-  data: { username: 'kim', passwordHash: 'ab'.repeat(32), isBreached: true, action: 'warn', userDecision: 'cancelled' },
+  data: {
+    username: 'kim',
+    passwordHash: hash('sha256', domain),
+    isBreached: true,
+    action: 'warn',
+    userDecision: 'cancelled',
+  },
 });
 
 describe('copying the log of an installation', () => {
