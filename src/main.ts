@@ -1,3 +1,4 @@
+import { DataDirectoryInUse } from './platform/embedded/ownership.ts';
 import { parseArgs } from 'node:util';
 import { compose } from './app/compose/compose.ts';
 import { newLogger } from './platform/observability/logger.ts';
@@ -38,7 +39,12 @@ main().catch((error: unknown) => {
     process.stderr.write(
       `castellan: ${unwritable} cannot be written (${(error as { code: string }).code}). Set DATA_DIR to a directory that this user can write to.\n`,
     );
-  else if (error instanceof ConfigError || error instanceof WrongMasterKey || error instanceof EventStoreUnavailable)
+  else if (
+    error instanceof ConfigError ||
+    error instanceof WrongMasterKey ||
+    error instanceof EventStoreUnavailable ||
+    error instanceof DataDirectoryInUse
+  )
     process.stderr.write(`castellan: ${error.message}\n`);
   else process.stderr.write(`castellan: ${(error as Error).stack ?? String(error)}\n`);
   process.exit(1);

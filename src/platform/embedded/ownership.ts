@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { ConfigError } from '../config-error.ts';
+
+/** Another process owns the data directory. The message names it. */
+export class DataDirectoryInUse extends Error {}
 
 /** The exclusive right of one process to a data directory, until it is released or the process ends. */
 export interface Ownership {
@@ -18,7 +20,7 @@ export function takeOwnership(dataDir: string): Ownership {
   const owner = readOwner(file);
   if (!lock(descriptor, owner)) {
     closeSync(descriptor);
-    throw new ConfigError(
+    throw new DataDirectoryInUse(
       `the data directory ${dataDir} is in use by another Castellan process${owner ? ` (process ${owner})` : ''}`,
     );
   }
