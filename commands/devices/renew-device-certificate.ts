@@ -9,6 +9,8 @@ interface RenewDeviceCertificate {
   readonly deviceId: string;
   /** Serial number of the certificate on the connection, which was accepted for this device. */
   readonly certificateSerial: string;
+  /** The device's own key, as an uncompressed P-256 point; null: the server generates one. */
+  readonly publicPoint: Buffer | null;
 }
 
 interface Facts {
@@ -29,14 +31,14 @@ export const renewDeviceCertificate = defineCommand({
   aggregate: device,
   stream: ({ deviceId }: RenewDeviceCertificate, { tenantId }) => deviceStream(tenantId, deviceId),
   async prepare(
-    { deviceId }: RenewDeviceCertificate,
+    { deviceId, publicPoint }: RenewDeviceCertificate,
     { aggregates, certificates }: WithAggregates & WithCertificates,
     { tenantId, now },
   ) {
     const { license, authority } = await aggregates.load(tenant, tenantStream(tenantId));
     if (!license || Date.parse(license.expiresAt) <= now) return forbidden('license expired');
     if (!authority) return unavailable('certificate service not configured');
-    const certificate = await certificates.issue(tenantId, authority, deviceId, now);
+    const certificate = await certificates.issue(tenantId, authority, { deviceId, publicPoint }, now);
     if (isFailure(certificate)) return certificate;
     const facts: Facts = { certificate, caCertificatePem: authority.certificatePem };
     return facts;

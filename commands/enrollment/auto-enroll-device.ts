@@ -21,6 +21,8 @@ export interface AutoEnrollDevice {
   /** An employee from a directory or identity provider: this command creates no employees (F244). */
   readonly userId: string;
   readonly accessKeyDigest: string;
+  /** The agent's own key, as an uncompressed P-256 point; null: the server generates one. */
+  readonly publicPoint: Buffer | null;
   readonly device: Pick<Enrolled, 'deviceFingerprint' | 'hostname' | 'osType' | 'osVersion' | 'agentVersion'>;
 }
 
@@ -35,7 +37,7 @@ export const autoEnrollDevice = defineCommand({
   aggregate: device,
   stream: ({ deviceId }: AutoEnrollDevice, { tenantId }) => deviceStream(tenantId, deviceId),
   async prepare(
-    { deviceId, userId }: AutoEnrollDevice,
+    { deviceId, userId, publicPoint }: AutoEnrollDevice,
     { aggregates, certificates }: WithAggregates & WithCertificates,
     { tenantId, now },
   ) {
@@ -46,7 +48,7 @@ export const autoEnrollDevice = defineCommand({
     if (!isEmployed(user)) return notFound('user not found');
     if (!license || Date.parse(license.expiresAt) <= now) return unavailable('license expired');
     if (!authority) return unavailable('certificate service not configured');
-    const certificate = await certificates.issue(tenantId, authority, deviceId, now);
+    const certificate = await certificates.issue(tenantId, authority, { deviceId, publicPoint }, now);
     if (isFailure(certificate)) return certificate;
     const facts: Facts = { certificate, caCertificatePem: authority.certificatePem };
     return facts;

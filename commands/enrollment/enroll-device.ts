@@ -45,6 +45,8 @@ export interface EnrollDevice {
   /** Serial number of this device's certificate, if the connection was made with it. */
   readonly certificateSerial: string | null;
   readonly enrollmentToken: string;
+  /** The device's own key, as an uncompressed P-256 point; null: the server generates one. */
+  readonly publicPoint: Buffer | null;
   readonly device: Omit<Enrolled, 'deviceId' | 'userId' | 'besideDeviceId' | 'isConfirmed' | 'wipeId'>;
 }
 
@@ -107,7 +109,7 @@ export const enrollDevice = defineCommand({
       ? await admitEmployee(tenantId, placeholderEmail(input.deviceId), ports)
       : undefined;
     if (isFailure(admission)) return admission;
-    const certificate = await certificates.issue(tenantId, owner.authority, input.deviceId, now);
+    const certificate = await certificates.issue(tenantId, owner.authority, input, now);
     if (isFailure(certificate)) return certificate;
     const facts: Facts = {
       tokenId,

@@ -110,7 +110,8 @@ export function workingDay(
   const random = seededRandom(index + 1);
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)]!;
   const username = `employee${index}@example.com`;
-  const digest = (word: string) => createHmac('sha256', salt).update(`${username}|${word}`).digest('hex');
+  const digest = (word: string) =>
+    createHmac('sha256', Buffer.from(salt, 'hex')).update(`${word} of ${username}`).digest('hex');
   const at = (minute: number) => new Date(now - (480 - minute) * 60_000).toISOString();
   const seen = new Set<string>();
   const attempt = (minute: number, domain: string, word: string, isBreached = false) => {

@@ -3,7 +3,7 @@ import { isFailure, unavailable, type Failure } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Vault } from '../vault/vault.ts';
 import type { Authority } from './authority.ts';
-import { issueDeviceCertificate, type DeviceCertificate } from './device-certificate.ts';
+import { issueDeviceCertificate, type DeviceCertificate, type DeviceCertificateRequest } from './device-certificate.ts';
 import { prepareCertificateIssuer, type CertificateIssuer } from './certificate-issuer.ts';
 import { issueRevocationList, type RevocationList, type RevokedCertificate } from './revocation-list.ts';
 import { inspectAuthority } from './uploaded-authority.ts';
@@ -15,18 +15,21 @@ export interface SigningAuthority {
   readonly fingerprintSha256: string;
 }
 
+/** The owner of a certificate, and its key; null: a fresh one. */
+export type DeviceAndKey = Pick<DeviceCertificateRequest, 'deviceId' | 'publicPoint'>;
+
 /** Certificates as commands use them. Slow and secret work stays behind this port. */
 export interface CertificateService {
   /** Checks a CA that an administrator uploads. Returns it in normalized form, or the first reason to refuse it. */
   inspect(certificatePem: string, privateKeyPem: string, now: number): Authority | Failure;
   /**
-   * A fresh key and a certificate for the device, valid for `DEVICE_CERTIFICATE_DAYS` from `now`, or until the
-   * authority ends.
+   * A certificate for the device, valid for `DEVICE_CERTIFICATE_DAYS` from `now`, or until the authority ends. It is
+   * for the key of the device (`publicPoint`), or for a fresh one.
    */
   issue(
     tenantId: TenantId,
     authority: SigningAuthority,
-    deviceId: string,
+    request: DeviceAndKey,
     now: number,
   ): Promise<DeviceCertificate | Failure>;
   /** The revocation list of this authority, signed by it, valid for a day from `now`. */
@@ -66,7 +69,7 @@ export class VaultCertificateService implements CertificateService {
   async issue(
     tenantId: TenantId,
     authority: SigningAuthority,
-    deviceId: string,
+    { deviceId, publicPoint }: DeviceAndKey,
     now: number,
   ): Promise<DeviceCertificate | Failure> {
     const issuer = await this.#issuer(tenantId, authority);
@@ -74,6 +77,7 @@ export class VaultCertificateService implements CertificateService {
     const issued = issueDeviceCertificate(issuer, {
       tenantId,
       deviceId,
+      publicPoint,
       notBefore: now,
       notAfter: now + DEVICE_CERTIFICATE_DAYS * DAY_MS,
     });

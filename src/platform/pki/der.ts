@@ -20,6 +20,8 @@ export const boolean = (value: boolean): Node => primitive(Type.BOOLEAN, value ?
 export const nullValue = (): Node => primitive(Type.NULL, '');
 export const octetString = (bytes: Uint8Array): Node => primitive(Type.OCTETSTRING, octets(bytes));
 export const utf8 = (text: string): Node => primitive(Type.UTF8, octets(Buffer.from(text, 'utf8')));
+/** node-forge writes each UTF-16 unit of a BMPString as two octets. */
+export const bmpString = (text: string): Node => primitive(Type.BMPSTRING, text);
 export const objectIdentifier = (dotted: string): Node => primitive(Type.OID, forge.asn1.oidToDer(dotted).getBytes());
 export const enumerated = (value: number): Node => primitive(Type.ENUMERATED, String.fromCharCode(value));
 

@@ -20,12 +20,14 @@ export interface DeviceCertificateRequest {
   readonly notBefore: number;
   /** The requested end; the certificate ends no later than its authority. */
   readonly notAfter: number;
+  /** The key of the device, as an uncompressed P-256 point. Without it, a key pair is generated. */
+  readonly publicPoint?: Buffer | null;
 }
 
 export interface DeviceCertificate {
   readonly certificatePem: string;
-  /** PKCS#8, not encrypted. Given to the device once and never stored. */
-  readonly privateKeyPem: string;
+  /** PKCS#8, not encrypted. Given to the device once and never stored. Null if the device generated its key itself. */
+  readonly privateKeyPem: string | null;
   /** Upper-case hex. Revocation uses it. */
   readonly serialNumber: string;
   /** Epoch milliseconds on whole seconds, exactly as in the certificate. */
@@ -38,7 +40,7 @@ export interface DeviceCertificate {
 }
 
 /**
- * A fresh P-256 key and a certificate that names its owner: CN = deviceId, O = tenantId, both again as a URI in
+ * A certificate for a fresh P-256 key, or for the key of the device, that names its owner: CN = deviceId, O = tenantId, both again as a URI in
  * subjectAltName, for TLS clients only. Fails as `unavailable` outside the authority's own validity; a malformed id
  * is a TypeError.
  */
@@ -54,7 +56,9 @@ export function issueDeviceCertificate(
   const notAfter = Math.min(asked.notAfter, issuer.certificate.notAfter);
 
   const [from, until] = [timeElement(notBefore), timeElement(notAfter)];
-  const { publicPoint, privateKeyPem } = generateKeyPair();
+  const { publicPoint, privateKeyPem } = request.publicPoint
+    ? { publicPoint: request.publicPoint, privateKeyPem: null }
+    : generateKeyPair();
   const serial = freshSerialNumber();
   const toBeSigned = deviceLayout(
     issuer,

@@ -1,5 +1,5 @@
 /** PEM as in RFC 7468: Base64 in lines of 64 characters, one label. */
-export type PemLabel = 'CERTIFICATE' | 'PRIVATE KEY' | 'X509 CRL';
+export type PemLabel = 'CERTIFICATE' | 'CERTIFICATE REQUEST' | 'NEW CERTIFICATE REQUEST' | 'PRIVATE KEY' | 'X509 CRL';
 
 const LINE = 64;
 

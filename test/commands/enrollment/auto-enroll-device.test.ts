@@ -25,6 +25,7 @@ const input = {
   deviceId: DEVICE,
   besideDeviceId: null,
   certificateSerial: null,
+  publicPoint: null,
   userId: USER,
   accessKeyDigest: 'd'.repeat(64),
   device,

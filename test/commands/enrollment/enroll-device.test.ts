@@ -36,6 +36,7 @@ const input = {
   deviceId: DEVICE,
   besideDeviceId: null,
   certificateSerial: null,
+  publicPoint: null,
   enrollmentToken: 'token',
   device: browser,
 };

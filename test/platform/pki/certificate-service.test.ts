@@ -46,7 +46,7 @@ describe('the certificate service', () => {
   it('issues for 365 days, for the requested tenant and device', async () => {
     const { certificates, tenantId, authority } = await withAuthority();
     const deviceId = randomUUID();
-    const { certificatePem, notAfter } = issued(await certificates.issue(tenantId, authority, deviceId, NOW));
+    const { certificatePem, notAfter } = issued(await certificates.issue(tenantId, authority, { deviceId }, NOW));
     expect(notAfter).toBe(NOW + 365 * DAY);
     const verdict = verifyDeviceCertificate(certificatePem, [trustAuthority(tenantId, authority.certificatePem)], NOW);
     expect(verdict).toMatchObject({ verified: true, tenantId, deviceId });
@@ -54,8 +54,10 @@ describe('the certificate service', () => {
 
   it('opens the key once for many certificates, including concurrent ones', async () => {
     const { vault, certificates, tenantId, authority } = await withAuthority();
-    await Promise.all(Array.from({ length: 20 }, () => certificates.issue(tenantId, authority, randomUUID(), NOW)));
-    await certificates.issue(tenantId, authority, randomUUID(), NOW);
+    await Promise.all(
+      Array.from({ length: 20 }, () => certificates.issue(tenantId, authority, { deviceId: randomUUID() }, NOW)),
+    );
+    await certificates.issue(tenantId, authority, { deviceId: randomUUID() }, NOW);
     expect(vault.looks).toBe(1);
   });
 
@@ -63,9 +65,11 @@ describe('the certificate service', () => {
     const { vault, certificates, tenantId, authority } = await withAuthority();
     const key = vault.secrets.get(authority.privateKeyRef)!;
     vault.secrets.clear();
-    expect(await certificates.issue(tenantId, authority, randomUUID(), NOW)).toMatchObject({ kind: 'unavailable' });
+    expect(await certificates.issue(tenantId, authority, { deviceId: randomUUID() }, NOW)).toMatchObject({
+      kind: 'unavailable',
+    });
     vault.secrets.set(authority.privateKeyRef, key);
-    expect(await certificates.issue(tenantId, authority, randomUUID(), NOW)).toMatchObject({
+    expect(await certificates.issue(tenantId, authority, { deviceId: randomUUID() }, NOW)).toMatchObject({
       notAfter: NOW + 365 * DAY,
     });
   });
@@ -73,27 +77,33 @@ describe('the certificate service', () => {
   it('tries again after the vault failed', async () => {
     const { vault, certificates, tenantId, authority } = await withAuthority();
     vault.failing = true;
-    await expect(certificates.issue(tenantId, authority, randomUUID(), NOW)).rejects.toThrow('vault is away');
+    await expect(certificates.issue(tenantId, authority, { deviceId: randomUUID() }, NOW)).rejects.toThrow(
+      'vault is away',
+    );
     vault.failing = false;
-    expect(isFailure(await certificates.issue(tenantId, authority, randomUUID(), NOW))).toBe(false);
+    expect(isFailure(await certificates.issue(tenantId, authority, { deviceId: randomUUID() }, NOW))).toBe(false);
   });
 
   it('is unavailable once the authority has expired', async () => {
     const { certificates, tenantId, authority } = await withAuthority();
     const later = authority.expiresAt + DAY;
-    expect(await certificates.issue(tenantId, authority, randomUUID(), later)).toMatchObject({ kind: 'unavailable' });
+    expect(await certificates.issue(tenantId, authority, { deviceId: randomUUID() }, later)).toMatchObject({
+      kind: 'unavailable',
+    });
   });
 
   it('never signs with a key that does not match', async () => {
     const { vault, certificates, tenantId, authority } = await withAuthority();
     vault.secrets.set(authority.privateKeyRef, Buffer.from(newAuthority().privateKeyPem));
-    await expect(certificates.issue(tenantId, authority, randomUUID(), NOW)).rejects.toThrow('does not belong');
+    await expect(certificates.issue(tenantId, authority, { deviceId: randomUUID() }, NOW)).rejects.toThrow(
+      'does not belong',
+    );
   });
 
   it('keeps tenants apart though they name the same authority', async () => {
     const { certificates, tenantId, authority } = await withAuthority();
     const other = asTenantId(randomUUID());
-    const { certificatePem } = issued(await certificates.issue(other, authority, randomUUID(), NOW));
+    const { certificatePem } = issued(await certificates.issue(other, authority, { deviceId: randomUUID() }, NOW));
     const verdict = verifyDeviceCertificate(certificatePem, [trustAuthority(tenantId, authority.certificatePem)], NOW);
     expect(verdict).toEqual({ refused: 'unknown authority' });
   });

@@ -35,8 +35,13 @@ export const newTenant = (): TenantId => asTenantId(randomUUID());
 export const newAuthority = (now = NOW): Authority =>
   createAuthority({ commonName: 'Acme CA', organization: 'Acme', years: 10, now });
 
-/** A device certificate, by default for a year from NOW. */
-export function issued(issuer: CertificateIssuer, request: Partial<DeviceCertificateRequest> = {}): DeviceCertificate {
+type WithKey = DeviceCertificate & { readonly privateKeyPem: string };
+
+/** A device certificate for a fresh key, by default for a year from NOW. */
+export function issued(
+  issuer: CertificateIssuer,
+  request: Partial<Omit<DeviceCertificateRequest, 'publicPoint'>> = {},
+): WithKey {
   const answer = issueDeviceCertificate(issuer, {
     tenantId: newTenant(),
     deviceId: randomUUID(),
@@ -45,7 +50,7 @@ export function issued(issuer: CertificateIssuer, request: Partial<DeviceCertifi
     ...request,
   });
   if (isFailure(answer)) throw new Error(answer.message);
-  return answer;
+  return answer as WithKey;
 }
 
 /** The parts of a valid device certificate, so that a test can replace one and sign the result. */

@@ -13,6 +13,7 @@ import {
 import { prepareCertificateIssuer } from '../../../../src/platform/pki/certificate-issuer.ts';
 import { issueServerCertificate } from '../../../../src/platform/pki/server-certificate.ts';
 import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { p256, pemOf, requestOf } from '../../../dsl/certificate-request.ts';
 import { enrolledDevice, type EnrolledDevice } from '../../../dsl/enrolled-device.ts';
 import { rsaAuthority } from '../../../platform/pki/fixtures.ts';
 
@@ -69,7 +70,7 @@ describe('the identity of a device', () => {
     return orThrow(issueDeviceCertificate(prepareCertificateIssuer(signer), request));
   };
   const answerToIssued = ({ certificatePem, privateKeyPem }: DeviceCertificate) =>
-    answerTo(certificatePem, privateKeyPem);
+    answerTo(certificatePem, privateKeyPem!);
   /** Registers this certificate as issued to the device, with a long validity, so that a refusal has another cause. */
   async function registered(certificate: DeviceCertificate): Promise<DeviceCertificate> {
     const inAYear = new Date(Date.now() + 365 * DAY).toISOString();
@@ -168,6 +169,11 @@ describe('the identity of a device', () => {
     const next = app.device(body.clientCertificate, body.clientPrivateKey);
     expect((await next.post(RENEW)).status).toBe(409);
     next.close();
+    const { privateKey: own } = p256();
+    const ofOwnKey = await due.client.post(RENEW, { csr: pemOf(requestOf(own)) });
+    expect([ofOwnKey.status, ofOwnKey.body.clientPrivateKey]).toEqual([200, null]);
+    const ownKey = own.export({ type: 'pkcs8', format: 'pem' }) as string;
+    expect(await answerTo(ofOwnKey.body.clientCertificate, ownKey)).toBe(HEARD);
     expect((await due.client.post(RENEW)).status).toBe(200);
     await tenant.admin.put(`/api/v1/admin/devices/${due.deviceId}/revoke`);
     expect(await answerTo(body.clientCertificate, body.clientPrivateKey)).toBe(REFUSED);

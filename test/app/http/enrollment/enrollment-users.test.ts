@@ -77,6 +77,7 @@ describe('the user of a browser that enrolls', () => {
       deviceId,
       besideDeviceId: null,
       certificateSerial: null,
+      publicPoint: null,
       enrollmentToken: await enrollmentTokenOf(acme),
       device: described,
     };

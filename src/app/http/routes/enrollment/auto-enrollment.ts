@@ -9,6 +9,7 @@ import { streamSubject } from '../../../../platform/kernel/aggregate.ts';
 import { FailureError, invalid, notFound } from '../../../../platform/kernel/failure.ts';
 import { asTenantId, uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
 import { openAccess } from '../../access.ts';
+import { credentialForm } from './device-credentials.ts';
 import { enrollmentTargetOf, type DeviceOfFingerprintDependencies } from './enrollment-target.ts';
 import { identifyDevice, type DeviceIdentityDependencies } from '../../plugins/device-identity.ts';
 import { routeWith, type HandlerContext, type Refusal, type RouteGroup } from '../../route.ts';
@@ -46,6 +47,7 @@ const autoEnrollment = z.object({
       agentVersion: text.nullish(),
     })
     .nullish(),
+  csr: credentialForm.csr,
 });
 type AutoEnrollment = z.output<typeof autoEnrollment>;
 
@@ -136,13 +138,15 @@ async function enrollAgent(
         certificateSerial,
         userId,
         accessKeyDigest,
+        publicPoint: body.csr ?? null,
         device: { deviceFingerprint, hostname, osType, osVersion, agentVersion },
       };
       const { result } = await run(autoEnrollDevice, input, {
         tenantId,
         actor: { kind: 'device', id: deviceId },
       });
-      const bundle = result.certificate.certificatePem + result.certificate.privateKeyPem + result.caCertificatePem;
+      const { certificatePem, privateKeyPem } = result.certificate;
+      const bundle = certificatePem + (privateKeyPem ?? '') + result.caCertificatePem;
       return {
         success: true,
         userId,

@@ -12,9 +12,9 @@ import {
 } from '../../../../contexts/enrollment/domain/enrollment-token.ts';
 import { employee, employeeStream } from '../../../../contexts/employees/domain/employee.ts';
 import { FailureError } from '../../../../platform/kernel/failure.ts';
-import type { DeviceCertificate } from '../../../../platform/pki/device-certificate.ts';
 import { deviceAccess, openAccess } from '../../access.ts';
 import { enrollmentTargetOf, type DeviceOfFingerprintDependencies } from './enrollment-target.ts';
+import { credentialForm, enrolledView, enrolledViewOf, IMPOSSIBLE_FORM, isFormPossible } from './device-credentials.ts';
 import { identifyDevice, type DeviceIdentityDependencies } from '../../plugins/device-identity.ts';
 import { routeWith, type CallerContext, type HandlerContext, type RouteGroup } from '../../route.ts';
 import { tenantOfHeader } from '../../tenant-header.ts';
@@ -38,43 +38,18 @@ const route = routeWith<EnrollRouteDependencies>();
 
 const version = z.string().trim().min(1).max(64);
 
-const enrollmentBody = z.object({
-  enrollmentToken: z.string().min(1).max(512),
-  deviceFingerprint: z.string().trim().min(1).max(512),
-  browserType: familyName(browserTypes),
-  browserVersion: version.nullish(),
-  osType: familyName(osTypes).nullish(),
-  osVersion: version.nullish(),
-  extensionVersion: version,
-});
-
-const enrolledView = z.object({
-  clientCertificate: z.string(),
-  clientPrivateKey: z.string(),
-  caCertificate: z.string(),
-  deviceId: z.uuid(),
-  userId: z.uuid(),
-  expiresAt: z.iso.datetime(),
-});
-
-interface Enrolled {
-  readonly userId: string;
-  readonly expiresAt: string;
-  readonly certificate: DeviceCertificate;
-  readonly caCertificatePem: string;
-}
-
-const responseOf = (
-  deviceId: string,
-  { userId, expiresAt, certificate, caCertificatePem }: Enrolled,
-): z.output<typeof enrolledView> => ({
-  clientCertificate: certificate.certificatePem,
-  clientPrivateKey: certificate.privateKeyPem,
-  caCertificate: caCertificatePem,
-  deviceId,
-  userId,
-  expiresAt,
-});
+const enrollmentBody = z
+  .object({
+    enrollmentToken: z.string().min(1).max(512),
+    deviceFingerprint: z.string().trim().min(1).max(512),
+    browserType: familyName(browserTypes),
+    browserVersion: version.nullish(),
+    osType: familyName(osTypes).nullish(),
+    osVersion: version.nullish(),
+    extensionVersion: version,
+    ...credentialForm,
+  })
+  .refine(isFormPossible, IMPOSSIBLE_FORM);
 
 type Open = Pick<HandlerContext<undefined, undefined, unknown, undefined, EnrollRouteDependencies>, 'run' | 'services'>;
 
@@ -116,12 +91,13 @@ export const enrollRoutes: RouteGroup<EnrollRouteDependencies> = {
       access: openAccess('enroll'),
       summary: 'Exchange an enrollment token for a device certificate',
       description:
-        "The private key is returned once and not stored. A device that enrolled before keeps its id and user if the token is bound to that user, or the connection presents the device's certificate.",
+        "With `csr`, the device generates its key itself; otherwise the server does, returns it once and does not store it. A device that enrolled before keeps its id and user if the token is bound to that user, or the connection presents the device's certificate.",
       body: enrollmentBody,
       response: enrolledView,
       handle: async ({ run, services, request, body }) => {
         const tenantId = tenantOfHeader(request);
-        const { enrollmentToken: token, browserVersion = null, osType = null, osVersion = null, ...required } = body;
+        const { enrollmentToken: token, csr = null, format, ...about } = body;
+        const { browserVersion = null, osType = null, osVersion = null, ...required } = about;
         const described = { ...required, browserVersion, osType, osVersion, hostname: null, agentVersion: null };
         const { tokenId, tokenDigest } = identifyToken(token);
         const [issued, shown] = await Promise.all([
@@ -136,11 +112,11 @@ export const enrollRoutes: RouteGroup<EnrollRouteDependencies> = {
             const certificateSerial = shown?.deviceId === deviceId ? shown.certificateSerial : null;
             const { result } = await run(
               enrollDevice,
-              { ...target, certificateSerial, enrollmentToken: token, device: described },
+              { ...target, certificateSerial, enrollmentToken: token, publicPoint: csr, device: described },
               behalf,
             );
             await givePlaceholder({ run, services }, { userId: result.userId, deviceId }, behalf);
-            return responseOf(deviceId, result);
+            return enrolledViewOf(deviceId, result, format);
           });
         // The tenant comes from a header. Without a valid token, do not use its share; the command refuses the request.
         return isRedeemable(issued, tokenDigest, Date.now())
@@ -153,12 +129,15 @@ export const enrollRoutes: RouteGroup<EnrollRouteDependencies> = {
       path: '/api/v1/ext/certificate/renew',
       access: deviceAccess,
       summary: 'Renew the device certificate',
-      description: 'Only in the last 30 days of the current certificate (409 before).',
+      description:
+        'Only in the last 30 days of the current certificate (409 before), which stays valid for 24 hours. The body is optional.',
+      body: z.object(credentialForm).refine(isFormPossible, IMPOSSIBLE_FORM).nullish(),
       response: enrolledView,
-      handle: ({ run, services, principal: { tenantId, deviceId, certificateSerial } }) =>
+      handle: ({ run, services, body, principal: { tenantId, deviceId, certificateSerial } }) =>
         services.limits.certificates.run(tenantId, async () => {
-          const { result } = await run(renewDeviceCertificate, { deviceId, certificateSerial });
-          return responseOf(deviceId, result);
+          const publicPoint = body?.csr ?? null;
+          const { result } = await run(renewDeviceCertificate, { deviceId, certificateSerial, publicPoint });
+          return enrolledViewOf(deviceId, result, body?.format ?? 'pem');
         }),
     }),
   ],
