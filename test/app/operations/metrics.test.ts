@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../dsl/app.ts';
 import { enrolledDevice } from '../../dsl/enrolled-device.ts';
 
-const read = (path: string): string => readFileSync(new URL(`../../../deploy/${path}`, import.meta.url), 'utf8');
+const placeOf = (path: string): URL => new URL(`../../../deploy/${path}`, import.meta.url);
+const read = (path: string): string => readFileSync(placeOf(path), 'utf8');
 const RULES = 'prometheus/castellan.rules.yml';
 const BOARD = 'grafana/castellan.json';
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
@@ -55,7 +57,7 @@ describe('the metrics', () => {
   it.skipIf(!hasPromtool)(withPromtool('are accepted by promtool, and so are the alert rules'), () => {
     const metrics = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
     expect([metrics.status, metrics.stdout + metrics.stderr]).toEqual([0, '']);
-    const rules = spawnSync('promtool', ['check', 'rules'], { input: read(RULES), encoding: 'utf8' });
+    const rules = spawnSync('promtool', ['check', 'rules', fileURLToPath(placeOf(RULES))], { encoding: 'utf8' });
     expect([rules.status, rules.stdout + rules.stderr]).toEqual([0, expect.stringContaining('SUCCESS')]);
   });
 });
