@@ -1,6 +1,7 @@
 import { DataDirectoryInUse } from './platform/embedded/ownership.ts';
 import { parseArgs } from 'node:util';
 import { compose } from './app/compose/compose.ts';
+import { startTracing } from './platform/observability/start-tracing.ts';
 import { newLogger } from './platform/observability/logger.ts';
 import { ConfigError } from './platform/config-error.ts';
 import { readConfig, retiredSettings } from './app/config/config.ts';
@@ -23,9 +24,14 @@ async function main(): Promise<void> {
   const config = readConfig(process.env, askedRole());
   const log = newLogger(config.logLevel);
   for (const advice of retiredSettings()) log.warn(advice);
+  const tracing = await startTracing(process.env, log);
   const application = await compose(config, { log });
   // 3 s more than the drain time: parts that are still running at its end get 1 s together to stop.
-  superviseProcess({ log, stop: () => application.stop(), withinMs: config.drainMs + 3_000 });
+  superviseProcess({
+    log,
+    stop: () => application.stop().finally(() => tracing?.stop()),
+    withinMs: config.drainMs + 3_000,
+  });
   log.info(
     { ...application.addresses, dataDir: config.dataDir, store: application.services.store.name },
     'Castellan is ready',

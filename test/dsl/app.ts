@@ -61,6 +61,7 @@ export const testConfig = (dataDir: string, over: Partial<Config> = {}): Config 
   tokenKeyGeneration: 1,
   devMode: false,
   drainMs: 10_000,
+  logRequests: true,
   logLevel: process.env['TEST_LOG_LEVEL'] ?? 'silent',
   ...over,
 });

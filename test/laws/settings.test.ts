@@ -7,6 +7,8 @@ import { settingNames } from '../../src/app/config/config.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** A convention of terminals (https://no-color.org), not a setting of this application. */
 const OF_THE_TERMINAL = ['NO_COLOR'];
+/** Standard variables of OpenTelemetry: docs/guides/monitoring.md lists them. */
+const OF_OPEN_TELEMETRY = /^OTEL_/;
 
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
 
@@ -32,6 +34,7 @@ describe('settings', () => {
       [...read(file).matchAll(/\benv(?:\['|\.)([A-Z][A-Z0-9_]*)/g)].map(([, name]) => name!),
     );
     expect(named).toContain('DATA_DIR');
-    expect(named.filter((name) => !settingNames.includes(name) && !OF_THE_TERMINAL.includes(name))).toEqual([]);
+    const elsewhere = (name: string) => OF_THE_TERMINAL.includes(name) || OF_OPEN_TELEMETRY.test(name);
+    expect(named.filter((name) => !settingNames.includes(name) && !elsewhere(name))).toEqual([]);
   });
 });

@@ -42,6 +42,7 @@ import { EFFECTS_AT_ONCE, ReactionRunner, type EffectPorts } from '../../platfor
 import { ConcurrencyLimiter } from '../../platform/projector/concurrency-limiter.ts';
 import { reactions } from '../../contexts/reactions.ts';
 import { SignedAddresses } from '../../contexts/screenshots/signed-addresses.ts';
+import { expiryMetrics } from '../operations/expiry-metrics.ts';
 import { serviceMetrics } from '../operations/service-metrics.ts';
 import { ServiceState } from '../operations/service-state.ts';
 import { serviceProbes } from '../operations/service-probes.ts';
@@ -214,12 +215,23 @@ function assemble(
         fingerprint: keyrings.current.fingerprint,
       }),
       lagging: () => projector.lagging(),
-      measure: serviceMetrics(store, trust, projector, later.jobs, limits),
+      measure: together(
+        serviceMetrics(store, trust, projector, later.jobs, limits),
+        expiryMetrics({ database, sealAlarms, listenerCertificate: () => listenerCertificate }),
+      ),
     }),
   };
   const listenerCertificate = new ListenerCertificate(services);
   return services;
 }
+
+/** All parts are updated, although one may fail. */
+const together =
+  (...parts: readonly (() => Promise<void>)[]) =>
+  async (): Promise<void> => {
+    const failed = (await Promise.allSettled(parts.map((part) => part()))).find(({ status }) => status === 'rejected');
+    if (failed) throw new Error('some figures could not be updated', { cause: failed });
+  };
 
 const projects = ({ config, options }: CompositionContext): boolean =>
   options.project ?? (config.role === 'all' || config.role === 'projector');

@@ -9,11 +9,13 @@ import { EventCodec } from '../../platform/eventstore/codec.ts';
 import { LogTrust } from '../../platform/eventstore/log-trust.ts';
 import { openEventStore } from '../../platform/eventstore/open.ts';
 import type { EventStore } from '../../platform/eventstore/port.ts';
+import { countAppends } from '../../platform/eventstore/counted-appends.ts';
 import { whileTrusted } from '../../platform/eventstore/trusted-store.ts';
 import type { Keyrings } from '../../platform/vault/keyrings.ts';
 import { PostgresPersonKeys } from '../../platform/vault/postgres-person-keys.ts';
 import { PostgresVault } from '../../platform/vault/postgres-vault.ts';
 import { TenantDataKeys } from '../../platform/vault/tenant-data-keys.ts';
+import { countAppend } from '../operations/append-metrics.ts';
 import { openKeys, prepareDatabase } from './prepare-database.ts';
 import type { CompositionContext } from './composition-context.ts';
 
@@ -50,7 +52,7 @@ export async function openStorage(composition: CompositionContext): Promise<Stor
   const personKeys = new PostgresPersonKeys(database.service, dataKeys);
   const alone = config.databaseUrl === undefined && !options.database;
   const trust = new LogTrust('unchecked');
-  const store = whileTrusted(await openEventStore(config, database, log, alone), trust);
+  const store = countAppends(whileTrusted(await openEventStore(config, database, log, alone), trust), countAppend);
   database.onLost(() => trust.suspect('a connection to the database was lost'));
   store.onInterruption(() => trust.suspect('the connection to the event store was lost'));
   onStop(() => store.close());

@@ -55,6 +55,7 @@ const environment = z.object({
   TOKEN_KEY_GENERATION: count.default(1),
   DEV_MODE: flag.default(false),
   DRAIN_SECONDS: z.coerce.number().int().min(1).max(600).default(10),
+  LOG_REQUESTS: flag.default(true),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
@@ -97,6 +98,8 @@ export interface Config {
   readonly devMode: boolean;
   /** Milliseconds in which a stopping process finishes its work. It gives up the rest. */
   readonly drainMs: number;
+  /** One log line a request. */
+  readonly logRequests: boolean;
   readonly logLevel: string;
 }
 
@@ -172,6 +175,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, role: ProcessRo
     tokenKeyGeneration: settings.TOKEN_KEY_GENERATION,
     devMode: settings.DEV_MODE,
     drainMs: settings.DRAIN_SECONDS * 1_000,
+    logRequests: settings.LOG_REQUESTS,
     logLevel: settings.LOG_LEVEL,
   };
 }

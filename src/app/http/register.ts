@@ -6,6 +6,7 @@ import {
   type FastifyRequest,
   type RouteShorthandOptions,
 } from 'fastify';
+import { inSpan } from '../../platform/observability/tracing.ts';
 import { FreshValues } from '../../platform/execution/fresh-values.ts';
 import type { ExecutionContext } from '../../platform/execution/executor.ts';
 import type { AnyCommand, Command } from '../../platform/kernel/command.ts';
@@ -288,7 +289,8 @@ function callOf<Dependencies>(
       await honourPosition(request, services);
       const isOrdinary = principal?.kind === 'admin' || principal?.kind === 'org_admin';
       const tenantId = tenantOf(named);
-      return orThrow(await query(isOrdinary ? services.reads(tenantId) : services.vitalReads(tenantId), input));
+      const reads = isOrdinary ? services.reads(tenantId) : services.vitalReads(tenantId);
+      return orThrow(await inSpan(query.name, { 'castellan.kind': 'query' }, () => query(reads, input)));
     },
   };
 }

@@ -1,4 +1,4 @@
-import { constants, randomUUID } from 'node:crypto';
+import { constants } from 'node:crypto';
 import { createServer, type Server } from 'node:https';
 import formbody from '@fastify/formbody';
 import multipart from '@fastify/multipart';
@@ -17,7 +17,10 @@ import {
 import { IdempotentResponses, type IdempotencyKeys } from './plugins/idempotent-responses.ts';
 import { refuseNulInQueries } from './plugins/query-text.ts';
 import { limitRates } from './plugins/rate-limits.ts';
+import { requestIdOf } from './plugins/request-ids.ts';
+import { logRequests } from './plugins/request-log.ts';
 import { countRequests } from './plugins/request-metrics.ts';
+import { traceRequests } from './plugins/request-tracing.ts';
 import { endSlowReaders } from './plugins/slow-readers.ts';
 import { setSecurityHeaders } from './plugins/security-headers.ts';
 import { registerRoute, type RegisterDependencies } from './register.ts';
@@ -29,7 +32,7 @@ import type { Database } from '../../platform/database/database.ts';
 import type { LogTrust } from '../../platform/eventstore/log-trust.ts';
 
 export interface ServerDependencies {
-  readonly config: Pick<Config, 'trustedProxies' | 'drainMs'>;
+  readonly config: Pick<Config, 'trustedProxies' | 'drainMs' | 'logRequests'>;
   readonly log: Logger;
   readonly database: Database;
   readonly trust: LogTrust;
@@ -71,7 +74,7 @@ export async function buildServer(
     logController: new LogController({ disableRequestLogging: true }),
     // A child logger per request is expensive, and few requests log. Code that logs adds the request id itself.
     childLoggerFactory: (logger) => logger,
-    genReqId: () => randomUUID(),
+    genReqId: requestIdOf,
     requestIdHeader: false,
     bodyLimit: JSON_BODY_BYTES,
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
@@ -93,6 +96,8 @@ export async function buildServer(
   app.decorateRequest('endTurn', undefined);
   app.decorateRequest('deadline', undefined);
   app.decorateRequest('services', undefined);
+  traceRequests(app);
+  if (config.logRequests) logRequests(app, log);
   app.addHook('onResponse', (request, _reply, done) => {
     request.deadline?.end();
     done();

@@ -93,7 +93,10 @@ export class HeadSealer {
 
   sealAll(): Promise<void> {
     this.#running = this.#running
-      .then(() => this.#sealMoved())
+      .then(async () => {
+        await this.#sealMoved();
+        if (this.#services.trust.holds) this.#alarms.looked(Date.now());
+      })
       .catch((error: unknown) => {
         this.#services.log.error({ reason: (error as Error).message }, 'audit heads could not be sealed');
       });

@@ -4,6 +4,22 @@ import type { TenantId } from '../../platform/kernel/ids.ts';
 export class SealAlarms {
   readonly #reasons = new Map<TenantId, string>();
 
+  #allSealedAt: number | undefined;
+
+  /** Epoch milliseconds of the last complete look at all heads. */
+  get allSealedAt(): number | undefined {
+    return this.#allSealedAt;
+  }
+
+  /** Chains with an alarm. */
+  get count(): number {
+    return this.#reasons.size;
+  }
+
+  looked(at: number): void {
+    if (this.#reasons.size === 0) this.#allSealedAt = at;
+  }
+
   raise(tenantId: TenantId, reason: string): void {
     this.#reasons.set(tenantId, reason);
   }

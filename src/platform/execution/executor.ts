@@ -10,6 +10,7 @@ import { EventStoreUnavailable, type ClaimKey, type EventStore } from '../events
 import type { AggregateLoader, LoadedAggregate } from './aggregate-loader.ts';
 import { findOwnAppend } from './own-append.ts';
 import { noSecrets, type SecretDisposal } from './secret-disposal.ts';
+import { inSpan } from '../observability/tracing.ts';
 import { KeyedMutex } from './keyed-mutex.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
 
@@ -86,8 +87,10 @@ export class Executor<Ports> {
   ): Promise<ExecutionResult<Result> | Failure> {
     const context = contextOf(execution);
     try {
-      const earlier = execution.isRetryable ? await this.#earlierRun(command, input, context) : undefined;
-      return earlier ?? (await this.#run(command, input, context, execution.isRetryable === true));
+      return await inSpan(command.name, { 'castellan.kind': 'command' }, async () => {
+        const earlier = execution.isRetryable ? await this.#earlierRun(command, input, context) : undefined;
+        return earlier ?? this.#run(command, input, context, execution.isRetryable === true);
+      });
     } catch (error) {
       if (error instanceof EventStoreUnavailable) return temporarilyUnavailable();
       throw error;

@@ -1,6 +1,7 @@
 import { UnrecoverableError, WaitingError, type Job } from 'bullmq';
 import type { Logger } from 'pino';
 import type { JobCatalogue, JobPayload } from './catalogue.ts';
+import { inSpan } from '../observability/tracing.ts';
 import { failureReason } from './failure-reason.ts';
 import { DEFAULT_TIMEOUT_MS, JobFailed, type AnyJob, type JobContext } from './job.ts';
 
@@ -25,7 +26,9 @@ export async function processJob(
     const definition = catalogue.named(job.name);
     // The job may belong to a newer build that is being rolled out, so retry it instead of failing it for good.
     if (!definition) throw new JobFailed('this build does not know the job');
-    await attempt(definition, job, options);
+    await inSpan(`job ${job.name}`, { 'castellan.kind': 'job', 'castellan.request_id': correlationOf(job) }, () =>
+      attempt(definition, job, options),
+    );
   } catch (error) {
     if (givingBack.aborted) return giveBack(job, token);
     const reason = failureReason(error);

@@ -1,5 +1,6 @@
 const MAX_LINES = 1_000;
 const MAX_CHARACTERS = 4_000;
+const REQUEST_LINE = '"module":"request"';
 
 /** The latest log lines of this process, already redacted. The logger writes to this stream as well. */
 export class RecentLogLines {
@@ -7,6 +8,8 @@ export class RecentLogLines {
   #next = 0;
 
   write(line: string): void {
+    // One line a request would push out all others within seconds.
+    if (line.includes(REQUEST_LINE)) return;
     this.#lines[this.#next] = line.length > MAX_CHARACTERS ? '' : line.trimEnd();
     this.#next = (this.#next + 1) % MAX_LINES;
   }

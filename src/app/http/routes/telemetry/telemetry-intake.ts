@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Counter } from 'prom-client';
 import { recordRefusal } from '../../../../../commands/telemetry/record-refusal.ts';
 import { recordTelemetry } from '../../../../../commands/telemetry/record-telemetry.ts';
 import {
@@ -20,6 +21,7 @@ import {
   type StreamRetention,
   type TelemetryRetentionDependencies,
 } from '../../../../contexts/telemetry/telemetry-retention.ts';
+import { registry } from '../../../../platform/observability/metrics.ts';
 import { failureOfIssues } from '../../validation.ts';
 import type { ObservationAllowance } from '../../../../contexts/telemetry/observation-allowance.ts';
 import type { TechnologyAllowance } from '../../../../contexts/discovery/technology-allowance.ts';
@@ -31,6 +33,19 @@ export interface TelemetryIntakeDependencies extends TelemetryRetentionDependenc
   readonly observations: ObservationAllowance;
   readonly technologies: TechnologyAllowance;
   readonly lookups: Lookups;
+}
+
+const observations = new Counter({
+  name: 'castellan_telemetry_observations_total',
+  help: 'Observations that devices reported, by outcome',
+  labelNames: ['outcome'] as const,
+  registers: [registry],
+});
+
+function countObservations({ accepted, duplicates, rejected }: IntakeResult): void {
+  observations.labels('accepted').inc(accepted);
+  observations.labels('duplicate').inc(duplicates);
+  observations.labels('rejected').inc(rejected.length);
 }
 
 interface Batch {
@@ -129,5 +144,7 @@ export async function ingestBatch(
     });
     await services.streamRetention.ensure(deviceDayStream(tenantId, deviceId, dayOf(now)), kept.streamRetentionDays);
   }
-  return { accepted, duplicates, rejected: rejected.sort((a, b) => a.index - b.index) };
+  const result = { accepted, duplicates, rejected: rejected.sort((a, b) => a.index - b.index) };
+  countObservations(result);
+  return result;
 }
