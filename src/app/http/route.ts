@@ -10,6 +10,7 @@ import type { ExecutionResult } from '../../platform/execution/executor.ts';
 import type { FreshValues } from '../../platform/execution/fresh-values.ts';
 import type { CommandPorts } from '../../../commands/ports.ts';
 import type { Access } from './access.ts';
+import type { Refusal } from './refusal.ts';
 import type { AdminPrincipal, DevicePrincipal, OrgPrincipal, Principal } from './principal.ts';
 
 /** The principal that an access profile guarantees. */
@@ -72,12 +73,6 @@ export interface HandlerContext<Params, QueryString, Body, P = Principal | undef
   ask<Input, Answer>(query: Query<Input, Answer>, input: Input, tenantId?: TenantId): Promise<Answer>;
 }
 
-/** Status and message of an error response. */
-export interface Refusal {
-  readonly status: number;
-  readonly message: string;
-}
-
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 
@@ -110,7 +105,7 @@ export interface Route<
   readonly isBulk?: true;
   /** The schema of a JSON response, or its media type. Undefined: no body. */
   readonly response?: z.ZodType | { readonly media: string };
-  /** The body of error responses, if the protocol defines one; `{ error }` by default. */
+  /** The body of error responses, if the protocol defines one; `ErrorBody` by default. */
   readonly refusal?: (refused: Refusal) => object;
   readonly handle: (
     call: HandlerContext<Output<Params>, Output<QueryString>, Output<Body>, PrincipalOf<A>, Dependencies>,

@@ -1,9 +1,9 @@
 import { hash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor } from '../kernel/actor.ts';
-import type { Claim, Command, CommandContext, Decision } from '../kernel/command.ts';
+import { duplicateOf, type Claim, type Command, type CommandContext, type Decision } from '../kernel/command.ts';
 import type { DomainEvent, EventMetadata, Position } from '../kernel/event.ts';
-import { temporarilyUnavailable, conflict, isFailure, type Failure } from '../kernel/failure.ts';
+import { temporarilyUnavailable, isFailure, type Failure } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import { EventStoreUnavailable, type ClaimKey, type EventStore } from '../eventstore/port.ts';
@@ -150,7 +150,7 @@ export class Executor<Ports> {
       unitOfWork = await afterCompensation(unitOfWork, this.#newUnitOfWork());
       facts = await prepare();
     }
-    return afterCompensation(unitOfWork, temporarilyUnavailable('too many changes at once, try again'));
+    return afterCompensation(unitOfWork, temporarilyUnavailable('too_many_changes'));
   }
 
   /** Rebuilds the outcome of an earlier run from its events, with the result of its decision. */
@@ -237,7 +237,7 @@ export class Executor<Ports> {
       const lost = decision.claim.find(
         (claim) => this.#claimKey(context.tenantId, claim).digest === verdict.claim.digest,
       );
-      const answer = command.whenClaimed?.(lost!) ?? conflict();
+      const answer = command.whenClaimed?.(lost!) ?? duplicateOf(lost!);
       return answer === 'prepareAgain' ? 'lostClaim' : answer;
     }
     this.#loader.advance(command.aggregate, stream, loaded, decision.events, verdict.revision);

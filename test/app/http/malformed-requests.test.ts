@@ -196,7 +196,7 @@ describe('a file whose rows fail', () => {
 
   it.each(['csv', 'json'])('before the first %s row is a plain error, and no file', async (kind) => {
     const answer = await fetch(`${url}/${kind}/0`);
-    expect([answer.status, await answer.json()]).toEqual([500, { error: 'internal error' }]);
+    expect([answer.status, await answer.json()]).toEqual([500, expect.objectContaining({ error: 'internal error' })]);
     expect([
       answer.headers.get('content-type'),
       answer.headers.get('content-disposition'),

@@ -33,7 +33,7 @@ const setupBody = z.object({
 });
 
 const refuseOnceSetUp = async ({ ports }: SetupRouteDependencies): Promise<void> => {
-  if (await ports.claimHolder(INSTALLATION, SETUP_CLAIM)) throw new FailureError(forbidden('setup already complete'));
+  if (await ports.claimHolder(INSTALLATION, SETUP_CLAIM)) throw new FailureError(forbidden('setup_complete'));
 };
 
 export const setupRoutes: RouteGroup<SetupRouteDependencies> = {
