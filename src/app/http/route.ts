@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { Actor } from '../../platform/kernel/actor.ts';
 import type { Command } from '../../platform/kernel/command.ts';
-import type { DomainEvent, Position } from '../../platform/kernel/event.ts';
+import type { DomainEvent, Position, RecordedEvent } from '../../platform/kernel/event.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import type { Query } from '../../platform/kernel/query.ts';
 import type { ReadModelName } from '../../platform/kernel/read-model-name.ts';
@@ -48,6 +48,14 @@ export interface HandlerContext<Params, QueryString, Body, P = Principal | undef
     /** Distinguishes commands of the same name, in a route that runs several in no fixed order. */
     as?: string,
   ): Promise<ExecutionResult<Result>>;
+  /**
+   * Throws the failures that these commands would have now, and appends nothing. A route that runs a command for each item
+   * checks all of them first: a refused call changes nothing.
+   */
+  checkAll<Input, State, E extends DomainEvent, Facts, Result>(
+    command: Command<Input, State, E, CommandPorts, Facts, Result>,
+    inputs: readonly Input[],
+  ): Promise<void>;
   /** Like `run`, without waiting for read models: for a route that runs many commands, then waits once with `waitFor`. */
   execute<Input, State, E extends DomainEvent, Facts, Result>(
     command: Command<Input, State, E, CommandPorts, Facts, Result>,
@@ -69,6 +77,17 @@ export interface HandlerContext<Params, QueryString, Body, P = Principal | undef
   readonly fresh: FreshValues;
   /** The file of a multipart body (`file` of the route). */
   file(): Promise<Buffer>;
+  /**
+   * The view of the record that a command has just created: by the query, or, while the read side is behind, from the
+   * command's events. What is shown once and new ids are therefore in the response however late the read side is.
+   */
+  created<Input, View>(
+    executed: Pick<ExecutionResult<unknown>, 'recorded'>,
+    query: Query<Input, View>,
+    input: Input,
+    fromEvents: (events: readonly RecordedEvent[]) => View | undefined | Promise<View | undefined>,
+    tenantId?: TenantId,
+  ): Promise<View>;
   /** Runs a query for the caller's tenant (or a given one). */
   ask<Input, Answer>(query: Query<Input, Answer>, input: Input, tenantId?: TenantId): Promise<Answer>;
 }

@@ -239,6 +239,11 @@ export const errorCodes = {
     'Something that the service needs is unavailable, silent or full.',
   ),
   too_many_changes: entry('unavailable', 'too many changes at once, try again', 'Others changed the same record.'),
+  read_side_behind: entry(
+    'unavailable',
+    'the read side is behind, try again',
+    'What was just written cannot be shown yet.',
+  ),
   audit_log_behind: entry('unavailable', 'the audit log is behind, try again', 'The read side has to catch up.'),
   name_servers_unreachable: entry('unavailable', 'the name servers cannot be reached', 'DNS did not respond.'),
   screenshot_storage_unavailable: entry(
