@@ -18,7 +18,7 @@ export const acknowledgeAlert = defineCommand({
   stream: ({ alertId }: AcknowledgeAlert, { tenantId }) => alertStream(tenantId, alertId),
   decide(state, { alertId, notes }, { now }) {
     if (state.status === 'none') return notFound();
-    if (isClosed(state)) return conflict('alert is already resolved');
+    if (isClosed(state)) return conflict('alert_resolved');
     const acknowledgedAt = state.standing?.acknowledgedAt ?? new Date(now).toISOString();
     return accept([
       {

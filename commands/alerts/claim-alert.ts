@@ -15,7 +15,7 @@ export const claimAlert = defineCommand({
   decide(state, { alertId, adminId }) {
     if (state.status === 'none') return notFound();
     if (state.assigneeId === adminId) return accept([]);
-    if (state.assigneeId !== null) return conflict('alert is assigned to another admin');
+    if (state.assigneeId !== null) return conflict('alert_assigned');
     return accept([{ type: 'AlertClaimed', data: { alertId, assigneeId: adminId } }]);
   },
   freshens: ['alerts'],

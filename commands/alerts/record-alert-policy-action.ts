@@ -30,7 +30,7 @@ export const recordAlertPolicyAction = defineCommand({
   },
   decide(state, { alertId, action, policyId, policyName }, _context, { exists, name }) {
     if (state.status === 'none') return notFound();
-    if (state.status !== 'resolved') return conflict('alert is not resolved');
+    if (state.status !== 'resolved') return conflict('alert_not_resolved');
     const needsPolicy = action === 'created' || action === 'added_to_existing';
     if (needsPolicy && policyId === null) return invalid('policyId', 'is required for this action');
     if (policyId !== null && !exists) return invalid('policyId', 'is not the id of a policy');

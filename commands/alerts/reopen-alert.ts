@@ -15,7 +15,7 @@ export const reopenAlert = defineCommand({
   stream: ({ alertId }: ReopenAlert, { tenantId }) => alertStream(tenantId, alertId),
   decide(state, { alertId, notes }) {
     if (state.status === 'none') return notFound();
-    if (state.status === 'open') return conflict('alert is already open');
+    if (state.status === 'open') return conflict('alert_open');
     const move = triageMove(state.standing, { status: 'open', acknowledgedAt: null, resolvedAt: null });
     return accept([
       {

@@ -9,7 +9,7 @@ export const sealAuditHead = defineCommand({
   stream: (_: SealedHead, { tenantId }) => auditHeadStream(tenantId),
   decide(newest, seal) {
     if (newest.sequence >= seal.sequence) return accept([]);
-    if (newest.mac !== seal.previous) return conflict('another head was sealed in the meantime');
+    if (newest.mac !== seal.previous) return conflict('audit_head_moved');
     return accept([{ type: 'AuditHeadSealed', data: seal }]);
   },
   tail: 1,

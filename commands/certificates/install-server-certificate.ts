@@ -29,8 +29,7 @@ export const installServerCertificate = defineCommand({
     { tenantId, now },
   ) {
     const founder = await claimHolder(INSTALLATION, SETUP_CLAIM);
-    if (founder !== undefined && founder !== tenantStream(tenantId))
-      return forbidden('the listener belongs to another tenant');
+    if (founder !== undefined && founder !== tenantStream(tenantId)) return forbidden('listener_of_another_tenant');
     const inspected = inspectServerCertificate(upload, now);
     if (isFailure(inspected)) return inspected;
     const { certificatePem, privateKeyPem, subject, issuer, serialNumber, fingerprintSha256, notBefore, expiresAt } =

@@ -16,7 +16,7 @@ export const allowReenrollment = defineCommand({
   stream: ({ deviceId }: AllowReenrollment, { tenantId }) => deviceStream(tenantId, deviceId),
   decide({ status, mayReenroll }, { deviceId }) {
     if (status === 'none' || status === 'deleted') return notFound();
-    if (status !== 'revoked') return conflict(`device is ${status}`);
+    if (status !== 'revoked') return conflict('device_status', `device is ${status}`);
     return accept(mayReenroll ? [] : [{ type: 'DeviceReenrollmentAllowed', data: { deviceId } }]);
   },
   freshens: ['devices'],

@@ -36,8 +36,8 @@ export const renewDeviceCertificate = defineCommand({
     { tenantId, now },
   ) {
     const { license, authority } = await aggregates.load(tenant, tenantStream(tenantId));
-    if (!license || Date.parse(license.expiresAt) <= now) return forbidden('license expired');
-    if (!authority) return unavailable('certificate service not configured');
+    if (!license || Date.parse(license.expiresAt) <= now) return forbidden('license_expired');
+    if (!authority) return unavailable('certificate_authority_missing');
     const certificate = await certificates.issue(tenantId, authority, { deviceId, publicPoint }, now);
     if (isFailure(certificate)) return certificate;
     const facts: Facts = { certificate, caCertificatePem: authority.certificatePem };
@@ -46,7 +46,7 @@ export const renewDeviceCertificate = defineCommand({
   decide(state, { deviceId, certificateSerial }, { now }, { certificate, caCertificatePem }: Facts) {
     const shown = heldCertificate(state, certificateSerial, now);
     if (!shown) return unauthenticated();
-    if (Date.parse(shown.validUntil) - now > WINDOW_MS) return conflict('the certificate is not due for renewal');
+    if (Date.parse(shown.validUntil) - now > WINDOW_MS) return conflict('renewal_not_due');
     const expiresAt = new Date(certificate.notAfter).toISOString();
     const previousValidUntil = new Date(now + OVERLAP_MS).toISOString();
     return acceptWith({ userId: state.userId, expiresAt, certificate, caCertificatePem }, [

@@ -18,7 +18,7 @@ export const requestDeviceWipe = defineCommand({
     if (status === 'none' || status === 'deleted') return notFound();
     if (status === 'wipe_pending') return accept([]);
     // The device can no longer be reached.
-    if (status !== 'active') return conflict(`device is ${status}`);
+    if (status !== 'active') return conflict('device_status', `device is ${status}`);
     return accept([{ type: 'DeviceWipeRequested', data: { deviceId, wipeId: id } }]);
   },
   freshens: ['devices', 'live-state'],

@@ -22,7 +22,7 @@ export const carryOutErasure = defineCommand({
     { tenantId },
   ) {
     const { status } = await aggregates.load(employee, employeeStream(tenantId, userId));
-    if (status !== 'erasing' && status !== 'erased') return conflict('no erasure was requested');
+    if (status !== 'erasing' && status !== 'erased') return conflict('erasure_not_requested');
     await personKeys.destroy(tenantId, userId);
     return undefined;
   },

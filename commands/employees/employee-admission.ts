@@ -1,7 +1,7 @@
 import { employeeEmailClaim, SEAT } from '../../src/contexts/employees/domain/employee.ts';
 import { tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
-import type { Claim } from '../../src/platform/kernel/command.ts';
-import { conflict, forbidden, type Failure } from '../../src/platform/kernel/failure.ts';
+import { duplicateOf, type Claim } from '../../src/platform/kernel/command.ts';
+import { alreadyExists, forbidden, type Failure } from '../../src/platform/kernel/failure.ts';
 import type { TenantId } from '../../src/platform/kernel/ids.ts';
 import type { WithAccountDigest, WithAggregates, WithClaimHolder, WithFreeNumbers } from '../ports.ts';
 
@@ -24,8 +24,8 @@ export async function admitEmployee(
     ports.claimHolder(tenantId, employeeEmailClaim(emailDigest)),
     freeSeat(tenantId, ports),
   ]);
-  if (holder !== undefined) return conflict();
-  return seat === undefined ? forbidden('license user limit reached') : { emailDigest, seat };
+  if (holder !== undefined) return alreadyExists('email');
+  return seat === undefined ? forbidden('license_user_limit') : { emailDigest, seat };
 }
 
 async function freeSeat(
@@ -37,5 +37,5 @@ async function freeSeat(
 }
 
 /** If another command claimed the seat first, any other seat will do. If it claimed the e-mail, this is a duplicate. */
-export const retryAdmission = ({ kind }: Claim): Failure | 'prepareAgain' =>
-  kind === SEAT ? 'prepareAgain' : conflict();
+export const retryAdmission = (claim: Claim): Failure | 'prepareAgain' =>
+  claim.kind === SEAT ? 'prepareAgain' : duplicateOf(claim);

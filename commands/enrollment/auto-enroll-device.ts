@@ -45,9 +45,9 @@ export const autoEnrollDevice = defineCommand({
       aggregates.load(employee, employeeStream(tenantId, userId)),
       aggregates.load(tenant, tenantStream(tenantId)),
     ]);
-    if (!isEmployed(user)) return notFound('user not found');
-    if (!license || Date.parse(license.expiresAt) <= now) return unavailable('license expired');
-    if (!authority) return unavailable('certificate service not configured');
+    if (!isEmployed(user)) return notFound('employee_not_found');
+    if (!license || Date.parse(license.expiresAt) <= now) return unavailable('enrollment_license_expired');
+    if (!authority) return unavailable('certificate_authority_missing');
     const certificate = await certificates.issue(tenantId, authority, { deviceId, publicPoint }, now);
     if (isFailure(certificate)) return certificate;
     const facts: Facts = { certificate, caCertificatePem: authority.certificatePem };

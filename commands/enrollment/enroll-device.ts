@@ -64,12 +64,12 @@ interface Facts {
  * The same failure for unknown, foreign, expired, revoked and used tokens, so that it reveals nothing about existing
  * tokens.
  */
-export const INVALID_TOKEN = unauthenticated('invalid or expired enrollment token');
+export const INVALID_TOKEN = unauthenticated('invalid_enrollment_token');
 /**
  * Another request enrolled or deleted the device with this fingerprint at the same time. The caller should look up the
  * device again and retry.
  */
-export const FINGERPRINT_MOVED = conflict('the device is being enrolled');
+export const FINGERPRINT_MOVED = conflict('enrollment_running');
 
 type Ports = WithAggregates & WithClaimHolder & WithFreeNumbers & WithCertificates & WithAccountDigest;
 
@@ -101,7 +101,7 @@ export const enrollDevice = defineCommand({
       return INVALID_TOKEN;
     const standing = enrollmentKindOf(known, { userId: boundUserId, certificateSerial: input.certificateSerial }, now);
     if (standing === 'revoked') return DEVICE_REVOKED;
-    if (!owner.authority) return unavailable('certificate service not configured');
+    if (!owner.authority) return unavailable('certificate_authority_missing');
     const ownPlaceholder = await ownPlaceholderOf(tenantId, input.deviceId, known.userId, ports);
     const needsPlaceholder = boundUserId === null && ownPlaceholder === null && standing !== 'same';
     // If no seat is free for a placeholder, the token stays valid until there is one (choice OP-054).

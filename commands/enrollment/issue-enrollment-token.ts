@@ -40,7 +40,7 @@ export const issueEnrollmentToken = defineCommand({
     const unproved = userId === null ? undefined : refuseUnlessReauthenticated(actor, reauthenticated);
     if (unproved) return unproved;
     const { license } = await aggregates.load(tenant, tenantStream(tenantId));
-    if (!license || Date.parse(license.expiresAt) <= now) return forbidden('license expired');
+    if (!license || Date.parse(license.expiresAt) <= now) return forbidden('license_expired');
     if (userId !== null && !isEmployed(await aggregates.load(employee, employeeStream(tenantId, userId))))
       return invalid('userId', 'is not the id of an active employee');
     return { expiresAt: tokenExpiry(license.expiresAt, expiresInDays, now) };

@@ -11,7 +11,7 @@ interface RevokeEnrollmentToken {
 }
 
 /** A device used the token first: revoke the device instead. */
-export const TOKEN_USED = conflict('the token has been used');
+export const TOKEN_USED = conflict('enrollment_token_used');
 
 /**
  * Revokes an unused token. The revocation claims the token's single use: of a concurrent revocation and enrollment, one

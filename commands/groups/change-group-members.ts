@@ -27,8 +27,7 @@ export const changeGroupMembers = defineCommand({
   },
   decide(state, { groupId, add, remove, by }, _context, { areKnown }: { areKnown: boolean }) {
     if (!state.exists) return notFound();
-    if (by === 'manual' && state.source !== 'manual')
-      return conflict('the members of this group are managed by its source');
+    if (by === 'manual' && state.source !== 'manual') return conflict('group_managed');
     if (!areKnown) return invalid('userIds', 'contains an id that is not an employee');
     const added = [...new Set(add)].filter((userId) => !state.members.has(userId));
     const removed = [...new Set(remove)].filter((userId) => state.members.has(userId));

@@ -19,7 +19,7 @@ export const acceptTotpCode = defineCommand({
   stream: ({ adminId }: AcceptTotpCode, { tenantId }) => totpStream(tenantId, adminId),
   decide(accepted, { subjectKind, ...input }) {
     const newest = accepted.get(input.totpSecretRef);
-    if (newest !== undefined && input.step <= newest) return unauthenticated('invalid code');
+    if (newest !== undefined && input.step <= newest) return unauthenticated('invalid_code');
     return accept([{ type: subjectKind === 'admin' ? 'TotpCodeAccepted' : 'OrgAdminTotpCodeAccepted', data: input }]);
   },
 });

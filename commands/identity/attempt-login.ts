@@ -26,8 +26,8 @@ export const attemptLogin = defineCommand({
   decide(state, { subjectId, factor, source }, { now }) {
     const countedBy = countersFor(state, source, factor);
     const verdict = judgeAttempt(state, countedBy, now);
-    if (factor === 'code' && verdict !== 'open') return forbidden('account locked');
-    if (verdict === 'exhausted') return unauthenticated('invalid credentials');
+    if (factor === 'code' && verdict !== 'open') return forbidden('account_locked');
+    if (verdict === 'exhausted') return unauthenticated('invalid_credentials');
     const locked = verdict === 'locked';
     return acceptWith({ locked, attempt: { at: now, countedBy } }, [
       { type: 'LoginAttempted', data: { at: new Date(now).toISOString(), subjectId, locked, countedBy } },

@@ -38,7 +38,7 @@ export const changeAdminPassword = defineCommand({
   },
   decide(state, { adminId, epoch }, _context, { passwordRef }: { passwordRef: string }) {
     const admin = state.admins.get(adminId);
-    if (admin?.sessionEpoch !== epoch) return unauthenticated('invalid or expired token');
+    if (admin?.sessionEpoch !== epoch) return unauthenticated('invalid_token');
     return accept(
       [
         {

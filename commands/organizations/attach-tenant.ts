@@ -31,5 +31,5 @@ export const attachTenant = defineCommand({
       claim: [tenantOwnerClaim(attachedTenantId)],
     });
   },
-  whenClaimed: () => conflict('the tenant belongs to another organization'),
+  whenClaimed: () => conflict('tenant_taken'),
 });

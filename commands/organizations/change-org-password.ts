@@ -23,7 +23,7 @@ interface ChangeOrgPassword {
   readonly known: readonly string[];
 }
 
-const changedMeanwhile = () => unauthenticated('the password was changed in the meantime');
+const changedMeanwhile = () => unauthenticated('password_changed_meanwhile');
 
 /** The admin's own choice. It must differ from the previous password (OP-037). Other sessions end. */
 export const changeOrgPassword = defineCommand({

@@ -35,7 +35,7 @@ export const createOrgSsoConfig = defineCommand({
   decide(state, input, _context, { clientSecretRef }: { clientSecretRef: string | null }) {
     if (!state.exists) return notFound();
     if (state.ssoConfigs.has(input.configId)) return conflict();
-    if (state.ssoConfigs.size >= MAX_CONFIGS) return conflict('too many configurations');
+    if (state.ssoConfigs.size >= MAX_CONFIGS) return conflict('limit_reached', 'too many configurations');
     const others = enabledConfigs(state).length;
     const { configId, name, issuerUrl, clientId, scopes, emailDomains, isEnabled = others === 0 } = input;
     const config = {

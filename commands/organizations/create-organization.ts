@@ -74,7 +74,6 @@ export const createOrganization = defineCommand({
       { claim: [organizationSlugClaim(slug), orgAdminAccountClaim(accountDigest)] },
     );
   },
-  whenClaimed: ({ kind }) =>
-    kind === 'organization-slug' ? 'prepareAgain' : conflict('the e-mail administers another organization'),
+  whenClaimed: ({ kind }) => (kind === 'organization-slug' ? 'prepareAgain' : conflict('account_taken')),
   freshens: ['organizations', 'organization_directory', 'org_admins'],
 });

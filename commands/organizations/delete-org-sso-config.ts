@@ -22,7 +22,7 @@ export const deleteOrgSsoConfig = defineCommand({
     const config = state.ssoConfigs.get(configId);
     if (!config) return notFound();
     const isLast = config.isEnabled && enabledConfigs(state).length === 1;
-    if (isLast && state.requireSso) return conflict('single sign-on is required');
+    if (isLast && state.requireSso) return conflict('sso_needed');
     return accept([{ type: 'OrgSsoConfigDeleted', data: { configId } }], { forget: [config.clientSecretRef] });
   },
   freshens: ['org_sso_configs', 'org_sso_routing', 'live-state'],

@@ -20,7 +20,7 @@ export const detachTenant = defineCommand({
   aggregate: organization,
   stream: (_input: DetachTenant, { tenantId }) => organizationStream(tenantId),
   decide(state, { detachedTenantId }) {
-    if (!state.tenants.has(detachedTenantId)) return notFound('the tenant does not belong to the organization');
+    if (!state.tenants.has(detachedTenantId)) return notFound('tenant_not_attached');
     return accept([{ type: 'TenantDetached', data: { tenantId: detachedTenantId } }], {
       release: [tenantOwnerClaim(detachedTenantId)],
     });

@@ -23,7 +23,7 @@ export const suspendOrgAdmin = defineCommand({
     if (!admin) return notFound();
     if (admin.status === 'suspended') return accept([]);
     const [owner, ...others] = activeOwners(state);
-    if (owner?.adminId === adminId && others.length === 0) return conflict('the last active owner must remain');
+    if (owner?.adminId === adminId && others.length === 0) return conflict('last_owner');
     return accept([{ type: 'OrgAdminSuspended', data: { adminId } }]);
   },
   freshens: ['org_admins', 'live-state'],

@@ -64,7 +64,7 @@ export const updateOrgSsoConfig = defineCommand({
     const others = enabledConfigs(state).filter(({ configId }) => configId !== stored.configId);
     const second = refuseSecondEnabled(updated.isEnabled, others.length);
     if (second) return second;
-    if (!updated.isEnabled && others.length === 0 && state.requireSso) return conflict('single sign-on is required');
+    if (!updated.isEnabled && others.length === 0 && state.requireSso) return conflict('sso_needed');
     return accept([{ type: 'OrgSsoConfigUpdated', data: updated }], {
       forget: replacedSecret(stored.clientSecretRef, updated.clientSecretRef),
     });

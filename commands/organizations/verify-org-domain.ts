@@ -20,9 +20,9 @@ export const verifyOrgDomain = defineCommand({
   decide(state, { domain, proof }) {
     if (!state.exists) return notFound();
     if (state.domains.has(domain)) return accept([]);
-    if (state.domains.size >= MAX_DOMAINS) return conflict('too many domains');
+    if (state.domains.size >= MAX_DOMAINS) return conflict('limit_reached', 'too many domains');
     return accept([{ type: 'OrgDomainVerified', data: { domain, proof } }], { claim: [provedDomainClaim(domain)] });
   },
-  whenClaimed: () => conflict('domain: another organization has proved it'),
+  whenClaimed: () => conflict('domain_taken'),
   freshens: ['org_domains'],
 });

@@ -28,7 +28,7 @@ export const attachPolicy = defineCommand({
     const isNow = state.groupIds.includes(groupId);
     if (isNow === isAttached) return isAttached ? acceptWith({ changed: false }, []) : notFound();
     if (isAttached && state.groupIds.length >= MAX_GROUPS)
-      return conflict(`the policy is already attached to the maximum of ${MAX_GROUPS} groups`);
+      return conflict('limit_reached', `the policy is already attached to the maximum of ${MAX_GROUPS} groups`);
     const groupIds = isAttached ? [...state.groupIds, groupId] : state.groupIds.filter((id) => id !== groupId);
     return acceptWith({ changed: true }, [
       { type: 'PolicyUpdated', data: { policyId, ...policyContentOf(state), groupIds } },

@@ -59,7 +59,7 @@ export const takeScreenshot = defineCommand({
     if (wait > 0) return limited(Math.ceil(wait / 1_000));
     try {
       const kept = await pictures.keep({ tenantId, userId, deviceId, day, screenshotId }, picture);
-      return kept ? undefined : forbidden('the person of this device was erased');
+      return kept ? undefined : forbidden('person_erased');
     } catch (error) {
       await arrivals.giveBack(tenantId, cost);
       throw error;

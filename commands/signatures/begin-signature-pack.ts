@@ -28,7 +28,7 @@ export const beginSignaturePack = defineCommand({
     if (state.uploaded.includes(packId)) return conflict();
     const lasts = state.underway !== null && now < state.underway.begunAt + UPLOAD_LASTS_MS;
     if (lasts && isUnderway(state, packId, digest)) return accept([]);
-    if (lasts) return conflict('another file of this pack is being uploaded');
+    if (lasts) return conflict('pack_upload_running');
     return accept([{ type: 'SignaturePackBegun', data: { packId, name, version, digest, begunAt: now } }]);
   },
 });

@@ -25,7 +25,7 @@ type Ports = SlotPorts & WithAggregates & WithClaimHolder;
 
 const { noun } = signatures.declared;
 /** An existing signature needs no slot, so none is searched. This is the result if it is deleted before the decision. */
-const deletedMeanwhile = conflict('a signature of the pack was deleted during the import: upload the pack again');
+const deletedMeanwhile = conflict('pack_changed');
 
 type Outcome = 'imported' | 'updated' | 'skipped';
 const outcome = (result: Outcome) => result;

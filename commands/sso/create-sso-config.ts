@@ -34,7 +34,7 @@ export const createSsoConfig = defineCommand({
   },
   decide(state, { config }, _context, { secretRef }: { secretRef: string | null }) {
     if (state.has(config.configId)) return conflict();
-    if (state.size >= MAX_CONFIGS) return conflict('too many configurations');
+    if (state.size >= MAX_CONFIGS) return conflict('limit_reached', 'too many configurations');
     const isEnabled = config.isEnabled ?? enabledConfig(state, config.protocol) === undefined;
     const created = { ...config, isEnabled, secretRef } as SsoConfig;
     return brokenRule(state, created) ?? accept([{ type: 'SsoConfigCreated', data: created }]);

@@ -3,7 +3,7 @@ import { temporaryPasswordExpiry } from '../../src/contexts/identity/domain/temp
 import { readLicense, type License } from '../../src/contexts/tenants/domain/license.ts';
 import type { TenantEvent } from '../../src/contexts/tenants/domain/events.ts';
 import { adminEmailClaim, tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
-import { acceptWith, defineCommand, type Claim } from '../../src/platform/kernel/command.ts';
+import { acceptWith, defineCommand, duplicateOf, type Claim } from '../../src/platform/kernel/command.ts';
 import { conflict, forbidden, invalid } from '../../src/platform/kernel/failure.ts';
 import { INSTALLATION } from '../../src/platform/kernel/ids.ts';
 import type {
@@ -61,7 +61,7 @@ export const setUpTenant = defineCommand({
     const license = readLicense(input.licenseKey, ports.licensePublicKey, now);
     if ('refused' in license) return invalid('licenseKey', license.refused);
     if (input.completesSetup && (await ports.claimHolder(INSTALLATION, SETUP_CLAIM)))
-      return forbidden('setup already complete');
+      return forbidden('setup_complete');
     const name = input.name ?? license.clientName;
     const guessable = input.mustChangePassword
       ? undefined
@@ -121,7 +121,7 @@ export const setUpTenant = defineCommand({
       { claim: claims },
     );
   },
-  whenClaimed: ({ kind }) => (kind === 'setup' ? forbidden('setup already complete') : conflict()),
+  whenClaimed: (claim) => (claim.kind === 'setup' ? forbidden('setup_complete') : duplicateOf(claim)),
   freshens: ['tenants', 'tenant_directory', 'admin_users', 'live-state'],
 });
 

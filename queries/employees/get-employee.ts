@@ -1,3 +1,6 @@
+import { employees } from '../../projections/employees/employees.ts';
+import { newRow } from '../../src/platform/kernel/new-row.ts';
+import type { RecordedEvent } from '../../src/platform/kernel/event.ts';
 import { notFound } from '../../src/platform/kernel/failure.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
 import { toEmployeeView, SELECT_EMPLOYEES, type EmployeeView, type EmployeeWithDevices } from './employee-view.ts';
@@ -8,3 +11,11 @@ export const getEmployee: Query<{ userId: string }, EmployeeView> = async (reads
   const row = await reads.one<EmployeeWithDevices>(SQL, [userId]);
   return row ? toEmployeeView(row) : notFound();
 };
+
+/** An employee from the events that created them. */
+export const viewOfNewEmployee =
+  (userId: string) =>
+  (events: readonly RecordedEvent[]): EmployeeView | undefined => {
+    const row = newRow(employees, { user_id: userId }, events);
+    return row && toEmployeeView({ ...row, device_count: 0, last_seen_at: null });
+  };

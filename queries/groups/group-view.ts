@@ -1,5 +1,7 @@
+import { newRow } from '../../src/platform/kernel/new-row.ts';
+import type { RecordedEvent } from '../../src/platform/kernel/event.ts';
 import { z } from 'zod';
-import type { GroupRow } from '../../projections/groups/groups.ts';
+import { groups, type GroupRow } from '../../projections/groups/groups.ts';
 import { groupSources } from '../../src/contexts/groups/domain/events.ts';
 import { notFound } from '../../src/platform/kernel/failure.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
@@ -50,6 +52,14 @@ export const getGroup: Query<{ groupId: string }, GroupView> = async (reads, { g
   const row = await reads.one<Counted>(`${SELECT} where g.tenant_id = $1 and g.group_id = $2`, [groupId]);
   return row ? toGroupView(row) : notFound();
 };
+
+/** A group from the events that created it. */
+export const viewOfNewGroup =
+  (groupId: string) =>
+  (events: readonly RecordedEvent[]): GroupView | undefined => {
+    const row = newRow(groups, { group_id: groupId }, events);
+    return row && toGroupView({ ...row, members: 0, policies: 0 });
+  };
 
 /** The groups of an employee (choice OP-068). */
 export const groupsOfUser: Query<{ userId: string }, { groups: GroupView[]; total: number }> = async (

@@ -36,6 +36,6 @@ export async function erasePersonAsOperator(
 async function findPerson({ ports }: EmployeesCliDependencies, tenantId: TenantId, person: string): Promise<string> {
   if (isUuid(person)) return person.toLowerCase();
   const stream = await ports.claimHolder(tenantId, employeeEmailClaim(ports.accountDigest(person)));
-  if (!stream) throw new FailureError(notFound('there is no employee with this e-mail'));
+  if (!stream) throw new FailureError(notFound('not_found', 'there is no employee with this e-mail'));
   return streamSubject(stream);
 }

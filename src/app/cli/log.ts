@@ -150,7 +150,10 @@ function sourceConfig(config: Config, { direction, url }: CopyEndpoints): Config
   if (direction === 'from') return { ...config, eventStoreUrl: url };
   if (config.eventStoreUrl)
     throw new FailureError(
-      conflict('EVENTSTORE_URL is set: the log is in EventStoreDB already, and --to copies the one in PostgreSQL'),
+      conflict(
+        'command_refused',
+        'EVENTSTORE_URL is set: the log is in EventStoreDB already, and --to copies the one in PostgreSQL',
+      ),
     );
   return config;
 }
@@ -159,10 +162,11 @@ function sourceConfig(config: Config, { direction, url }: CopyEndpoints): Config
 export async function abandonLogCopy(services: LogCliDependencies): Promise<void> {
   const { owner } = services.database;
   const record = await copyRecord(owner);
-  if (!record) throw new FailureError(conflict('no copy has been started'));
+  if (!record) throw new FailureError(conflict('command_refused', 'no copy has been started'));
   if (record.isFinished)
     throw new FailureError(
       conflict(
+        'command_refused',
         `the copy ${record.direction} ${record.servers} has been finished: the way back is a copy in the other direction`,
       ),
     );
@@ -176,7 +180,7 @@ export async function discardCopiedLog(services: LogCliDependencies): Promise<vo
   const { owner } = services.database;
   const record = await copyRecord(owner);
   if (!record?.isFinished || record.direction !== 'to')
-    throw new FailureError(conflict('the log in PostgreSQL has not been moved to EventStoreDB'));
+    throw new FailureError(conflict('command_refused', 'the log in PostgreSQL has not been moved to EventStoreDB'));
   await owner.query('truncate events, claims, stream_retention');
 }
 

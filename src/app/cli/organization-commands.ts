@@ -110,8 +110,7 @@ export async function detachTenantAsOperator(
   const organizationId = await findOrganization(services, slug);
   const detachedTenantId = await findTenant(services, named);
   const { tenants } = await services.loader.load(organization, organizationStream(organizationId));
-  if (!tenants.has(detachedTenantId))
-    throw new FailureError(notFound('the tenant does not belong to the organization'));
+  if (!tenants.has(detachedTenantId)) throw new FailureError(notFound('tenant_not_attached'));
   const actor = system('castellan org detach');
   const before = await switchOffManaged(services, detachedTenantId, actor);
   orThrow(await services.executor.execute(detachTenant, { detachedTenantId }, { tenantId: organizationId, actor }));
@@ -214,7 +213,8 @@ async function findNamedOrgAdmin(
 ): Promise<FoundOrgAdmin> {
   const organizationId = await findOrganization(services, slug);
   const found = await findOrgAdmin(services, services.accountDigest(email));
-  if (found?.organizationId !== organizationId) throw new FailureError(notFound('the organization has no such admin'));
+  if (found?.organizationId !== organizationId)
+    throw new FailureError(notFound('not_found', 'the organization has no such admin'));
   return found;
 }
 

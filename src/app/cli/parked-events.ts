@@ -40,7 +40,9 @@ export async function retryParkedEvents(
 ): Promise<DeadLetterSummary[]> {
   const known = [...models, ...reactions].map((one) => one.name);
   if (!known.includes(name))
-    throw new FailureError(notFound(`no read model or reaction is called ${name}; there are ${known.join(', ')}`));
+    throw new FailureError(
+      notFound('not_found', `no read model or reaction is called ${name}; there are ${known.join(', ')}`),
+    );
   const parked = await projector.deadLetters.summary(name, stream);
   if (stream !== undefined) expectParked(name, stream, parked);
   for (const [tenantId, streams] of byTenant(parked)) {
@@ -63,16 +65,17 @@ export async function skipParkedEvents(
 ): Promise<DeadLetterSummary[]> {
   const model = models.find((one) => one.name === name);
   if (model?.onFoldFailure === 'halt')
-    throw new FailureError(conflict(`${name} must be complete: none of its events can be skipped`));
+    throw new FailureError(conflict('command_refused', `${name} must be complete: none of its events can be skipped`));
   if (model)
     throw new FailureError(
       conflict(
+        'command_refused',
         `${name} is a read model, which must match the log: fix its fold, then run \`projections retry ${name}\``,
       ),
     );
   const known = reactions.map((one) => one.name);
   if (!known.includes(name))
-    throw new FailureError(notFound(`no reaction is called ${name}; there are ${known.join(', ')}`));
+    throw new FailureError(notFound('not_found', `no reaction is called ${name}; there are ${known.join(', ')}`));
   const parked = await projector.deadLetters.summary(name, stream);
   expectParked(name, stream, parked);
   const why = reasonOf(reason);
@@ -93,7 +96,7 @@ export async function skipParkedEvents(
 function expectParked(name: string, stream: string, parked: readonly DeadLetterSummary[]): void {
   if (parked.length === 0)
     throw new FailureError(
-      notFound(`${stream} is not parked in ${name}; \`projections status\` lists the parked streams`),
+      notFound('not_found', `${stream} is not parked in ${name}; \`projections status\` lists the parked streams`),
     );
 }
 

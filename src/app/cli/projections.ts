@@ -26,7 +26,7 @@ const chosen = (name: string, all: readonly AnyReadModel[]): readonly AnyReadMod
   const found = name === 'all' ? all : all.filter((model) => model.name === name);
   if (found.length === 0)
     throw new FailureError(
-      notFound(`no read model is called ${name}; there are ${all.map((model) => model.name).join(', ')}`),
+      notFound('not_found', `no read model is called ${name}; there are ${all.map((model) => model.name).join(', ')}`),
     );
   return found;
 };

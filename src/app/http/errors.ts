@@ -7,30 +7,8 @@ import { TooBusy } from '../../platform/fairness/fair-limiter.ts';
 import { TooManyWaiting } from '../../contexts/identity/hashing-limiter.ts';
 import { isStorageFull } from '../../platform/objects/storage-full.ts';
 import { PartialCompletion } from './partial-completion.ts';
-import {
-  RETRY_AFTER_SECONDS,
-  FailureError,
-  invalid,
-  notFound,
-  tooLarge,
-  unavailable,
-  type Failure,
-  type FailureKind,
-} from '../../platform/kernel/failure.ts';
-
-/** The only mapping from failures to HTTP status codes (interface, "Errors"; choice OP-016). */
-const STATUS: Readonly<Record<FailureKind, number>> = {
-  invalid: 400,
-  unauthenticated: 401,
-  forbidden: 403,
-  notFound: 404,
-  conflict: 409,
-  tooLarge: 413,
-  limited: 429,
-  unavailable: 503,
-};
-
-export const statusOf = (failure: Failure): number => STATUS[failure.kind];
+import { FailureError, invalid } from '../../platform/kernel/failure.ts';
+import { errorBody, refusalOf, refusalOfFailure, type Refusal } from './refusal.ts';
 
 /** True if a dependency is unreachable, silent, full or at its limit: the same request may succeed later. */
 export const isUnavailable = (error: unknown): boolean =>
@@ -42,19 +20,14 @@ export const isUnavailable = (error: unknown): boolean =>
   isDatabaseUnavailable(error) ||
   isStorageFull(error);
 
-interface Refusal {
-  readonly status: number;
-  readonly message: string;
-  readonly retryAfter?: number;
-}
-
-const TOO_LARGE: Refusal = { status: 413, message: tooLarge().message };
-const OTHER_MEDIA: Refusal = { status: 415, message: 'unsupported media type' };
-const NOT_JSON: Refusal = { status: 400, message: invalid('body', 'is not valid JSON').message };
+const TOO_LARGE = refusalOf('payload_too_large');
+const OTHER_MEDIA = refusalOf('unsupported_media_type');
+const NOT_JSON = refusalOfFailure(invalid('body', 'is not valid JSON', 'malformed_json'));
+const MALFORMED = refusalOfFailure(invalid('request', 'is malformed', 'malformed_request'));
 
 /** Responses for errors of Fastify and its plugins, by error code. */
 const BY_CODE: Readonly<Record<string, Refusal>> = {
-  FST_ERR_BAD_URL: { status: 400, message: invalid('path', 'has a malformed percent escape').message },
+  FST_ERR_BAD_URL: refusalOfFailure(invalid('path', 'has a malformed percent escape', 'malformed_request')),
   FST_ERR_CTP_BODY_TOO_LARGE: TOO_LARGE,
   FST_REQ_FILE_TOO_LARGE: TOO_LARGE,
   FST_FILES_LIMIT: TOO_LARGE,
@@ -62,54 +35,44 @@ const BY_CODE: Readonly<Record<string, Refusal>> = {
   FST_FIELDS_LIMIT: TOO_LARGE,
   FST_ERR_CTP_INVALID_MEDIA_TYPE: OTHER_MEDIA,
   FST_INVALID_MULTIPART_CONTENT_TYPE: OTHER_MEDIA,
-  FST_ERR_CTP_EMPTY_JSON_BODY: { status: 400, message: invalid('body', 'must not be empty').message },
+  FST_ERR_CTP_EMPTY_JSON_BODY: refusalOfFailure(invalid('body', 'must not be empty')),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: NOT_JSON,
   FST_ERR_CTP_INVALID_JSON_BODY: NOT_JSON,
 };
 
 /** Responses for Fastify's other errors, by status. */
 const BY_STATUS: Readonly<Record<number, Refusal>> = {
-  400: { status: 400, message: invalid('request', 'is malformed').message },
-  404: { status: 404, message: notFound().message },
+  400: MALFORMED,
+  404: refusalOf('not_found'),
   413: TOO_LARGE,
-  414: { status: 414, message: 'address too long' },
+  414: refusalOf('address_too_long'),
   415: OTHER_MEDIA,
 };
 
-/** Any other error is a defect of this service. The response discloses no details. */
-const OUR_FAULT: Refusal = { status: 500, message: 'internal error' };
-
-const refusalOf = (error: FastifyError): Refusal =>
-  ownRefusal(error) ?? BY_CODE[error.code] ?? BY_STATUS[error.statusCode ?? 500] ?? OUR_FAULT;
+/** Any error without a response of its own is a defect of this service. The response discloses no details. */
+const refusalOfError = (error: FastifyError): Refusal =>
+  ownRefusal(error) ?? BY_CODE[error.code] ?? BY_STATUS[error.statusCode ?? 500] ?? refusalOf('internal_error');
 
 /** The response for an error thrown by our own code, if it is not a defect. */
 function ownRefusal(error: Error): Refusal | undefined {
   if (error instanceof FailureError) return refusalOfFailure(error.failure);
-  if (error instanceof TooBusy) return refusalOfTooBusy(error);
-  if (isUnavailable(error)) return { status: 503, message: unavailable().message, retryAfter: RETRY_AFTER_SECONDS };
+  if (error instanceof TooBusy)
+    return refusalOf(error.isOwnShare ? 'share_used_up' : 'service_unavailable', {
+      retryAfter: error.retryAfterSeconds,
+    });
+  if (isUnavailable(error)) return refusalOf('service_unavailable');
   if (error instanceof InvalidEventText)
-    return { status: 400, message: invalid('request', 'contains characters that are not text').message };
+    return refusalOfFailure(invalid('request', 'contains characters that are not text'));
   return error instanceof EventTooLarge ? TOO_LARGE : undefined;
 }
-
-const refusalOfFailure = (failure: Failure): Refusal => ({
-  status: statusOf(failure),
-  message: failure.message,
-  ...(failure.retryAfterSeconds === undefined ? {} : { retryAfter: failure.retryAfterSeconds }),
-});
-
-const refusalOfTooBusy = ({ isOwnShare, retryAfterSeconds }: TooBusy): Refusal => ({
-  status: isOwnShare ? 429 : 503,
-  message: isOwnShare ? 'too many requests at once' : unavailable().message,
-  retryAfter: retryAfterSeconds,
-});
 
 /** Headers that a handler may have set for a body that is not sent after all. */
 const ABOUT_THE_BODY = ['content-disposition', 'content-encoding', 'content-length', 'etag', 'last-modified'];
 
 /** Sends an error response in the common format, and logs status 500 and above. */
 export function sendFailure(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { status, message, retryAfter } = refusalOf(error);
+  const refusal = refusalOfError(error);
+  const { status, retryAfter } = refusal;
   // Requests of a client that disconnected fail half-way. That is not our error, so do not log it as one.
   const level = request.raw.destroyed || reply.raw.destroyed ? 'info' : 'error';
   if (status >= 500)
@@ -134,10 +97,12 @@ export function sendFailure(error: FastifyError, request: FastifyRequest, reply:
     .status(status)
     .type('application/json; charset=utf-8')
     .header('cache-control', 'no-store')
-    .send(shape ? shape({ status, message }) : { error: message, ...report });
+    .send(shape ? shape(refusal) : { ...errorBody(refusal, request.id), ...report });
 }
 
 export function mapErrors(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request, reply) => sendFailure(error, request, reply));
-  app.setNotFoundHandler((_request, reply) => reply.status(404).send({ error: notFound().message }));
+  app.setNotFoundHandler((request, reply) =>
+    reply.status(404).send(errorBody(refusalOf('route_not_found'), request.id)),
+  );
 }

@@ -3,6 +3,7 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Access } from './access.ts';
+import { errorBodyView } from './refusal.ts';
 import type { AnyRoute, RouteGroup } from './route.ts';
 import { version } from '../../platform/version.ts';
 
@@ -39,14 +40,14 @@ export function openApiDocument(groups: readonly RouteGroup<never>[]): object {
       title: 'Castellan',
       version,
       description:
-        'Security administration, authentication, enrollment and provisioning. Times are RFC 3339 in UTC. Errors have the body `{ error }`; 429 and 503 say in `Retry-After` when to repeat the request, in seconds.',
+        'Security administration, authentication, enrollment and provisioning. Times are RFC 3339 in UTC. Errors have the body `Error`: `code` names the cause, `fields` every wrong field; 429 and 503 say in `Retry-After` when to repeat the request, in seconds.',
     },
     tags: [...new Set(groups.map(({ area }) => area))].map((name) => ({ name })),
     get paths() {
       return (paths ??= pathsOf(groups));
     },
     components: {
-      schemas: { Error: { type: 'object', required: ['error'], properties: { error: { type: 'string' } } } },
+      schemas: { Error: jsonSchema(errorBodyView, 'output') },
       securitySchemes: {
         adminToken: {
           type: 'http',

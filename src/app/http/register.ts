@@ -251,9 +251,25 @@ function callOf<Dependencies>(
   };
   const seen = (models: readonly ReadModelName[], position: Position) =>
     awaitFreshness(reply, services, models, position);
+  const ask = async <Input, Answer>(query: Query<Input, Answer>, input: Input, named?: TenantId) => {
+    await honourPosition(request, services);
+    const isOrdinary = principal?.kind === 'admin' || principal?.kind === 'org_admin';
+    const tenantId = tenantOf(named);
+    const reads = isOrdinary ? services.reads(tenantId) : services.vitalReads(tenantId);
+    return orThrow(await inSpan(query.name, { 'castellan.kind': 'query' }, () => query(reads, input)));
+  };
   return {
     execute,
+    ask,
+    created: async (executed, query, input, fromEvents, named) => {
+      const made = reply.hasHeader('x-stale') ? await fromEvents(await executed.recorded()) : undefined;
+      return made ?? ask(query, input, named);
+    },
     waitFor: seen,
+    checkAll: async (command, inputs) => {
+      // An earlier attempt at this request may have run some of them: their decision is found, not made again.
+      for (const input of inputs) orThrow(await executor.refusalOf(command, input, issuerOf(undefined, command)));
+    },
     params: request.params as never,
     query: request.query as never,
     body: request.body as never,
@@ -284,13 +300,6 @@ function callOf<Dependencies>(
       const position = executed.position ?? (command.freshens ? await services.head() : undefined);
       if (position !== undefined) await seen(command.freshens ?? [], position);
       return executed;
-    },
-    ask: async <Input, Answer>(query: Query<Input, Answer>, input: Input, named?: TenantId) => {
-      await honourPosition(request, services);
-      const isOrdinary = principal?.kind === 'admin' || principal?.kind === 'org_admin';
-      const tenantId = tenantOf(named);
-      const reads = isOrdinary ? services.reads(tenantId) : services.vitalReads(tenantId);
-      return orThrow(await inSpan(query.name, { 'castellan.kind': 'query' }, () => query(reads, input)));
     },
   };
 }

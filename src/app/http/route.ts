@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { Actor } from '../../platform/kernel/actor.ts';
 import type { Command } from '../../platform/kernel/command.ts';
-import type { DomainEvent, Position } from '../../platform/kernel/event.ts';
+import type { DomainEvent, Position, RecordedEvent } from '../../platform/kernel/event.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import type { Query } from '../../platform/kernel/query.ts';
 import type { ReadModelName } from '../../platform/kernel/read-model-name.ts';
@@ -10,6 +10,7 @@ import type { ExecutionResult } from '../../platform/execution/executor.ts';
 import type { FreshValues } from '../../platform/execution/fresh-values.ts';
 import type { CommandPorts } from '../../../commands/ports.ts';
 import type { Access } from './access.ts';
+import type { Refusal } from './refusal.ts';
 import type { AdminPrincipal, DevicePrincipal, OrgPrincipal, Principal } from './principal.ts';
 
 /** The principal that an access profile guarantees. */
@@ -47,6 +48,14 @@ export interface HandlerContext<Params, QueryString, Body, P = Principal | undef
     /** Distinguishes commands of the same name, in a route that runs several in no fixed order. */
     as?: string,
   ): Promise<ExecutionResult<Result>>;
+  /**
+   * Throws the failures that these commands would have now, and appends nothing. A route that runs a command for each item
+   * checks all of them first: a refused call changes nothing.
+   */
+  checkAll<Input, State, E extends DomainEvent, Facts, Result>(
+    command: Command<Input, State, E, CommandPorts, Facts, Result>,
+    inputs: readonly Input[],
+  ): Promise<void>;
   /** Like `run`, without waiting for read models: for a route that runs many commands, then waits once with `waitFor`. */
   execute<Input, State, E extends DomainEvent, Facts, Result>(
     command: Command<Input, State, E, CommandPorts, Facts, Result>,
@@ -68,14 +77,19 @@ export interface HandlerContext<Params, QueryString, Body, P = Principal | undef
   readonly fresh: FreshValues;
   /** The file of a multipart body (`file` of the route). */
   file(): Promise<Buffer>;
+  /**
+   * The view of the record that a command has just created: by the query, or, while the read side is behind, from the
+   * command's events. What is shown once and new ids are therefore in the response however late the read side is.
+   */
+  created<Input, View>(
+    executed: Pick<ExecutionResult<unknown>, 'recorded'>,
+    query: Query<Input, View>,
+    input: Input,
+    fromEvents: (events: readonly RecordedEvent[]) => View | undefined | Promise<View | undefined>,
+    tenantId?: TenantId,
+  ): Promise<View>;
   /** Runs a query for the caller's tenant (or a given one). */
   ask<Input, Answer>(query: Query<Input, Answer>, input: Input, tenantId?: TenantId): Promise<Answer>;
-}
-
-/** Status and message of an error response. */
-export interface Refusal {
-  readonly status: number;
-  readonly message: string;
 }
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
@@ -110,7 +124,7 @@ export interface Route<
   readonly isBulk?: true;
   /** The schema of a JSON response, or its media type. Undefined: no body. */
   readonly response?: z.ZodType | { readonly media: string };
-  /** The body of error responses, if the protocol defines one; `{ error }` by default. */
+  /** The body of error responses, if the protocol defines one; `ErrorBody` by default. */
   readonly refusal?: (refused: Refusal) => object;
   readonly handle: (
     call: HandlerContext<Output<Params>, Output<QueryString>, Output<Body>, PrincipalOf<A>, Dependencies>,

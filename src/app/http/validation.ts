@@ -1,13 +1,27 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { FailureError, invalid, notFound, type Failure } from '../../platform/kernel/failure.ts';
+import {
+  FailureError,
+  invalid,
+  invalidFields,
+  notFound,
+  type Failure,
+  type FieldError,
+} from '../../platform/kernel/failure.ts';
 
-/** The first issue, as `validation failed: <field>: <reason>`. Messages never quote the value. */
+/** Every issue by its field; the text names the first one: `validation failed: <field>: <reason>`. Never quotes a value. */
 export function failureOfIssues(part: string, { issues }: z.ZodError): Failure {
-  const [issue] = issues;
-  const field = issue && issue.path.length > 0 ? issue.path.join('.') : part;
-  return invalid(field, issue ? reasonOf(issue) : 'is invalid');
+  const [first = { field: part, message: 'is invalid' }, ...others] = issues.map((issue) => fieldErrorOf(part, issue));
+  return invalidFields([first, ...others.slice(0, MOST_FIELDS - 1)]);
 }
+
+/** A body with thousands of wrong items does not get a response of that length. */
+const MOST_FIELDS = 100;
+
+const fieldErrorOf = (part: string, issue: z.core.$ZodIssue): FieldError => ({
+  field: issue.path.length > 0 ? issue.path.map(String).join('.') : part,
+  message: reasonOf(issue),
+});
 
 function reasonOf(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
@@ -77,7 +91,7 @@ export function parseJsonBodies(app: FastifyInstance): void {
     (request, body, done) => {
       const text = body as string;
       void parse(request, text, (error, value) => {
-        if (error) return done(new FailureError(invalid('body', 'is not valid JSON')), undefined);
+        if (error) return done(new FailureError(invalid('body', 'is not valid JSON', 'malformed_json')), undefined);
         try {
           if (SUSPECT.test(text) || text.includes('\u0000')) refuseBrokenText(value);
         } catch (broken) {

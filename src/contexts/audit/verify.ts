@@ -1,6 +1,6 @@
 import type { ChainKey } from './domain/chain-key.ts';
 import { auditVocabulary } from './domain/vocabulary.ts';
-import { FailureError, unavailable } from '../../platform/kernel/failure.ts';
+import { FailureError, temporarilyUnavailable } from '../../platform/kernel/failure.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import type { FaultReason } from './diagnosis.ts';
 import { SealFile } from './seal-file.ts';
@@ -82,7 +82,7 @@ export async function verifyChain(evidence: Evidence, tenantId: TenantId): Promi
   // The quick pass assumes that the log's text is canonical. If it finds an anomaly, the strict pass decides.
   const quick = await new Verification(evidence, tenantId, true).run();
   const { fault, checked, behind } = quick.fault ? await new Verification(evidence, tenantId, false).run() : quick;
-  if (!fault && behind) throw new FailureError(unavailable('the audit log is behind, try again'));
+  if (!fault && behind) throw new FailureError(temporarilyUnavailable('audit_log_behind'));
   return {
     valid: fault === undefined,
     entriesChecked: fault ? fault.sequence - 1 : checked,

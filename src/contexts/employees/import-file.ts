@@ -46,7 +46,8 @@ export function importedRows(file: Buffer, explain: Explain): { rows: ImportRow[
         )
       : [];
   if (!columns.includes('email')) throw new FailureError(invalid('file', 'needs a header row with the column email'));
-  if (columns.length > MAX_COLUMNS) throw new FailureError(tooLarge(`file: must have at most ${MAX_COLUMNS} columns`));
+  if (columns.length > MAX_COLUMNS)
+    throw new FailureError(tooLarge('file_too_long', `file: must have at most ${MAX_COLUMNS} columns`));
   const known = Object.keys(rowSchema.shape).map((name) => [name, columns.lastIndexOf(name)] as const);
   const rows: ImportRow[] = [];
   const errors: RowError[] = [];
@@ -75,7 +76,7 @@ function boundedRecords(text: string): CsvRecord[] {
   const records: CsvRecord[] = [];
   for (const record of csvRecords(text)) {
     if (records.push(record) > MAX_ROWS + 1)
-      throw new FailureError(tooLarge(`file: must have at most ${MAX_ROWS} rows`));
+      throw new FailureError(tooLarge('file_too_long', `file: must have at most ${MAX_ROWS} rows`));
   }
   return records;
 }

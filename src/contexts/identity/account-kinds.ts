@@ -1,3 +1,4 @@
+import type { CodeOf } from '../../platform/kernel/error-codes.ts';
 import { useBackupCode } from '../../../commands/identity/use-backup-code.ts';
 import { useOrgBackupCode } from '../../../commands/organizations/use-org-backup-code.ts';
 import type { AccountSecretLocations, AccountState } from './domain/account.ts';
@@ -44,7 +45,7 @@ export interface AccountKind<A extends SignInAccount = SignInAccount> {
   scopeOf(tenantId: TenantId): string;
   find(services: AccountKindsDependencies, tenantId: TenantId, adminId: string): Promise<A | undefined>;
   /** The reason why passwords are not accepted at present; undefined if they are. */
-  whyNoPasswords(services: AccountKindsDependencies, tenantId: TenantId): Promise<string | undefined>;
+  whyNoPasswords(services: AccountKindsDependencies, tenantId: TenantId): Promise<CodeOf<'forbidden'> | undefined>;
   useBackupCode(
     services: AccountKindsDependencies,
     input: PresentedBackupCode,
@@ -75,7 +76,7 @@ export const orgAdminAccounts: AccountKind<OrgAdminState> = {
   find: async ({ loader }, tenantId, adminId) =>
     (await loader.load(organization, organizationStream(tenantId))).admins.get(adminId),
   whyNoPasswords: async ({ loader }, tenantId) =>
-    (await loader.load(organization, organizationStream(tenantId))).requireSso ? 'sso required' : undefined,
+    (await loader.load(organization, organizationStream(tenantId))).requireSso ? 'sso_required' : undefined,
   useBackupCode: ({ executor }, input, execution) => executor.execute(useOrgBackupCode, input, execution),
   shownIn: useOrgBackupCode.freshens ?? [],
 };

@@ -20,7 +20,7 @@ export const forcedChangeBody = z
 
 export const passwordChanged = z.object({ success: z.literal(true), message: z.string() });
 
-const invalidToken = () => new FailureError(unauthenticated('invalid or expired token'));
+const invalidToken = () => new FailureError(unauthenticated('invalid_token'));
 
 interface ForcedChange<Known> {
   readonly purpose: TokenPurpose;

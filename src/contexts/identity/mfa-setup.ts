@@ -53,9 +53,7 @@ export async function firstStepOf(
   const totpSecretRef = admin?.pendingTotpSecretRef;
   const secret = totpSecretRef && (await services.vault.get(tenantId, kind.places.totpSecret(adminId), totpSecretRef));
   if (!totpSecretRef || !secret)
-    throw new FailureError(
-      conflict(admin?.mfa ? 'multi-factor authentication is already enabled' : 'no set-up was started'),
-    );
+    throw new FailureError(conflict(admin?.mfa ? 'mfa_already_enabled' : 'mfa_not_started'));
   const step = await stepOfCode(secret.toString(), code, Date.now());
   if (step === undefined) throw new FailureError(invalid('code', 'is not the current code'));
   return { totpSecretRef, step };

@@ -34,8 +34,8 @@ export interface SecondFactorDependencies extends AccountKindsDependencies, Sign
 
 export type PresentedCode = { readonly code: string } | { readonly backupCode: string };
 
-const invalidCode = () => new FailureError(unauthenticated('invalid code'));
-const invalidToken = () => new FailureError(unauthenticated('invalid or expired token'));
+const invalidCode = () => new FailureError(unauthenticated('invalid_code'));
+const invalidToken = () => new FailureError(unauthenticated('invalid_token'));
 
 /**
  * The second step of a sign-in. An attempt is taken from the token and from the account before the code is checked. The

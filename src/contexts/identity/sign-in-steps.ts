@@ -1,3 +1,4 @@
+import type { CodeOf } from '../../platform/kernel/error-codes.ts';
 import { isPasswordExpired } from './domain/account.ts';
 import type { AttemptSource } from './domain/login-limits.ts';
 import type { CountedAttempt } from './domain/login.ts';
@@ -74,11 +75,11 @@ export async function acceptPassword(
 async function whyNotAdmitted(
   services: SignInStepsDependencies,
   { kind, tenantId, admin }: SignInSubject,
-): Promise<string | undefined> {
-  if (admin.status === 'suspended') return 'account suspended';
+): Promise<CodeOf<'forbidden'> | undefined> {
+  if (admin.status === 'suspended') return 'account_suspended';
   return (
     (await kind.whyNoPasswords(services, tenantId)) ??
-    (isPasswordExpired(admin, Date.now()) ? 'temporary password expired' : undefined)
+    (isPasswordExpired(admin, Date.now()) ? 'temporary_password_expired' : undefined)
   );
 }
 

@@ -134,8 +134,8 @@ async function proveWith(
   const right = await (hash
     ? passwords.verify(hash.toString(), password, reservation)
     : passwords.verifyDummyPassword(password, reservation));
-  if (!right || subjectId === null) throw new FailureError(unauthenticated('invalid credentials'));
-  if (result.locked) throw new FailureError(forbidden('account locked'));
+  if (!right || subjectId === null) throw new FailureError(unauthenticated('invalid_credentials'));
+  if (result.locked) throw new FailureError(forbidden('account_locked'));
   return result.attempt;
 }
 

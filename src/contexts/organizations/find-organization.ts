@@ -19,6 +19,6 @@ export async function findOrganization(
     ? organizationStream(asTenantId(named))
     : await ports.claimHolder(INSTALLATION, organizationSlugClaim(named));
   if (!stream || !(await loader.load(organization, stream)).exists)
-    throw new FailureError(notFound('there is no such organization'));
+    throw new FailureError(notFound('not_found', 'there is no such organization'));
   return asTenantId(streamSubject(stream));
 }

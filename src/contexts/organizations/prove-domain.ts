@@ -1,5 +1,5 @@
 import { challengeName, challengeValue } from './domain/domains.ts';
-import { FailureError, unavailable } from '../../platform/kernel/failure.ts';
+import { FailureError, temporarilyUnavailable } from '../../platform/kernel/failure.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { TxtUnavailable, type TxtRecords } from '../../platform/outbound/txt-records.ts';
 
@@ -35,7 +35,7 @@ export async function showsChallenge(
   try {
     return (await txtRecords(name)).includes(value);
   } catch (error) {
-    if (error instanceof TxtUnavailable) throw new FailureError(unavailable('the name servers cannot be reached'));
+    if (error instanceof TxtUnavailable) throw new FailureError(temporarilyUnavailable('name_servers_unreachable'));
     throw error;
   }
 }

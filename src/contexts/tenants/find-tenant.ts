@@ -17,6 +17,6 @@ export async function findTenant({ ports, loader }: FindTenantDependencies, name
     ? tenantStream(asTenantId(named))
     : await ports.claimHolder(INSTALLATION, slugClaim(named));
   if (!stream || !(await loader.load(tenant, stream)).exists)
-    throw new FailureError(notFound('there is no such tenant'));
+    throw new FailureError(notFound('not_found', 'there is no such tenant'));
   return asTenantId(streamSubject(stream));
 }

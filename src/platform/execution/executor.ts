@@ -1,12 +1,12 @@
 import { hash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor } from '../kernel/actor.ts';
-import type { Claim, Command, CommandContext, Decision } from '../kernel/command.ts';
-import type { DomainEvent, EventMetadata, Position } from '../kernel/event.ts';
-import { temporarilyUnavailable, conflict, isFailure, type Failure } from '../kernel/failure.ts';
+import { duplicateOf, type Claim, type Command, type CommandContext, type Decision } from '../kernel/command.ts';
+import type { DomainEvent, EventMetadata, Position, RecordedEvent } from '../kernel/event.ts';
+import { temporarilyUnavailable, isFailure, type Failure } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
-import { EventStoreUnavailable, type ClaimKey, type EventStore } from '../eventstore/port.ts';
+import { EventStoreUnavailable, type ClaimKey, type EventStore, type NewEvent } from '../eventstore/port.ts';
 import type { AggregateLoader, LoadedAggregate } from './aggregate-loader.ts';
 import { findOwnAppend } from './own-append.ts';
 import { noSecrets, type SecretDisposal } from './secret-disposal.ts';
@@ -40,6 +40,11 @@ export interface ExecutionResult<Result> {
    * Returns the time of the decision when nothing had to change or the event cannot be read now.
    */
   readonly recordedAt: () => Promise<number>;
+  /**
+   * The events as read models get them, for a response that shows a new record before the read side has it. All have the
+   * position of the last one.
+   */
+  readonly recorded: () => Promise<readonly RecordedEvent[]>;
 }
 
 const TRIES = 12;
@@ -106,6 +111,28 @@ export class Executor<Ports> {
     return this.#earlierRun(command, input, contextOf(issuer));
   }
 
+  /**
+   * Decides without appending: the failure that the command would have now. For a request with several commands, which
+   * are all checked before the first one appends.
+   */
+  async refusalOf<Input, State, E extends DomainEvent, Facts, Result>(
+    command: Command<Input, State, E, Ports, Facts, Result>,
+    input: Input,
+    execution: ExecutionContext,
+  ): Promise<Failure | undefined> {
+    const context = contextOf(execution);
+    const unitOfWork = this.#newUnitOfWork();
+    try {
+      const facts = command.prepare && (await command.prepare(input, unitOfWork.ports, context));
+      if (isFailure(facts)) return facts;
+      const { state } = await this.#load(command, command.stream(input, context));
+      const decision = command.decide(state, input, context, facts as Facts);
+      return isFailure(decision) ? decision : undefined;
+    } finally {
+      await unitOfWork.compensate().catch(() => undefined);
+    }
+  }
+
   async #run<Input, State, E extends DomainEvent, Facts, Result>(
     command: Command<Input, State, E, Ports, Facts, Result>,
     input: Input,
@@ -153,7 +180,7 @@ export class Executor<Ports> {
       unitOfWork = await afterCompensation(unitOfWork, this.#newUnitOfWork());
       facts = await prepare();
     }
-    return afterCompensation(unitOfWork, temporarilyUnavailable('too many changes at once, try again'));
+    return afterCompensation(unitOfWork, temporarilyUnavailable('too_many_changes'));
   }
 
   /** Rebuilds the outcome of an earlier run from its events, with the result of its decision. */
@@ -177,6 +204,7 @@ export class Executor<Ports> {
       position: last.position,
       revision: last.revision,
       recordedAt: async () => last.recordedAt,
+      recorded: async () => events as unknown as RecordedEvent[],
       isEarlier: true,
     };
   }
@@ -224,6 +252,7 @@ export class Executor<Ports> {
         position: undefined,
         revision: loaded.revision,
         recordedAt: async () => context.now,
+        recorded: async () => [],
       };
     }
     const givenUp = decision.forget.length > 0 && {
@@ -234,20 +263,29 @@ export class Executor<Ports> {
       secrets: decision.forget,
     };
     if (givenUp) await this.#disposal.plan(givenUp);
-    const verdict = await this.#append(decision, context, stream, loaded);
+    const encoded = await this.#encode(decision.events, context);
+    const verdict = await this.#append(decision, encoded, context, stream, loaded);
     if (verdict.kind === 'wrongRevision') return 'lostRace';
     if (verdict.kind === 'claimed') {
       const lost = decision.claim.find(
         (claim) => this.#claimKey(context.tenantId, claim).digest === verdict.claim.digest,
       );
-      const answer = command.whenClaimed?.(lost!) ?? conflict();
+      const answer = command.whenClaimed?.(lost!) ?? duplicateOf(lost!);
       return answer === 'prepareAgain' ? 'lostClaim' : answer;
     }
     this.#loader.advance(command.aggregate, stream, loaded, decision.events, verdict.revision);
     if (givenUp) await this.#disposal.carryOut(givenUp);
     const { position, revision } = verdict;
     const recordedAt = async () => verdict.recordedAt ?? (await this.#timeAt(stream, revision)) ?? context.now;
-    return { result: decision.result, events: decision.events, position, revision, recordedAt };
+    const recorded = async () => {
+      const at = await recordedAt();
+      return encoded.map(({ id, version, data, metadata }, index) => ({
+        ...decision.events[index]!,
+        ...{ tenantId: context.tenantId, id, stream, position, recordedAt: at, metadata, stored: { version, data } },
+        revision: revision - BigInt(encoded.length - 1 - index),
+      }));
+    };
+    return { result: decision.result, events: decision.events, position, revision, recordedAt, recorded };
   }
 
   /** Never throws: the command has succeeded even if the store cannot be read now. */
@@ -265,22 +303,25 @@ export class Executor<Ports> {
       : this.#loader.followTail(aggregate, stream, tail);
   }
 
-  async #append<E extends DomainEvent, Result>(
-    decision: Decision<E, Result>,
-    context: CommandContext,
-    stream: string,
-    { revision }: LoadedAggregate<unknown>,
-  ) {
-    const { tenantId } = context;
+  #encode(events: readonly DomainEvent[], context: CommandContext): Promise<NewEvent[]> {
     const metadata: EventMetadata = {
       actor: context.actor,
       correlationId: context.correlationId,
       causationId: context.causationId,
       commandId: context.id,
     };
-    const events = await Promise.all(
-      decision.events.map((event, at) => this.#codec.encode(derivedId(context.id, at), tenantId, event, metadata)),
+    return Promise.all(
+      events.map((event, at) => this.#codec.encode(derivedId(context.id, at), context.tenantId, event, metadata)),
     );
+  }
+
+  async #append<E extends DomainEvent, Result>(
+    decision: Decision<E, Result>,
+    events: readonly NewEvent[],
+    { tenantId }: CommandContext,
+    stream: string,
+    { revision }: LoadedAggregate<unknown>,
+  ) {
     const keys = (claims: readonly Claim[]) => claims.map((claim) => this.#claimKey(tenantId, claim));
     return this.#store.append({
       tenantId,

@@ -1,3 +1,6 @@
+import { isDatabaseUnavailable } from '../database/unavailable.ts';
+import { EventStoreUnavailable } from '../eventstore/port.ts';
+import { FailureError } from '../kernel/failure.ts';
 import { FairQueue } from './fair-queue.ts';
 
 /**
@@ -32,11 +35,21 @@ export interface ResourceShares {
   /** For `Retry-After`. Default: 1. */
   readonly retryAfterSeconds?: number;
   /**
-   * Work is short. If none ended during a whole wait, the resource hangs (a frozen database), which is not the caller's
+   * Work is short. If none has ended well for a while, the resource hangs (a frozen database), which is not the caller's
    * fault.
    */
   readonly isShort?: boolean;
 }
+
+/** If no short work has ended well for this long, although some is running, the resource hangs. */
+const HANG_MS = 500;
+
+/** The resource did not respond: work that ended this way is no sign that the resource works. */
+const isSilence = (error: unknown): boolean =>
+  error instanceof TooBusy ||
+  error instanceof EventStoreUnavailable ||
+  (error instanceof FailureError && error.failure.kind === 'unavailable') ||
+  isDatabaseUnavailable(error);
 
 interface Waiter {
   readonly path: readonly [string];
@@ -53,8 +66,10 @@ export class FairLimiter {
   readonly #running = new Map<string, number>();
   readonly #waiting = new FairQueue<Waiter>();
   #total = 0;
-  /** Pieces of work that have ended since the start. */
-  #ended = 0;
+  /** When work last ended well, or began while nothing was running. */
+  #movedAt = performance.now();
+  /** The last piece of work that ended got no response. */
+  #isSilent = false;
 
   constructor(shares: ResourceShares) {
     this.#shares = shares;
@@ -72,10 +87,14 @@ export class FairLimiter {
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const waiting = this.enter(key);
     if (waiting) await waiting;
+    let hasResponded = true;
     try {
       return await work();
+    } catch (error) {
+      hasResponded = !isSilence(error);
+      throw error;
     } finally {
-      this.leave(key);
+      this.leave(key, hasResponded);
     }
   }
 
@@ -88,26 +107,25 @@ export class FairLimiter {
       this.#begin(key);
       return undefined;
     }
-    const { what, waiting, waitingPerKey, waitMs, retryAfterSeconds = 1, isShort = false } = this.#shares;
+    const { what, waiting, waitingPerKey, waitMs, retryAfterSeconds = 1 } = this.#shares;
     const isOwnShare = this.#isShareUsed(key) || (waitingPerKey > 0 && this.#waiting.sizeOf(key) >= waitingPerKey);
     if (this.#waiting.size >= waiting || this.#waiting.sizeOf(key) >= waitingPerKey)
-      throw new TooBusy(what, { isOwnShare, retryAfterSeconds });
+      throw new TooBusy(what, { isOwnShare: isOwnShare && !this.#isHanging, retryAfterSeconds });
     return new Promise((resolve, reject) => {
       const path = [key] as const;
-      const ended = this.#ended;
       const giveUp = () => {
         if (this.#waiting.remove(path, waiter))
-          reject(
-            new TooBusy(what, { isOwnShare: isOwnShare && !(isShort && this.#ended === ended), retryAfterSeconds }),
-          );
+          reject(new TooBusy(what, { isOwnShare: isOwnShare && !this.#isHanging, retryAfterSeconds }));
       };
       const waiter: Waiter = { path, begin: resolve, timer: setTimeout(giveUp, waitMs) };
       this.#waiting.push(path, waiter);
     });
   }
 
-  leave(key: string): void {
-    this.#ended += 1;
+  /** `hasResponded`: the resource did what was asked, or refused it; it did not fall silent. */
+  leave(key: string, hasResponded = true): void {
+    if (hasResponded) this.#movedAt = performance.now();
+    this.#isSilent = !hasResponded;
     const left = (this.#running.get(key) ?? 0) - 1;
     if (left > 0) this.#running.set(key, left);
     else this.#running.delete(key);
@@ -125,7 +143,13 @@ export class FairLimiter {
     }
   }
 
+  /** The resource, not the key, is the cause of waiting. */
+  get #isHanging(): boolean {
+    return this.#shares.isShort === true && this.#total > 0 && performance.now() - this.#movedAt >= HANG_MS;
+  }
+
   #begin(key: string): void {
+    if (this.#total === 0 && !this.#isSilent) this.#movedAt = performance.now();
     this.#running.set(key, (this.#running.get(key) ?? 0) + 1);
     this.#total += 1;
   }

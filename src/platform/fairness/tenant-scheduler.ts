@@ -16,6 +16,8 @@ const TICK_MS = 100;
  * If the database does not respond to a short query for this long, it is frozen or down, which is not a tenant's fault.
  */
 const HANG_MS = 1_000;
+/** From here on, a refusal no longer blames the tenant: it may be that the database hangs. */
+const SUSPECT_MS = 500;
 /** A tenant without requests for this long no longer counts as competing. */
 const ABSENT_AFTER_MS = 10_000;
 const MAX_PAUSE_MS = 500;
@@ -64,6 +66,8 @@ export class TenantScheduler {
   #wasOverloaded = false;
   #timer: NodeJS.Timeout | undefined;
   #probedAt: number | undefined;
+  /** The last probe failed: the database is down. */
+  #isDown = false;
   #tenants = 0;
 
   /** `probe` sends a short query to the database. */
@@ -186,10 +190,8 @@ export class TenantScheduler {
     this.#removeAbsent();
     // While the database hangs, no tenant is the cause.
     if (!this.#areCompeting || this.#isHanging) [this.#share, this.#overloadShare] = [MAX_SHARE, MAX_SHARE];
-    else {
-      void this.#probeOnce();
-      this.#adjust(busiest);
-    }
+    else this.#adjust(busiest);
+    if (this.#areCompeting) void this.#probeOnce();
     this.#serve();
     if (this.#present.size === 0) this.close();
   }
@@ -227,11 +229,15 @@ export class TenantScheduler {
   }
 
   get #isHanging(): boolean {
-    return this.#probedAt !== undefined && performance.now() - this.#probedAt > HANG_MS;
+    return this.#isSilentFor(HANG_MS);
+  }
+
+  #isSilentFor(ms: number): boolean {
+    return this.#isDown || (this.#probedAt !== undefined && performance.now() - this.#probedAt > ms);
   }
 
   #tooBusy(): TooBusy {
-    return new TooBusy('requests of a tenant', { isOwnShare: !this.#isHanging, retryAfterSeconds: 5 });
+    return new TooBusy('requests of a tenant', { isOwnShare: !this.#isSilentFor(SUSPECT_MS), retryAfterSeconds: 5 });
   }
 
   /** One probe at a time. A result after a standstill is ignored: it says nothing about tenants. */
@@ -242,8 +248,10 @@ export class TenantScheduler {
     try {
       await new Promise((resolve) => setImmediate(resolve));
       await this.#probe();
+      this.#isDown = false;
     } catch {
       // Other code reports that the database is down, and it is not a tenant's fault.
+      this.#isDown = true;
       return;
     } finally {
       this.#probedAt = undefined;

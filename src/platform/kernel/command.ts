@@ -1,7 +1,7 @@
 import type { Actor } from './actor.ts';
 import type { Aggregate } from './aggregate.ts';
 import type { DomainEvent } from './event.ts';
-import type { Failure } from './failure.ts';
+import { alreadyExists, type Failure } from './failure.ts';
 import type { TenantId } from './ids.ts';
 import type { ReadModelName } from './read-model-name.ts';
 
@@ -14,7 +14,12 @@ export interface Claim {
   readonly value: string;
   /** The owner, if it is not the stream's tenant (`INSTALLATION` for "set-up is complete"). */
   readonly tenantId?: TenantId;
+  /** The fields of the input that make up the value. The failure of a lost claim names them. */
+  readonly fields?: readonly string[];
 }
+
+/** The failure of a claim that another record holds. */
+export const duplicateOf = ({ fields = [] }: Claim): Failure => alreadyExists(...fields);
 
 /** The id of a secret in the vault, as events and states store it. */
 export type SecretRef = string;
@@ -94,7 +99,7 @@ export interface Command<Input, State, E extends DomainEvent, Ports, Facts, Resu
   readonly needs?: (ports: Ports) => void;
   decide(state: State, input: Input, context: CommandContext, facts: Facts): Decision<E, Result> | Failure;
   /**
-   * The failure of a lost claim (default: `conflict('already exists')`), or `prepareAgain` if another value would do as
+   * The failure of a lost claim (default: `duplicateOf(claim)`), or `prepareAgain` if another value would do as
    * well: the next free slug, another free seat.
    */
   whenClaimed?(claim: Claim): Failure | 'prepareAgain';

@@ -1,53 +1,77 @@
+import { errorCodes, type CodeOf, type FailureKind } from './error-codes.ts';
+
 /**
  * Failures are values: a decider, a command handler or a query returns one instead of throwing. One table in
  * `src/app/http/errors.ts` maps a kind to an HTTP status; no other code does.
  */
-export type FailureKind =
-  | 'invalid' // input that breaks a rule; names the field
-  | 'unauthenticated'
-  | 'forbidden'
-  | 'notFound'
-  | 'conflict' // duplicate, or a state that does not allow it
-  | 'tooLarge'
-  | 'limited' // a budget is used up; carries seconds until it resets
-  | 'unavailable';
+export type { FailureKind } from './error-codes.ts';
+
+/** A wrong field of the input: its path (`rules.0.action`), parameter or header, and what is wrong with it. */
+export interface FieldError {
+  readonly field: string;
+  readonly message: string;
+}
 
 export interface Failure {
   readonly failed: true;
   readonly kind: FailureKind;
+  readonly code: CodeOf<FailureKind>;
   /** A short, fixed, lower-case English text that is safe to show to a client. */
   readonly message: string;
+  /** Every wrong field, or the field of a duplicate. */
+  readonly fields?: readonly FieldError[];
   readonly retryAfterSeconds?: number;
 }
 
-const failure = (kind: FailureKind, message: string): Failure => ({ failed: true, kind, message });
+const failure =
+  <Kind extends FailureKind>(kind: Kind, usual: CodeOf<Kind>) =>
+  (code: CodeOf<Kind> = usual, message: string = errorCodes[code].error): Failure => ({
+    failed: true,
+    kind,
+    code: code as CodeOf<FailureKind>,
+    message,
+  });
 
 /** `validation failed: <field>: <reason>`: the one format for bad input, from a schema or from a rule. */
-export const invalid = (field: string, reason: string): Failure =>
-  failure('invalid', `validation failed: ${field}: ${reason}`);
+export const invalid = (field: string, reason: string, code: CodeOf<'invalid'> = 'validation_failed'): Failure =>
+  invalidFields([{ field, message: reason }], code);
+/** Several wrong fields. The text names the first one. */
+export const invalidFields = (
+  fields: readonly [FieldError, ...FieldError[]],
+  code: CodeOf<'invalid'> = 'validation_failed',
+): Failure => {
+  const [{ field, message }] = fields;
+  return { failed: true, kind: 'invalid', code, message: `validation failed: ${field}: ${message}`, fields };
+};
 /**
  * A stored secret must only be sent to the address it was entered for. A change of the address needs the secret again,
  * or its removal.
  */
 export const secretNeededAgain = (secretField: string, addressField: string): Failure =>
-  invalid(secretField, `is required where ${addressField} changes; null removes it`);
-export const unauthenticated = (message = 'authentication required'): Failure => failure('unauthenticated', message);
-export const forbidden = (message = 'insufficient permissions'): Failure => failure('forbidden', message);
+  invalid(secretField, `is required where ${addressField} changes; null removes it`, 'secret_required_again');
+export const unauthenticated = failure('unauthenticated', 'authentication_required');
+export const forbidden = failure('forbidden', 'insufficient_permissions');
 /** The caller must authenticate again first. The client gets a re-authentication token and repeats the request. */
-export const reauthenticationRequired = (): Failure => forbidden('re-authentication required');
-export const notFound = (message = 'not found'): Failure => failure('notFound', message);
-export const conflict = (message = 'already exists'): Failure => failure('conflict', message);
-export const tooLarge = (message = 'payload too large'): Failure => failure('tooLarge', message);
-export const unavailable = (message = 'service unavailable'): Failure => failure('unavailable', message);
+export const reauthenticationRequired = (): Failure => forbidden('reauthentication_required');
+export const notFound = failure('notFound', 'not_found');
+export const conflict = failure('conflict', 'already_exists');
+/** Another record has the same value of this field, or of these fields together. */
+export const alreadyExists = (...fields: readonly string[]): Failure =>
+  fields.length === 0
+    ? conflict()
+    : { ...conflict(), fields: fields.map((field) => ({ field, message: errorCodes.already_exists.error })) };
+export const tooLarge = failure('tooLarge', 'payload_too_large');
+/** Without seconds, a retry makes no sense before somebody changes something. */
+export const unavailable = failure('unavailable', 'service_unavailable');
 /** A failover or a restart takes seconds. */
 export const RETRY_AFTER_SECONDS = 2;
 /** The same request may succeed soon. */
-export const temporarilyUnavailable = (message?: string): Failure => ({
-  ...unavailable(message),
+export const temporarilyUnavailable = (code?: CodeOf<'unavailable'>): Failure => ({
+  ...unavailable(code),
   retryAfterSeconds: RETRY_AFTER_SECONDS,
 });
 export const limited = (retryAfterSeconds: number): Failure => ({
-  ...failure('limited', 'rate limit exceeded'),
+  ...failure('limited', 'rate_limit_exceeded')(),
   retryAfterSeconds,
 });
 

@@ -47,7 +47,7 @@ const DAY_MS = 86_400_000;
 const MAX_ISSUERS = 500;
 
 /** There is no authority, or its key is lost. Enrollment is impossible until an administrator uploads another. */
-export const NO_AUTHORITY = unavailable('certificate service not configured');
+export const NO_AUTHORITY = unavailable('certificate_authority_missing');
 
 /** The vault location of the key of a tenant's authority. */
 export const authorityKeyLocation = (tenantId: TenantId) => ({ owner: `tenant/${tenantId}`, field: 'caPrivateKey' });

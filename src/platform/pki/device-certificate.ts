@@ -49,8 +49,7 @@ export function issueDeviceCertificate(
   request: DeviceCertificateRequest,
 ): DeviceCertificate | Failure {
   if (!isUuid(request.deviceId)) throw new TypeError('a device id is a UUID');
-  if (!isCurrent(issuer.certificate, request.notBefore))
-    return unavailable('the certificate authority is not valid at this time');
+  if (!isCurrent(issuer.certificate, request.notBefore)) return unavailable('certificate_authority_not_valid');
   const asked = validityFrom(request.notBefore, request.notAfter);
   const notBefore = Math.max(asked.notBefore, issuer.certificate.notBefore);
   const notAfter = Math.min(asked.notAfter, issuer.certificate.notAfter);

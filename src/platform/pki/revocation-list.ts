@@ -66,7 +66,7 @@ export function issueRevocationList(
   { thisUpdate, nextUpdate, number }: RevocationListRequest,
 ): RevocationList | Failure {
   if (!permitsUsage(issuer.certificate, KEY_USAGE.cRLSign)) {
-    return unavailable('the certificate authority may not sign revocation lists');
+    return unavailable('certificate_authority_without_crl');
   }
   if (!(nextUpdate > thisUpdate)) throw new RangeError('a revocation list must end after it begins');
   const toBeSigned = sequence(

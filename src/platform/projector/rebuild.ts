@@ -55,7 +55,7 @@ export async function rebuildLive(
   const mine = (await checkpoints.acquire([{ name, version }], ['filling'], true)).find(
     (checkpoint) => checkpoint.generation === generation,
   );
-  if (!mine) throw new FailureError(conflict(`another rebuild of ${name} is in progress`));
+  if (!mine) throw new FailureError(conflict('command_refused', `another rebuild of ${name} is in progress`));
   await projector.replayCheckpoint(mine, { onProgress });
   await dropRetired(pool, name);
 }

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { streamName, type Aggregate } from '../kernel/aggregate.ts';
-import { acceptWith, defineCommand, type Claim, type CommandContext } from '../kernel/command.ts';
+import { acceptWith, defineCommand, duplicateOf, type Claim, type CommandContext } from '../kernel/command.ts';
 import type { DomainEvent } from '../kernel/event.ts';
-import { conflict, isFailure, notFound, type Failure } from '../kernel/failure.ts';
+import { isFailure, notFound, type Failure } from '../kernel/failure.ts';
 import { derivedReadModelName, type ReadModelName } from '../kernel/read-model-name.ts';
 import type { Vault } from '../vault/vault.ts';
 import type { AnyDeclared } from './declaration.ts';
@@ -56,7 +56,7 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
               ...(await storeSecrets(fields, draft, place(id), ports.vault, tenantId)),
             };
       },
-      whenClaimed: ({ kind }) => (kind === slotKind(noun) ? 'prepareAgain' : conflict()),
+      whenClaimed: (claim) => (claim.kind === slotKind(noun) ? 'prepareAgain' : duplicateOf(claim)),
       recall(_before, [event], _draft, { id }) {
         const { id: _, ...values } = event!.data as AnyValues;
         return { id, values };
@@ -126,6 +126,7 @@ export const recordClaims = (declared: AnyDeclared, values: AnyValues): Claim[] 
   const own = unique.map((names) => ({
     kind: `${noun}.${names.join('+')}`,
     value: JSON.stringify(names.map((name) => folded(values[name]))),
+    fields: names,
   }));
   return [...own, ...slotClaims(declared, values)];
 };

@@ -47,4 +47,5 @@ export const slotsLeft = async (
     ? []
     : freeNumbers.several(tenantId, slotKind(noun), { granted: most, everGranted: most }, Math.min(wanted, most));
 
-export const noSlotLeft = ({ noun, most }: Bounded): Failure => conflict(`no more than ${most} ${inWords(noun)}s`);
+export const noSlotLeft = ({ noun, most }: Bounded): Failure =>
+  conflict('limit_reached', `no more than ${most} ${inWords(noun)}s`);

@@ -135,7 +135,7 @@ describe('the Idempotency-Key header', () => {
     await create(acme.admin, body, key);
     await interrupt(60);
     const retried = await create(acme.admin, body, key);
-    expect([retried.status, retried.body]).toEqual([409, { error: RUNNING }]);
+    expect([retried.status, retried.body]).toEqual([409, expect.objectContaining({ error: RUNNING })]);
   }, 20_000);
 
   it('stores neither the body nor a hash from which it could be guessed', async () => {

@@ -137,7 +137,12 @@ describe('a request that reaches no handler', () => {
     '%s, over %s, is refused in the common error format',
     async (_what, protocol, bytes, status, error) => {
       const refused = await sendRaw(protocol === 'http' ? app.url : app.tlsUrl, bytes);
-      expect([refused.status, refused.body]).toEqual([status, JSON.stringify({ error })]);
+      const requestId = refused.headers['x-request-id'];
+      expect([refused.status, JSON.parse(refused.body)]).toEqual([
+        status,
+        { error, code: expect.any(String), fields: expect.any(Array), requestId },
+      ]);
+      expect(requestId).toMatch(/^[\da-f-]{36}$/);
       expect(refused.headers).toMatchObject({
         'content-type': 'application/json; charset=utf-8',
         'cache-control': 'no-store',
@@ -196,7 +201,7 @@ describe('a file whose rows fail', () => {
 
   it.each(['csv', 'json'])('before the first %s row is a plain error, and no file', async (kind) => {
     const answer = await fetch(`${url}/${kind}/0`);
-    expect([answer.status, await answer.json()]).toEqual([500, { error: 'internal error' }]);
+    expect([answer.status, await answer.json()]).toEqual([500, expect.objectContaining({ error: 'internal error' })]);
     expect([
       answer.headers.get('content-type'),
       answer.headers.get('content-disposition'),

@@ -15,7 +15,9 @@ describe('the error message of a command', () => {
   });
 
   it('is the reason of a refusal, and the stack of anything else', () => {
-    expect(describeError(new FailureError(conflict('no copy has been started')))).toBe('no copy has been started');
+    expect(describeError(new FailureError(conflict('command_refused', 'no copy has been started')))).toBe(
+      'no copy has been started',
+    );
     expect(describeError(new Error('a defect'))).toMatch(/a defect\n\s+at /);
   });
 });

@@ -123,7 +123,10 @@ describe('a provider with false claims', () => {
     async (_what, wrong) => {
       const before = (await lastRefusal()).total;
       const { answer } = await attempt(wrong);
-      expect([answer.status, answer.body]).toEqual([401, { error: 'single sign-on failed: invalid_assertion' }]);
+      expect([answer.status, answer.body]).toEqual([
+        401,
+        expect.objectContaining({ error: 'single sign-on failed: invalid_assertion' }),
+      ]);
       expect(await lastRefusal()).toMatchObject({ total: before + 1, reason: 'invalid_assertion', configId });
     },
   );
@@ -136,7 +139,9 @@ describe('a provider with false claims', () => {
     ['names an invalid one', { email: 'ann' }],
     ['names several', { email: ['ann@acme.example', 'owner@acme.example'] }],
   ])('does not confirm an e-mail if it %s', async (_what, claims) => {
-    expect((await attempt({ claims })).answer.body).toEqual({ error: 'single sign-on failed: email_not_verified' });
+    expect((await attempt({ claims })).answer.body).toEqual(
+      expect.objectContaining({ error: 'single sign-on failed: email_not_verified' }),
+    );
     expect((await lastRefusal()).reason).toBe('email_not_verified');
   });
 
@@ -173,7 +178,7 @@ describe('a provider with false claims', () => {
   });
 
   it("cannot pass another issuer's response off as its own (mix-up, RFC 9207)", async () => {
-    const mixed = { error: 'single sign-on failed: invalid_assertion' };
+    const mixed = expect.objectContaining({ error: 'single sign-on failed: invalid_assertion' });
     expect((await attempt({}, { iss: 'https://accounts.other.example' })).answer.body).toEqual(mixed);
     expect(
       (await attempt({ discovery: { authorization_response_iss_parameter_supported: true } })).answer.body,
@@ -194,7 +199,7 @@ describe('a provider with false claims', () => {
     const { status, body, headers } = await app.anonymous.get(loginPath(acme));
     expect([status, body, headers.get('location')]).toEqual([
       503,
-      { error: 'the identity provider cannot be used' },
+      expect.objectContaining({ error: 'the identity provider cannot be used' }),
       null,
     ]);
     expect((await lastRefusal()).reason).toBe('idp_error');
@@ -269,7 +274,7 @@ describe("codes of a valid provider in an attacker's hands", () => {
       { code: stolen.get('code')!, state: victim.state, iss: provider.issuer },
       victim.cookie,
     );
-    expect(injected.body).toEqual({ error: 'single sign-on failed: token_exchange_failed' });
+    expect(injected.body).toEqual(expect.objectContaining({ error: 'single sign-on failed: token_exchange_failed' }));
     expect(await lastRefusal(tenant)).toMatchObject({ reason: 'token_exchange_failed', detail: 'invalid_grant' });
 
     const once = await startsSignIn(app.anonymous, loginPath(tenant));
@@ -290,7 +295,7 @@ describe("codes of a valid provider in an attacker's hands", () => {
       { code: goodBack.searchParams.get('code')!, state: next.state, iss: provider.issuer },
       next.cookie,
     );
-    expect(replayed.body).toEqual({ error: 'single sign-on failed: token_exchange_failed' });
+    expect(replayed.body).toEqual(expect.objectContaining({ error: 'single sign-on failed: token_exchange_failed' }));
   });
 });
 
@@ -313,7 +318,10 @@ describe('addresses that must not be called', () => {
     });
     await configure(tenant, issuerUrl);
     const answer = await strict.anonymous.get(loginPath(tenant));
-    expect([answer.status, answer.body]).toEqual([503, { error: 'the identity provider cannot be used' }]);
+    expect([answer.status, answer.body]).toEqual([
+      503,
+      expect.objectContaining({ error: 'the identity provider cannot be used' }),
+    ]);
     await strict.settled();
     const { auditLogs } = (await tenant.admin.get('/api/v1/admin/audit-log?action=sso.sign_in_refused')).body;
     expect(auditLogs[0].details).toMatchObject({ reason: 'idp_error', detail: 'the address is not public' });

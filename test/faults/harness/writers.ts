@@ -120,8 +120,7 @@ export class Writers {
     if (reply && reply.status < 300) this.#journal.acknowledge(kind, ...keys);
     else this.#journal.doubt(kind, ...keys);
     if (reply?.status === 500) this.#journal.internalErrors.push(`${kind}: ${reply.text.slice(0, 200)}`);
-    // 429 asks for a retry: connections that hang fill a tenant's share before the fault is recognized and 503 is sent.
-    if (reply && reply.status >= 400 && reply.status < 500 && reply.status !== 429 && keys.length > 0)
+    if (reply && reply.status >= 400 && reply.status < 500 && keys.length > 0)
       this.#journal.wronglyRefused.push(`${kind}: ${reply.status} ${reply.text.slice(0, 200)}`);
   }
 }

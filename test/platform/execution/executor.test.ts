@@ -31,7 +31,7 @@ const takeSeat = defineCommand({
   aggregate: hall,
   stream: (input: { hall: string; by: string }, { tenantId }) => streamName('hall', tenantId, input.hall),
   decide(state, { by }) {
-    if (state.taken >= SEATS) return conflict('the hall is full');
+    if (state.taken >= SEATS) return conflict('limit_reached', 'the hall is full');
     return acceptWith(state.taken + 1, [{ type: 'SeatTaken' as const, data: { seat: state.taken + 1, by } }]);
   },
 });
@@ -51,7 +51,7 @@ const register = defineCommand({
   stream: (input: { id: string; name: string }, { tenantId }) => streamName('hall', tenantId, input.id),
   decide: (_state, { name }) =>
     accept([{ type: 'SeatTaken' as const, data: { seat: 1, by: name } }], { claim: [{ kind: 'name', value: name }] }),
-  whenClaimed: () => conflict('that name is taken'),
+  whenClaimed: () => conflict('already_exists', 'that name is taken'),
 });
 const registerNumbered = defineCommand({
   ...register,

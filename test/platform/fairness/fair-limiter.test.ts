@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { FailureError, notFound, temporarilyUnavailable } from '../../../src/platform/kernel/failure.ts';
 import { FairLimiter, TooBusy } from '../../../src/platform/fairness/fair-limiter.ts';
+import { DatabaseTimeout } from '../../../src/platform/database/unavailable.ts';
 import { FairQueue } from '../../../src/platform/fairness/fair-queue.ts';
 
 const SHARES = { what: 'reads', atOnce: 3, perKey: 2, waiting: 6, waitingPerKey: 4, waitMs: 1_000 };
@@ -58,7 +60,7 @@ describe('a fair limiter', () => {
     expect(works.begun).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
   });
 
-  it('blames the resource, not the key, if no short work ended during a whole wait', async () => {
+  it('blames the resource, not the key, if no short work ended recently', async () => {
     const works = new Works(new FairLimiter({ ...SHARES, isShort: true }));
     for (const name of ['a1', 'a2']) void works.start('a', name);
     const still = expect(works.start('a', 'a3')).rejects.toMatchObject({ name: 'TooBusy', isOwnShare: false });
@@ -66,9 +68,44 @@ describe('a fair limiter', () => {
     await still;
     const busy = expect(works.start('a', 'a4')).rejects.toMatchObject({ name: 'TooBusy', isOwnShare: true });
     void works.start('b', 'b1');
+    await vi.advanceTimersByTimeAsync(700);
     await works.end('b1');
-    await vi.advanceTimersByTimeAsync(1_000);
+    await vi.advanceTimersByTimeAsync(300);
     await busy;
+  });
+
+  it('blames the resource also at once, while the queue is full and no work ends well', async () => {
+    const limiter = new FairLimiter({ ...SHARES, isShort: true, waitMs: 10_000 });
+    const works = new Works(limiter);
+    for (let n = 0; n < 6; n += 1) works.start('a', `a${n}`).catch(() => undefined);
+    const refusal = () => works.start('a', 'one more').catch((error: unknown) => error);
+    expect(await refusal()).toMatchObject({ isOwnShare: true });
+    await vi.advanceTimersByTimeAsync(600);
+    expect(await refusal()).toMatchObject({ isOwnShare: false });
+    await works.end('a0');
+    works.start('a', 'a6').catch(() => undefined);
+    expect(await refusal()).toMatchObject({ isOwnShare: true });
+  });
+
+  it('takes work that got no response for no progress, but a refusal for one', async () => {
+    for (const [error, isOwnShare] of [
+      [new DatabaseTimeout(5_000), false],
+      [new Error('Connection terminated unexpectedly'), false],
+      [new FailureError(temporarilyUnavailable()), false],
+      [new FailureError(notFound()), true],
+    ] as const) {
+      const limiter = new FairLimiter({ ...SHARES, isShort: true, waiting: 0, waitingPerKey: 0 });
+      let fail = () => {};
+      const silent = () => new Promise<void>((_, reject) => (fail = () => reject(error)));
+      const hanging = limiter.run('a', () => new Promise(() => {}));
+      void hanging;
+      const failing = limiter.run('a', silent).catch(() => undefined);
+      await vi.advanceTimersByTimeAsync(600);
+      fail();
+      await failing;
+      void limiter.run('a', () => new Promise(() => {}));
+      expect(await limiter.run('a', async () => {}).catch((thrown: unknown) => thrown)).toMatchObject({ isOwnShare });
+    }
   });
 
   it('refuses a key whose part of the queue is full, and leaves room for others', async () => {

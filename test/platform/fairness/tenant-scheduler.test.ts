@@ -118,6 +118,23 @@ describe('the tenant scheduler', () => {
     expect(names()).toHaveLength(19);
   });
 
+  it('blames no tenant while the database hangs or is down', async () => {
+    await strained();
+    const refusals = () =>
+      Array.from({ length: 70 }, () => {
+        try {
+          void Promise.resolve(scheduler.enter(A, 'somebody')).catch(() => undefined);
+          return undefined;
+        } catch (error) {
+          return (error as { isOwnShare: boolean }).isOwnShare;
+        }
+      }).filter((isOwnShare) => isOwnShare !== undefined);
+    expect(refusals()).toContain(true);
+    probeMs = 60_000;
+    await vi.advanceTimersByTimeAsync(800);
+    expect(new Set(refusals())).toEqual(new Set([false]));
+  });
+
   it('ends slots by itself: a request that waits for a slow client blocks nobody', async () => {
     await strained();
     await ask(A, 'a4');

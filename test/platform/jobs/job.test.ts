@@ -30,7 +30,7 @@ describe('the stored reason of a failure', () => {
     expect(failureReason(new JobFailed('the server is away', { cause: new Error('hunter2') }))).toBe(
       'the server is away',
     );
-    expect(failureReason(new FailureError(conflict('already enrolled')))).toBe('already enrolled');
+    expect(failureReason(new FailureError(conflict('already_exists', 'already enrolled')))).toBe('already enrolled');
   });
 
   it('is otherwise the kind, the code and the place, and never the message', () => {

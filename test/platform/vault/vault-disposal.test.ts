@@ -27,7 +27,7 @@ const changeLock = defineCommand({
   stream: (input: { lock: string; keyRef: string }, { tenantId }) => streamName('lock', tenantId, input.lock),
   decide: ({ keyRef: former }, { keyRef }) =>
     keyRef === 'refused'
-      ? conflict('not this key')
+      ? conflict('command_refused', 'not this key')
       : accept([{ type: 'LockChanged' as const, data: { keyRef } }], { forget: [former] }),
 });
 

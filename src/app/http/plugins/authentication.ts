@@ -65,7 +65,7 @@ async function authenticateAdmin(
   if (!access.unlicensed) {
     const tenant = await services.lookups.tenant(tenantId, tenantId);
     const expiresAt = tenant?.license?.expiresAt;
-    if (!expiresAt || Date.parse(expiresAt) <= Date.now()) throw new FailureError(forbidden('license expired'));
+    if (!expiresAt || Date.parse(expiresAt) <= Date.now()) throw new FailureError(forbidden('license_expired'));
   }
   const reauthenticated =
     (access.reauth ?? access.reauthWhere) !== undefined &&

@@ -102,7 +102,7 @@ export class IdempotentResponses {
       const outcome = await this.#tryToBegin(asked, digest);
       if (outcome !== 'running') return outcome;
       if (Date.now() > deadline || (look === 1 && this.#waiting >= MAX_WAITING)) {
-        throw new FailureError(conflict('the first request with this idempotency key is still being answered'));
+        throw new FailureError(conflict('idempotent_request_running'));
       }
       this.#waiting += 1;
       await sleep(LOOK_AGAIN_MS).finally(() => (this.#waiting -= 1));
@@ -150,8 +150,7 @@ export class IdempotentResponses {
       const [first] = rows;
       // The first attempt was refused and deleted its row in between.
       if (!first) return 'running';
-      if (!first.request_hash.equals(request))
-        throw new FailureError(conflict('the idempotency key belongs to another request'));
+      if (!first.request_hash.equals(request)) throw new FailureError(conflict('idempotency_key_reused'));
       refuseLesserStanding(first, asked.standing);
       if (first.status !== null && first.sealed_body !== null) {
         const body = this.#opened(first.sealed_body, `${digest.toString('hex')}|body`, asked).toString();
@@ -250,9 +249,7 @@ export class IdempotentResponses {
         // Sealed with another key: try the next one.
       }
     }
-    throw new FailureError(
-      conflict('the first request with this idempotency key succeeded, but its response can no longer be shown'),
-    );
+    throw new FailureError(conflict('idempotent_response_lost'));
   }
 }
 
@@ -261,7 +258,6 @@ function refuseLesserStanding(
   first: Pick<Row, 'role' | 'reauthenticated'>,
   { role, reauthenticated }: CallerAuthority,
 ): void {
-  if (first.role !== null && first.role !== role)
-    throw new FailureError(forbidden('the role has changed since the first request with this idempotency key'));
+  if (first.role !== null && first.role !== role) throw new FailureError(forbidden('idempotent_role_changed'));
   if (reauthenticated === false && first.reauthenticated !== false) throw new FailureError(reauthenticationRequired());
 }

@@ -1,12 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { FailureError, invalid } from '../../../platform/kernel/failure.ts';
 import { sendFailure } from '../errors.ts';
+import { errorBody, refusalOf, refusalOfFailure, type Refusal } from '../refusal.ts';
 import { securityHeaders } from './security-headers.ts';
 
 /**
- * Requests without `Host` get the usual error body, `{ error }`. Node would refuse them without a body, so
+ * Requests without `Host` get the usual error body. Node would refuse them without a body, so
  * `requireHostHeader` is off and this hook refuses them.
  */
 export function refuseWithoutHost(app: FastifyInstance): void {
@@ -36,7 +38,8 @@ export function refuseWhatNodeRefuses(server: Server): void {
 /** RFC 9110 §10.1.1: the only defined expectation is `100-continue`. */
 export function refuseExpectations(server: Server): void {
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    response.writeHead(417, headersFor(EXPECTATION)).end(EXPECTATION);
+    const { status, headers, body } = responseOf(refusalOf('expectation_failed'));
+    response.writeHead(status, headers).end(body);
   });
 }
 
@@ -45,10 +48,9 @@ export function refuseMalformed(error: NodeJS.ErrnoException, socket: SocketOfRe
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   // While a response is being sent, a second one would become part of its body.
   if (socket.writable && socket._httpMessage?.headersSent !== true) {
-    const { status, message } = REFUSALS[error.code ?? ''] ?? MALFORMED;
-    const body = bodyOf(message);
-    const headers = Object.entries(headersFor(body)).map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers.join('')}\r\n${body}`);
+    const { status, headers, body } = responseOf(REFUSALS[error.code ?? ''] ?? MALFORMED);
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
   }
   socket.destroy(error);
 }
@@ -56,19 +58,24 @@ export function refuseMalformed(error: NodeJS.ErrnoException, socket: SocketOfRe
 /** Node keeps the current response here. Node's own error handler reads it, too. */
 type SocketOfRequest = Socket & { readonly _httpMessage?: ServerResponse | null };
 
-const bodyOf = (message: string): string => JSON.stringify({ error: message });
-const EXPECTATION = bodyOf('expectation failed');
-const MALFORMED = { status: 400, message: invalid('request', 'is malformed').message };
-const REFUSALS: Readonly<Record<string, { readonly status: number; readonly message: string }>> = {
-  HPE_HEADER_OVERFLOW: { status: 431, message: 'request headers too large' },
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, message: 'payload too large' },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'request timeout' },
+const MALFORMED = refusalOfFailure(invalid('request', 'is malformed', 'malformed_request'));
+const REFUSALS: Readonly<Record<string, Refusal>> = {
+  HPE_HEADER_OVERFLOW: refusalOf('headers_too_large'),
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: refusalOf('payload_too_large'),
+  ERR_HTTP_REQUEST_TIMEOUT: refusalOf('request_timeout'),
 };
 
-const headersFor = (body: string): Record<string, string> => ({
-  ...Object.fromEntries(securityHeaders.map(([name, value]) => [name, String(value)])),
-  'content-type': 'application/json; charset=utf-8',
-  'content-length': String(Buffer.byteLength(body)),
-  'cache-control': 'no-store',
-  connection: 'close',
-});
+/** No request was parsed, so its id is made here. */
+function responseOf(refusal: Refusal): { status: number; headers: Record<string, string>; body: string } {
+  const requestId = randomUUID();
+  const body = JSON.stringify(errorBody(refusal, requestId));
+  const headers = {
+    ...Object.fromEntries(securityHeaders.map(([name, value]) => [name, String(value)])),
+    'x-request-id': requestId,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(body)),
+    'cache-control': 'no-store',
+    connection: 'close',
+  };
+  return { status: refusal.status, headers, body };
+}

@@ -53,9 +53,7 @@ export function administeredAdmin(state: TenantState, actor: Actor, adminId: str
 
 /** OP-043: admins cannot take away their own rights, and one active super admin has to remain. */
 export function refuseLosingRights(state: TenantState, actor: Actor, admin: AdminState): Failure | undefined {
-  if (actor.id === admin.adminId) return conflict('not possible for your own account');
+  if (actor.id === admin.adminId) return conflict('own_account');
   const others = activeSuperAdmins(state).filter(({ adminId }) => adminId !== admin.adminId);
-  return admin.role === 'super_admin' && others.length === 0
-    ? conflict('the last active super admin must remain')
-    : undefined;
+  return admin.role === 'super_admin' && others.length === 0 ? conflict('last_super_admin') : undefined;
 }

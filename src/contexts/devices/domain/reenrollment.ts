@@ -24,7 +24,7 @@ export interface EnrollmentProof {
  */
 export type EnrollmentKind = 'new' | 'same' | 'allowed' | 'revoked' | 'unproven' | 'deleted';
 
-export const DEVICE_REVOKED = forbidden('the device is revoked: an administrator has to allow it to enroll again');
+export const DEVICE_REVOKED = forbidden('device_revoked');
 
 export function enrollmentKindOf(
   state: DeviceState,

@@ -54,7 +54,11 @@ export const hasLeft = ({ status, isActive }: EmployeeState): boolean =>
 export const employeeStream = (tenantId: TenantId, userId: string): string => streamName('employee', tenantId, userId);
 
 /** An e-mail belongs to one employee of a tenant. The claim's holder is that employee's stream. */
-export const employeeEmailClaim = (emailDigest: string): Claim => ({ kind: 'employee-email', value: emailDigest });
+export const employeeEmailClaim = (emailDigest: string): Claim => ({
+  kind: 'employee-email',
+  value: emailDigest,
+  fields: ['email'],
+});
 
 /** The seats of the tenant's license are numbered. */
 export const SEAT = 'employee-seat';

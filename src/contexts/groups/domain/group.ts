@@ -48,4 +48,5 @@ export const groupStream = (tenantId: TenantId, groupId: string): string => stre
 export const groupNameClaim = (name: string): Claim => ({
   kind: 'group-name',
   value: name.normalize('NFC').toLowerCase(),
+  fields: ['name'],
 });

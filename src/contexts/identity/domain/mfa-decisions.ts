@@ -21,16 +21,14 @@ interface PresentedPlace {
  */
 export function refuseSetup(account: AccountState | undefined): Failure | undefined {
   if (!account) return notFound();
-  return account.mfa ? conflict('multi-factor authentication is already enabled') : undefined;
+  return account.mfa ? conflict('mfa_already_enabled') : undefined;
 }
 
 /** Requires that the code belongs to the secret that was handed out last. */
 export function refuseEnabling(account: AccountState | undefined, { totpSecretRef }: Confirmed): Failure | undefined {
   const refused = refuseSetup(account);
   if (refused) return refused;
-  return account!.pendingTotpSecretRef === totpSecretRef
-    ? undefined
-    : conflict('the set-up was restarted: use the newest secret');
+  return account!.pendingTotpSecretRef === totpSecretRef ? undefined : conflict('mfa_restarted');
 }
 
 /** A backup code is accepted once, and never after its set was replaced. */
@@ -39,6 +37,6 @@ export function refuseBackupCode(
   { backupCodesRef, place }: PresentedPlace,
 ): Failure | undefined {
   return mfa?.backupCodesRef !== backupCodesRef || mfa.usedBackupCodes.has(place)
-    ? unauthenticated('invalid code')
+    ? unauthenticated('invalid_code')
     : undefined;
 }

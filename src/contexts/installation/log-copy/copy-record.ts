@@ -73,11 +73,12 @@ export async function openCopy(
     if (known.direction === direction && known.servers === servers) return known;
     throw new FailureError(
       conflict(
+        'command_refused',
         `a copy ${known.direction} ${known.servers} is unfinished: finish it, or abandon it with \`castellan log abandon\``,
       ),
     );
   }
-  if (!(await isEmpty())) throw new FailureError(conflict(whyNotEmpty(known, direction, servers)));
+  if (!(await isEmpty())) throw new FailureError(conflict('command_refused', whyNotEmpty(known, direction, servers)));
   await clearRecord(owner);
   await owner.query('insert into log_copies (id, direction, servers) values ($1, $2, $3)', [
     randomUUID(),
@@ -122,6 +123,6 @@ export async function saveProgress(client: Pick<pg.PoolClient, 'query'>, progres
     'update log_copies set source_position = $1, target_position = $2, events = events + $3 where id = $4 and source_position = $5 and finished_at is null',
     [String(sourcePosition), String(targetPosition), copied, record.id, String(record.sourcePosition)],
   );
-  if (rowCount !== 1) throw new FailureError(conflict('another process is working on this copy'));
+  if (rowCount !== 1) throw new FailureError(conflict('command_refused', 'another process is working on this copy'));
   return { ...record, sourcePosition, targetPosition, events: record.events + copied };
 }

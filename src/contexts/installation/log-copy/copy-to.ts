@@ -84,7 +84,9 @@ export class CopyTo implements LogCopy {
     // Recorded in the database first: a copy that began on the server only could not be resumed.
     if (content === 'empty') await logImport.begin(record.id);
     else if (content === 'used' || content.copy !== record.id)
-      throw new FailureError(conflict('the target holds another copy, or events of an installation'));
+      throw new FailureError(
+        conflict('command_refused', 'the target holds another copy, or events of an installation'),
+      );
     return new CopyTo(parts, target, record, await TenantHashes.load(parts.owner));
   }
 

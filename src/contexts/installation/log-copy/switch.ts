@@ -33,6 +33,7 @@ export async function switchLog(copy: LogCopy, parts: CopyParts): Promise<void> 
   if (busy)
     throw new FailureError(
       conflict(
+        'command_refused',
         `a process of the service is still working on ${busy.name}: stop every process, wait ten seconds, and repeat the command`,
       ),
     );

@@ -37,9 +37,9 @@ export interface AcceptedLog {
 /** Refuses if there is nothing to accept, or if the mismatch is of another kind. */
 export function refuseUnlessLogIsOlder({ mismatch, headsLost }: RestoreState): void {
   if (!mismatch && headsLost.size === 0)
-    throw new FailureError(conflict('log and tables belong together: there is nothing to accept'));
+    throw new FailureError(conflict('command_refused', 'log and tables belong together: there is nothing to accept'));
   if (mismatch && mismatch.kind !== 'log_older' && mismatch.kind !== 'empty_log')
-    throw new FailureError(conflict(`${mismatch.reason}: accepting the log does not fix this`));
+    throw new FailureError(conflict('command_refused', `${mismatch.reason}: accepting the log does not fix this`));
 }
 
 /**

@@ -77,7 +77,10 @@ async function decideErasure(
   });
   if (verdict.kind !== 'appended')
     throw new FailureError(
-      conflict(`${stream} was changed in the meantime: stop every process of the service, and run the command again`),
+      conflict(
+        'command_refused',
+        `${stream} was changed in the meantime: stop every process of the service, and run the command again`,
+      ),
     );
   loader.forget();
 }

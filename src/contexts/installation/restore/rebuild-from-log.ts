@@ -34,11 +34,12 @@ export function refuseUnlessTablesAreOlder(
   { mismatch, log, tables }: RestoreState,
   own: RebuildFromLogDependencies['installation']['keys'],
 ): void {
-  if (!mismatch) throw new FailureError(conflict('log and tables belong together: there is nothing to rebuild'));
+  if (!mismatch)
+    throw new FailureError(conflict('command_refused', 'log and tables belong together: there is nothing to rebuild'));
   if (mismatch.kind === 'empty_tables')
-    throw new FailureError(conflict(`${mismatch.reason}. ${RECOVERY_STEPS.empty_tables}`));
+    throw new FailureError(conflict('command_refused', `${mismatch.reason}. ${RECOVERY_STEPS.empty_tables}`));
   if (mismatch.kind !== 'tables_older' && mismatch.kind !== 'keys_missing')
-    throw new FailureError(conflict(`${mismatch.reason}: rebuilding the tables does not fix this`));
+    throw new FailureError(conflict('command_refused', `${mismatch.reason}: rebuilding the tables does not fix this`));
   const hasOtherKeys = [log, tables].some(
     (identity) =>
       identity &&
@@ -47,6 +48,7 @@ export function refuseUnlessTablesAreOlder(
   if (hasOtherKeys)
     throw new FailureError(
       conflict(
+        'command_refused',
         `${mismatch.reason}: restore the table kept_keys from a backup; nothing can be looked up without its keys`,
       ),
     );

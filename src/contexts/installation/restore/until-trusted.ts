@@ -11,5 +11,7 @@ export async function untilTrusted(trust: LogTrust): Promise<void> {
   const deadline = Date.now() + TIMEOUT_MS;
   while (!trust.holds && Date.now() < deadline) await trust.changed(deadline - Date.now());
   if (!trust.holds)
-    throw new FailureError(conflict(`log and tables still do not belong together: ${trust.doubt?.reason}`));
+    throw new FailureError(
+      conflict('command_refused', `log and tables still do not belong together: ${trust.doubt?.reason}`),
+    );
 }

@@ -14,6 +14,7 @@ export const MAX_DOMAINS = 100;
 export const provedDomainClaim = (domain: string): Claim => ({
   kind: 'org-proved-domain',
   value: domain,
+  fields: ['domain'],
   tenantId: INSTALLATION,
 });
 

@@ -58,4 +58,5 @@ export const policyContentOf = ({
 export const policyNameClaim = (name: string): Claim => ({
   kind: 'policy-name',
   value: name.normalize('NFC').toLowerCase(),
+  fields: ['name'],
 });

@@ -27,5 +27,7 @@ const MAX_OF_AN_EVENT = 10;
  */
 export function screenshotLimitReason({ eventOf }: ScreenshotDayState, eventId: string): Failure | undefined {
   const ofEvent = [...eventOf.values()].filter((id) => id === eventId).length;
-  return ofEvent >= MAX_OF_AN_EVENT ? conflict('the event already has the maximum number of screenshots') : undefined;
+  return ofEvent >= MAX_OF_AN_EVENT
+    ? conflict('limit_reached', 'the event already has the maximum number of screenshots')
+    : undefined;
 }

@@ -29,7 +29,7 @@ export function enabledConfig<P extends SsoProtocol>(
 
 /** At most one configuration of an owner is enabled (OP-135). */
 export const refuseSecondEnabled = (isEnabled: boolean, othersEnabled: number): Failure | undefined =>
-  isEnabled && othersEnabled > 0 ? conflict('another configuration is enabled') : undefined;
+  isEnabled && othersEnabled > 0 ? conflict('sso_enabled_elsewhere') : undefined;
 
 /**
  * Refuses to send a stored client secret to a new issuer.

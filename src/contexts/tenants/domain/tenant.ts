@@ -99,7 +99,11 @@ export const adminByAccount = ({ admins }: TenantState, accountDigest: string): 
  * An e-mail belongs to one admin within a tenant. The claim uses its digest, so that releasing it does not require the
  * e-mail.
  */
-export const adminEmailClaim = (accountDigest: string): Claim => ({ kind: 'admin-email', value: accountDigest });
+export const adminEmailClaim = (accountDigest: string): Claim => ({
+  kind: 'admin-email',
+  value: accountDigest,
+  fields: ['email'],
+});
 
 /**
  * E-mails are compared without case: RFC 5321 leaves the local part to the receiver, but in practice case does not

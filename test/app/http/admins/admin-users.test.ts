@@ -116,8 +116,10 @@ describe('admin users', () => {
     expect((await login(app, { ...acme, email })).status).toBe(200);
     expect((await acme.admin.put(one, { status: 'suspended' })).body.status).toBe('suspended');
     const refused = await login(app, { ...acme, email });
-    expect([refused.status, refused.body]).toEqual([403, { error: 'account suspended' }]);
-    expect((await login(app, { ...acme, email }, 'Wrong-Horse-7!')).body).toEqual({ error: 'invalid credentials' });
+    expect([refused.status, refused.body]).toEqual([403, expect.objectContaining({ error: 'account suspended' })]);
+    expect((await login(app, { ...acme, email }, 'Wrong-Horse-7!')).body).toEqual(
+      expect.objectContaining({ error: 'invalid credentials' }),
+    );
     expect((await acme.admin.put(one, { status: 'active' })).body.status).toBe('active');
     expect((await login(app, { ...acme, email })).status).toBe(200);
     for (const wrong of [{ status: 'locked' }, { roleType: 'executive' }, { displayName: 7 }, { email: 'x' }])
@@ -273,7 +275,7 @@ describe('admin users', () => {
       const before = await refusals();
       for (const wrong of ['a-recovery-key-for-testz', recoveryKey.toUpperCase(), `${recoveryKey}x`, 'x']) {
         const answer = await recover(acme.email, { recoveryKey: wrong });
-        expect([answer.status, answer.body]).toEqual([401, { error: 'invalid credentials' }]);
+        expect([answer.status, answer.body]).toEqual([401, expect.objectContaining({ error: 'invalid credentials' })]);
       }
       expect((await recover(`${randomUUID()}@acme.example`)).status).toBe(404);
       expect((await recover(acme.email, { recoveryKey: undefined })).status).toBe(400);
@@ -301,7 +303,7 @@ describe('the recovery endpoint', () => {
     const without = await startApp();
     for (const body of [{}, { recoveryKey, email: 'x@acme.example' }, { recoveryKey: 7 }]) {
       const answer = await without.anonymous.post(RECOVERY, body);
-      expect([answer.status, answer.body]).toEqual([404, { error: 'not found' }]);
+      expect([answer.status, answer.body]).toEqual([404, expect.objectContaining({ error: 'not found' })]);
     }
     await without.close();
     const limited = await startApp({ recoveryKey, rateBudgets: {} });

@@ -214,7 +214,7 @@ describe('the central portal', () => {
     const id = await raise(tenant);
     portal.failNext(1);
     const refused = await forward(id);
-    expect([refused.status, refused.body]).toEqual([503, { error: 'service unavailable' }]);
+    expect([refused.status, refused.body]).toEqual([503, expect.objectContaining({ error: 'service unavailable' })]);
     expect((await tenant.admin.get(`${ALERTS}/${id}`)).body.forwardedAt).toBeNull();
     expect((await app.services.jobs.counts()).delayed).toBeGreaterThan(0);
 

@@ -157,7 +157,10 @@ describe('the import of employees', () => {
     const tenant = await app.newTenant({ license: { maxUsers: 2 } });
     const lines = Array.from({ length: 3 }, (_, at) => `person-${at}@acme.example,Person,,`);
     const answer = await importing(tenant, HEADER, ...lines);
-    expect([answer.status, answer.body]).toEqual([403, { error: 'license user limit reached' }]);
+    expect([answer.status, answer.body]).toEqual([
+      403,
+      expect.objectContaining({ error: 'license user limit reached' }),
+    ]);
     expect((await all(tenant)).total).toBe(0);
     expect((await importing(tenant, HEADER, ...lines.slice(1))).body).toMatchObject({ imported: 2 });
     expect((await importing(tenant, HEADER, ...lines.slice(1))).body).toMatchObject({ updated: 2 });
@@ -185,7 +188,7 @@ describe('the import of employees', () => {
       const { status, body } = await send(acme, {
         file: file([HEADER, ...Array.from({ length: rows }, (_, n) => `p${n}@acme.example,P,,`)].join('\r\n')),
       });
-      expect([status, body]).toEqual([413, { error: 'file: must have at most 10000 rows' }]);
+      expect([status, body]).toEqual([413, expect.objectContaining({ error: 'file: must have at most 10000 rows' })]);
     }
     expect((await acme.admin.get(`${USERS}?search=p1@acme.example`)).body.total).toBe(0);
   });

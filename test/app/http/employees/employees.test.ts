@@ -69,7 +69,7 @@ describe('employees over HTTP', () => {
     const sent = person();
     expect((await acme.admin.post(USERS, sent)).status).toBe(201);
     const again = await acme.admin.post(USERS, { ...sent, email: sent.email.toUpperCase() });
-    expect([again.status, again.body]).toEqual([409, { error: 'already exists' }]);
+    expect([again.status, again.body]).toEqual([409, expect.objectContaining({ error: 'already exists' })]);
     const other = await app.newTenant();
     expect((await other.admin.post(USERS, sent)).status).toBe(201);
   });
@@ -220,7 +220,9 @@ describe('the user limit of a license', () => {
     const answers = await Promise.all(Array.from({ length: 40 }, () => admin.post(USERS, person())));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(10);
     expect(answers.filter(({ status }) => status === 403)).toHaveLength(30);
-    expect(answers.find(({ status }) => status === 403)!.body).toEqual({ error: 'license user limit reached' });
+    expect(answers.find(({ status }) => status === 403)!.body).toEqual(
+      expect.objectContaining({ error: 'license user limit reached' }),
+    );
     expect((await admin.get(USERS)).body.total).toBe(10);
     expect((await admin.get('/api/v1/admin/settings/license')).body).toMatchObject({ maxUsers: 10, currentUsers: 10 });
   });

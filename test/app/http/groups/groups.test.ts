@@ -126,6 +126,40 @@ describe('groups', () => {
   });
 });
 
+describe('a refused call', () => {
+  const ABSENT = '0198a000-0000-7000-8000-000000000000';
+
+  it('attaches no policy, if one of them does not exist', async () => {
+    const [group, policy] = [await newGroup(), await newPolicy()];
+    const path = `${GROUPS}/${group.id}/policies`;
+    const { status, body } = await tenant.admin.post(path, { policyIds: [policy.id, ABSENT] });
+    expect([status, body]).toMatchObject([400, { code: 'validation_failed', fields: [{ field: 'policyIds' }] }]);
+    await app.settled();
+    expect((await tenant.admin.get(`/api/v1/admin/policies/${policy.id}`)).body).toMatchObject({
+      groupIds: [],
+      version: 1,
+    });
+  });
+
+  it('leaves an employee in their groups, if one of the others belongs to a directory', async () => {
+    const [now, next, user] = [await newGroup(), await newGroup(), await person()];
+    const path = `/api/v1/admin/users/${user}/groups`;
+    expect((await tenant.admin.put(path, { groupIds: [now.id] })).status).toBe(200);
+    const managed = { name: `managed ${user}`, description: '', source: 'scim' as const, externalId: user };
+    const { result } = orThrow(
+      await app.services.executor.execute(createGroup, managed, {
+        tenantId: tenant.tenantId,
+        actor: system('test'),
+      }),
+    );
+    await app.settled();
+    const refused = await tenant.admin.put(path, { groupIds: [next.id, result.groupId] });
+    expect([refused.status, refused.body]).toMatchObject([409, { code: 'group_managed' }]);
+    await app.settled();
+    expect((await tenant.admin.get(path)).body.groups).toMatchObject([{ id: now.id }]);
+  });
+});
+
 describe('policies of groups', () => {
   it('reach the members only', async () => {
     const [insider, outsider] = [await enrolledDevice(app, tenant), await enrolledDevice(app, tenant)];

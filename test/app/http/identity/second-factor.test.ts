@@ -85,7 +85,7 @@ describe('the second factor', () => {
       error: 'invalid or expired token',
     });
     const replayed = await verify(app, (await login(app, tenant)).body.mfaToken, { code });
-    expect([replayed.status, replayed.body]).toEqual([401, { error: 'invalid code' }]);
+    expect([replayed.status, replayed.body]).toEqual([401, expect.objectContaining({ error: 'invalid code' })]);
     const byBackup = await verify(app, (await login(app, tenant)).body.mfaToken, {
       backupCode: backupCodes[4]!.toLowerCase(),
     });
@@ -168,10 +168,12 @@ describe('the second factor', () => {
     expect([statuses(answers, 401), statuses(answers, 403)]).toEqual([5, 195]);
     expect(await attemptsOf(tenant)).toBe(5);
     const right = await verify(app, await challenge(app, tenant), { code: await codeOf(secret) });
-    expect([right.status, right.body]).toEqual([403, { error: 'account locked' }]);
+    expect([right.status, right.body]).toEqual([403, expect.objectContaining({ error: 'account locked' })]);
     const password = await login(app, tenant);
-    expect([password.status, password.body]).toEqual([403, { error: 'account locked' }]);
-    expect((await login(app, tenant, 'Wrong-Horse-7!')).body).toEqual({ error: 'invalid credentials' });
+    expect([password.status, password.body]).toEqual([403, expect.objectContaining({ error: 'account locked' })]);
+    expect((await login(app, tenant, 'Wrong-Horse-7!')).body).toEqual(
+      expect.objectContaining({ error: 'invalid credentials' }),
+    );
     await app.settled();
     const me = (await tenant.admin.get(ME)).body;
     expect([me.status, typeof me.lockedUntil]).toEqual(['locked', 'string']);
@@ -197,7 +199,9 @@ describe('the second factor', () => {
     await secondFactorOf(tenant.admin);
     const mfaToken = await challenge(app, tenant);
     for (let n = 0; n < 5; n += 1) await app.services.oneTimeTokens.spend('mfa', mfaToken);
-    expect((await verify(app, mfaToken, { code: '123456' })).body).toEqual({ error: 'invalid or expired token' });
+    expect((await verify(app, mfaToken, { code: '123456' })).body).toEqual(
+      expect.objectContaining({ error: 'invalid or expired token' }),
+    );
   });
 
   it('rejects a challenge that was tampered with, has expired, is of another tenant or kind, or from before a reset', async () => {
@@ -221,7 +225,10 @@ describe('the second factor', () => {
     ];
     for (const mfaToken of bad) {
       const answer = await verify(app, mfaToken.slice(0, 256), { backupCode: backupCodes[0] });
-      expect([answer.status, answer.body]).toEqual([401, { error: 'invalid or expired token' }]);
+      expect([answer.status, answer.body]).toEqual([
+        401,
+        expect.objectContaining({ error: 'invalid or expired token' }),
+      ]);
     }
     expect((await verify(app, good, { backupCode: backupCodes[0] }, { 'x-tenant-id': other.tenantId })).status).toBe(
       401,
@@ -257,7 +264,10 @@ describe('the second factor', () => {
       ];
       for (const headers of refused) {
         const answer = await app.as(tenant.token).delete(MFA, { headers });
-        expect([answer.status, answer.body]).toEqual([403, { error: 're-authentication required' }]);
+        expect([answer.status, answer.body]).toEqual([
+          403,
+          expect.objectContaining({ error: 're-authentication required' }),
+        ]);
       }
       expect((await tenant.admin.get(`${MFA}/status`)).body.enabled).toBe(true);
       const { status, body } = await tenant.admin.post('/api/v1/admin/verify-password', { password: PASSWORD });
@@ -288,7 +298,7 @@ describe('the second factor', () => {
       expect((await confirm(PASSWORD)).status).toBe(200);
       expect((await confirm('Wrong-Horse-7!')).status).toBe(401);
       const locked = await confirm(PASSWORD);
-      expect([locked.status, locked.body]).toEqual([403, { error: 'account locked' }]);
+      expect([locked.status, locked.body]).toEqual([403, expect.objectContaining({ error: 'account locked' })]);
       // The session stays valid.
       expect((await tenant.admin.get(ME)).status).toBe(200);
     });

@@ -68,7 +68,10 @@ describe('a stolen access token of a super admin', () => {
       (await app.services.database.owner.query('select from events where tenant_id = $1', [victim.tenantId])).rowCount;
     const before = await events();
     const answer = await act(app.as(victim.token), victim, other.adminId);
-    expect([answer.status, answer.body]).toEqual([403, { error: 're-authentication required' }]);
+    expect([answer.status, answer.body]).toEqual([
+      403,
+      expect.objectContaining({ error: 're-authentication required' }),
+    ]);
     expect(await events()).toBe(before);
   });
 
@@ -78,7 +81,10 @@ describe('a stolen access token of a super admin', () => {
     const users = '/api/v1/admin/users';
     const { id } = (await thief.post(users, { email: 'grace@acme.example', displayName: 'Grace' })).body;
     const refused = await thief.delete(`${users}/${id}?erase=true`);
-    expect([refused.status, refused.body]).toEqual([403, { error: 're-authentication required' }]);
+    expect([refused.status, refused.body]).toEqual([
+      403,
+      expect.objectContaining({ error: 're-authentication required' }),
+    ]);
     expect((await thief.get(`${users}/${id}`)).body.email).toBe('grace@acme.example');
     expect((await thief.delete(`${users}/${id}`)).status).toBe(204);
     expect((await thief.delete(`${users}/${id}?erase=true`)).status).toBe(403);
@@ -92,7 +98,10 @@ describe('a stolen access token of a super admin', () => {
     const { id } = (await thief.post(users, { email: 'grace@acme.example', displayName: 'Grace' })).body;
     const moved = { email: 'treasurer@acme.example', displayName: 'Treasurer' };
     const refused = await thief.put(`${users}/${id}`, moved);
-    expect([refused.status, refused.body]).toEqual([403, { error: 're-authentication required' }]);
+    expect([refused.status, refused.body]).toEqual([
+      403,
+      expect.objectContaining({ error: 're-authentication required' }),
+    ]);
     expect((await thief.get(`${users}/${id}`)).body).toMatchObject({
       email: 'grace@acme.example',
       displayName: 'Grace',
@@ -189,7 +198,10 @@ describe('a change of who controls an account', () => {
       'nonsense',
     ]) {
       const answer = await app.as(tenant.token, { 'x-reauth-token': token }).post(ADMINS, draft({ roleType: 'admin' }));
-      expect([answer.status, answer.body]).toEqual([403, { error: 're-authentication required' }]);
+      expect([answer.status, answer.body]).toEqual([
+        403,
+        expect.objectContaining({ error: 're-authentication required' }),
+      ]);
     }
   });
 });

@@ -85,9 +85,14 @@ describe('a temporary password', () => {
     for (let n = 0; n < 7; n += 1) {
       // The right password does not count towards a lock.
       const answer = await login(app, account, temporaryPassword);
-      expect([answer.status, answer.body]).toEqual([403, { error: 'temporary password expired' }]);
+      expect([answer.status, answer.body]).toEqual([
+        403,
+        expect.objectContaining({ error: 'temporary password expired' }),
+      ]);
     }
-    expect((await login(app, account, 'Wrong-Horse-7!')).body).toEqual({ error: 'invalid credentials' });
+    expect((await login(app, account, 'Wrong-Horse-7!')).body).toEqual(
+      expect.objectContaining({ error: 'invalid credentials' }),
+    );
     const renewed = (await acme.admin.post(`${ADMINS}/${id}/reset-password`)).body.temporaryPassword;
     expect((await login(app, account, renewed)).body.mustChangePassword).toBe(true);
   });

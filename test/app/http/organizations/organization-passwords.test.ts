@@ -85,7 +85,9 @@ describe("a temporary password of an organization's admin", () => {
     const north = await made();
     const { tempToken } = (await orgLogin(app, north)).body;
     const { password } = await recoverOrgAdminAsOperator(app.services, north);
-    expect((await changeTo(tempToken, CHOSEN)).body).toEqual({ error: 'invalid or expired token' });
+    expect((await changeTo(tempToken, CHOSEN)).body).toEqual(
+      expect.objectContaining({ error: 'invalid or expired token' }),
+    );
     expect((await orgLogin(app, north)).status).toBe(401);
     expect((await orgLogin(app, { ...north, password })).body.mustChangePassword).toBe(true);
   });
@@ -101,7 +103,10 @@ describe("a temporary password of an organization's admin", () => {
     for (let turn = 0; turn < 7; turn += 1) {
       // The right password does not count towards a lock.
       const answer = await orgLogin(app, { ...north, password });
-      expect([answer.status, answer.body]).toEqual([403, { error: 'temporary password expired' }]);
+      expect([answer.status, answer.body]).toEqual([
+        403,
+        expect.objectContaining({ error: 'temporary password expired' }),
+      ]);
     }
     expect((await orgLogin(app, { ...north, password: 'Wrong-Horse-7!' })).body).toEqual({
       error: 'invalid credentials',
@@ -191,7 +196,7 @@ describe("a change of an organization's admin's password", () => {
     for (let turn = 0; turn < 5; turn += 1)
       expect((await north.owner.post(CHANGE, change('Wrong-Horse-7!'))).status).toBe(401);
     const right = await north.owner.post(CHANGE, change(north.password));
-    expect([right.status, right.body]).toEqual([403, { error: 'account locked' }]);
+    expect([right.status, right.body]).toEqual([403, expect.objectContaining({ error: 'account locked' })]);
     expect((await orgLogin(app, north)).status).toBe(200);
   });
 

@@ -78,7 +78,7 @@ describe("the recovery of an organization's admin", () => {
   it('admits an admin if single sign-on is required and the provider fails', async () => {
     await requireSso();
     const locked = await signIn(north.password);
-    expect([locked.status, locked.body]).toEqual([403, { error: 'sso required' }]);
+    expect([locked.status, locked.body]).toEqual([403, expect.objectContaining({ error: 'sso required' })]);
     const { status, body } = await reset(north.email.toUpperCase());
     expect([status, body]).toEqual([200, recovered]);
     expect(body.message).toContain('no longer requires single sign-on');
@@ -110,7 +110,7 @@ describe("the recovery of an organization's admin", () => {
   it('reactivates a suspended admin, and none of their sessions', async () => {
     await suspendOwner();
     const shut = await signIn(north.password);
-    expect([shut.status, shut.body]).toEqual([403, { error: 'account suspended' }]);
+    expect([shut.status, shut.body]).toEqual([403, expect.objectContaining({ error: 'account suspended' })]);
     expect((await north.owner.get(CONFIGS)).status).toBe(401);
     const { tempPassword } = (await reset(north.email)).body;
     expect(await statuses()).toEqual(['active', 'active']);
@@ -141,7 +141,7 @@ describe("the recovery of an organization's admin", () => {
   it('unlocks a locked admin', async () => {
     for (let turn = 0; turn < 5; turn += 1) await signIn('Wrong-Horse-7!');
     const locked = await signIn(north.password);
-    expect([locked.status, locked.body]).toEqual([403, { error: 'account locked' }]);
+    expect([locked.status, locked.body]).toEqual([403, expect.objectContaining({ error: 'account locked' })]);
     expect((await signIn((await reset(north.email)).body.tempPassword)).status).toBe(200);
   });
 
@@ -179,10 +179,10 @@ describe("the recovery of an organization's admin", () => {
     const before = await refusals();
     for (const email of [north.email, 'nobody@mssp.example']) {
       const wrong = await reset(email, { recoveryKey: `${recoveryKey}x` }, { 'x-tenant-id': 'no id' });
-      expect([wrong.status, wrong.body]).toEqual([401, { error: 'invalid credentials' }]);
+      expect([wrong.status, wrong.body]).toEqual([401, expect.objectContaining({ error: 'invalid credentials' })]);
     }
     const unknown = await reset(`nobody-${randomUUID()}@mssp.example`);
-    expect([unknown.status, unknown.body]).toEqual([404, { error: 'not found' }]);
+    expect([unknown.status, unknown.body]).toEqual([404, expect.objectContaining({ error: 'not found' })]);
     expect(await refusals()).toBe(before + 3);
     expect((await signIn(north.password)).status).toBe(200);
     expect((await north.owner.get(CONFIGS)).status).toBe(200);

@@ -113,7 +113,7 @@ describe("the second factor of an organization's admin", () => {
       error: 'invalid or expired token',
     });
     const replayed = await orgVerify(app, (await orgLogin(app, north)).body.mfaToken, { code });
-    expect([replayed.status, replayed.body]).toEqual([401, { error: 'invalid code' }]);
+    expect([replayed.status, replayed.body]).toEqual([401, expect.objectContaining({ error: 'invalid code' })]);
     expect(
       (await orgVerify(app, await orgChallenge(app, north), { backupCode: backupCodes[4]!.toLowerCase() })).status,
     ).toBe(200);
@@ -143,7 +143,7 @@ describe("the second factor of an organization's admin", () => {
     const answers = await times(50, (n) => orgVerify(app, tokens[n]!, { code: wrong }));
     expect([statuses(answers, 401), statuses(answers, 403)]).toEqual([5, 45]);
     const right = await orgVerify(app, await orgChallenge(app, north), { code: await codeOf(secret) });
-    expect([right.status, right.body]).toEqual([403, { error: 'account locked' }]);
+    expect([right.status, right.body]).toEqual([403, expect.objectContaining({ error: 'account locked' })]);
     // Signed-in admins may continue to act.
     expect((await north.owner.post('/api/v1/org/verify-password', { password: north.password })).status).toBe(200);
   });
@@ -170,6 +170,6 @@ describe("the second factor of an organization's admin", () => {
     expect((await orgVerify(app, mfaToken, { code: await codeOf(secret) })).body).toEqual({
       error: 'invalid or expired token',
     });
-    expect((await orgLogin(app, north)).body).toEqual({ error: 'sso required' });
+    expect((await orgLogin(app, north)).body).toEqual(expect.objectContaining({ error: 'sso required' }));
   });
 });

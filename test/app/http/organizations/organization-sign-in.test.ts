@@ -55,7 +55,7 @@ describe('the password login of an organization', () => {
     ];
     for (const attempt of attempts) {
       const { status, body } = await app.anonymous.post(LOGIN, attempt);
-      expect([status, body]).toEqual([401, { error: 'invalid credentials' }]);
+      expect([status, body]).toEqual([401, expect.objectContaining({ error: 'invalid credentials' })]);
     }
   });
 
@@ -74,7 +74,7 @@ describe('the password login of an organization', () => {
       expect((await app.anonymous.post(LOGIN, { email, password: 'Wrong-Horse-7!' })).status).toBe(401);
     expect((await app.anonymous.post(LOGIN, { email, password: 'Wrong-Horse-7!' })).status).toBe(401);
     const { status, body } = await app.anonymous.post(LOGIN, { email, password });
-    expect([status, body]).toEqual([403, { error: 'account locked' }]);
+    expect([status, body]).toEqual([403, expect.objectContaining({ error: 'account locked' })]);
   });
 
   const loginsOf = async (email: string) => {
@@ -90,7 +90,7 @@ describe('the password login of an organization', () => {
     expect((await write('POST', CONFIGS, provider)).status).toBe(201);
     expect((await write('PUT', `${CONFIGS}/require`, { requireSso: true })).body).toEqual({ requireSso: true });
     const right = await app.anonymous.post(LOGIN, { email, password });
-    expect([right.status, right.body]).toEqual([403, { error: 'sso required' }]);
+    expect([right.status, right.body]).toEqual([403, expect.objectContaining({ error: 'sso required' })]);
     // It is not the way in, but it was right: it takes nobody nearer to a lock.
     expect((await loginsOf(email)).at(-1)).toBe('PasswordConfirmed');
     expect((await app.anonymous.post(LOGIN, { email, password: 'Wrong-Horse-7!' })).status).toBe(401);
@@ -185,7 +185,7 @@ describe('re-authentication in an organization', () => {
     const token = await north.reauthenticate();
     expect((await put(token)).status).toBe(200);
     const again = await put(token);
-    expect([again.status, again.body]).toEqual([403, { error: 're-authentication required' }]);
+    expect([again.status, again.body]).toEqual([403, expect.objectContaining({ error: 're-authentication required' })]);
   });
 
   it('is good for one of two hundred writes at once', async () => {

@@ -382,7 +382,7 @@ describe('unblock keys', () => {
     ] as const;
     for (const [who, { key }, domain] of wrong) {
       const { status, body } = await who.client.post(UNBLOCK, { key, domain });
-      expect([status, body]).toEqual([400, { error: 'validation failed: key: is not valid' }]);
+      expect([status, body]).toEqual([400, expect.objectContaining({ error: 'validation failed: key: is not valid' })]);
     }
     for (const { client } of [stranger, second]) client.close();
   });

@@ -230,7 +230,7 @@ describe('screenshots', () => {
       const answer = await send({ fields: fieldsOf(unknown), file: png() });
       expect([answer.status, answer.body]).toEqual([
         400,
-        { error: 'validation failed: eventId: is not an event of this device' },
+        expect.objectContaining({ error: 'validation failed: eventId: is not an event of this device' }),
       ]);
     }
     other.client.close();
@@ -269,7 +269,11 @@ describe('screenshots', () => {
     ];
     for (const [what, upload, status, reason] of cases) {
       const answer = await send({ fields: fieldsOf(eventId), ...upload });
-      expect([what, answer.status, answer.body]).toEqual([what, status, { error: `validation failed: ${reason}` }]);
+      expect([what, answer.status, answer.body]).toEqual([
+        what,
+        status,
+        expect.objectContaining({ error: `validation failed: ${reason}` }),
+      ]);
     }
     const large = await send({ fields: fieldsOf(eventId), file: Buffer.alloc(5 * 1024 * 1024 + 1) });
     expect(large.status).toBe(413);
@@ -337,10 +341,16 @@ describe('screenshots', () => {
       await changed((address) => address.searchParams.delete('expires')),
     ];
     for (const { status, bytes } of forged)
-      expect([status, JSON.parse(bytes.toString())]).toEqual([403, { error: 'the address is not valid' }]);
+      expect([status, JSON.parse(bytes.toString())]).toEqual([
+        403,
+        expect.objectContaining({ error: 'the address is not valid' }),
+      ]);
     const old = app.services.screenshotAddresses.address(app.url, acme.tenantId, id, Date.now() - 15 * 60_000 - 1_000);
     const expired = await bytesAt(old);
-    expect([expired.status, JSON.parse(expired.bytes.toString())]).toEqual([403, { error: 'the address has expired' }]);
+    expect([expired.status, JSON.parse(expired.bytes.toString())]).toEqual([
+      403,
+      expect.objectContaining({ error: 'the address has expired' }),
+    ]);
     const nearly = app.services.screenshotAddresses.address(app.url, acme.tenantId, id, Date.now() - 14 * 60_000);
     expect((await bytesAt(nearly)).status).toBe(200);
     const gone = app.services.screenshotAddresses.address(app.url, acme.tenantId, randomUUID(), Date.now());

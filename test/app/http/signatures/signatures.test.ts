@@ -109,7 +109,7 @@ describe('signatures', () => {
     [{ severity: 'awful' }, 'severity: must be one of critical, high, medium, low'],
   ])('are rejected as %j', async (over, message) => {
     const { status, body } = await create(over);
-    expect([status, body]).toEqual([400, { error: `validation failed: ${message}` }]);
+    expect([status, body]).toEqual([400, expect.objectContaining({ error: `validation failed: ${message}` })]);
   });
 
   it('are filtered by type; invalid filters are rejected', async () => {
@@ -234,7 +234,10 @@ describe('signatures', () => {
         tenant,
         pack({ version: '1.1', signatures: [packed(0, { severity: 'low' }), packed(2_001)] }),
       );
-      expect([oneMore.status, oneMore.body]).toEqual([409, { error: 'no more than 2000 signatures' }]);
+      expect([oneMore.status, oneMore.body]).toEqual([
+        409,
+        expect.objectContaining({ error: 'no more than 2000 signatures' }),
+      ]);
       expect(await listed(tenant, '?severity=low')).toEqual([]);
       // Known signatures may still change.
       expect(

@@ -194,7 +194,9 @@ describe('a single sign-on over OpenID Connect', () => {
       other.signsIn({ email: acme.email });
       expect((await signIn(other)).answer.status).toBe(200);
       other.signsIn({ email: acme.email, emailVerified: false });
-      expect((await signIn(other)).answer.body).toEqual({ error: 'single sign-on failed: email_not_verified' });
+      expect((await signIn(other)).answer.body).toEqual(
+        expect.objectContaining({ error: 'single sign-on failed: email_not_verified' }),
+      );
       await other.close();
     },
   );
@@ -206,12 +208,14 @@ describe('a single sign-on over OpenID Connect', () => {
       const { answer } = await signIn();
       return [answer.status, answer.body];
     };
-    const failed = (reason: string) => [401, { error: `single sign-on failed: ${reason}` }];
+    const failed = (reason: string) => [401, expect.objectContaining({ error: `single sign-on failed: ${reason}` })];
     expect(await attempt(acme.email, false)).toEqual(failed('email_not_verified'));
     expect(await attempt('stranger@acme.example')).toEqual(failed('account_not_found'));
     expect(await attempt((await app.newTenant()).email)).toEqual(failed('account_not_found'));
     provider.signsIn(undefined);
-    expect((await signIn()).answer.body).toEqual({ error: 'single sign-on failed: idp_error' });
+    expect((await signIn()).answer.body).toEqual(
+      expect.objectContaining({ error: 'single sign-on failed: idp_error' }),
+    );
     await acme.admin.put(`${CONFIGS}/${id}`, { emailDomains: ['elsewhere.example'] });
     expect(await attempt(acme.email)).toEqual(failed('account_not_found'));
     expect((await refusals()).map(({ details: { reason, detail } }) => [reason, detail])).toEqual([
@@ -227,7 +231,7 @@ describe('a single sign-on over OpenID Connect', () => {
   it('is bound to one browser, and valid once', async () => {
     await configure();
     provider.signsIn({ email: acme.email });
-    const invalid = { error: 'single sign-on failed: invalid_state' };
+    const invalid = expect.objectContaining({ error: 'single sign-on failed: invalid_state' });
     const first = await startsSignIn(app.anonymous, loginPath());
     const back = await provider.visit(first.address.href);
     const other = await startsSignIn(app.anonymous, loginPath());

@@ -45,7 +45,10 @@ describe('extensions over mTLS', () => {
       app.anonymous.post(HEARTBEAT, {}),
       app.anonymous.get(POLICIES),
     ])) {
-      expect([answer.status, answer.body]).toEqual([401, { error: 'authentication required' }]);
+      expect([answer.status, answer.body]).toEqual([
+        401,
+        expect.objectContaining({ error: 'authentication required' }),
+      ]);
     }
   });
 

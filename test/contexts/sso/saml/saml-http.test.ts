@@ -105,7 +105,9 @@ describe('the SAML sign-in of a tenant', () => {
     const posted = await comeBackAs(acme, acme.email);
     const statuses = (await Promise.all(Array.from({ length: 5 }, () => post(posted)))).map(({ status }) => status);
     expect(statuses.sort()).toEqual([200, 401, 401, 401, 401]);
-    expect((await post(posted)).body).toEqual({ error: 'single sign-on failed: invalid_state' });
+    expect((await post(posted)).body).toEqual(
+      expect.objectContaining({ error: 'single sign-on failed: invalid_state' }),
+    );
   });
 
   it(
@@ -200,7 +202,10 @@ describe('the SAML sign-in of a tenant', () => {
     const foreign = { code: second, verifier: randomBytes(32).toString('base64url') };
     for (const refused of [{ code: first, verifier }, foreign, { code: second, verifier }]) {
       const answer = await exchange(refused);
-      expect([answer.status, answer.body]).toEqual([401, { error: 'invalid or expired code' }]);
+      expect([answer.status, answer.body]).toEqual([
+        401,
+        expect.objectContaining({ error: 'invalid or expired code' }),
+      ]);
     }
   });
 
@@ -243,7 +248,9 @@ describe('the SAML sign-in of a tenant', () => {
     const configId = await configure(tenant);
     const underWay = await comeBackAs(tenant, tenant.email);
     await tenant.admin.put(`/api/v1/admin/sso-configs/${configId}`, { isEnabled: false });
-    expect((await post(underWay)).body).toEqual({ error: 'single sign-on failed: sso_not_configured' });
+    expect((await post(underWay)).body).toEqual(
+      expect.objectContaining({ error: 'single sign-on failed: sso_not_configured' }),
+    );
     expect((await start(tenant)).status).toBe(404);
   });
 
@@ -264,7 +271,10 @@ describe('the SAML sign-in of a tenant', () => {
       idpCertificate: certificatePem,
     };
     const { status, body } = await acme.admin.post('/api/v1/admin/sso-configs', provided);
-    expect([status, body]).toEqual([400, { error: 'validation failed: idpCertificate: must hold RSA keys' }]);
+    expect([status, body]).toEqual([
+      400,
+      expect.objectContaining({ error: 'validation failed: idpCertificate: must hold RSA keys' }),
+    ]);
   });
 
   it('requires a tenant if there are several', async () => {

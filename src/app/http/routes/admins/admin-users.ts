@@ -6,7 +6,7 @@ import { resetAdminPassword } from '../../../../../commands/admins/reset-admin-p
 import { setAdminMobileAccess } from '../../../../../commands/admins/set-admin-mobile-access.ts';
 import { updateAdminUser } from '../../../../../commands/admins/update-admin-user.ts';
 import { adminUserView } from '../../../../../queries/admins/admin-user-view.ts';
-import { getAdminUser } from '../../../../../queries/admins/get-admin-user.ts';
+import { getAdminUser, viewOfNewAdminUser } from '../../../../../queries/admins/get-admin-user.ts';
 import { listAdminUsers } from '../../../../../queries/admins/list-admin-users.ts';
 import { emailField, newPassword } from '../../../../contexts/identity/domain/password-rule.ts';
 import { adminRoles, adminRoleSchema } from '../../../../contexts/identity/domain/roles.ts';
@@ -53,21 +53,22 @@ export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
         temporaryPassword: z.string().optional(),
         temporaryPasswordExpiresAt: z.iso.datetime().optional(),
       }),
-      handle: async ({ body: { password, ...details }, run, ask, principal: { reauthenticated }, fresh }) => {
+      handle: async ({ body: { password, ...details }, run, principal, created, fresh }) => {
+        const { reauthenticated, tenantId } = principal;
         const adminId = fresh.id('admin');
         const temporaryPassword =
           password === undefined ? randomPassword(fresh.integers('temporary password')) : undefined;
-        const { result } = await run(createAdminUser, {
+        const executed = await run(createAdminUser, {
           ...details,
           adminId,
           password: password ?? temporaryPassword!,
           mustChangePassword: password === undefined,
           reauthenticated,
         });
-        const created = await ask(getAdminUser, { adminId });
+        const view = await created(executed, getAdminUser, { adminId }, viewOfNewAdminUser(tenantId, adminId));
         return temporaryPassword === undefined
-          ? created
-          : { ...created, temporaryPassword, temporaryPasswordExpiresAt: result.passwordExpiresAt! };
+          ? view
+          : { ...view, temporaryPassword, temporaryPasswordExpiresAt: executed.result.passwordExpiresAt! };
       },
     }),
     route({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { getAlert } from '../../../../../queries/alerts/get-alert.ts';
-import { FailureError, orThrow, unavailable } from '../../../../platform/kernel/failure.ts';
+import { FailureError, orThrow, temporarilyUnavailable, unavailable } from '../../../../platform/kernel/failure.ts';
 import { uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
 import { alertForwarding, forwardAlert } from '../../../../contexts/alerts/forward-alert.ts';
 import { PortalUnavailable, type Portal } from '../../../../contexts/alerts/portal.ts';
@@ -42,7 +42,7 @@ export const portalRoutes: RouteGroup<PortalRouteDependencies> = {
       response: z.object({ forwarded: z.literal(true), forwardedAt: z.iso.datetime(), portalAlertId: z.string() }),
       handle: async ({ ask, principal, services, request, fresh, params: { alertID: alertId } }) => {
         await ask(getAlert, { alertId });
-        if (!services.portal.isConfigured) throw new FailureError(unavailable());
+        if (!services.portal.isConfigured) throw new FailureError(unavailable('portal_not_configured'));
         const { tenantId } = principal;
         const deliveryId = fresh.id('delivery');
         const issuer = {
@@ -66,7 +66,7 @@ export const portalRoutes: RouteGroup<PortalRouteDependencies> = {
             { tenantId, alertId, deliveryId },
             { id: deliveryId, delayMs: RETRY_MS, correlationId: request.id },
           );
-          throw new FailureError(unavailable());
+          throw new FailureError(temporarilyUnavailable('portal_unavailable'));
         }
       },
     }),

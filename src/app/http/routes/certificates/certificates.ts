@@ -4,6 +4,7 @@ import { removeCertificateAuthority } from '../../../../../commands/certificates
 import { revokedCertificates } from '../../../../../queries/certificates/revoked-certificates.ts';
 import {
   certificateAuthorityStatus,
+  viewOfNewAuthority,
   certificateAuthorityView,
 } from '../../../../../queries/certificates/certificate-authority-status.ts';
 import { FailureError, notFound, orThrow } from '../../../../platform/kernel/failure.ts';
@@ -52,11 +53,11 @@ export const certificateRoutes: RouteGroup<CertificatesRouteDependencies> = {
       body: z.object({ certificate: pemField, privateKey: pemField }),
       status: 201,
       response: certificateAuthorityView,
-      handle: async ({ run, ask, body, principal: { tenantId }, services }) => {
+      handle: async ({ run, created, body, principal: { tenantId }, services }) => {
         refuseLargePem(body.certificate, body.privateKey);
         return services.limits.certificates.run(tenantId, async () => {
-          await run(installCertificateAuthority, body);
-          return ask(certificateAuthorityStatus, undefined);
+          const executed = await run(installCertificateAuthority, body);
+          return created(executed, certificateAuthorityStatus, undefined, viewOfNewAuthority);
         });
       },
     }),

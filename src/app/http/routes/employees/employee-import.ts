@@ -155,7 +155,7 @@ async function refuseTooMany({ ask, services }: Importing, newcomers: number): P
   if (newcomers === 0 || !(await isTooMany())) return;
   // Check again on fresh data: an employee may just have been deleted, or a larger license installed.
   await services.freshness.waitFor(['employees', 'tenants'], await services.head());
-  if (await isTooMany()) throw new FailureError(forbidden('license user limit reached'));
+  if (await isTooMany()) throw new FailureError(forbidden('license_user_limit'));
 }
 
 async function take(call: Importing, planned: Planned): Promise<RowOutcome> {

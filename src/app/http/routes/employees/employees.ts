@@ -5,7 +5,7 @@ import { carryOutErasure } from '../../../../../commands/employees/carry-out-era
 import { erasePerson } from '../../../../../commands/employees/erase-person.ts';
 import { updateEmployee } from '../../../../../commands/employees/update-employee.ts';
 import { employeeStatuses, employeeView } from '../../../../../queries/employees/employee-view.ts';
-import { getEmployee } from '../../../../../queries/employees/get-employee.ts';
+import { getEmployee, viewOfNewEmployee } from '../../../../../queries/employees/get-employee.ts';
 import { listEmployees } from '../../../../../queries/employees/list-employees.ts';
 import { emailField } from '../../../../contexts/identity/domain/password-rule.ts';
 import { telemetryForgetting } from '../../../../contexts/employees/forget-telemetry.ts';
@@ -99,10 +99,16 @@ export const employeeRoutes: RouteGroup<EmployeesRouteDependencies> = {
       body: newEmployee,
       status: 201,
       response: employeeView,
-      handle: async ({ run, ask, body, fresh }) => {
+      handle: async ({ run, created, body, fresh }) => {
         const userId = fresh.id('employee');
-        await run(createEmployee, { ...body, userId, externalId: null, source: 'manual', isActive: true });
-        return ask(getEmployee, { userId });
+        const executed = await run(createEmployee, {
+          ...body,
+          userId,
+          externalId: null,
+          source: 'manual',
+          isActive: true,
+        });
+        return created(executed, getEmployee, { userId }, viewOfNewEmployee(userId));
       },
     }),
     route({

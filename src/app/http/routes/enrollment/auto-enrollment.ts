@@ -12,7 +12,8 @@ import { openAccess } from '../../access.ts';
 import { credentialForm } from './device-credentials.ts';
 import { enrollmentTargetOf, type DeviceOfFingerprintDependencies } from './enrollment-target.ts';
 import { identifyDevice, type DeviceIdentityDependencies } from '../../plugins/device-identity.ts';
-import { routeWith, type HandlerContext, type Refusal, type RouteGroup } from '../../route.ts';
+import { routeWith, type HandlerContext, type RouteGroup } from '../../route.ts';
+import type { Refusal } from '../../refusal.ts';
 import { familyName } from '../../validation.ts';
 import type { AggregateLoader } from '../../../../platform/execution/aggregate-loader.ts';
 import type { Limits } from '../../../config/limits.ts';
@@ -57,7 +58,8 @@ const NO_TENANT = invalid('X-Tenant-ID', 'is required');
 function errorCodeOf({
   status,
   message,
-}: Refusal): 'missing_tenant' | 'service_unavailable' | 'user_not_found' | 'invalid_request' {
+}: Pick<Refusal, 'status' | 'message'>):
+  'missing_tenant' | 'service_unavailable' | 'user_not_found' | 'invalid_request' {
   if (message === NO_TENANT.message) return 'missing_tenant';
   if (status === 404) return 'user_not_found';
   return status === 429 || status >= 500 ? 'service_unavailable' : 'invalid_request';
@@ -83,7 +85,11 @@ async function showsSecret(
   return isAgentSecret(await loader.load(agentSecrets, agentSecretStream(tenantId)), String(header ?? ''), Date.now());
 }
 
-const refusal = (refused: Refusal) => ({ success: false, error: refused.message, errorCode: errorCodeOf(refused) });
+const refusal = (refused: Pick<Refusal, 'status' | 'message'>) => ({
+  success: false,
+  error: refused.message,
+  errorCode: errorCodeOf(refused),
+});
 
 /** Finds the user by UPN, then by SID, among users synchronized from a directory or identity provider. */
 async function syncedUser(
@@ -96,7 +102,7 @@ async function syncedUser(
     candidateId: holder === undefined ? null : streamSubject(holder),
     externalId: sid,
   });
-  if (!found) throw new FailureError(notFound('user not found'));
+  if (!found) throw new FailureError(notFound('employee_not_found'));
   return found;
 }
 

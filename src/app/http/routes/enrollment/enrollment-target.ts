@@ -8,7 +8,7 @@ import {
   type DeviceState,
 } from '../../../../contexts/devices/domain/device.ts';
 import { streamSubject } from '../../../../platform/kernel/aggregate.ts';
-import { FailureError, unavailable } from '../../../../platform/kernel/failure.ts';
+import { FailureError, temporarilyUnavailable } from '../../../../platform/kernel/failure.ts';
 import type { TenantId } from '../../../../platform/kernel/ids.ts';
 import type { DevicePrincipal } from '../../principal.ts';
 import type { WithAggregates, WithClaimHolder } from '../../../../../commands/ports.ts';
@@ -53,7 +53,7 @@ export async function enrollmentTargetOf<T>(
       if (!(error instanceof FailureError) || error.failure !== FINGERPRINT_MOVED) throw error;
     }
   }
-  throw new FailureError(unavailable());
+  throw new FailureError(temporarilyUnavailable());
 }
 
 const known = (deviceId: string): EnrollmentTarget => ({ deviceId, besideDeviceId: null });

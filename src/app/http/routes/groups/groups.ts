@@ -4,7 +4,13 @@ import { createGroup } from '../../../../../commands/groups/create-group.ts';
 import { deleteGroup } from '../../../../../commands/groups/delete-group.ts';
 import { updateGroup } from '../../../../../commands/groups/update-group.ts';
 import { attachPolicy } from '../../../../../commands/policies/attach-policy.ts';
-import { getGroup, groupsOfUser, groupView, listGroups } from '../../../../../queries/groups/group-view.ts';
+import {
+  getGroup,
+  groupsOfUser,
+  groupView,
+  listGroups,
+  viewOfNewGroup,
+} from '../../../../../queries/groups/group-view.ts';
 import { groupMembersOf, groupMemberView, groupPoliciesOf } from '../../../../../queries/groups/group-details.ts';
 import { policyView } from '../../../../../queries/policies/policy-view.ts';
 import { FailureError, invalid, notFound } from '../../../../platform/kernel/failure.ts';
@@ -90,10 +96,11 @@ const policyRoutes: readonly AnyRoute[] = [
     params,
     body: someOf('policyIds', 'policyId'),
     response: changedView,
-    handle: async ({ run, ask, body, params: { groupID: groupId } }) => {
+    handle: async ({ run, checkAll, ask, body, params: { groupID: groupId } }) => {
+      const attachments = [...new Set(body)].map((policyId) => ({ policyId, groupId, isAttached: true }));
+      await checkAll(attachPolicy, attachments);
       let added = 0;
-      for (const policyId of new Set(body))
-        added += (await run(attachPolicy, { policyId, groupId, isAttached: true })).result.changed ? 1 : 0;
+      for (const attachment of attachments) added += (await run(attachPolicy, attachment)).result.changed ? 1 : 0;
       return { added, total: (await ask(groupPoliciesOf, { groupId })).total };
     },
   }),
@@ -130,7 +137,7 @@ const ofUserRoutes: readonly AnyRoute[] = [
     params: z.object({ userID: uuid() }),
     body: z.object({ groupIds: z.array(uuid()).max(MAX_AT_ONCE) }),
     response: z.object({ groups: z.array(groupView), total: z.int() }),
-    handle: async ({ run, ask, body, params: { userID: userId } }) => {
+    handle: async ({ run, checkAll, ask, body, params: { userID: userId } }) => {
       const [{ groups: now }, { groups: all }] = await Promise.all([
         ask(groupsOfUser, { userId }),
         ask(listGroups, undefined),
@@ -138,10 +145,17 @@ const ofUserRoutes: readonly AnyRoute[] = [
       const wanted = new Set(body.groupIds);
       if ([...wanted].some((groupId) => !all.some(({ id }) => id === groupId)))
         throw new FailureError(invalid('groupIds', 'must be ids of groups'));
-      const change = (groupId: string, isIn: boolean) =>
-        run(changeGroupMembers, { groupId, add: isIn ? [userId] : [], remove: isIn ? [] : [userId], by: 'manual' });
-      for (const groupId of wanted) if (!now.some(({ id }) => id === groupId)) await change(groupId, true);
-      for (const { id } of now) if (!wanted.has(id)) await change(id, false);
+      const by = 'manual' as const;
+      const changes = [
+        ...[...wanted]
+          .filter((groupId) => !now.some(({ id }) => id === groupId))
+          .map((groupId) => ({ groupId, add: [userId], remove: [], by })),
+        ...now
+          .filter(({ id }) => !wanted.has(id))
+          .map(({ id: groupId }) => ({ groupId, add: [], remove: [userId], by })),
+      ];
+      await checkAll(changeGroupMembers, changes);
+      for (const change of changes) await run(changeGroupMembers, change);
       return ask(groupsOfUser, { userId });
     },
   }),
@@ -168,9 +182,9 @@ export const groupRoutes: RouteGroup = {
       body: z.object({ name, description: description.default('') }),
       status: 201,
       response: groupView,
-      handle: async ({ run, ask, body }) => {
-        const { result } = await run(createGroup, { ...body, source: 'manual', externalId: null });
-        return ask(getGroup, result);
+      handle: async ({ run, created, body }) => {
+        const executed = await run(createGroup, { ...body, source: 'manual', externalId: null });
+        return created(executed, getGroup, executed.result, viewOfNewGroup(executed.result.groupId));
       },
     }),
     route({

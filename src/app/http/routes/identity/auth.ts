@@ -198,17 +198,17 @@ export const authRoutes: RouteGroup<AuthRouteDependencies> = {
         const named = tenantNamedBy(body.refreshToken);
         if (named) refuseOtherTenant(request, named);
         const redeemed = await services.refreshTokens.redeem(body.refreshToken);
-        if (redeemed.kind === 'unknown') throw new FailureError(unauthenticated('invalid or expired refresh token'));
+        if (redeemed.kind === 'unknown') throw new FailureError(unauthenticated('invalid_refresh_token'));
         const { tenantId, sessionId, subjectId } = redeemed;
         if (redeemed.kind === 'reused') {
           await run(endSession, { sessionId, reason: 'refresh_reuse' }, tenantId);
           await services.refreshTokens.revokeSession(tenantId, sessionId);
-          throw new FailureError(unauthenticated('invalid or expired refresh token'));
+          throw new FailureError(unauthenticated('invalid_refresh_token'));
         }
         const admin = await services.lookups.adminSession(tenantId, sessionId);
         const orgAdmin = admin ? undefined : await services.lookups.orgSession(tenantId, sessionId);
         const role = admin?.role ?? orgAdmin?.role;
-        if (!role) throw new FailureError(unauthenticated('invalid or expired refresh token'));
+        if (!role) throw new FailureError(unauthenticated('invalid_refresh_token'));
         const { token, expiresAt } = await services.accessTokens.issue(
           admin ? 'access' : 'org',
           tenantId,

@@ -49,7 +49,7 @@ export const recoveryRoutes: RouteGroup<RecoveryRouteDependencies> = {
           run(refuseRecovery, { reason }, { tenantId: INSTALLATION, actor });
         if (!isRecoveryKey(body.recoveryKey, services.config.recoveryKey!)) {
           await refuse('wrong_key');
-          throw new FailureError(unauthenticated('invalid credentials'));
+          throw new FailureError(unauthenticated('invalid_credentials'));
         }
         const named = request.headers['x-tenant-id'] === undefined ? undefined : tenantOfHeader(request);
         const account = await recoverableAccount(services, body.email, named);

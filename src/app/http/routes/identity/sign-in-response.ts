@@ -3,6 +3,7 @@ import { getAdminUser } from '../../../../../queries/admins/get-admin-user.ts';
 import { getOrgAdmin } from '../../../../../queries/organizations/get-org-admin.ts';
 import { orgRoleSchema, adminRoleSchema } from '../../../../contexts/identity/domain/roles.ts';
 import type { SignInStep } from '../../../../contexts/identity/sign-in-steps.ts';
+import { FailureError, temporarilyUnavailable } from '../../../../platform/kernel/failure.ts';
 import type { TenantId } from '../../../../platform/kernel/ids.ts';
 import type { HandlerContext } from '../../route.ts';
 
@@ -47,9 +48,16 @@ export async function signInResponse(
   ask: HandlerContext<never, never, never>['ask'],
 ): Promise<z.output<typeof signedIn> | z.output<typeof mfaRequired> | z.output<typeof passwordChangeRequired>> {
   if (next.step !== 'done') return askFor(next, adminId);
-  const { id, email, displayName, roleType } = await ask(getAdminUser, { adminId }, tenantId);
+  const { id, email, displayName, roleType } = await shown(ask(getAdminUser, { adminId }, tenantId));
   return { ...next.tokens, user: { id, email, displayName, roleType } };
 }
+
+/** The account has just been authenticated, so it exists: where it is not found, the read side is behind. */
+export const shown = <View>(account: Promise<View>): Promise<View> =>
+  account.catch((error: unknown) => {
+    const isUnseen = error instanceof FailureError && error.failure.kind === 'notFound';
+    throw isUnseen ? new FailureError(temporarilyUnavailable('read_side_behind')) : error;
+  });
 
 /** As `signInResponse`, for an organization's admin. */
 export async function orgSignInResponse(
@@ -62,7 +70,7 @@ export async function orgSignInResponse(
   | z.output<typeof mfaRequiredByOrganization>
   | z.output<typeof passwordChangeRequired>
 > {
-  if (next.step === 'done') return { ...next.tokens, user: await ask(getOrgAdmin, { adminId }, tenantId) };
+  if (next.step === 'done') return { ...next.tokens, user: await shown(ask(getOrgAdmin, { adminId }, tenantId)) };
   return { ...askFor(next, adminId), userId: adminId };
 }
 

@@ -138,7 +138,7 @@ export const orgSignInRoutes: RouteGroup<OrgSignInRouteDependencies> = {
             const admin = await orgAdminAccounts.find(services, tenantId, adminId);
             // A suspension or recovery since then has invalidated the token.
             if (!admin || admin.sessionEpoch !== payload['epoch'])
-              throw new FailureError(unauthenticated('invalid or expired token'));
+              throw new FailureError(unauthenticated('invalid_token'));
             const actor = {
               ...actorOf(undefined, request.ip, request.headers['user-agent']),
               kind: 'org_admin' as const,

@@ -227,7 +227,7 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
           browserSecret: readBrowserSecret(request, code),
           verifier,
         });
-        if (!redeemed) throw new FailureError(unauthenticated('invalid or expired code'));
+        if (!redeemed) throw new FailureError(unauthenticated('invalid_exchange_code'));
         const { organizationId: tenantId, admin, vouchedBy, reauthenticated } = redeemed;
         const { adminId, sessionEpoch: epoch, role } = admin;
         const actor = actorOf(undefined, request.ip, request.headers['user-agent']);

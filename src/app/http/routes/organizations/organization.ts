@@ -3,7 +3,11 @@ import { createOrgSsoConfig } from '../../../../../commands/organizations/create
 import { deleteOrgSsoConfig } from '../../../../../commands/organizations/delete-org-sso-config.ts';
 import { setRequireSso } from '../../../../../commands/organizations/set-require-sso.ts';
 import { updateOrgSsoConfig } from '../../../../../commands/organizations/update-org-sso-config.ts';
-import { getOrgSsoConfig } from '../../../../../queries/organizations/get-org-sso-config.ts';
+import {
+  getOrgSsoConfig,
+  viewOfNewOrgSsoConfig,
+  organizationAddress,
+} from '../../../../../queries/organizations/get-org-sso-config.ts';
 import { listOrgSsoConfigs } from '../../../../../queries/organizations/list-org-sso-configs.ts';
 import { orgSsoConfigView } from '../../../../../queries/organizations/org-sso-config-view.ts';
 import { clientId, DEFAULT_SCOPES, issuerUrl } from '../../../../contexts/sso/domain/fields.ts';
@@ -55,7 +59,7 @@ export const organizationRoutes: RouteGroup<OrganizationRouteDependencies> = {
       body: newConfig,
       status: 201,
       response: orgSsoConfigView,
-      handle: async ({ run, ask, body, services, fresh }) => {
+      handle: async ({ run, ask, created, body, services, principal, fresh }) => {
         refuseInsecure(services, body);
         const configId = fresh.id('sso config');
         const {
@@ -65,7 +69,7 @@ export const organizationRoutes: RouteGroup<OrganizationRouteDependencies> = {
           clientSecret = null,
         } = body;
         const { issuerUrl, clientId, isEnabled } = body;
-        await run(createOrgSsoConfig, {
+        const executed = await run(createOrgSsoConfig, {
           configId,
           name,
           issuerUrl,
@@ -75,7 +79,10 @@ export const organizationRoutes: RouteGroup<OrganizationRouteDependencies> = {
           emailDomains,
           isEnabled,
         });
-        return ask(getOrgSsoConfig, { configId });
+        return created(executed, getOrgSsoConfig, { configId }, async (events) => {
+          const address = await ask(organizationAddress, undefined);
+          return viewOfNewOrgSsoConfig({ ...address, tenant_id: principal.tenantId }, configId, events);
+        });
       },
     }),
     route({

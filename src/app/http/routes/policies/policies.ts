@@ -3,7 +3,7 @@ import { createPolicy } from '../../../../../commands/policies/create-policy.ts'
 import { deletePolicy } from '../../../../../commands/policies/delete-policy.ts';
 import { updatePolicy } from '../../../../../commands/policies/update-policy.ts';
 import { engineConfig } from '../../../../../queries/policies/engine-config.ts';
-import { getPolicy } from '../../../../../queries/policies/get-policy.ts';
+import { getPolicy, viewOfNewPolicy } from '../../../../../queries/policies/get-policy.ts';
 import { groupIdsOfUser } from '../../../../../queries/policies/group-ids-of-user.ts';
 import { listPolicies } from '../../../../../queries/policies/list-policies.ts';
 import { policyView } from '../../../../../queries/policies/policy-view.ts';
@@ -75,19 +75,9 @@ export const policyRoutes: RouteGroup = {
       body: newPolicy,
       status: 201,
       response: policyView,
-      handle: async ({ run, ask, body, principal, reply }) => {
-        const { result } = await run(createPolicy, body);
-        if (!reply.hasHeader('x-stale')) return ask(getPolicy, result);
-        // The policy exists although the read side is behind, so the response is built from the decision.
-        const now = new Date().toISOString();
-        return {
-          id: result.policyId,
-          ...body,
-          version: 1,
-          createdBy: principal.adminId,
-          createdAt: now,
-          updatedAt: now,
-        };
+      handle: async ({ run, created, body }) => {
+        const executed = await run(createPolicy, body);
+        return created(executed, getPolicy, executed.result, viewOfNewPolicy(executed.result.policyId));
       },
     }),
     route({

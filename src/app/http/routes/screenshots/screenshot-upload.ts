@@ -5,7 +5,13 @@ import { MAX_IMAGE_BYTES, readImage, type Image } from '../../../../contexts/scr
 import { screenshotIdOf } from '../../../../contexts/screenshots/domain/screenshot-location.ts';
 import { screenshotDayStream } from '../../../../contexts/screenshots/domain/screenshot-day.ts';
 import { acceptedDays } from '../../../../contexts/telemetry/domain/admission.ts';
-import { FailureError, forbidden, invalid, orThrow, unavailable } from '../../../../platform/kernel/failure.ts';
+import {
+  FailureError,
+  forbidden,
+  invalid,
+  orThrow,
+  temporarilyUnavailable,
+} from '../../../../platform/kernel/failure.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { ObjectStoreUnavailable } from '../../../../platform/objects/object-store.ts';
 import { observedDay } from '../../../../contexts/screenshots/observed-day.ts';
@@ -70,7 +76,7 @@ type Uploading = Pick<
 export async function receiveUpload({ request, principal, services, run }: Uploading): Promise<{ id: string }> {
   const { tenantId, deviceId, userId } = principal;
   const { screenshotEnabled } = await services.extensionResponses.ofTenant(tenantId);
-  if (!screenshotEnabled) throw new FailureError(forbidden('screenshots are turned off'));
+  if (!screenshotEnabled) throw new FailureError(forbidden('screenshots_off'));
   const { fields, file } = await multipartForm(request, 'file', MAX_IMAGE_BYTES);
   const read = upload.safeParse(fields, { reportInput: true });
   if (!read.success) throw new FailureError(failureOfIssues('body', read.error));
@@ -99,7 +105,7 @@ export async function receiveUpload({ request, principal, services, run }: Uploa
     });
   } catch (error) {
     if (error instanceof ObjectStoreUnavailable)
-      throw new FailureError(unavailable('screenshots cannot be stored at the moment'));
+      throw new FailureError(temporarilyUnavailable('screenshot_storage_unavailable'));
     throw error;
   }
   await services.streamRetention.ensure(screenshotDayStream(tenantId, deviceId, day), kept.streamRetentionDays);

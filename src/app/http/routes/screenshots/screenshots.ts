@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { recordScreenshotViews } from '../../../../../commands/screenshots/record-screenshot-views.ts';
 import { getScreenshot } from '../../../../../queries/screenshots/get-screenshot.ts';
 import { screenshotsOfEvent } from '../../../../../queries/screenshots/screenshots-of-event.ts';
-import { FailureError, forbidden, notFound, unavailable } from '../../../../platform/kernel/failure.ts';
+import { FailureError, forbidden, notFound, temporarilyUnavailable } from '../../../../platform/kernel/failure.ts';
 import { asTenantId, uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
 import { ObjectStoreUnavailable } from '../../../../platform/objects/object-store.ts';
 import { admin, deviceAccess, openAccess } from '../../access.ts';
@@ -64,7 +64,7 @@ async function pictureOf(
 ): Promise<Buffer> {
   const { screenshot_id: screenshotId, user_id: userId, device_id: deviceId, day, media_type: mediaType } = row;
   const picture = await pictures.read({ tenantId, userId, deviceId, day, screenshotId }).catch((error: unknown) => {
-    throw error instanceof ObjectStoreUnavailable ? new FailureError(unavailable()) : error;
+    throw error instanceof ObjectStoreUnavailable ? new FailureError(temporarilyUnavailable()) : error;
   });
   if (!picture) throw new FailureError(notFound());
   void reply.headers({
@@ -142,9 +142,7 @@ export const screenshotRoutes: RouteGroup<ScreenshotsRouteDependencies> = {
           Date.now(),
         );
         if (verdict !== 'good')
-          throw new FailureError(
-            forbidden(verdict === 'expired' ? 'the address has expired' : 'the address is not valid'),
-          );
+          throw new FailureError(forbidden(verdict === 'expired' ? 'address_expired' : 'address_invalid'));
         return pictureOf(services, tenantId, await ask(getScreenshot, { screenshotId: screenshotID }, tenantId), reply);
       },
     }),

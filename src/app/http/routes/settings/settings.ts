@@ -76,7 +76,7 @@ export const settingsRoutes: RouteGroup<SettingsRouteDependencies> = {
       }),
       handle: async ({ services, principal: { tenantId } }) => {
         const tenant = await services.lookups.tenant(tenantId, tenantId);
-        if (!tenant?.license) throw new FailureError(unavailable());
+        if (!tenant?.license) throw new FailureError(unavailable('license_missing'));
         return retentionUnder(tenant.license, services.config);
       },
     }),

@@ -77,7 +77,7 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
         });
         if (address) return redirect(call.reply, 302, address);
         if (page) return redirect(call.reply, 302, refusalAddress('sso_not_configured', tenantId));
-        throw new FailureError(notFound('single sign-on is not configured'));
+        throw new FailureError(notFound('sso_not_configured'));
       },
     }),
     route({
@@ -131,7 +131,7 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
             refusal,
           );
           if (samlStartedOnPage(relayState)) return redirect(reply, 303, refusalAddress(refusal.reason, tenantId));
-          throw new FailureError(unauthenticated(`single sign-on failed: ${refusal.reason}`));
+          throw new FailureError(unauthenticated('single_sign_on_failed', `single sign-on failed: ${refusal.reason}`));
         }
       },
     }),

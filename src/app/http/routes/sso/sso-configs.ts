@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { createSsoConfig } from '../../../../../commands/sso/create-sso-config.ts';
 import { deleteSsoConfig } from '../../../../../commands/sso/delete-sso-config.ts';
 import { updateSsoConfig } from '../../../../../commands/sso/update-sso-config.ts';
-import { getSsoConfig } from '../../../../../queries/sso/get-sso-config.ts';
+import { getTenant } from '../../../../../queries/tenants/get-tenant.ts';
+import { getSsoConfig, viewOfNewSsoConfig } from '../../../../../queries/sso/get-sso-config.ts';
 import { listSsoConfigs } from '../../../../../queries/sso/list-sso-configs.ts';
 import { ssoConfigView } from '../../../../../queries/sso/sso-config-view.ts';
 import { asTenantId, uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
@@ -90,8 +91,17 @@ function ssoConfigRoutesFor({
         refuseInsecure(call.services, call.body);
         const tenantId = tenantOf(call as Asked);
         const configId = call.fresh.id('sso config');
-        await call.run(createSsoConfig, draftOf(call.body, configId), tenantId);
-        return call.ask(getSsoConfig, { configId }, tenantId);
+        const executed = await call.run(createSsoConfig, draftOf(call.body, configId), tenantId);
+        return call.created(
+          executed,
+          getSsoConfig,
+          { configId },
+          async (events) => {
+            const tenant = await call.ask(getTenant, undefined, tenantId);
+            return viewOfNewSsoConfig({ ...tenant, tenant_id: tenantId }, configId, events);
+          },
+          tenantId,
+        );
       },
     }),
     route({

@@ -31,7 +31,7 @@ export const ssoExchangeRoutes: RouteGroup<SsoExchangeRouteDependencies> = {
       body: z.object({ code: z.string().min(1).max(256), verifier: z.string().min(1).max(256) }),
       response: signedInByProvider,
       handle: async ({ body, services, request, ask }) => {
-        const refused = new FailureError(unauthenticated('invalid or expired code'));
+        const refused = new FailureError(unauthenticated('invalid_exchange_code'));
         const taken = await redeemHandover(services.oneTimeTokens, body.code, body.verifier);
         if (!taken) throw refused;
         const { tenantId, adminId, sessionEpoch, method, vouchedBy, reauthenticated } = taken;

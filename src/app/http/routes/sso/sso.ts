@@ -10,7 +10,12 @@ import {
   SsoRefused,
   type SsoSignInDependencies,
 } from '../../../../contexts/identity/sso-sign-in.ts';
-import { FailureError, notFound, unauthenticated, unavailable } from '../../../../platform/kernel/failure.ts';
+import {
+  FailureError,
+  notFound,
+  unauthenticated,
+  temporarilyUnavailable,
+} from '../../../../platform/kernel/failure.ts';
 import { uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
 import { enabledSsoConfig, type EnabledConfigDependencies } from '../../../../contexts/sso/enabled-config.ts';
 import {
@@ -139,7 +144,7 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
             );
           if (page) return redirect(reply, 302, refusalAddress(error.reason, tenantId));
           throw new FailureError(
-            found ? unavailable('the identity provider cannot be used') : notFound('single sign-on is not configured'),
+            found ? temporarilyUnavailable('identity_provider_unavailable') : notFound('sso_not_configured'),
           );
         }
       },
@@ -195,7 +200,7 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
             error,
           );
           if (oidcStartedOnPage(state)) return redirect(reply, 302, refusalAddress(error.reason, tenantId));
-          throw new FailureError(unauthenticated(`single sign-on failed: ${error.reason}`));
+          throw new FailureError(unauthenticated('single_sign_on_failed', `single sign-on failed: ${error.reason}`));
         }
       },
     }),

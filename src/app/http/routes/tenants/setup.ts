@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { SETUP_CLAIM, setUpTenant } from '../../../../../commands/tenants/set-up-tenant.ts';
-import { getAdminUser } from '../../../../../queries/admins/get-admin-user.ts';
+import { getAdminUser, viewOfNewAdminUser } from '../../../../../queries/admins/get-admin-user.ts';
 import { adminUserView } from '../../../../../queries/admins/admin-user-view.ts';
 import { emailField, newPassword } from '../../../../contexts/identity/domain/password-rule.ts';
 import { tiers } from '../../../../contexts/tenants/domain/license.ts';
@@ -33,7 +33,7 @@ const setupBody = z.object({
 });
 
 const refuseOnceSetUp = async ({ ports }: SetupRouteDependencies): Promise<void> => {
-  if (await ports.claimHolder(INSTALLATION, SETUP_CLAIM)) throw new FailureError(forbidden('setup already complete'));
+  if (await ports.claimHolder(INSTALLATION, SETUP_CLAIM)) throw new FailureError(forbidden('setup_complete'));
 };
 
 export const setupRoutes: RouteGroup<SetupRouteDependencies> = {
@@ -70,15 +70,15 @@ export const setupRoutes: RouteGroup<SetupRouteDependencies> = {
         refreshToken: z.string(),
         user: adminUserView,
       }),
-      handle: async ({ body, run, ask, services, request }) => {
+      handle: async ({ body, run, created, services, request }) => {
         const tenantId = asTenantId(randomUUID());
         const adminId = randomUUID();
-        const { result } = await run(
+        const executed = await run(
           setUpTenant,
           { ...body, name: null, adminId, mustChangePassword: false, completesSetup: true },
           tenantId,
         );
-        const { clientName, tier, expiresAt, maxUsers } = result.license;
+        const { clientName, tier, expiresAt, maxUsers } = executed.result.license;
         const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
         const tokens = await openSession(services, {
           tenantId,
@@ -89,7 +89,13 @@ export const setupRoutes: RouteGroup<SetupRouteDependencies> = {
           method: 'setup',
           actor,
         });
-        const user = await ask(getAdminUser, { adminId }, tenantId);
+        const user = await created(
+          executed,
+          getAdminUser,
+          { adminId },
+          viewOfNewAdminUser(tenantId, adminId),
+          tenantId,
+        );
         return {
           tenantId,
           clientName,

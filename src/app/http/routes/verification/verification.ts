@@ -35,7 +35,7 @@ export interface VerificationRouteDependencies {
 const route = routeWith<VerificationRouteDependencies>();
 
 /** Such a device enrolled with the fleet's secret and a user name, which does not prove who its user is. */
-const NOT_CONFIRMED = forbidden('an administrator must confirm the enrollment of this device first');
+const NOT_CONFIRMED = forbidden('device_unconfirmed');
 
 const base = '/api/v1/admin/verification';
 
