@@ -49,6 +49,7 @@ const environment = z.object({
   S3_SECRET_ACCESS_KEY: z.string().optional(),
   S3_TRUSTED: flag.default(false),
   TRUSTED_PROXIES: z.string().default(''),
+  CORS_ALLOWED_ORIGINS: z.string().default(''),
   DNS_SERVERS: z.string().default(''),
   EVENT_RETENTION_DAYS: count.default(90),
   STREAM_RETENTION_DAYS: count.default(365),
@@ -89,6 +90,8 @@ export interface Config {
   /** Object storage. If undefined, objects are files in a directory below `dataDir`. */
   readonly s3: S3Settings | undefined;
   readonly trustedProxies: readonly string[];
+  /** Origins whose scripts may call the API. If empty, none but its own. */
+  readonly corsAllowedOrigins: readonly string[];
   /** Name servers that verify the domains of organizations. If empty, those of the machine. */
   readonly dnsServers: readonly string[];
   readonly eventRetentionDays: number;
@@ -166,6 +169,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, role: ProcessRo
     },
     s3: s3Of(settings),
     trustedProxies: listed(settings.TRUSTED_PROXIES),
+    corsAllowedOrigins: originsOf(settings.CORS_ALLOWED_ORIGINS),
     dnsServers: listed(settings.DNS_SERVERS),
     eventRetentionDays: settings.EVENT_RETENTION_DAYS,
     streamRetentionDays: settings.STREAM_RETENTION_DAYS,
@@ -202,6 +206,26 @@ const listed = (text: string): string[] =>
     .split(',')
     .map((entry) => entry.trim())
     .filter(Boolean);
+
+/** Exact origins, as browsers send them in `Origin`. Patterns are refused: with credentials they would open the API. */
+function originsOf(text: string): string[] {
+  const origins = listed(text);
+  const wrong = origins.find((origin) => !isOrigin(origin));
+  if (wrong !== undefined)
+    throw new ConfigError(
+      `CORS_ALLOWED_ORIGINS: ${wrong} is not an origin: write scheme, host and port only, such as https://dashboard.example, without * and without a slash at the end`,
+    );
+  return origins;
+}
+
+function isOrigin(text: string): boolean {
+  try {
+    const { origin, protocol } = new URL(text);
+    return (protocol === 'https:' || protocol === 'http:') && origin === text && !text.includes('*');
+  } catch {
+    return false;
+  }
+}
 
 /** All S3 settings or none: with only some of them, objects would silently be kept in `dataDir`. */
 function s3Of({

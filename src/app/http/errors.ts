@@ -25,6 +25,7 @@ const STATUS: Readonly<Record<FailureKind, number>> = {
   forbidden: 403,
   notFound: 404,
   conflict: 409,
+  stale: 412,
   tooLarge: 413,
   limited: 429,
   unavailable: 503,
@@ -127,6 +128,7 @@ export function sendFailure(error: FastifyError, request: FastifyRequest, reply:
     reply.raw.removeHeader(name);
   }
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
+  if (status === 401 && !reply.hasHeader('www-authenticate')) reply.header('www-authenticate', challengeOf(request));
   const shape = request.routeOptions.config?.declared?.refusal;
   const report = error instanceof PartialCompletion ? error.report : {};
   // Set the type explicitly: with the type of a failed stream, Fastify would not serialize the body.
@@ -135,6 +137,16 @@ export function sendFailure(error: FastifyError, request: FastifyRequest, reply:
     .type('application/json; charset=utf-8')
     .header('cache-control', 'no-store')
     .send(shape ? shape({ status, message }) : { error: message, ...report });
+}
+
+/**
+ * The challenge that RFC 9110 §15.5.2 requires with 401. RFC 6750 §3.1: no error code if the request had no token.
+ */
+function challengeOf({ headers, routeOptions }: FastifyRequest): string {
+  const access = routeOptions.config?.declared?.access;
+  if (access?.kind === 'device') return 'ClientCertificate realm="castellan"';
+  const presented = access?.kind !== 'open' && /^bearer /i.test(headers.authorization ?? '');
+  return `Bearer realm="castellan"${presented ? ', error="invalid_token"' : ''}`;
 }
 
 export function mapErrors(app: FastifyInstance): void {

@@ -8,6 +8,7 @@ import type { TenantId } from '../kernel/ids.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import { EventStoreUnavailable, type ClaimKey, type EventStore } from '../eventstore/port.ts';
 import type { AggregateLoader, LoadedAggregate } from './aggregate-loader.ts';
+import { onlyIfUnchanged } from './entity-tags.ts';
 import { findOwnAppend } from './own-append.ts';
 import { noSecrets, type SecretDisposal } from './secret-disposal.ts';
 import { KeyedMutex } from './keyed-mutex.ts';
@@ -26,6 +27,8 @@ export interface ExecutionContext {
    * searched before anything is decided, and events found there are the outcome.
    */
   readonly isRetryable?: boolean;
+  /** The command runs only if its state has one of these tags. */
+  readonly ifMatch?: readonly string[] | undefined;
 }
 
 export interface ExecutionResult<Result> {
@@ -87,7 +90,8 @@ export class Executor<Ports> {
     const context = contextOf(execution);
     try {
       const earlier = execution.isRetryable ? await this.#earlierRun(command, input, context) : undefined;
-      return earlier ?? (await this.#run(command, input, context, execution.isRetryable === true));
+      const guarded = execution.ifMatch ? onlyIfUnchanged(command, execution.ifMatch) : command;
+      return earlier ?? (await this.#run(guarded, input, context, execution.isRetryable === true));
     } catch (error) {
       if (error instanceof EventStoreUnavailable) return temporarilyUnavailable();
       throw error;

@@ -8,6 +8,7 @@ export type FailureKind =
   | 'forbidden'
   | 'notFound'
   | 'conflict' // duplicate, or a state that does not allow it
+  | 'stale' // changed since the caller read it (`If-Match`)
   | 'tooLarge'
   | 'limited' // a budget is used up; carries seconds until it resets
   | 'unavailable';
@@ -37,6 +38,7 @@ export const forbidden = (message = 'insufficient permissions'): Failure => fail
 export const reauthenticationRequired = (): Failure => forbidden('re-authentication required');
 export const notFound = (message = 'not found'): Failure => failure('notFound', message);
 export const conflict = (message = 'already exists'): Failure => failure('conflict', message);
+export const stale = (): Failure => failure('stale', 'changed in the meantime: read it again, then repeat the change');
 export const tooLarge = (message = 'payload too large'): Failure => failure('tooLarge', message);
 export const unavailable = (message = 'service unavailable'): Failure => failure('unavailable', message);
 /** A failover or a restart takes seconds. */

@@ -145,6 +145,8 @@ export const screenshotRoutes: RouteGroup<ScreenshotsRouteDependencies> = {
           throw new FailureError(
             forbidden(verdict === 'expired' ? 'the address has expired' : 'the address is not valid'),
           );
+        // The signature is the permission, so a dashboard of another origin may show the picture in an `<img>`.
+        void reply.header('cross-origin-resource-policy', 'cross-origin');
         return pictureOf(services, tenantId, await ask(getScreenshot, { screenshotId: screenshotID }, tenantId), reply);
       },
     }),
