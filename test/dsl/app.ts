@@ -55,6 +55,7 @@ export const testConfig = (dataDir: string, over: Partial<Config> = {}): Config 
   s3: undefined,
   trustedProxies: [],
   corsAllowedOrigins: [],
+  extensionBaseUrl: 'https://devices.castellan.example',
   // The discard port: no test uses the machine's own name servers.
   dnsServers: ['127.0.0.1:9'],
   eventRetentionDays: 90,

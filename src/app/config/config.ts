@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { ConfigError } from '../../platform/config-error.ts';
 import type { ScanService } from '../../contexts/threat-intel/domain/services.ts';
+import { baseUrlField } from '../../contexts/tenants/domain/base-url.ts';
 import { KeyFiles } from './key-files.ts';
 import type { S3Settings } from '../../platform/objects/s3-objects.ts';
 import type { ProviderAddress } from '../../contexts/threat-intel/open-providers.ts';
@@ -49,6 +50,7 @@ const environment = z.object({
   S3_SECRET_ACCESS_KEY: z.string().optional(),
   S3_TRUSTED: flag.default(false),
   TRUSTED_PROXIES: z.string().default(''),
+  EXTENSION_BASE_URL: baseUrlField.refine((url) => url.startsWith('https:'), 'must start with https://').optional(),
   CORS_ALLOWED_ORIGINS: z.string().default(''),
   DNS_SERVERS: z.string().default(''),
   EVENT_RETENTION_DAYS: count.default(90),
@@ -90,6 +92,8 @@ export interface Config {
   /** Object storage. If undefined, objects are files in a directory below `dataDir`. */
   readonly s3: S3Settings | undefined;
   readonly trustedProxies: readonly string[];
+  /** The URL of the TLS listener for devices; if undefined, it follows from the external URL of the tenant. */
+  readonly extensionBaseUrl: string | undefined;
   /** Origins whose scripts may call the API. If empty, none but its own. */
   readonly corsAllowedOrigins: readonly string[];
   /** Name servers that verify the domains of organizations. If empty, those of the machine. */
@@ -169,6 +173,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, role: ProcessRo
     },
     s3: s3Of(settings),
     trustedProxies: listed(settings.TRUSTED_PROXIES),
+    extensionBaseUrl: settings.EXTENSION_BASE_URL,
     corsAllowedOrigins: originsOf(settings.CORS_ALLOWED_ORIGINS),
     dnsServers: listed(settings.DNS_SERVERS),
     eventRetentionDays: settings.EVENT_RETENTION_DAYS,
