@@ -40,6 +40,7 @@ export const testConfig = (dataDir: string, over: Partial<Config> = {}): Config 
   recoveryKey: undefined,
   metricsToken: undefined,
   adminRateLimit: PLENTY,
+  addressRateLimit: PLENTY,
   enrollRateLimit: PLENTY,
   rateBudgets: {
     setup: PLENTY,

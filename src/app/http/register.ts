@@ -78,11 +78,13 @@ export function registerRoute<Dependencies>(
     schema,
     config: { declared },
     onRequest: [
-      ...countedBy(app, rateClassOf(access), services),
       async (request: FastifyRequest) => {
         request.deadline = new RequestDeadline(declared.isBulk ? BULK_MS : REQUEST_MS);
-        const within = servicesWithin(request.deadline);
-        request.services = within;
+        request.services = servicesWithin(request.deadline);
+      },
+      ...countedBy(app, rateClassOf(access), services),
+      async (request: FastifyRequest) => {
+        const within = request.services as typeof services;
         request.principal = await authenticate(request, access, within);
         await declared.precondition?.(within);
         refuseOtherMedia(request, declared);
