@@ -83,6 +83,18 @@ describe('HTTP conventions', () => {
     expect([login.status, login.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="castellan"']);
   });
 
+  it('marks a read as stale if the read models did not reach the position in time', async () => {
+    const position = String((await app.services.store.head()) + 1_000n);
+    const late = await tenant.admin.get('/api/v1/admin/users', { headers: { 'x-log-position': position } });
+    expect([late.status, late.headers.get('x-stale')]).toEqual([200, 'true']);
+    const missing = await tenant.admin.get(`/api/v1/admin/users/${randomUUID()}`, { headers: { 'x-log-position': position } });
+    expect([missing.status, missing.headers.get('x-stale')]).toEqual([404, 'true']);
+    await app.settled();
+    const reached = String(await app.services.store.head());
+    const fresh = await tenant.admin.get('/api/v1/admin/users', { headers: { 'x-log-position': reached } });
+    expect(fresh.headers.get('x-stale')).toBeNull();
+  });
+
   const preflight = (origin: string, path = '/api/v1/admin/policies') =>
     app.anonymous.send('OPTIONS', path, {
       headers: {

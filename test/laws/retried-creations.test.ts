@@ -6,7 +6,7 @@ import { system } from '../../src/platform/kernel/actor.ts';
 import { orThrow } from '../../src/platform/kernel/failure.ts';
 import { newAuthority } from '../../src/platform/pki/new-authority.ts';
 import { issueServerCertificate } from '../../src/platform/pki/server-certificate.ts';
-import { startApp, type TestApp, type TestTenant, proofFor } from '../dsl/app.ts';
+import { PASSWORD, startApp, type TestApp, type TestTenant, proofFor } from '../dsl/app.ts';
 import { startNameServer, type NameServer } from '../fixtures/name-server.ts';
 import { enrolledDevice } from '../dsl/enrolled-device.ts';
 import { newOrganization, type TestOrganization } from '../dsl/organization.ts';
@@ -147,6 +147,18 @@ describe('a creation whose response was lost', () => {
       return { body: { certificate, privateKey } };
     },
     'POST /api/v1/admin/enrollment/agent-secret': () => ({}),
+    'POST /api/v1/admin/change-password': () => ({
+      body: { currentPassword: PASSWORD, newPassword: `Trombone-${randomUUID()}-A1!` },
+    }),
+    'POST /api/v1/org/admins': () => ({ body: { email: address(), displayName: 'Grace', role: 'org_admin' } }),
+    'POST /api/v1/org/admins/{adminId}/reset-password': async () => {
+      const added = await org.write('POST', '/api/v1/org/admins', {
+        email: address(),
+        displayName: 'Grace',
+        role: 'org_viewer',
+      });
+      return { path: `/api/v1/org/admins/${added.body.id}/reset-password` };
+    },
     'POST /api/v1/org/mfa/setup': () => ({}),
     'POST /api/v1/org/mfa/setup/verify': async () => {
       const { secret } = (await org.write('POST', '/api/v1/org/mfa/setup')).body;
