@@ -153,6 +153,24 @@ describe('the import of employees', () => {
     expect((await all(tenant)).total).toBe(300);
   });
 
+  it('writes no event for a row that repeats what is stored', async () => {
+    const tenant = await app.newTenant();
+    const events = async () =>
+      (
+        await app.services.database.owner.query(
+          `select from events where type = 'EmployeeUpdated' and tenant_id = $1`,
+          [tenant.tenantId],
+        )
+      ).rowCount;
+    const [ann, bo] = [address(), address()];
+    await importing(tenant, HEADER, `${ann},Ann,Sales,Lead`, `${bo},Bo,,`);
+    const again = await importing(tenant, HEADER, `${ann.toUpperCase()},Ann,Sales,`, `${bo},Bo,,Clerk`);
+    expect(again.body.rows.map(({ outcome }: { outcome: string }) => outcome)).toEqual(['unchanged', 'updated']);
+    expect([again.body.updated, again.body.skipped, await events()]).toEqual([1, 1, 1]);
+    const third = await importing(tenant, HEADER, `${ann},Ann,Sales,Lead`, `${bo},Bo,,Clerk`);
+    expect([third.body.updated, third.body.skipped, await events()]).toEqual([0, 2, 1]);
+  });
+
   it('is refused as a whole if the license has not enough seats', async () => {
     const tenant = await app.newTenant({ license: { maxUsers: 2 } });
     const lines = Array.from({ length: 3 }, (_, at) => `person-${at}@acme.example,Person,,`);
