@@ -6,7 +6,7 @@ import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } 
 import type { Redis } from 'ioredis';
 import { mapErrors } from './errors.ts';
 import { allowOrigins } from './plugins/cors.ts';
-import { answerHeadRequests } from './plugins/head-requests.ts';
+import { endHeadStreams } from './plugins/head-requests.ts';
 import { describeApi } from './openapi.ts';
 import { refuseWhileLogContradicts } from './plugins/log-trust.ts';
 import {
@@ -108,7 +108,7 @@ export async function buildServer(
   refuseWhileLogContradicts(app, services.trust);
   refuseWithoutHost(app);
   refuseNulInQueries(app);
-  answerHeadRequests(app);
+  endHeadStreams(app);
   endSlowReaders(app, SLOW_READER_MS);
   app.addHook('onSend', async (_request, reply) => {
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');

@@ -157,7 +157,9 @@ async function withoutRepetitions(call: Importing, rows: readonly Planned[]): Pr
   if (known.length === 0 || !(await services.freshness.waitFor(['employees'], await services.head()))) return rows;
   const stored = await ask(describedEmployees, { userIds: known.map(({ userId }) => userId) });
   const byId = new Map(stored.map((employee) => [employee.user_id, employee]));
-  return rows.map((row) => (row.standing === 'known' && repeats(row, byId.get(row.userId)) ? { ...row, standing: 'same' } : row));
+  return rows.map((row) =>
+    row.standing === 'known' && repeats(row, byId.get(row.userId)) ? { ...row, standing: 'same' } : row,
+  );
 }
 
 /** An empty cell keeps the stored value. */
@@ -183,14 +185,10 @@ async function refuseTooMany({ ask, services }: Importing, newcomers: number): P
 
 async function take(call: Importing, planned: Planned): Promise<RowOutcome> {
   const { email, displayname: displayName, department, jobtitle: jobTitle, userId, standing } = planned;
-  if (standing === 'same') return 'unchanged';
-  if (standing === 'known') {
-    const { position } = await call.execute(
-      updateEmployee,
-      { userId, displayName, department, jobTitle },
-      undefined,
-      email,
-    );
+  if (standing === 'same' || standing === 'known') {
+    // Without changes the command writes nothing, but finds what an earlier attempt at this request wrote.
+    const changes = standing === 'same' ? {} : { displayName, department, jobTitle };
+    const { position } = await call.execute(updateEmployee, { userId, ...changes }, undefined, email);
     return position === undefined ? 'unchanged' : 'updated';
   }
   if (displayName === undefined) throw new FailureError(invalid('displayName', 'is required'));
