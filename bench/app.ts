@@ -49,6 +49,7 @@ export async function startBenchApp({
     port: 0,
     tlsPort: 0,
     adminRateLimit: PLENTY,
+    addressRateLimit: PLENTY,
     enrollRateLimit: PLENTY,
     rateBudgets: { login: PLENTY, 'org-login': PLENTY, device: PLENTY },
   };

@@ -9,7 +9,7 @@ import {
 } from '../../src/contexts/admins/domain/administration.ts';
 import type { TenantEvent } from '../../src/contexts/tenants/domain/events.ts';
 import { adminEmailClaim, tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
-import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
 import { isFailure } from '../../src/platform/kernel/failure.ts';
 import type { WithAccountDigest } from '../ports.ts';
 
@@ -20,7 +20,12 @@ interface UpdateAdminUser {
   readonly displayName?: string | undefined;
   readonly roleType?: AdminRole | undefined;
   readonly status?: 'active' | 'suspended' | undefined;
-  /** Required if the sign-in e-mail changes, or if the admin administers others before or after the change. */
+  /** The account is locked out, and `status: 'active'` is to end that. The caller does it after this command. */
+  readonly unlocks?: boolean;
+  /**
+   * Required if the sign-in e-mail changes, or if the admin administers others before or after the change, or is
+   * unlocked and administers others.
+   */
   readonly reauthenticated?: boolean;
 }
 
@@ -39,12 +44,13 @@ export const updateAdminUser = defineCommand({
     if (refused) return refused;
     // The same address in other upper and lower case is the same claim.
     const moves = accountDigest !== undefined && accountDigest !== admin.accountDigest;
-    const needsProof = moves || changesControl(admin, wanted);
+    const needsProof = moves || changesControl(admin, wanted) || (input.unlocks === true && governs(admin.role));
     const unproved = needsProof ? refuseUnlessReauthenticated(actor, input.reauthenticated) : undefined;
     if (unproved) return unproved;
     const refusedLoss = losesRights(admin, wanted) ? refuseLosingRights(state, actor, admin) : undefined;
     if (refusedLoss) return refusedLoss;
-    return accept(
+    return acceptWith(
+      { accountDigest: accountDigest ?? admin.accountDigest },
       [...detailsChanged(input, accountDigest), ...standingChanged(admin, wanted)],
       moves ? { claim: [adminEmailClaim(accountDigest)], release: [adminEmailClaim(admin.accountDigest)] } : {},
     );

@@ -1,4 +1,4 @@
-import { policy, policyNameClaim, policyStream } from '../../src/contexts/policies/domain/policy.ts';
+import { policy, policyContentOf, policyNameClaim, policyStream } from '../../src/contexts/policies/domain/policy.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { notFound } from '../../src/platform/kernel/failure.ts';
 
@@ -14,5 +14,6 @@ export const deletePolicy = defineCommand({
     if (!state.exists) return notFound();
     return accept([{ type: 'PolicyDeleted', data: { policyId } }], { release: [policyNameClaim(state.name)] });
   },
+  shown: (state) => (state.exists ? policyContentOf(state) : undefined),
   freshens: ['policies', 'policy_versions'],
 });

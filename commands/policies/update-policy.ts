@@ -36,5 +36,6 @@ export const updatePolicy = defineCommand({
     const renamed: Claims = held.value === wanted.value ? {} : { claim: [wanted], release: [held] };
     return accept([{ type: 'PolicyUpdated', data: { policyId, ...content } }], renamed);
   },
+  shown: (state) => (state.exists ? policyContentOf(state) : undefined),
   freshens: ['policies', 'policy_versions'],
 });

@@ -25,5 +25,6 @@ export const setAlertSeverities = defineCommand({
     const result = { severities: { ...before, ...severities } };
     return acceptWith(result, changed.length > 0 ? [{ type: 'AlertSeveritiesSet', data: { severities } }] : []);
   },
+  shown: ({ severities }) => ({ severities: allSeverities(severities) }),
   freshens: ['alert_severities'],
 });

@@ -23,5 +23,6 @@ export const switchServices = defineCommand({
       changed.length > 0 ? [{ type: 'ThreatIntelServicesSwitched', data: { enabled: changes } }] : [],
     );
   },
+  shown: threatIntelView,
   freshens: ['threat_intel_settings'],
 });

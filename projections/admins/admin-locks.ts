@@ -1,5 +1,6 @@
 import { foldLogin, lockedOutUntil, NO_ATTEMPTS, type LoginState } from '../../src/contexts/identity/domain/login.ts';
 import { loginEvents } from '../../src/contexts/identity/domain/login-events.ts';
+import { organizationEvents } from '../../src/contexts/organizations/domain/events.ts';
 import { tenantEvents } from '../../src/contexts/tenants/domain/events.ts';
 import type { EventOf, RecordedEvent } from '../../src/platform/kernel/event.ts';
 import { defineReadModel, id, json, nullable, timestamp, type Row } from '../../src/platform/kernel/read-model.ts';
@@ -38,12 +39,13 @@ export const adminLocks = defineReadModel({
   lane: 'main',
   columns,
   key: ['admin_id'],
-  families: [loginEvents, tenantEvents],
+  families: [loginEvents, tenantEvents, organizationEvents],
   on: {
     LoginAttempted: counted,
     PasswordConfirmed: counted,
     LoginSucceeded: counted,
     LoginUnlocked: counted,
+    OrgAdminDeleted: (event) => ({ purge: { admin_id: event.data.adminId } }),
     AdminUserDeleted: (event) => ({ purge: { admin_id: event.data.adminId } }),
   },
 });

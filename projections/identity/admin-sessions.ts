@@ -1,4 +1,5 @@
 import { sessionEvents, type SessionEvent } from '../../src/contexts/identity/domain/session-events.ts';
+import { organizationEvents } from '../../src/contexts/organizations/domain/events.ts';
 import { tenantEvents } from '../../src/contexts/tenants/domain/events.ts';
 import {
   at,
@@ -36,7 +37,7 @@ export const adminSessions = defineReadModel({
   columns,
   key: ['session_id'],
   indexes: [['admin_id', 'created_at']],
-  families: [sessionEvents, tenantEvents],
+  families: [sessionEvents, tenantEvents, organizationEvents],
   on: {
     SessionStarted: (event) => {
       const { sessionId, subjectId, epoch, method } = event.data;
@@ -53,6 +54,7 @@ export const adminSessions = defineReadModel({
       return { key: { session_id: sessionId }, fold: () => row, begins: true };
     },
     SessionEnded: (event) => ({ key: { session_id: event.data.sessionId }, fold: () => undefined }),
+    OrgAdminDeleted: (event) => ({ purge: { admin_id: event.data.adminId } }),
     AdminUserDeleted: (event) => ({ purge: { admin_id: event.data.adminId } }),
   },
 });

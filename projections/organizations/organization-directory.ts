@@ -23,5 +23,9 @@ export const organizationDirectory = defineReadModel({
         external_base_url: event.data.externalBaseUrl,
       }),
     }),
+    OrganizationBaseUrlChanged: (event) => ({
+      key: { id: event.tenantId },
+      fold: (row) => row && { ...row, external_base_url: event.data.externalBaseUrl },
+    }),
   },
 });

@@ -31,6 +31,10 @@ export const organizations = defineReadModel({
         created_at: at(event),
       }),
     }),
+    OrganizationBaseUrlChanged: (event) => ({
+      key: { id: event.tenantId },
+      fold: (row) => row && { ...row, external_base_url: event.data.externalBaseUrl },
+    }),
     OrgSsoRequirementSet: (event) => ({
       key: { id: event.tenantId },
       fold: (row) => row && { ...row, require_sso: event.data.requireSso },

@@ -41,6 +41,10 @@ export const tenants = defineReadModel({
         created_at: at(event),
       }),
     }),
+    TenantBaseUrlChanged: (event) => ({
+      key: { id: event.tenantId },
+      fold: (row) => row && { ...row, external_base_url: event.data.externalBaseUrl },
+    }),
     LicenseInstalled: (event) => ({
       key: { id: event.tenantId },
       fold: (row) => row && { ...row, license: event.data },

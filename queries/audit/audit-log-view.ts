@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { snakeCase } from '../../src/platform/resources/names.ts';
 import type { TenantId } from '../../src/platform/kernel/ids.ts';
 import type { AuditLogRow } from '../../projections/audit/audit-log.ts';
 
@@ -47,17 +48,26 @@ export const AUDIT_LOG_FILTER = `
    where a.tenant_id = $1 and a.position > 0
      and ($2::text is null or a.actor_id = $2)
      and ($3::text is null or a.action = $3)
-     and ($4::text is null or a.resource_type = $4)
+     and ($4::text[] is null or a.resource_type = any($4))
      and ($5::timestamptz is null or a.recorded_at >= $5)
      and ($6::timestamptz is null or a.recorded_at <= $6)`;
 
-export const filterValues = ({ actorId, action, resourceType, from, to }: AuditLogFilter): (string | null)[] => [
+export const filterValues = ({ actorId, action, resourceType, from, to }: AuditLogFilter) => [
   actorId ?? null,
   action ?? null,
-  resourceType ?? null,
+  resourceType === undefined ? null : spellings(resourceType),
   from ?? null,
   to ?? null,
 ];
+
+/**
+ * The chain holds the words of the events, `tenantSettings` beside `admin_user`, and cannot change. Responses spell all of
+ * them alike (OP-354), and filters accept each spelling.
+ */
+const spellings = (asked: string): string[] => {
+  const uniform = snakeCase(asked);
+  return [...new Set([asked, uniform, uniform.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())])];
+};
 
 /** Decrypts the sealed values of stored events whose persons' keys still exist. */
 export type Reveal = (
@@ -100,7 +110,7 @@ function auditRecordOf(row: AuditLogRowWithNames, details: Record<string, unknow
     actorEmail: row.actor_email,
     actorType: row.actor_type as AuditRecordView['actorType'],
     action: row.action!,
-    resourceType: row.resource_type!,
+    resourceType: snakeCase(row.resource_type!),
     resourceId: row.resource_id!,
     details,
     ipAddress: row.ip_address,

@@ -40,6 +40,7 @@ export const testConfig = (dataDir: string, over: Partial<Config> = {}): Config 
   recoveryKey: undefined,
   metricsToken: undefined,
   adminRateLimit: PLENTY,
+  addressRateLimit: PLENTY,
   enrollRateLimit: PLENTY,
   rateBudgets: {
     setup: PLENTY,
@@ -54,6 +55,8 @@ export const testConfig = (dataDir: string, over: Partial<Config> = {}): Config 
   threatIntel: { scanner: NOWHERE, reputation: NOWHERE },
   s3: undefined,
   trustedProxies: [],
+  corsAllowedOrigins: [],
+  extensionBaseUrl: 'https://devices.castellan.example',
   // The discard port: no test uses the machine's own name servers.
   dnsServers: ['127.0.0.1:9'],
   eventRetentionDays: 90,

@@ -18,6 +18,13 @@ const EXCEPTIONS: Readonly<Record<string, OrgRule>> = {
     reauth: false,
     because: 'the current password in the request is the proof',
   },
+  'PUT /api/v1/org/me': { roles: 'any', reauth: false, because: 'a display name gives no rights' },
+  'GET /api/v1/org/admins': {
+    roles: ['org_owner', 'org_admin'],
+    reauth: false,
+    because: 'names people; analysts and viewers of tenants do not read their list either',
+  },
+  'GET /api/v1/org/admins/{adminId}': { roles: ['org_owner', 'org_admin'], reauth: false, because: 'as above' },
   'POST /api/v1/org/mfa/setup': { roles: 'any', reauth: true, because: 'everybody has an account of their own' },
   'POST /api/v1/org/mfa/setup/verify': { roles: 'any', reauth: true, because: 'as above' },
   'DELETE /api/v1/org/mfa': { roles: 'any', reauth: true, because: 'as above' },

@@ -174,6 +174,18 @@ describe('a creation whose response was lost', () => {
       return { body: { certificate, privateKey } };
     },
     'POST /api/v1/admin/enrollment/agent-secret': () => ({}),
+    'POST /api/v1/admin/change-password': () => ({
+      body: { currentPassword: PASSWORD, newPassword: `Trombone-${randomUUID()}-A1!` },
+    }),
+    'POST /api/v1/org/admins': () => ({ body: { email: address(), displayName: 'Grace', role: 'org_admin' } }),
+    'POST /api/v1/org/admins/{adminId}/reset-password': async () => {
+      const added = await org.write('POST', '/api/v1/org/admins', {
+        email: address(),
+        displayName: 'Grace',
+        role: 'org_viewer',
+      });
+      return { path: `/api/v1/org/admins/${added.body.id}/reset-password` };
+    },
     'POST /api/v1/org/mfa/setup': () => ({}),
     'POST /api/v1/org/mfa/setup/verify': async () => {
       const { secret } = (await org.write('POST', '/api/v1/org/mfa/setup')).body;

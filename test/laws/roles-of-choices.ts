@@ -11,6 +11,7 @@ const ALL = 'SA AD AN VI';
 const TABLE: readonly (readonly [address: string, reads: string, writes: string])[] = [
   ['/me', ALL, ALL],
   ['/verify-password', ALL, ALL],
+  ['/change-password', ALL, ALL],
   ['/mfa', ALL, ALL],
   ['/users', ALL, 'SA AD'],
   ['/credential-stats', ALL, ''],
@@ -31,6 +32,7 @@ const TABLE: readonly (readonly [address: string, reads: string, writes: string]
   ['/phishing-whitelist', ALL, 'SA AD'],
   ['/unblock-keys', 'SA AD AN', 'SA AD AN'],
   ['/settings/license', 'SA AD', 'SA'],
+  ['/settings/external-base-url', ALL, 'SA'],
   ['/settings', ALL, 'SA AD'],
   ['/admin-users/roles', ALL, ''],
   ['/admin-users', 'SA AD', 'SA AD'],

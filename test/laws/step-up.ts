@@ -12,6 +12,7 @@ export const STEP_UP_BY_PERMISSION: Readonly<Partial<Record<Permission, typeof A
     'sso-configs:write': ALWAYS,
     'certificates:write': ALWAYS,
     'self:write': ALWAYS,
+    'base-url:write': ALWAYS,
     'admin-users:write': ALWAYS,
     'employees:write': { never: 'employees cannot sign in here, and a deleted one can be added again' },
     'alerts:write': { never: 'triage changes no account' },
@@ -43,6 +44,11 @@ export const STEP_UP_EXCEPTIONS: Readonly<
   Record<string, { readonly stepUp: 'always' | 'where' | 'never'; readonly because: string }>
 > = {
   'POST /api/v1/admin/verify-password': { stepUp: 'never', because: 'this is how the token is got' },
+  'PUT /api/v1/admin/me': { stepUp: 'never', because: 'a display name gives no rights' },
+  'POST /api/v1/admin/change-password': {
+    stepUp: 'never',
+    because: 'the current password in the request is the proof',
+  },
   'DELETE /api/v1/admin/me/sessions': {
     stepUp: 'never',
     because: 'takes access away from whoever has a stolen session, and nothing may delay it',

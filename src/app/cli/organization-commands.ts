@@ -10,14 +10,14 @@ import { verifyOrgDomain } from '../../../commands/organizations/verify-org-doma
 import { unlockLogin } from '../../../commands/identity/unlock-login.ts';
 import { updateSsoConfig } from '../../../commands/sso/update-sso-config.ts';
 import { organization, organizationStream } from '../../contexts/organizations/domain/organization.ts';
-import { tenant, tenantStream } from '../../contexts/tenants/domain/tenant.ts';
+import { baseUrlOr } from './known-base-url.ts';
 import { emailDomain } from '../../contexts/sso/domain/fields.ts';
 import { emailField } from '../../contexts/identity/domain/password-rule.ts';
 import { findOrgAdmin, type FoundOrgAdmin, type OrgSignInDependencies } from '../../contexts/identity/org-sign-in.ts';
 import { randomPassword } from '../../contexts/identity/passwords.ts';
 import { system, type Actor } from '../../platform/kernel/actor.ts';
 import { FailureError, invalid, notFound, orThrow } from '../../platform/kernel/failure.ts';
-import { asTenantId, INSTALLATION, type TenantId } from '../../platform/kernel/ids.ts';
+import { asTenantId, type TenantId } from '../../platform/kernel/ids.ts';
 import { findOrganization, type FindOrganizationDependencies } from '../../contexts/organizations/find-organization.ts';
 import { managedConfigs } from '../../contexts/organizations/managed-configs.ts';
 import { findTenant, type FindTenantDependencies } from '../../contexts/tenants/find-tenant.ts';
@@ -70,7 +70,7 @@ export async function createOrganizationAsOperator(
   const input = {
     name: name.trim(),
     slug: slug ?? null,
-    externalBaseUrl: (externalBaseUrl ?? (await knownBaseUrl(services))).replace(/\/+$/, ''),
+    externalBaseUrl: await baseUrlOr(services, externalBaseUrl),
     adminId: randomUUID(),
     ownerEmail,
     ownerDisplayName: ownerEmail.split('@')[0]!,
@@ -216,12 +216,4 @@ async function findNamedOrgAdmin(
   if (found?.organizationId !== organizationId)
     throw new FailureError(notFound('not_found', 'the organization has no such admin'));
   return found;
-}
-
-async function knownBaseUrl({ reads, loader, config }: OrganizationsCliDependencies): Promise<string> {
-  const first = await reads(INSTALLATION).one<{ id: string }>(
-    'select id from tenant_directory where tenant_id = $1 order by slug limit 1',
-  );
-  if (!first) return `http://${config.host}:${config.port}`;
-  return (await loader.load(tenant, tenantStream(asTenantId(first.id)))).externalBaseUrl;
 }

@@ -90,6 +90,7 @@ export function sendFailure(error: FastifyError, request: FastifyRequest, reply:
     reply.raw.removeHeader(name);
   }
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
+  if (status === 401 && !reply.hasHeader('www-authenticate')) reply.header('www-authenticate', challengeOf(request));
   const shape = request.routeOptions.config?.declared?.refusal;
   const report = error instanceof PartialCompletion ? error.report : {};
   // Set the type explicitly: with the type of a failed stream, Fastify would not serialize the body.
@@ -98,6 +99,16 @@ export function sendFailure(error: FastifyError, request: FastifyRequest, reply:
     .type('application/json; charset=utf-8')
     .header('cache-control', 'no-store')
     .send(shape ? shape(refusal) : { ...errorBody(refusal, request.id), ...report });
+}
+
+/**
+ * The challenge that RFC 9110 §15.5.2 requires with 401. RFC 6750 §3.1: no error code if the request had no token.
+ */
+function challengeOf({ headers, routeOptions }: FastifyRequest): string {
+  const access = routeOptions.config?.declared?.access;
+  if (access?.kind === 'device') return 'ClientCertificate realm="castellan"';
+  const presented = access?.kind !== 'open' && /^bearer /i.test(headers.authorization ?? '');
+  return `Bearer realm="castellan"${presented ? ', error="invalid_token"' : ''}`;
 }
 
 export function mapErrors(app: FastifyInstance): void {

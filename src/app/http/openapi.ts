@@ -106,6 +106,7 @@ function operation(area: string, declared: AnyRoute<never>): object {
       ...parametersOf('path', declared.path, params),
       ...parametersOf('query', '', query),
       ...reauthenticationHeader(access),
+      ...conditionHeader(declared),
     ],
     ...(body
       ? {
@@ -154,6 +155,21 @@ const REAUTHENTICATION_REQUIRED = {
     'The role lacks the permission, or `re-authentication required`: get a token from the `verify-password` route of the same interface and repeat the request with it in `X-ReAuth-Token`',
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
 };
+
+/** OP-346. */
+function conditionHeader({ method, tagged }: AnyRoute<never>): object[] {
+  if (!tagged || method === 'POST') return [];
+  const isRead = method === 'GET';
+  return [
+    {
+      name: isRead ? 'If-None-Match' : 'If-Match',
+      in: 'header',
+      required: false,
+      description: isRead ? 'An `ETag`: 304 if it is still current' : 'An `ETag`: 412 if the state has changed since',
+      schema: { type: 'string' },
+    },
+  ];
+}
 
 /** Also in `security`. Only a parameter can describe when the header is required. */
 function reauthenticationHeader(access: Access): object[] {

@@ -10,6 +10,7 @@ const STATUS: Readonly<Record<ErrorKind, number>> = {
   notFound: 404,
   requestTimeout: 408,
   conflict: 409,
+  stale: 412,
   tooLarge: 413,
   addressTooLong: 414,
   unsupportedMedia: 415,

@@ -25,6 +25,7 @@ import { countedBy, type RateLimitsDependencies } from './plugins/rate-limits.ts
 import type { StoredResponse, IdempotentResponses } from './plugins/idempotent-responses.ts';
 import type { KeyedRequest } from './plugins/keyed-request.ts';
 import { filePart } from './file-part.ts';
+import { expectedTags, tagResponse } from './conditional-requests.ts';
 import { actorOf, type Principal } from './principal.ts';
 import {
   boundedServices,
@@ -78,11 +79,13 @@ export function registerRoute<Dependencies>(
     schema,
     config: { declared },
     onRequest: [
-      ...countedBy(app, rateClassOf(access), services),
       async (request: FastifyRequest) => {
         request.deadline = new RequestDeadline(declared.isBulk ? BULK_MS : REQUEST_MS);
-        const within = servicesWithin(request.deadline);
-        request.services = within;
+        request.services = servicesWithin(request.deadline);
+      },
+      ...countedBy(app, rateClassOf(access), services),
+      async (request: FastifyRequest) => {
+        const within = request.services as typeof services;
         request.principal = await authenticate(request, access, within);
         await declared.precondition?.(within);
         refuseOtherMedia(request, declared);
@@ -106,6 +109,7 @@ export function registerRoute<Dependencies>(
         if (reply.sent) return reply;
         const code = successStatus(declared, reply, outcome);
         if (begun) await keepForRetries(answers, begun, reply, code, outcome);
+        if (tagResponse(request, reply, declared, outcome)) return await reply.status(304).send();
         return await reply.status(code).send(outcome);
       } catch (error) {
         begun?.hasFailed(error);
@@ -179,7 +183,10 @@ function refuseOtherMedia({ headers }: FastifyRequest, { body, consumes = 'json'
  * would make the caller write it again.
  */
 const isUnseen = (error: unknown, reply: FastifyReply): boolean =>
-  reply.getHeader('x-stale') === 'true' && error instanceof FailureError && error.failure.kind === 'notFound';
+  reply.hasHeader('x-log-position') &&
+  reply.getHeader('x-stale') === 'true' &&
+  error instanceof FailureError &&
+  error.failure.kind === 'notFound';
 
 /** Idempotency keys belong to admins; anonymous callers and devices have none. */
 async function beginOf(
@@ -214,10 +221,12 @@ function callOf<Dependencies>(
   request: FastifyRequest,
   reply: FastifyReply,
   services: Dependencies & RegisterDependencies,
-  { file }: AnyRoute<never>,
+  declared: AnyRoute<never>,
   keyed: KeyedRequest | undefined,
 ): HandlerContext<never, never, never, never, Dependencies> {
   const { principal } = request;
+  const { file } = declared;
+  const ifMatch = expectedTags(request, declared);
   const tenantOf = (named: TenantId | undefined): TenantId => {
     const tenantId = named ?? principal?.tenantId;
     if (!tenantId) throw new TypeError('an open route must name the tenant that it acts for');
@@ -235,6 +244,7 @@ function callOf<Dependencies>(
     return {
       ...behalf,
       correlationId: request.id,
+      ifMatch,
       ...(keyed ? { commandId: keyed.commandId(command.name, as), isRetryable: true } : {}),
     };
   };
@@ -252,7 +262,7 @@ function callOf<Dependencies>(
   const seen = (models: readonly ReadModelName[], position: Position) =>
     awaitFreshness(reply, services, models, position);
   const ask = async <Input, Answer>(query: Query<Input, Answer>, input: Input, named?: TenantId) => {
-    await honourPosition(request, services);
+    await honourPosition(request, reply, services);
     const isOrdinary = principal?.kind === 'admin' || principal?.kind === 'org_admin';
     const tenantId = tenantOf(named);
     const reads = isOrdinary ? services.reads(tenantId) : services.vitalReads(tenantId);
@@ -317,12 +327,16 @@ async function awaitFreshness(
   if (models.length > 0 && !(await freshness.waitFor(models, position))) reply.header('x-stale', 'true');
 }
 
-/** Waits for the position in `X-Log-Position`; only for authenticated callers, because others cannot have written. */
+/**
+ * Waits for the position in `X-Log-Position`; only for authenticated callers, because others cannot have written. After a
+ * time-out the response says that it is stale, and further queries of the request do not wait again.
+ */
 async function honourPosition(
   { headers, principal }: FastifyRequest,
+  reply: FastifyReply,
   { freshness, mainModels }: Pick<RegisterDependencies, 'freshness' | 'mainModels'>,
 ): Promise<void> {
   const asked = headers['x-log-position'];
-  if (principal && typeof asked === 'string' && /^\d{1,19}$/.test(asked))
-    await freshness.waitFor(mainModels, BigInt(asked));
+  if (!principal || typeof asked !== 'string' || !/^\d{1,19}$/.test(asked) || reply.hasHeader('x-stale')) return;
+  if (!(await freshness.waitFor(mainModels, BigInt(asked)))) reply.header('x-stale', 'true');
 }

@@ -124,6 +124,12 @@ export interface Route<
   readonly isBulk?: true;
   /** The schema of a JSON response, or its media type. Undefined: no body. */
   readonly response?: z.ZodType | { readonly media: string };
+  /**
+   * The part of a response that identifies the state: its `ETag`. Commands of the route with `shown` are refused (412) if
+   * `If-Match` names another state.
+   */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  readonly tagged?: (shown: any) => unknown;
   /** The body of error responses, if the protocol defines one; `ErrorBody` by default. */
   readonly refusal?: (refused: Refusal) => object;
   readonly handle: (

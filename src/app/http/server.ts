@@ -5,6 +5,8 @@ import multipart from '@fastify/multipart';
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Redis } from 'ioredis';
 import { mapErrors } from './errors.ts';
+import { allowOrigins } from './plugins/cors.ts';
+import { endHeadStreams } from './plugins/head-requests.ts';
 import { describeApi } from './openapi.ts';
 import { refuseWhileLogContradicts } from './plugins/log-trust.ts';
 import {
@@ -32,7 +34,7 @@ import type { Database } from '../../platform/database/database.ts';
 import type { LogTrust } from '../../platform/eventstore/log-trust.ts';
 
 export interface ServerDependencies {
-  readonly config: Pick<Config, 'trustedProxies' | 'drainMs' | 'logRequests'>;
+  readonly config: Pick<Config, 'trustedProxies' | 'drainMs' | 'logRequests' | 'corsAllowedOrigins'>;
   readonly log: Logger;
   readonly database: Database;
   readonly trust: LogTrust;
@@ -85,7 +87,7 @@ export async function buildServer(
     clientErrorHandler: refuseMalformed,
     frameworkErrors: refuseAddress,
     routerOptions: { maxParamLength: 300, ignoreTrailingSlash: true },
-    exposeHeadRoutes: false,
+    exposeHeadRoutes: true,
   });
   app.addHook('preClose', async () => {
     // Running requests may finish, but a half-sent request would keep the listener open without limit.
@@ -107,9 +109,11 @@ export async function buildServer(
   validateWithZod(app);
   parseJsonBodies(app);
   setSecurityHeaders(app);
+  await allowOrigins(app, config.corsAllowedOrigins);
   refuseWhileLogContradicts(app, services.trust);
   refuseWithoutHost(app);
   refuseNulInQueries(app);
+  endHeadStreams(app);
   endSlowReaders(app, SLOW_READER_MS);
   app.addHook('onSend', async (_request, reply) => {
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');

@@ -32,6 +32,7 @@ const settingsOf = (config: Settings) => ({
   metricsTokenConfigured: config.metricsToken !== undefined,
   portalConfigured: config.portal !== undefined,
   adminRateLimit: config.adminRateLimit,
+  addressRateLimit: config.addressRateLimit,
   enrollRateLimit: config.enrollRateLimit,
   trustedProxies: config.trustedProxies.length,
   eventRetentionDays: config.eventRetentionDays,

@@ -56,7 +56,7 @@ export async function signInWithPassword(
 }
 
 /**
- * Verifies the password of an admin who is already signed in. Attempts are counted by session, so nobody outside the
+ * Verifies the password of an admin who is already signed in, and returns the account. Attempts are counted by session, so nobody outside the
  * session can use them up.
  */
 export async function confirmAdminPassword(
@@ -64,7 +64,7 @@ export async function confirmAdminPassword(
   { tenantId, adminId, sessionId }: LiveSession,
   password: string,
   actor: Actor,
-): Promise<void> {
+): Promise<AdminState> {
   const admin = await tenantAdminAccounts.find(services, tenantId, adminId);
   if (!admin) throw new FailureError(unauthenticated());
   const account = signInAccountOf({
@@ -76,6 +76,7 @@ export async function confirmAdminPassword(
   });
   const tried = await verifyAccountPassword(services, account, passwordHashOf(services, tenantId, admin), password);
   await refundAttempt(services, account, tried, 're_authentication');
+  return admin;
 }
 
 interface LiveSession {

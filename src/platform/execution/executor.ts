@@ -8,6 +8,7 @@ import type { TenantId } from '../kernel/ids.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import { EventStoreUnavailable, type ClaimKey, type EventStore, type NewEvent } from '../eventstore/port.ts';
 import type { AggregateLoader, LoadedAggregate } from './aggregate-loader.ts';
+import { onlyIfUnchanged } from './entity-tags.ts';
 import { findOwnAppend } from './own-append.ts';
 import { noSecrets, type SecretDisposal } from './secret-disposal.ts';
 import { inSpan } from '../observability/tracing.ts';
@@ -27,6 +28,8 @@ export interface ExecutionContext {
    * searched before anything is decided, and events found there are the outcome.
    */
   readonly isRetryable?: boolean;
+  /** The command runs only if its state has one of these tags. */
+  readonly ifMatch?: readonly string[] | undefined;
 }
 
 export interface ExecutionResult<Result> {
@@ -94,7 +97,8 @@ export class Executor<Ports> {
     try {
       return await inSpan(command.name, { 'castellan.kind': 'command' }, async () => {
         const earlier = execution.isRetryable ? await this.#earlierRun(command, input, context) : undefined;
-        return earlier ?? this.#run(command, input, context, execution.isRetryable === true);
+        const guarded = execution.ifMatch ? onlyIfUnchanged(command, execution.ifMatch) : command;
+        return earlier ?? this.#run(guarded, input, context, execution.isRetryable === true);
       });
     } catch (error) {
       if (error instanceof EventStoreUnavailable) return temporarilyUnavailable();

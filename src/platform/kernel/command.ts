@@ -108,6 +108,11 @@ export interface Command<Input, State, E extends DomainEvent, Ports, Facts, Resu
    * Needed for a command with both a preparation and a result, if a route runs it under an `Idempotency-Key`.
    */
   recall?(before: State, events: readonly E[], input: Input, context: CommandContext): Result;
+  /**
+   * The part of the state that reads show, for `If-Match`: the same value that the route's `tagged` picks from the
+   * response. Undefined for a state that does not exist.
+   */
+  shown?(state: State): unknown;
   /** Read models that must show the change before the response is sent. */
   readonly freshens?: readonly ReadModelName[];
   /**

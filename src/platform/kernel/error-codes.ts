@@ -19,6 +19,7 @@ export type FailureKind =
   | 'forbidden'
   | 'notFound'
   | 'conflict' // duplicate, or a state that does not allow it
+  | 'stale' // changed since the caller read it (`If-Match`)
   | 'tooLarge'
   | 'limited' // a budget is used up; carries seconds until it resets
   | 'unavailable';
@@ -212,6 +213,12 @@ export const errorCodes = {
   ),
   audit_head_moved: entry('conflict', 'another head was sealed in the meantime', 'Repeat it.'),
   command_refused: entry('conflict', 'the command cannot be carried out', 'Only on the command line of operators.'),
+  // 412
+  changed_meanwhile: entry(
+    'stale',
+    'changed in the meantime: read it again, then repeat the change',
+    '`If-Match` names a state that somebody changed since.',
+  ),
   // 408, 413, 414, 415, 417, 431
   request_timeout: entry('requestTimeout', 'request timeout', 'The request did not arrive completely in time.'),
   payload_too_large: entry(

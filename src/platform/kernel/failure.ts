@@ -60,6 +60,7 @@ export const alreadyExists = (...fields: readonly string[]): Failure =>
   fields.length === 0
     ? conflict()
     : { ...conflict(), fields: fields.map((field) => ({ field, message: errorCodes.already_exists.error })) };
+export const stale = failure('stale', 'changed_meanwhile');
 export const tooLarge = failure('tooLarge', 'payload_too_large');
 /** Without seconds, a retry makes no sense before somebody changes something. */
 export const unavailable = failure('unavailable', 'service_unavailable');

@@ -10,6 +10,7 @@ import { changedValues, defaultOf, isWritable, valuesOf, type AnyValues, type Fi
 import { capitalized } from './names.ts';
 import type { RecordState } from './record-aggregate.ts';
 import { storeSecrets, refuseMovedSecret, secretLocation, secretsOnlyIn } from './secrets.ts';
+import { shownRecord, taggedOf } from './views.ts';
 import { slotClaims, slotFor, slotKind, type SlotPorts } from './slots.ts';
 
 /** The result of a command: the record as decided. */
@@ -36,6 +37,8 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
   const { noun, fields, rule, settled = (values) => values, table, toldToExtensions } = declared;
   const own = derivedReadModelName(table);
   const freshens: readonly ReadModelName[] = toldToExtensions ? [own, 'policy_versions'] : [own];
+  const shown = ({ exists, values }: RecordState<AnyValues>) =>
+    exists ? taggedOf(declared, shownRecord(fields, values)) : undefined;
   const common = { aggregate, freshens };
   const idOf = ({ id }: Named, { tenantId }: CommandContext) => id ?? tenantId;
   const stream = (named: Named, context: CommandContext) => streamName(noun, context.tenantId, idOf(named, context));
@@ -75,6 +78,7 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
   const update = (eventsOf: EventsOnCreate) =>
     defineCommand({
       ...common,
+      shown,
       name: `Update${capitalized(noun)}`,
       stream: (input: Update, context) => stream(input, context),
       prepare: (input: Update, { vault }: Pick<Ports, 'vault'>, context): Promise<AnyValues> =>
@@ -102,6 +106,7 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
   const remove = (eventsOf: EventsOnCreate) =>
     defineCommand({
       ...common,
+      shown,
       name: `Delete${capitalized(noun)}`,
       stream: (input: Named, context) => stream(input, context),
       decide(state, input, context) {

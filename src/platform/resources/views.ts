@@ -10,6 +10,23 @@ const shownValues = (fields: Fields, kept: AnyValues): [string, unknown][] =>
     return [shownName(name, field), isSecret(field) ? value !== null : value];
   });
 
+export const shownRecord = (fields: Fields, kept: AnyValues): AnyValues =>
+  Object.fromEntries(shownValues(fields, kept));
+
+/**
+ * The part of a record's view that identifies its state: what a caller can write and every role can see. Of a secret,
+ * whether it is set.
+ */
+export function taggedOf(
+  { fields, hidden = {} }: { readonly fields: Fields; readonly hidden?: object | undefined },
+  view: AnyValues,
+): AnyValues {
+  const names = Object.entries(fields)
+    .filter(([name]) => !(name in hidden))
+    .map(([name, field]) => shownName(name, field));
+  return Object.fromEntries(names.map((name) => [name, view[name]]));
+}
+
 /** A record as this role may see it. */
 export function recordView(
   { fields, tracked, hidden = {}, showsCreator }: AnyCollection,

@@ -1,4 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { createOrgAdmin } from '../../../commands/organizations/create-org-admin.ts';
+import { deleteOrgAdmin } from '../../../commands/organizations/delete-org-admin.ts';
+import { resetOrgAdminPassword } from '../../../commands/organizations/reset-org-admin-password.ts';
+import { updateOrgAdmin } from '../../../commands/organizations/update-org-admin.ts';
 import { recoverOrgAdmin } from '../../../commands/organizations/recover-org-admin.ts';
 import { suspendOrgAdmin } from '../../../commands/organizations/suspend-org-admin.ts';
 import type { OrgRole } from '../../../src/contexts/identity/domain/roles.ts';
@@ -140,5 +144,79 @@ describe('recovering an admin of an organization', () => {
       passwordRef: REF,
       sessionEpoch: 0,
     });
+  });
+});
+
+describe('administering the admins of an organization', () => {
+  const created = (role: OrgRole) => ({
+    adminId: BOB,
+    email: `${BOB}@north.example`,
+    displayName: role,
+    role,
+    password: 'not in any event',
+    mustChangePassword: true,
+  });
+  const facts = { passwordRef: NEW_REF, accountDigest: `digest of ${BOB}` };
+  const founded: OrganizationEvent = {
+    type: 'OrganizationCreated',
+    data: { name: 'North', slug: 'north', externalBaseUrl: 'https://castellan.example' },
+  };
+  const by = (id: string) => ({ actor: { kind: 'org_admin' as const, id } });
+  const roleOf = (adminId: string, role: OrgRole): OrganizationEvent => ({
+    type: 'OrgAdminRoleChanged',
+    data: { adminId, role },
+  });
+
+  it('adds an account whose temporary password ends, and claims its e-mail', () => {
+    const added = given(founded, admin(ADA, 'org_owner')).when(createOrgAdmin, created('org_admin'), facts);
+    expect(added.result()).toEqual({ passwordExpiresAt: '2026-06-08T12:00:00.000Z' });
+    given(founded, admin(BOB, 'org_owner')).when(createOrgAdmin, created('org_viewer'), facts).thenRefused('conflict');
+    given().when(createOrgAdmin, created('org_owner'), facts).thenRefused('notFound');
+  });
+
+  it('changes role and status, but not of the last active owner', () => {
+    given(...owners)
+      .when(updateOrgAdmin, { adminId: BOB, role: 'org_viewer' }, { accountDigest: undefined }, by(ADA))
+      .then(roleOf(BOB, 'org_viewer'));
+    given(...owners, suspended(BOB))
+      .when(updateOrgAdmin, { adminId: BOB, status: 'active' }, { accountDigest: undefined }, by(ADA))
+      .then({ type: 'OrgAdminReinstated', data: { adminId: BOB } });
+    for (const change of [{ role: 'org_admin' as const }, { status: 'suspended' as const }]) {
+      given(...owners, suspended(BOB))
+        .when(updateOrgAdmin, { adminId: ADA, ...change }, { accountDigest: undefined }, by(BOB))
+        .thenRefused('conflict', 'the last active owner must remain');
+      given(...owners)
+        .when(updateOrgAdmin, { adminId: ADA, ...change }, { accountDigest: undefined }, by(ADA))
+        .thenRefused('conflict', 'not possible for your own account');
+    }
+    given(...owners)
+      .when(updateOrgAdmin, { adminId: REF }, { accountDigest: undefined })
+      .thenRefused('notFound');
+    given(...owners)
+      .when(updateOrgAdmin, { adminId: BOB, role: 'org_owner', status: 'active' }, { accountDigest: undefined })
+      .thenNothing();
+  });
+
+  it('deletes an account with its secrets, but not the last active owner', () => {
+    const gone = given(...owners).when(deleteOrgAdmin, { adminId: BOB }, undefined, by(ADA));
+    gone.then({ type: 'OrgAdminDeleted', data: { adminId: BOB } });
+    gone.thenForgets(REF);
+    given(...owners, suspended(BOB))
+      .when(deleteOrgAdmin, { adminId: ADA }, undefined, by(BOB))
+      .thenRefused('conflict', 'the last active owner must remain');
+    expect(stateAfter(...owners, { type: 'OrgAdminDeleted', data: { adminId: BOB } }).admins.has(BOB)).toBe(false);
+  });
+
+  it('resets the password of somebody else', () => {
+    const reset = given(...owners).when(
+      resetOrgAdminPassword,
+      { adminId: BOB, temporaryPassword: 'not in any event' },
+      { passwordRef: NEW_REF },
+      by(ADA),
+    );
+    reset.thenForgets(REF);
+    given(...owners)
+      .when(resetOrgAdminPassword, { adminId: ADA, temporaryPassword: '' }, { passwordRef: NEW_REF }, by(ADA))
+      .thenRefused('conflict', 'not possible for your own account');
   });
 });

@@ -9,6 +9,7 @@ import {
 } from '../../../platform/kernel/failure.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import type { Access, OfferingSettings } from '../access.ts';
+import { bearerToken } from '../bearer-token.ts';
 import { permits } from '../../../contexts/identity/domain/permissions.ts';
 import type { AdminPrincipal, DevicePrincipal, OrgPrincipal, Principal } from '../principal.ts';
 import { identifyAgent, type AgentKeyDependencies } from './agent-key.ts';
@@ -46,8 +47,8 @@ export async function authenticate(
 }
 
 function bearerOf(request: FastifyRequest): string {
-  const [scheme, token, ...rest] = (request.headers.authorization ?? '').split(' ');
-  if (scheme?.toLowerCase() !== 'bearer' || !token || rest.length > 0) throw new FailureError(unauthenticated());
+  const token = bearerToken(request.headers.authorization);
+  if (token === undefined) throw new FailureError(unauthenticated());
   return token;
 }
 

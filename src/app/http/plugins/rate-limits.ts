@@ -5,6 +5,9 @@ import type { Logger } from 'pino';
 import { FailureError, limited } from '../../../platform/kernel/failure.ts';
 import type { Config } from '../../config/config.ts';
 import type { RateClass } from '../access.ts';
+import type { AccessTokens } from '../../../contexts/identity/access-tokens.ts';
+import type { Lookups } from '../../../contexts/identity/lookups.ts';
+import { bearerToken } from '../bearer-token.ts';
 import { clientAddress } from '../client-address.ts';
 import { presentedCertificateOf, type DeviceIdentityDependencies } from './device-identity.ts';
 import {
@@ -15,7 +18,9 @@ import {
 } from './rate-counters.ts';
 
 export interface RateLimitsDependencies extends DeviceIdentityDependencies {
-  readonly config: Pick<Config, 'adminRateLimit' | 'enrollRateLimit' | 'rateBudgets'>;
+  readonly config: Pick<Config, 'adminRateLimit' | 'addressRateLimit' | 'enrollRateLimit' | 'rateBudgets'>;
+  readonly accessTokens: AccessTokens;
+  readonly lookups: Lookups;
 }
 
 interface Budget {
@@ -23,13 +28,16 @@ interface Budget {
   readonly seconds: number;
 }
 
-/** Interface "Limits" and choices OP-163, OP-211, OP-212. Fixed windows; one budget per class and client. */
+/**
+ * Interface "Limits" and choices OP-163, OP-211, OP-212. Fixed windows; one budget per class and client. `admin` is for
+ * requests without a live session; an administrator has a larger budget of their own (OP-350).
+ */
 const budgets = (config: RateLimitsDependencies['config']): Readonly<Record<Exclude<RateClass, 'none'>, Budget>> => ({
-  admin: { max: config.adminRateLimit, seconds: 60 },
+  admin: { max: config.addressRateLimit, seconds: 60 },
   scim: { max: 100, seconds: 60 },
   enroll: { max: config.enrollRateLimit, seconds: 60 },
   login: { max: 10, seconds: 60 },
-  session: { max: config.adminRateLimit, seconds: 60 },
+  session: { max: config.addressRateLimit, seconds: 60 },
   setup: { max: 10, seconds: 60 },
   'org-login': { max: 20, seconds: 60 },
   recovery: { max: 5, seconds: 15 * 60 },
@@ -82,19 +90,41 @@ export function countedBy(
   const { config } = services;
   const { max: usual, seconds } = budgets(config)[rate];
   const limiter = app.rateLimit({
-    max: config.rateBudgets[rate] ?? usual,
+    max: (_request, key) => config.rateBudgets[rate] ?? (key.startsWith(OF_ADMINISTRATOR) ? config.adminRateLimit : usual),
     timeWindow: seconds * 1000,
-    keyGenerator: async (request: FastifyRequest) => `${rate}:${await clientOf(request, rate, services)}`,
+    keyGenerator: (request: FastifyRequest) => keyOf(request, rate, services),
   }) as onRequestAsyncHookHandler;
   app.budgets.set(rate, limiter);
   return [limiter];
 }
 
+const OF_ADMINISTRATOR = 'administrator:';
+
 /**
- * A device is identified by a certificate of its tenant's authority, proved by the TLS connection or a trusted proxy. All
- * others are identified by address: otherwise an attacker would get a new budget with every self-signed certificate.
+ * An administrator is identified by a live session, so that colleagues behind one address do not share a budget, and a token
+ * whose session ended uses up nobody's. A device is identified by a certificate of its tenant's authority, proved by the TLS
+ * connection or a trusted proxy. All others are identified by address: otherwise an attacker would get a new budget with
+ * every self-signed certificate.
  */
-async function clientOf(request: FastifyRequest, rate: RateClass, services: RateLimitsDependencies): Promise<string> {
+async function keyOf(request: FastifyRequest, rate: RateClass, unbounded: RateLimitsDependencies): Promise<string> {
+  const services = request.services ?? unbounded;
+  if (rate === 'admin') {
+    // Without the database nobody is recognized. The authentication that follows says so.
+    const administrator = await administratorOf(request, services).catch(() => undefined);
+    if (administrator) return OF_ADMINISTRATOR + administrator;
+  }
   const proven = rate === 'device' ? await presentedCertificateOf(request, services) : undefined;
-  return proven ? `${proven.tenantId}/${proven.deviceId}` : clientAddress(request.ip);
+  return `${rate}:${proven ? `${proven.tenantId}/${proven.deviceId}` : clientAddress(request.ip)}`;
+}
+
+async function administratorOf(
+  { headers }: FastifyRequest,
+  { accessTokens, lookups }: Pick<RateLimitsDependencies, 'accessTokens' | 'lookups'>,
+): Promise<string | undefined> {
+  const token = bearerToken(headers.authorization);
+  const claims = token === undefined ? undefined : await accessTokens.verify(token);
+  if (!claims) return undefined;
+  const find = claims.kind === 'access' ? lookups.adminSession : lookups.orgSession;
+  const live = await find(claims.tenantId, claims.sessionId);
+  return live && `${claims.tenantId}/${live.adminId}`;
 }

@@ -18,7 +18,7 @@ export async function awaitTenantSlot(
   { limits: { tenants } }: TenantSchedulingDependencies,
 ): Promise<void> {
   const { principal, method, ip } = request;
-  if (principal?.kind === 'device' && method === 'GET') return;
+  if (principal?.kind === 'device' && (method === 'GET' || method === 'HEAD')) return;
   if (principal)
     return hold(
       request,

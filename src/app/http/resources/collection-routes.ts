@@ -8,7 +8,7 @@ import type { AnyCollection, Verb } from '../../../platform/resources/declaratio
 import { defaultOf, valuesOf, withoutDefault, type AnyValues } from '../../../platform/resources/fields.ts';
 import { inWords, snakeCase } from '../../../platform/resources/names.ts';
 import { bodySchema } from '../../../platform/resources/schemas.ts';
-import { recordView } from '../../../platform/resources/views.ts';
+import { recordView, taggedOf } from '../../../platform/resources/views.ts';
 import type { Logger } from 'pino';
 import type { Vault } from '../../../platform/vault/vault.ts';
 
@@ -39,6 +39,7 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<Col
   const noun = inWords(declared.noun);
   const one = { path: `${path}/{${parameter}}`, params: z.object({ [parameter]: uuid() }) };
   const idOf = (params: AnyValues) => params[parameter] as string;
+  const tagged = (shown: AnyValues) => taggedOf(declared as AnyCollection, shown);
 
   const routes: Readonly<Record<Verb, () => AnyRoute<CollectionRoutesDependencies>>> = {
     list: () =>
@@ -65,6 +66,7 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<Col
         body: bodySchema(fields, 'create'),
         status: 201,
         response: view,
+        tagged,
         handle: (call) => createdRecord(collection, call, call.body),
       }),
     read: () =>
@@ -74,6 +76,7 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<Col
         access: admin(access.read),
         summary: `Get ${withArticle(noun)}`,
         response: view,
+        tagged,
         handle: async ({ ask, params, principal }) =>
           recordView(declared, await ask(get, { id: idOf(params) }), principal.role),
       }),
@@ -89,6 +92,7 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<Col
         ),
         body: bodySchema(fields, 'change'),
         response: view,
+        tagged,
         handle: async ({ run, ask, params, body, principal }) => {
           const { result } = await run(update, { id: idOf(params), changes: body });
           // The read side may be behind, so the response shows the values that were decided.
@@ -101,6 +105,7 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<Col
         method: 'DELETE',
         access: admin(access.write),
         summary: `Delete ${withArticle(noun)}`,
+        tagged,
         handle: async ({ run, params }) => {
           await run(remove, { id: idOf(params) });
         },

@@ -1,9 +1,10 @@
 import { admin } from '../access.ts';
 import { routeWith, type AnyRoute } from '../route.ts';
+import type { AnyValues } from '../../../platform/resources/fields.ts';
 import { inWords } from '../../../platform/resources/names.ts';
 import { bodySchema } from '../../../platform/resources/schemas.ts';
 import type { AnyDefinedSingleton } from '../../../platform/resources/singleton.ts';
-import { settingsView } from '../../../platform/resources/views.ts';
+import { settingsView, taggedOf } from '../../../platform/resources/views.ts';
 import type { Logger } from 'pino';
 import type { Vault } from '../../../platform/vault/vault.ts';
 
@@ -23,6 +24,7 @@ export function singletonRoutes({
 }: AnyDefinedSingleton): AnyRoute<SingletonRoutesDependencies>[] {
   const { path, access } = declared;
   const noun = inWords(declared.noun);
+  const tagged = (shown: AnyValues) => taggedOf(declared, shown);
   return [
     route({
       method: 'GET',
@@ -30,6 +32,7 @@ export function singletonRoutes({
       access: admin(access.read),
       summary: `Get the ${noun}`,
       response: view,
+      tagged,
       handle: async ({ ask }) => settingsView(declared, await ask(read, undefined)),
     }),
     route({
@@ -40,6 +43,7 @@ export function singletonRoutes({
       description: 'Fields that are left out keep their values.',
       body: bodySchema(declared.fields, 'change'),
       response: view,
+      tagged,
       handle: async ({ run, ask, body }) => {
         const { result } = await run(update, { changes: body });
         // The read side may be behind, so the response shows the values that were decided.

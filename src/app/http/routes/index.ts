@@ -1,4 +1,8 @@
 import type { DependenciesOf, RouteGroup } from '../route.ts';
+import { baseUrlRoutes } from './tenants/base-url.ts';
+import { ownAccountRoutes } from './identity/own-account.ts';
+import { orgAdminRoutes } from './organizations/org-admins.ts';
+import { orgTenantRoutes } from './organizations/org-tenants.ts';
 import { adminUserRoutes } from './admins/admin-users.ts';
 import { alertRoutes } from './alerts/alerts.ts';
 import { alertChartRoutes } from './alerts/alert-charts.ts';
@@ -60,6 +64,7 @@ const groups = [
   ssoExchangeRoutes,
   recoveryRoutes,
   meRoutes,
+  ownAccountRoutes,
   mfaRoutes,
   ownSessionRoutes,
   adminUserRoutes,
@@ -81,10 +86,13 @@ const groups = [
   groupRoutes,
   verificationRoutes,
   settingsRoutes,
+  baseUrlRoutes,
   ...resourceRoutes,
   ssoConfigRoutes,
   orgSignInRoutes,
   orgAccountRoutes,
+  orgAdminRoutes,
+  orgTenantRoutes,
   organizationRoutes,
   orgTenantSsoConfigRoutes,
   orgSsoRoutes,

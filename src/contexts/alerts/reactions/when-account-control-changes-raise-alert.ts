@@ -106,6 +106,13 @@ export const whenAccountControlChangesRaiseAlert = defineReaction({
       event.data.reason === 'recovered'
         ? []
         : aboutAdmin(event, 'mfa_disabled', 'An administrator turned the second factor off'),
+    TenantBaseUrlChanged: (event) =>
+      alerting(event, {
+        change: 'base_url_changed',
+        title: 'The address of the service, to which single sign-on returns, was changed',
+        isSevere: true,
+        about: { externalBaseUrl: event.data.externalBaseUrl },
+      }),
     SsoConfigCreated: (event) => aboutProvider(event, 'identity_provider_added', 'An identity provider was added'),
     SsoConfigUpdated: (event) => aboutProvider(event, 'identity_provider_changed', 'An identity provider was changed'),
     SsoConfigDeleted: (event) => aboutProvider(event, 'identity_provider_removed', 'An identity provider was removed'),

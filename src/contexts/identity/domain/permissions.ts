@@ -34,6 +34,7 @@ const table = {
   'unblock-keys:write': triage,
   'settings:read': everyone,
   'settings:write': administration,
+  'base-url:write': [SA],
   'license:read': administration,
   'license:write': [SA],
   'retention:read': everyone,

@@ -37,6 +37,11 @@ export const organizationEvents = defineEvents('organization', {
     schema: z.object({ name: z.string(), slug: z.string(), externalBaseUrl: z.string() }),
     audit: 'organization.created',
   },
+  OrganizationBaseUrlChanged: {
+    version: 1,
+    schema: z.object({ externalBaseUrl: z.string() }),
+    audit: 'organization.base_url_changed',
+  },
   TenantAttached: { version: 1, schema: z.object({ tenantId: uuid() }), audit: 'organization.tenant_attached' },
   /** The tenant no longer belongs to an organization; another one may attach it. */
   TenantDetached: { version: 1, schema: z.object({ tenantId: uuid() }), audit: 'organization.tenant_detached' },
@@ -58,6 +63,25 @@ export const organizationEvents = defineEvents('organization', {
     about,
     audit: 'org_admin.created',
   },
+  OrgAdminUpdated: {
+    version: 1,
+    schema: z.object({
+      adminId: uuid(),
+      email: z.string().optional(),
+      accountDigest: z.string().optional(),
+      displayName: z.string().optional(),
+    }),
+    personal,
+    about,
+    audit: 'org_admin.updated',
+  },
+  OrgAdminRoleChanged: {
+    version: 1,
+    schema: z.object({ adminId: uuid(), role: orgRoleSchema }),
+    about,
+    audit: 'org_admin.role_changed',
+  },
+  OrgAdminDeleted: { version: 1, schema: z.object({ adminId: uuid() }), about, audit: 'org_admin.deleted' },
   OrgAdminSuspended: { version: 1, schema: z.object({ adminId: uuid() }), about, audit: 'org_admin.suspended' },
   OrgAdminReinstated: { version: 1, schema: z.object({ adminId: uuid() }), about, audit: 'org_admin.reinstated' },
   OrgAdminPasswordChanged: {
@@ -66,7 +90,7 @@ export const organizationEvents = defineEvents('organization', {
       adminId: uuid(),
       passwordRef: secretRef,
       mustChangePassword: z.boolean(),
-      reason: z.enum(['changed', 'recovered']),
+      reason: z.enum(['changed', 'reset', 'recovered']),
       passwordExpiresAt,
     }),
     upcasters: { 1: withoutForcedChange },

@@ -64,6 +64,8 @@ export const organization = defineAggregate<OrganizationState, typeof organizati
         const { name, slug, externalBaseUrl } = event.data;
         return { ...state, exists: true, name, slug, externalBaseUrl };
       }
+      case 'OrganizationBaseUrlChanged':
+        return { ...state, externalBaseUrl: event.data.externalBaseUrl };
       case 'TenantAttached':
         return { ...state, tenants: new Set(state.tenants).add(event.data.tenantId) };
       case 'TenantDetached': {
@@ -74,6 +76,11 @@ export const organization = defineAggregate<OrganizationState, typeof organizati
       case 'OrgAdminCreated': {
         const { adminId, role } = event.data;
         return { ...state, admins: new Map(state.admins).set(adminId, { ...newAccount(event.data), role }) };
+      }
+      case 'OrgAdminDeleted': {
+        const admins = new Map(state.admins);
+        admins.delete(event.data.adminId);
+        return { ...state, admins };
       }
       case 'OrgSsoConfigCreated':
       case 'OrgSsoConfigUpdated':
@@ -100,10 +107,17 @@ export const organization = defineAggregate<OrganizationState, typeof organizati
 );
 
 /** Changes to one admin after the account was created. */
-type OrgAdminChange = Exclude<Extract<OrganizationEvent, { type: `OrgAdmin${string}` }>, { type: 'OrgAdminCreated' }>;
+type OrgAdminChange = Exclude<
+  Extract<OrganizationEvent, { type: `OrgAdmin${string}` }>,
+  { type: 'OrgAdminCreated' | 'OrgAdminDeleted' }
+>;
 
 function changedAdmin(admin: OrgAdminState, event: OrgAdminChange): OrgAdminState {
   switch (event.type) {
+    case 'OrgAdminUpdated':
+      return { ...admin, accountDigest: event.data.accountDigest ?? admin.accountDigest };
+    case 'OrgAdminRoleChanged':
+      return { ...admin, role: event.data.role };
     case 'OrgAdminSuspended':
       return { ...withoutSessions(admin), status: 'suspended' };
     case 'OrgAdminReinstated':

@@ -23,6 +23,11 @@ export const tenantEvents = defineEvents('tenant', {
     schema: z.object({ name: z.string(), slug: z.string(), externalBaseUrl: z.string() }),
     audit: 'tenant.set_up',
   },
+  TenantBaseUrlChanged: {
+    version: 1,
+    schema: z.object({ externalBaseUrl: z.string() }),
+    audit: 'tenant.base_url_changed',
+  },
   LicenseInstalled: { version: 1, schema: licenseSchema, audit: 'license.installed' },
   AdminUserCreated: {
     version: 2,

@@ -48,6 +48,8 @@ export const tenant = defineAggregate<TenantState, typeof tenantEvents>(tenantEv
   switch (event.type) {
     case 'TenantSetUp':
       return { ...state, ...event.data, exists: true };
+    case 'TenantBaseUrlChanged':
+      return { ...state, externalBaseUrl: event.data.externalBaseUrl };
     case 'LicenseInstalled':
       return { ...state, license: event.data, seatsEverGranted: Math.max(state.seatsEverGranted, event.data.maxUsers) };
     case 'AdminUserCreated':

@@ -24,7 +24,10 @@ describe('the import of employees', () => {
       headers: { authorization: `Bearer ${tenant.token}` },
       body: form,
     });
-    return { status: answer.status, body: (await answer.json()) as { rows: { row: number; outcome: string }[] } };
+    return {
+      status: answer.status,
+      body: (await answer.json()) as { rows: { row: number; outcome: string }[]; updated: number; skipped: number },
+    };
   }
   const file = (...lines: (string | Uint8Array<ArrayBuffer>)[]) => new Blob(lines.flatMap((line) => [line, '\r\n']));
   const importing = (tenant: TestTenant, ...lines: string[]) => send(tenant, { file: file(...lines) });
@@ -149,8 +152,31 @@ describe('the import of employees', () => {
     const tenant = await app.newTenant();
     const lines = Array.from({ length: 300 }, (_, at) => `person-${at}@acme.example,Person ${at},,`);
     expect((await importing(tenant, HEADER, ...lines)).body).toMatchObject({ imported: 300, errors: [] });
-    expect((await importing(tenant, HEADER, ...lines)).body).toMatchObject({ imported: 0, updated: 300, errors: [] });
+    expect((await importing(tenant, HEADER, ...lines)).body).toMatchObject({
+      imported: 0,
+      updated: 0,
+      skipped: 300,
+      errors: [],
+    });
     expect((await all(tenant)).total).toBe(300);
+  });
+
+  it('writes no event for a row that repeats what is stored', async () => {
+    const tenant = await app.newTenant();
+    const events = async () =>
+      (
+        await app.services.database.owner.query(
+          `select from events where type = 'EmployeeUpdated' and tenant_id = $1`,
+          [tenant.tenantId],
+        )
+      ).rowCount;
+    const [ann, bo] = [address(), address()];
+    await importing(tenant, HEADER, `${ann},Ann,Sales,Lead`, `${bo},Bo,,`);
+    const again = await importing(tenant, HEADER, `${ann.toUpperCase()},Ann,Sales,`, `${bo},Bo,,Clerk`);
+    expect(again.body.rows.map(({ outcome }: { outcome: string }) => outcome)).toEqual(['unchanged', 'updated']);
+    expect([again.body.updated, again.body.skipped, await events()]).toEqual([1, 1, 1]);
+    const third = await importing(tenant, HEADER, `${ann},Ann,Sales,Lead`, `${bo},Bo,,Clerk`);
+    expect([third.body.updated, third.body.skipped, await events()]).toEqual([0, 2, 1]);
   });
 
   it('is refused as a whole if the license has not enough seats', async () => {
@@ -163,7 +189,7 @@ describe('the import of employees', () => {
     ]);
     expect((await all(tenant)).total).toBe(0);
     expect((await importing(tenant, HEADER, ...lines.slice(1))).body).toMatchObject({ imported: 2 });
-    expect((await importing(tenant, HEADER, ...lines.slice(1))).body).toMatchObject({ updated: 2 });
+    expect((await importing(tenant, HEADER, ...lines.slice(1))).body).toMatchObject({ updated: 0, skipped: 2 });
   });
 
   it('needs the part named file', async () => {

@@ -160,7 +160,7 @@ describe('enrollment over HTTP', () => {
   it('names the enrollment address', async () => {
     const { status, body } = await acme.admin.get('/api/v1/admin/enrollment/config');
     expect(status).toBe(200);
-    expect(body).toEqual({ apiEndpoint: 'https://castellan.example', tenantId: acme.tenantId });
+    expect(body).toEqual({ apiEndpoint: 'https://devices.castellan.example', tenantId: acme.tenantId });
   });
 
   describe('a browser', () => {

@@ -353,6 +353,10 @@ describe('screenshots', () => {
     ]);
     const nearly = app.services.screenshotAddresses.address(app.url, acme.tenantId, id, Date.now() - 14 * 60_000);
     expect((await bytesAt(nearly)).status).toBe(200);
+    // A dashboard of another origin may show it; what needs a session stays closed to `<img>`.
+    expect((await fetch(nearly)).headers.get('cross-origin-resource-policy')).toBe('cross-origin');
+    const { headers } = await acme.admin.get(`/api/v1/admin/screenshots/${id}/image`);
+    expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
     const gone = app.services.screenshotAddresses.address(app.url, acme.tenantId, randomUUID(), Date.now());
     expect((await bytesAt(gone)).status).toBe(404);
   });

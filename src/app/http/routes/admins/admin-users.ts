@@ -92,10 +92,10 @@ export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
       method: 'PUT',
       access: adminReauthenticatedWhere(
         'admin-users:write',
-        'the e-mail changes, or role or status of an account that is, or becomes, super_admin or admin',
+        'the e-mail changes, or role or status (a lock included) of an account that is, or becomes, super_admin or admin',
       ),
       summary: 'Change an admin',
-      description: 'Fields that are left out keep their values.',
+      description: 'Fields that are left out keep their values. `status: active` also ends a lock.',
       body: z.object({
         email: emailField.optional(),
         displayName: displayName.optional(),
@@ -104,7 +104,10 @@ export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
       }),
       response: adminUserView,
       handle: async ({ run, ask, params: { userID }, body, principal: { reauthenticated } }) => {
-        await run(updateAdminUser, { ...body, adminId: userID, reauthenticated });
+        const unlocks =
+          body.status === 'active' && (await ask(getAdminUser, { adminId: userID })).status === 'locked';
+        const { result } = await run(updateAdminUser, { ...body, adminId: userID, unlocks, reauthenticated });
+        if (unlocks) await run(unlockLogin, { accountDigest: result.accountDigest, subjectId: userID });
         return ask(getAdminUser, { adminId: userID });
       },
     }),

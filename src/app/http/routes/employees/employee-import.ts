@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { createEmployee } from '../../../../../commands/employees/create-employee.ts';
 import { updateEmployee } from '../../../../../commands/employees/update-employee.ts';
+import { describedEmployees, type DescribedEmployee } from '../../../../../queries/employees/described-employees.ts';
 import { licenseUsage } from '../../../../../queries/tenants/license-usage.ts';
 import { employeeEmailClaim } from '../../../../contexts/employees/domain/employee.ts';
 import { importedRows, type ImportRow } from '../../../../contexts/employees/import-file.ts';
@@ -42,8 +43,8 @@ type Importing = Pick<
 /** A row of the file and its employee. */
 interface Planned extends ImportRow {
   readonly userId: string;
-  /** `earlier`: created by an earlier attempt at this request. */
-  readonly standing: 'newcomer' | 'earlier' | 'known';
+  /** `earlier`: created by an earlier attempt at this request. `same`: known, and the row changes nothing. */
+  readonly standing: 'newcomer' | 'earlier' | 'known' | 'same';
 }
 
 export const employeeImport = route({
@@ -67,7 +68,7 @@ export const employeeImport = route({
 
 async function importFile(call: Importing, file: Buffer) {
   const { rows, errors } = importedRows(file, failureOfIssues);
-  const planned = await plan(call, rows);
+  const planned = await withoutRepetitions(call, await plan(call, rows));
   await refuseTooMany(call, planned.filter(({ standing }) => standing === 'newcomer').length);
   const report = new ImportReport(rows, errors);
   let left: readonly Planned[] = planned;
@@ -113,7 +114,7 @@ async function notStored(
   rows: readonly Planned[],
   report: ImportReport,
 ): Promise<readonly Planned[]> {
-  const newcomers = rows.filter(({ standing }) => standing !== 'known');
+  const newcomers = rows.filter(({ standing }) => standing === 'newcomer' || standing === 'earlier');
   try {
     const holders = await holdersOf(services, principal, newcomers);
     const stored = newcomers.filter(
@@ -146,6 +147,30 @@ async function plan({ services, principal, fresh }: Importing, rows: readonly Im
   });
 }
 
+/**
+ * Marks rows that repeat what is stored, so that importing the same file again writes nothing (OP-353). Personal values are
+ * sealed in the log, so they are compared with the read model, and only once it shows everything that was written before.
+ */
+async function withoutRepetitions(call: Importing, rows: readonly Planned[]): Promise<readonly Planned[]> {
+  const known = rows.filter(({ standing }) => standing === 'known');
+  const { ask, services } = call;
+  if (known.length === 0 || !(await services.freshness.waitFor(['employees'], await services.head()))) return rows;
+  const stored = await ask(describedEmployees, { userIds: known.map(({ userId }) => userId) });
+  const byId = new Map(stored.map((employee) => [employee.user_id, employee]));
+  return rows.map((row) =>
+    row.standing === 'known' && repeats(row, byId.get(row.userId)) ? { ...row, standing: 'same' } : row,
+  );
+}
+
+/** An empty cell keeps the stored value. */
+const repeats = (row: ImportRow, stored: DescribedEmployee | undefined): boolean =>
+  stored !== undefined &&
+  [
+    [row.displayname, stored.display_name],
+    [row.department, stored.department],
+    [row.jobtitle, stored.job_title],
+  ].every(([given, kept]) => given === undefined || given === kept);
+
 /** Refuses the whole file if there are too few seats (choice OP-054). Seats taken meanwhile fail single rows. */
 async function refuseTooMany({ ask, services }: Importing, newcomers: number): Promise<void> {
   const isTooMany = async () => {
@@ -160,13 +185,10 @@ async function refuseTooMany({ ask, services }: Importing, newcomers: number): P
 
 async function take(call: Importing, planned: Planned): Promise<RowOutcome> {
   const { email, displayname: displayName, department, jobtitle: jobTitle, userId, standing } = planned;
-  if (standing === 'known') {
-    const { position } = await call.execute(
-      updateEmployee,
-      { userId, displayName, department, jobTitle },
-      undefined,
-      email,
-    );
+  if (standing === 'same' || standing === 'known') {
+    // Without changes the command writes nothing, but finds what an earlier attempt at this request wrote.
+    const changes = standing === 'same' ? {} : { displayName, department, jobTitle };
+    const { position } = await call.execute(updateEmployee, { userId, ...changes }, undefined, email);
     return position === undefined ? 'unchanged' : 'updated';
   }
   if (displayName === undefined) throw new FailureError(invalid('displayName', 'is required'));

@@ -11,6 +11,8 @@ import {
   isRedeemable,
 } from '../../../../contexts/enrollment/domain/enrollment-token.ts';
 import { employee, employeeStream } from '../../../../contexts/employees/domain/employee.ts';
+import { extensionAddress, type ExtensionAddressSettings } from '../../../../contexts/enrollment/domain/extension-address.ts';
+import { tenant, tenantStream } from '../../../../contexts/tenants/domain/tenant.ts';
 import { FailureError } from '../../../../platform/kernel/failure.ts';
 import { deviceAccess, openAccess } from '../../access.ts';
 import { enrollmentTargetOf, type DeviceOfFingerprintDependencies } from './enrollment-target.ts';
@@ -28,6 +30,7 @@ import type { Position } from '../../../../platform/kernel/event.ts';
 export type EnrollRouteDependencies = DeviceIdentityDependencies &
   DeviceOfFingerprintDependencies & {
     readonly log: Logger;
+    readonly config: ExtensionAddressSettings;
     readonly ports: WithAggregates;
     readonly limits: Pick<Limits, 'certificates'>;
     readonly freshness: Freshness;
@@ -93,7 +96,8 @@ export const enrollRoutes: RouteGroup<EnrollRouteDependencies> = {
       description:
         "With `csr`, the device generates its key itself; otherwise the server does, returns it once and does not store it. A device that enrolled before keeps its id and user if the token is bound to that user, or the connection presents the device's certificate.",
       body: enrollmentBody,
-      response: enrolledView,
+      // The device stays with this address, which requests its certificate.
+      response: enrolledView.extend({ apiEndpoint: z.string() }),
       handle: async ({ run, services, request, body }) => {
         const tenantId = tenantOfHeader(request);
         const { enrollmentToken: token, csr = null, format, ...about } = body;
@@ -116,7 +120,11 @@ export const enrollRoutes: RouteGroup<EnrollRouteDependencies> = {
               behalf,
             );
             await givePlaceholder({ run, services }, { userId: result.userId, deviceId }, behalf);
-            return enrolledViewOf(deviceId, result, format);
+            const { externalBaseUrl } = await services.ports.aggregates.load(tenant, tenantStream(tenantId));
+            return {
+              ...enrolledViewOf(deviceId, result, format),
+              apiEndpoint: extensionAddress(services.config, externalBaseUrl),
+            };
           });
         // The tenant comes from a header. Without a valid token, do not use its share; the command refuses the request.
         return isRedeemable(issued, tokenDigest, Date.now())

@@ -8,6 +8,7 @@ import {
   validEnrollmentTokens,
 } from '../../../../../queries/enrollment/list-enrollment-tokens.ts';
 import { identifyToken, newEnrollmentToken } from '../../../../contexts/enrollment/domain/enrollment-token.ts';
+import { extensionAddress, type ExtensionAddressSettings } from '../../../../contexts/enrollment/domain/extension-address.ts';
 import { FailureError, notFound } from '../../../../platform/kernel/failure.ts';
 import { uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
 import { admin, adminReauthenticatedWhere } from '../../access.ts';
@@ -19,6 +20,7 @@ import type { Lookups } from '../../../../contexts/identity/lookups.ts';
 import type { Limits } from '../../../config/limits.ts';
 
 export interface EnrollmentRouteDependencies {
+  readonly config: ExtensionAddressSettings;
   readonly lookups: Lookups;
   readonly limits: Limits;
 }
@@ -29,7 +31,7 @@ const base = '/api/v1/admin/enrollment';
 const expiresInDays = z.int().min(1).nullish();
 const token = z.object({ token: z.string(), expiresAt: z.iso.datetime() });
 const issued = token.extend({ id: z.uuid() });
-const config = token.extend({ tenantId: z.uuid(), apiEndpoint: z.string() });
+const enrollmentConfig = token.extend({ tenantId: z.uuid(), apiEndpoint: z.string() });
 
 type Admin<Body> = Pick<HandlerContext<undefined, undefined, Body, AdminPrincipal>, 'run' | 'fresh' | 'principal'>;
 
@@ -94,10 +96,10 @@ async function revokeAll(call: Pick<Admin<unknown>, 'run'>, tokenIds: readonly s
   return revoked;
 }
 
-async function apiEndpoint({ lookups }: EnrollmentRouteDependencies, tenantId: TenantId): Promise<string> {
+async function apiEndpoint({ lookups, config }: EnrollmentRouteDependencies, tenantId: TenantId): Promise<string> {
   const tenant = await lookups.tenant(tenantId, tenantId);
   if (!tenant) throw new FailureError(notFound());
-  return tenant.externalBaseUrl;
+  return extensionAddress(config, tenant.externalBaseUrl);
 }
 
 export const enrollmentRoutes: RouteGroup<EnrollmentRouteDependencies> = {
@@ -134,7 +136,7 @@ export const enrollmentRoutes: RouteGroup<EnrollmentRouteDependencies> = {
         expiresInDays,
       }),
       status: 200,
-      response: z.object({ configs: z.array(config), total: z.int(), batchId: z.uuid() }),
+      response: z.object({ configs: z.array(enrollmentConfig), total: z.int(), batchId: z.uuid() }),
       handle: (call) =>
         call.services.limits.archives.run(call.principal.tenantId, async () => {
           const { body, principal, services, reply, fresh } = call;
@@ -214,6 +216,7 @@ export const enrollmentRoutes: RouteGroup<EnrollmentRouteDependencies> = {
       path: `${base}/config`,
       access: admin('enrollment:read'),
       summary: 'Get the address at which browsers of this tenant enroll',
+      description: 'The TLS listener for devices: they enroll there and stay with it.',
       response: z.object({ apiEndpoint: z.string(), tenantId: z.uuid() }),
       handle: async ({ principal: { tenantId }, services }) => ({
         apiEndpoint: await apiEndpoint(services, tenantId),

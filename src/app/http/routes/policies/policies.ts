@@ -16,6 +16,7 @@ import {
   policyDraft,
   type PolicyDraft,
 } from '../../../../contexts/policies/domain/policy-content.ts';
+import { policyContentOf } from '../../../../contexts/policies/domain/policy.ts';
 import { extensionModes } from '../../../../contexts/settings/domain/tenant-settings.resource.ts';
 import type { EnginePolicy } from '../../../../contexts/policies/domain/engine/encounter.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
@@ -75,6 +76,7 @@ export const policyRoutes: RouteGroup = {
       body: newPolicy,
       status: 201,
       response: policyView,
+      tagged: policyContentOf,
       handle: async ({ run, created, body }) => {
         const executed = await run(createPolicy, body);
         return created(executed, getPolicy, executed.result, viewOfNewPolicy(executed.result.policyId));
@@ -110,6 +112,7 @@ export const policyRoutes: RouteGroup = {
       summary: 'Get a policy',
       params,
       response: policyView,
+      tagged: policyContentOf,
       handle: ({ ask, params: { policyID } }) => ask(getPolicy, { policyId: policyID }),
     }),
     route({
@@ -121,6 +124,7 @@ export const policyRoutes: RouteGroup = {
       params,
       body: policyChanges,
       response: policyView,
+      tagged: policyContentOf,
       handle: async ({ run, ask, params: { policyID: policyId }, body }) => {
         await run(updatePolicy, { policyId, changes: body });
         return ask(getPolicy, { policyId });
@@ -131,6 +135,7 @@ export const policyRoutes: RouteGroup = {
       path: `${base}/{policyID}`,
       access: admin('policies:write'),
       summary: 'Delete a policy',
+      tagged: policyContentOf,
       params,
       handle: async ({ run, params: { policyID: policyId } }) => {
         await run(deletePolicy, { policyId });

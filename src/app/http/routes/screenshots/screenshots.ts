@@ -143,6 +143,8 @@ export const screenshotRoutes: RouteGroup<ScreenshotsRouteDependencies> = {
         );
         if (verdict !== 'good')
           throw new FailureError(forbidden(verdict === 'expired' ? 'address_expired' : 'address_invalid'));
+        // The signature is the permission, so a dashboard of another origin may show the picture in an `<img>`.
+        void reply.header('cross-origin-resource-policy', 'cross-origin');
         return pictureOf(services, tenantId, await ask(getScreenshot, { screenshotId: screenshotID }, tenantId), reply);
       },
     }),

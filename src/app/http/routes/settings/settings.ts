@@ -38,6 +38,7 @@ export const settingsRoutes: RouteGroup<SettingsRouteDependencies> = {
       access: admin('settings:read'),
       summary: 'Get the severities of new alerts by type',
       response: severities,
+      tagged: (shown: object) => shown,
       handle: ({ ask }) => ask(getAlertSeverities, undefined),
     }),
     route({
@@ -48,6 +49,7 @@ export const settingsRoutes: RouteGroup<SettingsRouteDependencies> = {
       description: 'Types that are left out keep their values.',
       body: z.object({ severities: z.partialRecord(alertTypeSchema, severitySchema) }),
       response: severities,
+      tagged: (shown: object) => shown,
       handle: async ({ run, body }) => (await run(setAlertSeverities, body)).result,
     }),
     route({

@@ -4,6 +4,7 @@ import { SETUP_CLAIM, setUpTenant } from '../../../../../commands/tenants/set-up
 import { getAdminUser, viewOfNewAdminUser } from '../../../../../queries/admins/get-admin-user.ts';
 import { adminUserView } from '../../../../../queries/admins/admin-user-view.ts';
 import { emailField, newPassword } from '../../../../contexts/identity/domain/password-rule.ts';
+import { baseUrlField } from '../../../../contexts/tenants/domain/base-url.ts';
 import { tiers } from '../../../../contexts/tenants/domain/license.ts';
 import { openSession, type SignInDependencies } from '../../../../contexts/identity/sign-in.ts';
 import { FailureError, forbidden } from '../../../../platform/kernel/failure.ts';
@@ -26,10 +27,7 @@ const setupBody = z.object({
   password: newPassword,
   displayName: z.string().trim().min(2).max(100),
   licenseKey: z.string().min(3).max(16_384),
-  externalBaseUrl: z
-    .url({ protocol: /^https?$/, error: 'must start with http:// or https://' })
-    .max(2_048)
-    .transform((text) => text.replace(/\/+$/, '')),
+  externalBaseUrl: baseUrlField,
 });
 
 const refuseOnceSetUp = async ({ ports }: SetupRouteDependencies): Promise<void> => {

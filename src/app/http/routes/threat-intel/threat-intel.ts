@@ -49,6 +49,7 @@ export const threatIntelRoutes: RouteGroup<ThreatIntelRouteDependencies> = {
       summary: 'Get the threat-intelligence settings',
       description: 'Which services are enabled, and which have a stored key.',
       response: settingsView,
+      tagged: (shown: object) => shown,
       handle: ({ ask }) => ask(getThreatIntelSettings, undefined),
     }),
     route({
@@ -59,6 +60,7 @@ export const threatIntelRoutes: RouteGroup<ThreatIntelRouteDependencies> = {
       description: 'Fields that are left out keep their values.',
       body: z.object({ scannerEnabled: z.boolean().optional(), reputationEnabled: z.boolean().optional() }),
       response: settingsView,
+      tagged: (shown: object) => shown,
       handle: async ({ run, body: { scannerEnabled, reputationEnabled } }) =>
         (await run(switchServices, { enabled: { scanner: scannerEnabled, reputation: reputationEnabled } })).result,
     }),
