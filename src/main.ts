@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { compose } from './app/compose/compose.ts';
 import { newLogger } from './platform/observability/logger.ts';
 import { ConfigError } from './platform/config-error.ts';
-import { readConfig, retiredSettings } from './app/config/config.ts';
+import { readConfig, settingWarnings } from './app/config/config.ts';
 import type { ProcessRole } from './platform/database/connections.ts';
 import { EventStoreUnavailable } from './platform/eventstore/port.ts';
 import { unwritablePath } from './platform/objects/storage-full.ts';
@@ -22,7 +22,7 @@ function askedRole(): ProcessRole {
 async function main(): Promise<void> {
   const config = readConfig(process.env, askedRole());
   const log = newLogger(config.logLevel);
-  for (const advice of retiredSettings()) log.warn(advice);
+  for (const advice of settingWarnings()) log.warn(advice);
   const application = await compose(config, { log });
   // 3 s more than the drain time: parts that are still running at its end get 1 s together to stop.
   superviseProcess({ log, stop: () => application.stop(), withinMs: config.drainMs + 3_000 });

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { ConfigError } from '../../platform/config-error.ts';
-import { eventStoreUrl, secretFile } from '../config/config.ts';
+import { eventStoreUrl } from '../config/config.ts';
+import { secretFile } from '../config/given-settings.ts';
 import { openAdministration } from '../../platform/eventstore/eventstoredb/administration.ts';
 
 interface Asked {

@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError } from '../../platform/config-error.ts';
+import { KEY_FORM, symmetricKey } from './setting-types.ts';
 
 /** The private license key that an embedded installation generated, for `castellan license issue`. */
 export function licenseSigningKey(dataDir: string): string {
@@ -48,8 +49,8 @@ export class KeyFiles {
   }
 
   given(name: string, text: string): Buffer {
-    const key = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
-    if (key.length !== 32) throw new ConfigError(`${name} must be 32 bytes, as 64 hex digits or in base64`);
+    const key = symmetricKey(text);
+    if (!key) throw new ConfigError(`${name} ${KEY_FORM}`);
     return key;
   }
 
@@ -81,7 +82,7 @@ export class KeyFiles {
   }
 
   licensePublicKey(given: string | undefined): string {
-    if (given) return given.replaceAll('\\n', '\n');
+    if (given) return given;
     const pem = this.#kept('LICENSE_PUBLIC_KEY', 'license-signing.pem', () =>
       generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     );
