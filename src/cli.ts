@@ -5,6 +5,7 @@ import { addDatabaseCommands } from './app/cli/database.ts';
 import { addDemoCommand } from './app/cli/demo.ts';
 import { addEventStoreCommands } from './app/cli/eventstore.ts';
 import { describeError, withApplication } from './app/cli/application.ts';
+import { addKeysCommands } from './app/cli/keys.ts';
 import { addLicenseCommands } from './app/cli/license.ts';
 import { addLogCommands } from './app/cli/log.ts';
 import { addMasterKeyCommands } from './app/cli/master-key.ts';
@@ -21,6 +22,7 @@ const program = new Command('castellan')
   .version(version)
   .showSuggestionAfterError();
 
+addKeysCommands(program);
 addLicenseCommands(program);
 addTenantCommands(program, withApplication);
 addOrganizationCommands(program, withApplication);

@@ -14,13 +14,13 @@ import { KeyFiles } from './key-files.ts';
 import {
   atLeast,
   ed25519PublicKey,
-  flag,
+  trueOrFalse,
   httpUrl,
   key,
   nameServers,
   networks,
-  pem,
-  wholeNumber,
+  pemText,
+  wholeNumberFrom,
 } from './setting-types.ts';
 import type { S3Settings } from '../../platform/objects/s3-objects.ts';
 import type { ProviderAddress } from '../../contexts/threat-intel/open-providers.ts';
@@ -28,8 +28,8 @@ import type { ProviderAddress } from '../../contexts/threat-intel/open-providers
 /** A setting that may also come from a file: `NAME_FILE` holds the file's path. */
 const secret = <T extends z.ZodType>(schema: T): T => schema.meta({ isSecret: true });
 
-const port = wholeNumber(0, 65_535);
-const count = wholeNumber(1);
+const port = wholeNumberFrom(0, 65_535);
+const count = wholeNumberFrom(1);
 const text = z.string();
 
 /** Every environment variable that the service reads. Empty means unset. */
@@ -42,7 +42,7 @@ const environment = {
   DATABASE_PASSWORD: secret(text.optional()),
   EVENTSTORE_URL: secret(text.optional()),
   EVENTSTORE_PASSWORD: secret(text.optional()),
-  EVENTSTORE_CA: secret(pem.optional()),
+  EVENTSTORE_CA: secret(pemText.optional()),
   REDIS_URL: secret(text.optional()),
   REDIS_PASSWORD: secret(text.optional()),
   MASTER_KEY: secret(key.optional()),
@@ -66,14 +66,14 @@ const environment = {
     .default('us-east-1'),
   S3_ACCESS_KEY_ID: secret(text.optional()),
   S3_SECRET_ACCESS_KEY: secret(text.optional()),
-  S3_TRUSTED: flag.default(false),
+  S3_TRUSTED: trueOrFalse.default(false),
   TRUSTED_PROXIES: networks.default([]),
   DNS_SERVERS: nameServers.default([]),
   EVENT_RETENTION_DAYS: count.default(90),
   STREAM_RETENTION_DAYS: count.default(365),
   TOKEN_KEY_GENERATION: count.default(1),
-  DEV_MODE: flag.default(false),
-  DRAIN_SECONDS: wholeNumber(1, 600).default(10),
+  DEV_MODE: trueOrFalse.default(false),
+  DRAIN_SECONDS: wholeNumberFrom(1, 600).default(10),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
       error: 'must be one of fatal, error, warn, info, debug, trace, silent',

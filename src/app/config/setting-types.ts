@@ -5,9 +5,11 @@ import { z } from 'zod';
 
 /** The kinds of settings. Each refuses a wrong value in words that follow the setting's name and never repeat the value. */
 
-export const flag = z.enum(['true', 'false'], { error: 'must be true or false' }).transform((text) => text === 'true');
+export const trueOrFalse = z
+  .enum(['true', 'false'], { error: 'must be true or false' })
+  .transform((text) => text === 'true');
 
-export const wholeNumber = (min: number, max = Number.MAX_SAFE_INTEGER) => {
+export const wholeNumberFrom = (min: number, max = Number.MAX_SAFE_INTEGER) => {
   const error =
     max === Number.MAX_SAFE_INTEGER
       ? `must be a whole number of at least ${min}`
@@ -33,10 +35,10 @@ export function symmetricKey(text: string): Buffer | undefined {
 export const KEY_FORM = 'must be 32 bytes, as 64 hex digits or in base64';
 export const key = z.string().refine((text) => symmetricKey(text) !== undefined, { error: KEY_FORM });
 
-/** Text in PEM, whose line ends may be written `\n` where a variable can hold one line only. */
-export const pem = z.string().transform((text) => text.replaceAll('\\n', '\n'));
+/** Text in PEM. Where a variable holds one line only, line ends may be `\n`; `docker run --env-file` keeps the quotes. */
+export const pemText = z.string().transform((text) => text.replaceAll('\\n', '\n').replace(/^"([^]*)"$/, '$1'));
 
-export const ed25519PublicKey = pem.refine(isEd25519, {
+export const ed25519PublicKey = pemText.refine(isEd25519, {
   error: 'must be an Ed25519 public key in PEM (`castellan keys make` creates one)',
 });
 
