@@ -25,7 +25,8 @@ const OLD_MS = 7 * 24 * 3_600_000;
 
 if (process.argv[2] === '--bundle') {
   for (const name of process.argv.slice(3))
-    if (!(await bundled(path.resolve(name), { isFinal: true }))) throw new Error(`no place to write the bundle of ${name}`);
+    if (!(await bundled(path.resolve(name), { isFinal: true })))
+      throw new Error(`no place to write the bundle of ${name}`);
 } else {
   const entry = path.resolve(process.argv[2] ?? '');
   process.argv.splice(1, 2, entry);

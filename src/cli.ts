@@ -3,6 +3,7 @@ import { ConfigError } from './platform/config-error.ts';
 import { addAuditCommands } from './app/cli/audit.ts';
 import { addDatabaseCommands } from './app/cli/database.ts';
 import { addDemoCommand } from './app/cli/demo.ts';
+import { addDoctorCommand } from './app/cli/doctor.ts';
 import { addEventStoreCommands } from './app/cli/eventstore.ts';
 import { describeError, withApplication } from './app/cli/application.ts';
 import { addKeysCommands } from './app/cli/keys.ts';
@@ -34,6 +35,7 @@ addMasterKeyCommands(program, withApplication);
 addDatabaseCommands(program);
 addEventStoreCommands(program);
 addLogCommands(program);
+addDoctorCommand(program);
 addDemoCommand(program);
 
 program.parseAsync().catch((error: unknown) => {

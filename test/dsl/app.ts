@@ -54,6 +54,7 @@ export const testConfig = (dataDir: string, over: Partial<Config> = {}): Config 
   threatIntel: { scanner: NOWHERE, reputation: NOWHERE },
   s3: undefined,
   trustedProxies: [],
+  clientCertificateHeader: 'X-Client-Cert',
   // The discard port: no test uses the machine's own name servers.
   dnsServers: ['127.0.0.1:9'],
   eventRetentionDays: 90,

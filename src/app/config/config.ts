@@ -1,6 +1,7 @@
 import type { ProcessRole } from '../../platform/database/connections.ts';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { CLIENT_CERTIFICATE_HEADERS, type ClientCertificateHeader } from '../http/plugins/forwarded-certificate.ts';
 import type { ScanService } from '../../contexts/threat-intel/domain/services.ts';
 import { databaseUrlOf, eventStoreUrlOf, redisUrlOf } from './connection-urls.ts';
 import {
@@ -68,6 +69,9 @@ const environment = {
   S3_SECRET_ACCESS_KEY: secret(text.optional()),
   S3_TRUSTED: trueOrFalse.default(false),
   TRUSTED_PROXIES: networks.default([]),
+  CLIENT_CERTIFICATE_HEADER: z
+    .enum(CLIENT_CERTIFICATE_HEADERS, { error: `must be ${CLIENT_CERTIFICATE_HEADERS.join(' or ')}` })
+    .default('X-Client-Cert'),
   DNS_SERVERS: nameServers.default([]),
   EVENT_RETENTION_DAYS: count.default(90),
   STREAM_RETENTION_DAYS: count.default(365),
@@ -129,6 +133,8 @@ export interface Config {
   /** Object storage. If undefined, objects are files in a directory below `dataDir`. */
   readonly s3: S3Settings | undefined;
   readonly trustedProxies: readonly string[];
+  /** The header in which trusted proxies pass on client certificates. */
+  readonly clientCertificateHeader: ClientCertificateHeader;
   /** Name servers that verify the domains of organizations. If empty, those of the machine. */
   readonly dnsServers: readonly string[];
   readonly eventRetentionDays: number;
@@ -227,6 +233,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, role: ProcessRo
     },
     s3,
     trustedProxies: settings.TRUSTED_PROXIES,
+    clientCertificateHeader: settings.CLIENT_CERTIFICATE_HEADER,
     dnsServers: settings.DNS_SERVERS,
     eventRetentionDays: settings.EVENT_RETENTION_DAYS,
     streamRetentionDays: settings.STREAM_RETENTION_DAYS,

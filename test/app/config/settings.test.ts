@@ -49,6 +49,7 @@ describe('wrong settings', () => {
     S3_REGION: 'wrong region',
     S3_TRUSTED: 'wrong',
     TRUSTED_PROXIES: 'wrong-not-an-ip',
+    CLIENT_CERTIFICATE_HEADER: 'X-Wrong-Header',
     DNS_SERVERS: 'wrong.example',
     EVENT_RETENTION_DAYS: '0wrong',
     STREAM_RETENTION_DAYS: '0wrong',

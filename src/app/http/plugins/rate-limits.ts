@@ -15,7 +15,7 @@ import {
 } from './rate-counters.ts';
 
 export interface RateLimitsDependencies extends DeviceIdentityDependencies {
-  readonly config: Pick<Config, 'adminRateLimit' | 'enrollRateLimit' | 'rateBudgets'>;
+  readonly config: Pick<Config, 'adminRateLimit' | 'enrollRateLimit' | 'rateBudgets' | 'clientCertificateHeader'>;
 }
 
 interface Budget {
