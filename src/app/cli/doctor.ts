@@ -1,6 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { readConfig, settingWarnings, type Config } from '../config/config.ts';
+import { fileSetting } from '../config/given-settings.ts';
 import { examine, type Diagnosis, type Verdict } from '../operations/doctor.ts';
 import { ConfigError } from '../../platform/config-error.ts';
 
@@ -10,13 +11,14 @@ const MARKS: Readonly<Record<Verdict, string>> = { fine: 'ok', finding: '!!', un
 
 /** The settings, without creating keys where the service would: this command writes nothing. */
 function readOnlyConfig(env: NodeJS.ProcessEnv): Config {
-  if (env['DATABASE_URL'] || env['DATABASE_URL_FILE']) return readConfig(env);
+  if (env['DATABASE_URL'] || env[fileSetting('DATABASE_URL')]) return readConfig(env);
   const placeholders: Readonly<Record<string, () => string>> = {
     MASTER_KEY: () => randomBytes(32).toString('hex'),
     AUDIT_HMAC_KEY: () => randomBytes(32).toString('hex'),
-    LICENSE_PUBLIC_KEY: () => generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+    LICENSE_PUBLIC_KEY: () =>
+      generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' }).toString(),
   };
-  const unset = Object.entries(placeholders).filter(([name]) => !env[name] && !env[`${name}_FILE`]);
+  const unset = Object.entries(placeholders).filter(([name]) => !env[name] && !env[fileSetting(name)]);
   return readConfig({ ...env, ...Object.fromEntries(unset.map(([name, make]) => [name, make()])) });
 }
 
@@ -29,7 +31,11 @@ export interface Examination {
 export async function examination(env: NodeJS.ProcessEnv): Promise<Examination> {
   try {
     const config = readOnlyConfig(env);
-    const warnings = settingWarnings(env).map((message): Diagnosis => ({ check: 'settings', verdict: 'finding', message }));
+    const warnings = settingWarnings(env).map((message): Diagnosis => ({
+      check: 'settings',
+      verdict: 'finding',
+      message,
+    }));
     const settings: Diagnosis = { check: 'settings', verdict: 'fine', message: 'all can be read' };
     const checks = [...(warnings.length > 0 ? warnings : [settings]), ...(await examine(config))];
     const worst = (['finding', 'unknown'] as const).find((verdict) => checks.some((each) => each.verdict === verdict));

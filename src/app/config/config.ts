@@ -24,6 +24,7 @@ import {
   wholeNumberFrom,
 } from './setting-types.ts';
 import type { S3Settings } from '../../platform/objects/s3-objects.ts';
+import { s3Of } from './s3-settings.ts';
 import type { ProviderAddress } from '../../contexts/threat-intel/open-providers.ts';
 
 /** A setting that may also come from a file: `NAME_FILE` holds the file's path. */
@@ -252,21 +253,4 @@ export function eventStoreUrl(env: NodeJS.ProcessEnv): string | undefined {
   const url = problems.of(() => eventStoreUrlOf(given));
   problems.refuse(env);
   return url;
-}
-
-const S3_SETTINGS = ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'];
-
-/** All S3 settings or none: with only some of them, objects would silently be kept in `dataDir`. */
-function s3Of(given: GivenSettings, settings: SettingValues, problems: SettingProblems): S3Settings | undefined {
-  const missing = S3_SETTINGS.filter((name) => given[name] === undefined);
-  if (missing.length === S3_SETTINGS.length) return undefined;
-  for (const name of missing) problems.add(`${name} is required with the other S3 settings`);
-  return {
-    endpoint: settings.S3_ENDPOINT!,
-    bucket: settings.S3_BUCKET!,
-    region: settings.S3_REGION,
-    accessKeyId: settings.S3_ACCESS_KEY_ID!,
-    secretAccessKey: settings.S3_SECRET_ACCESS_KEY!,
-    isTrusted: settings.S3_TRUSTED,
-  };
 }

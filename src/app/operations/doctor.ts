@@ -150,8 +150,14 @@ function serverFindings({ skew, creates, connections, missing }: ServerState, ha
       : []),
     ...(creates || hasGroups
       ? []
-      : [finding('the user may not create roles, and they are missing: have an administrator run `castellan database roles`')]),
-    ...missing.map((name) => finding(`the extension ${name} is not installed on the server (package postgresql-contrib)`)),
+      : [
+          finding(
+            'the user may not create roles, and they are missing: have an administrator run `castellan database roles`',
+          ),
+        ]),
+    ...missing.map((name) =>
+      finding(`the extension ${name} is not installed on the server (package postgresql-contrib)`),
+    ),
     ...(connections < 50 ? [finding(`max_connections is ${connections}: one process opens up to 42`)] : []),
   ];
 }
