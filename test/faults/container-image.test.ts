@@ -70,7 +70,8 @@ describe.skipIf(!canImitate)(
       root = mkdtempSync('/var/tmp/castellan-image-');
       chmodSync(root, 0o755);
       // The packages that `npm ci` of this checkout has fetched need not be fetched again.
-      const npm = (name: string) => spawnSync('npm', ['config', 'get', name], { encoding: 'utf8', cwd: '/' }).stdout.trim();
+      const npm = (name: string) =>
+        spawnSync('npm', ['config', 'get', name], { encoding: 'utf8', cwd: '/' }).stdout.trim();
       BASE.push(npm('cache'));
       Object.assign(env, { npm_config_cache: npm('cache'), npm_config_registry: npm('registry') });
       for (const folder of [...BASE, '/app', '/tmp']) mkdirSync(root + folder, { recursive: true });
