@@ -1,6 +1,9 @@
 // node scripts/run.mjs <entry.ts> [arguments…] Bundles the sources of an entry point and runs the bundle. Finding,
 // transforming and loading some 700 small TypeScript files individually would take longer to start than the database
 // behind them; bundled they take a fraction. A bundle is reused until one of its source files changes.
+//
+// node scripts/run.mjs --bundle <entry.ts>… Only bundles, for an image: its sources never change, and its file system may
+// be read-only. These bundles are used without a look at the sources.
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -20,21 +23,32 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const HOUSE = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const OLD_MS = 7 * 24 * 3_600_000;
 
-const entry = path.resolve(process.argv[2] ?? '');
-const CACHE = path.join(packagesOf(path.dirname(entry)), '.cache/castellan');
-const DRAFT = path.join(CACHE, 'draft');
-process.argv.splice(1, 2, entry);
-process.setSourceMapsEnabled(true);
-const record = path.join(CACHE, `${createHash('sha256').update(entry).digest('hex').slice(0, 24)}.json`);
-const folder = unchanged() ?? (await bundled());
-if (folder) {
-  await import(pathToFileURL(path.join(folder, 'main.mjs')).href);
+if (process.argv[2] === '--bundle') {
+  for (const name of process.argv.slice(3))
+    if (!(await bundled(path.resolve(name), { isFinal: true })))
+      throw new Error(`no place to write the bundle of ${name}`);
 } else {
-  // If nothing can be written beside the packages (a read-only image), each file is transformed when it is loaded. (As
-  // documented for code that registers it: the bare import does so in the main thread only.)
-  const { register } = await import('tsx/esm/api');
-  register();
-  await import(pathToFileURL(entry).href);
+  const entry = path.resolve(process.argv[2] ?? '');
+  process.argv.splice(1, 2, entry);
+  process.setSourceMapsEnabled(true);
+  const folder = unchanged(entry) ?? (await bundled(entry));
+  if (folder) {
+    await import(pathToFileURL(path.join(folder, 'main.mjs')).href);
+  } else {
+    // If nothing can be written beside the packages (a read-only image), each file is transformed when it is loaded. (As
+    // documented for code that registers it: the bare import does so in the main thread only.)
+    const { register } = await import('tsx/esm/api');
+    register();
+    await import(pathToFileURL(entry).href);
+  }
+}
+
+function cacheOf(entry) {
+  return path.join(packagesOf(path.dirname(entry)), '.cache/castellan');
+}
+
+function recordOf(entry) {
+  return path.join(cacheOf(entry), `${createHash('sha256').update(entry).digest('hex').slice(0, 24)}.json`);
 }
 
 /** The packages that the entry point resolves, or else the application's: a bundle below them resolves the same. */
@@ -45,9 +59,9 @@ function packagesOf(folder) {
 }
 
 /** The folder of the latest bundle, if it still exists and its sources are unchanged. */
-function unchanged() {
+function unchanged(entry) {
   try {
-    const { folder, made } = JSON.parse(readFileSync(record, 'utf8'));
+    const { folder, made } = JSON.parse(readFileSync(recordOf(entry), 'utf8'));
     if (!Object.entries(made).every(([file, seen]) => stateOf(file) === seen)) return undefined;
     statSync(path.join(folder, 'main.mjs'));
     ifAllowed(() => utimesSync(folder, new Date(), new Date()));
@@ -77,7 +91,9 @@ function stateOf(file) {
 }
 
 /** The folder of the bundle, named by its content; undefined if it cannot be stored. */
-async function bundled() {
+async function bundled(entry, { isFinal = false } = {}) {
+  const cache = cacheOf(entry);
+  const draft = path.join(cache, 'draft');
   const { build } = await import('esbuild');
   // Recorded before the files are read: the next start detects a change in between.
   const seen = new Map();
@@ -86,7 +102,7 @@ async function bundled() {
   const { outputFiles, metafile } = await build({
     entryPoints: { main: entry },
     // As deep as the final folder: source maps name the sources relative to it.
-    outdir: DRAFT,
+    outdir: draft,
     outExtension: { '.js': '.mjs' },
     bundle: true,
     write: false,
@@ -109,11 +125,12 @@ async function bundled() {
   });
   const content = createHash('sha256');
   for (const file of outputFiles) content.update(`${file.path}\0${file.hash}\0`);
-  const kept = path.join(CACHE, content.digest('hex').slice(0, 24));
+  const kept = path.join(cache, content.digest('hex').slice(0, 24));
   for (const file of Object.keys(metafile.inputs).map((name) => path.resolve(name))) if (!seen.has(file)) look(file);
   return ifAllowed(() => {
-    if (!statSync(kept, { throwIfNoEntry: false })) keep(outputFiles, kept);
-    ifAllowed(() => writeWhole(record, JSON.stringify({ folder: kept, made: Object.fromEntries(seen) })));
+    if (!statSync(kept, { throwIfNoEntry: false })) keep(outputFiles, draft, kept);
+    const made = isFinal ? {} : Object.fromEntries(seen);
+    ifAllowed(() => writeWhole(recordOf(entry), JSON.stringify({ folder: kept, made })));
     return kept;
   });
 }
@@ -131,19 +148,20 @@ function writeWhole(file, text) {
 }
 
 /** Atomically: another start may be writing the same. */
-function keep(outputFiles, kept) {
+function keep(outputFiles, root, kept) {
   const draft = `${kept}.${process.pid}`;
   mkdirSync(draft, { recursive: true });
   for (const { path: file, contents } of outputFiles)
-    writeFileSync(path.join(draft, path.relative(DRAFT, file)), contents);
+    writeFileSync(path.join(draft, path.relative(root, file)), contents);
   try {
     renameSync(draft, kept);
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
     if (!statSync(kept, { throwIfNoEntry: false })) throw error;
   }
-  for (const name of readdirSync(CACHE)) {
-    const other = path.join(CACHE, name);
+  const cache = path.dirname(kept);
+  for (const name of readdirSync(cache)) {
+    const other = path.join(cache, name);
     if (other !== kept && Date.now() - (statSync(other, { throwIfNoEntry: false })?.mtimeMs ?? 0) > OLD_MS)
       rmSync(other, { recursive: true, force: true });
   }

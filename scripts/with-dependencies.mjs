@@ -73,6 +73,7 @@ function run(command, args) {
     shell: process.platform === 'win32',
   });
   passSignalsTo(child);
+  endWithNpm(child);
   child.once('error', (error) => refuse(`${command}: ${error.message}`));
   child.once('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
 }
@@ -91,6 +92,20 @@ function passSignalsTo(child) {
   process.on('SIGINT', () => {
     if (!process.stdin.isTTY) child.kill('SIGINT');
   });
+}
+
+/**
+ * npm ends on SIGTERM without waiting, and passes the signal no further than its shell. A program that npm started ends
+ * when npm has ended; otherwise the service would keep its ports and its data directory.
+ */
+function endWithNpm(child) {
+  if (!process.env.npm_lifecycle_event) return;
+  const npm = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === npm) return;
+    clearInterval(watch);
+    child.kill('SIGTERM');
+  }, 100);
 }
 
 function refuse(message) {

@@ -3,8 +3,10 @@ import { ConfigError } from './platform/config-error.ts';
 import { addAuditCommands } from './app/cli/audit.ts';
 import { addDatabaseCommands } from './app/cli/database.ts';
 import { addDemoCommand } from './app/cli/demo.ts';
+import { addDoctorCommand } from './app/cli/doctor.ts';
 import { addEventStoreCommands } from './app/cli/eventstore.ts';
 import { describeError, withApplication } from './app/cli/application.ts';
+import { addKeysCommands } from './app/cli/keys.ts';
 import { addLicenseCommands } from './app/cli/license.ts';
 import { addLogCommands } from './app/cli/log.ts';
 import { addMasterKeyCommands } from './app/cli/master-key.ts';
@@ -21,6 +23,7 @@ const program = new Command('castellan')
   .version(version)
   .showSuggestionAfterError();
 
+addKeysCommands(program);
 addLicenseCommands(program);
 addTenantCommands(program, withApplication);
 addOrganizationCommands(program, withApplication);
@@ -32,6 +35,7 @@ addMasterKeyCommands(program, withApplication);
 addDatabaseCommands(program);
 addEventStoreCommands(program);
 addLogCommands(program);
+addDoctorCommand(program);
 addDemoCommand(program);
 
 program.parseAsync().catch((error: unknown) => {

@@ -1,15 +1,13 @@
-import { DataDirectoryInUse } from './platform/embedded/ownership.ts';
 import { parseArgs } from 'node:util';
 import { compose } from './app/compose/compose.ts';
 import { startTracing } from './platform/observability/start-tracing.ts';
 import { newLogger } from './platform/observability/logger.ts';
 import { ConfigError } from './platform/config-error.ts';
-import { readConfig, retiredSettings } from './app/config/config.ts';
+import { readConfig, settingWarnings } from './app/config/config.ts';
 import type { ProcessRole } from './platform/database/connections.ts';
-import { EventStoreUnavailable } from './platform/eventstore/port.ts';
-import { unwritablePath } from './platform/objects/storage-full.ts';
+import { requireWritable } from './app/operations/data-directory.ts';
+import { describeStartError } from './app/operations/start-error.ts';
 import { superviseProcess } from './app/operations/process-lifecycle.ts';
-import { WrongMasterKey } from './platform/vault/keyrings.ts';
 
 const ROLES: readonly ProcessRole[] = ['all', 'api', 'projector', 'worker'];
 
@@ -23,7 +21,8 @@ function askedRole(): ProcessRole {
 async function main(): Promise<void> {
   const config = readConfig(process.env, askedRole());
   const log = newLogger(config.logLevel);
-  for (const advice of retiredSettings()) log.warn(advice);
+  for (const advice of settingWarnings()) log.warn(advice);
+  requireWritable(config.dataDir);
   const tracing = await startTracing(process.env, log);
   const application = await compose(config, { log });
   // 3 s more than the drain time: parts that are still running at its end get 1 s together to stop.
@@ -39,19 +38,6 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  // A wrong setting or an outage is reported in one sentence, any other error with its stack.
-  const unwritable = unwritablePath(error);
-  if (unwritable)
-    process.stderr.write(
-      `castellan: ${unwritable} cannot be written (${(error as { code: string }).code}). Set DATA_DIR to a directory that this user can write to.\n`,
-    );
-  else if (
-    error instanceof ConfigError ||
-    error instanceof WrongMasterKey ||
-    error instanceof EventStoreUnavailable ||
-    error instanceof DataDirectoryInUse
-  )
-    process.stderr.write(`castellan: ${error.message}\n`);
-  else process.stderr.write(`castellan: ${(error as Error).stack ?? String(error)}\n`);
+  process.stderr.write(`castellan: ${describeStartError(error)}\n`);
   process.exit(1);
 });

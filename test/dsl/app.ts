@@ -57,6 +57,7 @@ export const testConfig = (dataDir: string, over: Partial<Config> = {}): Config 
   trustedProxies: [],
   corsAllowedOrigins: [],
   extensionBaseUrl: 'https://devices.castellan.example',
+  clientCertificateHeader: 'X-Client-Cert',
   // The discard port: no test uses the machine's own name servers.
   dnsServers: ['127.0.0.1:9'],
   eventRetentionDays: 90,

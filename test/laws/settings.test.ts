@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { settingNames } from '../../src/app/config/config.ts';
+import { secretSettings, settingNames } from '../../src/app/config/config.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** A convention of terminals (https://no-color.org), not a setting of this application. */
@@ -27,6 +27,20 @@ const described = (readme: string): string[] =>
 describe('settings', () => {
   it('are listed in the README, each once: exactly those that are read', () => {
     expect(described(read('README.md')).sort()).toEqual([...settingNames].sort());
+  });
+
+  it('are declared as secrets, which may come from files, if their names say so; the README lists these', () => {
+    const looksSecret = settingNames.filter(
+      (name) => /(KEY|KEY_ID|SECRET|PASSWORD|TOKEN)$/.test(name) || /^(DATABASE|EVENTSTORE|REDIS)_URL$/.test(name),
+    );
+    expect(looksSecret.filter((name) => !secretSettings.includes(name))).toEqual([]);
+    const listed = /^\*\*Secrets in files\.\*\*([^]*?)\n\n/m.exec(read('README.md'))?.[1] ?? '';
+    expect(
+      [...listed.matchAll(/`([A-Z0-9_]+)`/g)]
+        .map(([, name]) => name!)
+        .filter((name) => !name.endsWith('_FILE'))
+        .sort(),
+    ).toEqual([...secretSettings].sort());
   });
 
   it('are the only variables that the service reads by name', () => {

@@ -1,13 +1,20 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/with-dependencies.mjs', import.meta.url));
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
 
 describe('scripts/with-dependencies.mjs', () => {
   // A separate project, whose one dependency is a folder in it: nothing is downloaded.
@@ -86,17 +93,28 @@ describe('scripts/with-dependencies.mjs', () => {
     expect(await once(wrapper, 'exit')).toEqual([status, null]);
   });
 
+  it.runIf(process.platform === 'linux')('ends the command when npm, which started it, gets SIGTERM', async () => {
+    wanted('1.0.1');
+    const start = `node scripts/with-dependencies.mjs node -e ${JSON.stringify(PATIENT.replaceAll('\n', ' '))}`;
+    const manifest = JSON.parse(readFileSync(path.join(project, 'package.json'), 'utf8')) as object;
+    write('package.json', { ...manifest, scripts: { start } });
+    // As under a supervisor: the signal goes to npm alone, not to the group of a terminal.
+    const npm = spawn('npm', ['start', '--silent'], {
+      cwd: project,
+      stdio: ['ignore', 'pipe', 'inherit'],
+      detached: true,
+    });
+    const lines = createInterface({ input: npm.stdout })[Symbol.asyncIterator]();
+    const pid = Number((await lines.next()).value);
+    npm.kill('SIGTERM');
+    expect((await lines.next()).value).toBe('SIGTERM');
+    await expect.poll(() => isRunning(pid), { timeout: 20_000 }).toBe(false);
+  });
+
   it.runIf(process.platform === 'linux')('ends the command when it is killed', async () => {
     const { wrapper, next, pid } = await startPatient();
     wrapper.kill('SIGKILL');
     expect(await next()).toBe('SIGTERM');
-    for (;;) {
-      try {
-        process.kill(pid, 0);
-        await sleep(10);
-      } catch {
-        return;
-      }
-    }
+    await expect.poll(() => isRunning(pid), { timeout: 20_000 }).toBe(false);
   });
 });

@@ -1,8 +1,9 @@
-import { createPrivateKey, randomUUID, sign } from 'node:crypto';
+import { createPrivateKey, randomUUID, sign, type KeyObject } from 'node:crypto';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { readConfig } from '../config/config.ts';
 import { licenseSchema, tiers } from '../../contexts/tenants/domain/license.ts';
-import { licenseSigningKey } from '../config/key-files.ts';
+import { licenseSigningKey, readSigningKey } from '../config/key-files.ts';
+import { ConfigError } from '../../platform/config-error.ts';
 
 const DAY = 86_400_000;
 
@@ -11,7 +12,22 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
-/** `license issue` signs with the key that an embedded installation generated. The last line is the license key. */
+interface AskedLicense {
+  readonly client: string;
+  readonly tier: string;
+  readonly maxUsers: number;
+  readonly days: number;
+  readonly signingKey?: string;
+}
+
+function embeddedSigningKey(): KeyObject {
+  const { dataDir, databaseUrl } = readConfig(process.env);
+  if (databaseUrl !== undefined)
+    throw new ConfigError('with DATABASE_URL, name the file with the license signing key: --signing-key FILE');
+  return createPrivateKey(licenseSigningKey(dataDir));
+}
+
+/** `license issue` signs with the key in a file, or with the one that an embedded installation generated. The last line is the license key. */
 export function addLicenseCommands(program: Command): void {
   program
     .command('license')
@@ -22,9 +38,12 @@ export function addLicenseCommands(program: Command): void {
     .addOption(new Option('--tier <tier>', 'what the license grants').choices(tiers).makeOptionMandatory())
     .requiredOption('--max-users <n>', 'maximum number of monitored employees', wholeNumber)
     .requiredOption('--days <n>', 'validity in days', wholeNumber)
-    .action(({ client, tier, maxUsers, days }: { client: string; tier: string; maxUsers: number; days: number }) => {
-      const { dataDir } = readConfig(process.env);
-      const key = createPrivateKey(licenseSigningKey(dataDir));
+    .option(
+      '--signing-key <file>',
+      'file with the license signing key: PEM, or what `castellan keys make` printed; by default the key in DATA_DIR',
+    )
+    .action(({ client, tier, maxUsers, days, signingKey }: AskedLicense) => {
+      const key = signingKey === undefined ? embeddedSigningKey() : readSigningKey(signingKey);
       const license = licenseSchema.parse({
         licenseId: randomUUID(),
         clientName: client,

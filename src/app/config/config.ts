@@ -1,16 +1,40 @@
 import type { ProcessRole } from '../../platform/database/connections.ts';
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { ConfigError } from '../../platform/config-error.ts';
+import { CLIENT_CERTIFICATE_HEADERS, type ClientCertificateHeader } from '../http/plugins/forwarded-certificate.ts';
 import type { ScanService } from '../../contexts/threat-intel/domain/services.ts';
 import { baseUrlField } from '../../contexts/tenants/domain/base-url.ts';
+import { databaseUrlOf, eventStoreUrlOf, redisUrlOf } from './connection-urls.ts';
+import {
+  fileSetting,
+  givenSettings,
+  misspelledSettings,
+  SettingProblems,
+  type GivenSettings,
+} from './given-settings.ts';
 import { KeyFiles } from './key-files.ts';
+import {
+  atLeast,
+  ed25519PublicKey,
+  trueOrFalse,
+  httpUrl,
+  key,
+  nameServers,
+  origins,
+  networks,
+  pemText,
+  wholeNumberFrom,
+} from './setting-types.ts';
 import type { S3Settings } from '../../platform/objects/s3-objects.ts';
+import { s3Of } from './s3-settings.ts';
 import type { ProviderAddress } from '../../contexts/threat-intel/open-providers.ts';
 
-const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
-const count = z.coerce.number().int().min(1);
+/** A setting that may also come from a file: `NAME_FILE` holds the file's path. */
+const secret = <T extends z.ZodType>(schema: T): T => schema.meta({ isSecret: true });
+
+const port = wholeNumberFrom(0, 65_535);
+const count = wholeNumberFrom(1);
+const text = z.string();
 
 /**
  * OP-350: a page of a dashboard makes about 15 requests. An administrator can open 20 pages a minute, beside three that
@@ -20,57 +44,81 @@ const ADMIN_BUDGET = 600;
 const ADDRESS_BUDGET = 100;
 
 /** Every environment variable that the service reads. Empty means unset. */
-const environment = z.object({
-  HOST: z.string().default('127.0.0.1'),
-  PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
-  TLS_PORT: z.coerce.number().int().min(0).max(65_535).default(8443),
-  DATA_DIR: z.string().optional(),
-  DATABASE_URL: z.string().optional(),
-  EVENTSTORE_URL: z.string().optional(),
-  EVENTSTORE_URL_FILE: z.string().optional(),
-  REDIS_URL: z
-    .string()
-    .regex(/^rediss?:\/\//)
-    .optional(),
-  MASTER_KEY: z.string().optional(),
-  OTHER_MASTER_KEY: z.string().optional(),
-  AUDIT_HMAC_KEY: z.string().optional(),
-  LICENSE_PUBLIC_KEY: z.string().optional(),
-  RECOVERY_KEY: z.string().min(16).optional(),
-  METRICS_TOKEN: z.string().min(16).optional(),
+const environment = {
+  HOST: text.default('127.0.0.1'),
+  PORT: port.default(8080),
+  TLS_PORT: port.default(8443),
+  DATA_DIR: text.optional(),
+  DATABASE_URL: secret(text.optional()),
+  DATABASE_PASSWORD: secret(text.optional()),
+  EVENTSTORE_URL: secret(text.optional()),
+  EVENTSTORE_PASSWORD: secret(text.optional()),
+  EVENTSTORE_CA: secret(pemText.optional()),
+  REDIS_URL: secret(text.optional()),
+  REDIS_PASSWORD: secret(text.optional()),
+  MASTER_KEY: secret(key.optional()),
+  OTHER_MASTER_KEY: secret(key.optional()),
+  AUDIT_HMAC_KEY: secret(key.optional()),
+  LICENSE_PUBLIC_KEY: secret(ed25519PublicKey.optional()),
+  RECOVERY_KEY: secret(atLeast(16).optional()),
+  METRICS_TOKEN: secret(atLeast(16).optional()),
   RATE_LIMIT_RPS: count.optional(),
   ENROLL_RATE_LIMIT_RPS: count.default(3_000),
-  PORTAL_URL: z.url().optional(),
-  PORTAL_API_KEY: z.string().optional(),
-  SCANNER_URL: z.url({ protocol: /^https?$/ }).optional(),
-  REPUTATION_URL: z.url({ protocol: /^https?$/ }).optional(),
-  S3_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
-  S3_BUCKET: z
-    .string()
-    .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/)
+  PORTAL_URL: httpUrl.optional(),
+  PORTAL_API_KEY: secret(text.optional()),
+  SCANNER_URL: httpUrl.optional(),
+  REPUTATION_URL: httpUrl.optional(),
+  S3_ENDPOINT: httpUrl.optional(),
+  S3_BUCKET: text
+    .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, { error: 'must be the name of a bucket: a-z, 0-9, dots and hyphens' })
     .optional(),
-  S3_REGION: z
-    .string()
-    .regex(/^[a-z0-9-]{1,40}$/)
+  S3_REGION: text
+    .regex(/^[a-z0-9-]{1,40}$/, { error: 'must be the name of a region: a-z, 0-9 and hyphens' })
     .default('us-east-1'),
-  S3_ACCESS_KEY_ID: z.string().optional(),
-  S3_SECRET_ACCESS_KEY: z.string().optional(),
-  S3_TRUSTED: flag.default(false),
-  TRUSTED_PROXIES: z.string().default(''),
-  EXTENSION_BASE_URL: baseUrlField.refine((url) => url.startsWith('https:'), 'must start with https://').optional(),
-  CORS_ALLOWED_ORIGINS: z.string().default(''),
-  DNS_SERVERS: z.string().default(''),
+  S3_ACCESS_KEY_ID: secret(text.optional()),
+  S3_SECRET_ACCESS_KEY: secret(text.optional()),
+  S3_TRUSTED: trueOrFalse.default(false),
+  TRUSTED_PROXIES: networks.default([]),
+  CLIENT_CERTIFICATE_HEADER: z
+    .enum(CLIENT_CERTIFICATE_HEADERS, { error: `must be ${CLIENT_CERTIFICATE_HEADERS.join(' or ')}` })
+    .default('X-Client-Cert'),
+  EXTENSION_BASE_URL: baseUrlField
+    .refine((url) => url.startsWith('https:'), { error: 'must be a URL that begins with https://' })
+    .optional(),
+  CORS_ALLOWED_ORIGINS: origins.default([]),
+  DNS_SERVERS: nameServers.default([]),
   EVENT_RETENTION_DAYS: count.default(90),
   STREAM_RETENTION_DAYS: count.default(365),
   TOKEN_KEY_GENERATION: count.default(1),
-  DEV_MODE: flag.default(false),
-  DRAIN_SECONDS: z.coerce.number().int().min(1).max(600).default(10),
-  LOG_REQUESTS: flag.default(true),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-});
+  DEV_MODE: trueOrFalse.default(false),
+  DRAIN_SECONDS: wholeNumberFrom(1, 600).default(10),
+  LOG_REQUESTS: trueOrFalse.default(true),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
+      error: 'must be one of fatal, error, warn, info, debug, trace, silent',
+    })
+    .default('info'),
+};
+
+type SettingValues = z.output<z.ZodObject<typeof environment>>;
 
 /** Names of the environment variables, in the order of the schema. README.md describes each of them. */
-export const settingNames: readonly string[] = Object.keys(environment.shape);
+export const settingNames: readonly string[] = Object.keys(environment);
+
+/** Settings that a file may hold: `NAME_FILE` names it. */
+export const secretSettings: readonly string[] = Object.entries(environment)
+  .filter(([, schema]) => (schema.meta() as { isSecret?: true } | undefined)?.isSecret)
+  .map(([name]) => name);
+
+/** Reads each setting by itself. One that is wrong is undefined here, and noted by name, without its value. */
+function settingsIn(given: GivenSettings, problems: SettingProblems): SettingValues {
+  const read = Object.entries(environment).map(([name, schema]) => {
+    const { success, data, error } = schema.safeParse(given[name]);
+    if (!success) problems.add(`${name} ${error.issues[0]!.message}`);
+    return [name, data] as const;
+  });
+  return Object.fromEntries(read) as SettingValues;
+}
 
 export interface Config {
   readonly role: ProcessRole;
@@ -106,6 +154,8 @@ export interface Config {
   readonly extensionBaseUrl: string | undefined;
   /** Origins whose scripts may call the API. If empty, none but its own. */
   readonly corsAllowedOrigins: readonly string[];
+  /** The header in which trusted proxies pass on client certificates. */
+  readonly clientCertificateHeader: ClientCertificateHeader;
   /** Name servers that verify the domains of organizations. If empty, those of the machine. */
   readonly dnsServers: readonly string[];
   readonly eventRetentionDays: number;
@@ -137,33 +187,54 @@ const RETIRED: Readonly<Record<string, string>> = {
     'is not read any more: give each tenant a secret of its own (POST /api/v1/admin/enrollment/agent-secret)',
 };
 
-/** A warning for each variable that is set but no longer has an effect. */
-export const retiredSettings = (env: NodeJS.ProcessEnv = process.env): string[] =>
-  Object.entries(RETIRED).flatMap(([name, advice]) => (env[name] ? [`${name} ${advice}`] : []));
+const OTHER_NAMES = secretSettings.map(fileSetting);
+
+/** A warning for each variable that is set and has no effect: of an earlier version, or misspelled. */
+export const settingWarnings = (env: NodeJS.ProcessEnv = process.env): string[] => [
+  ...Object.entries(RETIRED).flatMap(([name, advice]) => (env[name] ? [`${name} ${advice}`] : [])),
+  ...misspelledSettings(env, [...settingNames, ...OTHER_NAMES]),
+];
 
 /** The directory in which the embedded database, keys and objects are kept. */
 export const dataDirectory = (env: NodeJS.ProcessEnv): string => resolve(env['DATA_DIR'] || '.castellan');
 
+const REQUIRED_KEYS = ['MASTER_KEY', 'AUDIT_HMAC_KEY', 'LICENSE_PUBLIC_KEY'];
+
+/** What is wrong with settings only in view of others. */
+function checkTogether(given: GivenSettings, { PORT, TLS_PORT }: SettingValues, problems: SettingProblems): void {
+  if (PORT && PORT === TLS_PORT) problems.add('PORT and TLS_PORT must differ: one is for HTTP, the other for TLS');
+  // Keys are only generated for the embedded database: another process could not work with those of this one.
+  if (given['DATABASE_URL'] === undefined) return;
+  for (const name of REQUIRED_KEYS.filter((key) => given[key] === undefined))
+    problems.add(`${name} is required with DATABASE_URL: \`castellan keys make\` creates all keys`);
+}
+
 /**
- * Reads the environment. With the embedded database, missing keys are generated once and kept in DATA_DIR (mode 0600).
- * With DATABASE_URL, the operator must set the keys. Throws `ConfigError` for a missing or invalid setting.
+ * Reads the environment. All wrong settings are reported as one `ConfigError`, before anything is written or connected.
+ * With the embedded database, missing keys are generated once and kept in DATA_DIR (mode 0600). With DATABASE_URL, the
+ * operator must set the keys.
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env, role: ProcessRole = 'all'): Config {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const read = environment.safeParse(given);
-  if (!read.success) throw new ConfigError(`${read.error.issues[0]?.path.join('.')}: ${read.error.issues[0]?.message}`);
-  const settings = read.data;
+  const problems = new SettingProblems();
+  const given = givenSettings(env, secretSettings, problems);
+  const settings = settingsIn(given, problems);
+  const databaseUrl = problems.of(() => databaseUrlOf(given));
+  const eventStoreUrl = problems.of(() => eventStoreUrlOf(given));
+  const redisUrl = problems.of(() => redisUrlOf(given));
+  const s3 = s3Of(given, settings, problems);
+  checkTogether(given, settings, problems);
+  problems.refuse(env);
   const dataDir = dataDirectory(given);
-  const keys = new KeyFiles(dataDir, settings.DATABASE_URL === undefined);
+  const keys = new KeyFiles(dataDir, databaseUrl === undefined);
   return {
     role,
     host: settings.HOST,
     port: settings.PORT,
     tlsPort: settings.TLS_PORT,
     dataDir,
-    databaseUrl: settings.DATABASE_URL,
-    eventStoreUrl: eventStoreUrl(given),
-    redisUrl: settings.REDIS_URL,
+    databaseUrl,
+    eventStoreUrl,
+    redisUrl,
     masterKey: keys.symmetric('MASTER_KEY', settings.MASTER_KEY),
     otherMasterKey: settings.OTHER_MASTER_KEY
       ? keys.given('OTHER_MASTER_KEY', settings.OTHER_MASTER_KEY)
@@ -184,11 +255,12 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, role: ProcessRo
         isTrusted: settings.REPUTATION_URL !== undefined,
       },
     },
-    s3: s3Of(settings),
-    trustedProxies: listed(settings.TRUSTED_PROXIES),
+    s3,
+    trustedProxies: settings.TRUSTED_PROXIES,
+    clientCertificateHeader: settings.CLIENT_CERTIFICATE_HEADER,
     extensionBaseUrl: settings.EXTENSION_BASE_URL,
-    corsAllowedOrigins: originsOf(settings.CORS_ALLOWED_ORIGINS),
-    dnsServers: listed(settings.DNS_SERVERS),
+    corsAllowedOrigins: settings.CORS_ALLOWED_ORIGINS,
+    dnsServers: settings.DNS_SERVERS,
     eventRetentionDays: settings.EVENT_RETENTION_DAYS,
     streamRetentionDays: settings.STREAM_RETENTION_DAYS,
     tokenKeyGeneration: settings.TOKEN_KEY_GENERATION,
@@ -199,76 +271,12 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, role: ProcessRo
   };
 }
 
-/** `EVENTSTORE_URL`, or the content of the file `EVENTSTORE_URL_FILE`, because the URL may hold a password. */
+/** `EVENTSTORE_URL` and what belongs to it, for commands that need nothing else. */
 export function eventStoreUrl(env: NodeJS.ProcessEnv): string | undefined {
-  const { EVENTSTORE_URL: url, EVENTSTORE_URL_FILE: file } = env;
-  if (url && file) throw new ConfigError('EVENTSTORE_URL and EVENTSTORE_URL_FILE are both set: remove one');
-  const found = file ? secretFile('EVENTSTORE_URL_FILE', file) : url || undefined;
-  if (found !== undefined && !/^(esdb|kurrentdb)(\+discover)?:\/\//i.test(found))
-    throw new ConfigError(`${file ? 'EVENTSTORE_URL_FILE' : 'EVENTSTORE_URL'} must begin with esdb:// or kurrentdb://`);
-  return found;
-}
-
-/** The text of a file that a setting names, without the newline at its end. */
-export function secretFile(setting: string, path: string): string {
-  try {
-    return readFileSync(path, 'utf8').trim();
-  } catch (error) {
-    throw new ConfigError(
-      `${setting} names ${path}, which cannot be read (${(error as NodeJS.ErrnoException).code}): correct the path or its rights`,
-    );
-  }
-}
-
-const listed = (text: string): string[] =>
-  text
-    .split(',')
-    .map((entry) => entry.trim())
-    .filter(Boolean);
-
-/** Exact origins, as browsers send them in `Origin`. Patterns are refused: with credentials they would open the API. */
-function originsOf(text: string): string[] {
-  const origins = listed(text);
-  const wrong = origins.find((origin) => !isOrigin(origin));
-  if (wrong !== undefined)
-    throw new ConfigError(
-      `CORS_ALLOWED_ORIGINS: ${wrong} is not an origin: write scheme, host and port only, such as https://dashboard.example, without * and without a slash at the end`,
-    );
-  return origins;
-}
-
-function isOrigin(text: string): boolean {
-  try {
-    const { origin, protocol } = new URL(text);
-    return (protocol === 'https:' || protocol === 'http:') && origin === text && !text.includes('*');
-  } catch {
-    return false;
-  }
-}
-
-/** All S3 settings or none: with only some of them, objects would silently be kept in `dataDir`. */
-function s3Of({
-  S3_ENDPOINT: endpoint,
-  S3_BUCKET: bucket,
-  S3_REGION: region,
-  S3_ACCESS_KEY_ID: accessKeyId,
-  S3_SECRET_ACCESS_KEY: secretAccessKey,
-  S3_TRUSTED: isTrusted,
-}: z.output<typeof environment>): S3Settings | undefined {
-  if (!endpoint && !bucket && !accessKeyId && !secretAccessKey) return undefined;
-  const missing = Object.entries({
-    S3_ENDPOINT: endpoint,
-    S3_BUCKET: bucket,
-    S3_ACCESS_KEY_ID: accessKeyId,
-    S3_SECRET_ACCESS_KEY: secretAccessKey,
-  }).find(([, value]) => !value);
-  if (missing) throw new ConfigError(`${missing[0]} is required with the other S3 settings`);
-  return {
-    endpoint: endpoint!,
-    bucket: bucket!,
-    region,
-    accessKeyId: accessKeyId!,
-    secretAccessKey: secretAccessKey!,
-    isTrusted,
-  };
+  const problems = new SettingProblems();
+  const names = secretSettings.filter((name) => name.startsWith('EVENTSTORE_'));
+  const given = givenSettings(env, names, problems);
+  const url = problems.of(() => eventStoreUrlOf(given));
+  problems.refuse(env);
+  return url;
 }

@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, type KeyObject } from 'node:crypto';
 import {
   chmodSync,
   closeSync,
@@ -14,15 +14,32 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError } from '../../platform/config-error.ts';
+import { secretFile } from './given-settings.ts';
+import { KEY_FORM, pemText, symmetricKey } from './setting-types.ts';
 
 /** The private license key that an embedded installation generated, for `castellan license issue`. */
 export function licenseSigningKey(dataDir: string): string {
   const file = join(resolve(dataDir), 'keys', 'license-signing.pem');
   if (!existsSync(file))
     throw new ConfigError(
-      `there is no license signing key in ${dataDir}: sign licenses where this installation's license key is kept`,
+      `there is no license signing key in ${dataDir}: name the file that holds it with --signing-key`,
     );
   return readFileSync(file, 'utf8');
+}
+
+const SIGNING_KEY_LINE = /^LICENSE_SIGNING_KEY=(.*)$/m;
+
+/** A license signing key from a PEM file, or from a file of `castellan keys make`. */
+export function readSigningKey(file: string): KeyObject {
+  const content = secretFile('--signing-key', file);
+  const { data } = pemText.safeParse(SIGNING_KEY_LINE.exec(content)?.[1] ?? content);
+  try {
+    const key = createPrivateKey(data ?? '');
+    if (key.asymmetricKeyType === 'ed25519') return key;
+  } catch {
+    // Reported below: the error of the library would not name the file.
+  }
+  throw new ConfigError(`--signing-key: ${file} must hold an Ed25519 private key in PEM, or LICENSE_SIGNING_KEY=…`);
 }
 
 const MASTER_KEY_FILE = 'master-key';
@@ -48,8 +65,8 @@ export class KeyFiles {
   }
 
   given(name: string, text: string): Buffer {
-    const key = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
-    if (key.length !== 32) throw new ConfigError(`${name} must be 32 bytes, as 64 hex digits or in base64`);
+    const key = symmetricKey(text);
+    if (!key) throw new ConfigError(`${name} ${KEY_FORM}`);
     return key;
   }
 
@@ -81,7 +98,7 @@ export class KeyFiles {
   }
 
   licensePublicKey(given: string | undefined): string {
-    if (given) return given.replaceAll('\\n', '\n');
+    if (given) return given;
     const pem = this.#kept('LICENSE_PUBLIC_KEY', 'license-signing.pem', () =>
       generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     );

@@ -79,6 +79,7 @@ grant create, temporary on database ${identifier(database)} to ${roleGroupOf('pr
 /** The connected user and database, and whether the groups that migrations name exist. */
 export const CONNECTION_STATE = `
   select current_database() as database, current_user as "owner", current_setting('castellan.session', true) as session,
+         current_setting('server_version_num')::int as version,
          (select count(*) = cardinality($1::text[]) and bool_and(pg_has_role(oid, 'usage')) from pg_roles where rolname = any($1)) as "hasGroups"`;
 
 /** Whether every login (`$1`) is as the script makes it, as a member of its group (`$2`). */

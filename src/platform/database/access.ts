@@ -25,13 +25,26 @@ const POOLER =
 /** Refuses a server that drops session settings, before anything is written. */
 export async function identifyOwner(pool: pg.Pool): Promise<DatabaseOwner> {
   const { rows } = await pool
-    .query<DatabaseOwner & { session: string | null }>(CONNECTION_STATE, [DATABASE_ROLES.map(roleGroupOf)])
+    .query<DatabaseOwner & { session: string | null; version: number }>(CONNECTION_STATE, [
+      DATABASE_ROLES.map(roleGroupOf),
+    ])
     .catch((error: unknown) => {
       throw isPooler(error) ? new ConfigError(POOLER) : error;
     });
-  const { session, ...owner } = rows[0]!;
+  const { session, version, ...owner } = rows[0]!;
   if (session !== SESSION) throw new ConfigError(POOLER);
+  requireVersion(version);
   return owner;
+}
+
+/** Views of the read models need `security_invoker`, which came with this version. */
+export const OLDEST_POSTGRES = 15;
+
+/** `version` is PostgreSQL's own number: 150004 for 15.4. */
+export function requireVersion(version: number): void {
+  const major = Math.floor(version / 10_000);
+  if (major < OLDEST_POSTGRES)
+    throw new ConfigError(`DATABASE_URL leads to PostgreSQL ${major}: Castellan needs ${OLDEST_POSTGRES} or newer`);
 }
 
 const codeOf = (error: unknown): string | undefined => (error as { code?: string }).code;

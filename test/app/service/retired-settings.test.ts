@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { retiredSettings } from '../../../src/app/config/config.ts';
+import { settingWarnings } from '../../../src/app/config/config.ts';
 
 describe('a retired setting', () => {
   it('is reported with its replacement, and without its value', () => {
-    expect(retiredSettings({ AUTO_ENROLL_SECRET: 'a-secret-of-the-fleet' })).toEqual([
+    expect(settingWarnings({ AUTO_ENROLL_SECRET: 'a-secret-of-the-fleet' })).toEqual([
       expect.stringMatching(/^AUTO_ENROLL_SECRET .*agent-secret/),
     ]);
-    expect(retiredSettings({ AUTO_ENROLL_SECRET: 'a-secret-of-the-fleet' }).join()).not.toContain('a-secret');
+    expect(settingWarnings({ AUTO_ENROLL_SECRET: 'a-secret-of-the-fleet' }).join()).not.toContain('a-secret');
   });
 
   it('is not mentioned if it is not set', () => {
-    expect([retiredSettings({}), retiredSettings({ AUTO_ENROLL_SECRET: '' })]).toEqual([[], []]);
+    expect([settingWarnings({}), settingWarnings({ AUTO_ENROLL_SECRET: '' })]).toEqual([[], []]);
   });
 });

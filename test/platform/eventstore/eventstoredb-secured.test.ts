@@ -106,6 +106,19 @@ describe('EventStoreDB adapter on a secured server', () => {
     expect(node.log.metadataOf(append.stream)).toMatchObject({ $maxAge: 7 * 86_400 });
   });
 
+  it('creates the user of the service once, without rights, as an administrator', async () => {
+    const users: NonNullable<StandInOptions['users']> = { admin: USERS.admin, neighbour: USERS.neighbour };
+    const node = await secured({ users });
+    const create = (admin: typeof ADMIN) =>
+      openAdministration(urlOf(node, 'castellan'), admin, (administration) => administration.createUser());
+    expect(await create(ADMIN)).toBe('created the user castellan');
+    expect(users['castellan']).toEqual({ password: PASSWORD });
+    users['castellan'] = { password: 'changed since' };
+    expect(await create(ADMIN)).toBe('there is a user castellan, who keeps the password');
+    expect(users['castellan']).toEqual({ password: 'changed since' });
+    await expect(create({ username: 'neighbour', password: 'other' })).rejects.toThrow(ConfigError);
+  });
+
   it('works as the user that a certificate names', async () => {
     const node = await secured({ tls: { ...server, clientAuthorityPem: authority.certificatePem } });
     const pair = authority.issue('castellan');

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { licensePublicKeyPem } from '../../dsl/licenses.ts';
 import { readConfig } from '../../../src/app/config/config.ts';
 import { openObjects } from '../../../src/platform/objects/open-objects.ts';
 import { OutboundRefused } from '../../../src/platform/outbound/guarded-fetch.ts';
@@ -48,7 +49,7 @@ describe('objects in an S3 bucket', () => {
     const keys = {
       MASTER_KEY: 'a'.repeat(64),
       AUDIT_HMAC_KEY: 'b'.repeat(64),
-      LICENSE_PUBLIC_KEY: 'none',
+      LICENSE_PUBLIC_KEY: licensePublicKeyPem,
       DATABASE_URL: 'postgres://nowhere',
     };
     const s3 = {
@@ -70,7 +71,7 @@ describe('objects in an S3 bucket', () => {
       );
     }
     expect(() => readConfig({ ...keys, ...s3, S3_ENDPOINT: 'ftp://not-to-be-shown' })).toThrow(
-      /^S3_ENDPOINT: (?!.*not-to-be-shown)/,
+      /^S3_ENDPOINT must be (?!.*not-to-be-shown)/,
     );
   });
 });

@@ -20,7 +20,7 @@ import type { OneTimeTokens } from '../../../contexts/identity/one-time-tokens.t
 import type { Lookups } from '../../../contexts/identity/lookups.ts';
 
 export interface AuthenticationDependencies extends AgentKeyDependencies, DeviceIdentityDependencies {
-  readonly config: OfferingSettings;
+  readonly config: OfferingSettings & DeviceIdentityDependencies['config'];
   readonly loader: AggregateLoader;
   readonly accessTokens: AccessTokens;
   readonly oneTimeTokens: OneTimeTokens;

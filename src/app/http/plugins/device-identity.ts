@@ -12,6 +12,7 @@ import {
 } from '../../../platform/pki/device-identity.ts';
 import type { TenantState } from '../../../contexts/tenants/domain/tenant.ts';
 import type { DevicePrincipal } from '../principal.ts';
+import { forwardedCertificate, type ClientCertificateHeader } from './forwarded-certificate.ts';
 import { isAllowedByUser } from './device-user.ts';
 import type { Executor } from '../../../platform/execution/executor.ts';
 import type { CommandPorts } from '../../../../commands/ports.ts';
@@ -20,6 +21,7 @@ import type { Lookups } from '../../../contexts/identity/lookups.ts';
 export interface DeviceIdentityDependencies {
   readonly executor: Executor<CommandPorts>;
   readonly lookups: Lookups;
+  readonly config: { readonly clientCertificateHeader: ClientCertificateHeader };
   trustsProxy(address: string | undefined): boolean;
 }
 
@@ -39,8 +41,8 @@ interface ProvenCertificate {
 const proven = new WeakMap<object, ProvenCertificate>();
 
 /**
- * The device of a request, by the certificate of the TLS handshake or, behind a trusted proxy, of its `X-Client-Cert` header
- * (URL-encoded PEM, choice OP-162). Undefined unless all checks succeed.
+ * The device of a request, by the certificate of the TLS handshake or, behind a trusted proxy, of the header in
+ * `CLIENT_CERTIFICATE_HEADER` (choice OP-162). Undefined unless all checks succeed.
  */
 export async function identifyDevice(
   request: FastifyRequest,
@@ -99,21 +101,18 @@ export async function presentedCertificateOf(
     if (certificate) proven.set(socket, certificate);
     return certificate;
   }
-  const header = request.headers['x-client-cert'];
+  const name = services.config.clientCertificateHeader;
+  const header = request.headers[name.toLowerCase()];
   // Only a trusted proxy as direct peer may forward a certificate.
   if (typeof header !== 'string' || !services.trustsProxy(request.socket.remoteAddress)) return undefined;
   let proving = forwarded.get(request);
-  if (!proving) forwarded.set(request, (proving = prove(decodeHeader(header), services)));
+  if (!proving) {
+    const certificate = forwardedCertificate(name, header);
+    proving = certificate === undefined ? Promise.resolve(undefined) : prove(certificate, services);
+    forwarded.set(request, proving);
+  }
   return proving;
 }
-
-const decodeHeader = (header: string): string => {
-  try {
-    return header.length > 16_384 ? '' : decodeURIComponent(header);
-  } catch {
-    return '';
-  }
-};
 
 async function prove(
   presented: Buffer | string,

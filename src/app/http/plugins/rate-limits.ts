@@ -18,7 +18,10 @@ import {
 } from './rate-counters.ts';
 
 export interface RateLimitsDependencies extends DeviceIdentityDependencies {
-  readonly config: Pick<Config, 'adminRateLimit' | 'addressRateLimit' | 'enrollRateLimit' | 'rateBudgets'>;
+  readonly config: Pick<
+    Config,
+    'adminRateLimit' | 'addressRateLimit' | 'enrollRateLimit' | 'rateBudgets' | 'clientCertificateHeader'
+  >;
   readonly accessTokens: AccessTokens;
   readonly lookups: Lookups;
 }

@@ -6,6 +6,7 @@ import { diagnoseConnection } from './diagnosis.ts';
 import type { StoreAccess } from './stream-metadata.ts';
 import { StreamReader } from './stream-reader.ts';
 import { StreamWriter } from './stream-writer.ts';
+import { createUser } from './users.ts';
 
 const TIMEOUTS = { totalMs: 10_000, callMs: 5_000 };
 
@@ -22,11 +23,29 @@ export class Administration {
   readonly #settings: ServerSettings;
   readonly #user: StoreAccess;
   readonly #admin: StoreAccess | undefined;
+  readonly #createUser: (user: Credentials) => Promise<boolean>;
 
-  constructor(settings: ServerSettings, user: StoreAccess, admin: StoreAccess | undefined) {
+  constructor(
+    settings: ServerSettings,
+    user: StoreAccess,
+    admin: StoreAccess | undefined,
+    create: (user: Credentials) => Promise<boolean>,
+  ) {
     this.#settings = settings;
     this.#user = user;
     this.#admin = admin;
+    this.#createUser = create;
+  }
+
+  /** Creates the service's user, if the server has none of that name. */
+  async createUser(): Promise<string> {
+    const { tls, user } = this.#settings;
+    if (!tls || !user)
+      throw new ConfigError(
+        '--create-user needs TLS, and a user and a password in EVENTSTORE_URL or EVENTSTORE_PASSWORD',
+      );
+    const isNew = await this.#createUser(user);
+    return isNew ? `created the user ${user.username}` : `there is a user ${user.username}, who keeps the password`;
   }
 
   async rights({ grant, exclusive }: { readonly grant: boolean; readonly exclusive: boolean }): Promise<AccessReport> {
@@ -65,10 +84,11 @@ export async function openAdministration<T>(
   const adminSettings = admin && { ...settings, user: admin, clientCertificate: undefined };
   const connections = [settings, ...(adminSettings ? [adminSettings] : [])].map((each) => new Connection(each));
   const [user, administrator] = connections.map(accessBy);
+  const create = (credentials: Credentials) => createUser(connections.at(-1)!, credentials, TIMEOUTS.callMs);
   try {
     // The service's user may lack every right, but the administrator must be able to read. Check the latter first.
     if (administrator) await administrator.reader.newest().catch(explained(adminSettings!, 'EVENTSTORE_ADMIN'));
-    return await work(new Administration(settings, user!, administrator)).catch(explained(settings));
+    return await work(new Administration(settings, user!, administrator, create)).catch(explained(settings));
   } finally {
     await Promise.all(connections.map((connection) => connection.close()));
   }

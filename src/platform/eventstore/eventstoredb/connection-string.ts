@@ -42,6 +42,7 @@ const GOSSIP_SECONDS = 1;
 const OPTIONS = [
   'tls',
   'tlsCAFile',
+  'tlsCA',
   'userCertFile',
   'userKeyFile',
   'connectionName',
@@ -178,15 +179,21 @@ function file(options: ReadonlyMap<Option, string>, name: Option): Buffer | unde
 const readFirst = (pem: Buffer): X509Certificate => new X509Certificate(pem);
 
 function authorities(options: ReadonlyMap<Option, string>): Buffer | undefined {
+  const text = options.get('tlsCA');
   const certificates = file(options, 'tlsCAFile');
+  if (text !== undefined && certificates)
+    throw wrong('has tlsCAFile, and EVENTSTORE_CA or tlsCA is set, too: remove one');
+  const given = text === undefined ? certificates : Buffer.from(text);
   try {
-    if (certificates) readFirst(certificates);
+    if (given) readFirst(given);
   } catch {
-    throw wrong(
-      'names a file with tlsCAFile that does not begin with a certificate in PEM: name the file with the certificate of the authority',
-    );
+    throw text === undefined
+      ? wrong(
+          'names a file with tlsCAFile that does not begin with a certificate in PEM: name the file with the certificate of the authority',
+        )
+      : new ConfigError('EVENTSTORE_CA must begin with a certificate in PEM: that of the authority');
   }
-  return certificates;
+  return given;
 }
 
 function clientCertificate(options: ReadonlyMap<Option, string>): ServerSettings['clientCertificate'] {

@@ -1,0 +1,63 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import type { Command } from 'commander';
+import { readConfig, settingWarnings, type Config } from '../config/config.ts';
+import { fileSetting } from '../config/given-settings.ts';
+import { examine, type Diagnosis, type Verdict } from '../operations/doctor.ts';
+import { ConfigError } from '../../platform/config-error.ts';
+
+/** 1: something is wrong. 2: the settings are. 3: something could not be looked at. */
+const EXIT_CODES = { fine: 0, finding: 1, settings: 2, unknown: 3 } as const;
+const MARKS: Readonly<Record<Verdict, string>> = { fine: 'ok', finding: '!!', unknown: '??' };
+
+/** The settings, without creating keys where the service would: this command writes nothing. */
+function readOnlyConfig(env: NodeJS.ProcessEnv): Config {
+  if (env['DATABASE_URL'] || env[fileSetting('DATABASE_URL')]) return readConfig(env);
+  const placeholders: Readonly<Record<string, () => string>> = {
+    MASTER_KEY: () => randomBytes(32).toString('hex'),
+    AUDIT_HMAC_KEY: () => randomBytes(32).toString('hex'),
+    LICENSE_PUBLIC_KEY: () =>
+      generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+  };
+  const unset = Object.entries(placeholders).filter(([name]) => !env[name] && !env[fileSetting(name)]);
+  return readConfig({ ...env, ...Object.fromEntries(unset.map(([name, make]) => [name, make()])) });
+}
+
+export interface Examination {
+  readonly checks: readonly Diagnosis[];
+  readonly outcome: keyof typeof EXIT_CODES;
+}
+
+/** Settings first: nothing else is looked at while they are wrong. */
+export async function examination(env: NodeJS.ProcessEnv): Promise<Examination> {
+  try {
+    const config = readOnlyConfig(env);
+    const warnings = settingWarnings(env).map((message): Diagnosis => ({
+      check: 'settings',
+      verdict: 'finding',
+      message,
+    }));
+    const settings: Diagnosis = { check: 'settings', verdict: 'fine', message: 'all can be read' };
+    const checks = [...(warnings.length > 0 ? warnings : [settings]), ...(await examine(config))];
+    const worst = (['finding', 'unknown'] as const).find((verdict) => checks.some((each) => each.verdict === verdict));
+    return { checks, outcome: worst ?? 'fine' };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { checks: [{ check: 'settings', verdict: 'finding', message: error.message }], outcome: 'settings' };
+  }
+}
+
+export function addDoctorCommand(program: Command): void {
+  program
+    .command('doctor')
+    .description(
+      'Check the settings and everything that they name, and change nothing; exit code 1: a finding, 2: wrong settings, 3: something could not be looked at',
+    )
+    .option('--json', 'print the result as JSON')
+    .action(async ({ json }: { json?: true }) => {
+      const { checks, outcome } = await examination(process.env);
+      const exitCode = EXIT_CODES[outcome];
+      process.exitCode = exitCode;
+      if (json) console.log(JSON.stringify({ command: 'doctor', outcome, exitCode, result: { checks } }));
+      else for (const { check, verdict, message } of checks) console.log(`${MARKS[verdict]}  ${check}: ${message}`);
+    });
+}

@@ -1,0 +1,99 @@
+import { ConfigError } from '../../platform/config-error.ts';
+import { isEventStoreDbUrl, serverSettings } from '../../platform/eventstore/eventstoredb/connection-string.ts';
+
+/** The setting that holds a URL, and the one that may hold its password. */
+interface UrlOf {
+  readonly name: string;
+  readonly passwordName: string;
+  readonly form: string;
+  readonly scheme: RegExp;
+}
+
+const DATABASE: UrlOf = {
+  name: 'DATABASE_URL',
+  passwordName: 'DATABASE_PASSWORD',
+  form: 'postgresql://user@host:5432/database',
+  scheme: /^postgres(?:ql)?:\/\//,
+};
+const REDIS: UrlOf = {
+  name: 'REDIS_URL',
+  passwordName: 'REDIS_PASSWORD',
+  form: 'redis://host:6379 or rediss://host:6379',
+  scheme: /^rediss?:\/\//,
+};
+const EVENT_STORE: UrlOf = {
+  name: 'EVENTSTORE_URL',
+  passwordName: 'EVENTSTORE_PASSWORD',
+  form: 'esdb://user@host:2113',
+  scheme: /^(?:esdb|kurrentdb)(?:\+discover)?:\/\//i,
+};
+
+/** Never shows a part of the value: in a URL that is cut at the wrong place, any part may be one of the password. */
+const unreadable = ({ name, passwordName, form }: UrlOf): ConfigError =>
+  new ConfigError(
+    `${name} cannot be read: it must have the form ${form}. Put the password into ${passwordName}, or write / # ? @ % in it as %2F %23 %3F %40 %25`,
+  );
+
+const AUTHORITY = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#]*@)?/i;
+
+/**
+ * Refuses what a URL parser would cut at the wrong place: `/`, `#` or `?` in a password that is not encoded. What follows
+ * then contains the @ that ends the password.
+ */
+function readable(url: string, about: UrlOf): string {
+  const rest = url.replace(AUTHORITY, '');
+  if (!about.scheme.test(url) || /[#@\s]/.test(rest) || !URL.canParse(url)) throw unreadable(about);
+  try {
+    decodeURIComponent(url);
+  } catch {
+    throw unreadable(about);
+  }
+  return url;
+}
+
+const USER = /^([a-z][a-z0-9+.-]*:\/\/)(?:([^/?#]*)@)?/i;
+
+/** The URL with a password that a setting of its own holds, where no character of it can be mistaken. */
+function withPassword(url: string, password: string | undefined, about: UrlOf, isUserRequired: boolean): string {
+  if (password === undefined) return url;
+  const user = USER.exec(url)?.[2] ?? '';
+  if (user.includes(':'))
+    throw new ConfigError(`${about.passwordName} and a password in ${about.name} are both set: remove one`);
+  if (isUserRequired && user === '')
+    throw new ConfigError(`${about.passwordName} needs a user in ${about.name}: ${about.form}`);
+  return url.replace(USER, (_, scheme: string) => `${scheme}${user}:${encodeURIComponent(password)}@`);
+}
+
+type Given = Readonly<Record<string, string | undefined>>;
+
+export function databaseUrlOf(given: Given): string | undefined {
+  const url = given['DATABASE_URL'];
+  if (url === undefined) return withoutUrl(given, DATABASE);
+  return withPassword(readable(url, DATABASE), given['DATABASE_PASSWORD'], DATABASE, true);
+}
+
+export function redisUrlOf(given: Given): string | undefined {
+  const url = given['REDIS_URL'];
+  if (url === undefined) return withoutUrl(given, REDIS);
+  return withPassword(readable(url, REDIS), given['REDIS_PASSWORD'], REDIS, false);
+}
+
+/** With `EVENTSTORE_PASSWORD` and `EVENTSTORE_CA`, if they are set. */
+export function eventStoreUrlOf(given: Given): string | undefined {
+  const url = given['EVENTSTORE_URL'];
+  if (url === undefined) return withoutUrl(given, EVENT_STORE, 'EVENTSTORE_CA');
+  if (!isEventStoreDbUrl(url)) throw new ConfigError('EVENTSTORE_URL must begin with esdb:// or kurrentdb://');
+  const complete = withPassword(url, given['EVENTSTORE_PASSWORD'], EVENT_STORE, true);
+  const authority = given['EVENTSTORE_CA'];
+  const found = authority
+    ? `${complete}${complete.includes('?') ? '&' : '?'}tlsCA=${encodeURIComponent(authority)}`
+    : complete;
+  serverSettings(found);
+  return found;
+}
+
+function withoutUrl(given: Given, { name, passwordName }: UrlOf, ...others: readonly string[]): undefined {
+  const useless = [passwordName, ...others].find((other) => given[other] !== undefined);
+  if (useless) throw new ConfigError(`${useless} is set, and ${name} is not: set both`);
+  return undefined;
+}

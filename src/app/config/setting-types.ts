@@ -1,0 +1,87 @@
+import { createPublicKey } from 'node:crypto';
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { z } from 'zod';
+
+/** The kinds of settings. Each refuses a wrong value in words that follow the setting's name and never repeat the value. */
+
+export const trueOrFalse = z
+  .enum(['true', 'false'], { error: 'must be true or false' })
+  .transform((text) => text === 'true');
+
+export const wholeNumberFrom = (min: number, max = Number.MAX_SAFE_INTEGER) => {
+  const error =
+    max === Number.MAX_SAFE_INTEGER
+      ? `must be a whole number of at least ${min}`
+      : `must be a whole number from ${min} to ${max}`;
+  return z
+    .string()
+    .regex(/^\d+$/, { error })
+    .transform(Number)
+    .pipe(z.number().min(min, { error }).max(max, { error }));
+};
+
+export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' });
+
+export const atLeast = (characters: number) =>
+  z.string().min(characters, { error: `must have at least ${characters} characters` });
+
+/** 32 bytes, as 64 hex digits or in base64. Undefined for anything else. */
+export function symmetricKey(text: string): Buffer | undefined {
+  const key = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
+  return key.length === 32 ? key : undefined;
+}
+
+export const KEY_FORM = 'must be 32 bytes, as 64 hex digits or in base64';
+export const key = z.string().refine((text) => symmetricKey(text) !== undefined, { error: KEY_FORM });
+
+/** Text in PEM. Where a variable holds one line only, line ends may be `\n`; `docker run --env-file` keeps the quotes. */
+export const pemText = z.string().transform((text) => text.replaceAll('\\n', '\n').replace(/^"([^]*)"$/, '$1'));
+
+export const ed25519PublicKey = pemText.refine(isEd25519, {
+  error: 'must be an Ed25519 public key in PEM (`castellan keys make` creates one)',
+});
+
+function isEd25519(text: string): boolean {
+  try {
+    return text.includes('PUBLIC KEY') && createPublicKey(text).asymmetricKeyType === 'ed25519';
+  } catch {
+    return false;
+  }
+}
+
+const listOf = (isEntry: (text: string) => boolean, error: string) =>
+  z
+    .string()
+    .transform((text) =>
+      text
+        .split(',')
+        .map((entry) => entry.trim())
+        .filter(Boolean),
+    )
+    .refine((entries) => entries.every(isEntry), { error });
+
+export const networks = listOf(
+  (text) => (text.includes('/') ? ipaddr.isValidCIDR(text) : isIP(text) !== 0),
+  'must list IP addresses or CIDR ranges, separated by commas: 10.0.0.0/8, 192.0.2.7',
+);
+
+/** Exact origins, as browsers send them in `Origin`. Patterns are refused: with credentials they would open the API. */
+export const origins = listOf(
+  isOrigin,
+  'must list origins (scheme, host and port only, without * and without a slash at the end), separated by commas: https://dashboard.example',
+);
+
+function isOrigin(text: string): boolean {
+  if (!URL.canParse(text) || text.includes('*')) return false;
+  const { origin, protocol } = new URL(text);
+  return (protocol === 'https:' || protocol === 'http:') && origin === text;
+}
+
+const NAME_SERVER = /^(?:\[([0-9a-f:.]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/i;
+
+export const nameServers = listOf((text) => {
+  const [, bracketed, plain, port] = NAME_SERVER.exec(text) ?? [];
+  const address = bracketed ?? plain ?? text;
+  return isIP(address) !== 0 && Number(port ?? 53) <= 65_535;
+}, 'must list IP addresses, each with an optional port, separated by commas: 192.0.2.53, [2001:db8::1]:5353');

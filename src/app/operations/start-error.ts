@@ -1,0 +1,23 @@
+import { ConfigError } from '../../platform/config-error.ts';
+import { isDatabaseUnavailable } from '../../platform/database/unavailable.ts';
+import { DataDirectoryInUse } from '../../platform/embedded/ownership.ts';
+import { EventStoreUnavailable } from '../../platform/eventstore/port.ts';
+import { unwritablePath } from '../../platform/objects/storage-full.ts';
+import { WrongMasterKey } from '../../platform/vault/keyrings.ts';
+
+const SENTENCES = [ConfigError, WrongMasterKey, EventStoreUnavailable, DataDirectoryInUse];
+
+/** Why a start failed: one sentence for a wrong setting or an outage, and the stack for any other error. */
+export function describeStartError(error: unknown): string {
+  const unwritable = unwritablePath(error);
+  if (unwritable)
+    return `${unwritable} cannot be written (${(error as { code: string }).code}). Set DATA_DIR to a directory that this user can write to.`;
+  if (SENTENCES.some((kind) => error instanceof kind)) return (error as Error).message;
+  if (isRefusedLogin(error)) return `DATABASE_URL: the database refuses the login (${(error as Error).message})`;
+  if (isDatabaseUnavailable(error)) return `DATABASE_URL: the database cannot be reached (${(error as Error).message})`;
+  return (error as Error).stack ?? String(error);
+}
+
+/** Invalid authorization, or a database that does not exist. */
+const isRefusedLogin = (error: unknown): boolean =>
+  /^(28...|3D000)$/.test((error as { code?: unknown }).code?.toString() ?? '');

@@ -1,0 +1,224 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { readConfig, secretSettings, settingNames, settingWarnings } from '../../../src/app/config/config.ts';
+import { ConfigError } from '../../../src/platform/config-error.ts';
+import { PrivateAuthority } from '../../fixtures/eventstoredb/certificates.ts';
+import { licensePublicKeyPem } from '../../dsl/licenses.ts';
+import { scratchFolder } from '../../dsl/scratch.ts';
+
+const folder = scratchFolder('settings');
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const KEYS = { MASTER_KEY: 'a'.repeat(64), AUDIT_HMAC_KEY: 'b'.repeat(64), LICENSE_PUBLIC_KEY: licensePublicKeyPem };
+const OWN = { ...KEYS, DATABASE_URL: 'postgresql://castellan@db.example:5432/castellan', DATA_DIR: folder };
+
+function refusal(env: NodeJS.ProcessEnv): string {
+  try {
+    readConfig(env);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as Error).message;
+  }
+  return 'accepted';
+}
+
+describe('wrong settings', () => {
+  const WRONG: Readonly<Record<string, string>> = {
+    PORT: 'abc-wrong',
+    TLS_PORT: '70000-wrong',
+    DATABASE_URL: 'nonsense-wrong',
+    EVENTSTORE_URL: 'http://wrong',
+    EVENTSTORE_PASSWORD: 'wrong-password',
+    EVENTSTORE_CA: 'wrong',
+    REDIS_URL: 'http://wrong:6379',
+    MASTER_KEY: 'wrong',
+    OTHER_MASTER_KEY: 'wrong',
+    AUDIT_HMAC_KEY: 'wrong',
+    LICENSE_PUBLIC_KEY: 'wrong',
+    RECOVERY_KEY: 'wrong',
+    METRICS_TOKEN: 'wrong',
+    RATE_LIMIT_RPS: '-1wrong',
+    ENROLL_RATE_LIMIT_RPS: '1.5wrong',
+    PORTAL_URL: 'ftp://wrong',
+    SCANNER_URL: 'wrong',
+    REPUTATION_URL: 'wrong',
+    S3_ENDPOINT: 'ftp://wrong',
+    S3_BUCKET: 'Wrong Bucket',
+    S3_REGION: 'wrong region',
+    S3_TRUSTED: 'wrong',
+    TRUSTED_PROXIES: 'wrong-not-an-ip',
+    CLIENT_CERTIFICATE_HEADER: 'X-Wrong-Header',
+    DNS_SERVERS: 'wrong.example',
+    EVENT_RETENTION_DAYS: '0wrong',
+    STREAM_RETENTION_DAYS: '0wrong',
+    TOKEN_KEY_GENERATION: '0wrong',
+    DEV_MODE: 'wrong',
+    DRAIN_SECONDS: '601wrong',
+    LOG_LEVEL: 'wrong',
+  };
+  /** Any text is a valid value. */
+  const ANY = [
+    'HOST',
+    'DATA_DIR',
+    'DATABASE_PASSWORD',
+    'REDIS_PASSWORD',
+    'PORTAL_API_KEY',
+    'S3_ACCESS_KEY_ID',
+    'S3_SECRET_ACCESS_KEY',
+  ];
+
+  it('are all reported at once, each by name, without a value, before anything is written', () => {
+    const dataDir = join(folder, 'untouched');
+    const message = refusal({ ...WRONG, DATA_DIR: dataDir });
+    const [head, ...lines] = message.split('\n');
+    const named = Object.keys(WRONG).filter((name) => name !== 'EVENTSTORE_PASSWORD' && name !== 'EVENTSTORE_CA');
+    for (const name of named) expect(lines.filter((line) => line.startsWith(`  ${name} `))).toHaveLength(1);
+    expect(head).toBe(`${lines.length} settings are wrong:`);
+    for (const value of Object.values(WRONG)) if (value !== 'wrong') expect(message).not.toContain(value);
+    expect(existsSync(dataDir)).toBe(false);
+  });
+
+  it('are each refused alone, too', () => {
+    for (const [name, value] of Object.entries(WRONG)) {
+      const message = refusal({ ...OWN, [name]: value });
+      expect(message.split('\n').find((line) => line.trim().startsWith(`${name} `))).toBeDefined();
+      if (value !== 'wrong') expect(message).not.toContain(value);
+    }
+  });
+
+  it('are tried above for every setting that can be wrong', () => {
+    expect([...Object.keys(WRONG), ...ANY].toSorted()).toEqual([...settingNames].toSorted());
+  });
+
+  it('include what is missing beside others', () => {
+    expect(refusal({ DATABASE_URL: OWN.DATABASE_URL, S3_BUCKET: 'bucket', PORT: '8443' }).split('\n')).toEqual([
+      '7 settings are wrong:',
+      ...['S3_ENDPOINT', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'].map(
+        (name) => `  ${name} is required with the other S3 settings`,
+      ),
+      '  PORT and TLS_PORT must differ: one is for HTTP, the other for TLS',
+      ...Object.keys(KEYS).map(
+        (name) => `  ${name} is required with DATABASE_URL: \`castellan keys make\` creates all keys`,
+      ),
+    ]);
+  });
+
+  it.each(['rsa', 'x25519'] as const)('include a license key of another kind: %s', (kind) => {
+    const { publicKey } =
+      kind === 'rsa' ? generateKeyPairSync('rsa', { modulusLength: 2048 }) : generateKeyPairSync(kind);
+    const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+    expect(refusal({ ...OWN, LICENSE_PUBLIC_KEY: pem })).toMatch(/^LICENSE_PUBLIC_KEY must be an Ed25519 public key/);
+  });
+});
+
+describe('a password with any characters', () => {
+  const PASSWORD = 'p@ss/w#rd?%:&= ü';
+
+  it.each(['p@ss/w#rd', '12/ab', '12?ab', '12#ab', 'a%zz'])('is never cut off in a URL: %s', (password) => {
+    const message = refusal({ ...OWN, DATABASE_URL: `postgres://castellan:${password}@db.example:5432/castellan` });
+    expect(message).toMatch(/^DATABASE_URL cannot be read: .*DATABASE_PASSWORD/);
+    expect(message).not.toContain(password);
+    expect(message).not.toContain('db.example');
+  });
+
+  it('may be set beside the URL', () => {
+    const config = readConfig({
+      ...OWN,
+      DATABASE_PASSWORD: PASSWORD,
+      REDIS_URL: 'redis://redis.example:6379',
+      REDIS_PASSWORD: PASSWORD,
+      EVENTSTORE_URL: 'esdb://castellan@n1.example:2113,n2.example:2113',
+      EVENTSTORE_PASSWORD: PASSWORD,
+    });
+    for (const url of [config.databaseUrl, config.redisUrl])
+      expect(decodeURIComponent(new URL(url!).password)).toBe(PASSWORD);
+    expect(config.eventStoreUrl).toBe(
+      `esdb://castellan:${encodeURIComponent(PASSWORD)}@n1.example:2113,n2.example:2113`,
+    );
+  });
+
+  it('is refused twice, without a user, and without a URL', () => {
+    expect(refusal({ ...OWN, DATABASE_URL: 'postgres://a:b@c/d', DATABASE_PASSWORD: PASSWORD })).toMatch(/both set/);
+    expect(refusal({ ...OWN, DATABASE_URL: 'postgres://c/d', DATABASE_PASSWORD: PASSWORD })).toMatch(/needs a user/);
+    expect(refusal({ ...OWN, REDIS_PASSWORD: PASSWORD })).toBe('REDIS_PASSWORD is set, and REDIS_URL is not: set both');
+  });
+});
+
+describe('a secret', () => {
+  it('may come from a file, whichever it is', () => {
+    const authority = new PrivateAuthority().certificatePem;
+    const secrets: Readonly<Record<string, string>> = {
+      ...KEYS,
+      DATABASE_URL: OWN.DATABASE_URL,
+      DATABASE_PASSWORD: 'one',
+      EVENTSTORE_URL: 'esdb://castellan@events.example:2113',
+      EVENTSTORE_PASSWORD: 'two',
+      EVENTSTORE_CA: authority,
+      REDIS_URL: 'rediss://redis.example',
+      REDIS_PASSWORD: 'three',
+      OTHER_MASTER_KEY: 'c'.repeat(64),
+      RECOVERY_KEY: 'sixteen characters',
+      METRICS_TOKEN: 'sixteen characters, too',
+      PORTAL_API_KEY: 'four',
+      S3_ACCESS_KEY_ID: 'five',
+      S3_SECRET_ACCESS_KEY: 'six',
+    };
+    expect(Object.keys(secrets).toSorted()).toEqual([...secretSettings].toSorted());
+    const files = Object.entries(secrets).map(([name, text]) => {
+      const file = join(folder, name);
+      writeFileSync(file, `${text}\n`);
+      return [`${name}_FILE`, file];
+    });
+    const rest = {
+      DATA_DIR: folder,
+      PORTAL_URL: 'https://p.example',
+      S3_ENDPOINT: 'https://s3.example',
+      S3_BUCKET: 'bucket',
+    };
+    const trimmed = Object.fromEntries(Object.entries(secrets).map(([name, text]) => [name, text.trim()]));
+    expect(readConfig({ ...rest, ...Object.fromEntries(files) })).toEqual(readConfig({ ...rest, ...trimmed }));
+  });
+
+  it('is refused twice, in a file that is missing or empty, and under the name of the file if it is wrong', () => {
+    mkdirSync(join(folder, 'files'));
+    const file = (text: string) => (writeFileSync(join(folder, 'files/text'), text), join(folder, 'files/text'));
+    expect(refusal({ METRICS_TOKEN: 'a'.repeat(16), METRICS_TOKEN_FILE: 'x' })).toBe(
+      'METRICS_TOKEN and METRICS_TOKEN_FILE are both set: remove one',
+    );
+    expect(refusal({ METRICS_TOKEN_FILE: '/nowhere' })).toMatch(/^METRICS_TOKEN_FILE names \/nowhere, .*\(ENOENT\)/);
+    expect(refusal({ METRICS_TOKEN_FILE: file('\n') })).toMatch(/is empty$/);
+    expect(refusal({ METRICS_TOKEN_FILE: file('short') })).toBe('METRICS_TOKEN_FILE must have at least 16 characters');
+  });
+});
+
+describe('a variable that is almost a setting', () => {
+  it('is reported, with the name that was meant', () => {
+    expect(settingWarnings({ RATE_LIMT_RPS: '1', LOGLEVEL: 'x', MASTERKEY_FILE: '/x' })).toEqual([
+      'RATE_LIMT_RPS is not a setting and has no effect: did you mean RATE_LIMIT_RPS?',
+      'LOGLEVEL is not a setting and has no effect: did you mean LOG_LEVEL?',
+      'MASTERKEY_FILE is not a setting and has no effect: did you mean MASTER_KEY_FILE?',
+    ]);
+  });
+
+  it('is none of those that machines usually have', () => {
+    const usual = [
+      'PATH',
+      'HOME',
+      'HOSTNAME',
+      'LANG',
+      'SHELL',
+      'USER',
+      'PWD',
+      'NODE_ENV',
+      'TERM',
+      'LOGNAME',
+      'PORTS',
+      'HOSTS',
+      'POSTGRES_PASSWORD',
+    ];
+    expect(settingWarnings(Object.fromEntries(usual.map((name) => [name, 'x'])))).toEqual([]);
+    expect(settingWarnings({ RATE_LIMT_RPS: '' })).toEqual([]);
+  });
+});

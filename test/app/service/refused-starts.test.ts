@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, describe, expect, it } from 'vitest';
+import { describeStartError } from '../../../src/app/operations/start-error.ts';
+import { requireVersion } from '../../../src/platform/database/access.ts';
+import { ConfigError } from '../../../src/platform/config-error.ts';
+import { startApp } from '../../dsl/app.ts';
+import { licensePublicKeyPem } from '../../dsl/licenses.ts';
+import { scratchFolder } from '../../dsl/scratch.ts';
+
+const folder = scratchFolder('refused-starts');
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const OWN = {
+  DATABASE_URL: 'postgresql://castellan@127.0.0.1:1/castellan',
+  MASTER_KEY: 'a'.repeat(64),
+  AUDIT_HMAC_KEY: 'b'.repeat(64),
+  LICENSE_PUBLIC_KEY: licensePublicKeyPem,
+  DATA_DIR: join(folder, 'data'),
+};
+
+/** Starts the service as an operator does. Returns exit code and standard error, in lines. */
+async function start(env: Record<string, string>): Promise<[number | null, string[]]> {
+  const child = spawn(process.execPath, ['scripts/run.mjs', 'src/main.ts'], {
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const [[code], errors] = await Promise.all([once(child, 'exit'), text(child.stderr)]);
+  return [code as number | null, errors.trimEnd().split('\n')];
+}
+
+describe('a start that cannot succeed says so in one sentence, without a stack', () => {
+  it.each([
+    [
+      'settings',
+      { ...OWN, PORT: 'abc', TRUSTED_PROXIES: 'not-an-ip', LICENSE_PUBLIC_KEY: 'garbage' },
+      [
+        'castellan: 3 settings are wrong:',
+        '  PORT must be a whole number from 0 to 65535',
+        '  LICENSE_PUBLIC_KEY must be an Ed25519 public key in PEM (`castellan keys make` creates one)',
+        '  TRUSTED_PROXIES must list IP addresses or CIDR ranges, separated by commas: 10.0.0.0/8, 192.0.2.7',
+      ],
+    ],
+    [
+      'the database is away',
+      OWN,
+      [expect.stringMatching(/^castellan: DATABASE_URL: the database cannot be reached \(.*ECONNREFUSED.*\)$/)],
+    ],
+    [
+      'the database is unknown',
+      { ...OWN, DATABASE_URL: 'postgresql://castellan@no-such-host.invalid/castellan' },
+      [expect.stringMatching(/^castellan: DATABASE_URL: the database cannot be reached \(.*no-such-host\.invalid\)$/)],
+    ],
+  ])('%s', async (_, env, lines) => {
+    expect(await start(env)).toEqual([1, lines]);
+  });
+
+  it('the data directory cannot be written', async () => {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'a-file'), '');
+    expect(await start({ ...OWN, DATA_DIR: join(folder, 'a-file/data') })).toEqual([
+      1,
+      [expect.stringMatching(/^castellan: DATA_DIR: .*a-file\/data cannot be written \(ENOTDIR\)\. Set DATA_DIR to /)],
+    ]);
+  });
+
+  it.each(['port', 'tlsPort'] as const)('another process has the %s', async (setting) => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const name = setting === 'port' ? 'PORT' : 'TLS_PORT';
+    const error = await startApp({ [setting]: port }).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ConfigError);
+    expect(describeStartError(error)).toBe(
+      `${name}: another process listens at 127.0.0.1:${port}; end it, or set another ${name}`,
+    );
+    other.close();
+  });
+
+  it('PostgreSQL is too old', () => {
+    expect(() => requireVersion(140_012)).toThrow('DATABASE_URL leads to PostgreSQL 14: Castellan needs 15 or newer');
+    requireVersion(150_000);
+  });
+
+  it('any other error keeps its stack', () => {
+    expect(describeStartError(new TypeError('a mistake of ours'))).toMatch(/a mistake of ours\n +at /);
+  });
+});
