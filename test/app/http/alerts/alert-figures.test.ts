@@ -44,7 +44,7 @@ async function raise({ tenantId }: TestTenant, over: object = {}): Promise<strin
   const { position } = orThrow(
     await app.services.executor.execute(raiseAlert, input, { tenantId, actor: system('test') }),
   );
-  await app.services.freshness.waitFor(['alerts', 'alert_hours'], position!, 10_000);
+  await app.services.freshness.waitFor(['alerts', 'alert_minutes'], position!, 10_000);
   return alertId;
 }
 const jobContext = () => ({

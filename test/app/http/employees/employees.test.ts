@@ -34,6 +34,7 @@ describe('employees over HTTP', () => {
       isPlaceholder: false,
       deviceCount: 0,
       riskScore: 0,
+      riskFactors: [],
       lastSeenAt: null,
       createdAt: expect.any(String),
       updatedAt: expect.any(String),

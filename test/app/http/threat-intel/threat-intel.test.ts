@@ -62,6 +62,7 @@ describe('threat intelligence', () => {
     const data = {
       scanId: randomUUID(),
       domain,
+      silent: [],
       failures: [],
       postponed: [],
       isMalicious: false,
