@@ -67,18 +67,13 @@ export interface ListStatements<Row> {
   readonly page: (clauses: PageClauses) => string;
 }
 
-export interface BoundedTotal {
-  /** True: there are at least `total` rows. */
-  readonly totalIsLowerBound: boolean;
-}
-
 /** One page of a list, numbered or after a row, and the total of the filter. */
 export async function listPage<Row extends object>(
   reads: TenantReads,
   { order, count, counted, page }: ListStatements<Row>,
   filter: readonly unknown[],
   asked: Page,
-): Promise<{ rows: Row[] } & KeysetPaginated & BoundedTotal> {
+): Promise<{ rows: Row[] } & KeysetPaginated> {
   const clauses = pageClauses(order, filter.length + 2, asked);
   const [counts, found] = await Promise.all([
     reads.figures<{ total: number }>(count, filter),

@@ -1,6 +1,6 @@
 import type { Classification } from '../../src/contexts/discovery/domain/vocabulary.ts';
 import type { KeysetPaginated, Page, Query } from '../../src/platform/kernel/query.ts';
-import { ascending, descending, listPage, orderBy, type BoundedTotal, type KeysetOrder } from '../keyset.ts';
+import { ascending, descending, listPage, orderBy, type KeysetOrder } from '../keyset.ts';
 import { asStoredHost, MAX_HITS } from '../search/hits.ts';
 import { toEndpointView, selectEndpoints, type EndpointWithDetails, type EndpointView } from './endpoint-view.ts';
 
@@ -41,7 +41,7 @@ export const endpointOrder: KeysetOrder<EndpointWithDetails> = {
 /** Discovered hosts, latest discovery first. A search finds the latest 10,000. */
 export const listEndpoints: Query<
   EndpointFilter & Page,
-  { endpoints: EndpointView[] } & KeysetPaginated & BoundedTotal
+  { endpoints: EndpointView[] } & KeysetPaginated
 > = async (reads, input) => {
   const from = rowsFor(input);
   const { rows, ...pages } = await listPage(

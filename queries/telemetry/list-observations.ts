@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ObservationRow, ViewedKind } from '../../projections/telemetry/observations.ts';
 import type { KeysetPaginated, Page, Query } from '../../src/platform/kernel/query.ts';
-import { ascending, descending, listPage, orderBy, type BoundedTotal, type KeysetOrder } from '../keyset.ts';
+import { ascending, descending, listPage, orderBy, type KeysetOrder } from '../keyset.ts';
 
 /** An observation as the event viewer shows it (choice OP-164). */
 export const observationView = z
@@ -64,7 +64,7 @@ const pageOf = (where: string, tail: string) => `
 /** Observations of one kind, latest first. The total is exact below `MAX_COUNTED`. */
 export const listObservations: Query<
   ObservationFilter & Page,
-  { events: ObservationView[] } & KeysetPaginated & BoundedTotal
+  { events: ObservationView[] } & KeysetPaginated
 > = async (reads, input) => {
   const { kind, userId = null, deviceId = null, domain = null, from = null, to = null } = input;
   const { rows, ...pages } = await listPage(

@@ -57,9 +57,7 @@ export const keysetQuery = (order: Pick<KeysetOrder, 'list' | 'columns'>, size =
     .describe('`nextCursor` of the page before; in place of `page`, with the same filters'),
 });
 
-export const keysetView = { ...paginatedView, nextCursor: z.string().nullable() };
-/** Of lists that count up to a limit. */
-export const boundedTotalView = { totalIsLowerBound: z.boolean() };
+export const keysetView = { ...paginatedView, totalIsLowerBound: z.boolean(), nextCursor: z.string().nullable() };
 
 /** The response of a list: `nextCursor` in place of the values. */
 export function withNextMark<List extends KeysetPaginated>(

@@ -37,6 +37,8 @@ export interface Paginated {
 
 /** A page of a list whose pages can also begin after a row. */
 export interface KeysetPaginated extends Paginated {
+  /** True: there are at least `total` rows, because counting has a limit. */
+  readonly totalIsLowerBound: boolean;
   /** The values that order the last row of this page; null: no row follows. */
   readonly next: readonly string[] | null;
 }

@@ -46,6 +46,8 @@ describe('employees over HTTP', () => {
       page: 1,
       pageSize: 20,
       totalPages: 1,
+      totalIsLowerBound: false,
+      nextCursor: null,
     });
   });
 

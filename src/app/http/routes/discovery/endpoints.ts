@@ -8,7 +8,7 @@ import { endpointUserOrder, listEndpointUsers, seenUserView } from '../../../../
 import { classifications } from '../../../../contexts/discovery/domain/vocabulary.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin } from '../../access.ts';
-import { boundedTotalView, keysetQuery, keysetView, withNextMark } from '../../keyset-query.ts';
+import { keysetQuery, keysetView, withNextMark } from '../../keyset-query.ts';
 import { toPage } from '../../list-query.ts';
 import { route, type RouteGroup } from '../../route.ts';
 
@@ -34,7 +34,7 @@ export const endpointRoutes: RouteGroup = {
           .transform((text) => text.trim() || undefined)
           .optional(),
       }),
-      response: z.object({ endpoints: z.array(endpointView), ...keysetView, ...boundedTotalView }),
+      response: z.object({ endpoints: z.array(endpointView), ...keysetView }),
       handle: async ({ ask, query }) => {
         const { classification, search } = query;
         return withNextMark(endpointOrder, await ask(listEndpoints, { ...toPage(query), classification, search }));

@@ -21,7 +21,7 @@ import { extensionChangeKinds } from '../../../../contexts/telemetry/domain/voca
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { createdRecord } from '../../resources/collection-routes.ts';
 import { admin } from '../../access.ts';
-import { boundedTotalView, keysetQuery, keysetView, withNextMark } from '../../keyset-query.ts';
+import { keysetQuery, keysetView, withNextMark } from '../../keyset-query.ts';
 import { dateRangeQuery, isOrderedRange, rangeOrderIssue, pageQuery, paginatedView, toPage } from '../../list-query.ts';
 import { route, type RouteGroup } from '../../route.ts';
 
@@ -138,7 +138,7 @@ export const extensionMonitoringRoutes: RouteGroup = {
           user_id: uuid().optional(),
         })
         .refine(isOrderedRange, rangeOrderIssue),
-      response: z.object({ events: z.array(extensionChangeView), ...keysetView, ...boundedTotalView }),
+      response: z.object({ events: z.array(extensionChangeView), ...keysetView }),
       handle: async ({ ask, query }) => {
         const { extension_id: extensionId, change, device_id: deviceId, user_id: userId } = query;
         const filter = { extensionId, change, deviceId, userId, ...(await ask(intervalOf, query)) };

@@ -10,7 +10,7 @@ import { intervalOf } from '../../../../../queries/settings/interval.ts';
 import { hostField } from '../../../../platform/web-addresses/host-field.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin } from '../../access.ts';
-import { boundedTotalView, keysetQuery, keysetView, withNextMark } from '../../keyset-query.ts';
+import { keysetQuery, keysetView, withNextMark } from '../../keyset-query.ts';
 import { dateRangeQuery, isOrderedRange, rangeOrderIssue, toPage } from '../../list-query.ts';
 import { route, type AnyRoute, type RouteGroup } from '../../route.ts';
 
@@ -33,7 +33,7 @@ const list = (path: string, kind: ObservationFilter['kind'], summary: string): A
         domain: hostField().optional(),
       })
       .refine(isOrderedRange, rangeOrderIssue),
-    response: z.object({ events: z.array(observationView), ...keysetView, ...boundedTotalView }),
+    response: z.object({ events: z.array(observationView), ...keysetView }),
     handle: async ({ ask, query }) => {
       const { user_id: userId, device_id: deviceId, domain } = query;
       const filter = { kind, userId, deviceId, domain, ...(await ask(intervalOf, query)) };
