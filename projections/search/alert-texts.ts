@@ -28,7 +28,8 @@ export const alertTexts = defineReadModel({
       const body = [title, description, alertType, domain ?? ''].join('\n').toLowerCase();
       return {
         key: { alert_id: alertId },
-        fold: () => (title === ERASED ? undefined : { alert_id: alertId, user_id: userId, body, raised_at: raisedAt ?? at(event) }),
+        fold: () =>
+          title === ERASED ? undefined : { alert_id: alertId, user_id: userId, body, raised_at: raisedAt ?? at(event) },
       };
     },
     EmployeeErased: ({ data: { userId } }) => ({ purge: { user_id: userId } }),

@@ -27,7 +27,10 @@ export const alertOrder: KeysetOrder<AlertWithNames> = {
   valuesOf: ({ created_at, alert_id }) => [created_at, alert_id],
 };
 
-export const listAlerts: Query<AlertFilter & Page, { alerts: AlertView[] } & KeysetPaginated> = async (reads, input) => {
+export const listAlerts: Query<AlertFilter & Page, { alerts: AlertView[] } & KeysetPaginated> = async (
+  reads,
+  input,
+) => {
   const filter = [
     input.severity ?? null,
     input.alertType ?? null,

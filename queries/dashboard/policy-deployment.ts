@@ -101,7 +101,10 @@ function changesOf(version: string | null): number {
 }
 
 /** For each day, how many of the devices with a heartbeat used the day's last version. */
-export const policyDeploymentTrend: Query<DayRange, { timezone: string; trend: DeploymentPoint[] }> = async (reads, days) => {
+export const policyDeploymentTrend: Query<DayRange, { timezone: string; trend: DeploymentPoint[] }> = async (
+  reads,
+  days,
+) => {
   const [groups, known] = await Promise.all([
     reads.rows<Fleet & { day: string }>(BY_DAY, [days.from, days.to]),
     history(reads),

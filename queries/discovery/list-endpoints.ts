@@ -39,10 +39,10 @@ export const endpointOrder: KeysetOrder<EndpointWithDetails> = {
 };
 
 /** Discovered hosts, latest discovery first. A search finds the latest 10,000. */
-export const listEndpoints: Query<
-  EndpointFilter & Page,
-  { endpoints: EndpointView[] } & KeysetPaginated
-> = async (reads, input) => {
+export const listEndpoints: Query<EndpointFilter & Page, { endpoints: EndpointView[] } & KeysetPaginated> = async (
+  reads,
+  input,
+) => {
   const from = rowsFor(input);
   const { rows, ...pages } = await listPage(
     reads,

@@ -29,8 +29,7 @@ export const getDomainScan: Query<{ domain: string; now: number }, DomainScanNee
       }
     : unscanned;
   const mayAsk = (silentAt: string | null | undefined) => isScannable(domain) && (!silentAt || isPast(silentAt, now));
-  const scannerNeedsScan =
-    settings.scannerEnabled && mayAsk(row?.scanner_silent_at) && isStale(data, 'scanner', now);
+  const scannerNeedsScan = settings.scannerEnabled && mayAsk(row?.scanner_silent_at) && isStale(data, 'scanner', now);
   const reputationNeedsScan =
     settings.reputationEnabled && mayAsk(row?.reputation_silent_at) && isStale(data, 'reputation', now);
   return { domain, needsScan: scannerNeedsScan || reputationNeedsScan, scannerNeedsScan, reputationNeedsScan, ...data };

@@ -38,7 +38,10 @@ const moment = z
       return z.NEVER;
     }
     if (parsed < 0 || parsed > END_OF_DATES) {
-      context.addIssue({ code: 'custom', message: parsed < 0 ? 'must not be before 1970' : 'must be before 9999-12-31' });
+      context.addIssue({
+        code: 'custom',
+        message: parsed < 0 ? 'must not be before 1970' : 'must be before 9999-12-31',
+      });
       return z.NEVER;
     }
     return full === text ? new Date(parsed).toISOString() : text;
@@ -50,7 +53,9 @@ export const dateRangeQuery = {
   end_date: moment.optional().describe(`End, ${WORDS}`),
 };
 /** A required calendar day, or a moment of it. */
-export const dayQuery = moment.describe("A day in the tenant's time zone as YYYY-MM-DD, or an RFC 3339 timestamp in it");
+export const dayQuery = moment.describe(
+  "A day in the tenant's time zone as YYYY-MM-DD, or an RFC 3339 timestamp in it",
+);
 
 /**
  * For `.refine(...)`: rejects a range that ends before it starts, instead of returning an empty list. A day and a

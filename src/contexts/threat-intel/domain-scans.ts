@@ -42,7 +42,9 @@ export interface Scanned {
 }
 
 type Outcome = { readonly service: ScanService } & (
-  { readonly answer: ProviderResults[ScanService] | undefined } | { readonly reason: string } | { readonly until: number }
+  | { readonly answer: ProviderResults[ScanService] | undefined }
+  | { readonly reason: string }
+  | { readonly until: number }
 );
 
 export interface ScanningPorts {

@@ -468,10 +468,11 @@ describe('an alert that history did not raise', () => {
   });
 
   it('is told apart from one that is in the log, or about to be', () => {
+    const first = found(1, 0);
     const [raised, again, later] = alertsOf(
-      found(1, 0),
+      first,
       found(2, 5),
-      raisedFor(3, 6, alertsOf(found(1, 0))[0]!),
+      raisedFor(3, 6, alertsOf(first)[0]!),
       found(4, 120),
     ) as [{ alertId: string }, object, object];
     expect([raised, again, later]).toEqual([
@@ -485,7 +486,7 @@ describe('an alert that history did not raise', () => {
     const many = (n: number, at: number) =>
       recorded(
         telemetry(
-          Array.from({ length: 12 }, (_, place) =>
+          Array.from({ length: 150 }, (_, place) =>
             breached({ occurredAt: after(at / 60), domain: `host${n}-${place}.example` }),
           ),
         ),

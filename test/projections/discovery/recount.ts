@@ -68,7 +68,12 @@ export const someSeen = fc
     const url = path === null || rest.domain === null ? null : `https://${rest.domain}${path}`;
     return {
       userId,
-      observation: { ...rest, url, occurredAt: new Date(NOW + Math.floor(at / 2) * 43_200_000 + (at % 2) * 420_000).toISOString(), ...kind } as Observation,
+      observation: {
+        ...rest,
+        url,
+        occurredAt: new Date(NOW + Math.floor(at / 2) * 43_200_000 + (at % 2) * 420_000).toISOString(),
+        ...kind,
+      } as Observation,
     };
   });
 
@@ -173,7 +178,9 @@ export const recount: Readonly<Record<string, (all: readonly Seen[]) => Rows>> =
   new_site_visitors: (all) =>
     groups(all, ({ userId, observation: one }) =>
       isNew(one) && one.domain ? `${quarter(one)} ${one.domain} ${userId}` : undefined,
-    ).map(([key]) => Object.fromEntries(key.split(' ').map((value, n) => [['quarter', 'domain', 'user_id'][n]!, value]))),
+    ).map(([key]) =>
+      Object.fromEntries(key.split(' ').map((value, n) => [['quarter', 'domain', 'user_id'][n]!, value])),
+    ),
   reporters: (all) =>
     groups(all, ({ userId }) => userId).map(([user_id, here]) => ({
       user_id,

@@ -112,10 +112,7 @@ export class AlertBudget {
       summaries: [{ alertId, last: recordedAt, isOpen: true, unseenSince }, ...others].slice(0, MAX_SUMMARIES),
     };
     const again = open ? occurrences.length : occurrences.length - 1;
-    return [
-      ...(isToRaise ? [this.#raise(alertId, occurrences)] : []),
-      ...(again > 0 ? [repeat(alertId, again)] : []),
-    ];
+    return [...(isToRaise ? [this.#raise(alertId, occurrences)] : []), ...(again > 0 ? [repeat(alertId, again)] : [])];
   }
 
   #raise(alertId: string, occurrences: readonly Occurrence[]): Effect {

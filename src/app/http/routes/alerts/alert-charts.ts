@@ -60,8 +60,7 @@ export const alertChartRoutes: RouteGroup = {
         .object({ ...dateRangeQuery, ...pageQueryOf({ usual: 500, max: 500 }) })
         .refine(isOrderedRange, rangeOrderIssue),
       response: z.object({ aggregates: z.array(alertAggregateView), ...paginatedView }),
-      handle: async ({ ask, query }) =>
-        ask(aggregatedAlerts, { ...(await ask(intervalOf, query)), ...toPage(query) }),
+      handle: async ({ ask, query }) => ask(aggregatedAlerts, { ...(await ask(intervalOf, query)), ...toPage(query) }),
     }),
     route({
       method: 'GET',

@@ -60,7 +60,8 @@ function daysOf(zone: ZonedDays, { start_date, end_date, days }: Asked): Days {
   const today = zone.dayOf(Date.now());
   const from = start_date && dayIn(zone, start_date);
   const to =
-    (end_date && dayIn(zone, end_date)) ?? (from === undefined ? today : [today, daysAfter(from, MAX_DAYS - 1)].toSorted()[0]!);
+    (end_date && dayIn(zone, end_date)) ??
+    (from === undefined ? today : [today, daysAfter(from, MAX_DAYS - 1)].toSorted()[0]!);
   const asked = { from: from ?? daysBefore(to, days - 1), to, zone };
   if (asked.from > asked.to) throw new FailureError(invalid('start_date', 'must not be in the future'));
   if (lengthOf(asked) > MAX_DAYS)

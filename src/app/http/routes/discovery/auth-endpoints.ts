@@ -5,7 +5,11 @@ import { authEndpointView } from '../../../../../queries/discovery/auth-endpoint
 import { authEndpointHost, getAuthEndpoint } from '../../../../../queries/discovery/get-auth-endpoint.ts';
 import { authEndpointOrder, listAuthEndpoints } from '../../../../../queries/discovery/list-auth-endpoints.ts';
 import { listRelyingParties, relyingPartyView } from '../../../../../queries/discovery/relying-parties.ts';
-import { authEndpointUserOrder, listAuthEndpointUsers, seenUserView } from '../../../../../queries/discovery/seen-users.ts';
+import {
+  authEndpointUserOrder,
+  listAuthEndpointUsers,
+  seenUserView,
+} from '../../../../../queries/discovery/seen-users.ts';
 import { mfaOverrideValues } from '../../../../contexts/discovery/domain/vocabulary.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin } from '../../access.ts';

@@ -81,7 +81,8 @@ export const verificationRoutes: RouteGroup<VerificationRouteDependencies> = {
       description: 'With whether they can be verified, and when they last were.',
       query: z.object(keysetQuery(verifiableUserOrder)),
       response: z.object({ users: z.array(verifiableUserView), ...keysetView }),
-      handle: async ({ ask, query }) => withNextMark(verifiableUserOrder, await ask(listVerifiableUsers, toPage(query))),
+      handle: async ({ ask, query }) =>
+        withNextMark(verifiableUserOrder, await ask(listVerifiableUsers, toPage(query))),
     }),
     route({
       method: 'GET',
@@ -91,7 +92,8 @@ export const verificationRoutes: RouteGroup<VerificationRouteDependencies> = {
       description: 'Newest first.',
       query: z.object(keysetQuery(verificationEventOrder)),
       response: z.object({ events: z.array(verificationEventView), ...keysetView }),
-      handle: async ({ ask, query }) => withNextMark(verificationEventOrder, await ask(listVerificationEvents, toPage(query))),
+      handle: async ({ ask, query }) =>
+        withNextMark(verificationEventOrder, await ask(listVerificationEvents, toPage(query))),
     }),
     route({
       method: 'GET',
@@ -101,7 +103,8 @@ export const verificationRoutes: RouteGroup<VerificationRouteDependencies> = {
       description: 'Raised for an employee after too many wrong codes.',
       query: z.object(keysetQuery(verificationAlertOrder)),
       response: z.object({ alerts: z.array(verificationAlertView), ...keysetView }),
-      handle: async ({ ask, query }) => withNextMark(verificationAlertOrder, await ask(listVerificationAlerts, toPage(query))),
+      handle: async ({ ask, query }) =>
+        withNextMark(verificationAlertOrder, await ask(listVerificationAlerts, toPage(query))),
     }),
     route({
       method: 'PUT',
