@@ -95,7 +95,7 @@ describe.each(SEEDS.map((seed, n) => [seed, ZONES[n % ZONES.length]!] as const))
         });
         reporters.push({ userId: body.id, deviceId: dice.uuid() });
       }
-      await report(someReports(dice, reporters, 260, now));
+      await report(someReports(dice, reporters, 150, now));
       await raiseAlerts();
       const leaver = reporters[0]!;
       expect((await acme.admin.delete(`${ADMIN}/users/${leaver.userId}`)).status).toBe(204);
@@ -131,7 +131,7 @@ describe.each(SEEDS.map((seed, n) => [seed, ZONES[n % ZONES.length]!] as const))
 
     /** Alerts of the past, with real decisions about them, and the same alert reported again. */
     async function raiseAlerts() {
-      for (let n = 0; n < 60; n += 1) {
+      for (let n = 0; n < 40; n += 1) {
         const alertId = dice.uuid();
         const raisedAt = new Date(Math.min(now, Date.parse(someMoment(dice, now)))).toISOString();
         const data = {
