@@ -4,17 +4,17 @@ import { adminAccounts } from './admins/admin-accounts.ts';
 import { adminLocks } from './admins/admin-locks.ts';
 import { adminUsers } from './admins/admin-users.ts';
 import { alertAddresses } from './alerts/alert-addresses.ts';
-import { alertHours } from './alerts/alert-hours.ts';
+import { alertMinutes } from './alerts/alert-minutes.ts';
 import { alerts } from './alerts/alerts.ts';
 import { certificateAuthorities } from './certificates/certificate-authorities.ts';
 import { deviceCertificates } from './certificates/device-certificates.ts';
 import { serverCertificates } from './certificates/server-certificates.ts';
 import { agentKeys } from './devices/agent-keys.ts';
-import { alertDaily } from './dashboard/alert-daily.ts';
+import { alertTypesRaised } from './dashboard/alert-types.ts';
 import { devicePolicyDaily } from './dashboard/device-policy-daily.ts';
 import { newSiteVisitors } from './dashboard/new-site-visitors.ts';
 import { policyHistory } from './dashboard/policy-history.ts';
-import { userDaily } from './dashboard/user-daily.ts';
+import { userQuarters } from './dashboard/user-quarters.ts';
 import { deviceSequences } from './devices/device-sequences.ts';
 import { devices } from './devices/devices.ts';
 import { authEndpoints } from './discovery/auth-endpoints.ts';
@@ -56,8 +56,9 @@ import { credentialStats } from './telemetry/credential-stats.ts';
 import { credentialUses } from './telemetry/credential-uses.ts';
 import { observations } from './telemetry/observations.ts';
 import { reporters } from './telemetry/reporters.ts';
+import { passwordUses } from './telemetry/password-uses.ts';
 import { signInDaily } from './telemetry/sign-in-daily.ts';
-import { telemetryDaily } from './telemetry/telemetry-daily.ts';
+import { telemetryQuarters } from './telemetry/telemetry-quarters.ts';
 import { domainScans } from './threat-intel/domain-scans.ts';
 import { threatIntelSettings } from './threat-intel/threat-intel-settings.ts';
 import { tenantDirectory } from './tenants/tenant-directory.ts';
@@ -81,12 +82,13 @@ export const readModels: readonly NamedReadModel[] = [
   employees,
   alerts,
   alertAddresses,
-  alertHours,
+  alertMinutes,
   devices,
   deviceSequences,
   credentialUses,
   credentialStats,
-  telemetryDaily,
+  telemetryQuarters,
+  passwordUses,
   signInDaily,
   observations,
   screenshots,
@@ -116,8 +118,8 @@ export const readModels: readonly NamedReadModel[] = [
   sites,
   endpointClassifications,
   mfaOverrides,
-  alertDaily,
-  userDaily,
+  alertTypesRaised,
+  userQuarters,
   newSiteVisitors,
   devicePolicyDaily,
   policyHistory,

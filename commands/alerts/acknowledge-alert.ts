@@ -32,5 +32,5 @@ export const acknowledgeAlert = defineCommand({
       },
     ]);
   },
-  freshens: ['alerts', 'alert_hours'],
+  freshens: ['alerts', 'alert_minutes'],
 });

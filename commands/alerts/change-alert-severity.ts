@@ -25,5 +25,5 @@ export const changeAlertSeverity = defineCommand({
       },
     ]);
   },
-  freshens: ['alerts', 'alert_hours'],
+  freshens: ['alerts', 'alert_minutes'],
 });

@@ -24,5 +24,5 @@ export const reopenAlert = defineCommand({
       },
     ]);
   },
-  freshens: ['alerts', 'alert_hours'],
+  freshens: ['alerts', 'alert_minutes'],
 });

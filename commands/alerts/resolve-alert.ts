@@ -20,5 +20,5 @@ export const resolveAlert = defineCommand({
     const move = triageMove(state.standing, { status, resolvedAt: new Date(now).toISOString() });
     return accept([{ type: 'AlertResolved', data: { alertId, userId, status, resolution, fingerprint, ...move } }]);
   },
-  freshens: ['alerts', 'alert_hours'],
+  freshens: ['alerts', 'alert_minutes'],
 });

@@ -46,6 +46,8 @@ const columns = {
   forwarded_at: nullable(timestamp),
   occurrence_count: integer,
   metadata: json<Record<string, unknown>>(),
+  /** When the last occurrence was reported. Triage does not change it. */
+  last_occurred_at: timestamp,
   created_at: timestamp,
   updated_at: timestamp,
 };
@@ -64,7 +66,7 @@ const change = (alertId: string, fold: Fold) => ({
  */
 export const alerts = defineReadModel({
   name: 'alerts',
-  version: 3,
+  version: 4,
   lane: 'main',
   columns,
   key: ['alert_id'],
@@ -106,6 +108,7 @@ export const alerts = defineReadModel({
           forwarded_at: null,
           occurrence_count: 1,
           metadata,
+          last_occurred_at: event.data.raisedAt ?? at(event),
           created_at: event.data.raisedAt ?? at(event),
           updated_at: event.data.raisedAt ?? at(event),
         };
@@ -115,6 +118,7 @@ export const alerts = defineReadModel({
       change(event.data.alertId, (row) => ({
         ...row,
         occurrence_count: row.occurrence_count + event.data.occurrences,
+        last_occurred_at: at(event),
         updated_at: at(event),
       })),
     AlertAcknowledged: (event) =>

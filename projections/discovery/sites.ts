@@ -3,6 +3,7 @@ import { authEndpointEvents, endpointEvents } from '../../src/contexts/discovery
 import { riskFactors, riskScore, type RiskFactor } from '../../src/contexts/discovery/domain/risk.ts';
 import { byHost, earlier, later, type HostSightings } from '../../src/contexts/discovery/domain/sightings.ts';
 import type { Classification, MfaOverride } from '../../src/contexts/discovery/domain/vocabulary.ts';
+import { domainScanEvents } from '../../src/contexts/threat-intel/domain/domain-scan-events.ts';
 import { anonymousTelemetryEvents } from '../../src/contexts/telemetry/domain/anonymous-events.ts';
 import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
 import type { Observation } from '../../src/contexts/telemetry/domain/observation.ts';
@@ -22,6 +23,8 @@ interface Mark {
   readonly domain: string;
   readonly classification: Classification | null;
   readonly mfaOverride: MfaOverride | null;
+  /** A threat-intelligence service calls the host malicious. */
+  readonly isScannedMalicious: boolean;
 }
 
 const columns = {
@@ -34,7 +37,7 @@ const columns = {
   warnings: bigint,
   blocks: bigint,
   dangers: bigint,
-  /** Hosts with a decision by an analyst. */
+  /** Hosts with a decision by an analyst, or with a verdict of a threat-intelligence service. */
   marks: json<readonly Mark[]>(),
   risk_factors: json<readonly RiskFactor[]>(),
   risk_score: integer,
@@ -49,12 +52,12 @@ const MAX_MARKS = 500;
 /** The attack surface by registrable domain, with the current risk. An index lists the riskiest first. */
 export const sites = defineReadModel({
   name: 'sites',
-  version: 3,
+  version: 4,
   lane: 'telemetry',
   columns,
   key: ['site'],
   indexes: [['risk_score desc', 'site'], '(tenant_id, site) where has_credentials'],
-  families: [telemetryEvents, anonymousTelemetryEvents, endpointEvents, authEndpointEvents],
+  families: [telemetryEvents, anonymousTelemetryEvents, endpointEvents, authEndpointEvents, domainScanEvents],
   on: {
     TelemetryRecorded: ({ data: { observations } }) => sitesIn(observations),
     AnonymousTelemetryRecorded: ({ data: { observations } }) => sitesIn(observations),
@@ -62,6 +65,8 @@ export const sites = defineReadModel({
       mark(event.data.domain, at(event), (known) => ({ ...known, classification: event.data.classification })),
     AuthEndpointMfaOverridden: (event) =>
       mark(event.data.domain, at(event), (known) => ({ ...known, mfaOverride: event.data.mfaOverride })),
+    DomainScanEnded: ({ data: { domain, endedAt, isMalicious } }) =>
+      mark(domain, endedAt, (known) => ({ ...known, isScannedMalicious: isMalicious })),
   },
 });
 
@@ -126,16 +131,23 @@ function mark(domain: string, now: string, change: (known: Mark) => Mark) {
         domain,
         classification: null,
         mfaOverride: null,
+        isScannedMalicious: false,
       };
+      const next = change(known);
+      if (saysNothing(next) && saysNothing(known)) return row;
       const others = counters.marks.filter((one) => one.domain !== domain);
       if (others.length >= MAX_MARKS) return row;
       return rated({
         ...counters,
-        marks: [...others, change(known)].toSorted((a, b) => (a.domain < b.domain ? -1 : 1)),
+        marks: [...others, next].toSorted((a, b) => (a.domain < b.domain ? -1 : 1)),
       });
     },
   };
 }
+
+/** A scan that found nothing. It adds no site to the attack surface. */
+const saysNothing = ({ classification, mfaOverride, isScannedMalicious }: Mark): boolean =>
+  classification === null && mfaOverride === null && !isScannedMalicious;
 
 function rated(counters: Counters): SiteRow {
   const factors = riskFactors({

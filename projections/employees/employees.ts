@@ -6,7 +6,6 @@ import {
   defineReadModel,
   flag,
   id,
-  integer,
   nullable,
   text,
   timestamp,
@@ -26,7 +25,6 @@ const columns = {
   is_placeholder: flag,
   is_active: flag,
   has_enrolled: flag,
-  risk_score: integer,
   created_at: timestamp,
   updated_at: timestamp,
 };
@@ -46,7 +44,7 @@ const change = (userId: string, fold: (row: EmployeeRow) => EmployeeRow | undefi
 /** The employees of `GET /users`, and the names for all user ids. */
 export const employees = defineReadModel({
   name: 'employees',
-  version: 1,
+  version: 2,
   lane: 'main',
   columns,
   key: ['user_id'],
@@ -77,7 +75,6 @@ export const employees = defineReadModel({
           is_active: isActive,
           // A placeholder is created by an enrollment that precedes it in the log.
           has_enrolled: isPlaceholder,
-          risk_score: 0,
           created_at: at(event),
           updated_at: at(event),
         });

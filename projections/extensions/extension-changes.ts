@@ -3,6 +3,7 @@ import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
 import type { extensionChangeKinds as changes } from '../../src/contexts/telemetry/domain/vocabulary.ts';
 import {
   at,
+  day,
   defineReadModel,
   id,
   json,
@@ -15,6 +16,8 @@ import {
 
 const columns = {
   event_id: id,
+  /** The UTC day on which it occurred. */
+  day,
   device_id: id,
   user_id: id,
   extension_id: text,
@@ -30,10 +33,10 @@ export type ExtensionChangeRow = Row<{ columns: typeof columns }>;
 /** Changes of extensions as reported by browsers, until retention removes them (choice OP-122). */
 export const extensionChanges = defineReadModel({
   name: 'extension_changes',
-  version: 1,
+  version: 2,
   lane: 'telemetry',
   columns,
-  key: ['event_id'],
+  key: ['event_id', 'device_id', 'day'],
   indexes: [
     ['occurred_at desc', 'event_id'],
     ['extension_id', 'occurred_at desc'],
@@ -46,11 +49,12 @@ export const extensionChanges = defineReadModel({
       event.data.observations
         .filter((observation) => observation.kind === 'extension_event')
         .map(({ eventId, extensionId, change, name, version, permissions, occurredAt }) => ({
-          key: { event_id: eventId },
-          // The device reused an id on another day: the first use wins.
+          // An id counts once per device and day (OP-153): the log holds no second observation with these three.
+          key: { event_id: eventId, device_id: event.data.deviceId, day: occurredAt.slice(0, 10) },
           fold: (row: ExtensionChangeRow | undefined): ExtensionChangeRow =>
             row ?? {
               event_id: eventId,
+              day: occurredAt.slice(0, 10),
               device_id: event.data.deviceId,
               user_id: event.data.userId,
               extension_id: extensionId,

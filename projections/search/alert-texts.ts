@@ -12,7 +12,7 @@ export type AlertTextRow = Row<{ columns: typeof columns }>;
  */
 export const alertTexts = defineReadModel({
   name: 'alert_texts',
-  version: 2,
+  version: 3,
   lane: 'main',
   columns,
   key: ['alert_id'],
@@ -24,11 +24,12 @@ export const alertTexts = defineReadModel({
   families: [alertEvents, employeeEvents],
   on: {
     AlertRaised: (event) => {
-      const { alertId, userId, alertType, title, description, domain } = event.data;
+      const { alertId, userId, alertType, title, description, domain, raisedAt } = event.data;
       const body = [title, description, alertType, domain ?? ''].join('\n').toLowerCase();
       return {
         key: { alert_id: alertId },
-        fold: () => (title === ERASED ? undefined : { alert_id: alertId, user_id: userId, body, raised_at: at(event) }),
+        fold: () =>
+          title === ERASED ? undefined : { alert_id: alertId, user_id: userId, body, raised_at: raisedAt ?? at(event) },
       };
     },
     EmployeeErased: ({ data: { userId } }) => ({ purge: { user_id: userId } }),

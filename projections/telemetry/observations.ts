@@ -4,6 +4,7 @@ import type { Observation } from '../../src/contexts/telemetry/domain/observatio
 import { ERASED } from '../../src/platform/kernel/event.ts';
 import {
   at,
+  day,
   defineReadModel,
   id,
   json,
@@ -21,6 +22,8 @@ type Viewed = Extract<Observation, { kind: ViewedKind }>;
 
 const columns = {
   event_id: id,
+  /** The UTC day on which it occurred. */
+  day,
   kind: text as Column<ViewedKind>,
   user_id: id,
   device_id: id,
@@ -38,10 +41,10 @@ export type ObservationRow = Row<{ columns: typeof columns }>;
  */
 export const observations = defineReadModel({
   name: 'observations',
-  version: 2,
+  version: 3,
   lane: 'telemetry',
   columns,
-  key: ['event_id'],
+  key: ['event_id', 'device_id', 'day'],
   indexes: [
     ['kind', 'occurred_at desc', 'event_id'],
     ['user_id', 'kind', 'occurred_at desc'],
@@ -52,14 +55,17 @@ export const observations = defineReadModel({
   on: {
     TelemetryRecorded: (event) =>
       event.data.observations.filter(isViewed).map((observation) => ({
-        key: { event_id: observation.eventId },
-        // The device reused an id on another day: the first use wins.
+        // An id counts once per device and day (OP-153): the log holds no second observation with these three.
+        key: { event_id: observation.eventId, device_id: event.data.deviceId, day: dayOfObservation(observation) },
         fold: (row: ObservationRow | undefined) => row ?? rowOf(observation, event.data, at(event)),
       })),
     EmployeeDeleted: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
     EmployeeErased: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
   },
 });
+
+/** The day of the stream that its device's reports of that day are in. */
+export const dayOfObservation = ({ occurredAt }: Observation): string => occurredAt.slice(0, 10);
 
 const isViewed = (observation: Observation): observation is Viewed =>
   (viewedKinds as readonly string[]).includes(observation.kind);
@@ -70,6 +76,7 @@ const rowOf = (
   receivedAt: string,
 ): ObservationRow => ({
   event_id: observation.eventId,
+  day: dayOfObservation(observation),
   kind: observation.kind,
   user_id: userId,
   device_id: deviceId,

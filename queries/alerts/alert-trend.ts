@@ -1,14 +1,19 @@
 import { z } from 'zod';
-import { noFigures, type AlertFigures } from '../../projections/alerts/alert-hours.ts';
-import {
-  timeframes,
-  chartWindowOf,
-  type Timeframe,
-  type ChartWindow,
-} from '../../src/contexts/alerts/domain/timeframe.ts';
+import { noFigures, type AlertFigures } from '../../projections/alerts/alert-minutes.ts';
+import { timeframes, chartWindowOf, type Timeframe } from '../../src/contexts/alerts/domain/timeframe.ts';
+import { orThrow } from '../../src/platform/kernel/failure.ts';
 import type { Query, TenantReads } from '../../src/platform/kernel/query.ts';
+import { tenantDays } from '../settings/tenant-days.ts';
 
-const header = { timeframe: z.enum(timeframes), interval: z.enum(['hour', 'day']) };
+/** `from` is inclusive, `to` exclusive: the end of the bucket that is still filling. */
+const header = {
+  timeframe: z.enum(timeframes),
+  interval: z.enum(['hour', 'day']),
+  timezone: z.string(),
+  from: z.iso.datetime(),
+  to: z.iso.datetime(),
+};
+type Header = z.output<z.ZodObject<typeof header>>;
 const bucket = z.object({ date: z.string(), count: z.int() });
 const bySeverity = z.object({
   date: z.string(),
@@ -31,36 +36,36 @@ interface TrendInput {
 type Sums = Pick<AlertFigures, 'raised' | 'critical' | 'high' | 'medium' | 'low'>;
 
 const SQL = `
-  select to_char(hour at time zone 'UTC', $3) as bucket, sum(raised)::int as raised, sum(critical)::int as critical,
+  select width_bucket(minute, $2::timestamptz[]) as bucket, sum(raised)::int as raised, sum(critical)::int as critical,
          sum(high)::int as high, sum(medium)::int as medium, sum(low)::int as low
-    from alert_hours where tenant_id = $1 and hour >= $2
+    from alert_minutes where tenant_id = $1 and minute >= $3 and minute < $4
    group by 1`;
-const FORMATS = { hour: 'YYYY-MM-DD"T"HH24":00:00.000Z"', day: 'YYYY-MM-DD' } as const;
 
 async function bucketsOf(
   reads: TenantReads,
   { timeframe, now }: TrendInput,
-): Promise<{ window: ChartWindow; sums: (Sums & { date: string })[] }> {
-  const window = chartWindowOf(timeframe, now);
-  const rows = await reads.rows<Sums & { bucket: string }>(SQL, [window.from, FORMATS[window.interval]]);
+): Promise<{ head: Header; sums: (Sums & { date: string })[] }> {
+  const days = orThrow(await tenantDays(reads, undefined));
+  const { interval, buckets, bounds } = chartWindowOf(timeframe, now, days);
+  const [from, to] = [bounds[0]!, bounds.at(-1)!];
+  const rows = await reads.rows<Sums & { bucket: number }>(SQL, [bounds, from, to]);
   const known = new Map(rows.map((row) => [row.bucket, row]));
-  return { window, sums: window.buckets.map((date) => ({ ...(known.get(date) ?? noFigures), date })) };
+  return {
+    head: { timeframe, interval, timezone: days.zone, from, to },
+    sums: buckets.map((date, index) => ({ ...(known.get(index + 1) ?? noFigures), date })),
+  };
 }
 
 export const alertTrend: Query<TrendInput, z.output<typeof alertTrendView>> = async (reads, input) => {
-  const { window, sums } = await bucketsOf(reads, input);
-  return {
-    timeframe: input.timeframe,
-    interval: window.interval,
-    trend: sums.map(({ date, raised }) => ({ date, count: raised })),
-  };
+  const { head, sums } = await bucketsOf(reads, input);
+  return { ...head, trend: sums.map(({ date, raised }) => ({ date, count: raised })) };
 };
 
 export const alertTrendBySeverity: Query<TrendInput, z.output<typeof alertTrendBySeverityView>> = async (
   reads,
   input,
 ) => {
-  const { window, sums } = await bucketsOf(reads, input);
+  const { head, sums } = await bucketsOf(reads, input);
   const trend = sums.map(({ date, critical, high, medium, low, raised }) => ({
     date,
     critical,
@@ -69,5 +74,5 @@ export const alertTrendBySeverity: Query<TrendInput, z.output<typeof alertTrendB
     low,
     total: raised,
   }));
-  return { timeframe: input.timeframe, interval: window.interval, trend };
+  return { ...head, trend };
 };

@@ -44,6 +44,8 @@ export const alertView = z
       .nullable(),
     forwardedAt: when,
     occurrenceCount: z.int(),
+    /** When the last occurrence was reported. */
+    lastOccurredAt: z.iso.datetime(),
     metadata: z.record(z.string(), z.unknown()),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
@@ -106,6 +108,7 @@ export const toAlertView = (row: AlertWithNames): AlertView => ({
   policyAction: row.policy_action,
   forwardedAt: row.forwarded_at,
   occurrenceCount: row.occurrence_count,
+  lastOccurredAt: row.last_occurred_at,
   metadata: row.metadata,
   createdAt: row.created_at,
   updatedAt: row.updated_at,

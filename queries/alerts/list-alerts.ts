@@ -1,5 +1,6 @@
-import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
+import type { KeysetPaginated, Page, Query } from '../../src/platform/kernel/query.ts';
 import type { AlertStatus, AlertType, Severity } from '../../src/contexts/alerts/domain/vocabulary.ts';
+import { ascending, descending, listPage, type KeysetOrder } from '../keyset.ts';
 import { toAlertView, SELECT_ALERTS, type AlertView, type AlertWithNames } from './alert-view.ts';
 
 export interface AlertFilter {
@@ -19,9 +20,17 @@ const FILTER = `
      and ($5::timestamptz is null or a.created_at >= $5)
      and ($6::timestamptz is null or a.created_at <= $6)`;
 const COUNT = `select count(*)::int as total from alerts a ${FILTER}`;
-const PAGE = `${SELECT_ALERTS} ${FILTER} order by a.created_at desc, a.alert_id limit $7 offset $8`;
 
-export const listAlerts: Query<AlertFilter & Page, { alerts: AlertView[] } & Paginated> = async (reads, input) => {
+export const alertOrder: KeysetOrder<AlertWithNames> = {
+  list: 'alerts',
+  columns: [descending('a.created_at', 'timestamptz'), ascending('a.alert_id', 'uuid')],
+  valuesOf: ({ created_at, alert_id }) => [created_at, alert_id],
+};
+
+export const listAlerts: Query<AlertFilter & Page, { alerts: AlertView[] } & KeysetPaginated> = async (
+  reads,
+  input,
+) => {
   const filter = [
     input.severity ?? null,
     input.alertType ?? null,
@@ -29,9 +38,11 @@ export const listAlerts: Query<AlertFilter & Page, { alerts: AlertView[] } & Pag
     input.from ?? null,
     input.to ?? null,
   ];
-  const [count, rows] = await Promise.all([
-    reads.figures<{ total: number }>(COUNT, filter),
-    reads.rows<AlertWithNames>(PAGE, [...filter, input.pageSize, (input.page - 1) * input.pageSize]),
-  ]);
-  return { alerts: rows.map(toAlertView), ...paginated(count?.total ?? 0, input) };
+  const { rows, ...pages } = await listPage(
+    reads,
+    { order: alertOrder, count: COUNT, page: ({ where, tail }) => `${SELECT_ALERTS} ${FILTER} ${where} ${tail}` },
+    filter,
+    input,
+  );
+  return { alerts: rows.map(toAlertView), ...pages };
 };

@@ -1,34 +1,40 @@
 import { notFound } from '../../src/platform/kernel/failure.ts';
-import type { Query } from '../../src/platform/kernel/query.ts';
+import type { Page, Paginated, Query } from '../../src/platform/kernel/query.ts';
+import { numberedPage } from '../numbered-page.ts';
 import { toAlertView, SELECT_ALERTS, type AlertView, type AlertWithNames } from './alert-view.ts';
 
-/**
- * Alerts with the same user, domain or device within seven days before or after; newest first, at most 50 (choice
- * OP-080).
- */
-const SQL = `
-  with chosen as (select * from alerts where tenant_id = $1 and alert_id = $2)
-  ${SELECT_ALERTS.replace(
-    'from alerts a',
-    `, array_remove(array[
+/** Alerts with the same user, domain or device within seven days before or after (choice OP-080). */
+const RELATED = `
+  select a.alert_id, a.created_at, array_remove(array[
       case when a.user_id = c.user_id then 'user' end,
       case when a.domain = c.domain then 'domain' end,
       case when a.device_id = c.device_id then 'device' end], null) as reasons
-    from chosen c join alerts a on a.tenant_id = c.tenant_id`,
-  )}
-   where a.tenant_id = $1 and a.alert_id <> c.alert_id
+    from alerts c join alerts a on a.tenant_id = c.tenant_id
+   where a.tenant_id = $1 and c.tenant_id = $1 and c.alert_id = $2 and a.alert_id <> c.alert_id
      and (a.user_id = c.user_id or a.domain = c.domain or a.device_id = c.device_id)
-     and a.created_at between c.created_at - interval '7 days' and c.created_at + interval '7 days'
-   order by a.created_at desc, a.alert_id limit 50`;
+     and a.created_at between c.created_at - interval '7 days' and c.created_at + interval '7 days'`;
+const ALERTS = `${SELECT_ALERTS} where a.tenant_id = $1 and a.alert_id = any($2::uuid[])`;
 
 export type RelatedAlert = AlertView & { readonly reasons: readonly string[] };
+interface Related {
+  readonly alert_id: string;
+  readonly reasons: readonly string[];
+}
 
-export const relatedAlerts: Query<{ alertId: string }, { alerts: RelatedAlert[]; total: number }> = async (
+/** Newest first. */
+export const relatedAlerts: Query<{ alertId: string } & Page, { alerts: RelatedAlert[] } & Paginated> = async (
   reads,
-  { alertId },
+  { alertId, ...page },
 ) => {
   const known = await reads.one('select 1 as known from alerts where tenant_id = $1 and alert_id = $2', [alertId]);
   if (!known) return notFound();
-  const rows = await reads.rows<AlertWithNames & { reasons: string[] }>(SQL, [alertId]);
-  return { alerts: rows.map((row) => ({ ...toAlertView(row), reasons: row.reasons })), total: rows.length };
+  const list = { body: RELATED, order: 'p.created_at desc, p.alert_id' };
+  const { rows: related, ...pages } = await numberedPage<Related>(reads, list, [alertId], page);
+  const rows = await reads.rows<AlertWithNames>(ALERTS, [related.map(({ alert_id }) => alert_id)]);
+  const views = new Map(rows.map((row) => [row.alert_id, toAlertView(row)]));
+  const alerts = related.flatMap(({ alert_id, reasons }) => {
+    const view = views.get(alert_id);
+    return view ? [{ ...view, reasons }] : [];
+  });
+  return { alerts, ...pages };
 };

@@ -1,15 +1,19 @@
 import { z } from 'zod';
 import type { PolicyHistoryRow } from '../../projections/dashboard/policy-history.ts';
 import type { Query, TenantReads } from '../../src/platform/kernel/query.ts';
+import { IS_STALE } from '../devices/device-view.ts';
 import { policyVersion, policyVersionText } from '../policies/policy-version.ts';
-import { eachDay, type Days } from './days.ts';
+import { eachDay, type DayRange } from './days.ts';
 
 const rate = z.number();
 
 /** Choice OP-245. `rate`: 0..1. */
 export const policyDeploymentView = z.object({
   policyVersion: z.string(),
+  /** Active devices that report. */
   totalDevices: z.int(),
+  /** Active devices that have stopped reporting. They count nowhere else. */
+  staleDevices: z.int(),
   upToDate: z.int(),
   outdated: z.int(),
   rate,
@@ -22,7 +26,9 @@ export const deploymentPointView = z.object({ date: z.iso.date(), upToDate: z.in
 export type DeploymentPoint = z.output<typeof deploymentPointView>;
 
 const HISTORY = 'select * from policy_history where tenant_id = $1';
-const DEVICES = `select policy_version, count(*)::int as count from devices where tenant_id = $1 and status = 'active' group by 1`;
+const DEVICES = `
+  select policy_version, ${IS_STALE} as is_stale, count(*)::int as count
+    from devices d where d.tenant_id = $1 and d.status = 'active' group by 1, 2`;
 const POLICIES = `select policy_id, name, group_ids from policies where tenant_id = $1 and is_enabled order by priority, created_at, policy_id`;
 /** For policies with groups: the devices of their members, each counted once. */
 const DEVICES_OF_GROUPS = `
@@ -30,7 +36,7 @@ const DEVICES_OF_GROUPS = `
     select distinct p.policy_id, d.device_id, d.policy_version
       from policies p cross join lateral jsonb_array_elements_text(p.group_ids) g (group_id)
       join group_members m on m.tenant_id = $1 and m.group_id = g.group_id::uuid
-      join devices d on d.tenant_id = $1 and d.user_id = m.user_id and d.status = 'active'
+      join devices d on d.tenant_id = $1 and d.user_id = m.user_id and d.status = 'active' and not (${IS_STALE})
      where p.tenant_id = $1 and p.is_enabled) t
    group by 1, 2`;
 const BY_DAY = `
@@ -52,14 +58,15 @@ const history = (reads: TenantReads) => reads.one<PolicyHistoryRow>(HISTORY);
  * it applies to and that uses its current version.
  */
 export const policyDeployment: Query<void, PolicyDeployment> = async (reads) => {
-  const [current, fleet, known, policies, ofGroups] = await Promise.all([
+  const [current, devices, known, policies, ofGroups] = await Promise.all([
     policyVersion(reads, undefined),
-    reads.rows<Fleet>(DEVICES),
+    reads.rows<Fleet & { is_stale: boolean }>(DEVICES),
     history(reads),
     reads.rows<{ policy_id: string; name: string; group_ids: readonly string[] }>(POLICIES),
     reads.rows<Fleet & { policy_id: string }>(DEVICES_OF_GROUPS),
   ]);
   const version = current as string;
+  const fleet = devices.filter(({ is_stale }) => !is_stale);
   const total = sum(fleet);
   const upToDate = sum(fleet, ({ policy_version }) => policy_version === version);
   const changedWith = new Map(known?.policies);
@@ -72,6 +79,7 @@ export const policyDeployment: Query<void, PolicyDeployment> = async (reads) => 
   return {
     policyVersion: version,
     totalDevices: total,
+    staleDevices: sum(devices) - total,
     upToDate,
     outdated: total - upToDate,
     rate: share(upToDate, total),
@@ -93,7 +101,10 @@ function changesOf(version: string | null): number {
 }
 
 /** For each day, how many of the devices with a heartbeat used the day's last version. */
-export const policyDeploymentTrend: Query<Days, { trend: DeploymentPoint[] }> = async (reads, days) => {
+export const policyDeploymentTrend: Query<DayRange, { timezone: string; trend: DeploymentPoint[] }> = async (
+  reads,
+  days,
+) => {
   const [groups, known] = await Promise.all([
     reads.rows<Fleet & { day: string }>(BY_DAY, [days.from, days.to]),
     history(reads),
@@ -105,5 +116,5 @@ export const policyDeploymentTrend: Query<Days, { trend: DeploymentPoint[] }> = 
     const total = sum(heard);
     return { date, upToDate, outdated: total - upToDate, rate: share(upToDate, total) };
   };
-  return { trend: eachDay(days).map(point) };
+  return { timezone: 'UTC', trend: eachDay(days).map(point) };
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { chartWindowOf } from '../../src/contexts/alerts/domain/timeframe.ts';
+import { windowStart } from '../../src/contexts/alerts/domain/timeframe.ts';
 import { conditions } from '../../src/contexts/policies/domain/events.ts';
 import {
   categoryNames,
@@ -17,13 +17,17 @@ import type { EngineConfig } from '../../src/contexts/policies/domain/engine/enc
 
 /** Choice OP-088. */
 export const securityPostureView = z.object({
-  score: z.int(),
-  grade: z.enum(grades),
+  /** Null: too little was reported to judge. */
+  score: z.int().nullable(),
+  grade: z.enum(grades).nullable(),
+  /** Why the score is missing, or lower than the mean of the categories: in learning mode it is at most 89. */
+  limitedBy: z.enum(['not_enough_data', 'learning_mode']).nullable(),
   breakdown: z.array(
     z.object({
       category: z.enum(categoryNames),
       label: z.string(),
-      score: z.int(),
+      /** Null: nothing was measured. The category does not count. */
+      score: z.int().nullable(),
       weight: z.int(),
       details: z.string(),
     }),
@@ -57,7 +61,7 @@ const outOf = (good: number, of: number, details: string): PostureMeasure => ({ 
 
 /** The tenant's security score, computed from existing counters. */
 export const securityPosture: Query<{ now: number }, z.output<typeof securityPostureView>> = async (reads, { now }) => {
-  const month = chartWindowOf('30d', now).from;
+  const month = windowStart('30d', now);
   const [credentials, fleet, alerts, config, signIns] = await Promise.all([
     tenantCredentialStats(reads, undefined).then(orThrow),
     fleetHealth(reads, undefined).then(orThrow),
@@ -69,7 +73,7 @@ export const securityPosture: Query<{ now: number }, z.output<typeof securityPos
   const { activeDevices, staleDevices } = fleet;
   const resolved = Math.round(alerts.resolutionRate * alerts.totalAlerts);
   const { good: withMfa, of: all } = signIns!;
-  const posture = postureOf({
+  const measures = {
     password_hygiene: outOf(
       totalCredentials - reusedCredentials,
       totalCredentials,
@@ -92,6 +96,7 @@ export const securityPosture: Query<{ now: number }, z.output<typeof securityPos
       `${resolved} of ${alerts.totalAlerts} alerts of 30 days are closed`,
     ),
     policy_coverage: coverage(config),
-  });
+  };
+  const posture = postureOf(measures, { isLearning: config.mode === 'learning' });
   return { ...posture, breakdown: [...posture.breakdown], calculatedAt: new Date(now).toISOString() };
 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { TelemetryDailyRow } from '../../projections/telemetry/telemetry-daily.ts';
-import type { Query } from '../../src/platform/kernel/query.ts';
-import { eachDay, type Days } from './days.ts';
+import type { TelemetryQuarterRow } from '../../projections/telemetry/telemetry-quarters.ts';
+import type { Query, TenantReads } from '../../src/platform/kernel/query.ts';
+import { bucketsOfDays, type Days } from './days.ts';
 
 /** Choice OP-244. */
 export const trendView = z.object({
@@ -14,35 +14,43 @@ export const trendView = z.object({
 });
 export type TrendPoint = z.output<typeof trendView>;
 
-const TELEMETRY = 'select * from telemetry_daily where tenant_id = $1 and day between $2::date and $3::date';
-const ALERTS =
-  'select day, sum(raised)::int as alerts from alert_daily where tenant_id = $1 and day between $2::date and $3::date group by day';
+const COUNTERS = ['warnings', 'blocks', 'credential_attempts', 'new_sites'] as const;
+type Counters = Pick<TelemetryQuarterRow, (typeof COUNTERS)[number]>;
+const NOTHING: Counters = { warnings: 0, blocks: 0, credential_attempts: 0, new_sites: 0 };
+
+const TELEMETRY = `
+  select width_bucket(quarter, $2::timestamptz[]) as bucket, ${COUNTERS.map((name) => `sum(${name})::int as ${name}`).join(', ')}
+    from telemetry_quarters where tenant_id = $1 and quarter >= $3 and quarter < $4 group by 1`;
+const ALERTS = `
+  select width_bucket(minute, $2::timestamptz[]) as bucket, sum(raised)::int as alerts
+    from alert_minutes where tenant_id = $1 and minute >= $3 and minute < $4 group by 1`;
+
+async function byDay<Sums extends object>(
+  reads: TenantReads,
+  { buckets, bounds }: ReturnType<typeof bucketsOfDays>,
+  sql: string,
+): Promise<Map<string, Sums>> {
+  const rows = await reads.rows<Sums & { bucket: number }>(sql, [bounds, bounds[0], bounds.at(-1)]);
+  return new Map(rows.map((row) => [buckets[row.bucket - 1]!, row]));
+}
 
 /** Daily figures; days without events are included with zeros. */
 export const trends: Query<Days, { trend: TrendPoint[] }> = async (reads, days) => {
-  const range = [days.from, days.to];
-  const [telemetry, alerts] = await Promise.all([
-    reads.rows<TelemetryDailyRow>(TELEMETRY, range),
-    reads.rows<{ day: string; alerts: number }>(ALERTS, range),
+  const chart = bucketsOfDays(days);
+  const [seen, raised] = await Promise.all([
+    byDay<Counters>(reads, chart, TELEMETRY),
+    byDay<{ alerts: number }>(reads, chart, ALERTS),
   ]);
-  const seen = new Map(telemetry.map((row) => [row.day, row]));
-  const raised = new Map(alerts.map((row) => [row.day, row.alerts]));
   const point = (date: string): TrendPoint => {
-    const row = seen.get(date);
-    const counters = {
-      warnings: row?.warnings ?? 0,
-      blocks: row?.blocks ?? 0,
-      credentialAttempts: row?.credential_attempts ?? 0,
-      newSites: row?.new_sites ?? 0,
-    };
-    return { date, alerts: raised.get(date) ?? 0, ...counters };
+    const { warnings, blocks, credential_attempts: credentialAttempts, new_sites } = seen.get(date) ?? NOTHING;
+    return { date, alerts: raised.get(date)?.alerts ?? 0, warnings, blocks, credentialAttempts, newSites: new_sites };
   };
-  return { trend: eachDay(days).map(point) };
+  return { trend: chart.buckets.map(point) };
 };
 
 /** Choice OP-244: visits to sites that were new to the visitor. */
 export const newSitesTrend: Query<Days, { trend: { date: string; count: number }[] }> = async (reads, days) => {
-  const rows = await reads.rows<TelemetryDailyRow>(TELEMETRY, [days.from, days.to]);
-  const seen = new Map(rows.map((row) => [row.day, row.new_sites]));
-  return { trend: eachDay(days).map((date) => ({ date, count: seen.get(date) ?? 0 })) };
+  const chart = bucketsOfDays(days);
+  const seen = await byDay<Counters>(reads, chart, TELEMETRY);
+  return { trend: chart.buckets.map((date) => ({ date, count: seen.get(date)?.new_sites ?? 0 })) };
 };

@@ -68,11 +68,13 @@ export interface DeviceWithDetails extends DeviceRow {
 const DAYS_UNLESS_SET = tenantSettings.aggregate.initial.values.staleDeviceDays;
 const STALE_DAYS = `coalesce((select s.stale_device_days from tenant_settings s where s.tenant_id = $1), ${DAYS_UNLESS_SET})`;
 
+/** Whether an active device has stopped reporting. The alias of `devices` is `d`. */
+export const IS_STALE = `d.status = 'active' and greatest(d.last_seen_at, d.enrolled_at) < now() - ${STALE_DAYS} * interval '1 day'`;
+
 /** `devices` with the current status and without expired silences. */
 export const SELECT_DEVICES = `(
   select d.*, e.email as user_email, s.last_sequence, s.missing_batches, s.missing,
-         case when d.status = 'active' and greatest(d.last_seen_at, d.enrolled_at) < now() - ${STALE_DAYS} * interval '1 day'
-              then 'stale' else d.status end as status_now,
+         case when ${IS_STALE} then 'stale' else d.status end as status_now,
          d.stale_alerts_silenced and coalesce(d.stale_alerts_silenced_until > now(), true) as silenced_now,
          coalesce(not e.is_active, false) as suspended_now
     from devices d

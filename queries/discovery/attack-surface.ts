@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { SiteRow } from '../../projections/discovery/sites.ts';
 import { notFound } from '../../src/platform/kernel/failure.ts';
-import type { Query } from '../../src/platform/kernel/query.ts';
+import type { KeysetPaginated, Page, Query } from '../../src/platform/kernel/query.ts';
+import { ascending, descending, listPage, orderBy, type KeysetOrder } from '../keyset.ts';
 import {
   toAuthEndpointView,
   authEndpointView,
@@ -44,9 +45,6 @@ export const subdomainSurfaceView = z.object({
   technologies: z.array(technologyView),
 });
 
-/** Only the riskiest are listed; the total counts all. */
-const MAX_DOMAINS = 200;
-const MAX_HOSTS = 500;
 const MAX_USERS = 1_000;
 
 const surfaces = (from: string, more = '') => `
@@ -56,9 +54,8 @@ const surfaces = (from: string, more = '') => `
          (select count(*)::int from auth_endpoints a where a.tenant_id = $1 and a.site = s.site) as "authEndpointCount",
          (select count(distinct u.user_id)::int from endpoint_users u where u.tenant_id = $1 and u.site = s.site) as "userCount"
     from ${from} s`;
-const RISKIEST = `${surfaces(`(select * from sites where tenant_id = $1 order by risk_score desc, site limit ${MAX_DOMAINS})`)} order by s.risk_score desc, s.site`;
 const ONE = `${surfaces('sites', 's.risk_factors as "riskFactors",')} where s.tenant_id = $1 and s.site = $2`;
-const HOSTS = `${selectEndpoints(`(select * from endpoints where tenant_id = $1 and site = $2 order by domain limit ${MAX_HOSTS})`)} order by e.domain`;
+const HOSTS = `${selectEndpoints('(select * from endpoints where tenant_id = $1 and site = $2 order by domain limit $3 offset $4)')} order by e.domain`;
 const HOST = `${selectEndpoints('endpoints')} where e.tenant_id = $1 and e.domain = $2`;
 const SIGN_INS = `${selectAuthEndpoints('auth_endpoints')} where a.tenant_id = $1 and a.domain = $2`;
 const USERS = `
@@ -69,22 +66,36 @@ const USERS = `
 /** The view of one domain includes the parts of its score. */
 type SurfaceInParts = Surface & { riskFactors: SiteRow['risk_factors'] };
 
-/** Registrable domains that employees use, riskiest first. */
-export const attackSurface: Query<void, { domains: Surface[]; total: number }> = async (reads) => {
-  const [count, rows] = await Promise.all([
-    reads.figures<{ total: number }>('select count(*)::int as total from sites where tenant_id = $1'),
-    reads.rows<Surface>(RISKIEST),
-  ]);
-  return { domains: rows, total: count!.total };
+export const surfaceOrder: KeysetOrder<Surface> = {
+  list: 'attack-surface',
+  columns: [descending('s.risk_score', 'integer'), ascending('s.site', 'text')],
+  valuesOf: ({ riskScore, domain }) => [riskScore, domain],
 };
 
-export const domainSurface: Query<{ domain: string }, z.output<typeof domainSurfaceView>> = async (
+/** Registrable domains that employees use, riskiest first. */
+export const attackSurface: Query<Page, { domains: Surface[] } & KeysetPaginated> = async (reads, page) => {
+  const { rows, ...pages } = await listPage(
+    reads,
+    {
+      order: surfaceOrder,
+      count: 'select count(*)::int as total from sites where tenant_id = $1',
+      page: ({ where, tail }) =>
+        `${surfaces(`(select * from sites s where s.tenant_id = $1 ${where} ${tail})`)} ${orderBy(surfaceOrder)}`,
+    },
+    [],
+    page,
+  );
+  return { domains: rows, ...pages };
+};
+
+/** The page is one of its hosts, by name; `endpointCount` counts all. */
+export const domainSurface: Query<{ domain: string } & Page, z.output<typeof domainSurfaceView>> = async (
   reads,
-  { domain },
+  { domain, page, pageSize },
 ) => {
   const [surface, hosts] = await Promise.all([
     reads.figures<SurfaceInParts>(ONE, [domain]),
-    reads.rows<EndpointWithDetails>(HOSTS, [domain]),
+    reads.rows<EndpointWithDetails>(HOSTS, [domain, pageSize, (page - 1) * pageSize]),
   ]);
   if (!surface) return notFound();
   const subdomains = hosts

@@ -17,9 +17,12 @@ const TOTALS = `
          (select count(*)::int from endpoints where tenant_id = $1 and first_seen_at >= now() - interval '7 days') as "newLast7Days",
          (select count(*)::int from (
             select endpoint_id from endpoints where tenant_id = $1 and reported_malicious
-            union select endpoint_id from endpoint_classifications where tenant_id = $1 and classification = 'malicious') m
+            union select endpoint_id from endpoint_classifications where tenant_id = $1 and classification = 'malicious'
+            union select h.endpoint_id from domain_scans d join endpoints h on h.tenant_id = $1 and h.domain = d.domain
+                   where d.tenant_id = $1 and d.is_malicious) m
             join endpoints e on e.tenant_id = $1 and e.endpoint_id = m.endpoint_id
             left join endpoint_classifications c on c.tenant_id = $1 and c.endpoint_id = e.endpoint_id
+            left join domain_scans s on s.tenant_id = $1 and s.domain = e.domain
            where ${IS_MALICIOUS}) as malicious`;
 const DECIDED = `
   select c.classification, count(*)::int as count

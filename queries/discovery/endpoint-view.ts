@@ -44,8 +44,11 @@ export interface EndpointWithDetails extends EndpointRow {
   readonly credential_count: number;
 }
 
-/** A host that an analyst approved is not malicious, whatever browsers reported. */
-export const IS_MALICIOUS = `(coalesce(c.classification, '') = 'malicious' or (e.reported_malicious and coalesce(c.classification, '') not in ('corporate', 'approved')))`;
+/**
+ * Whether a browser reported the host, or a threat-intelligence service calls it malicious, or an analyst does. A host
+ * that an analyst approved is not malicious. `s` is its row of `domain_scans`.
+ */
+export const IS_MALICIOUS = `(coalesce(c.classification, '') = 'malicious' or ((e.reported_malicious or coalesce(s.is_malicious, false)) and coalesce(c.classification, '') not in ('corporate', 'approved')))`;
 
 /** `from` yields rows of `endpoints`; their alias is `e`. People and accounts are counted in indexes. */
 export const selectEndpoints = (from: string): string => `
@@ -55,7 +58,8 @@ export const selectEndpoints = (from: string): string => `
            where u.tenant_id = $1 and u.domain = e.domain and u.credential_count > 0) as credential_count
     from ${from} e
     left join endpoint_pages p on p.tenant_id = $1 and p.domain = e.domain
-    left join endpoint_classifications c on c.tenant_id = $1 and c.endpoint_id = e.endpoint_id`;
+    left join endpoint_classifications c on c.tenant_id = $1 and c.endpoint_id = e.endpoint_id
+    left join domain_scans s on s.tenant_id = $1 and s.domain = e.domain`;
 
 export const toEndpointView = (row: EndpointWithDetails): EndpointView => ({
   id: row.endpoint_id,

@@ -1,4 +1,5 @@
-import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
+import type { KeysetPaginated, Page, Query } from '../../src/platform/kernel/query.ts';
+import { ascending, descending, listPage, orderBy, type KeysetOrder } from '../keyset.ts';
 import {
   toAuthEndpointView,
   selectAuthEndpoints,
@@ -7,16 +8,28 @@ import {
 } from './auth-endpoint-view.ts';
 
 const COUNT = 'select count(*)::int as total from auth_endpoints where tenant_id = $1';
-const PAGE = `${selectAuthEndpoints('(select * from auth_endpoints where tenant_id = $1 order by first_seen_at desc, domain limit $2 offset $3)')} order by a.first_seen_at desc, a.domain`;
+
+export const authEndpointOrder: KeysetOrder<AuthEndpointWithDetails> = {
+  list: 'auth-endpoints',
+  columns: [descending('a.first_seen_at', 'timestamptz'), ascending('a.domain', 'text')],
+  valuesOf: ({ first_seen_at, domain }) => [first_seen_at, domain],
+};
 
 /** Sign-in hosts, latest discovery first. */
-export const listAuthEndpoints: Query<Page, { authEndpoints: AuthEndpointView[] } & Paginated> = async (
+export const listAuthEndpoints: Query<Page, { authEndpoints: AuthEndpointView[] } & KeysetPaginated> = async (
   reads,
   page,
 ) => {
-  const [count, rows] = await Promise.all([
-    reads.figures<{ total: number }>(COUNT),
-    reads.rows<AuthEndpointWithDetails>(PAGE, [page.pageSize, (page.page - 1) * page.pageSize]),
-  ]);
-  return { authEndpoints: rows.map(toAuthEndpointView), ...paginated(count?.total ?? 0, page) };
+  const { rows, ...pages } = await listPage(
+    reads,
+    {
+      order: authEndpointOrder,
+      count: COUNT,
+      page: ({ where, tail }) =>
+        `${selectAuthEndpoints(`(select * from auth_endpoints a where a.tenant_id = $1 ${where} ${tail})`)} ${orderBy(authEndpointOrder)}`,
+    },
+    [],
+    page,
+  );
+  return { authEndpoints: rows.map(toAuthEndpointView), ...pages };
 };

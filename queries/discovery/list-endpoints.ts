@@ -1,6 +1,7 @@
 import type { Classification } from '../../src/contexts/discovery/domain/vocabulary.ts';
-import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
-import { MAX_HITS } from '../search/hits.ts';
+import type { KeysetPaginated, Page, Query } from '../../src/platform/kernel/query.ts';
+import { ascending, descending, listPage, orderBy, type KeysetOrder } from '../keyset.ts';
+import { asStoredHost, MAX_HITS } from '../search/hits.ts';
 import { toEndpointView, selectEndpoints, type EndpointWithDetails, type EndpointView } from './endpoint-view.ts';
 
 export interface EndpointFilter {
@@ -20,8 +21,8 @@ function rowsFor({ classification, search }: EndpointFilter): string {
   const source =
     search === undefined
       ? 'endpoints e'
-      : `search_hits('endpoints', $3, ${MAX_HITS}) h join endpoints e on e.endpoint_id = h.id`;
-  const found = search === undefined ? '$3::text is null' : 'true';
+      : `search_hits('endpoints', $3, $4, ${MAX_HITS}) h join endpoints e on e.endpoint_id = h.id`;
+  const found = search === undefined ? '$3::text is null and $4::text is null' : 'true';
   const decided =
     classification === undefined
       ? '$2::text is null'
@@ -31,25 +32,29 @@ function rowsFor({ classification, search }: EndpointFilter): string {
   return `${source} where e.tenant_id = $1 and ${found} and ${decided}`;
 }
 
-const sqlFor = (filter: EndpointFilter) => {
-  const rows = rowsFor(filter);
-  const page = `(select e.* from ${rows} order by e.first_seen_at desc, e.domain limit $4 offset $5)`;
-  return {
-    count: `select count(*)::int as total from ${rows}`,
-    page: `${selectEndpoints(page)} order by e.first_seen_at desc, e.domain`,
-  };
+export const endpointOrder: KeysetOrder<EndpointWithDetails> = {
+  list: 'endpoints',
+  columns: [descending('e.first_seen_at', 'timestamptz'), ascending('e.domain', 'text')],
+  valuesOf: ({ first_seen_at, domain }) => [first_seen_at, domain],
 };
 
-/** Discovered hosts, latest discovery first. */
-export const listEndpoints: Query<EndpointFilter & Page, { endpoints: EndpointView[] } & Paginated> = async (
+/** Discovered hosts, latest discovery first. A search finds the latest 10,000. */
+export const listEndpoints: Query<EndpointFilter & Page, { endpoints: EndpointView[] } & KeysetPaginated> = async (
   reads,
   input,
 ) => {
-  const sql = sqlFor(input);
-  const filter = [input.classification ?? null, input.search ?? null];
-  const [count, rows] = await Promise.all([
-    reads.figures<{ total: number }>(sql.count, filter),
-    reads.rows<EndpointWithDetails>(sql.page, [...filter, input.pageSize, (input.page - 1) * input.pageSize]),
-  ]);
-  return { endpoints: rows.map(toEndpointView), ...paginated(count?.total ?? 0, input) };
+  const from = rowsFor(input);
+  const { rows, ...pages } = await listPage(
+    reads,
+    {
+      order: endpointOrder,
+      count: `select count(*)::int as total from ${from}`,
+      ...(input.search === undefined ? {} : { counted: MAX_HITS }),
+      page: ({ where, tail }) =>
+        `${selectEndpoints(`(select e.* from ${from} ${where} ${tail})`)} ${orderBy(endpointOrder)}`,
+    },
+    [input.classification ?? null, input.search ?? null, input.search ? asStoredHost(input.search) : null],
+    input,
+  );
+  return { endpoints: rows.map(toEndpointView), ...pages };
 };

@@ -1,5 +1,12 @@
 import { z } from 'zod';
 import type { EmployeeRow } from '../../projections/employees/employees.ts';
+import { severities } from '../../src/contexts/alerts/domain/vocabulary.ts';
+import {
+  employeeRiskFactors,
+  employeeRiskNames,
+  employeeRiskScore,
+  type EmployeeRiskFactor,
+} from '../../src/contexts/employees/domain/risk.ts';
 import { employeeSources } from '../../src/contexts/employees/domain/events.ts';
 
 export const employeeStatuses = ['active', 'inactive', 'pending'] as const;
@@ -18,7 +25,9 @@ export const employeeView = z
     externalId: z.string().nullable(),
     isPlaceholder: z.boolean(),
     deviceCount: z.int(),
+    /** The sum of `riskFactors`, at most 100. */
     riskScore: z.int(),
+    riskFactors: z.array(z.object({ factor: z.enum(employeeRiskNames), points: z.int() })),
     lastSeenAt: z.iso.datetime().nullable(),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
@@ -29,30 +38,56 @@ export type EmployeeView = z.output<typeof employeeView>;
 export interface EmployeeWithDevices extends EmployeeRow {
   readonly device_count: number;
   readonly last_seen_at: string | null;
+  readonly open_critical: number;
+  readonly open_high: number;
+  readonly open_medium: number;
+  readonly open_low: number;
+  readonly breached_count: number;
+  readonly reused_count: number;
 }
 
-/** Device count and last activity come from `devices`, because a revocation event does not name the user. */
-export const SELECT_EMPLOYEES = `
-  select e.*, d.device_count, d.last_seen_at
-    from employees e
+/**
+ * `from` yields rows of `employees`; their alias is `e`. Device count and last activity come from `devices`, because a
+ * revocation event does not name the user. The facts of the risk score come from alerts and credentials.
+ */
+export const selectEmployees = (from: string): string => `
+  select e.*, d.device_count, d.last_seen_at, a.*,
+         coalesce(c.breached_count, 0) as breached_count, coalesce(c.reused_count, 0) as reused_count
+    from ${from} e
    cross join lateral (
      select (count(*) filter (where d.status in ('active', 'wipe_pending')))::int as device_count,
             max(greatest(d.last_seen_at, d.enrolled_at)) as last_seen_at
-       from devices d where d.tenant_id = $1 and d.user_id = e.user_id) d`;
+       from devices d where d.tenant_id = $1 and d.user_id = e.user_id) d
+   cross join lateral (
+     select ${severities.map((name) => `(count(*) filter (where a.severity = '${name}'))::int as open_${name}`).join(', ')}
+       from alerts a
+      where a.tenant_id = $1 and a.user_id = e.user_id and a.status in ('open', 'acknowledged')) a
+    left join credential_stats c on c.tenant_id = $1 and c.user_id = e.user_id`;
 
-export const toEmployeeView = (row: EmployeeWithDevices): EmployeeView => ({
-  id: row.user_id,
-  email: row.email,
-  displayName: row.display_name,
-  department: row.department,
-  jobTitle: row.job_title,
-  status: row.status,
-  source: row.source,
-  externalId: row.external_id,
-  isPlaceholder: row.is_placeholder,
-  deviceCount: row.device_count,
-  riskScore: row.risk_score,
-  lastSeenAt: row.last_seen_at,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-});
+const riskFactorsOf = (row: EmployeeWithDevices): EmployeeRiskFactor[] =>
+  employeeRiskFactors({
+    openAlerts: { critical: row.open_critical, high: row.open_high, medium: row.open_medium, low: row.open_low },
+    breachedCredentials: row.breached_count,
+    reusedCredentials: row.reused_count,
+  });
+
+export function toEmployeeView(row: EmployeeWithDevices): EmployeeView {
+  const riskFactors = riskFactorsOf(row);
+  return {
+    id: row.user_id,
+    email: row.email,
+    displayName: row.display_name,
+    department: row.department,
+    jobTitle: row.job_title,
+    status: row.status,
+    source: row.source,
+    externalId: row.external_id,
+    isPlaceholder: row.is_placeholder,
+    deviceCount: row.device_count,
+    riskScore: employeeRiskScore(riskFactors),
+    riskFactors,
+    lastSeenAt: row.last_seen_at,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

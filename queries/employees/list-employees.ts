@@ -1,7 +1,8 @@
-import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
+import type { KeysetPaginated, Page, Query } from '../../src/platform/kernel/query.ts';
+import { ascending, descending, listPage, orderBy, type KeysetOrder } from '../keyset.ts';
 import {
   toEmployeeView,
-  SELECT_EMPLOYEES,
+  selectEmployees,
   type EmployeeStatus,
   type EmployeeView,
   type EmployeeWithDevices,
@@ -20,16 +21,26 @@ const FILTER = `
      and ($3::text is null or lower(e.department) = lower($3))
      and ($4::text is null or e.status = $4)`;
 const COUNT = `select count(*)::int as total from employees e ${FILTER}`;
-const PAGE = `${SELECT_EMPLOYEES} ${FILTER} order by e.created_at desc, e.user_id limit $5 offset $6`;
 
-export const listEmployees: Query<EmployeeFilter & Page, { users: EmployeeView[] } & Paginated> = async (
+export const employeeOrder: KeysetOrder<EmployeeWithDevices> = {
+  list: 'users',
+  columns: [descending('e.created_at', 'timestamptz'), ascending('e.user_id', 'uuid')],
+  valuesOf: ({ created_at, user_id }) => [created_at, user_id],
+};
+
+// Select the page first: devices and risk are read only for the people shown.
+const pageOf = (where: string, tail: string) =>
+  `${selectEmployees(`(select e.* from employees e ${FILTER} ${where} ${tail})`)} ${orderBy(employeeOrder)}`;
+
+export const listEmployees: Query<EmployeeFilter & Page, { users: EmployeeView[] } & KeysetPaginated> = async (
   reads,
   input,
 ) => {
-  const filter = [input.search ?? null, input.department ?? null, input.status ?? null];
-  const [count, rows] = await Promise.all([
-    reads.figures<{ total: number }>(COUNT, filter),
-    reads.rows<EmployeeWithDevices>(PAGE, [...filter, input.pageSize, (input.page - 1) * input.pageSize]),
-  ]);
-  return { users: rows.map(toEmployeeView), ...paginated(count?.total ?? 0, input) };
+  const { rows, ...pages } = await listPage(
+    reads,
+    { order: employeeOrder, count: COUNT, page: ({ where, tail }) => pageOf(where, tail) },
+    [input.search ?? null, input.department ?? null, input.status ?? null],
+    input,
+  );
+  return { users: rows.map(toEmployeeView), ...pages };
 };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { EnrollmentTokenRow } from '../../projections/enrollment/enrollment-tokens.ts';
-import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
+import type { KeysetPaginated, Page, Query } from '../../src/platform/kernel/query.ts';
+import { ascending, descending, listPage, type KeysetOrder } from '../keyset.ts';
 
 export const enrollmentTokenStatuses = ['valid', 'used', 'expired', 'revoked'] as const;
 type EnrollmentTokenStatus = (typeof enrollmentTokenStatuses)[number];
@@ -39,7 +40,6 @@ const FROM = `
     from (select t.*, ${STATUS} as status_now from enrollment_tokens t where t.tenant_id = $1) t
    where t.tenant_id = $1 and ($2::text is null or t.status_now = $2) and ($3::uuid is null or t.batch_id = $3) and ($4::uuid is null or t.user_id = $4)`;
 const COUNT = `select count(*)::int as total ${FROM}`;
-const PAGE = `select t.* ${FROM} order by t.issued_at desc, t.token_id limit $5 offset $6`;
 const VALID = `select t.token_id ${FROM} order by t.issued_at, t.token_id limit $5`;
 
 const viewOf = (row: TokenAsSeen): EnrollmentTokenView => ({
@@ -62,15 +62,23 @@ const parametersOf = ({ status, batchId, userId }: EnrollmentTokenFilter) => [
   userId ?? null,
 ];
 
+export const enrollmentTokenOrder: KeysetOrder<TokenAsSeen> = {
+  list: 'enrollment-tokens',
+  columns: [descending('t.issued_at', 'timestamptz'), ascending('t.token_id', 'uuid')],
+  valuesOf: ({ issued_at, token_id }) => [issued_at, token_id],
+};
+
 export const listEnrollmentTokens: Query<
   EnrollmentTokenFilter & Page,
-  { tokens: EnrollmentTokenView[] } & Paginated
+  { tokens: EnrollmentTokenView[] } & KeysetPaginated
 > = async (reads, input) => {
-  const [count, rows] = await Promise.all([
-    reads.figures<{ total: number }>(COUNT, parametersOf(input)),
-    reads.rows<TokenAsSeen>(PAGE, [...parametersOf(input), input.pageSize, (input.page - 1) * input.pageSize]),
-  ]);
-  return { tokens: rows.map(viewOf), ...paginated(count?.total ?? 0, input) };
+  const { rows, ...pages } = await listPage(
+    reads,
+    { order: enrollmentTokenOrder, count: COUNT, page: ({ where, tail }) => `select t.* ${FROM} ${where} ${tail}` },
+    parametersOf(input),
+    input,
+  );
+  return { tokens: rows.map(viewOf), ...pages };
 };
 
 /** Ids of tokens that can still enroll a device, oldest first, at most `most`. */

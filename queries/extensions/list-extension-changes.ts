@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { ExtensionChangeRow } from '../../projections/extensions/extension-changes.ts';
 import { extensionChangeKinds } from '../../src/contexts/telemetry/domain/vocabulary.ts';
-import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
+import type { KeysetPaginated, Page, Query } from '../../src/platform/kernel/query.ts';
+import { ascending, descending, listPage, orderBy, type KeysetOrder } from '../keyset.ts';
 
 /** A change of an extension in one browser (choices OP-158, OP-164). */
 export const extensionChangeView = z
@@ -42,37 +43,41 @@ const FILTER = `
      and ($7::timestamptz is null or c.occurred_at <= $7)`;
 const MAX_COUNTED = 10_000;
 const COUNT = `select count(*)::int as total from (select from extension_changes c ${FILTER} limit ${MAX_COUNTED}) counted`;
-const PAGE = `
-  with page as (select * from extension_changes c ${FILTER} order by c.occurred_at desc, c.event_id limit $8 offset $9)
-  select p.*, e.email as user_email
-    from page p left join employees e on e.tenant_id = $1 and e.user_id = p.user_id
-   order by p.occurred_at desc, p.event_id`;
 
-/** Latest first. The total is exact up to 10,000, as in the event viewer. */
-export const listExtensionChanges: Query<
-  ExtensionChangeFilter & Page,
-  { events: ExtensionChangeView[] } & Paginated
-> = async (reads, input) => {
-  const filter = [
-    input.extensionId ?? null,
-    input.change ?? null,
-    input.deviceId ?? null,
-    input.userId ?? null,
-    input.from ?? null,
-    input.to ?? null,
-  ];
-  const [count, rows] = await Promise.all([
-    reads.figures<{ total: number }>(COUNT, filter),
-    reads.rows<ExtensionChangeRow & { user_email: string | null }>(PAGE, [
-      ...filter,
-      input.pageSize,
-      (input.page - 1) * input.pageSize,
-    ]),
-  ]);
-  return { events: rows.map(viewOf), ...paginated(count?.total ?? 0, input) };
+type NamedRow = ExtensionChangeRow & { readonly user_email: string | null };
+
+export const extensionChangeOrder: KeysetOrder<NamedRow> = {
+  list: 'extension-events',
+  columns: [
+    descending('c.occurred_at', 'timestamptz'),
+    ascending('c.event_id', 'uuid'),
+    ascending('c.device_id', 'uuid'),
+  ],
+  valuesOf: ({ occurred_at, event_id, device_id }) => [occurred_at, event_id, device_id],
 };
 
-const viewOf = (row: ExtensionChangeRow & { user_email: string | null }): ExtensionChangeView => ({
+const pageOf = (where: string, tail: string) => `
+  with page as (select * from extension_changes c ${FILTER} ${where} ${tail})
+  select c.*, e.email as user_email
+    from page c left join employees e on e.tenant_id = $1 and e.user_id = c.user_id
+   ${orderBy(extensionChangeOrder)}`;
+
+/** Latest first. The total is exact below 10,000, as in the event viewer. */
+export const listExtensionChanges: Query<
+  ExtensionChangeFilter & Page,
+  { events: ExtensionChangeView[] } & KeysetPaginated
+> = async (reads, input) => {
+  const { extensionId = null, change = null, deviceId = null, userId = null, from = null, to = null } = input;
+  const { rows, ...pages } = await listPage(
+    reads,
+    { order: extensionChangeOrder, count: COUNT, counted: MAX_COUNTED, page: ({ where, tail }) => pageOf(where, tail) },
+    [extensionId, change, deviceId, userId, from, to],
+    input,
+  );
+  return { events: rows.map(viewOf), ...pages };
+};
+
+const viewOf = (row: NamedRow): ExtensionChangeView => ({
   id: row.event_id,
   extensionId: row.extension_id,
   name: row.name,

@@ -1,6 +1,6 @@
 import type { TenantReads } from '../../src/platform/kernel/query.ts';
 import { IS_MALICIOUS } from '../discovery/endpoint-view.ts';
-import { MAX_HITS } from './hits.ts';
+import { asStoredHost, MAX_HITS } from './hits.ts';
 import type { SearchedKind } from './search.ts';
 
 /** A search result as a line of a file: the same columns for every kind. */
@@ -21,9 +21,9 @@ const PAGE = 500;
 /** Ids of the results only, newest first: 10,000 of them are less than a megabyte. */
 const FOUND = `
   select h.kind, h.id from (
-    select 'users' as kind, id, at from search_hits('users', $2, ${MAX_HITS}) where $3 in ('all', 'users')
-    union all select 'endpoints', id, at from search_hits('endpoints', $2, ${MAX_HITS}) where $3 in ('all', 'endpoints')
-    union all select 'alerts', id, at from search_hits('alerts', $2, ${MAX_HITS}) where $3 in ('all', 'alerts')) h
+    select 'users' as kind, id, at from search_hits('users', $2, $4, ${MAX_HITS}) where $3 in ('all', 'users')
+    union all select 'endpoints', id, at from search_hits('endpoints', $2, $4, ${MAX_HITS}) where $3 in ('all', 'endpoints')
+    union all select 'alerts', id, at from search_hits('alerts', $2, $4, ${MAX_HITS}) where $3 in ('all', 'alerts')) h
    where $1::uuid = castellan_tenant() order by h.at desc, h.id limit ${MAX_HITS}`;
 
 const ROWS = `
@@ -34,6 +34,7 @@ const ROWS = `
     from endpoints e
     left join endpoint_pages p on p.tenant_id = $1 and p.domain = e.domain
     left join endpoint_classifications c on c.tenant_id = $1 and c.endpoint_id = e.endpoint_id
+    left join domain_scans s on s.tenant_id = $1 and s.domain = e.domain
    where e.tenant_id = $1 and e.endpoint_id = any($3::uuid[])
   union all
   select 'alert', a.alert_id, a.title, a.description, a.domain, a.status, a.severity, a.created_at
@@ -53,7 +54,7 @@ export async function* exportHits(
   { q, type }: { q: string; type: SearchedKind | 'all' },
   page = PAGE,
 ): AsyncGenerator<ExportedHit> {
-  const found = await reads.rows<Hit>(FOUND, [q, type]);
+  const found = await reads.rows<Hit>(FOUND, [q, type, asStoredHost(q)]);
   for (let from = 0; from < found.length; from += page) yield* await rowsOf(reads, found.slice(from, from + page));
 }
 

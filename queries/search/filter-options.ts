@@ -1,26 +1,27 @@
 import { z } from 'zod';
 import { alertTypes, type AlertType } from '../../src/contexts/alerts/domain/vocabulary.ts';
-import type { Query } from '../../src/platform/kernel/query.ts';
+import { paginated, type Page, type Query } from '../../src/platform/kernel/query.ts';
+import { numberedPage } from '../numbered-page.ts';
 import { CURRENTLY_INSTALLED } from '../extensions/current-installations.ts';
 
 /** Choice OP-241. */
 export const filterOptionsView = z.object({
   options: z.array(z.object({ value: z.string(), label: z.string(), count: z.int() })),
   total: z.int(),
+  page: z.int(),
+  pageSize: z.int(),
+  totalPages: z.int(),
 });
 export type FilterOptions = z.output<typeof filterOptionsView>;
 type Option = FilterOptions['options'][number];
 
-/** Maximum number of options; the total counts all. */
-const MAX_OPTIONS = 1_000;
-
 /** Most frequent first. `from` yields value, label and count of each option. */
 const options =
-  (from: string): Query<void, FilterOptions> =>
-  async (reads) => {
-    const sql = `select o.*, count(*) over ()::int as total from (${from}) o order by o.count desc, o.label, o.value limit ${MAX_OPTIONS}`;
-    const rows = await reads.rows<Option & { total: number }>(sql);
-    return { options: rows.map(({ value, label, count }) => ({ value, label, count })), total: rows[0]?.total ?? 0 };
+  (from: string): Query<Page, FilterOptions> =>
+  async (reads, page) => {
+    const list = { body: from, order: 'p.count desc, p.label, p.value' };
+    const { rows, ...pages } = await numberedPage<Option>(reads, list, [], page);
+    return { options: rows, ...pages };
   };
 
 /** Employees, counted by observations of their browsers. */
@@ -54,15 +55,17 @@ export const groupOptions = options(`
          (select count(*)::int from group_members m where m.tenant_id = $1 and m.group_id = g.group_id) as count
     from groups g where g.tenant_id = $1`);
 
-const RAISED = 'select alert_type as type, sum(raised)::int as count from alert_daily where tenant_id = $1 group by 1';
+const RAISED = 'select alert_type as type, sum(raised)::int as count from alert_types where tenant_id = $1 group by 1';
 
 /** All types of alert, including those without alerts. */
-export const alertTypeOptions: Query<void, FilterOptions> = async (reads) => {
+export const alertTypeOptions: Query<Page, FilterOptions> = async (reads, page) => {
   const raised = new Map(
     (await reads.rows<{ type: AlertType; count: number }>(RAISED)).map(({ type, count }) => [type, count]),
   );
   const all = alertTypes.map((type) => ({ value: type, label: wordsOf(type), count: raised.get(type) ?? 0 }));
-  return { options: all.toSorted((a, b) => b.count - a.count || (a.label < b.label ? -1 : 1)), total: all.length };
+  const sorted = all.toSorted((a, b) => b.count - a.count || (a.label < b.label ? -1 : 1));
+  const first = (page.page - 1) * page.pageSize;
+  return { options: sorted.slice(first, first + page.pageSize), ...paginated(all.length, page) };
 };
 
 /** Readable label: `password_reuse` becomes `Password reuse`. */

@@ -11,11 +11,11 @@ import {
 import {
   toEmployeeView,
   employeeView,
-  SELECT_EMPLOYEES,
+  selectEmployees,
   type EmployeeView,
   type EmployeeWithDevices,
 } from '../employees/employee-view.ts';
-import { MAX_HITS } from './hits.ts';
+import { asStoredHost, MAX_HITS } from './hits.ts';
 
 export const searchedKinds = ['users', 'endpoints', 'alerts'] as const;
 export type SearchedKind = (typeof searchedKinds)[number];
@@ -25,17 +25,20 @@ export const searchView = {
   query: z.string(),
   results: z.object({ users: z.array(employeeView), endpoints: z.array(endpointView), alerts: z.array(alertView) }),
   totals: z.object({ users: z.int(), endpoints: z.int(), alerts: z.int() }),
+  /** A kind has at least as many results as its total says, because counting stops at 10,000. */
+  totalIsLowerBound: z.boolean(),
 };
 export interface SearchResults extends Paginated {
   readonly query: string;
   readonly results: { users: EmployeeView[]; endpoints: EndpointView[]; alerts: AlertView[] };
   readonly totals: Record<SearchedKind, number>;
+  readonly totalIsLowerBound: boolean;
 }
 
 const HITS = `
-  with hits as materialized (select * from search_hits($2, $3, ${MAX_HITS}) where $1::uuid = castellan_tenant())
-  select (select count(*)::int from hits) as total, array(select id from hits order by at desc, id limit $4 offset $5) as ids`;
-const USERS = `${SELECT_EMPLOYEES} where e.tenant_id = $1 and e.user_id = any($2::uuid[]) order by e.created_at desc, e.user_id`;
+  with hits as materialized (select * from search_hits($2, $3, $4, ${MAX_HITS}) where $1::uuid = castellan_tenant())
+  select (select count(*)::int from hits) as total, array(select id from hits order by at desc, id limit $5 offset $6) as ids`;
+const USERS = `${selectEmployees('employees')} where e.tenant_id = $1 and e.user_id = any($2::uuid[]) order by e.created_at desc, e.user_id`;
 const ENDPOINTS = `${selectEndpoints('endpoints')} where e.tenant_id = $1 and e.endpoint_id = any($2::uuid[]) order by e.first_seen_at desc, e.endpoint_id`;
 const ALERTS = `${SELECT_ALERTS} where a.tenant_id = $1 and a.alert_id = any($2::uuid[]) order by a.created_at desc, a.alert_id`;
 
@@ -61,6 +64,7 @@ export const search: Query<{ q: string; type: SearchedKind | 'all' } & Page, Sea
       alerts: raised.map(toAlertView),
     },
     totals,
+    totalIsLowerBound: Object.values(totals).some((total) => total >= MAX_HITS),
     // The number of pages is that of the kind with the most results.
     ...paginated(Math.max(...Object.values(totals)), page),
     total: totals.users + totals.endpoints + totals.alerts,
@@ -74,4 +78,4 @@ interface Hits {
 const NONE: Hits = { total: 0, ids: [] };
 
 const hits = async (reads: TenantReads, kind: SearchedKind, q: string, { page, pageSize }: Page): Promise<Hits> =>
-  (await reads.figures<Hits>(HITS, [kind, q, pageSize, (page - 1) * pageSize]))!;
+  (await reads.figures<Hits>(HITS, [kind, q, asStoredHost(q), pageSize, (page - 1) * pageSize]))!;

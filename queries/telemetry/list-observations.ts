@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ObservationRow, ViewedKind } from '../../projections/telemetry/observations.ts';
-import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
+import type { KeysetPaginated, Page, Query } from '../../src/platform/kernel/query.ts';
+import { ascending, descending, listPage, orderBy, type KeysetOrder } from '../keyset.ts';
 
 /** An observation as the event viewer shows it (choice OP-164). */
 export const observationView = z
@@ -40,27 +41,39 @@ const FILTER = `
 /** Counting stops here, so that a page has bounded cost. Exact figures are in the statistics. */
 export const MAX_COUNTED = 10_000;
 const COUNT = `select count(*)::int as total from (select from observations o ${FILTER} limit ${MAX_COUNTED}) counted`;
-// Select the page first and join names after: the join must not touch other rows.
-const PAGE = `
-  with page as (select * from observations o ${FILTER} order by o.occurred_at desc, o.event_id limit $8 offset $9)
-  select p.*, e.email as user_email
-    from page p left join employees e on e.tenant_id = $1 and e.user_id = p.user_id
-   order by p.occurred_at desc, p.event_id`;
 
 type NamedRow = ObservationRow & { readonly user_email: string | null };
 
-/** Observations of one kind, latest first. The total is exact up to `MAX_COUNTED`. */
-export const listObservations: Query<ObservationFilter & Page, { events: ObservationView[] } & Paginated> = async (
-  reads,
-  input,
-) => {
+export const observationOrder: KeysetOrder<NamedRow> = {
+  list: 'events',
+  columns: [
+    descending('o.occurred_at', 'timestamptz'),
+    ascending('o.event_id', 'uuid'),
+    ascending('o.device_id', 'uuid'),
+  ],
+  valuesOf: ({ occurred_at, event_id, device_id }) => [occurred_at, event_id, device_id],
+};
+
+// Select the page first and join names after: the join must not touch other rows.
+const pageOf = (where: string, tail: string) => `
+  with page as (select * from observations o ${FILTER} ${where} ${tail})
+  select o.*, e.email as user_email
+    from page o left join employees e on e.tenant_id = $1 and e.user_id = o.user_id
+   ${orderBy(observationOrder)}`;
+
+/** Observations of one kind, latest first. The total is exact below `MAX_COUNTED`. */
+export const listObservations: Query<
+  ObservationFilter & Page,
+  { events: ObservationView[] } & KeysetPaginated
+> = async (reads, input) => {
   const { kind, userId = null, deviceId = null, domain = null, from = null, to = null } = input;
-  const filter = [kind, userId, deviceId, domain, from, to];
-  const [count, rows] = await Promise.all([
-    reads.figures<{ total: number }>(COUNT, filter),
-    reads.rows<NamedRow>(PAGE, [...filter, input.pageSize, (input.page - 1) * input.pageSize]),
-  ]);
-  return { events: rows.map(viewOf), ...paginated(count?.total ?? 0, input) };
+  const { rows, ...pages } = await listPage(
+    reads,
+    { order: observationOrder, count: COUNT, counted: MAX_COUNTED, page: ({ where, tail }) => pageOf(where, tail) },
+    [kind, userId, deviceId, domain, from, to],
+    input,
+  );
+  return { events: rows.map(viewOf), ...pages };
 };
 
 const viewOf = (row: NamedRow): ObservationView => ({

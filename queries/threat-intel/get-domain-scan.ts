@@ -1,5 +1,5 @@
 import type { DomainScanRow } from '../../projections/threat-intel/domain-scans.ts';
-import { isStale, unscanned, type ScanData } from '../../src/contexts/threat-intel/domain/domain-scan.ts';
+import { isPast, isStale, unscanned, type ScanData } from '../../src/contexts/threat-intel/domain/domain-scan.ts';
 import { isScannable } from '../../src/contexts/threat-intel/domain/scannable.ts';
 import { orThrow } from '../../src/platform/kernel/failure.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
@@ -28,7 +28,9 @@ export const getDomainScan: Query<{ domain: string; now: number }, DomainScanNee
         reputationMaliciousCount: row.reputation_malicious_count,
       }
     : unscanned;
-  const scannerNeedsScan = settings.scannerEnabled && isScannable(domain) && isStale(data, 'scanner', now);
-  const reputationNeedsScan = settings.reputationEnabled && isScannable(domain) && isStale(data, 'reputation', now);
+  const mayAsk = (silentAt: string | null | undefined) => isScannable(domain) && (!silentAt || isPast(silentAt, now));
+  const scannerNeedsScan = settings.scannerEnabled && mayAsk(row?.scanner_silent_at) && isStale(data, 'scanner', now);
+  const reputationNeedsScan =
+    settings.reputationEnabled && mayAsk(row?.reputation_silent_at) && isStale(data, 'reputation', now);
   return { domain, needsScan: scannerNeedsScan || reputationNeedsScan, scannerNeedsScan, reputationNeedsScan, ...data };
 };

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { VerificationAttemptRow } from '../../projections/verification/verification-attempts.ts';
 import { verificationMethods } from '../../src/contexts/verification/domain/events.ts';
-import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
+import type { KeysetPaginated, Page, Query } from '../../src/platform/kernel/query.ts';
+import { ascending, descending, listPage, type KeysetOrder } from '../keyset.ts';
 
 /** A verification as the interface shows it (choice OP-237). */
 export const verificationEventView = z
@@ -18,17 +19,27 @@ export const verificationEventView = z
 type VerificationEventView = z.output<typeof verificationEventView>;
 
 const COUNT = 'select count(*)::int as total from verification_attempts where tenant_id = $1';
-const PAGE =
-  'select * from verification_attempts where tenant_id = $1 order by occurred_at desc, verification_id limit $2 offset $3';
 
-export const listVerificationEvents: Query<Page, { events: VerificationEventView[] } & Paginated> = async (
+export const verificationEventOrder: KeysetOrder<VerificationAttemptRow> = {
+  list: 'verification-events',
+  columns: [descending('v.occurred_at', 'timestamptz'), ascending('v.verification_id', 'uuid')],
+  valuesOf: ({ occurred_at, verification_id }) => [occurred_at, verification_id],
+};
+
+export const listVerificationEvents: Query<Page, { events: VerificationEventView[] } & KeysetPaginated> = async (
   reads,
   page,
 ) => {
-  const [count, rows] = await Promise.all([
-    reads.figures<{ total: number }>(COUNT),
-    reads.rows<VerificationAttemptRow>(PAGE, [page.pageSize, (page.page - 1) * page.pageSize]),
-  ]);
+  const { rows, ...pages } = await listPage(
+    reads,
+    {
+      order: verificationEventOrder,
+      count: COUNT,
+      page: ({ where, tail }) => `select * from verification_attempts v where v.tenant_id = $1 ${where} ${tail}`,
+    },
+    [],
+    page,
+  );
   const events = rows.map((row) => ({
     id: row.verification_id,
     method: row.method,
@@ -38,5 +49,5 @@ export const listVerificationEvents: Query<Page, { events: VerificationEventView
     ipAddress: row.ip_address,
     occurredAt: row.occurred_at,
   }));
-  return { events, ...paginated(count?.total ?? 0, page) };
+  return { events, ...pages };
 };

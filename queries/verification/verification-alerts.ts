@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { VerificationAlertRow } from '../../projections/verification/verification-alerts.ts';
 import { notFound } from '../../src/platform/kernel/failure.ts';
-import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
+import type { KeysetPaginated, Page, Query } from '../../src/platform/kernel/query.ts';
+import { ascending, descending, listPage, type KeysetOrder } from '../keyset.ts';
 
 /** A verification alert as the interface shows it (choice OP-237). */
 export const verificationAlertView = z
@@ -28,19 +29,29 @@ const viewOf = (row: VerificationAlertRow): VerificationAlertView => ({
 });
 
 const COUNT = 'select count(*)::int as total from verification_alerts where tenant_id = $1';
-const PAGE =
-  'select * from verification_alerts where tenant_id = $1 order by created_at desc, alert_id limit $2 offset $3';
 const ONE = 'select * from verification_alerts where tenant_id = $1 and alert_id = $2';
 
-export const listVerificationAlerts: Query<Page, { alerts: VerificationAlertView[] } & Paginated> = async (
+export const verificationAlertOrder: KeysetOrder<VerificationAlertRow> = {
+  list: 'verification-alerts',
+  columns: [descending('v.created_at', 'timestamptz'), ascending('v.alert_id', 'uuid')],
+  valuesOf: ({ created_at, alert_id }) => [created_at, alert_id],
+};
+
+export const listVerificationAlerts: Query<Page, { alerts: VerificationAlertView[] } & KeysetPaginated> = async (
   reads,
   page,
 ) => {
-  const [count, rows] = await Promise.all([
-    reads.figures<{ total: number }>(COUNT),
-    reads.rows<VerificationAlertRow>(PAGE, [page.pageSize, (page.page - 1) * page.pageSize]),
-  ]);
-  return { alerts: rows.map(viewOf), ...paginated(count?.total ?? 0, page) };
+  const { rows, ...pages } = await listPage(
+    reads,
+    {
+      order: verificationAlertOrder,
+      count: COUNT,
+      page: ({ where, tail }) => `select * from verification_alerts v where v.tenant_id = $1 ${where} ${tail}`,
+    },
+    [],
+    page,
+  );
+  return { alerts: rows.map(viewOf), ...pages };
 };
 
 export const getVerificationAlert: Query<{ alertId: string }, VerificationAlertView> = async (reads, { alertId }) => {

@@ -21,7 +21,9 @@ const foldingOf = (reaction: AnyReaction): Versioned => ({
 const all = reactions.map(foldingOf);
 
 /** They name the fingerprint of an alert, which is computed from the finding: no sample has the right one. */
-const UNREACHED: readonly string[] = ['alert-detection AlertResolved', 'alert-detection AlertReopened'];
+const UNREACHED: readonly string[] = ['AlertRaised', 'AlertResolved', 'AlertReopened'].map(
+  (type) => `alert-detection ${type}`,
+);
 
 const UNREACHED_MESSAGE =
   'no sample in test/fixtures/events or test/fixtures/variants makes these handlers change a row';

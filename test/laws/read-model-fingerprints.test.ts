@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { auditLog } from '../../projections/audit/audit-log.ts';
 import { installedExtensions } from '../../projections/extensions/installed-extensions.ts';
 import { readModels } from '../../projections/index.ts';
-import { telemetryDaily } from '../../projections/telemetry/telemetry-daily.ts';
+import { telemetryQuarters } from '../../projections/telemetry/telemetry-quarters.ts';
 import { families } from '../../src/contexts/families.ts';
 import type { RecordedEvent } from '../../src/platform/kernel/event.ts';
 import type { AnyReadModel } from '../../src/platform/kernel/read-model.ts';
@@ -66,7 +66,7 @@ describe('a read model that folds differently has a higher version', () => {
   });
 
   it('is detected for a column, the key, a helper that changes a text, and one that doubles a sum', () => {
-    const model = foldingOf(telemetryDaily);
+    const model = foldingOf(telemetryQuarters);
     const before = fingerprintOf(model, present);
     const [first, ...others] = Object.entries(model.columns);
     expect(first).toBeDefined();
@@ -84,7 +84,7 @@ describe('a read model that folds differently has a higher version', () => {
   });
 
   it('is reported with what to do, and new events are accepted', () => {
-    const model = foldingOf(telemetryDaily);
+    const model = foldingOf(telemetryQuarters);
     const hash = fingerprintOf(model, present);
     const released = { events: present, fingerprints: { [model.name]: { version: model.version, hash } } };
     expect(compare([model], released, COMMAND)).toMatchObject({ changed: [], outdated: [] });

@@ -1,59 +1,86 @@
 import { z } from 'zod';
+import { FailureError, invalid } from '../../platform/kernel/failure.ts';
+import type { Page } from '../../platform/kernel/query.ts';
 
-const MOST = 100;
 const wholeNumber = z
   .string()
   .regex(/^[1-9]\d{0,8}$/, 'must be a whole number of at least 1')
   .transform(Number);
 
-/** Pagination (OP-005): `page` is 1-based, `page_size` 20 by default and at most 100. Below 1 is refused. */
-export const pageQuery = {
-  page: wholeNumber.optional().default(1).describe('1-based page number'),
+/** Pagination of a list whose pages have at most this many rows, and this many by default. */
+export const pageQueryOf = ({ usual, max }: { readonly usual: number; readonly max: number }) => ({
+  page: wholeNumber.optional().describe('1-based page number, by default 1'),
   page_size: wholeNumber
     .optional()
-    .default(20)
-    .transform((size) => Math.min(size, MOST))
-    .describe(`Items per page; larger values mean ${MOST}`),
-};
+    .default(usual)
+    .transform((size) => Math.min(size, max))
+    .describe(`Items per page; larger values mean ${max}`),
+});
+
+/** Pagination (OP-005): `page` is 1-based, `page_size` 20 by default and at most 100. Below 1 is refused. */
+export const pageQuery = pageQueryOf({ usual: 20, max: 100 });
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const END_OF_DATES = Date.parse('9999-12-30T00:00:00.000Z');
 
-/** RFC 3339, or a calendar day in UTC. Both ends are inclusive; an end day counts to its last millisecond (OP-006). */
-function moment(end: boolean) {
-  return z
-    .string()
-    .max(40)
-    .transform((text, context) => {
-      const full = DAY.test(text) ? `${text}T${end ? '23:59:59.999' : '00:00:00.000'}Z` : text;
-      const parsed = z.iso.datetime({ offset: true }).safeParse(full).success ? Date.parse(full) : Number.NaN;
-      if (Number.isNaN(parsed)) {
-        context.addIssue({ code: 'custom', message: 'must be an RFC 3339 timestamp or a YYYY-MM-DD day' });
-        return z.NEVER;
-      }
-      if (parsed < 0) {
-        context.addIssue({ code: 'custom', message: 'must not be before 1970' });
-        return z.NEVER;
-      }
-      return new Date(parsed).toISOString();
-    });
-}
+/**
+ * RFC 3339, or a calendar day. Both ends are inclusive; an end day counts to its last millisecond (OP-006). The query
+ * `intervalOf` turns days into moments, in the tenant's time zone.
+ */
+const moment = z
+  .string()
+  .max(40)
+  .transform((text, context) => {
+    const full = DAY.test(text) ? `${text}T00:00:00.000Z` : text;
+    const parsed = z.iso.datetime({ offset: true }).safeParse(full).success ? Date.parse(full) : Number.NaN;
+    if (Number.isNaN(parsed)) {
+      context.addIssue({ code: 'custom', message: 'must be an RFC 3339 timestamp or a YYYY-MM-DD day' });
+      return z.NEVER;
+    }
+    if (parsed < 0 || parsed > END_OF_DATES) {
+      context.addIssue({
+        code: 'custom',
+        message: parsed < 0 ? 'must not be before 1970' : 'must be before 9999-12-31',
+      });
+      return z.NEVER;
+    }
+    return full === text ? new Date(parsed).toISOString() : text;
+  });
 
+const WORDS = "inclusive: RFC 3339 timestamp, or a day in the tenant's time zone as YYYY-MM-DD";
 export const dateRangeQuery = {
-  start_date: moment(false).optional().describe('Beginning, inclusive: RFC 3339 timestamp, or a UTC day as YYYY-MM-DD'),
-  end_date: moment(true).optional().describe('End, inclusive: RFC 3339 timestamp, or a UTC day as YYYY-MM-DD'),
+  start_date: moment.optional().describe(`Beginning, ${WORDS}`),
+  end_date: moment.optional().describe(`End, ${WORDS}`),
 };
+/** A required calendar day, or a moment of it. */
+export const dayQuery = moment.describe(
+  "A day in the tenant's time zone as YYYY-MM-DD, or an RFC 3339 timestamp in it",
+);
 
-/** For `.refine(...)`: rejects a range that ends before it starts, instead of returning an empty list. */
+/**
+ * For `.refine(...)`: rejects a range that ends before it starts, instead of returning an empty list. A day and a
+ * moment are compared once the day is a moment (`intervalOf`).
+ */
 export const isOrderedRange = ({
   start_date,
   end_date,
 }: {
   start_date?: string | undefined;
   end_date?: string | undefined;
-}): boolean => !start_date || !end_date || start_date <= end_date;
+}): boolean => !start_date || !end_date || start_date.length !== end_date.length || start_date <= end_date;
 export const rangeOrderIssue = { path: ['start_date'], message: 'must not be after end_date' };
 
-export const toPage = (query: { page: number; page_size: number }) => ({ page: query.page, pageSize: query.page_size });
+/** The page that a query names. `cursor` is what `keysetQuery` read. */
+export function toPage(query: {
+  page?: number | undefined;
+  page_size: number;
+  cursor?: { readonly page: number; readonly after: readonly string[] } | undefined;
+}): Page {
+  const { page, page_size: pageSize, cursor: mark } = query;
+  if (!mark) return { page: page ?? 1, pageSize };
+  if (page !== undefined) throw new FailureError(invalid('page', 'cannot be combined with cursor'));
+  return { page: mark.page, pageSize, after: mark.after };
+}
 
 /** The four members of a paginated response besides its list. */
 export const paginatedView = { total: z.int(), page: z.int(), pageSize: z.int(), totalPages: z.int() };

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type pg from 'pg';
 import { devicePolicyDaily } from '../../../projections/dashboard/device-policy-daily.ts';
 import { newSiteVisitors } from '../../../projections/dashboard/new-site-visitors.ts';
-import { userDaily } from '../../../projections/dashboard/user-daily.ts';
+import { userQuarters } from '../../../projections/dashboard/user-quarters.ts';
+import { passwordUses } from '../../../projections/telemetry/password-uses.ts';
 import { viewedKinds } from '../../../projections/telemetry/observations.ts';
 import type { License } from '../tenants/domain/license.ts';
 import { retentionUnder } from '../settings/domain/retention.ts';
@@ -16,18 +17,21 @@ const TIME_LIMIT_MS = 120_000;
 /** May delete a row that a projection still holds in memory: its key never occurs again. */
 const TRIM = `
   delete from observations o using (
-    select event_id from observations where tenant_id = $1 and kind = any($2) and occurred_at < $3::timestamptz limit ${AT_ONCE}) old
-   where o.tenant_id = $1 and o.event_id = old.event_id`;
+    select event_id, device_id, day from observations where tenant_id = $1 and kind = any($2) and occurred_at < $3::timestamptz limit ${AT_ONCE}) old
+   where o.tenant_id = $1 and o.event_id = old.event_id and o.device_id = old.device_id and o.day = old.day`;
 
 const TRIM_CHANGES = `
   delete from extension_changes c using (
-    select event_id from extension_changes where tenant_id = $1 and occurred_at < $2::timestamptz limit ${AT_ONCE}) old
-   where c.tenant_id = $1 and c.event_id = old.event_id`;
+    select event_id, device_id, day from extension_changes where tenant_id = $1 and occurred_at < $2::timestamptz limit ${AT_ONCE}) old
+   where c.tenant_id = $1 and c.event_id = old.event_id and c.device_id = old.device_id and c.day = old.day`;
 
-/** Daily rows per person or device. The next trim deletes rows that a late report brings back. */
-const TRIM_DAYS = [userDaily, newSiteVisitors, devicePolicyDaily].map(
-  ({ name }) => `delete from ${name} where tenant_id = $1 and day < $2::date`,
-);
+/** Counters per person or device. The next trim deletes rows that a late report brings back. */
+const TRIM_COUNTERS = [
+  `delete from ${devicePolicyDaily.name} where tenant_id = $1 and day < $2::date`,
+  ...[userQuarters, newSiteVisitors, passwordUses].map(
+    ({ name }) => `delete from ${name} where tenant_id = $1 and quarter <= $2::timestamptz - interval '15 minutes'`,
+  ),
+];
 
 interface Kept {
   readonly eventRetentionDays: number;
@@ -35,7 +39,7 @@ interface Kept {
 }
 
 /**
- * Deletes rows of the event viewer, extension changes and daily rows per person, after the tenant's retention (choice
+ * Deletes rows of the event viewer, extension changes and counters per person, after the tenant's retention (choice
  * OP-122). The log has its own retention.
  */
 export const observationTrimming = declareJob({
@@ -63,7 +67,7 @@ export const trimObservations = (projector: pg.Pool, set: Kept): AnyJob =>
           while (!signal.aborted && trimmed === AT_ONCE)
             trimmed = (await maintenanceQuery(projector, TIME_LIMIT_MS, sql, values)).rowCount ?? 0;
         }
-        for (const sql of TRIM_DAYS) await maintenanceQuery(projector, TIME_LIMIT_MS, sql, [id, before]);
+        for (const sql of TRIM_COUNTERS) await maintenanceQuery(projector, TIME_LIMIT_MS, sql, [id, before]);
       }
     },
   });

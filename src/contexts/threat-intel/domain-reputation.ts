@@ -11,7 +11,7 @@ const known = z.object({
 
 /**
  * The multi-vendor reputation service: `GET {base}/api/v3/domains/{domain}` with the key in `x-apikey`. The response
- * counts vendors by verdict. A domain unknown to the service counts as not flagged.
+ * counts vendors by verdict. 404: the service does not know the domain.
  */
 export class DomainReputation implements ThreatIntelProvider<'reputation'> {
   readonly #base: string;
@@ -22,9 +22,9 @@ export class DomainReputation implements ThreatIntelProvider<'reputation'> {
     this.#fetch = fetch;
   }
 
-  async lookUp(domain: string, apiKey: string): Promise<ProviderResults['reputation']> {
+  async lookUp(domain: string, apiKey: string): Promise<ProviderResults['reputation'] | undefined> {
     const address = addressBelow(this.#base, `api/v3/domains/${encodeURIComponent(domain)}`);
     const answer = await askProvider(this.#fetch, address, { 'x-apikey': apiKey }, known);
-    return { maliciousCount: answer?.data.attributes.last_analysis_stats.malicious ?? 0 };
+    return answer && { maliciousCount: answer.data.attributes.last_analysis_stats.malicious };
   }
 }

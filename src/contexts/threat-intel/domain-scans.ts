@@ -35,14 +35,16 @@ export interface ScanRequester {
 export interface Scanned {
   readonly data: ScanData;
   readonly verdict: DomainVerdict;
-  /** Whether a service returned a result just now. */
+  /** Whether a service knew something just now. */
   readonly scanned: boolean;
   /** Epoch milliseconds at which an exhausted budget is available again. */
   readonly postponedUntil: number | undefined;
 }
 
 type Outcome = { readonly service: ScanService } & (
-  { readonly answer: ProviderResults[ScanService] } | { readonly reason: string } | { readonly until: number }
+  | { readonly answer: ProviderResults[ScanService] | undefined }
+  | { readonly reason: string }
+  | { readonly until: number }
 );
 
 export interface ScanningPorts {
@@ -129,7 +131,7 @@ export class DomainScans {
     return {
       data: ended.result.data,
       verdict: domainVerdictOf(ended.result.data, inUse, Date.now()),
-      scanned: outcomes.some((outcome) => 'answer' in outcome),
+      scanned: outcomes.some((outcome) => 'answer' in outcome && outcome.answer !== undefined),
       postponedUntil: waits.length > 0 ? Math.max(...waits) : undefined,
     };
   }
@@ -162,13 +164,16 @@ function endingOf(
 ): EndDomainScan {
   const answerOf = <Service extends ScanService>(service: Service): ProviderResults[Service] | null => {
     const outcome = outcomes.find((one) => one.service === service);
-    return outcome && 'answer' in outcome ? (outcome.answer as ProviderResults[Service]) : null;
+    return outcome && 'answer' in outcome ? ((outcome.answer as ProviderResults[Service] | undefined) ?? null) : null;
   };
   return {
     scanId,
     domain,
     scanner: answerOf('scanner'),
     reputation: answerOf('reputation'),
+    silent: outcomes.flatMap((outcome) =>
+      'answer' in outcome && outcome.answer === undefined ? [outcome.service] : [],
+    ),
     failures: outcomes.flatMap((outcome) =>
       'reason' in outcome ? [{ service: outcome.service, reason: outcome.reason }] : [],
     ),

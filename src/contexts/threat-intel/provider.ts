@@ -1,6 +1,6 @@
 import type { ScanService } from './domain/services.ts';
 
-/** Each service's result about a domain. */
+/** Each service's result about a domain that it knows. */
 export interface ProviderResults {
   readonly scanner: { readonly isMalicious: boolean };
   readonly reputation: { readonly maliciousCount: number };
@@ -19,7 +19,8 @@ export class ProviderFailed extends Error {
  * `ProviderFailed`.
  */
 export interface ThreatIntelProvider<Service extends ScanService = ScanService> {
-  lookUp(domain: string, apiKey: string): Promise<ProviderResults[Service]>;
+  /** Undefined: the service knows nothing about the domain. */
+  lookUp(domain: string, apiKey: string): Promise<ProviderResults[Service] | undefined>;
 }
 
 export type ThreatIntelProviders = { readonly [Service in ScanService]: ThreatIntelProvider<Service> };

@@ -22,7 +22,7 @@ const found = z.object({
 
 /**
  * The URL scanning service: `GET {base}/api/v1/search/?q=page.domain:"…"` with the key in `API-Key`. The response lists
- * scans of the domain's pages and their verdicts. Only existing scans are read. Ordering a scan would disclose a page
+ * scans of the domain's pages and their verdicts; without a verdict, the service knows nothing. Only existing scans are read. Ordering a scan would disclose a page
  * that an employee visits to a third party and to its owner.
  */
 export class UrlScanner implements ThreatIntelProvider<'scanner'> {
@@ -34,15 +34,13 @@ export class UrlScanner implements ThreatIntelProvider<'scanner'> {
     this.#fetch = fetch;
   }
 
-  async lookUp(domain: string, apiKey: string): Promise<ProviderResults['scanner']> {
+  async lookUp(domain: string, apiKey: string): Promise<ProviderResults['scanner'] | undefined> {
     const address = addressBelow(this.#base, 'api/v1/search/');
     address.searchParams.set('q', `page.domain:"${domain}"`);
     address.searchParams.set('size', String(MAX_RESULTS));
     const { results } = (await askProvider(this.#fetch, address, { 'api-key': apiKey }, found)) ?? { results: [] };
-    return {
-      isMalicious: results.some(
-        ({ verdicts }) => verdicts?.malicious === true || verdicts?.overall?.malicious === true,
-      ),
-    };
+    const verdicts = results.flatMap(({ verdicts: of }) => [of?.malicious, of?.overall?.malicious]);
+    const known = verdicts.filter((verdict) => verdict !== undefined);
+    return known.length === 0 ? undefined : { isMalicious: known.includes(true) };
   }
 }

@@ -20,10 +20,12 @@ export interface TenantReads {
 /** A question to the read models of one tenant. */
 export type Query<Input, Answer> = (reads: TenantReads, input: Input) => Promise<Answer | Failure>;
 
-/** The requested page of a list, already clamped (page >= 1, 1 <= size <= 100). */
+/** The requested page of a list, already clamped (page >= 1, 1 <= size <= the list's limit). */
 export interface Page {
   readonly page: number;
   readonly pageSize: number;
+  /** The values that order the last row of the page before. The page begins after it, wherever `page` would begin. */
+  readonly after?: readonly string[] | undefined;
 }
 
 export interface Paginated {
@@ -31,6 +33,14 @@ export interface Paginated {
   readonly page: number;
   readonly pageSize: number;
   readonly totalPages: number;
+}
+
+/** A page of a list whose pages can also begin after a row. */
+export interface KeysetPaginated extends Paginated {
+  /** True: there are at least `total` rows, because counting has a limit. */
+  readonly totalIsLowerBound: boolean;
+  /** The values that order the last row of this page; null: no row follows. */
+  readonly next: readonly string[] | null;
 }
 
 export const paginated = (total: number, { page, pageSize }: Page): Paginated => ({

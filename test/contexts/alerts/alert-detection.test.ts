@@ -86,6 +86,15 @@ describe('alerts from telemetry', () => {
     ).toEqual([]);
   });
 
+  it('are raised for each signal of a decision, and for no other rule', () => {
+    const signals = ['malicious_domain', 'phishing_signal'] as const;
+    const both = { ...decision, eventId: randomUUID(), signals: [...signals], policyId: randomUUID() };
+    expect(alertsOf(batch(1, { ...both, userDecision: 'proceeded' }))).toMatchObject([
+      { raised: 'phishing_detected', cause: both.eventId },
+      { raised: 'malicious_domain', cause: both.eventId },
+    ]);
+  });
+
   it('contain the evidence, the mode and the policies', () => {
     const observations = [breached({ action: 'warn', userDecision: 'proceeded' }), breached({ occurredAt: after(1) })];
     const event = batch(1, ...observations);
@@ -420,5 +429,74 @@ describe('alerts from observed sign-ins', () => {
         ),
       ),
     ).toMatchObject([{ raised: 'mfa_missing', domain: 'login.example' }]);
+  });
+});
+
+describe('an alert that history did not raise', () => {
+  const minutes = (n: number) => ({ recordedAt: NOW + n * 60_000 });
+  const found = (n: number, at: number) =>
+    recorded(telemetry([breached({ occurredAt: after(at / 60) })]), n, minutes(at));
+  /** As the log has it, if the effect was carried out. */
+  const raisedFor = (n: number, at: number, { alertId }: { alertId: string }) =>
+    recorded(
+      {
+        type: 'AlertRaised' as const,
+        data: {
+          alertId,
+          alertType: 'breached_password' as const,
+          severity: 'high' as const,
+          title: '',
+          description: '',
+          fingerprint: `breached_password|${USER}|shop.example`,
+          userId: USER,
+          deviceId: DEVICE,
+          domain: 'shop.example',
+          url: null,
+          cause: randomUUID(),
+          metadata: {},
+          raisedAt: null,
+        },
+      },
+      n,
+      minutes(at),
+    );
+
+  it('is raised by a later finding, which a new version of the reaction would only have repeated', () => {
+    const [raised, raisedAgain, again] = alertsOf(found(1, 0), found(2, 120));
+    expect(raisedAgain).toMatchObject({ raised: 'breached_password', alertId: raised!.alertId });
+    expect(again).toMatchObject({ again: 1, alertId: raised!.alertId });
+  });
+
+  it('is told apart from one that is in the log, or about to be', () => {
+    const first = found(1, 0);
+    const [raised, again, later] = alertsOf(
+      first,
+      found(2, 5),
+      raisedFor(3, 6, alertsOf(first)[0]!),
+      found(4, 120),
+    ) as [{ alertId: string }, object, object];
+    expect([raised, again, later]).toEqual([
+      expect.objectContaining({ raised: 'breached_password' }),
+      expect.objectContaining({ again: 1 }),
+      expect.objectContaining({ again: 1 }),
+    ]);
+  });
+
+  it('is raised though it counts findings beyond a budget', () => {
+    const many = (n: number, at: number) =>
+      recorded(
+        telemetry(
+          Array.from({ length: 150 }, (_, place) =>
+            breached({ occurredAt: after(at / 60), domain: `host${n}-${place}.example` }),
+          ),
+        ),
+        n,
+        minutes(at),
+      );
+    const summaries = reactTo(whenSomethingIsFoundRaiseAlert, [many(1, 0), many(2, 120)]).filter(
+      ({ command, input }) => command === raiseAlert && (input as { title: string }).title.startsWith('One browser'),
+    );
+    expect(summaries.map(({ input }) => (input as { alertId: string }).alertId)).toHaveLength(2);
+    expect(new Set(summaries.map(({ input }) => (input as { alertId: string }).alertId)).size).toBe(1);
   });
 });

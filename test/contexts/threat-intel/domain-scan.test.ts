@@ -24,6 +24,7 @@ const ending = {
   domain,
   scanner: null,
   reputation: null,
+  silent: [],
   failures: [],
   postponed: [],
   deviceId: null,

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { recordTelemetry } from '../../../commands/telemetry/record-telemetry.ts';
 import { newSiteVisitors } from '../../../projections/dashboard/new-site-visitors.ts';
-import { userDaily } from '../../../projections/dashboard/user-daily.ts';
+import { userQuarters } from '../../../projections/dashboard/user-quarters.ts';
 import { authEndpoints } from '../../../projections/discovery/auth-endpoints.ts';
 import { endpointPages } from '../../../projections/discovery/endpoint-pages.ts';
 import { endpointTechnologies } from '../../../projections/discovery/endpoint-technologies.ts';
@@ -30,7 +30,7 @@ const MODELS: readonly AnyReadModel[] = [
   authEndpoints,
   relyingParties,
   sites,
-  userDaily,
+  userQuarters,
   newSiteVisitors,
   reporters,
 ];

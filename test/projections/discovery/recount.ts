@@ -61,14 +61,19 @@ const kinds = fc.oneof(
   }),
 );
 
-/** Half a day apart, so that some lie on the same day and some at the same moment. */
+/** Seven minutes apart, or half a day: some lie in the same quarter of an hour, some on the same day. */
 export const someSeen = fc
   .record({ userId: fc.constantFrom(...USERS), common, kind: kinds })
   .map(({ userId, common: { at, path, ...rest }, kind }): Seen => {
     const url = path === null || rest.domain === null ? null : `https://${rest.domain}${path}`;
     return {
       userId,
-      observation: { ...rest, url, occurredAt: new Date(NOW + at * 43_200_000).toISOString(), ...kind } as Observation,
+      observation: {
+        ...rest,
+        url,
+        occurredAt: new Date(NOW + Math.floor(at / 2) * 43_200_000 + (at % 2) * 420_000).toISOString(),
+        ...kind,
+      } as Observation,
     };
   });
 
@@ -87,6 +92,11 @@ const signsIn = ({ observation: { kind } }: Seen) => kind === 'auth_flow' || kin
 const count = (all: readonly Seen[], chosen: (observation: Observation) => boolean) =>
   all.filter(({ observation }) => chosen(observation)).length;
 const acts = (name: string) => (one: Observation) => 'action' in one && one.action === name;
+const quarter = ({ occurredAt }: Observation) => {
+  const moment = new Date(occurredAt);
+  moment.setUTCMinutes(Math.floor(moment.getUTCMinutes() / 15) * 15, 0, 0);
+  return moment.toISOString();
+};
 const isNew = (one: Observation) => one.kind === 'navigation' && one.isNewSite;
 
 /** The expected content of the tables, computed directly over everything at once. */
@@ -156,9 +166,9 @@ export const recount: Readonly<Record<string, (all: readonly Seen[]) => Rows>> =
         ...span(here),
       }),
     ),
-  user_daily: (all) =>
-    groups(all, ({ userId, observation }) => `${observation.occurredAt.slice(0, 10)} ${userId}`).map(([key, here]) => ({
-      day: key.split(' ')[0],
+  user_quarters: (all) =>
+    groups(all, ({ userId, observation }) => `${quarter(observation)} ${userId}`).map(([key, here]) => ({
+      quarter: key.split(' ')[0],
       user_id: key.split(' ')[1],
       observations: here.length,
       new_sites: count(here, isNew),
@@ -167,8 +177,10 @@ export const recount: Readonly<Record<string, (all: readonly Seen[]) => Rows>> =
     })),
   new_site_visitors: (all) =>
     groups(all, ({ userId, observation: one }) =>
-      isNew(one) && one.domain ? `${one.occurredAt.slice(0, 10)} ${one.domain} ${userId}` : undefined,
-    ).map(([key]) => Object.fromEntries(key.split(' ').map((value, n) => [['day', 'domain', 'user_id'][n]!, value]))),
+      isNew(one) && one.domain ? `${quarter(one)} ${one.domain} ${userId}` : undefined,
+    ).map(([key]) =>
+      Object.fromEntries(key.split(' ').map((value, n) => [['quarter', 'domain', 'user_id'][n]!, value])),
+    ),
   reporters: (all) =>
     groups(all, ({ userId }) => userId).map(([user_id, here]) => ({
       user_id,

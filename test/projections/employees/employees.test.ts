@@ -53,7 +53,6 @@ describe('the employees table', () => {
         status: 'pending',
         source: 'manual',
         is_placeholder: false,
-        risk_score: 0,
         created_at: at(1),
         updated_at: at(1),
       },

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { recordTelemetry } from '../../../commands/telemetry/record-telemetry.ts';
 import { credentialStats } from '../../../projections/telemetry/credential-stats.ts';
 import { credentialUses } from '../../../projections/telemetry/credential-uses.ts';
-import { telemetryDaily } from '../../../projections/telemetry/telemetry-daily.ts';
+import { telemetryQuarters } from '../../../projections/telemetry/telemetry-quarters.ts';
 import { siteOf } from '../../../src/platform/web-addresses/site.ts';
 import { deviceDay } from '../../../src/contexts/telemetry/domain/device-day.ts';
 import type { TelemetryEvent } from '../../../src/contexts/telemetry/domain/events.ts';
@@ -57,7 +57,7 @@ function logAfter(batches: readonly (readonly Login[])[]): TelemetryEvent[] {
 
 const tables = (log: readonly TelemetryEvent[], batchSize?: number) => {
   const events = log.map((event, n) => recorded(event, n + 1));
-  return [credentialUses, credentialStats, telemetryDaily].map((model) =>
+  return [credentialUses, credentialStats, telemetryQuarters].map((model) =>
     rowsAfter(model, events, batchSize)
       .map((row) => canonicalize(row)!)
       .toSorted(),

@@ -6,6 +6,7 @@ import { effect, type Effect } from '../../../platform/kernel/reaction.ts';
 import { at } from '../../../platform/kernel/read-model.ts';
 import { ordinaryDays, refilled, spent, type Bucket } from '../../../platform/kernel/token-bucket.ts';
 import type { Finding, Occurrence } from './finding.ts';
+import { isMissing, type UnseenSince } from './unseen-alert.ts';
 
 /** The alert that counts a device's findings beyond its budget. */
 interface Summary {
@@ -13,6 +14,7 @@ interface Summary {
   /** Epoch milliseconds, time of arrival. */
   readonly last: number;
   readonly isOpen: boolean;
+  readonly unseenSince: UnseenSince;
 }
 
 /** The remaining budget of one device for one type of alert, as the reaction stores it. */
@@ -102,16 +104,15 @@ export class AlertBudget {
       effect(recordAlertOccurrence, { alertId, cause: id, occurrences: many, occurredAt: latest });
     const open = this.#now.summaries.find(({ isOpen, last }) => isOpen && recordedAt - last <= DAY_MS);
     const alertId = open?.alertId ?? v5(`${tenantId}|${this.name}|${id}`, SUMMARIES);
+    const isToRaise = !open || isMissing(open.unseenSince, this.#event);
+    const unseenSince = isToRaise ? recordedAt : open.unseenSince;
     const others = this.#now.summaries.filter((one) => one !== open);
     this.#now = {
       ...this.#now,
-      summaries: [{ alertId, last: recordedAt, isOpen: true }, ...others].slice(0, MAX_SUMMARIES),
+      summaries: [{ alertId, last: recordedAt, isOpen: true, unseenSince }, ...others].slice(0, MAX_SUMMARIES),
     };
-    if (open) return [repeat(alertId, occurrences.length)];
-    return [
-      this.#raise(alertId, occurrences),
-      ...(occurrences.length > 1 ? [repeat(alertId, occurrences.length - 1)] : []),
-    ];
+    const again = open ? occurrences.length : occurrences.length - 1;
+    return [...(isToRaise ? [this.#raise(alertId, occurrences)] : []), ...(again > 0 ? [repeat(alertId, again)] : [])];
   }
 
   #raise(alertId: string, occurrences: readonly Occurrence[]): Effect {
@@ -147,6 +148,12 @@ const refilledBudget = (known: SpentBudget | undefined, now: number): SpentBudge
   raises: refilled(known?.raises, RAISES, now),
   repeats: refilled(known?.repeats, REPEATS, now),
   summaries: known?.summaries ?? [],
+});
+
+/** Records that a summary alert was raised. */
+export const withSummarySeen = (budget: SpentBudget, alertId: string): SpentBudget => ({
+  ...budget,
+  summaries: budget.summaries.map((one) => (one.alertId === alertId ? { ...one, unseenSince: null } : one)),
 });
 
 /** Records that a summary alert was closed or reopened. */

@@ -4,8 +4,9 @@ import { recordAlertOccurrence } from '../../../../commands/alerts/record-alert-
 import type { Envelope } from '../../../platform/kernel/event.ts';
 import { effect, type Effect, type StatefulStep } from '../../../platform/kernel/reaction.ts';
 import { json, text, type RowOf } from '../../../platform/kernel/read-model.ts';
-import { AlertBudget, budgetName, withSummaryDecided, type SpentBudget } from './alert-budget.ts';
+import { AlertBudget, budgetName, withSummaryDecided, withSummarySeen, type SpentBudget } from './alert-budget.ts';
 import { findingFingerprint, type Finding, type Occurrence } from './finding.ts';
+import { isMissing, type UnseenSince } from './unseen-alert.ts';
 
 /** An alert of this fingerprint, and the time range of its occurrences. */
 interface Window {
@@ -13,6 +14,7 @@ interface Window {
   readonly first: string;
   readonly last: string;
   readonly isOpen: boolean;
+  readonly unseenSince: UnseenSince;
 }
 
 /** A row holds either the alerts of a fingerprint, or the remaining budget of a device for a type of alert. */
@@ -90,16 +92,18 @@ function raiseOrRepeatOne(event: Envelope, finding: Finding, budget: Budget): St
       for (const [alertId, occurrences] of sortIntoWindows(known, finding, (occurrence) =>
         newAlertId(event, fingerprint, occurrence),
       )) {
-        const isNew = !known.some((window) => window.alertId === alertId);
+        const window = known.find((one) => one.alertId === alertId);
+        const isNew = window === undefined;
+        const isToRaise = isNew || isMissing(window.unseenSince, event);
         if (isNew ? !budget.mayRaise() : !budget.mayRepeat()) {
           budget.count(finding, occurrences);
           if (isNew) continue;
         } else {
-          if (isNew) effects.push(raise(alertId, fingerprint, finding, occurrences[0]!));
+          if (isToRaise) effects.push(raise(alertId, fingerprint, finding, occurrences[0]!));
           const again = isNew ? occurrences.slice(1) : occurrences;
           if (again.length > 0) effects.push(repeat(alertId, event, again));
         }
-        windows = widened(windows, alertId, occurrences);
+        windows = widened(windows, alertId, occurrences, isToRaise ? event.recordedAt : window.unseenSince);
       }
       return { row: windows === known ? row : { fingerprint, windows }, effects };
     },
@@ -120,6 +124,20 @@ export const setAlertOpen = (fingerprint: string, alertId: string, isOpen: boole
   }),
 });
 
+/** Records that an alert was raised: its event is in the log. */
+export const setAlertSeen = (fingerprint: string, alertId: string): Step => ({
+  key: { fingerprint },
+  react: (row) => ({
+    row: row && {
+      ...row,
+      windows: isBudget(row.windows)
+        ? withSummarySeen(row.windows, alertId)
+        : row.windows.map((window) => (window.alertId === alertId ? { ...window, unseenSince: null } : window)),
+    },
+    effects: [],
+  }),
+});
+
 /** Assigns each occurrence to an alert: a known one, or a new one that its first occurrence opens. */
 function sortIntoWindows(
   known: readonly Window[],
@@ -135,7 +153,7 @@ function sortIntoWindows(
     const together = sorted.get(alertId);
     if (together) together.push(occurrence);
     else sorted.set(alertId, [occurrence]);
-    windows = widened(windows, alertId, [occurrence]);
+    windows = widened(windows, alertId, [occurrence], null);
   }
   return sorted;
 }
@@ -143,13 +161,18 @@ function sortIntoWindows(
 const isNear = ({ first, last }: Window, { occurredAt }: Occurrence): boolean =>
   Date.parse(occurredAt) >= Date.parse(first) - DAY_MS && Date.parse(occurredAt) <= Date.parse(last) + DAY_MS;
 
-function widened(windows: readonly Window[], alertId: string, occurrences: readonly Occurrence[]): readonly Window[] {
+function widened(
+  windows: readonly Window[],
+  alertId: string,
+  occurrences: readonly Occurrence[],
+  unseenSince: UnseenSince,
+): readonly Window[] {
   const known = windows.find((window) => window.alertId === alertId);
   const times = [
     ...occurrences.map(({ occurredAt }) => occurredAt),
     ...(known ? [known.first, known.last] : []),
   ].sort();
-  const window = { alertId, first: times[0]!, last: times.at(-1)!, isOpen: true };
+  const window = { alertId, first: times[0]!, last: times.at(-1)!, isOpen: true, unseenSince };
   const others = windows.filter((other) => other !== known);
   return [window, ...others].sort((a, b) => (a.last < b.last ? 1 : -1)).slice(0, MAX_WINDOWS);
 }

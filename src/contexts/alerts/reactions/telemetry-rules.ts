@@ -14,12 +14,15 @@ interface Rule {
   readonly description: string;
 }
 
-const decidedOn = (signal: Signal) => (observation: Observation) =>
-  observation.kind === 'policy_decision' && observation.signals.includes(signal);
+/** A rule about one signal of a decision. Each signal of a decision has a finding of its own. */
+const onSignal = (signal: Signal, rule: Omit<Rule, 'applies'>): Rule => ({
+  ...rule,
+  applies: (observation) => observation.kind === 'policy_decision' && observation.signals.includes(signal),
+});
 
 /**
- * Rules about single observations; the first rule that applies decides. Phishing, malicious domains and weak passwords
- * arrive as signals of a `policy_decision`, recognized by the extension. Reports about browser extensions are judged
+ * Rules about single observations. Of `rules`, the first that applies decides, unless a rule about a signal applies.
+ * Phishing, malicious domains and weak passwords arrive as signals of a `policy_decision`, recognized by the extension. Reports about browser extensions are judged
  * separately, under the tenant's settings (`extension-findings.ts`).
  */
 const rules: readonly Rule[] = [
@@ -40,24 +43,6 @@ const rules: readonly Rule[] = [
     applies: ({ kind }) => kind === 'clickfix_detected',
     title: (place) => `ClickFix attempt on ${place}`,
     description: 'A page tried to make its visitor run a command.',
-  },
-  {
-    alertType: 'phishing_detected',
-    applies: decidedOn('phishing_signal'),
-    title: (place) => `Phishing detected on ${place}`,
-    description: 'The extension recognized a page that poses as another.',
-  },
-  {
-    alertType: 'malicious_domain',
-    applies: decidedOn('malicious_domain'),
-    title: (place) => `Malicious domain visited: ${place}`,
-    description: 'The domain is known to be malicious.',
-  },
-  {
-    alertType: 'weak_password',
-    applies: decidedOn('weak_password'),
-    title: (place) => `Weak password used on ${place}`,
-    description: 'A password that is easily guessed was entered.',
   },
   {
     alertType: 'mfa_missing',
@@ -83,6 +68,31 @@ const rules: readonly Rule[] = [
   },
 ];
 
+const signalRules: readonly Rule[] = [
+  onSignal('phishing_signal', {
+    alertType: 'phishing_detected',
+    title: (place) => `Phishing detected on ${place}`,
+    description: 'The extension recognized a page that poses as another.',
+  }),
+  onSignal('malicious_domain', {
+    alertType: 'malicious_domain',
+    title: (place) => `Malicious domain visited: ${place}`,
+    description: 'The domain is known to be malicious.',
+  }),
+  onSignal('weak_password', {
+    alertType: 'weak_password',
+    title: (place) => `Weak password used on ${place}`,
+    description: 'A password that is easily guessed was entered.',
+  }),
+];
+
+function rulesFor(observation: Observation): readonly Rule[] {
+  const onSignals = signalRules.filter(({ applies }) => applies(observation));
+  if (onSignals.length > 0) return onSignals;
+  const first = rules.find(({ applies }) => applies(observation));
+  return first ? [first] : [];
+}
+
 /** All findings of a batch, grouped so that each finding belongs to one alert. */
 export function findingsIn(event: TelemetryRecorded): Finding[] {
   const groups = new Map<string, { rule: Rule; observations: Observation[] }>();
@@ -90,16 +100,16 @@ export function findingsIn(event: TelemetryRecorded): Finding[] {
     a.occurredAt < b.occurredAt ? -1 : a.occurredAt > b.occurredAt ? 1 : 0,
   );
   for (const observation of inOrder) {
-    const rule = rules.find(({ applies }) => applies(observation));
-    if (!rule) continue;
-    const name = findingFingerprint({
-      alertType: rule.alertType,
-      userId: event.data.userId,
-      domain: observation.domain,
-    });
-    const group = groups.get(name);
-    if (group) group.observations.push(observation);
-    else groups.set(name, { rule, observations: [observation] });
+    for (const rule of rulesFor(observation)) {
+      const name = findingFingerprint({
+        alertType: rule.alertType,
+        userId: event.data.userId,
+        domain: observation.domain,
+      });
+      const group = groups.get(name);
+      if (group) group.observations.push(observation);
+      else groups.set(name, { rule, observations: [observation] });
+    }
   }
   return [...groups.values()].map(({ rule, observations }) => findingOf(event, rule, observations));
 }

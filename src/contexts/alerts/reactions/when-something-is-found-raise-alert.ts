@@ -14,13 +14,14 @@ import { at, Containing } from '../../../platform/kernel/read-model.ts';
 import { changedPermissions, unwhitelistedIn } from './extension-findings.ts';
 import { maliciousDomain } from './domain-scan-findings.ts';
 import type { Finding } from './finding.ts';
-import { alertWindows, raiseOrRepeat, setAlertOpen } from './raise-or-repeat.ts';
+import { alertWindows, raiseOrRepeat, setAlertOpen, setAlertSeen } from './raise-or-repeat.ts';
 import { reusedRefreshToken } from './session-findings.ts';
 import { findingsIn } from './telemetry-rules.ts';
 
 /** Turns reports of browsers into alerts, and repetitions into occurrences of an existing alert. */
 export const whenSomethingIsFoundRaiseAlert = defineReaction({
   name: 'alert-detection',
+  version: 2,
   lane: 'telemetry',
   families: [
     telemetryEvents,
@@ -46,6 +47,7 @@ export const whenSomethingIsFoundRaiseAlert = defineReaction({
     SessionEnded: (event) => raiseOrRepeat(event, reusedRefreshToken(event)),
     DomainScanEnded: (event) => raiseOrRepeat(event, maliciousDomain(event)),
     DeviceEnrolled: (event) => raiseOrRepeat(event, enrolledBesideAnother(event)),
+    AlertRaised: ({ data: { fingerprint, alertId } }) => [setAlertSeen(fingerprint, alertId)],
     AlertResolved: ({ data: { fingerprint, alertId } }) => [setAlertOpen(fingerprint, alertId, false)],
     AlertReopened: ({ data: { fingerprint, alertId } }) => [setAlertOpen(fingerprint, alertId, true)],
     // Fingerprints contain the person and the site.

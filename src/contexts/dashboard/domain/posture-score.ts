@@ -19,8 +19,12 @@ const FROM: readonly (readonly [Grade, number])[] = [
   ['D', 60],
   ['F', 0],
 ];
+/** In learning mode no policy acts, so the score stays below an A. */
+const MAX_IN_LEARNING_MODE = 89;
+/** The categories with data must weigh this much together. */
+const ENOUGH = 50;
 
-/** One measurement: `good` out of `of`. With `of` 0 nothing is known, and the score is 100. */
+/** One measurement: `good` out of `of`. With `of` 0 nothing is known. */
 export interface PostureMeasure {
   readonly good: number;
   readonly of: number;
@@ -30,24 +34,34 @@ export interface PostureMeasure {
 export interface PosturePart {
   readonly category: Category;
   readonly label: string;
-  /** Integer from 0 to 100. */
-  readonly score: number;
+  /** Integer from 0 to 100; null: nothing was measured. */
+  readonly score: number | null;
   readonly weight: number;
   readonly details: string;
 }
 
 export interface Posture {
-  /** Weighted mean of the parts' scores, rounded. */
-  readonly score: number;
-  readonly grade: Grade;
+  /** Weighted mean of the parts that have a score, rounded; null: they weigh too little together. */
+  readonly score: number | null;
+  readonly grade: Grade | null;
+  /** Why the score is lower than the mean, or missing. */
+  readonly limitedBy: 'not_enough_data' | 'learning_mode' | null;
   readonly breakdown: readonly PosturePart[];
 }
 
-export function postureOf(measures: Readonly<Record<Category, PostureMeasure>>): Posture {
+export function postureOf(
+  measures: Readonly<Record<Category, PostureMeasure>>,
+  { isLearning }: { readonly isLearning: boolean },
+): Posture {
   const breakdown = categories.map(({ category, label, weight }) => {
     const { good, of, details } = measures[category];
-    return { category, label, score: of === 0 ? 100 : Math.round((100 * good) / of), weight, details };
+    return { category, label, score: of === 0 ? null : Math.round((100 * good) / of), weight, details };
   });
-  const score = Math.round(breakdown.reduce((sum, part) => sum + part.score * part.weight, 0) / 100);
-  return { score, grade: FROM.find(([, from]) => score >= from)![0], breakdown };
+  const known = breakdown.flatMap(({ score, weight }) => (score === null ? [] : [{ score, weight }]));
+  const weight = known.reduce((sum, part) => sum + part.weight, 0);
+  if (weight < ENOUGH) return { score: null, grade: null, limitedBy: 'not_enough_data', breakdown };
+  const mean = Math.round(known.reduce((sum, part) => sum + part.score * part.weight, 0) / weight);
+  const score = isLearning ? Math.min(mean, MAX_IN_LEARNING_MODE) : mean;
+  const grade = FROM.find(([, from]) => score >= from)![0];
+  return { score, grade, limitedBy: score < mean ? 'learning_mode' : null, breakdown };
 }

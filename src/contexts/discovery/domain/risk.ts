@@ -9,10 +9,11 @@ export interface SiteFacts {
   readonly blocks: number;
   /** Number of signals of phishing, of a malicious domain, and of ClickFix. */
   readonly dangers: number;
-  /** Decisions about its hosts, where there are any. */
+  /** Decisions and scans of its hosts, where there are any. */
   readonly marks: readonly {
     readonly classification: Classification | null;
     readonly mfaOverride: MfaOverride | null;
+    readonly isScannedMalicious: boolean;
   }[];
 }
 
@@ -32,7 +33,8 @@ export interface RiskFactor {
 
 /**
  * The parts of a risk score. The score is their sum, at most 100:
- *  - 100 malicious: one of the site's hosts is classified as malicious;
+ *  - 100 malicious: one of the site's hosts is classified as malicious, or a threat-intelligence service calls it so and
+ *    nobody approved it;
  *  - 40 dangerSignals: browsers saw signs of phishing, a malicious domain or ClickFix;
  *  - 25 breachedPasswords: a password known from a breach was entered;
  *  - 20 passwordsWithoutMfa: passwords are entered, and no second factor was seen or an analyst says there is none;
@@ -47,7 +49,7 @@ export function riskFactors(facts: SiteFacts): RiskFactor[] {
     (mfaSignIns === 0 && marks.every(({ mfaOverride }) => mfaOverride === null));
   const unclassified = marks.every(({ classification }) => classification === null || classification === 'unknown');
   const factors: (RiskFactor | false)[] = [
-    classified('malicious') && { factor: 'malicious', points: 100 },
+    (classified('malicious') || marks.some(isScannedMalicious)) && { factor: 'malicious', points: 100 },
     dangers > 0 && { factor: 'dangerSignals', points: 40 },
     breachedAttempts > 0 && { factor: 'breachedPasswords', points: 25 },
     credentialAttempts > 0 && noMfa && { factor: 'passwordsWithoutMfa', points: 20 },
@@ -60,6 +62,9 @@ export function riskFactors(facts: SiteFacts): RiskFactor[] {
   ];
   return factors.filter((factor) => factor !== false);
 }
+
+const isScannedMalicious = (mark: SiteFacts['marks'][number]): boolean =>
+  mark.isScannedMalicious && mark.classification !== 'corporate' && mark.classification !== 'approved';
 
 export const riskScore = (factors: readonly RiskFactor[]): number =>
   Math.min(

@@ -15,11 +15,13 @@ export const domainScanEvents = defineEvents('domainScan', {
     audit: false,
   },
   DomainScanEnded: {
-    version: 1,
+    version: 2,
     schema: z.object({
       ...scan,
       endedAt: z.iso.datetime(),
-      /** The result; null if the service was not queried or failed. */
+      /** The services that know nothing about the domain. Version 1 recorded their silence as a harmless result. */
+      silent: z.array(service),
+      /** The result; null if the service was not queried, failed, or knows nothing. */
       scanner: z.object({ isMalicious: z.boolean() }).nullable(),
       reputation: z.object({ maliciousCount: z.int() }).nullable(),
       /** Fixed texts without content of the response. */
@@ -32,6 +34,7 @@ export const domainScanEvents = defineEvents('domainScan', {
       deviceId: uuid().nullable(),
       userId: uuid().nullable(),
     }),
+    upcasters: { 1: (data: object) => ({ silent: [], ...data }) },
     audit: 'domain.scanned',
   },
 });

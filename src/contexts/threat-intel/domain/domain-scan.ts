@@ -45,9 +45,10 @@ export const domainScan = defineAggregate<DomainScanState, typeof domainScanEven
       case 'DomainScanBegun':
         return { ...state, flight: { scanId: event.data.scanId, until: Date.parse(event.data.until) } };
       case 'DomainScanEnded': {
-        const { failures, postponed, endedAt } = event.data;
+        const { failures, postponed, silent, endedAt } = event.data;
         const waits = [
           ...failures.map(({ service }) => [service, Date.parse(endedAt) + LEFT_ALONE_MS]),
+          ...silent.map((service) => [service, Date.parse(endedAt) + RESCANNED_AFTER_MS + 1]),
           ...postponed.map(({ service, until }) => [service, Date.parse(until)]),
         ];
         return {
@@ -83,8 +84,11 @@ const lastScan = (data: ScanData, service: ScanService): string | null =>
 /** Never scanned, or more than seven days ago. */
 export const isStale = (data: ScanData, service: ScanService, now: number): boolean => {
   const last = lastScan(data, service);
-  return last === null || now - Date.parse(last) > RESCANNED_AFTER_MS;
+  return last === null || isPast(last, now);
 };
+
+/** Whether seven days have passed: a service is then asked again, also if it knew nothing. */
+export const isPast = (moment: string, now: number): boolean => now - Date.parse(moment) > RESCANNED_AFTER_MS;
 
 /** Those of the services that must be queried now. */
 export const dueServices = (
@@ -99,7 +103,10 @@ export const saysMalicious = ({ scannerIsMalicious, reputationMaliciousCount }: 
 
 export type DomainVerdict = 'clean' | 'malicious' | 'unknown';
 
-/** Only results of the last seven days count. The verdict is `clean` only if every service in use says so. */
+/**
+ * Only results of the last seven days count. The verdict is `clean` only if every service in use says so: a service that
+ * knows nothing about the domain does not.
+ */
 export function domainVerdictOf(data: ScanData, inUse: readonly ScanService[], now: number): DomainVerdict {
   const fresh = scanServices.filter((service) => !isStale(data, service, now));
   const known: ScanData = {

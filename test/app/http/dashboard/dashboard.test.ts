@@ -150,12 +150,14 @@ describe('the dashboard', () => {
 
   it('summarizes one day', async () => {
     expect(await get(`day-detail?date=${day(1)}`)).toEqual({
+      timezone: 'UTC',
       date: day(1),
       alerts: { total: 0, bySeverity: {}, byType: {} },
       credentialAttempts: 2,
       warnings: 3,
       blocks: 0,
       newSites: [{ domain: 'a.test', userCount: 2 }],
+      newSitesTotal: 1,
       activeUsers: 2,
     });
     const today = await get(`day-detail?date=${noon(0)}`);
@@ -219,7 +221,7 @@ describe('the dashboard', () => {
     await app.settled();
     const { policies } = await get('policy-deployment');
     expect(policies).toContainEqual({ policyId: body.id, name: 'for pilots', deployed: 0, total: 1 });
-    expect((await acme.admin.get('/api/v1/admin/filters/groups')).body).toEqual({
+    expect((await acme.admin.get('/api/v1/admin/filters/groups')).body).toMatchObject({
       options: [{ value: group, label: 'Pilots', count: 1 }],
       total: 1,
     });
@@ -227,7 +229,7 @@ describe('the dashboard', () => {
 
   it('lists the values of filters, with counts', async () => {
     const options = async (of: string) => (await acme.admin.get(`/api/v1/admin/filters/${of}`)).body;
-    expect(await options('users')).toEqual({
+    expect(await options('users')).toMatchObject({
       options: [
         { value: kim.userId, label: expect.any(String), count: 10 },
         { value: lee.userId, label: expect.any(String), count: 4 },
@@ -261,14 +263,14 @@ describe('the dashboard', () => {
       ],
     });
     await app.settled();
-    expect(await options('extensions')).toEqual({
+    expect(await options('extensions')).toMatchObject({
       options: [
         { value: 'bbbb', label: 'Name of bbbb', count: 2 },
         { value: 'aaaa', label: 'Name of aaaa', count: 1 },
       ],
       total: 2,
     });
-    expect(await options('technologies')).toEqual({
+    expect(await options('technologies')).toMatchObject({
       options: [
         { value: 'nginx', label: 'nginx', count: 2 },
         { value: 'React', label: 'React', count: 1 },

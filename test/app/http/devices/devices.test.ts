@@ -89,6 +89,11 @@ describe('devices over HTTP', () => {
     await age('enrolled_at', 8);
     expect(await status()).toBe('stale');
     expect((await tenant.admin.get(`${path}?status=stale`)).body.total).toBe(1);
+    expect((await tenant.admin.get('/api/v1/admin/dashboard/policy-deployment')).body).toMatchObject({
+      totalDevices: 0,
+      staleDevices: 1,
+      outdated: 0,
+    });
     expect((await tenant.admin.get(`${path}?status=active`)).body.total).toBe(0);
     await age('last_seen_at', 1);
     expect(await status()).toBe('active');

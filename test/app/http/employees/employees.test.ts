@@ -34,6 +34,7 @@ describe('employees over HTTP', () => {
       isPlaceholder: false,
       deviceCount: 0,
       riskScore: 0,
+      riskFactors: [],
       lastSeenAt: null,
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
@@ -45,6 +46,8 @@ describe('employees over HTTP', () => {
       page: 1,
       pageSize: 20,
       totalPages: 1,
+      totalIsLowerBound: false,
+      nextCursor: null,
     });
   });
 

@@ -66,6 +66,8 @@ describe('the enrollment tokens of a tenant', () => {
       page: 1,
       pageSize: 20,
       totalPages: 1,
+      totalIsLowerBound: false,
+      nextCursor: null,
     });
     for (const { token } of [used, waiting, bound, revoked]) expect(text).not.toContain(token);
     expect((await listed('?status=valid')).tokens.map(({ id }) => id)).toEqual([bound.id, waiting.id]);

@@ -43,7 +43,7 @@ describe('search', () => {
   });
   afterAll(() => app.close());
 
-  async function raise(title: string, description: string) {
+  async function raise(title: string, description: string, over: { userId?: string; domain?: string } = {}) {
     const alertId = randomUUID();
     const input = {
       alertId,
@@ -57,6 +57,7 @@ describe('search', () => {
       url: null,
       cause: alertId,
       metadata: {},
+      ...over,
     };
     orThrow(await app.services.executor.execute(raiseAlert, input, { tenantId: acme.tenantId, actor: system('test') }));
   }
@@ -88,6 +89,17 @@ describe('search', () => {
 
   it('matches inflected words in alerts', async () => {
     expect((await find('q=visiting%20page')).totals).toEqual({ users: 0, endpoints: 0, alerts: 1 });
+  });
+
+  it('finds alerts by their person and hosts in their own letters, and knows no operators', async () => {
+    await raise('Somebody was deceived', 'On a page', { userId, domain: 'xn--bcher-kva.test' });
+    await app.settled();
+    for (const q of ['zoe.falcon%40acme', 'b%C3%BCcher.test', 'B%C3%BCcher', 'bcher-kva'])
+      expect([q, (await find(`q=${q}&type=alerts`)).results.alerts[0]?.title]).toEqual([q, 'Somebody was deceived']);
+    for (const q of ['-zzz', 'zzz%20or%20visited', '%22visited%22'])
+      expect([q, (await find(`q=${q}&type=alerts`)).total]).toEqual([q, 0]);
+    const exported = await acme.admin.get(`${SEARCH}/export?q=B%C3%BCcher&format=json`);
+    expect(exported.body).toMatchObject([{ label: 'Somebody was deceived' }]);
   });
 
   it('takes characters literally, not as patterns', async () => {

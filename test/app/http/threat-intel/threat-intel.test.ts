@@ -62,6 +62,7 @@ describe('threat intelligence', () => {
     const data = {
       scanId: randomUUID(),
       domain,
+      silent: [],
       failures: [],
       postponed: [],
       isMalicious: false,
@@ -299,6 +300,51 @@ describe('threat intelligence', () => {
       success: false,
       message: 'the budget of the service is used up',
     });
+  });
+
+  it('acquits no domain about which the services know nothing, and asks again after seven days', async () => {
+    const { check, need } = await tenantWith('scanner', 'reputation');
+    peer.behave(({ service }, response) =>
+      service === 'scanner' ? json(response, { results: [] }) : json(response, {}, 404),
+    );
+    const domain = someDomain('unseen');
+    const nothing = {
+      scannerLastScannedAt: null,
+      scannerIsMalicious: null,
+      reputationLastScannedAt: null,
+      reputationMaliciousCount: null,
+    };
+    for (let n = 0; n < 2; n += 1)
+      expect((await check(domain)).body).toEqual({
+        domain,
+        scanned: false,
+        verdict: 'unknown',
+        isMalicious: false,
+        ...nothing,
+      });
+    expect(peer.callsAbout(domain)).toHaveLength(2);
+    expect(await need(domain)).toMatchObject({ needsScan: false, ...nothing });
+  });
+
+  it('shows a malicious scan on the endpoint, in its statistics and in the attack surface', async () => {
+    const { tenant, device, check } = await tenantWith('scanner');
+    const get = async (path: string) => (await tenant.admin.get(`/api/v1/admin/${path}`)).body;
+    const domain = `evil.${randomUUID().slice(0, 8)}.example`;
+    const site = domain.slice('evil.'.length);
+    const visit = { eventId: randomUUID(), kind: 'navigation', occurredAt: new Date().toISOString(), domain, data: {} };
+    await device.client.post('/api/v1/ext/events', { events: [visit] });
+    expect((await check(domain)).body).toMatchObject({ verdict: 'malicious' });
+    await app.settled();
+    const { endpoints } = await get('endpoints');
+    expect(endpoints).toMatchObject([{ isMalicious: true }]);
+    expect((await get('endpoints/stats')).malicious).toBe(1);
+    expect((await get('attack-surface')).domains).toMatchObject([{ domain: site, riskScore: 100 }]);
+    // An analyst knows better.
+    await tenant.admin.put(`/api/v1/admin/endpoints/${endpoints[0].id}/classification`, { classification: 'approved' });
+    await app.settled();
+    expect((await get('endpoints')).endpoints).toMatchObject([{ isMalicious: false }]);
+    expect((await get('endpoints/stats')).malicious).toBe(0);
+    expect((await get('attack-surface')).domains).toMatchObject([{ domain: site, riskScore: 0 }]);
   });
 
   it('gives one browser a share of the look-ups and of the queue, and leaves the rest to the others', async () => {

@@ -9,8 +9,9 @@ import { resolveAlert } from '../../../../../commands/alerts/resolve-alert.ts';
 import { alertStats } from '../../../../../queries/alerts/alert-stats.ts';
 import { alertView } from '../../../../../queries/alerts/alert-view.ts';
 import { getAlert } from '../../../../../queries/alerts/get-alert.ts';
-import { listAlerts } from '../../../../../queries/alerts/list-alerts.ts';
+import { alertOrder, listAlerts } from '../../../../../queries/alerts/list-alerts.ts';
 import { relatedAlerts } from '../../../../../queries/alerts/related-alerts.ts';
+import { intervalOf } from '../../../../../queries/settings/interval.ts';
 import {
   alertStatuses,
   alertTypeSchema,
@@ -19,7 +20,15 @@ import {
 } from '../../../../contexts/alerts/domain/vocabulary.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin } from '../../access.ts';
-import { dateRangeQuery, isOrderedRange, rangeOrderIssue, pageQuery, paginatedView, toPage } from '../../list-query.ts';
+import { keysetQuery, keysetView, withNextMark } from '../../keyset-query.ts';
+import {
+  dateRangeQuery,
+  isOrderedRange,
+  rangeOrderIssue,
+  pageQueryOf,
+  paginatedView,
+  toPage,
+} from '../../list-query.ts';
 import { route, type RouteGroup } from '../../route.ts';
 
 const base = '/api/v1/admin/alerts';
@@ -38,23 +47,19 @@ export const alertRoutes: RouteGroup = {
       description: 'Newest first.',
       query: z
         .object({
-          ...pageQuery,
+          ...keysetQuery(alertOrder),
           ...dateRangeQuery,
           severity: severitySchema.optional(),
           alert_type: alertTypeSchema.optional(),
           status: z.enum(alertStatuses).optional(),
         })
         .refine(isOrderedRange, rangeOrderIssue),
-      response: z.object({ alerts: z.array(alertView), ...paginatedView }),
-      handle: ({ ask, query }) =>
-        ask(listAlerts, {
-          ...toPage(query),
-          severity: query.severity,
-          alertType: query.alert_type,
-          status: query.status,
-          from: query.start_date,
-          to: query.end_date,
-        }),
+      response: z.object({ alerts: z.array(alertView), ...keysetView }),
+      handle: async ({ ask, query }) => {
+        const { severity, alert_type: alertType, status } = query;
+        const filter = { severity, alertType, status, ...(await ask(intervalOf, query)) };
+        return withNextMark(alertOrder, await ask(listAlerts, { ...toPage(query), ...filter }));
+      },
     }),
     route({
       method: 'GET',
@@ -72,7 +77,7 @@ export const alertRoutes: RouteGroup = {
         bySeverity: counters,
         byType: counters,
       }),
-      handle: ({ ask, query }) => ask(alertStats, { from: query.start_date, to: query.end_date }),
+      handle: async ({ ask, query }) => ask(alertStats, await ask(intervalOf, query)),
     }),
     route({
       method: 'GET',
@@ -89,10 +94,14 @@ export const alertRoutes: RouteGroup = {
       access: admin('alerts:read'),
       summary: 'List related alerts',
       description:
-        'Alerts of the same user, domain or device within seven days before or after, with the reasons. Newest first, at most 50.',
+        'Alerts of the same user, domain or device within seven days before or after, with the reasons. Newest first, 50 on a page.',
       params,
-      response: z.object({ alerts: z.array(alertView.extend({ reasons: z.array(z.string()) })), total: z.int() }),
-      handle: ({ ask, params: { alertID } }) => ask(relatedAlerts, { alertId: alertID }),
+      query: z.object(pageQueryOf({ usual: 50, max: 100 })),
+      response: z.object({
+        alerts: z.array(alertView.extend({ reasons: z.array(z.string()) })),
+        ...paginatedView,
+      }),
+      handle: ({ ask, params: { alertID }, query }) => ask(relatedAlerts, { alertId: alertID, ...toPage(query) }),
     }),
     route({
       method: 'PUT',

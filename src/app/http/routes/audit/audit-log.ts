@@ -1,8 +1,10 @@
 import { z } from 'zod';
-import type { AuditRecordView } from '../../../../../queries/audit/audit-log-view.ts';
+import type { AuditRecordView, Reveal } from '../../../../../queries/audit/audit-log-view.ts';
 import { exportAuditLog } from '../../../../../queries/audit/export-audit-log.ts';
-import { listAuditLog } from '../../../../../queries/audit/list-audit-log.ts';
+import { auditLogOrder, listAuditLog } from '../../../../../queries/audit/list-audit-log.ts';
+import { intervalOf } from '../../../../../queries/settings/interval.ts';
 import { admin } from '../../access.ts';
+import { withNextMark } from '../../keyset-query.ts';
 import {
   auditListResponse,
   auditListQuery,
@@ -63,8 +65,11 @@ export const auditLogRoutes: RouteGroup<AuditLogRouteDependencies> = {
       description: 'Newest first.',
       query: auditListQuery,
       response: auditListResponse,
-      handle: ({ ask, query, services: { codec } }) =>
-        ask(listAuditLog, { ...toPage(query), ...toAuditLogFilter(query), reveal: (events) => codec.reveal(events) }),
+      handle: async ({ ask, query, services: { codec } }) => {
+        const filter = toAuditLogFilter(query, await ask(intervalOf, query));
+        const reveal: Reveal = (events) => codec.reveal(events);
+        return withNextMark(auditLogOrder, await ask(listAuditLog, { ...toPage(query), ...filter, reveal }));
+      },
     }),
     route({
       method: 'GET',
@@ -76,8 +81,9 @@ export const auditLogRoutes: RouteGroup<AuditLogRouteDependencies> = {
         .object({ ...auditLogFilterQuery, format: z.enum(['csv', 'json']).optional().default('json') })
         .refine(isOrderedRange, rangeOrderIssue),
       response: { media: 'application/json' },
-      handle: async ({ query, services, principal, reply }) => {
-        const records = exportAuditLog(services.reads(principal.tenantId), toAuditLogFilter(query), (events) =>
+      handle: async ({ ask, query, services, principal, reply }) => {
+        const filter = toAuditLogFilter(query, await ask(intervalOf, query));
+        const records = exportAuditLog(services.reads(principal.tenantId), filter, (events) =>
           services.codec.reveal(events),
         );
         const file = {

@@ -15,11 +15,13 @@ import {
   topUserView,
 } from '../../../../../queries/dashboard/top-users.ts';
 import { newSitesTrend, trends, trendView } from '../../../../../queries/dashboard/trends.ts';
-import { dayOf } from '../../../../platform/kernel/read-model.ts';
 import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
 import type { Query } from '../../../../platform/kernel/query.ts';
+import { isDay } from '../../../../../queries/settings/interval.ts';
+import { tenantDays } from '../../../../../queries/settings/tenant-days.ts';
+import type { ZonedDays } from '../../../../platform/time-zones/zoned-days.ts';
 import { admin } from '../../access.ts';
-import { dateRangeQuery, isOrderedRange, rangeOrderIssue } from '../../list-query.ts';
+import { dateRangeQuery, dayQuery, isOrderedRange, pageQueryOf, rangeOrderIssue, toPage } from '../../list-query.ts';
 import { route, type AnyRoute, type RouteGroup } from '../../route.ts';
 
 const base = '/api/v1/admin/dashboard';
@@ -48,28 +50,48 @@ interface Asked {
   readonly days: number;
 }
 
-/** The requested days. They end today unless an end is given; an explicit range overrides `days`. */
-function daysOf({ start_date, end_date, days }: Asked): Days {
-  const today = dayOf(Date.now());
-  const from = start_date?.slice(0, 10);
+const dayIn = (zone: ZonedDays, end: string): string => (isDay(end) ? end : zone.dayOf(Date.parse(end)));
+
+/**
+ * The requested days, in the tenant's time zone; a moment names the day that it lies in. They end today unless an end
+ * is given; an explicit range overrides `days`.
+ */
+function daysOf(zone: ZonedDays, { start_date, end_date, days }: Asked): Days {
+  const today = zone.dayOf(Date.now());
+  const from = start_date && dayIn(zone, start_date);
   const to =
-    end_date?.slice(0, 10) ?? (from === undefined ? today : [today, daysAfter(from, MAX_DAYS - 1)].toSorted()[0]!);
-  const asked = { from: from ?? daysBefore(to, days - 1), to };
+    (end_date && dayIn(zone, end_date)) ??
+    (from === undefined ? today : [today, daysAfter(from, MAX_DAYS - 1)].toSorted()[0]!);
+  const asked = { from: from ?? daysBefore(to, days - 1), to, zone };
   if (asked.from > asked.to) throw new FailureError(invalid('start_date', 'must not be in the future'));
   if (lengthOf(asked) > MAX_DAYS)
     throw new FailureError(invalid('start_date', `a range may span at most ${MAX_DAYS} days`));
   return asked;
 }
 
-const series = (path: string, summary: string, point: z.ZodType, query: Query<Days, object>): AnyRoute =>
+/** Decision 0080. */
+const COUNTED =
+  "Days are those of the tenant's time zone. Reports of deleted employees and alerts of erased persons count here, and are not listed.";
+
+const series = (
+  path: string,
+  summary: string,
+  point: z.ZodType,
+  query: Query<Days, object>,
+  description = COUNTED,
+): AnyRoute =>
   route({
     method: 'GET',
     path: `${base}/${path}`,
     access,
     summary,
+    description,
     query: rangeQuery,
-    response: z.object({ trend: z.array(point) }),
-    handle: ({ ask, query: asked }) => ask(query, daysOf(asked)),
+    response: z.object({ timezone: z.string(), trend: z.array(point) }),
+    handle: async ({ ask, query: asked }) => {
+      const zone = await ask(tenantDays, undefined);
+      return { timezone: zone.zone, ...(await ask(query, daysOf(zone, asked))) };
+    },
   });
 
 const top = (
@@ -85,7 +107,8 @@ const top = (
     summary,
     query: topQuery,
     response,
-    handle: ({ ask, query: asked }) => ask(query, { ...daysOf(asked), limit: asked.limit }),
+    handle: async ({ ask, query: asked }) =>
+      ask(query, { ...daysOf(await ask(tenantDays, undefined), asked), limit: asked.limit }),
   });
 
 const users = z.object({ users: z.array(topUserView) });
@@ -122,6 +145,7 @@ export const dashboardRoutes: RouteGroup = {
       'Get how many devices had the current policies, by day',
       deploymentPointView,
       policyDeploymentTrend,
+      'Counts the devices with a heartbeat on that day. The days of this chart are UTC days.',
     ),
     series(
       'new-sites-trend',
@@ -134,9 +158,14 @@ export const dashboardRoutes: RouteGroup = {
       path: `${base}/day-detail`,
       access,
       summary: 'Get the figures of one day',
-      query: z.object({ date: dateRangeQuery.start_date.unwrap() }),
-      response: dayDetailView,
-      handle: ({ ask, query: { date } }) => ask(dayDetail, { date: date.slice(0, 10) }),
+      description: `${COUNTED} A page of \`newSites\` has 100 hosts.`,
+      query: z.object({ date: dayQuery, ...pageQueryOf({ usual: 100, max: 100 }) }),
+      response: dayDetailView.extend({ timezone: z.string() }),
+      handle: async ({ ask, query }) => {
+        const zone = await ask(tenantDays, undefined);
+        const detail = await ask(dayDetail, { date: dayIn(zone, query.date), zone, ...toPage(query) });
+        return { timezone: zone.zone, ...detail };
+      },
     }),
   ],
 };

@@ -9,12 +9,13 @@ import { deviceView } from '../../../../../queries/devices/device-view.ts';
 import { extensionOnDeviceView, extensionsOnDevice } from '../../../../../queries/devices/extensions-on-device.ts';
 import { fleetHealth } from '../../../../../queries/devices/fleet-health.ts';
 import { getDevice } from '../../../../../queries/devices/get-device.ts';
-import { listDevices } from '../../../../../queries/devices/list-devices.ts';
+import { deviceOrder, listDevices } from '../../../../../queries/devices/list-devices.ts';
 import { supportBundle, type SupportBundleDependencies } from '../../../operations/support-bundle.ts';
 import { deviceStatuses } from '../../../../contexts/devices/domain/vocabulary.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin, adminReauthenticated } from '../../access.ts';
-import { pageQuery, paginatedView, toPage } from '../../list-query.ts';
+import { keysetQuery, keysetView, withNextMark } from '../../keyset-query.ts';
+import { toPage } from '../../list-query.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import type { Limits } from '../../../config/limits.ts';
 
@@ -38,19 +39,22 @@ export const deviceRoutes: RouteGroup<DevicesRouteDependencies> = {
       summary: 'List enrolled devices',
       description: 'Newest first.',
       query: z.object({
-        ...pageQuery,
+        ...keysetQuery(deviceOrder),
         user_id: uuid().optional(),
         status: z.enum(deviceStatuses).optional(),
         enrollment_confirmed: z.enum(['true', 'false']).optional(),
       }),
-      response: z.object({ devices: z.array(deviceView), ...paginatedView }),
-      handle: ({ ask, query }) =>
-        ask(listDevices, {
-          ...toPage(query),
-          userId: query.user_id,
-          status: query.status,
-          isConfirmed: query.enrollment_confirmed === undefined ? undefined : query.enrollment_confirmed === 'true',
-        }),
+      response: z.object({ devices: z.array(deviceView), ...keysetView }),
+      handle: async ({ ask, query }) =>
+        withNextMark(
+          deviceOrder,
+          await ask(listDevices, {
+            ...toPage(query),
+            userId: query.user_id,
+            status: query.status,
+            isConfirmed: query.enrollment_confirmed === undefined ? undefined : query.enrollment_confirmed === 'true',
+          }),
+        ),
     }),
     route({
       method: 'GET',

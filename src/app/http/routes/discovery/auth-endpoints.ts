@@ -3,13 +3,18 @@ import { overrideMfa } from '../../../../../commands/discovery/override-mfa.ts';
 import { authEndpointStats, authEndpointStatsView } from '../../../../../queries/discovery/auth-endpoint-stats.ts';
 import { authEndpointView } from '../../../../../queries/discovery/auth-endpoint-view.ts';
 import { authEndpointHost, getAuthEndpoint } from '../../../../../queries/discovery/get-auth-endpoint.ts';
-import { listAuthEndpoints } from '../../../../../queries/discovery/list-auth-endpoints.ts';
+import { authEndpointOrder, listAuthEndpoints } from '../../../../../queries/discovery/list-auth-endpoints.ts';
 import { listRelyingParties, relyingPartyView } from '../../../../../queries/discovery/relying-parties.ts';
-import { listAuthEndpointUsers, seenUserView } from '../../../../../queries/discovery/seen-users.ts';
+import {
+  authEndpointUserOrder,
+  listAuthEndpointUsers,
+  seenUserView,
+} from '../../../../../queries/discovery/seen-users.ts';
 import { mfaOverrideValues } from '../../../../contexts/discovery/domain/vocabulary.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin } from '../../access.ts';
-import { pageQuery, paginatedView, toPage } from '../../list-query.ts';
+import { keysetQuery, keysetView, withNextMark } from '../../keyset-query.ts';
+import { pageQueryOf, paginatedView, toPage } from '../../list-query.ts';
 import { route, type RouteGroup } from '../../route.ts';
 
 const base = '/api/v1/admin/auth-endpoints';
@@ -25,9 +30,9 @@ export const authEndpointRoutes: RouteGroup = {
       access: admin('endpoints:read'),
       summary: 'List authentication endpoints',
       description: 'With their identity providers, latest discovery first.',
-      query: z.object(pageQuery),
-      response: z.object({ authEndpoints: z.array(authEndpointView), ...paginatedView }),
-      handle: ({ ask, query }) => ask(listAuthEndpoints, toPage(query)),
+      query: z.object(keysetQuery(authEndpointOrder)),
+      response: z.object({ authEndpoints: z.array(authEndpointView), ...keysetView }),
+      handle: async ({ ask, query }) => withNextMark(authEndpointOrder, await ask(listAuthEndpoints, toPage(query))),
     }),
     route({
       method: 'GET',
@@ -52,20 +57,27 @@ export const authEndpointRoutes: RouteGroup = {
       path: `${base}/{authEndpointID}/users`,
       access: admin('endpoints:read'),
       summary: 'List employees who signed in at an authentication endpoint',
-      description: 'Latest first, at most 1,000.',
+      description: 'Latest first, 1,000 on a page.',
       params,
-      response: z.object({ users: z.array(seenUserView), total: z.int() }),
-      handle: ({ ask, params: { authEndpointID } }) => ask(listAuthEndpointUsers, { endpointId: authEndpointID }),
+      query: z.object(keysetQuery(authEndpointUserOrder, { usual: 1_000, max: 1_000 })),
+      response: z.object({ users: z.array(seenUserView), ...keysetView }),
+      handle: async ({ ask, params: { authEndpointID }, query }) =>
+        withNextMark(
+          authEndpointUserOrder,
+          await ask(listAuthEndpointUsers, { endpointId: authEndpointID, ...toPage(query) }),
+        ),
     }),
     route({
       method: 'GET',
       path: `${base}/{authEndpointID}/relying-parties`,
       access: admin('endpoints:read'),
       summary: 'List the relying parties of an authentication endpoint',
-      description: 'The sites that employees sign in to through it. Latest first, at most 1,000.',
+      description: 'The sites that employees sign in to through it. Latest first, 1,000 on a page.',
       params,
-      response: z.object({ relyingParties: z.array(relyingPartyView), total: z.int() }),
-      handle: ({ ask, params: { authEndpointID } }) => ask(listRelyingParties, { authEndpointId: authEndpointID }),
+      query: z.object(pageQueryOf({ usual: 1_000, max: 1_000 })),
+      response: z.object({ relyingParties: z.array(relyingPartyView), ...paginatedView }),
+      handle: ({ ask, params: { authEndpointID }, query }) =>
+        ask(listRelyingParties, { authEndpointId: authEndpointID, ...toPage(query) }),
     }),
     route({
       method: 'PUT',

@@ -3,12 +3,13 @@ import { classifyEndpoint } from '../../../../../commands/discovery/classify-end
 import { endpointStats, endpointStatsView } from '../../../../../queries/discovery/endpoint-stats.ts';
 import { endpointView } from '../../../../../queries/discovery/endpoint-view.ts';
 import { endpointHost, getEndpoint } from '../../../../../queries/discovery/get-endpoint.ts';
-import { listEndpoints } from '../../../../../queries/discovery/list-endpoints.ts';
-import { listEndpointUsers, seenUserView } from '../../../../../queries/discovery/seen-users.ts';
+import { endpointOrder, listEndpoints } from '../../../../../queries/discovery/list-endpoints.ts';
+import { endpointUserOrder, listEndpointUsers, seenUserView } from '../../../../../queries/discovery/seen-users.ts';
 import { classifications } from '../../../../contexts/discovery/domain/vocabulary.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin } from '../../access.ts';
-import { pageQuery, paginatedView, toPage } from '../../list-query.ts';
+import { keysetQuery, keysetView, withNextMark } from '../../keyset-query.ts';
+import { toPage } from '../../list-query.ts';
 import { route, type RouteGroup } from '../../route.ts';
 
 const base = '/api/v1/admin/endpoints';
@@ -23,9 +24,9 @@ export const endpointRoutes: RouteGroup = {
       path: base,
       access: admin('endpoints:read'),
       summary: 'List discovered endpoints',
-      description: 'Latest discovery first.',
+      description: 'Latest discovery first. A search finds the latest 10,000: `totalIsLowerBound` is then true.',
       query: z.object({
-        ...pageQuery,
+        ...keysetQuery(endpointOrder),
         classification: z.enum(classifications).optional(),
         search: z
           .string()
@@ -33,9 +34,11 @@ export const endpointRoutes: RouteGroup = {
           .transform((text) => text.trim() || undefined)
           .optional(),
       }),
-      response: z.object({ endpoints: z.array(endpointView), ...paginatedView }),
-      handle: ({ ask, query }) =>
-        ask(listEndpoints, { ...toPage(query), classification: query.classification, search: query.search }),
+      response: z.object({ endpoints: z.array(endpointView), ...keysetView }),
+      handle: async ({ ask, query }) => {
+        const { classification, search } = query;
+        return withNextMark(endpointOrder, await ask(listEndpoints, { ...toPage(query), classification, search }));
+      },
     }),
     route({
       method: 'GET',
@@ -60,10 +63,12 @@ export const endpointRoutes: RouteGroup = {
       path: `${base}/{endpointID}/users`,
       access: admin('endpoints:read'),
       summary: 'List employees who visited an endpoint',
-      description: 'Latest first, at most 1,000.',
+      description: 'Latest first, 1,000 on a page.',
       params,
-      response: z.object({ users: z.array(seenUserView), total: z.int() }),
-      handle: ({ ask, params: { endpointID } }) => ask(listEndpointUsers, { endpointId: endpointID }),
+      query: z.object(keysetQuery(endpointUserOrder, { usual: 1_000, max: 1_000 })),
+      response: z.object({ users: z.array(seenUserView), ...keysetView }),
+      handle: async ({ ask, params: { endpointID }, query }) =>
+        withNextMark(endpointUserOrder, await ask(listEndpointUsers, { endpointId: endpointID, ...toPage(query) })),
     }),
     route({
       method: 'PUT',

@@ -6,13 +6,14 @@ import { erasePerson } from '../../../../../commands/employees/erase-person.ts';
 import { updateEmployee } from '../../../../../commands/employees/update-employee.ts';
 import { employeeStatuses, employeeView } from '../../../../../queries/employees/employee-view.ts';
 import { getEmployee, viewOfNewEmployee } from '../../../../../queries/employees/get-employee.ts';
-import { listEmployees } from '../../../../../queries/employees/list-employees.ts';
+import { employeeOrder, listEmployees } from '../../../../../queries/employees/list-employees.ts';
 import { emailField } from '../../../../contexts/identity/domain/password-rule.ts';
 import { telemetryForgetting } from '../../../../contexts/employees/forget-telemetry.ts';
 import { FailureError, forbidden } from '../../../../platform/kernel/failure.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin, adminReauthenticatedWhere } from '../../access.ts';
-import { pageQuery, paginatedView, toPage } from '../../list-query.ts';
+import { keysetQuery, keysetView, withNextMark } from '../../keyset-query.ts';
+import { toPage } from '../../list-query.ts';
 import { permits } from '../../../../contexts/identity/domain/permissions.ts';
 import { routeWith, type HandlerContext, type RouteGroup } from '../../route.ts';
 import { employeeImport, type EmployeeImportRouteDependencies } from './employee-import.ts';
@@ -77,19 +78,22 @@ export const employeeRoutes: RouteGroup<EmployeesRouteDependencies> = {
       summary: 'List employees',
       description: 'Newest first.',
       query: z.object({
-        ...pageQuery,
+        ...keysetQuery(employeeOrder),
         search: z.string().max(200).optional(),
         department: z.string().max(200).optional(),
         status: z.enum(employeeStatuses).optional(),
       }),
-      response: z.object({ users: z.array(employeeView), ...paginatedView }),
-      handle: ({ ask, query }) =>
-        ask(listEmployees, {
-          ...toPage(query),
-          search: query.search || undefined,
-          department: query.department || undefined,
-          status: query.status,
-        }),
+      response: z.object({ users: z.array(employeeView), ...keysetView }),
+      handle: async ({ ask, query }) =>
+        withNextMark(
+          employeeOrder,
+          await ask(listEmployees, {
+            ...toPage(query),
+            search: query.search || undefined,
+            department: query.department || undefined,
+            status: query.status,
+          }),
+        ),
     }),
     route({
       method: 'POST',

@@ -4,6 +4,7 @@ import { revokeEnrollmentToken, TOKEN_USED } from '../../../../../commands/enrol
 import {
   enrollmentTokenStatuses,
   enrollmentTokenView,
+  enrollmentTokenOrder,
   listEnrollmentTokens,
   validEnrollmentTokens,
 } from '../../../../../queries/enrollment/list-enrollment-tokens.ts';
@@ -13,7 +14,8 @@ import { FailureError, notFound } from '../../../../platform/kernel/failure.ts';
 import { uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
 import { admin, adminReauthenticatedWhere } from '../../access.ts';
 import { enrollmentArchive, type EnrollmentConfig } from './enrollment-archive.ts';
-import { pageQuery, paginatedView, toPage } from '../../list-query.ts';
+import { keysetQuery, keysetView, withNextMark } from '../../keyset-query.ts';
+import { toPage } from '../../list-query.ts';
 import type { AdminPrincipal } from '../../principal.ts';
 import { routeWith, type HandlerContext, type RouteGroup } from '../../route.ts';
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';
@@ -166,19 +168,22 @@ export const enrollmentRoutes: RouteGroup<EnrollmentRouteDependencies> = {
       summary: 'List enrollment tokens',
       description: 'Newest first; never the tokens themselves.',
       query: z.object({
-        ...pageQuery,
+        ...keysetQuery(enrollmentTokenOrder),
         status: z.enum(enrollmentTokenStatuses).optional(),
         batch_id: uuid().optional(),
         user_id: uuid().optional(),
       }),
-      response: z.object({ tokens: z.array(enrollmentTokenView), ...paginatedView }),
-      handle: ({ ask, query }) =>
-        ask(listEnrollmentTokens, {
-          ...toPage(query),
-          status: query.status,
-          batchId: query.batch_id,
-          userId: query.user_id,
-        }),
+      response: z.object({ tokens: z.array(enrollmentTokenView), ...keysetView }),
+      handle: async ({ ask, query }) =>
+        withNextMark(
+          enrollmentTokenOrder,
+          await ask(listEnrollmentTokens, {
+            ...toPage(query),
+            status: query.status,
+            batchId: query.batch_id,
+            userId: query.user_id,
+          }),
+        ),
     }),
     route({
       method: 'DELETE',

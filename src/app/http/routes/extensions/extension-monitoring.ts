@@ -6,9 +6,14 @@ import {
 } from '../../../../../queries/extensions/inventory-aggregates.ts';
 import { inventoryItemView } from '../../../../../queries/extensions/inventory-item.ts';
 import { inventoryStats, inventoryStatsView } from '../../../../../queries/extensions/inventory-stats.ts';
-import { extensionChangeView, listExtensionChanges } from '../../../../../queries/extensions/list-extension-changes.ts';
+import {
+  extensionChangeOrder,
+  extensionChangeView,
+  listExtensionChanges,
+} from '../../../../../queries/extensions/list-extension-changes.ts';
 import { listInventory } from '../../../../../queries/extensions/list-inventory.ts';
 import { reportedExtension } from '../../../../../queries/extensions/reported-extension.ts';
+import { intervalOf } from '../../../../../queries/settings/interval.ts';
 import { browserTypes } from '../../../../contexts/devices/domain/events.ts';
 import { riskLevels } from '../../../../contexts/extensions/domain/permission-risk.ts';
 import { extensionWhitelist } from '../../../../contexts/extensions/domain/whitelist-entry.resource.ts';
@@ -16,6 +21,7 @@ import { extensionChangeKinds } from '../../../../contexts/telemetry/domain/voca
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { createdRecord } from '../../resources/collection-routes.ts';
 import { admin } from '../../access.ts';
+import { keysetQuery, keysetView, withNextMark } from '../../keyset-query.ts';
 import { dateRangeQuery, isOrderedRange, rangeOrderIssue, pageQuery, paginatedView, toPage } from '../../list-query.ts';
 import { route, type RouteGroup } from '../../route.ts';
 
@@ -121,10 +127,10 @@ export const extensionMonitoringRoutes: RouteGroup = {
       path: `${base}/events`,
       access: read,
       summary: 'List changes of extensions',
-      description: 'Latest first.',
+      description: 'Latest first. `total` counts up to 10,000: from there on, `totalIsLowerBound` is true.',
       query: z
         .object({
-          ...pageQuery,
+          ...keysetQuery(extensionChangeOrder),
           ...dateRangeQuery,
           extension_id: storeId.optional(),
           change: z.enum(extensionChangeKinds).optional(),
@@ -132,17 +138,12 @@ export const extensionMonitoringRoutes: RouteGroup = {
           user_id: uuid().optional(),
         })
         .refine(isOrderedRange, rangeOrderIssue),
-      response: z.object({ events: z.array(extensionChangeView), ...paginatedView }),
-      handle: ({ ask, query }) =>
-        ask(listExtensionChanges, {
-          ...toPage(query),
-          extensionId: query.extension_id,
-          change: query.change,
-          deviceId: query.device_id,
-          userId: query.user_id,
-          from: query.start_date,
-          to: query.end_date,
-        }),
+      response: z.object({ events: z.array(extensionChangeView), ...keysetView }),
+      handle: async ({ ask, query }) => {
+        const { extension_id: extensionId, change, device_id: deviceId, user_id: userId } = query;
+        const filter = { extensionId, change, deviceId, userId, ...(await ask(intervalOf, query)) };
+        return withNextMark(extensionChangeOrder, await ask(listExtensionChanges, { ...toPage(query), ...filter }));
+      },
     }),
     route({
       method: 'GET',

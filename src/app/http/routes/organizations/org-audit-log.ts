@@ -1,6 +1,9 @@
-import { listAuditLog } from '../../../../../queries/audit/list-audit-log.ts';
+import { auditLogOrder, listAuditLog } from '../../../../../queries/audit/list-audit-log.ts';
 import { verifyTenant, type VerifyDependencies } from '../../../../contexts/audit/verify.ts';
+import type { Reveal } from '../../../../../queries/audit/audit-log-view.ts';
+import { intervalOf } from '../../../../../queries/settings/interval.ts';
 import { orgAdministration } from '../../access.ts';
+import { withNextMark } from '../../keyset-query.ts';
 import { auditListResponse, auditListQuery, toAuditLogFilter, verdictView } from '../audit/audit-log-query.ts';
 import { toPage } from '../../list-query.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
@@ -26,8 +29,11 @@ export const orgAuditLogRoutes: RouteGroup<OrgAuditLogRouteDependencies> = {
       description: 'Newest first.',
       query: auditListQuery,
       response: auditListResponse,
-      handle: ({ ask, query, services: { codec } }) =>
-        ask(listAuditLog, { ...toPage(query), ...toAuditLogFilter(query), reveal: (events) => codec.reveal(events) }),
+      handle: async ({ ask, query, services: { codec } }) => {
+        const filter = toAuditLogFilter(query, await ask(intervalOf, query));
+        const reveal: Reveal = (events) => codec.reveal(events);
+        return withNextMark(auditLogOrder, await ask(listAuditLog, { ...toPage(query), ...filter, reveal }));
+      },
     }),
     route({
       method: 'GET',

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import {
   alertTypeOptions,
   deviceOptions,
@@ -8,19 +9,21 @@ import {
   userOptions,
   type FilterOptions,
 } from '../../../../../queries/search/filter-options.ts';
-import type { Query } from '../../../../platform/kernel/query.ts';
+import type { Page, Query } from '../../../../platform/kernel/query.ts';
 import { admin } from '../../access.ts';
+import { pageQueryOf, toPage } from '../../list-query.ts';
 import { route, type AnyRoute, type RouteGroup } from '../../route.ts';
 
-const options = (of: string, summary: string, query: Query<void, FilterOptions>): AnyRoute =>
+const options = (of: string, summary: string, query: Query<Page, FilterOptions>): AnyRoute =>
   route({
     method: 'GET',
     path: `/api/v1/admin/filters/${of}`,
     access: admin('overview:read'),
     summary,
-    description: 'Highest count first, at most 1,000.',
+    description: 'Highest count first, 1,000 on a page.',
+    query: z.object(pageQueryOf({ usual: 1_000, max: 1_000 })),
     response: filterOptionsView,
-    handle: ({ ask }) => ask(query, undefined),
+    handle: ({ ask, query: asked }) => ask(query, toPage(asked)),
   });
 
 /** The values of filters, with the count of each (interface, "Search and filters"). */

@@ -40,7 +40,8 @@ export const searchRoutes: RouteGroup<SearchRouteDependencies> = {
       path: base,
       access: admin('search:read'),
       summary: 'Search users, endpoints and alerts',
-      description: 'Finds entries that contain `q` (2 to 200 characters). Grouped by kind, newest first.',
+      description:
+        'Finds entries that contain `q` (2 to 200 characters), in any case: e-mail address and name of employees; host, address and title of endpoints; text, host and person of alerts. Alerts are also found by the words of `q`, in any form and order. Grouped by kind, newest first. Totals count up to 10,000 of a kind.',
       query: z.object({ ...pageQuery, ...asked }),
       response: z.object({ ...searchView, ...paginatedView }),
       handle: ({ ask, query: { q, type, ...page } }) => ask(search, { q, type, ...toPage(page) }),

@@ -4,15 +4,18 @@ import { verifyEmployee } from '../../../../../commands/verification/verify-empl
 import {
   listVerifiableUsers,
   nameOfUser,
+  verifiableUserOrder,
   verifiableUserView,
 } from '../../../../../queries/verification/verifiable-users.ts';
 import {
   getVerificationAlert,
   listVerificationAlerts,
+  verificationAlertOrder,
   verificationAlertView,
 } from '../../../../../queries/verification/verification-alerts.ts';
 import {
   listVerificationEvents,
+  verificationEventOrder,
   verificationEventView,
 } from '../../../../../queries/verification/list-verification-events.ts';
 import { employee, employeeStream, isEmployed } from '../../../../contexts/employees/domain/employee.ts';
@@ -20,7 +23,8 @@ import { verificationMethods, type VerificationMethod } from '../../../../contex
 import { FailureError, forbidden, limited, notFound } from '../../../../platform/kernel/failure.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin, deviceAccess } from '../../access.ts';
-import { pageQuery, paginatedView, toPage } from '../../list-query.ts';
+import { keysetQuery, keysetView, withNextMark } from '../../keyset-query.ts';
+import { toPage } from '../../list-query.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import type { AggregateLoader } from '../../../../platform/execution/aggregate-loader.ts';
 import type { VerificationCodes } from '../../../../contexts/identity/verification-codes.ts';
@@ -75,9 +79,10 @@ export const verificationRoutes: RouteGroup<VerificationRouteDependencies> = {
       access: admin('verification:read'),
       summary: 'List employees for verification',
       description: 'With whether they can be verified, and when they last were.',
-      query: z.object(pageQuery),
-      response: z.object({ users: z.array(verifiableUserView), ...paginatedView }),
-      handle: ({ ask, query }) => ask(listVerifiableUsers, toPage(query)),
+      query: z.object(keysetQuery(verifiableUserOrder)),
+      response: z.object({ users: z.array(verifiableUserView), ...keysetView }),
+      handle: async ({ ask, query }) =>
+        withNextMark(verifiableUserOrder, await ask(listVerifiableUsers, toPage(query))),
     }),
     route({
       method: 'GET',
@@ -85,9 +90,10 @@ export const verificationRoutes: RouteGroup<VerificationRouteDependencies> = {
       access: admin('verification:read'),
       summary: 'List verifications',
       description: 'Newest first.',
-      query: z.object(pageQuery),
-      response: z.object({ events: z.array(verificationEventView), ...paginatedView }),
-      handle: ({ ask, query }) => ask(listVerificationEvents, toPage(query)),
+      query: z.object(keysetQuery(verificationEventOrder)),
+      response: z.object({ events: z.array(verificationEventView), ...keysetView }),
+      handle: async ({ ask, query }) =>
+        withNextMark(verificationEventOrder, await ask(listVerificationEvents, toPage(query))),
     }),
     route({
       method: 'GET',
@@ -95,9 +101,10 @@ export const verificationRoutes: RouteGroup<VerificationRouteDependencies> = {
       access: admin('verification:read'),
       summary: 'List verification alerts',
       description: 'Raised for an employee after too many wrong codes.',
-      query: z.object(pageQuery),
-      response: z.object({ alerts: z.array(verificationAlertView), ...paginatedView }),
-      handle: ({ ask, query }) => ask(listVerificationAlerts, toPage(query)),
+      query: z.object(keysetQuery(verificationAlertOrder)),
+      response: z.object({ alerts: z.array(verificationAlertView), ...keysetView }),
+      handle: async ({ ask, query }) =>
+        withNextMark(verificationAlertOrder, await ask(listVerificationAlerts, toPage(query))),
     }),
     route({
       method: 'PUT',

@@ -15,9 +15,9 @@ const figures = {
   acknowledge_ms: bigint,
   resolve_ms: bigint,
 };
-const columns = { hour: timestamp, ...figures };
-export type AlertHourRow = Row<{ columns: typeof columns }>;
-export type AlertFigures = Omit<AlertHourRow, 'hour'>;
+const columns = { minute: timestamp, ...figures };
+export type AlertMinuteRow = Row<{ columns: typeof columns }>;
+export type AlertFigures = Omit<AlertMinuteRow, 'minute'>;
 
 const names = Object.keys(figures) as (keyof AlertFigures)[];
 export const noFigures = Object.fromEntries(names.map((name) => [name, 0])) as unknown as AlertFigures;
@@ -27,7 +27,7 @@ export const sumAlertFigures = (a: AlertFigures, b: AlertFigures, sign = 1): Ale
 /** Never negative, although the clocks of two nodes may disagree. */
 const between = (from: string, to: string): number => Math.max(0, Date.parse(to) - Date.parse(from));
 
-/** The contribution of one alert to the hour in which it was raised. */
+/** The contribution of one alert to the minute in which it was raised. */
 const shareOf = ({ raisedAt, severity, status, acknowledgedAt, resolvedAt }: TriageState): AlertFigures => ({
   ...noFigures,
   raised: 1,
@@ -39,12 +39,12 @@ const shareOf = ({ raisedAt, severity, status, acknowledgedAt, resolvedAt }: Tri
   resolve_ms: resolvedAt ? between(raisedAt, resolvedAt) : 0,
 });
 
-export const hourOf = (moment: string): string => `${moment.slice(0, 13)}:00:00.000Z`;
+const minuteOf = (moment: string): string => `${moment.slice(0, 16)}:00.000Z`;
 
 const raised = (standing: TriageState) => ({
-  key: { hour: hourOf(standing.raisedAt) },
-  fold: (row: AlertHourRow | undefined) => ({
-    hour: hourOf(standing.raisedAt),
+  key: { minute: minuteOf(standing.raisedAt) },
+  fold: (row: AlertMinuteRow | undefined) => ({
+    minute: minuteOf(standing.raisedAt),
     ...sumAlertFigures(row ?? noFigures, shareOf(standing)),
   }),
 });
@@ -52,19 +52,22 @@ const raised = (standing: TriageState) => ({
 const moved = ({ was, is }: TriageMove) =>
   was && is
     ? {
-        key: { hour: hourOf(is.raisedAt) },
-        fold: (row: AlertHourRow | undefined) =>
-          row && { hour: row.hour, ...sumAlertFigures(sumAlertFigures(row, shareOf(was), -1), shareOf(is)) },
+        key: { minute: minuteOf(is.raisedAt) },
+        fold: (row: AlertMinuteRow | undefined) =>
+          row && { minute: row.minute, ...sumAlertFigures(sumAlertFigures(row, shareOf(was), -1), shareOf(is)) },
       }
     : [];
 
-/** A tenant's alerts by the UTC hour in which they were raised, with their current state (choices OP-082, OP-084). */
-export const alertHours = defineReadModel({
-  name: 'alert_hours',
+/**
+ * A tenant's alerts by the minute in which they were raised, with their current state (choices OP-082, OP-084). Minutes
+ * without alerts have no row. Any window and any calendar day is a sum of rows.
+ */
+export const alertMinutes = defineReadModel({
+  name: 'alert_minutes',
   version: 1,
   lane: 'main',
   columns,
-  key: ['hour'],
+  key: ['minute'],
   families: [alertEvents],
   on: {
     AlertRaised: (event) =>

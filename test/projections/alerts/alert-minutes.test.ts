@@ -6,16 +6,17 @@ import { raiseAlert } from '../../../commands/alerts/raise-alert.ts';
 import { reopenAlert } from '../../../commands/alerts/reopen-alert.ts';
 import { resolveAlert } from '../../../commands/alerts/resolve-alert.ts';
 import {
-  alertHours,
+  alertMinutes,
   noFigures,
   sumAlertFigures,
   type AlertFigures,
-  type AlertHourRow,
-} from '../../../projections/alerts/alert-hours.ts';
+  type AlertMinuteRow,
+} from '../../../projections/alerts/alert-minutes.ts';
 import { toTriageMetrics, type TriageMetrics } from '../../../queries/alerts/triage-metrics.ts';
 import { alert } from '../../../src/contexts/alerts/domain/alert.ts';
-import { chartWindowOf } from '../../../src/contexts/alerts/domain/timeframe.ts';
+import { chartWindowOf, windowStart } from '../../../src/contexts/alerts/domain/timeframe.ts';
 import { severities, type Severity } from '../../../src/contexts/alerts/domain/vocabulary.ts';
+import { ZonedDays } from '../../../src/platform/time-zones/zoned-days.ts';
 import { isFailure } from '../../../src/platform/kernel/failure.ts';
 import type { AlertEvent } from '../../../src/contexts/alerts/domain/events.ts';
 import type { AnyCommand } from '../../../src/platform/kernel/command.ts';
@@ -76,6 +77,8 @@ function historyOf(actions: readonly Action[]): RecordedEvent<AlertEvent>[] {
   return events;
 }
 
+const WINDOW = { timeframe: '7d', from: '2026-05-25T12:00:00.000Z', to: '2026-06-01T12:00:00.000Z' } as const;
+
 /** A direct count: every alert's life from its events, by their recording times. */
 function recount(events: readonly RecordedEvent[]): TriageMetrics & { bySeverity: Record<Severity, number> } {
   const lives = new Map<
@@ -105,7 +108,7 @@ function recount(events: readonly RecordedEvent[]): TriageMetrics & { bySeverity
   const closed = all.filter((life) => life.closed !== null);
   const acknowledged = all.filter((life) => life.acknowledged !== null);
   return {
-    timeframe: '7d',
+    ...WINDOW,
     totalAlerts: all.length,
     mttrSeconds: mean(closed.map((life) => life.closed! - life.raised)),
     mttaSeconds: mean(acknowledged.map((life) => life.acknowledged! - life.raised)),
@@ -139,12 +142,12 @@ describe('the figures of alerts', () => {
     fc.assert(
       fc.property(actions, fc.integer({ min: 1, max: 9 }), (taken, size) => {
         const events = historyOf(taken);
-        const rows = rowsAfter(alertHours, events, size) as unknown as AlertHourRow[];
+        const rows = rowsAfter(alertMinutes, events, size) as unknown as AlertMinuteRow[];
         const figures: AlertFigures = rows.reduce((sum, row) => sumAlertFigures(sum, row), noFigures);
         const { bySeverity, ...expected } = recount(events);
-        expect(toTriageMetrics('7d', figures)).toEqual(expected);
+        expect(toTriageMetrics(WINDOW, figures)).toEqual(expected);
         expect(figures).toMatchObject(bySeverity);
-        expect(rows.length).toBe(2);
+        expect(rows.length).toBe(ALERTS);
       }),
       { numRuns: 300 },
     );
@@ -167,7 +170,7 @@ describe('the figures of alerts', () => {
       },
       2,
     );
-    expect(rowsAfter(alertHours, [raisedEvent!, old])).toMatchObject([{ raised: 1, resolved: 0 }]);
+    expect(rowsAfter(alertMinutes, [raisedEvent!, old])).toMatchObject([{ raised: 1, resolved: 0 }]);
   });
 });
 
@@ -178,12 +181,33 @@ describe('the window of a chart', () => {
     ['30d', 30, 'day', '2026-05-03', '2026-06-01'],
     ['90d', 90, 'day', '2026-03-04', '2026-06-01'],
   ] as const)('of %s has %i buckets by the %s', (timeframe, length, interval, first, last) => {
-    const window = chartWindowOf(timeframe, NOW + 59 * 60_000);
+    const window = chartWindowOf(timeframe, NOW + 59 * 60_000, new ZonedDays('UTC'));
     expect([window.interval, window.buckets.length, window.buckets[0], window.buckets.at(-1)]).toEqual([
       interval,
       length,
       first,
       last,
     ]);
+  });
+
+  it('has days of the time zone, also those on which clocks change', () => {
+    // Clocks go forward in Berlin on 29 March 2026 at 01:00 UTC.
+    const { buckets, bounds } = chartWindowOf('7d', Date.parse('2026-03-30T22:30:00Z'), new ZonedDays('Europe/Berlin'));
+    expect([buckets.at(-1), bounds.at(-2), bounds.at(-1)]).toEqual([
+      '2026-03-31',
+      '2026-03-30T22:00:00.000Z',
+      '2026-03-31T22:00:00.000Z',
+    ]);
+    expect(bounds.slice(4, 6)).toEqual(['2026-03-28T23:00:00.000Z', '2026-03-29T22:00:00.000Z']);
+  });
+
+  it.each([
+    ['24h', 24],
+    ['7d', 168],
+    ['30d', 720],
+    ['90d', 2_160],
+  ] as const)('of triage metrics for %s begins %i hours ago, at the minute', (timeframe, hours) => {
+    const now = NOW + 59_999;
+    expect(windowStart(timeframe, now)).toBe(new Date(NOW - hours * 3_600_000).toISOString());
   });
 });
