@@ -11,9 +11,8 @@ import { certificatesOf } from '../domain/saml-material.ts';
 import type { VouchedBy } from '../domain/vouching.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import { enabledSsoConfig, type EnabledConfig, type EnabledConfigDependencies } from '../enabled-config.ts';
-import { acceptResponse } from './accept-response.ts';
+import { acceptResponse, type ResponseReader } from './accept-response.ts';
 import { authnRequestAddress } from './authn-request.ts';
-import { guardDocument } from './document-guard.ts';
 import { type PendingRequests, type OpenRequest, type PendingRequest } from './pending-requests.ts';
 import { SamlRefused, type SamlRefusal } from './refused.ts';
 import { serviceProviderMetadata, type ServiceProvider } from './service-provider.ts';
@@ -25,6 +24,7 @@ import type { Lookups } from '../../identity/lookups.ts';
 
 export interface SamlSignInDependencies extends EnabledConfigDependencies, SsoSignInDependencies {
   readonly pendingSamlRequests: PendingRequests;
+  readonly samlResponses: ResponseReader;
   readonly database: Database;
   readonly loader: AggregateLoader;
   readonly lookups: Lookups;
@@ -103,15 +103,19 @@ export async function finishSamlSignIn(
     authenticatedSince: reauthenticates ? now - REAUTHENTICATION_SECONDS * 1_000 : undefined,
   };
   const { subject, assertionId, endsAt } = await acceptResponse(
+    services.samlResponses,
     tenantId,
-    guardDocument(samlResponse),
+    samlResponse,
     expected,
     certificates,
-  );
+  ).catch(async (error: unknown) => {
+    if (!(error instanceof SamlRefused)) await services.pendingSamlRequests.giveBack(relayState);
+    throw error;
+  });
   await services.pendingSamlRequests.close(relayState);
   await useOnce(services.database.service, { tenantId, configId, issuer: idpEntityId, assertionId, endsAt });
   const email = emailOf(subject, emailAttribute);
-  if (email === undefined) throw new SsoRefused('email_not_verified', 'no single e-mail');
+  if (email === undefined) throw new SsoRefused('email_missing', 'no single e-mail');
   return { admin: await admitAdmin(services, tenantId, { email, emailDomains }), vouchedBy };
 }
 

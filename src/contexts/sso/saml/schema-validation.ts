@@ -13,14 +13,17 @@ const schemaFile = (fileName: string): XMLFileInfo => ({
 const protocol = schemaFile('saml-schema-protocol-2.0.xsd');
 const imported = ['saml-schema-assertion-2.0.xsd', 'xmldsig-core-schema.xsd', 'xenc-schema.xsd'].map(schemaFile);
 
-/** Each takes about 50 ms in its own thread: more at once would take the cores from other work. */
+/**
+ * Each takes about 50 ms in its own thread: more at once would take the cores from other work. Only signed responses get
+ * here, so a long queue is a busy morning, not an attack.
+ */
 const validations = new FairLimiter({
   what: 'SAML validation',
   atOnce: 2,
   perKey: 2,
-  waiting: 32,
-  waitingPerKey: 8,
-  waitMs: 10_000,
+  waiting: 512,
+  waitingPerKey: 256,
+  waitMs: 20_000,
 });
 
 /**
