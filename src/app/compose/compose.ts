@@ -8,6 +8,7 @@ import { SharedRuns } from '../../contexts/audit/shared-runs.ts';
 import { verifySegmentsInThreads } from '../../contexts/audit/segment-verification-threads.ts';
 import { ExtensionResponses } from '../../contexts/policies/extension-responses.ts';
 import { PendingRequests } from '../../contexts/sso/saml/pending-requests.ts';
+import { SchemaValidation } from '../../contexts/sso/saml/schema-validation.ts';
 import { ThreadedResponseReader } from '../../contexts/sso/saml/response-reader.ts';
 import { HeadSealer } from '../../contexts/audit/head-sealer.ts';
 import { SealAlarms } from '../../contexts/audit/seal-alarms.ts';
@@ -154,8 +155,8 @@ function assemble(
   const { redis, ...later } = background;
   const { projector, cache } = readSide;
   const sealAlarms = new SealAlarms();
-  const samlResponses = new ThreadedResponseReader();
-  onStop(() => samlResponses.close());
+  const samlResponses = { reader: new ThreadedResponseReader(), schema: new SchemaValidation() };
+  onStop(() => samlResponses.reader.close());
   const limits = openLimits(() => database.service.asSystem('select 1'));
   const oneTimeTokens = new OneTimeTokens(database.service);
   const credentialSalt = commands.credentialSalt;

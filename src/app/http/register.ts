@@ -76,6 +76,7 @@ export function registerRoute<Dependencies>(
   const options: RouteShorthandOptions = {
     schema,
     config: { declared },
+    ...(declared.mostBytes === undefined ? {} : { bodyLimit: declared.mostBytes }),
     onRequest: [
       ...countedBy(app, rateClassOf(access), services),
       async (request: FastifyRequest) => {

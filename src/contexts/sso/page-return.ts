@@ -76,6 +76,16 @@ export async function issueHandover(
 export const refusalAddress = (reason: SsoRefusal, tenantId?: TenantId): string =>
   `/login?${new URLSearchParams({ ...(tenantId ? { tenant_id: tenantId } : {}), sso_error: reason }).toString()}`;
 
+/** Where a browser goes that was refused before anybody looked at its sign-in (`Route.refusalPage`). */
+export const ssoRefusalPage = ({ status }: { readonly status: number }): string => {
+  const reason = status === 429 || status === 503 ? 'busy' : status === 404 ? 'sso_not_configured' : 'failed';
+  return `/login?sso_error=${reason}`;
+};
+
+/** The sign-in page, which starts a sign-in at the tenant's provider without waiting for a click. */
+export const startAddress = (protocol: SsoProtocol, tenantId: TenantId): string =>
+  `/login?${new URLSearchParams({ tenant_id: tenantId, sso_start: protocol }).toString()}`;
+
 /** Spends the code, whether or not the verifier is right. */
 export async function redeemHandover(
   tokens: OneTimeTokens,

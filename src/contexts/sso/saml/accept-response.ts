@@ -1,7 +1,8 @@
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import type { Expected } from './assertion-conditions.ts';
 import type { ReadResponse } from './read-response.ts';
-import { validateSchema } from './schema-validation.ts';
+import type { SchemaValidation } from './schema-validation.ts';
+import type { ResponseClaims } from './unverified-claims.ts';
 
 export type AcceptedAssertion = Omit<ReadResponse, 'xml'>;
 
@@ -13,6 +14,13 @@ export interface ResponseReader {
     expected: Expected,
     certificatesPem: readonly string[],
   ): Promise<ReadResponse>;
+  /** As `claimsOf`: what an unverified response says. */
+  claims(base64: string): Promise<ResponseClaims>;
+}
+
+export interface ResponseChecks {
+  readonly reader: ResponseReader;
+  readonly schema: Pick<SchemaValidation, 'validate'>;
 }
 
 /**
@@ -23,13 +31,13 @@ export interface ResponseReader {
  * `SamlRefused` and `TooBusy`.
  */
 export async function acceptResponse(
-  reader: ResponseReader,
+  { reader, schema }: ResponseChecks,
   tenantId: TenantId,
   base64: string,
   expected: Expected,
   certificatesPem: readonly string[],
 ): Promise<AcceptedAssertion> {
   const { xml, ...accepted } = await reader.read(tenantId, base64, expected, certificatesPem);
-  await validateSchema(tenantId, xml);
+  await schema.validate(tenantId, xml);
   return accepted;
 }

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import type { OneTimeTokens } from '../../identity/one-time-tokens.ts';
+import { tenantOfToken } from '../../identity/refresh-tokens.ts';
 import { refuseSaml } from './refused.ts';
 
 /** A sign-in that was started here and has not returned yet. */
@@ -90,3 +91,7 @@ export class PendingRequests {
 
 /** The unverified prefix of a relay state, also of a finished request: only decides how a refusal is shown. */
 export const samlStartedOnPage = (relayState: string): boolean => relayState.startsWith('p');
+
+/** True for the form of a relay state of ours, whether or not it is open. A provider may send one of its own. */
+export const isRelayState = (relayState: string): boolean =>
+  /^[jp]/.test(relayState) && tenantOfToken(relayState.slice(1)) !== undefined;

@@ -1,11 +1,12 @@
 import { FairLimiter } from '../../../platform/fairness/fair-limiter.ts';
-import type { TenantId } from '../../../platform/kernel/ids.ts';
+import { INSTALLATION, type TenantId } from '../../../platform/kernel/ids.ts';
 import { Thread } from '../../../platform/threads/thread.ts';
 import type { ResponseReader } from './accept-response.ts';
 import type { Expected } from './assertion-conditions.ts';
 import type { ReadResponse } from './read-response.ts';
 import { SamlRefused } from './refused.ts';
-import type { ResponseRead, ResponseToRead } from './response-thread.ts';
+import type { ThreadRequest, ThreadResult } from './response-thread.ts';
+import type { ResponseClaims } from './unverified-claims.ts';
 
 const ENTRY = new URL('response-thread.ts', import.meta.url);
 
@@ -22,7 +23,7 @@ export class ThreadedResponseReader implements ResponseReader {
     waitingPerKey: 256,
     waitMs: 20_000,
   });
-  #thread: Thread<ResponseToRead, ResponseRead> | undefined;
+  #thread: Thread<ThreadRequest, ThreadResult> | undefined;
 
   async read(
     tenantId: TenantId,
@@ -30,9 +31,15 @@ export class ThreadedResponseReader implements ResponseReader {
     expected: Expected,
     certificatesPem: readonly string[],
   ): Promise<ReadResponse> {
-    const result = await this.#turns.run(tenantId, () => this.#request({ base64, expected, certificatesPem }));
-    if ('refusal' in result) throw new SamlRefused(result.refusal, result.detail);
+    const result = await this.#run(tenantId, { kind: 'read', base64, expected, certificatesPem });
+    if (!('read' in result)) throw new TypeError('the thread returned something else');
     return result.read;
+  }
+
+  async claims(base64: string): Promise<ResponseClaims> {
+    const result = await this.#run(INSTALLATION, { kind: 'claims', base64 });
+    if (!('claims' in result)) throw new TypeError('the thread returned something else');
+    return result.claims;
   }
 
   async close(): Promise<void> {
@@ -40,10 +47,16 @@ export class ThreadedResponseReader implements ResponseReader {
     this.#thread = undefined;
   }
 
-  async #request(response: ResponseToRead): Promise<ResponseRead> {
+  async #run(tenantId: TenantId, request: ThreadRequest): Promise<ThreadResult> {
+    const result = await this.#turns.run(tenantId, () => this.#request(request));
+    if ('refusal' in result) throw new SamlRefused(result.refusal, result.detail);
+    return result;
+  }
+
+  async #request(request: ThreadRequest): Promise<ThreadResult> {
     const thread = (this.#thread ??= new Thread(ENTRY, undefined));
     try {
-      return await thread.request(response);
+      return await thread.request(request);
     } catch (error) {
       // The thread has ended, or failed at something unexpected: the next response gets a new one.
       if (this.#thread === thread) this.#thread = undefined;

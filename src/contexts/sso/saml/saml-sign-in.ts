@@ -11,7 +11,7 @@ import { certificatesOf } from '../domain/saml-material.ts';
 import type { VouchedBy } from '../domain/vouching.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import { enabledSsoConfig, type EnabledConfig, type EnabledConfigDependencies } from '../enabled-config.ts';
-import { acceptResponse, type ResponseReader } from './accept-response.ts';
+import { acceptResponse, type ResponseChecks } from './accept-response.ts';
 import { authnRequestAddress } from './authn-request.ts';
 import { type PendingRequests, type OpenRequest, type PendingRequest } from './pending-requests.ts';
 import { SamlRefused, type SamlRefusal } from './refused.ts';
@@ -24,7 +24,7 @@ import type { Lookups } from '../../identity/lookups.ts';
 
 export interface SamlSignInDependencies extends EnabledConfigDependencies, SsoSignInDependencies {
   readonly pendingSamlRequests: PendingRequests;
-  readonly samlResponses: ResponseReader;
+  readonly samlResponses: ResponseChecks;
   readonly database: Database;
   readonly loader: AggregateLoader;
   readonly lookups: Lookups;

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { acceptResponse, type ResponseReader } from '../../../../src/contexts/sso/saml/accept-response.ts';
 import { readResponse } from '../../../../src/contexts/sso/saml/read-response.ts';
 import { SamlRefused } from '../../../../src/contexts/sso/saml/refused.ts';
+import { claimsOf } from '../../../../src/contexts/sso/saml/unverified-claims.ts';
+import { SchemaValidation } from '../../../../src/contexts/sso/saml/schema-validation.ts';
 import { emailOf } from '../../../../src/contexts/sso/saml/subject.ts';
 import {
   assertionIn,
@@ -17,11 +19,13 @@ const acsUrl = 'https://castellan.example/api/v1/auth/saml/callback';
 const audience = 'https://castellan.example/api/v1/auth/saml/metadata';
 const requestId = '_request-1';
 const said = { email: 'ann@t1.example', acsUrl, audience, inResponseTo: requestId };
+const schema = new SchemaValidation();
 const inBase64 = (xml: string) => Buffer.from(xml).toString('base64');
 
 /** The same checks as in the service, without its thread. */
 const unthreaded: ResponseReader = {
   read: async (_tenantId, ...response) => readResponse(...response),
+  claims: async (base64) => claimsOf(base64),
 };
 
 /** Milliseconds for many documents one after another, on a busy machine. */
@@ -48,7 +52,7 @@ describe('a SAML response', () => {
       now,
       authenticatedSince,
     };
-    return acceptResponse(unthreaded, INSTALLATION, base64, expected, certificates);
+    return acceptResponse({ reader: unthreaded, schema }, INSTALLATION, base64, expected, certificates);
   }
   async function refusal(base64: string, now?: number): Promise<string> {
     const error = await accepted(base64, now).catch((thrown: unknown) => thrown);

@@ -13,8 +13,12 @@ import {
   pageReturnQuery,
   reauthenticationQuery,
   refusalAddress,
+  ssoRefusalPage,
+  startAddress,
 } from '../../../../contexts/sso/page-return.ts';
 import { samlStartedOnPage, type OpenRequest } from '../../../../contexts/sso/saml/pending-requests.ts';
+import { MAX_BASE64 } from '../../../../contexts/sso/saml/document-guard.ts';
+import { startedAtProvider } from '../../../../contexts/sso/saml/unsolicited-response.ts';
 import { SamlRefused } from '../../../../contexts/sso/saml/refused.ts';
 import {
   claimedTenant,
@@ -26,7 +30,7 @@ import {
 } from '../../../../contexts/sso/saml/saml-sign-in.ts';
 import { openAccess } from '../../access.ts';
 import { actorOf } from '../../principal.ts';
-import { redirect } from '../../redirect.ts';
+import { acceptsPages, redirect } from '../../redirect.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import { signedInByProvider, signInResponse } from '../identity/sign-in-response.ts';
 import { ssoTenantOf } from './sso-tenant.ts';
@@ -37,6 +41,9 @@ export interface SamlRouteDependencies extends SamlSignInDependencies, SsoSignIn
 }
 
 const route = routeWith<SamlRouteDependencies>();
+
+/** Three of the 64 characters of base64 are percent-encoded. */
+const MOST_BYTES = MAX_BASE64 * 1.5;
 
 const tenantQuery = { tenant_id: uuid().optional() };
 
@@ -61,7 +68,8 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
     route({
       method: 'GET',
       path: '/api/v1/auth/saml/login',
-      access: openAccess('login'),
+      access: openAccess('sso'),
+      refusalPage: ssoRefusalPage,
       summary: "Redirect to the tenant's SAML provider",
       description:
         'With `return_to=login` the user returns to the sign-in page. With `reauthenticate=true` the user must authenticate again and gets a re-authentication token.',
@@ -76,17 +84,21 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
           reauthenticates: call.query.reauthenticate === 'true',
         });
         if (address) return redirect(call.reply, 302, address);
-        if (page) return redirect(call.reply, 302, refusalAddress('sso_not_configured', tenantId));
+        if (page || acceptsPages(call.request))
+          return redirect(call.reply, 302, refusalAddress('sso_not_configured', tenantId));
         throw new FailureError(notFound('single sign-on is not configured'));
       },
     }),
     route({
       method: 'POST',
       path: '/api/v1/auth/saml/callback',
-      access: openAccess('login'),
+      access: openAccess('sso'),
+      refusalPage: ssoRefusalPage,
       summary: 'Receive a SAML response',
-      description: 'The assertion consumer service. Accepts only responses to requests of this service.',
+      description:
+        'The assertion consumer service. Accepts only responses to requests of this service. A browser that brings an unsolicited response of the provider of a tenant is sent to the sign-in page, which starts a request of its own.',
       consumes: 'form',
+      mostBytes: MOST_BYTES,
       body: z.object({ SAMLResponse: z.string().min(1), RelayState: z.string().max(1_024).optional() }),
       response: signedInByProvider,
       handle: async ({
@@ -97,6 +109,9 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
         ask,
       }) => {
         const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
+        const toPage = acceptsPages(request);
+        const startedFor = toPage ? await startedAtProvider(services, samlResponse, relayState) : undefined;
+        if (startedFor) return redirect(reply, 303, startAddress('saml', startedFor));
         let pending: OpenRequest | undefined;
         try {
           pending = await services.pendingSamlRequests.find(relayState);
@@ -130,7 +145,8 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
             { tenantId, protocol: 'saml', configId: pending?.configId ?? null, actor },
             refusal,
           );
-          if (samlStartedOnPage(relayState)) return redirect(reply, 303, refusalAddress(refusal.reason, tenantId));
+          if (samlStartedOnPage(relayState) || toPage)
+            return redirect(reply, 303, refusalAddress(refusal.reason, tenantId));
           throw new FailureError(unauthenticated(`single sign-on failed: ${refusal.reason}`));
         }
       },

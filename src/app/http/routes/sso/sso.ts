@@ -26,6 +26,7 @@ import {
   pageReturnQuery,
   reauthenticationQuery,
   refusalAddress,
+  ssoRefusalPage,
 } from '../../../../contexts/sso/page-return.ts';
 import {
   oidcStartedOnPage,
@@ -37,7 +38,7 @@ import { openAccess } from '../../access.ts';
 import { clearBrowserSecret, setBrowserSecret } from '../../browser-cookie.ts';
 import { actorOf } from '../../principal.ts';
 import { providerReturnQuery, returnedBy } from './provider-return.ts';
-import { redirect } from '../../redirect.ts';
+import { acceptsPages, redirect } from '../../redirect.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import { signedInByProvider } from '../identity/sign-in-response.ts';
 import { liveAdminSession, type LiveAdminSessionDependencies } from './live-admin-session.ts';
@@ -99,7 +100,8 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
     route({
       method: 'GET',
       path: '/api/v1/auth/sso/login',
-      access: openAccess('login'),
+      access: openAccess('sso'),
+      refusalPage: ssoRefusalPage,
       summary: "Redirect to the tenant's OpenID Connect provider",
       description:
         'With `return_to=login` the user returns to the sign-in page. With `reauthenticate=true` the user must authenticate again and gets a re-authentication token.',
@@ -137,7 +139,7 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
               },
               error,
             );
-          if (page) return redirect(reply, 302, refusalAddress(error.reason, tenantId));
+          if (page || acceptsPages(request)) return redirect(reply, 302, refusalAddress(error.reason, tenantId));
           throw new FailureError(
             found ? unavailable('the identity provider cannot be used') : notFound('single sign-on is not configured'),
           );
@@ -147,7 +149,8 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
     route({
       method: 'GET',
       path: '/api/v1/auth/sso/callback',
-      access: openAccess('login'),
+      access: openAccess('sso'),
+      refusalPage: ssoRefusalPage,
       summary: 'Receive the OpenID Connect callback',
       description: 'Returns tokens, or redirects to the sign-in page with a code.',
       query: providerReturnQuery,
@@ -194,7 +197,8 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
             { tenantId, protocol: 'oidc', configId: believed?.configId ?? null, actor },
             error,
           );
-          if (oidcStartedOnPage(state)) return redirect(reply, 302, refusalAddress(error.reason, tenantId));
+          if (oidcStartedOnPage(state) || acceptsPages(request))
+            return redirect(reply, 302, refusalAddress(error.reason, tenantId));
           throw new FailureError(unauthenticated(`single sign-on failed: ${error.reason}`));
         }
       },
