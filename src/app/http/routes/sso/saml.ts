@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import {
   auditRefusal,
@@ -116,7 +117,11 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
         try {
           pending = await services.pendingSamlRequests.find(relayState);
           const { tenantId, browser, reauthenticates: reauthenticated } = pending;
-          const { admin, vouchedBy } = await finishSamlSignIn(services, { samlResponse, relayState }, pending);
+          const { admin, vouchedBy, providerSession } = await finishSamlSignIn(
+            services,
+            { samlResponse, relayState },
+            pending,
+          );
           const { adminId, sessionEpoch } = admin;
           if (browser !== null)
             return redirect(
@@ -124,15 +129,17 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
               303,
               await issueHandover(
                 services.oneTimeTokens,
-                { tenantId, adminId, sessionEpoch, method: 'saml', vouchedBy, reauthenticated },
+                { tenantId, adminId, sessionEpoch, method: 'saml', vouchedBy, reauthenticated, providerSession },
                 { challenge: browser },
               ),
             );
+          const sessionId = randomUUID();
+          await services.samlSessions.remember({ tenantId, sessionId, configId: vouchedBy.configId }, providerSession);
           const tokens = await openSsoSession(
             services,
             tenantId,
             admin,
-            { method: 'saml', vouchedBy, reauthenticated },
+            { method: 'saml', vouchedBy, reauthenticated, sessionId },
             actor,
           );
           return await signInResponse({ step: 'done', tokens }, tenantId, adminId, ask);

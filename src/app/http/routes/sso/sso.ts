@@ -34,6 +34,7 @@ import {
   AUTHORIZATION_SECONDS,
   type PendingAuthorization,
 } from '../../../../contexts/sso/pending-authorization.ts';
+import { providerLogoutUrl, type SingleLogoutDependencies } from '../../../../contexts/sso/saml/single-logout.ts';
 import { openAccess } from '../../access.ts';
 import { clearBrowserSecret, setBrowserSecret } from '../../browser-cookie.ts';
 import { actorOf } from '../../principal.ts';
@@ -49,7 +50,12 @@ import type { OneTimeTokens } from '../../../../contexts/identity/one-time-token
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';
 
 export interface SsoRouteDependencies
-  extends EnabledConfigDependencies, LiveAdminSessionDependencies, OidcSignInDependencies, SsoSignInDependencies {
+  extends
+    EnabledConfigDependencies,
+    LiveAdminSessionDependencies,
+    OidcSignInDependencies,
+    SingleLogoutDependencies,
+    SsoSignInDependencies {
   readonly loader: AggregateLoader;
   readonly refreshTokens: RefreshTokens;
   readonly oneTimeTokens: OneTimeTokens;
@@ -216,10 +222,20 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
         request.principal = principal;
         await run(endSession, { sessionId, reason: 'sso_logout' }, tenantId);
         await services.refreshTokens.revokeSession(tenantId, sessionId);
-        return { success: true, logoutUrl: method === 'oidc' ? await endSessionUrl(services, tenantId) : null };
+        return { success: true, logoutUrl: await logoutUrlOf(services, tenantId, sessionId, method) };
       },
     }),
   ],
+};
+
+const logoutUrlOf = async (
+  services: SsoRouteDependencies,
+  tenantId: TenantId,
+  sessionId: string,
+  method: string | null,
+): Promise<string | null> => {
+  if (method === 'saml') return providerLogoutUrl(services, tenantId, sessionId);
+  return method === 'oidc' ? endSessionUrl(services, tenantId) : null;
 };
 
 /** Our session has already ended, so an unusable provider is no error. */
