@@ -12,10 +12,22 @@ export const getEmployee: Query<{ userId: string }, EmployeeView> = async (reads
   return row ? toEmployeeView(row) : notFound();
 };
 
+/** What a new employee has: no devices, alerts or credentials. */
+const NOTHING_YET = {
+  device_count: 0,
+  last_seen_at: null,
+  open_critical: 0,
+  open_high: 0,
+  open_medium: 0,
+  open_low: 0,
+  breached_count: 0,
+  reused_count: 0,
+} satisfies Partial<EmployeeWithDevices>;
+
 /** An employee from the events that created them. */
 export const viewOfNewEmployee =
   (userId: string) =>
   (events: readonly RecordedEvent[]): EmployeeView | undefined => {
     const row = newRow(employees, { user_id: userId }, events);
-    return row && toEmployeeView({ ...row, device_count: 0, last_seen_at: null });
+    return row && toEmployeeView({ ...row, ...NOTHING_YET });
   };

@@ -45,6 +45,7 @@ export const testConfig = (dataDir: string, over: Partial<Config> = {}): Config 
   rateBudgets: {
     setup: PLENTY,
     login: PLENTY,
+    sso: PLENTY,
     'org-login': PLENTY,
     recovery: PLENTY,
     oauth: PLENTY,

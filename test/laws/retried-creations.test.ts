@@ -1,3 +1,4 @@
+import { samlMetadata } from '../dsl/saml-metadata.ts';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
@@ -259,6 +260,11 @@ describe('a creation whose response was lost', () => {
       file: JSON.stringify({ name: name(), version: '1', signatures: [signature(), signature()] }),
     }),
     'POST /api/v1/admin/sso-configs': () => ({ body: config() }),
+    'POST /api/v1/admin/sso-configs/import': () => ({ body: { metadata: samlMetadata() } }),
+    'POST /api/v1/org/tenants/{tenantId}/sso-configs/import': () => ({
+      path: `/api/v1/org/tenants/${tenant.tenantId}/sso-configs/import`,
+      body: { metadata: samlMetadata() },
+    }),
     'POST /api/v1/org/sso-configs': () => ({ body: config() }),
     'POST /api/v1/org/tenants/{tenantId}/sso-configs': () => ({
       path: `/api/v1/org/tenants/${tenant.tenantId}/sso-configs`,

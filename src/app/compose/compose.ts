@@ -8,6 +8,9 @@ import { SharedRuns } from '../../contexts/audit/shared-runs.ts';
 import { verifySegmentsInThreads } from '../../contexts/audit/segment-verification-threads.ts';
 import { ExtensionResponses } from '../../contexts/policies/extension-responses.ts';
 import { PendingRequests } from '../../contexts/sso/saml/pending-requests.ts';
+import { ProviderSessions } from '../../contexts/sso/saml/provider-sessions.ts';
+import { SchemaValidation } from '../../contexts/sso/saml/schema-validation.ts';
+import { ThreadedResponseReader } from '../../contexts/sso/saml/response-reader.ts';
 import { HeadSealer } from '../../contexts/audit/head-sealer.ts';
 import { SealAlarms } from '../../contexts/audit/seal-alarms.ts';
 import { openBackground, type Background } from './background.ts';
@@ -142,7 +145,7 @@ const idempotencyKeysOf = ({ keyrings }: Storage) => ({
 });
 
 function assemble(
-  { config, log }: CompositionContext,
+  { config, log, onStop }: CompositionContext,
   storage: Storage,
   writeSide: WriteSide,
   readSide: ReadSide,
@@ -154,6 +157,8 @@ function assemble(
   const { redis, ...later } = background;
   const { projector, cache } = readSide;
   const sealAlarms = new SealAlarms();
+  const samlResponses = { reader: new ThreadedResponseReader(), schema: new SchemaValidation() };
+  onStop(() => samlResponses.reader.close());
   const limits = openLimits(() => database.service.asSystem('select 1'));
   const oneTimeTokens = new OneTimeTokens(database.service);
   const credentialSalt = commands.credentialSalt;
@@ -170,6 +175,8 @@ function assemble(
         words: auditVocabulary(families),
       }),
     verifications: new SharedRuns(),
+    samlResponses,
+    samlSessions: new ProviderSessions(database.service, keyrings.current.key('saml-sessions')),
     pendingSamlRequests: new PendingRequests(oneTimeTokens, keyrings.current.key('saml-request')),
     extensionResponses: new ExtensionResponses({ ...readSide, credentialSalt, bundleSigner }),
     streamRetention: new StreamRetention(store),

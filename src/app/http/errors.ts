@@ -6,6 +6,7 @@ import { isDatabaseUnavailable } from '../../platform/database/unavailable.ts';
 import { TooBusy } from '../../platform/fairness/fair-limiter.ts';
 import { TooManyWaiting } from '../../contexts/identity/hashing-limiter.ts';
 import { isStorageFull } from '../../platform/objects/storage-full.ts';
+import { acceptsPages } from './redirect.ts';
 import { PartialCompletion } from './partial-completion.ts';
 import { FailureError, invalid } from '../../platform/kernel/failure.ts';
 import { errorBody, refusalOf, refusalOfFailure, type Refusal } from './refusal.ts';
@@ -91,7 +92,9 @@ export function sendFailure(error: FastifyError, request: FastifyRequest, reply:
   }
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
   if (status === 401 && !reply.hasHeader('www-authenticate')) reply.header('www-authenticate', challengeOf(request));
-  const shape = request.routeOptions.config?.declared?.refusal;
+  const { refusal: shape, refusalPage } = request.routeOptions.config?.declared ?? {};
+  if (refusalPage && acceptsPages(request))
+    return reply.header('cache-control', 'no-store').redirect(refusalPage(refusal), 303);
   const report = error instanceof PartialCompletion ? error.report : {};
   // Set the type explicitly: with the type of a failed stream, Fastify would not serialize the body.
   return reply

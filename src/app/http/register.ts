@@ -78,6 +78,7 @@ export function registerRoute<Dependencies>(
   const options: RouteShorthandOptions = {
     schema,
     config: { declared },
+    ...(declared.mostBytes === undefined ? {} : { bodyLimit: declared.mostBytes }),
     onRequest: [
       async (request: FastifyRequest) => {
         request.deadline = new RequestDeadline(declared.isBulk ? BULK_MS : REQUEST_MS);

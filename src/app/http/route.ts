@@ -132,6 +132,10 @@ export interface Route<
   readonly tagged?: (shown: any) => unknown;
   /** The body of error responses, if the protocol defines one; `ErrorBody` by default. */
   readonly refusal?: (refused: Refusal) => object;
+  /** Browsers open the route themselves: an error leads those to this page. Other clients get the usual body. */
+  readonly refusalPage?: (refused: Refusal) => string;
+  /** The largest body, in bytes, where the usual limit of the media type does not fit. */
+  readonly mostBytes?: number;
   readonly handle: (
     call: HandlerContext<Output<Params>, Output<QueryString>, Output<Body>, PrincipalOf<A>, Dependencies>,
   ) => Promise<unknown>;

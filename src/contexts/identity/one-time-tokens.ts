@@ -13,7 +13,8 @@ export type TokenPurpose =
   | 'org-handoff'
   | 'sso-state'
   | 'sso-handoff'
-  | 'saml-request';
+  | 'saml-request'
+  | 'saml-session';
 
 export interface OneTimeToken {
   readonly tenantId: TenantId;

@@ -61,6 +61,8 @@ export interface SsoProof {
   readonly vouchedBy: VouchedBy;
   /** The provider was asked for a fresh authentication and confirmed it. */
   readonly reauthenticated: boolean;
+  /** A fresh UUID, if the caller has to know it before the session begins. */
+  readonly sessionId?: string;
 }
 
 export interface SsoTokens extends SessionTokens {
@@ -76,8 +78,7 @@ export async function openSsoSession(
   proof: SsoProof,
   actor: Actor,
 ): Promise<SsoTokens> {
-  const sessionId = randomUUID();
-  const { method, vouchedBy, reauthenticated } = proof;
+  const { method, vouchedBy, reauthenticated, sessionId = randomUUID() } = proof;
   const tokens = await openSession(services, {
     tenantId,
     sessionId,

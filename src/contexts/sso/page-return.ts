@@ -47,6 +47,8 @@ export interface SignInHandover {
   readonly method: SsoProtocol;
   readonly vouchedBy: VouchedBy;
   readonly reauthenticated: boolean;
+  /** The session at a SAML provider, sealed. */
+  readonly providerSession?: string | undefined;
 }
 
 const SECONDS = 60;
@@ -56,17 +58,18 @@ const payloadSchema = z.object({
   sessionEpoch: z.int(),
   vouchedBy: vouchedBySchema,
   reauthenticated: z.boolean().default(false),
+  providerSession: z.string().optional(),
 });
 
 /** Returns the address on this host to redirect the browser to. */
 export async function issueHandover(
   tokens: OneTimeTokens,
-  { tenantId, adminId, sessionEpoch, method, vouchedBy, reauthenticated }: SignInHandover,
+  { tenantId, adminId, ...handed }: SignInHandover,
   { challenge }: NonNullable<PageReturn>,
 ): Promise<string> {
   const code = await tokens.issue(
     'sso-handoff',
-    { tenantId, subjectId: adminId, payload: { method, challenge, sessionEpoch, vouchedBy, reauthenticated } },
+    { tenantId, subjectId: adminId, payload: { challenge, ...handed } },
     SECONDS,
   );
   return `/login?${new URLSearchParams({ tenant_id: tenantId, sso_code: code }).toString()}`;
@@ -75,6 +78,16 @@ export async function issueHandover(
 /** The sign-in page's address with the reason of a refusal (OP-150). */
 export const refusalAddress = (reason: SsoRefusal, tenantId?: TenantId): string =>
   `/login?${new URLSearchParams({ ...(tenantId ? { tenant_id: tenantId } : {}), sso_error: reason }).toString()}`;
+
+/** Where a browser goes that was refused before anybody looked at its sign-in (`Route.refusalPage`). */
+export const ssoRefusalPage = ({ status }: { readonly status: number }): string => {
+  const reason = status === 429 || status === 503 ? 'busy' : status === 404 ? 'sso_not_configured' : 'failed';
+  return `/login?sso_error=${reason}`;
+};
+
+/** The sign-in page, which starts a sign-in at the tenant's provider without waiting for a click. */
+export const startAddress = (protocol: SsoProtocol, tenantId: TenantId): string =>
+  `/login?${new URLSearchParams({ tenant_id: tenantId, sso_start: protocol }).toString()}`;
 
 /** Spends the code, whether or not the verifier is right. */
 export async function redeemHandover(
@@ -85,9 +98,9 @@ export async function redeemHandover(
   const token = await tokens.spend('sso-handoff', code);
   const payload = payloadSchema.safeParse(token?.payload);
   if (!token || !payload.success) return undefined;
-  const { method, challenge, sessionEpoch, vouchedBy, reauthenticated } = payload.data;
+  const { challenge, ...handed } = payload.data;
   const given = Buffer.from(createHash('sha256').update(verifier).digest('base64url'));
   const expected = Buffer.from(challenge);
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
-  return { tenantId: token.tenantId, adminId: token.subjectId, sessionEpoch, method, vouchedBy, reauthenticated };
+  return { tenantId: token.tenantId, adminId: token.subjectId, ...handed };
 }

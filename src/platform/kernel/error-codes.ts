@@ -78,6 +78,11 @@ export const errorCodes = {
     'single sign-on failed',
     'The identity provider or its message was refused; `error` ends with the reason.',
   ),
+  logout_refused: entry(
+    'unauthenticated',
+    'logout refused',
+    "The identity provider's logout message was refused; `error` ends with the reason.",
+  ),
   // 403
   insufficient_permissions: entry('forbidden', 'insufficient permissions', 'The role does not permit it.'),
   reauthentication_required: entry(

@@ -5,7 +5,7 @@ import { begin, offerSignOut } from './session.js';
 import { element, fail, forgetFailure, say, show } from './screens.js';
 import { finishReturn } from './sso-return.js';
 import { offerFurtherSteps } from './steps.js';
-import { findTenant } from './tenant.js';
+import { findTenant, startSingleSignOn } from './tenant.js';
 import { refusal, ssoError } from './words.js';
 
 /** Where a single sign-on came back to this page: by which parameters, and who exchanges the code. */
@@ -44,8 +44,11 @@ const code = came && parameters.get(came.code);
 const exchange = () => ask('POST', came.exchange, { body: { code, verifier }, withCookies: true });
 const isStray = Boolean(code && verifier === '' && came.mayBeginElsewhere);
 const [answer] = await Promise.all([code && !isStray ? exchange() : undefined, findTenant(tenantId)]);
-say('');
-if (isStray) {
+const isLeaving = !came && (await startSingleSignOn(parameters.get('sso_start')));
+if (!isLeaving) say('');
+if (isLeaving) {
+  // The identity provider is on its way.
+} else if (isStray) {
   show('stray');
   element('stray-go').addEventListener(
     'click',

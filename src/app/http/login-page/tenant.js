@@ -8,6 +8,21 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export const currentTenant = () => element('tenant-id').value.trim().toLowerCase();
 export const isTenantId = (text) => UUID.test(text);
 
+const STARTED = 'castellan-sso-started';
+const AGAIN_MS = 60_000;
+
+/**
+ * Leaves for the identity provider where the address asks for it (a sign-in that began there). Not twice in a minute: a
+ * provider that never takes a request would send the browser in circles. Returns whether the page is being left.
+ */
+export async function startSingleSignOn(protocol) {
+  const link = protocol === 'saml' || protocol === 'oidc' ? element(`sso-${protocol}`) : undefined;
+  if (!link || link.hidden || Date.now() - Number(sessionStorage.getItem(STARTED) ?? 0) < AGAIN_MS) return false;
+  sessionStorage.setItem(STARTED, String(Date.now()));
+  location.replace(await leavingAddress(link.href));
+  return true;
+}
+
 export async function findTenant(named) {
   const field = element('tenant-id');
   if (named && isTenantId(named)) field.value = named;

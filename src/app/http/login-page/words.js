@@ -28,12 +28,17 @@ const SSO_ERRORS = new Map([
     'invalid_assertion',
     "The identity provider's answer could not be trusted. Tell your administrator if this happens again.",
   ],
+  [
+    'email_missing',
+    'The identity provider did not say what your e-mail address is. Your administrator can choose the attribute that holds it.',
+  ],
   ['email_not_verified', 'The identity provider has not verified your e-mail address.'],
   [
     'account_not_found',
     'You are known to the identity provider, but there is no administrator account with your e-mail address here.',
   ],
   ['account_disabled', 'Your account here is suspended. Another administrator can reinstate it.'],
+  ['busy', 'Many people are signing in at this moment. Try again in a minute.'],
   ['sso_not_configured', 'Single sign-on is not set up here.'],
 ]);
 

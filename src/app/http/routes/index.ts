@@ -35,6 +35,7 @@ import { orgAuditLogRoutes } from './organizations/org-audit-log.ts';
 import { orgSignInRoutes } from './organizations/org-sign-in.ts';
 import { organizationRoutes } from './organizations/organization.ts';
 import { orgTenantSsoConfigRoutes, ssoConfigRoutes } from './sso/sso-configs.ts';
+import { samlLogoutRoutes } from './sso/saml-logout.ts';
 import { samlRoutes } from './sso/saml.ts';
 import { orgSsoRoutes } from './organizations/org-sso.ts';
 import { orgDomainRoutes } from './organizations/org-domains.ts';
@@ -61,6 +62,7 @@ const groups = [
   authRoutes,
   ssoRoutes,
   samlRoutes,
+  samlLogoutRoutes,
   ssoExchangeRoutes,
   recoveryRoutes,
   meRoutes,

@@ -7,6 +7,10 @@ export const ORG_OIDC_CALLBACK = '/api/v1/org/auth/sso/callback';
 /** One assertion consumer for all tenants; the relay state identifies the tenant of a response. */
 export const SAML_CALLBACK = '/api/v1/auth/saml/callback';
 
+/** Where the provider of a tenant sends logout messages. */
+export const samlLogoutUrl = (externalBaseUrl: string, tenantId: TenantId | string): string =>
+  `${externalBaseUrl}/api/v1/auth/saml/logout?tenant_id=${tenantId}`;
+
 /** Each tenant is a separate service provider, so that an assertion for one never has another as its audience. */
 export const samlEntityId = (externalBaseUrl: string, tenantId: TenantId | string): string =>
   `${externalBaseUrl}/api/v1/auth/saml/metadata?tenant_id=${tenantId}`;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isCertificateBundle, isSigningKey, verifiesSignatures } from './saml-material.ts';
+import { isCertificateBundle, isSigningKey, pemOf, verifiesSignatures } from './saml-material.ts';
 
 /** The fields of SSO configurations, for tenants and organizations (OP-131 to OP-134). */
 const ADDRESS_CHARACTERS = 2_048;
@@ -36,10 +36,11 @@ export const nameIdFormat = z.enum(nameIdFormats);
 export type NameIdFormat = (typeof nameIdFormats)[number];
 export const entityId = z.string().trim().min(1).max(1_024);
 export const ssoAddress = z.url({ protocol: /^https?$/, error: 'must be an https address' }).max(ADDRESS_CHARACTERS);
-/** One certificate, or a few while the provider changes its key. */
+/** One certificate, also without the lines around it, or a few while the provider changes its key. */
 export const certificateBundle = z
   .string()
   .max(PEM_CHARACTERS, conclusive)
+  .overwrite(pemOf)
   .refine(isCertificateBundle, 'must be X.509 certificates in PEM');
 export const providerCertificates = certificateBundle.refine(verifiesSignatures, 'must hold RSA keys');
 export const signingKey = z

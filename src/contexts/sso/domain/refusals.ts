@@ -10,6 +10,7 @@ export const ssoRefusals = [
   'token_exchange_failed',
   'invalid_assertion',
   'email_not_verified',
+  'email_missing',
   'account_not_found',
   'account_disabled',
   'sso_not_configured',

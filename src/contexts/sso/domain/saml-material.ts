@@ -4,6 +4,13 @@ const MAX_CERTIFICATES = 5;
 const LEAST_RSA_BITS = 2_048;
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
 
+/** A certificate as providers show and metadata contain it, without the lines around it, becomes PEM. */
+export function pemOf(text: string): string {
+  const bare = text.replaceAll(/\s/g, '');
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(bare)) return text;
+  return `-----BEGIN CERTIFICATE-----\n${bare.replaceAll(/.{64}(?=.)/g, '$&\n')}\n-----END CERTIFICATE-----\n`;
+}
+
 /**
  * Every certificate of a PEM text, each as its own PEM; undefined if any part is not a certificate that can verify
  * signatures.

@@ -1,5 +1,4 @@
-import type { GuardedResponse } from './document-guard.ts';
-import { refuseSaml } from './refused.ts';
+import { refuseSaml, SamlRefused } from './refused.ts';
 import { succeeded } from './status.ts';
 import { attribute, childrenOf, elementsIn, onlyChild, SAML, type XmlElement } from './xml.ts';
 
@@ -16,17 +15,29 @@ export interface Expected {
   readonly authenticatedSince?: number | undefined;
 }
 
-/** Maximum clock difference to the provider. */
+/** How far the provider's clock may be behind. */
 const SKEW_MS = 60_000;
-/** A confirmation that is valid for longer does not belong to a sign-in. */
-const LONGEST_CONFIRMATION_MS = 2 * 60 * 60_000;
+/** How far it may be ahead. That lengthens no validity, so it can be more. */
+const AHEAD_MS = 3 * 60_000;
+/**
+ * A confirmation that is valid for longer does not belong to a sign-in. LemonLDAP::NG's default is 20 hours. The
+ * request is open for ten minutes and takes one response, so a long confirmation is no second chance.
+ */
+const LONGEST_CONFIRMATION_MS = 23 * 60 * 60_000;
 const BEARER = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
 
 /** Checks the envelope, which need not be signed, for contradictions to the expected values. Throws `SamlRefused`. */
-export function checkResponse({ response }: GuardedResponse, { idpEntityId, acsUrl, requestId }: Expected): void {
+export function checkResponse(
+  response: XmlElement,
+  { idpEntityId, acsUrl, requestId }: Expected,
+  isSigned: boolean,
+): void {
   if (!succeeded(response)) refuseSaml('status', 'the provider reports no success');
   if (attribute(response, 'Version') !== '2.0') refuseSaml('structure', 'the version is not 2.0');
-  if (attribute(response, 'Destination') !== acsUrl) refuseSaml('destination', 'the response has another destination');
+  // Bindings §3.5.5.2 asks for a destination in signed messages. The assertion names its recipient in any case.
+  const destination = attribute(response, 'Destination');
+  if (destination === undefined ? isSigned : destination !== acsUrl)
+    refuseSaml('destination', 'the response has another destination');
   if (attribute(response, 'InResponseTo') !== requestId)
     refuseSaml('not_requested', 'the response is for another request');
   const issuer = onlyChild(response, SAML, 'Issuer');
@@ -42,7 +53,7 @@ export function checkAssertion(assertion: XmlElement, expected: Expected): { rea
   if (text(one(assertion, 'Issuer')) !== expected.idpEntityId) refuseSaml('issuer', 'the assertion has another issuer');
   checkConditions(one(assertion, 'Conditions'), expected);
   checkStatements(assertion, expected);
-  return { endsAt: checkConfirmation(one(assertion, 'Subject'), expected) };
+  return { endsAt: checkConfirmations(one(assertion, 'Subject'), expected) };
 }
 
 function checkConditions(conditions: XmlElement, { spEntityId, now }: Expected): void {
@@ -51,10 +62,11 @@ function checkConditions(conditions: XmlElement, { spEntityId, now }: Expected):
   // Core §2.5.1: with an unknown condition, the assertion's validity cannot be determined.
   if (elementsIn(conditions).some(({ localName }) => !known.has(localName)))
     refuseSaml('audience', 'the assertion has an unknown condition');
-  const audiences = childrenOf(conditions, SAML, 'AudienceRestriction').flatMap((restriction) =>
-    childrenOf(restriction, SAML, 'Audience').map(text),
-  );
-  if (audiences.length === 0 || audiences.some((audience) => audience !== spEntityId))
+  // Core §2.5.1.4: one of a restriction's audiences suffices, but every restriction has to hold.
+  const restrictions = childrenOf(conditions, SAML, 'AudienceRestriction');
+  const isForUs = (restriction: XmlElement) =>
+    childrenOf(restriction, SAML, 'Audience').some((audience) => text(audience) === spEntityId);
+  if (restrictions.length === 0 || !restrictions.every(isForUs))
     refuseSaml('audience', 'the assertion has another audience');
 }
 
@@ -63,15 +75,29 @@ function checkStatements(assertion: XmlElement, { now, authenticatedSince = 0 }:
   if (statements.length === 0) refuseSaml('structure', 'there is no AuthnStatement');
   for (const statement of statements) {
     const authenticatedAt = instant(statement, 'AuthnInstant');
-    if (authenticatedAt > now + SKEW_MS) refuseSaml('not_yet_valid', 'the sign-in is in the future');
+    if (authenticatedAt > now + AHEAD_MS) refuseSaml('not_yet_valid', 'the sign-in is in the future');
     if (authenticatedAt < authenticatedSince - SKEW_MS) refuseSaml('expired', 'signed in too long ago');
     if (statement.hasAttribute('SessionNotOnOrAfter') && instant(statement, 'SessionNotOnOrAfter') <= now - SKEW_MS)
       refuseSaml('expired', "the provider's session is over");
   }
 }
 
-function checkConfirmation(subject: XmlElement, { acsUrl, requestId, now }: Expected): number {
-  const confirmation = one(subject, 'SubjectConfirmation');
+/** One confirmation has to hold (Core §2.4.1.1): the others are for other uses of the assertion. */
+function checkConfirmations(subject: XmlElement, expected: Expected): number {
+  const confirmations = childrenOf(subject, SAML, 'SubjectConfirmation');
+  let refusal = new SamlRefused('structure', 'SubjectConfirmation is missing');
+  for (const confirmation of confirmations) {
+    try {
+      return checkConfirmation(confirmation, expected);
+    } catch (error) {
+      if (!(error instanceof SamlRefused)) throw error;
+      refusal = error;
+    }
+  }
+  throw refusal;
+}
+
+function checkConfirmation(confirmation: XmlElement, { acsUrl, requestId, now }: Expected): number {
   if (attribute(confirmation, 'Method') !== BEARER)
     refuseSaml('structure', 'the subject confirmation is not of the bearer method');
   const data = one(confirmation, 'SubjectConfirmationData');
@@ -86,7 +112,7 @@ function checkConfirmation(subject: XmlElement, { acsUrl, requestId, now }: Expe
 }
 
 function checkWindow(element: XmlElement, now: number): void {
-  if (element.hasAttribute('NotBefore') && instant(element, 'NotBefore') > now + SKEW_MS)
+  if (element.hasAttribute('NotBefore') && instant(element, 'NotBefore') > now + AHEAD_MS)
     refuseSaml('not_yet_valid', 'not valid yet');
   if (element.hasAttribute('NotOnOrAfter') && instant(element, 'NotOnOrAfter') <= now - SKEW_MS)
     refuseSaml('expired', 'no longer valid');

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import type { OneTimeTokens } from '../../identity/one-time-tokens.ts';
+import { tenantOfToken } from '../../identity/refresh-tokens.ts';
 import { refuseSaml } from './refused.ts';
 
 /** A sign-in that was started here and has not returned yet. */
@@ -19,13 +20,15 @@ export interface OpenRequest extends PendingRequest {
 
 /** OP-034. */
 const SECONDS = 10 * 60;
+/** Responses to one request. A browser posts one, or a second after "reload". */
+const RESPONSES = 8;
 
 /**
  * The open requests.
  *
  * The relay state is a one-time token, stored as a digest; the request's id is a MAC of it. So a response has to come
- * with the relay state of the same request. It is not parsed before that request is known to be open, and only one
- * response to it is accepted.
+ * with the relay state of the same request. It is not parsed before that request is known to be open. Only one response
+ * to it is accepted, and a few wrong ones are looked at.
  */
 export class PendingRequests {
   readonly #tokens: OneTimeTokens;
@@ -47,16 +50,17 @@ export class PendingRequests {
       'saml-request',
       { tenantId, subjectId: configId, payload: { browser, reauthenticates } },
       SECONDS,
+      RESPONSES,
     );
     return { requestId: this.#requestId(token), relayState: `${browser === null ? 'j' : 'p'}${token}` };
   }
 
-  /** Throws `SamlRefused`. */
+  /** Finds the request of a response, and counts the response. Throws `SamlRefused`. */
   async find(relayState: string): Promise<OpenRequest> {
     const token = relayState.slice(1);
     const found =
-      (await this.#tokens.peek('saml-request', token)) ??
-      refuseSaml('not_requested', 'the request is unknown or expired');
+      (await this.#tokens.spend('saml-request', token)) ??
+      refuseSaml('not_requested', 'the request is unknown, expired, used, or had too many wrong responses');
     const { tenantId, subjectId: configId, payload } = found;
     const browser = typeof payload['browser'] === 'string' ? payload['browser'] : null;
     return {
@@ -68,9 +72,14 @@ export class PendingRequests {
     };
   }
 
+  /** For a response that nobody could look at: it does not count. */
+  async giveBack(relayState: string): Promise<void> {
+    await this.#tokens.giveBack('saml-request', relayState.slice(1));
+  }
+
   /** Uses up the request. Throws `SamlRefused` for every response after the first. */
   async close(relayState: string): Promise<void> {
-    if (!(await this.#tokens.spend('saml-request', relayState.slice(1))))
+    if (!(await this.#tokens.discard('saml-request', relayState.slice(1))))
       refuseSaml('replayed', 'the request was already used');
   }
 
@@ -82,3 +91,7 @@ export class PendingRequests {
 
 /** The unverified prefix of a relay state, also of a finished request: only decides how a refusal is shown. */
 export const samlStartedOnPage = (relayState: string): boolean => relayState.startsWith('p');
+
+/** True for the form of a relay state of ours, whether or not it is open. A provider may send one of its own. */
+export const isRelayState = (relayState: string): boolean =>
+  /^[jp]/.test(relayState) && tenantOfToken(relayState.slice(1)) !== undefined;

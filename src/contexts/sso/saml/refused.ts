@@ -20,10 +20,12 @@ export type SamlRefusal =
 
 export class SamlRefused extends Error {
   readonly reason: SamlRefusal;
+  readonly detail: string;
   constructor(reason: SamlRefusal, detail: string) {
     super(`${reason}: ${detail}`);
     this.name = 'SamlRefused';
     this.reason = reason;
+    this.detail = detail;
   }
 }
 

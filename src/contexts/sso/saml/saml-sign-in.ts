@@ -3,7 +3,7 @@ import { REAUTHENTICATION_SECONDS } from '../../identity/reauthentication.ts';
 import { admitAdmin, SsoRefused, type SsoSignInDependencies } from '../../identity/sso-sign-in.ts';
 import { vouchedByNow } from '../../identity/vouching.ts';
 import type { AdminState } from '../../tenants/domain/tenant.ts';
-import { SAML_CALLBACK, samlEntityId } from '../domain/addresses.ts';
+import { SAML_CALLBACK, samlEntityId, samlLogoutUrl } from '../domain/addresses.ts';
 import type { SamlConfig } from '../domain/events.ts';
 import { nameIdFormatUrn } from '../domain/fields.ts';
 import type { SsoRefusal } from '../domain/refusals.ts';
@@ -11,10 +11,10 @@ import { certificatesOf } from '../domain/saml-material.ts';
 import type { VouchedBy } from '../domain/vouching.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import { enabledSsoConfig, type EnabledConfig, type EnabledConfigDependencies } from '../enabled-config.ts';
-import { acceptResponse } from './accept-response.ts';
+import { acceptResponse, type ResponseChecks } from './accept-response.ts';
 import { authnRequestAddress } from './authn-request.ts';
-import { guardDocument } from './document-guard.ts';
 import { type PendingRequests, type OpenRequest, type PendingRequest } from './pending-requests.ts';
+import type { ProviderSessions } from './provider-sessions.ts';
 import { SamlRefused, type SamlRefusal } from './refused.ts';
 import { serviceProviderMetadata, type ServiceProvider } from './service-provider.ts';
 import { emailOf } from './subject.ts';
@@ -25,6 +25,8 @@ import type { Lookups } from '../../identity/lookups.ts';
 
 export interface SamlSignInDependencies extends EnabledConfigDependencies, SsoSignInDependencies {
   readonly pendingSamlRequests: PendingRequests;
+  readonly samlSessions: ProviderSessions;
+  readonly samlResponses: ResponseChecks;
   readonly database: Database;
   readonly loader: AggregateLoader;
   readonly lookups: Lookups;
@@ -38,6 +40,7 @@ const serviceProviderOf = (
 ): ServiceProvider => ({
   entityId: samlEntityId(externalBaseUrl, tenantId),
   acsUrl: externalBaseUrl + SAML_CALLBACK,
+  sloUrl: samlLogoutUrl(externalBaseUrl, tenantId),
   nameIdFormat: nameIdFormatUrn[enabled?.config.nameIdFormat ?? 'emailAddress'],
   signingKey: enabled?.secret ?? undefined,
   certificate: enabled?.config.spCertificate ?? undefined,
@@ -79,14 +82,14 @@ export interface SamlCallback {
 }
 
 /**
- * Returns the admin that the provider vouches for. Request and assertion are used up only if the response is valid.
+ * Returns the admin that the provider vouches for, and the provider's session, sealed. Request and assertion are used up only if the response is valid.
  * Throws `SamlRefused` and `SsoRefused`.
  */
 export async function finishSamlSignIn(
   services: SamlSignInDependencies,
   { samlResponse, relayState }: SamlCallback,
   { tenantId, configId, requestId, reauthenticates }: OpenRequest,
-): Promise<{ readonly admin: AdminState; readonly vouchedBy: VouchedBy }> {
+): Promise<{ readonly admin: AdminState; readonly vouchedBy: VouchedBy; readonly providerSession: string }> {
   const vouchedBy = await vouchedByNow(services.loader, 'tenant', tenantId, configId);
   const enabled = await enabledSsoConfig(services, tenantId, 'saml');
   if (enabled?.config.configId !== configId) throw new SsoRefused('sso_not_configured');
@@ -103,16 +106,24 @@ export async function finishSamlSignIn(
     authenticatedSince: reauthenticates ? now - REAUTHENTICATION_SECONDS * 1_000 : undefined,
   };
   const { subject, assertionId, endsAt } = await acceptResponse(
+    services.samlResponses,
     tenantId,
-    guardDocument(samlResponse),
+    samlResponse,
     expected,
     certificates,
-  );
+  ).catch(async (error: unknown) => {
+    if (!(error instanceof SamlRefused)) await services.pendingSamlRequests.giveBack(relayState);
+    throw error;
+  });
   await services.pendingSamlRequests.close(relayState);
   await useOnce(services.database.service, { tenantId, configId, issuer: idpEntityId, assertionId, endsAt });
   const email = emailOf(subject, emailAttribute);
-  if (email === undefined) throw new SsoRefused('email_not_verified', 'no single e-mail');
-  return { admin: await admitAdmin(services, tenantId, { email, emailDomains }), vouchedBy };
+  if (email === undefined) throw new SsoRefused('email_missing', 'no single e-mail');
+  return {
+    admin: await admitAdmin(services, tenantId, { email, emailDomains }),
+    vouchedBy,
+    providerSession: services.samlSessions.seal(subject),
+  };
 }
 
 /** The tenant that a relay state claims, for the audit log: not verified, but an existing tenant. */

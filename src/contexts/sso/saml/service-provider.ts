@@ -5,6 +5,8 @@ export interface ServiceProvider {
   readonly entityId: string;
   /** Assertion consumer service: the address that responses are posted to. */
   readonly acsUrl: string;
+  /** Single logout service: the address of logout messages, by redirect or form. */
+  readonly sloUrl: string;
   readonly nameIdFormat: string;
   /** PEM; requests are signed if it is set. */
   readonly signingKey: string | undefined;
@@ -13,6 +15,8 @@ export interface ServiceProvider {
 }
 
 export const POST_BINDING = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST';
+
+const REDIRECT_BINDING = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect';
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -30,6 +34,7 @@ export const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (ch
 export function serviceProviderMetadata({
   entityId,
   acsUrl,
+  sloUrl,
   nameIdFormat,
   signingKey,
   certificate,
@@ -42,6 +47,9 @@ export function serviceProviderMetadata({
     `<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${escaped(entityId)}">` +
     `<md:SPSSODescriptor AuthnRequestsSigned="${signingKey !== undefined}" WantAssertionsSigned="true" protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">` +
     key +
+    [REDIRECT_BINDING, POST_BINDING]
+      .map((binding) => `<md:SingleLogoutService Binding="${binding}" Location="${escaped(sloUrl)}"/>`)
+      .join('') +
     `<md:NameIDFormat>${escaped(nameIdFormat)}</md:NameIDFormat>` +
     `<md:AssertionConsumerService Binding="${POST_BINDING}" Location="${escaped(acsUrl)}" index="0" isDefault="true"/>` +
     `</md:SPSSODescriptor></md:EntityDescriptor>\n`

@@ -48,17 +48,39 @@ function plainText(element: XmlElement): string {
   return plain && element.textContent.length <= MAX_CHARACTERS ? element.textContent.trim() : '';
 }
 
+const UNSPECIFIED_FORMAT = 'urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified';
+
+/** How providers call the attribute by their defaults or their documentation. */
+const EMAIL_ATTRIBUTES = [
+  'email',
+  'mail',
+  'emailAddress',
+  'User.email',
+  // LDAP `mail` (RFC 4524), as Shibboleth and SimpleSAMLphp name it.
+  'urn:oid:0.9.2342.19200300.100.1.3',
+  // Entra ID and ADFS.
+  'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/emailaddress',
+];
+
+/** The same validation as for other sign-ins: a look-alike outside ASCII could be folded to another user's address. */
+const isEmail = (text: string | undefined): text is string => emailField.safeParse(text).success;
+
 /**
- * The e-mail for the account look-up: the configured attribute, or else the NameID if its format is an e-mail.
- * Undefined for more than one value, because the choice would be arbitrary.
+ * The e-mail for the account look-up (decision 0083): the configured attribute. Or else the NameID, if its format is an
+ * e-mail; or else a well-known attribute; or else a NameID whose format says nothing. Undefined for more than one value,
+ * because the choice would be arbitrary. A persistent or transient NameID is never an e-mail, whatever it looks like.
  */
-export function emailOf(
-  { nameId, nameIdFormat, attributes }: Subject,
-  emailAttribute: string | null,
-): string | undefined {
-  const values =
-    emailAttribute === null ? (nameIdFormat === EMAIL_FORMAT ? [nameId] : []) : (attributes.get(emailAttribute) ?? []);
+export function emailOf(subject: Subject, emailAttribute: string | null): string | undefined {
+  const { nameId, nameIdFormat, attributes } = subject;
+  if (emailAttribute !== null) return onlyEmail(attributes.get(emailAttribute) ?? []);
+  if (nameIdFormat === EMAIL_FORMAT && isEmail(nameId)) return nameId;
+  const named = EMAIL_ATTRIBUTES.flatMap((name) => attributes.get(name) ?? []);
+  if (named.length > 0) return onlyEmail(named);
+  const saysNothing = nameIdFormat === '' || nameIdFormat === UNSPECIFIED_FORMAT;
+  return saysNothing ? onlyEmail([nameId]) : undefined;
+}
+
+function onlyEmail(values: readonly string[]): string | undefined {
   const [email, ...others] = new Set(values);
-  // The same validation as for other sign-ins: a look-alike outside ASCII could be folded to another user's address.
-  return others.length === 0 && emailField.safeParse(email).success ? email : undefined;
+  return others.length === 0 && isEmail(email) ? email : undefined;
 }

@@ -59,6 +59,8 @@ export function parseXml(text: string): XmlDocument {
 }
 
 const ELEMENT = 1;
+export const TEXT = 3;
+export const COMMENT = 8;
 export const elementsIn = ({ childNodes }: XmlElement): XmlElement[] =>
   Array.from(childNodes).filter(({ nodeType }) => nodeType === ELEMENT);
 

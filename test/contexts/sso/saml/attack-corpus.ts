@@ -8,6 +8,8 @@ import {
   type SigningPair,
 } from '../../../dsl/saml-identity-provider.ts';
 
+import { attacksOnSignedResponses } from './attacks-on-signed-responses.ts';
+
 export interface Attack {
   readonly name: string;
   readonly reason: SamlRefusal;
@@ -123,7 +125,6 @@ export function attackCorpus(provider: SamlIdentityProvider, stranger: SigningPa
       xml.replace(original, original + signed(forged(original), provider.pair)),
     ),
     responding('no signature at all', 'signature', { signAssertion: false }),
-    responding('only the response is signed', 'signature', { signAssertion: false, signResponse: true }),
     changing(
       'the signature of the response is wrong, that of the assertion right',
       'signature',
@@ -180,7 +181,7 @@ export function attackCorpus(provider: SamlIdentityProvider, stranger: SigningPa
     responding('signed with another key', 'signature', { pair: stranger }),
     changing(
       'signed with another key that it brings along',
-      'structure',
+      'signature',
       (xml) =>
         xml.replace(
           /<X509Data>[^]*<\/X509Data>/,
@@ -205,14 +206,10 @@ export function attackCorpus(provider: SamlIdentityProvider, stranger: SigningPa
       { pair: stranger },
     ),
     responding('for another audience', 'audience', { audience: 'urn:example:other' }),
-    responding('for another audience besides', 'audience', {
-      edit: (xml) =>
-        xml.replace('</saml:Audience>', '</saml:Audience><saml:Audience>urn:example:other</saml:Audience>'),
-    }),
     responding('for no audience', 'audience', {
       edit: (xml) => xml.replace(/<saml:AudienceRestriction>[^]*<\/saml:AudienceRestriction>/, ''),
     }),
-    responding('under a condition that nobody knows', 'schema', {
+    responding('under a condition that nobody knows', 'audience', {
       edit: (xml) => xml.replace('</saml:Conditions>', '<saml:Weather/></saml:Conditions>'),
     }),
     responding('for another recipient', 'recipient', { recipient: 'https://evil.example/acs' }),
@@ -237,7 +234,7 @@ export function attackCorpus(provider: SamlIdentityProvider, stranger: SigningPa
     }),
     responding('confirmed for a day', 'expired', { lifetimeInSeconds: 86_400 }),
     responding('not yet valid', 'not_yet_valid', {
-      edit: (xml) => xml.replace(/NotBefore="[^"]*"/, `NotBefore="${later(120)}"`),
+      edit: (xml) => xml.replace(/NotBefore="[^"]*"/, `NotBefore="${later(300)}"`),
     }),
     responding('signed in tomorrow', 'not_yet_valid', {
       edit: (xml) => xml.replace(/AuthnInstant="[^"]*"/, `AuthnInstant="${later(86_400)}"`),
@@ -259,6 +256,7 @@ export function attackCorpus(provider: SamlIdentityProvider, stranger: SigningPa
     responding('without a statement that anybody signed in', 'structure', {
       edit: (xml) => xml.replace(/<saml:AuthnStatement[^]*<\/saml:AuthnStatement>/, ''),
     }),
+    ...attacksOnSignedResponses(provider, stranger),
     responding('naming nobody', 'no_subject', { edit: (xml) => xml.replace(/(<saml:NameID[^>]*>)[^<]*/, '$1') }),
   ];
 }

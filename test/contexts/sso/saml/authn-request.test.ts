@@ -15,6 +15,7 @@ const pair = newSigningPair('castellan');
 const unsigned: ServiceProvider = {
   entityId: 'https://castellan.example/saml?tenant_id=1&x=2',
   acsUrl: 'https://castellan.example/acs?a=1&b="2"',
+  sloUrl: 'https://castellan.example/logout?tenant_id=1&x=2',
   nameIdFormat: 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress',
   signingKey: undefined,
   certificate: undefined,

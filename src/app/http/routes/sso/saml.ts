@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import {
   auditRefusal,
@@ -13,8 +14,12 @@ import {
   pageReturnQuery,
   reauthenticationQuery,
   refusalAddress,
+  ssoRefusalPage,
+  startAddress,
 } from '../../../../contexts/sso/page-return.ts';
 import { samlStartedOnPage, type OpenRequest } from '../../../../contexts/sso/saml/pending-requests.ts';
+import { MAX_BASE64 } from '../../../../contexts/sso/saml/document-guard.ts';
+import { startedAtProvider } from '../../../../contexts/sso/saml/unsolicited-response.ts';
 import { SamlRefused } from '../../../../contexts/sso/saml/refused.ts';
 import {
   claimedTenant,
@@ -26,7 +31,7 @@ import {
 } from '../../../../contexts/sso/saml/saml-sign-in.ts';
 import { openAccess } from '../../access.ts';
 import { actorOf } from '../../principal.ts';
-import { redirect } from '../../redirect.ts';
+import { acceptsPages, redirect } from '../../redirect.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import { signedInByProvider, signInResponse } from '../identity/sign-in-response.ts';
 import { ssoTenantOf } from './sso-tenant.ts';
@@ -37,6 +42,9 @@ export interface SamlRouteDependencies extends SamlSignInDependencies, SsoSignIn
 }
 
 const route = routeWith<SamlRouteDependencies>();
+
+/** Three of the 64 characters of base64 are percent-encoded. */
+const MOST_BYTES = MAX_BASE64 * 1.5;
 
 const tenantQuery = { tenant_id: uuid().optional() };
 
@@ -61,7 +69,8 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
     route({
       method: 'GET',
       path: '/api/v1/auth/saml/login',
-      access: openAccess('login'),
+      access: openAccess('sso'),
+      refusalPage: ssoRefusalPage,
       summary: "Redirect to the tenant's SAML provider",
       description:
         'With `return_to=login` the user returns to the sign-in page. With `reauthenticate=true` the user must authenticate again and gets a re-authentication token.',
@@ -76,17 +85,21 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
           reauthenticates: call.query.reauthenticate === 'true',
         });
         if (address) return redirect(call.reply, 302, address);
-        if (page) return redirect(call.reply, 302, refusalAddress('sso_not_configured', tenantId));
+        if (page || acceptsPages(call.request))
+          return redirect(call.reply, 302, refusalAddress('sso_not_configured', tenantId));
         throw new FailureError(notFound('sso_not_configured'));
       },
     }),
     route({
       method: 'POST',
       path: '/api/v1/auth/saml/callback',
-      access: openAccess('login'),
+      access: openAccess('sso'),
+      refusalPage: ssoRefusalPage,
       summary: 'Receive a SAML response',
-      description: 'The assertion consumer service. Accepts only responses to requests of this service.',
+      description:
+        'The assertion consumer service. Accepts only responses to requests of this service. A browser that brings an unsolicited response of the provider of a tenant is sent to the sign-in page, which starts a request of its own.',
       consumes: 'form',
+      mostBytes: MOST_BYTES,
       body: z.object({ SAMLResponse: z.string().min(1), RelayState: z.string().max(1_024).optional() }),
       response: signedInByProvider,
       handle: async ({
@@ -97,11 +110,18 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
         ask,
       }) => {
         const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
+        const toPage = acceptsPages(request);
+        const startedFor = toPage ? await startedAtProvider(services, samlResponse, relayState) : undefined;
+        if (startedFor) return redirect(reply, 303, startAddress('saml', startedFor));
         let pending: OpenRequest | undefined;
         try {
           pending = await services.pendingSamlRequests.find(relayState);
           const { tenantId, browser, reauthenticates: reauthenticated } = pending;
-          const { admin, vouchedBy } = await finishSamlSignIn(services, { samlResponse, relayState }, pending);
+          const { admin, vouchedBy, providerSession } = await finishSamlSignIn(
+            services,
+            { samlResponse, relayState },
+            pending,
+          );
           const { adminId, sessionEpoch } = admin;
           if (browser !== null)
             return redirect(
@@ -109,15 +129,17 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
               303,
               await issueHandover(
                 services.oneTimeTokens,
-                { tenantId, adminId, sessionEpoch, method: 'saml', vouchedBy, reauthenticated },
+                { tenantId, adminId, sessionEpoch, method: 'saml', vouchedBy, reauthenticated, providerSession },
                 { challenge: browser },
               ),
             );
+          const sessionId = randomUUID();
+          await services.samlSessions.remember({ tenantId, sessionId, configId: vouchedBy.configId }, providerSession);
           const tokens = await openSsoSession(
             services,
             tenantId,
             admin,
-            { method: 'saml', vouchedBy, reauthenticated },
+            { method: 'saml', vouchedBy, reauthenticated, sessionId },
             actor,
           );
           return await signInResponse({ step: 'done', tokens }, tenantId, adminId, ask);
@@ -130,7 +152,8 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
             { tenantId, protocol: 'saml', configId: pending?.configId ?? null, actor },
             refusal,
           );
-          if (samlStartedOnPage(relayState)) return redirect(reply, 303, refusalAddress(refusal.reason, tenantId));
+          if (samlStartedOnPage(relayState) || toPage)
+            return redirect(reply, 303, refusalAddress(refusal.reason, tenantId));
           throw new FailureError(unauthenticated('single_sign_on_failed', `single sign-on failed: ${refusal.reason}`));
         }
       },

@@ -32,7 +32,7 @@ const shared = {
 export const oidcSettings = { ...shared, clientSecret: clientSecret.nullable().optional(), scopes: scopes.optional() };
 export const newOidcConfig = z.object({ protocol: z.literal('oidc').optional(), ...oidcSettings, issuerUrl, clientId });
 
-const samlSettings = {
+export const samlSettings = {
   ...shared,
   idpSloUrl: ssoAddress.nullable().optional(),
   spSigningKey: signingKey.nullable().optional(),

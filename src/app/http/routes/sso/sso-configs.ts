@@ -9,6 +9,8 @@ import { ssoConfigView } from '../../../../../queries/sso/sso-config-view.ts';
 import { asTenantId, uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
 import { guardedFetch } from '../../../../platform/outbound/guarded-fetch.ts';
 import { issuerProbeView, probeIssuer } from '../../../../contexts/sso/probe-issuer.ts';
+import { MAX_METADATA_BYTES } from '../../../../contexts/sso/saml/provider-metadata.ts';
+import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
 import { probeSaml } from '../../../../contexts/sso/probe-saml.ts';
 import {
   admin,
@@ -21,6 +23,7 @@ import {
 } from '../../access.ts';
 import type { Principal } from '../../principal.ts';
 import { routeWith, type AnyRoute, type RouteGroup } from '../../route.ts';
+import { importedProvider, ssoConfigImport, ssoMetadataRefresh } from './sso-config-import.ts';
 import { draftOf, newSsoConfig, refuseInsecure, ssoConfigChanges, ssoConfigProbe } from './sso-config-bodies.ts';
 import type { Config } from '../../../config/config.ts';
 import type { Logger } from 'pino';
@@ -50,6 +53,9 @@ interface Asked {
   readonly params?: Ids | undefined;
   readonly principal: Principal | undefined;
 }
+
+const metadataFetch = ({ config }: SsoConfigsRouteDependencies) =>
+  guardedFetch({ allowPrivate: config.devMode, maxBytes: MAX_METADATA_BYTES });
 
 /** Authentication has checked that a tenant in the path belongs to the caller's organization. */
 const tenantOf = ({ params, principal }: Asked): TenantId =>
@@ -102,6 +108,59 @@ function ssoConfigRoutesFor({
           },
           tenantId,
         );
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${base}/import`,
+      access: write,
+      summary: 'Add a SAML provider from its metadata',
+      description:
+        'Give either `metadata` (the XML) or `metadataUrl` (fetched once), at most 256 KiB, with `entityId` if it describes several providers. Takes entity id, addresses, all signing certificates and the NameID format from it; fields that are given count instead. Refuses expired metadata. Does not check a signature of the metadata.',
+      params: owner,
+      body: ssoConfigImport,
+      status: 201,
+      response: ssoConfigView,
+      handle: async (call) => {
+        const { metadata, metadataUrl, entityId, ...settings } = call.body;
+        const provider = await importedProvider({ metadata, metadataUrl, entityId }, metadataFetch(call.services));
+        const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+        const body = { protocol: 'saml' as const, ...provider, ...given };
+        refuseInsecure(call.services, body);
+        const tenantId = tenantOf(call as Asked);
+        const configId = call.fresh.id('sso config');
+        await call.run(createSsoConfig, draftOf(body, configId), tenantId);
+        return call.ask(getSsoConfig, { configId }, tenantId);
+      },
+    }),
+    route({
+      ...one,
+      path: `${one.path}/metadata`,
+      method: 'PUT',
+      access: write,
+      summary: 'Update a SAML provider from its metadata',
+      description:
+        'For a change of its keys or addresses: replaces both addresses and all certificates, and keeps everything else. Input as for an import. The metadata must describe the entity id of the configuration (400).',
+      body: ssoMetadataRefresh,
+      response: ssoConfigView,
+      handle: async (call) => {
+        const { tenantId, configId } = configOf(call as Asked);
+        const stored = await call.ask(getSsoConfig, { configId }, tenantId);
+        if (stored.protocol !== 'saml') throw new FailureError(invalid('protocol', 'has no metadata'));
+        const { idpEntityId, idpSsoUrl, idpSloUrl, idpCertificate } = await importedProvider(
+          { ...call.body, entityId: call.body.entityId ?? stored.idpEntityId },
+          metadataFetch(call.services),
+        );
+        if (idpEntityId !== stored.idpEntityId)
+          throw new FailureError(invalid('entityId', 'is not the entity id of the configuration'));
+        const changes = { idpSsoUrl, idpSloUrl, idpCertificate };
+        refuseInsecure(call.services, changes);
+        await call.run(
+          updateSsoConfig,
+          { configId, protocol: 'saml', changes, clientSecret: undefined, spSigningKey: undefined },
+          tenantId,
+        );
+        return call.ask(getSsoConfig, { configId }, tenantId);
       },
     }),
     route({

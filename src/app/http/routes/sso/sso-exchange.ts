@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { tenant, tenantStream } from '../../../../contexts/tenants/domain/tenant.ts';
 import { openSsoSession, type SsoSignInDependencies } from '../../../../contexts/identity/sso-sign-in.ts';
 import { isStillVouchedFor } from '../../../../contexts/identity/vouching.ts';
 import { FailureError, unauthenticated } from '../../../../platform/kernel/failure.ts';
+import type { ProviderSessions } from '../../../../contexts/sso/saml/provider-sessions.ts';
 import { redeemHandover } from '../../../../contexts/sso/page-return.ts';
 import { openAccess } from '../../access.ts';
 import { actorOf } from '../../principal.ts';
@@ -14,6 +16,7 @@ import type { OneTimeTokens } from '../../../../contexts/identity/one-time-token
 export interface SsoExchangeRouteDependencies extends SsoSignInDependencies {
   readonly loader: AggregateLoader;
   readonly oneTimeTokens: OneTimeTokens;
+  readonly samlSessions: ProviderSessions;
 }
 
 const route = routeWith<SsoExchangeRouteDependencies>();
@@ -34,7 +37,7 @@ export const ssoExchangeRoutes: RouteGroup<SsoExchangeRouteDependencies> = {
         const refused = new FailureError(unauthenticated('invalid_exchange_code'));
         const taken = await redeemHandover(services.oneTimeTokens, body.code, body.verifier);
         if (!taken) throw refused;
-        const { tenantId, adminId, sessionEpoch, method, vouchedBy, reauthenticated } = taken;
+        const { tenantId, adminId, sessionEpoch, method, vouchedBy, reauthenticated, providerSession } = taken;
         const admin = (await services.loader.load(tenant, tenantStream(tenantId))).admins.get(adminId);
         if (
           admin?.status !== 'active' ||
@@ -42,11 +45,14 @@ export const ssoExchangeRoutes: RouteGroup<SsoExchangeRouteDependencies> = {
           !(await isStillVouchedFor(services.loader, 'tenant', tenantId, vouchedBy))
         )
           throw refused;
+        const sessionId = randomUUID();
+        if (providerSession !== undefined)
+          await services.samlSessions.remember({ tenantId, sessionId, configId: vouchedBy.configId }, providerSession);
         const tokens = await openSsoSession(
           services,
           tenantId,
           admin,
-          { method, vouchedBy, reauthenticated },
+          { method, vouchedBy, reauthenticated, sessionId },
           actorOf(undefined, request.ip, request.headers['user-agent']),
         );
         return signInResponse({ step: 'done', tokens }, tenantId, adminId, ask);

@@ -31,6 +31,7 @@ import {
   pageReturnQuery,
   reauthenticationQuery,
   refusalAddress,
+  ssoRefusalPage,
 } from '../../../../contexts/sso/page-return.ts';
 import {
   oidcStartedOnPage,
@@ -38,11 +39,12 @@ import {
   AUTHORIZATION_SECONDS,
   type PendingAuthorization,
 } from '../../../../contexts/sso/pending-authorization.ts';
+import { providerLogoutUrl, type SingleLogoutDependencies } from '../../../../contexts/sso/saml/single-logout.ts';
 import { openAccess } from '../../access.ts';
 import { clearBrowserSecret, setBrowserSecret } from '../../browser-cookie.ts';
 import { actorOf } from '../../principal.ts';
 import { providerReturnQuery, returnedBy } from './provider-return.ts';
-import { redirect } from '../../redirect.ts';
+import { acceptsPages, redirect } from '../../redirect.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import { signedInByProvider } from '../identity/sign-in-response.ts';
 import { liveAdminSession, type LiveAdminSessionDependencies } from './live-admin-session.ts';
@@ -53,7 +55,12 @@ import type { OneTimeTokens } from '../../../../contexts/identity/one-time-token
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';
 
 export interface SsoRouteDependencies
-  extends EnabledConfigDependencies, LiveAdminSessionDependencies, OidcSignInDependencies, SsoSignInDependencies {
+  extends
+    EnabledConfigDependencies,
+    LiveAdminSessionDependencies,
+    OidcSignInDependencies,
+    SingleLogoutDependencies,
+    SsoSignInDependencies {
   readonly loader: AggregateLoader;
   readonly refreshTokens: RefreshTokens;
   readonly oneTimeTokens: OneTimeTokens;
@@ -104,7 +111,8 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
     route({
       method: 'GET',
       path: '/api/v1/auth/sso/login',
-      access: openAccess('login'),
+      access: openAccess('sso'),
+      refusalPage: ssoRefusalPage,
       summary: "Redirect to the tenant's OpenID Connect provider",
       description:
         'With `return_to=login` the user returns to the sign-in page. With `reauthenticate=true` the user must authenticate again and gets a re-authentication token.',
@@ -142,7 +150,7 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
               },
               error,
             );
-          if (page) return redirect(reply, 302, refusalAddress(error.reason, tenantId));
+          if (page || acceptsPages(request)) return redirect(reply, 302, refusalAddress(error.reason, tenantId));
           throw new FailureError(
             found ? temporarilyUnavailable('identity_provider_unavailable') : notFound('sso_not_configured'),
           );
@@ -152,7 +160,8 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
     route({
       method: 'GET',
       path: '/api/v1/auth/sso/callback',
-      access: openAccess('login'),
+      access: openAccess('sso'),
+      refusalPage: ssoRefusalPage,
       summary: 'Receive the OpenID Connect callback',
       description: 'Returns tokens, or redirects to the sign-in page with a code.',
       query: providerReturnQuery,
@@ -199,7 +208,8 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
             { tenantId, protocol: 'oidc', configId: believed?.configId ?? null, actor },
             error,
           );
-          if (oidcStartedOnPage(state)) return redirect(reply, 302, refusalAddress(error.reason, tenantId));
+          if (oidcStartedOnPage(state) || acceptsPages(request))
+            return redirect(reply, 302, refusalAddress(error.reason, tenantId));
           throw new FailureError(unauthenticated('single_sign_on_failed', `single sign-on failed: ${error.reason}`));
         }
       },
@@ -217,10 +227,20 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
         request.principal = principal;
         await run(endSession, { sessionId, reason: 'sso_logout' }, tenantId);
         await services.refreshTokens.revokeSession(tenantId, sessionId);
-        return { success: true, logoutUrl: method === 'oidc' ? await endSessionUrl(services, tenantId) : null };
+        return { success: true, logoutUrl: await logoutUrlOf(services, tenantId, sessionId, method) };
       },
     }),
   ],
+};
+
+const logoutUrlOf = async (
+  services: SsoRouteDependencies,
+  tenantId: TenantId,
+  sessionId: string,
+  method: string | null,
+): Promise<string | null> => {
+  if (method === 'saml') return providerLogoutUrl(services, tenantId, sessionId);
+  return method === 'oidc' ? endSessionUrl(services, tenantId) : null;
 };
 
 /** Our session has already ended, so an unusable provider is no error. */

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { entityId, providerCertificates, ssoAddress } from '../../../../contexts/sso/domain/fields.ts';
+import {
+  MAX_METADATA_BYTES,
+  MetadataRefused,
+  providerMetadata,
+  type ProviderMetadata,
+} from '../../../../contexts/sso/saml/provider-metadata.ts';
+import { OutboundRefused, type GuardedFetch } from '../../../../platform/outbound/guarded-fetch.ts';
+import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
+import { samlSettings } from './sso-config-bodies.ts';
+
+/** Pasted or fetched, one of the two. */
+const source = {
+  metadata: z.string().min(1).max(MAX_METADATA_BYTES).optional(),
+  metadataUrl: ssoAddress.optional(),
+  /** Names one of several providers in the metadata. */
+  entityId: entityId.optional(),
+};
+export const ssoConfigImport = z.object({ ...source, ...samlSettings });
+export const ssoMetadataRefresh = z.object(source);
+
+type Source = z.output<typeof ssoMetadataRefresh>;
+
+/** The metadata of a provider, ready for a configuration. Throws `FailureError` with what is wrong, by field. */
+export async function importedProvider(
+  { metadata, metadataUrl, entityId: wanted }: Source,
+  fetch: GuardedFetch,
+): Promise<ProviderMetadata> {
+  if ((metadata === undefined) === (metadataUrl === undefined))
+    throw new FailureError(invalid('metadata', 'give either metadata or metadataUrl'));
+  const field = metadata === undefined ? 'metadataUrl' : 'metadata';
+  const refused = (reason: string) => new FailureError(invalid(field, reason));
+  const text = metadata ?? (await fetched(metadataUrl!, fetch, refused));
+  try {
+    const provider = providerMetadata(text, wanted, Date.now());
+    checked(entityId, provider.idpEntityId, 'entityID');
+    checked(ssoAddress, provider.idpSsoUrl, 'SingleSignOnService');
+    if (provider.idpSloUrl !== null) checked(ssoAddress, provider.idpSloUrl, 'SingleLogoutService');
+    checked(providerCertificates, provider.idpCertificate, 'certificates');
+    return provider;
+  } catch (error) {
+    if (error instanceof MetadataRefused) throw refused(error.message);
+    throw error;
+  }
+}
+
+/** The same rules as for a field that was typed in. */
+function checked(field: z.ZodType, value: string, part: string): void {
+  const { error } = field.safeParse(value);
+  if (error) throw new MetadataRefused(`${part}: ${error.issues[0]!.message}`);
+}
+
+async function fetched(
+  address: string,
+  fetch: GuardedFetch,
+  refused: (reason: string) => FailureError,
+): Promise<string> {
+  try {
+    const response = await fetch(address, {
+      headers: { accept: 'application/samlmetadata+xml, application/xml, text/xml' },
+    });
+    if (response.status !== 200) throw refused(`the address returned status ${response.status}`);
+    return await response.text();
+  } catch (error) {
+    if (error instanceof FailureError) throw error;
+    throw refused(error instanceof OutboundRefused ? error.message : 'the metadata cannot be fetched');
+  }
+}

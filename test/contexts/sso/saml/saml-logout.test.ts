@@ -1,0 +1,212 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { inflateRawSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { redirectAddress } from '../../../../src/contexts/sso/saml/redirect-binding.ts';
+import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { bareCertificate, signElement } from '../../../dsl/saml-documents.ts';
+import {
+  newSigningPair,
+  startSamlIdentityProvider,
+  type SamlIdentityProvider,
+} from '../../../dsl/saml-identity-provider.ts';
+import { samlMetadata } from '../../../dsl/saml-metadata.ts';
+
+const CALLBACK = '/api/v1/auth/saml/callback';
+const SLO = 'https://idp.example/slo?realm=a';
+
+describe("a SAML provider's metadata and logout", () => {
+  let app: TestApp;
+  let tenant: TestTenant;
+  let provider: SamlIdentityProvider;
+  let described: Server;
+  let configId: string;
+  let metadata = '';
+  beforeAll(async () => {
+    [app, provider] = await Promise.all([startApp({ devMode: true }), startSamlIdentityProvider()]);
+    tenant = await app.newTenant();
+    metadata = samlMetadata({
+      entityId: provider.entityId,
+      ssoUrl: provider.ssoUrl,
+      sloUrl: SLO,
+      pairs: [newSigningPair('next year'), provider.pair],
+    });
+    described = createServer((request, response) =>
+      request.url === '/metadata' ? response.end(metadata) : response.writeHead(404).end(),
+    );
+    await new Promise<void>((resolve) => described.listen(0, '127.0.0.1', resolve));
+    const { status, body } = await tenant.admin.post('/api/v1/admin/sso-configs/import', {
+      metadataUrl: `${describedAt()}/metadata`,
+      name: 'Company',
+    });
+    expect(status).toBe(201);
+    configId = body.id as string;
+  });
+  afterAll(async () => {
+    described.close();
+    await provider.close();
+    await app.close();
+  });
+  const describedAt = () => `http://127.0.0.1:${(described.address() as AddressInfo).port}`;
+  const ourSlo = () => `https://castellan.example/api/v1/auth/saml/logout?tenant_id=${tenant.tenantId}`;
+
+  async function signIn() {
+    provider.signsIn(tenant.email);
+    const { headers } = await app.anonymous.get(`/api/v1/auth/saml/login?tenant_id=${tenant.tenantId}`);
+    const { samlResponse, relayState } = await provider.visit(headers.get('location')!);
+    const { status, body } = await app.anonymous.send('POST', CALLBACK, {
+      raw: new URLSearchParams({ SAMLResponse: samlResponse, RelayState: relayState }).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    expect(status).toBe(200);
+    const [, sessionIndex] = / SessionIndex="([^"]+)"/.exec(Buffer.from(samlResponse, 'base64').toString())!;
+    return { client: app.as(body.accessToken), sessionIndex: sessionIndex! };
+  }
+  const logoutRequest = (name: string, over: Record<string, string> = {}, indexes: readonly string[] = []) => {
+    const said = { issuer: provider.entityId, destination: ourSlo(), at: new Date().toISOString(), ...over };
+    return (
+      `<samlp:LogoutRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="_logout" Version="2.0" IssueInstant="${said.at}" Destination="${said.destination.replaceAll('&', '&amp;')}">` +
+      `<saml:Issuer>${said.issuer}</saml:Issuer><saml:NameID>${name}</saml:NameID>` +
+      indexes.map((index) => `<samlp:SessionIndex>${index}</samlp:SessionIndex>`).join('') +
+      `</samlp:LogoutRequest>`
+    );
+  };
+  const byRedirect = (xml: string, signingKey: string | undefined = provider.pair.privateKeyPem) => {
+    const address = new URL(
+      redirectAddress(ourSlo(), { parameter: 'SAMLRequest', xml, relayState: 'back again', signingKey }),
+    );
+    return app.anonymous.get(address.pathname + address.search);
+  };
+  const inflated = (address: string, parameter: string) =>
+    inflateRawSync(Buffer.from(new URL(address).searchParams.get(parameter)!, 'base64')).toString();
+  const isLive = async ({ client }: Awaited<ReturnType<typeof signIn>>) =>
+    (await client.get('/api/v1/admin/me')).status === 200;
+
+  it('imports a configuration that signs in, and takes new keys from the metadata later', async () => {
+    const { body } = await tenant.admin.get(`/api/v1/admin/sso-configs/${configId}`);
+    expect(body).toMatchObject({
+      name: 'Company',
+      protocol: 'saml',
+      isEnabled: true,
+      idpEntityId: provider.entityId,
+      idpSsoUrl: provider.ssoUrl,
+      idpSloUrl: SLO,
+    });
+    expect(body.idpCertificate.match(/BEGIN CERTIFICATE/g)).toHaveLength(2);
+    await signIn();
+    const path = `/api/v1/admin/sso-configs/${configId}/metadata`;
+    const rolled = samlMetadata({
+      entityId: provider.entityId,
+      ssoUrl: provider.ssoUrl,
+      sloUrl: SLO,
+      pairs: [provider.pair],
+    });
+    const refreshed = await tenant.admin.put(path, { metadata: rolled });
+    expect([refreshed.status, refreshed.body.idpCertificate.match(/BEGIN/g), refreshed.body.name]).toEqual([
+      200,
+      ['BEGIN'],
+      'Company',
+    ]);
+    const foreign = await tenant.admin.put(path, { metadata: samlMetadata() });
+    expect([foreign.status, foreign.body.error]).toEqual([
+      400,
+      'validation failed: metadata: does not describe that entityId',
+    ]);
+    for (const [field, given] of [
+      ['metadata', {}],
+      ['metadata', { metadata: rolled, metadataUrl: 'https://idp.example' }],
+      ['metadata', { metadata: '<r/>' }],
+      ['metadataUrl', { metadataUrl: `${describedAt()}/elsewhere` }],
+      ['metadataUrl', { metadataUrl: 'http://127.0.0.1:9/' }],
+    ] as const) {
+      const { status, body: refused } = await tenant.admin.post('/api/v1/admin/sso-configs/import', given);
+      expect([status, refused.error]).toEqual([400, expect.stringContaining(`validation failed: ${field}: `)]);
+    }
+    await app.settled();
+    const { body: audit } = await tenant.admin.get('/api/v1/admin/audit-log?action=sso_config.updated');
+    expect(audit.auditLogs).toHaveLength(1);
+  });
+
+  it('accepts a certificate as bare base64', async () => {
+    const { status, body } = await tenant.admin.put(`/api/v1/admin/sso-configs/${configId}`, {
+      idpCertificate: bareCertificate(provider.pair.certificatePem),
+    });
+    expect([status, body.idpCertificate]).toEqual([200, expect.stringMatching(/^-----BEGIN CERTIFICATE-----\n/)]);
+  });
+
+  it('ends a session here, and says where to end it at the provider, which sends the browser back', async () => {
+    const session = await signIn();
+    const { body } = await session.client.post('/api/v1/auth/sso/logout');
+    expect(await isLive(session)).toBe(false);
+    const address = new URL(body.logoutUrl);
+    expect([address.origin + address.pathname, address.searchParams.get('realm')]).toEqual([
+      'https://idp.example/slo',
+      'a',
+    ]);
+    const xml = inflated(body.logoutUrl, 'SAMLRequest');
+    expect(xml).toContain(
+      `>${tenant.email}</saml:NameID><samlp:SessionIndex>${session.sessionIndex}</samlp:SessionIndex>`,
+    );
+    const back = await app.anonymous.get(`/api/v1/auth/saml/logout?tenant_id=${tenant.tenantId}&SAMLResponse=fVA`);
+    expect([back.status, back.headers.get('location')]).toEqual([302, `/login?tenant_id=${tenant.tenantId}`]);
+  });
+
+  it('ends the sessions that a signed request of the provider names, and responds to it', async () => {
+    const [first, second] = [await signIn(), await signIn()];
+    const one = await byRedirect(logoutRequest(tenant.email, {}, [first.sessionIndex]));
+    expect([await isLive(first), await isLive(second)]).toEqual([false, true]);
+    const address = one.headers.get('location')!;
+    expect([one.status, new URL(address).searchParams.get('RelayState')]).toEqual([302, 'back again']);
+    expect(inflated(address, 'SAMLResponse')).toContain('InResponseTo="_logout"');
+    const posted = await app.anonymous.send('POST', `/api/v1/auth/saml/logout?tenant_id=${tenant.tenantId}`, {
+      raw: new URLSearchParams({
+        SAMLRequest: Buffer.from(signElement(logoutRequest(tenant.email), 'LogoutRequest', provider.pair)).toString(
+          'base64',
+        ),
+      }).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    expect([posted.status, await isLive(second)]).toEqual([303, false]);
+  });
+
+  it('ends no session for a request that is unsigned, wrong, late, or about somebody else', async () => {
+    const session = await signIn();
+    const right = logoutRequest(tenant.email);
+    const stranger = newSigningPair('somebody else').privateKeyPem;
+    const signedAddress = new URL(
+      redirectAddress(ourSlo(), {
+        parameter: 'SAMLRequest',
+        xml: right,
+        relayState: 'a',
+        signingKey: provider.pair.privateKeyPem,
+      }),
+    );
+    const slo = `/api/v1/auth/saml/logout`;
+    const form = (xml: string) =>
+      app.anonymous.send('POST', `${slo}?tenant_id=${tenant.tenantId}`, {
+        raw: new URLSearchParams({ SAMLRequest: Buffer.from(xml).toString('base64') }).toString(),
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      });
+    const responses = await Promise.all([
+      app.anonymous.get(
+        redirectAddress(slo.replace('/', 'https://castellan.example/'), {
+          parameter: 'SAMLRequest',
+          xml: right,
+          relayState: undefined,
+          signingKey: undefined,
+        }).replace('https://castellan.example', '') + `&tenant_id=${tenant.tenantId}`,
+      ),
+      byRedirect(right, stranger),
+      app.anonymous.get(slo + signedAddress.search.replace('RelayState=a', 'RelayState=b')),
+      byRedirect(logoutRequest(tenant.email, { issuer: 'urn:example:other' })),
+      byRedirect(logoutRequest(tenant.email, { destination: 'https://evil.example/slo' })),
+      byRedirect(logoutRequest(tenant.email, { at: new Date(Date.now() - 3_600_000).toISOString() })),
+      form(right),
+      form(signElement(right, 'LogoutRequest', provider.pair).replace(tenant.email, 'root@t1.example')),
+    ]);
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 401));
+    expect((await byRedirect(logoutRequest('nobody@t1.example'))).status).toBe(302);
+    expect((await byRedirect(logoutRequest(tenant.email, {}, ['_another']))).status).toBe(302);
+    expect(await isLive(session)).toBe(true);
+  });
+});
