@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { ConfigError } from '../../platform/config-error.ts';
 import type { ScanService } from '../../contexts/threat-intel/domain/services.ts';
 import { KeyFiles } from './key-files.ts';
+import { privateNetworks, type PrivateNetworks } from '../../platform/outbound/private-networks.ts';
 import type { S3Settings } from '../../platform/objects/s3-objects.ts';
 import type { ProviderAddress } from '../../contexts/threat-intel/open-providers.ts';
 
@@ -50,6 +51,7 @@ const environment = z.object({
   S3_TRUSTED: flag.default(false),
   TRUSTED_PROXIES: z.string().default(''),
   DNS_SERVERS: z.string().default(''),
+  OUTBOUND_PRIVATE_NETWORKS: z.string().default(''),
   EVENT_RETENTION_DAYS: count.default(90),
   STREAM_RETENTION_DAYS: count.default(365),
   TOKEN_KEY_GENERATION: count.default(1),
@@ -91,6 +93,8 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   /** Name servers that verify the domains of organizations. If empty, those of the machine. */
   readonly dnsServers: readonly string[];
+  /** Private networks that destinations chosen by administrators may be in. */
+  readonly outboundNetworks: PrivateNetworks;
   readonly eventRetentionDays: number;
   readonly streamRetentionDays: number;
   readonly tokenKeyGeneration: number;
@@ -167,6 +171,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, role: ProcessRo
     s3: s3Of(settings),
     trustedProxies: listed(settings.TRUSTED_PROXIES),
     dnsServers: listed(settings.DNS_SERVERS),
+    outboundNetworks: outboundNetworks(settings.OUTBOUND_PRIVATE_NETWORKS),
     eventRetentionDays: settings.EVENT_RETENTION_DAYS,
     streamRetentionDays: settings.STREAM_RETENTION_DAYS,
     tokenKeyGeneration: settings.TOKEN_KEY_GENERATION,
@@ -202,6 +207,14 @@ const listed = (text: string): string[] =>
     .split(',')
     .map((entry) => entry.trim())
     .filter(Boolean);
+
+function outboundNetworks(text: string): PrivateNetworks {
+  try {
+    return privateNetworks(listed(text));
+  } catch (error) {
+    throw new ConfigError(`OUTBOUND_PRIVATE_NETWORKS: ${(error as RangeError).message}`);
+  }
+}
 
 /** All S3 settings or none: with only some of them, objects would silently be kept in `dataDir`. */
 function s3Of({

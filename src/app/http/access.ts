@@ -4,7 +4,18 @@ import type { Permission } from '../../contexts/identity/domain/permissions.ts';
 
 /** The rate limit that a request counts against, before authentication (choice OP-215). */
 export type RateClass =
-  'admin' | 'login' | 'session' | 'setup' | 'org-login' | 'recovery' | 'oauth' | 'scim' | 'enroll' | 'device' | 'none';
+  | 'admin'
+  | 'login'
+  | 'sso'
+  | 'session'
+  | 'setup'
+  | 'org-login'
+  | 'recovery'
+  | 'oauth'
+  | 'scim'
+  | 'enroll'
+  | 'device'
+  | 'none';
 
 /** The settings that decide whether a route exists. */
 export type OfferingSettings = Pick<Config, 'recoveryKey' | 'devMode'>;

@@ -6,6 +6,7 @@ import { isDatabaseUnavailable } from '../../platform/database/unavailable.ts';
 import { TooBusy } from '../../platform/fairness/fair-limiter.ts';
 import { TooManyWaiting } from '../../contexts/identity/hashing-limiter.ts';
 import { isStorageFull } from '../../platform/objects/storage-full.ts';
+import { sendRefusalPage, wantsPage } from './refusal-page.ts';
 import { PartialCompletion } from './partial-completion.ts';
 import {
   RETRY_AFTER_SECONDS,
@@ -127,7 +128,10 @@ export function sendFailure(error: FastifyError, request: FastifyRequest, reply:
     reply.raw.removeHeader(name);
   }
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
-  const shape = request.routeOptions.config?.declared?.refusal;
+  const declared = request.routeOptions.config?.declared;
+  if (declared?.facesBrowsers && wantsPage(request))
+    return sendRefusalPage(reply, { status, ...(retryAfter === undefined ? {} : { retryAfter }) });
+  const shape = declared?.refusal;
   const report = error instanceof PartialCompletion ? error.report : {};
   // Set the type explicitly: with the type of a failed stream, Fastify would not serialize the body.
   return reply

@@ -110,6 +110,8 @@ export interface Route<
   readonly isBulk?: true;
   /** The schema of a JSON response, or its media type. Undefined: no body. */
   readonly response?: z.ZodType | { readonly media: string };
+  /** Browsers are sent here, so a browser that navigates gets a page instead of an error's JSON. */
+  readonly facesBrowsers?: true;
   /** The body of error responses, if the protocol defines one; `{ error }` by default. */
   readonly refusal?: (refused: Refusal) => object;
   readonly handle: (

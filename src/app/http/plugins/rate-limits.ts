@@ -29,6 +29,8 @@ const budgets = (config: RateLimitsDependencies['config']): Readonly<Record<Excl
   scim: { max: 100, seconds: 60 },
   enroll: { max: config.enrollRateLimit, seconds: 60 },
   login: { max: 10, seconds: 60 },
+  // Redirects to a provider and back: nothing can be guessed there, and an office of many people has one address.
+  sso: { max: 300, seconds: 60 },
   session: { max: config.adminRateLimit, seconds: 60 },
   setup: { max: 10, seconds: 60 },
   'org-login': { max: 20, seconds: 60 },

@@ -37,6 +37,8 @@ import { orgDomainRoutes } from './organizations/org-domains.ts';
 import { ssoRoutes } from './sso/sso.ts';
 import { signaturePackRoutes } from './signatures/signature-packs.ts';
 import { setupRoutes } from './tenants/setup.ts';
+import { ssoInitiateRoutes } from './sso/sso-initiate.ts';
+import { orgSsoPortalRoutes } from './organizations/org-sso-portal.ts';
 import { ssoExchangeRoutes } from './sso/sso-exchange.ts';
 import { attackSurfaceRoutes } from './discovery/attack-surface.ts';
 import { authEndpointRoutes } from './discovery/auth-endpoints.ts';
@@ -58,6 +60,7 @@ const groups = [
   ssoRoutes,
   samlRoutes,
   ssoExchangeRoutes,
+  ssoInitiateRoutes,
   recoveryRoutes,
   meRoutes,
   mfaRoutes,
@@ -88,6 +91,7 @@ const groups = [
   organizationRoutes,
   orgTenantSsoConfigRoutes,
   orgSsoRoutes,
+  orgSsoPortalRoutes,
   orgDomainRoutes,
   orgAuditLogRoutes,
   endpointRoutes,

@@ -6,7 +6,7 @@ import { getSsoConfig } from '../../../../../queries/sso/get-sso-config.ts';
 import { listSsoConfigs } from '../../../../../queries/sso/list-sso-configs.ts';
 import { ssoConfigView } from '../../../../../queries/sso/sso-config-view.ts';
 import { asTenantId, uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
-import { guardedFetch } from '../../../../platform/outbound/guarded-fetch.ts';
+import { destinationFetch } from '../../../../platform/outbound/destinations.ts';
 import { issuerProbeView, probeIssuer } from '../../../../contexts/sso/probe-issuer.ts';
 import { probeSaml } from '../../../../contexts/sso/probe-saml.ts';
 import {
@@ -20,13 +20,20 @@ import {
 } from '../../access.ts';
 import type { Principal } from '../../principal.ts';
 import { routeWith, type AnyRoute, type RouteGroup } from '../../route.ts';
-import { draftOf, newSsoConfig, refuseInsecure, ssoConfigChanges, ssoConfigProbe } from './sso-config-bodies.ts';
+import {
+  draftOf,
+  newSsoConfig,
+  refuseInsecure,
+  ssoConfigChanges,
+  ssoConfigProbe,
+  trustOf,
+} from './sso-config-bodies.ts';
 import type { Config } from '../../../config/config.ts';
 import type { Logger } from 'pino';
 import type { Vault } from '../../../../platform/vault/vault.ts';
 
 export interface SsoConfigsRouteDependencies {
-  readonly config: Pick<Config, 'devMode'>;
+  readonly config: Pick<Config, 'devMode' | 'outboundNetworks'>;
   readonly log: Logger;
   readonly vault: Vault;
 }
@@ -106,7 +113,7 @@ function ssoConfigRoutesFor({
       response: issuerProbeView,
       handle: async ({ body, services }) => {
         if (body.protocol !== 'saml')
-          return probeIssuer(body.issuerUrl, guardedFetch({ allowPrivate: services.config.devMode }));
+          return probeIssuer(body.issuerUrl, destinationFetch(services.config, trustOf(body)));
         refuseInsecure(services, body);
         return probeSaml(body, Date.now());
       },
