@@ -6,7 +6,7 @@ import type { GuardedFetch } from '../../platform/outbound/guarded-fetch.ts';
 import { clientAuthenticationFor } from './client-authentication.ts';
 import { identityOf, isIncomplete, type Claims } from './openid-identity.ts';
 import type { AuthorizationRequest, OpenIdClient, OpenIdProvider } from './openid-provider.ts';
-import { exchangeRefusal, issuerRefusal, sameIssuer } from './openid-refusals.ts';
+import { exchangeRefusal, issuerRefusal, namesOtherIssuer, sameIssuer, withoutSlash } from './openid-refusals.ts';
 
 /** Signatures made with the issuer's private key. Neither `none` nor an HMAC, whose key could be a public value. */
 const SIGNATURE_ALGORITHMS = new Set([
@@ -115,12 +115,12 @@ async function discovered(
     // In the code flow, most clients trust TLS and do not verify signatures; here they are always verified.
     execute: [oidc.enableNonRepudiationChecks, ...(reach.allowHttp ? [oidc.allowInsecureRequests] : [])],
   };
-  // The client authentication method is known only after the discovery document was read.
-  const config = await oidc
-    .discovery(
-      new URL(issuerUrl),
+  const discover = (issuer: string) =>
+    oidc.discovery(
+      new URL(issuer),
       clientId,
       metadata,
+      // Known only after the discovery document was read.
       (...called) =>
         clientAuthenticationFor(
           config.serverMetadata().token_endpoint_auth_methods_supported,
@@ -129,7 +129,12 @@ async function discovered(
           clientAuthentication,
         )(...called),
       options,
-    )
+    );
+  const config = await discover(issuerUrl)
+    .catch((error: unknown) => {
+      if (!namesOtherIssuer(error)) throw error;
+      return discover(issuerUrl.endsWith('/') ? withoutSlash(issuerUrl) : `${issuerUrl}/`);
+    })
     .catch((error: unknown) => {
       throw issuerRefusal(error);
     });

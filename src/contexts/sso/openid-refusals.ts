@@ -26,6 +26,9 @@ export const withoutSlash = (address: string): string => address.replace(/\/+$/,
 /** Undefined if the library has no code for the error: then there was no response at all. */
 const codeOf = (error: unknown): string | undefined => (error instanceof oidc.ClientError ? error.code : undefined);
 
+/** The library compares the issuer exactly; people leave out or add the slash at its end. */
+export const namesOtherIssuer = (error: unknown): boolean => codeOf(error) === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED';
+
 /** The discovery document could not be read, or is invalid. */
 export function issuerRefusal(error: unknown): SsoRefused {
   if (error instanceof SsoRefused) return error;

@@ -9,7 +9,6 @@ const HINTS: ReadonlyMap<string, string> = new Map([
   ['another issuer', 'discovery'],
   ['invalid_client', 'client'],
   ['unauthorized_client', 'client'],
-  ['access_denied', 'cancelled'],
   ['no e-mail', 'no_email'],
   ['no single e-mail', 'no_email'],
   ['nothing said', 'not_stated'],

@@ -49,6 +49,6 @@ async function offerSingleSignOn() {
 function offer(id, name, path, tenantId) {
   const link = element(id);
   link.hidden = !name;
-  link.textContent = name ? `Sign in with ${name}` : '';
+  if (name) link.textContent = `Sign in with ${name}`;
   link.href = name ? `${path}?${new URLSearchParams({ tenant_id: tenantId })}` : '/login';
 }

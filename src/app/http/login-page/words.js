@@ -50,7 +50,6 @@ const SSO_HINTS = new Map([
     'client',
     'The identity provider refuses this service. Tell your administrator: the client secret may be wrong or expired.',
   ],
-  ['cancelled', 'The identity provider did not sign you in: it was cancelled, or you have no access to this service.'],
   ['no_email', 'The identity provider sent no e-mail address for you. Tell your administrator.'],
   [
     'not_stated',

@@ -203,8 +203,8 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
             reauthenticated: authorization.reauthenticates,
           });
           clearBrowserSecret(reply, state, secure);
-          setLogoutHint(reply, ORG_OIDC_LOGOUT, { idToken, secure });
           setBrowserSecret(reply, code, browserSecret, { seconds: HANDOFF_SECONDS, secure });
+          setLogoutHint(reply, ORG_OIDC_LOGOUT, { idToken, secure });
           return redirect(reply, 302, `/login?${new URLSearchParams({ org_sso_code: code }).toString()}`);
         } catch (error) {
           if (!(error instanceof SsoRefused)) throw error;
