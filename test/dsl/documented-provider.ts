@@ -1,5 +1,6 @@
 import { createHash, createPublicKey, randomBytes, sign } from 'node:crypto';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { DocumentedProvider } from './documented-providers.ts';
 import { rsaKey } from './rsa-keys.ts';
@@ -18,6 +19,8 @@ export interface RunningProvider {
 export interface Registration {
   readonly redirectUri: string;
   readonly postLogoutRedirectUri: string;
+  /** Serves over TLS with this certificate. */
+  readonly tls?: { readonly cert: string; readonly key: string };
 }
 
 const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -25,7 +28,7 @@ const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).to
 /** A provider as its vendor documents it. It checks what that one checks: the client, its addresses, PKCE, the secret. */
 export async function runDocumentedProvider(
   profile: DocumentedProvider,
-  { redirectUri, postLogoutRedirectUri }: Registration,
+  { redirectUri, postLogoutRedirectUri, tls }: Registration,
 ): Promise<RunningProvider> {
   const clientId = 'castellan';
   const key = rsaKey();
@@ -71,7 +74,7 @@ export async function runDocumentedProvider(
     return takesForm && form.get('client_id') === clientId && form.get('client_secret') === profile.clientSecret;
   }
 
-  const server = createServer((request, response) => {
+  const listener: RequestListener = (request, response) => {
     const json = (status: number, body: object, headers = {}) =>
       response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
     const chunks: Buffer[] = [];
@@ -103,9 +106,10 @@ export async function runDocumentedProvider(
           return json(404, {});
       }
     });
-  });
+  };
+  const server = tls ? createTlsServer(tls, listener) : createServer(listener);
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  origin = `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   return {
     issuer: issuer(),

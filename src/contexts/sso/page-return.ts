@@ -95,7 +95,7 @@ function hintOf(detail: string | null): { readonly sso_hint?: string } {
  * fragment, so that no server log holds it.
  */
 export const beginningAddress = (
-  begin: { readonly tenant_id: string; readonly sso_begin: SsoProtocol } | { readonly org_sso_begin: string },
+  begin: { readonly tenant_id: string; readonly sso_start: SsoProtocol } | { readonly org_sso_start: string },
   loginHint: string | undefined,
 ): string => {
   const fragment = loginHint === undefined ? '' : `#${new URLSearchParams({ login_hint: loginHint }).toString()}`;

@@ -89,8 +89,8 @@ function finish(answer) {
 
 /** The way to the provider, if its portal sent the browser here (OpenID Connect Core 1.0 §4). */
 function startedByProvider() {
-  const path = LOGINS[parameters.get('sso_begin')];
-  const slug = parameters.get('org_sso_begin');
+  const path = LOGINS[parameters.get('sso_start')];
+  const slug = parameters.get('org_sso_start');
   const hint = loginHint ? { login_hint: loginHint } : {};
   if (path && tenantId) return `${path}?${new URLSearchParams({ tenant_id: tenantId, ...hint })}`;
   return slug ? `/api/v1/org/auth/sso/login?${new URLSearchParams({ slug, ...hint })}` : undefined;

@@ -43,7 +43,7 @@ export const orgSsoPortalRoutes: RouteGroup<OrgSsoPortalRouteDependencies> = {
         return redirect(
           reply,
           302,
-          isItsIssuer ? beginningAddress({ org_sso_begin: slug }, hint) : orgRefusalAddress('sso_not_configured'),
+          isItsIssuer ? beginningAddress({ org_sso_start: slug }, hint) : orgRefusalAddress('sso_not_configured'),
         );
       },
     }),

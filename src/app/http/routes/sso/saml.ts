@@ -61,8 +61,7 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
     route({
       method: 'GET',
       path: '/api/v1/auth/saml/login',
-      access: openAccess('sso'),
-      facesBrowsers: true,
+      access: openAccess('login'),
       summary: "Redirect to the tenant's SAML provider",
       description:
         'With `return_to=login` the user returns to the sign-in page. With `reauthenticate=true` the user must authenticate again and gets a re-authentication token.',
@@ -84,8 +83,7 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
     route({
       method: 'POST',
       path: '/api/v1/auth/saml/callback',
-      access: openAccess('sso'),
-      facesBrowsers: true,
+      access: openAccess('login'),
       summary: 'Receive a SAML response',
       description: 'The assertion consumer service. Accepts only responses to requests of this service.',
       consumes: 'form',
@@ -132,8 +130,7 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
             { tenantId, protocol: 'saml', configId: pending?.configId ?? null, actor },
             refusal,
           );
-          if (samlStartedOnPage(relayState))
-            return redirect(reply, 303, refusalAddress(refusal.reason, tenantId, refusal.detail));
+          if (samlStartedOnPage(relayState)) return redirect(reply, 303, refusalAddress(refusal.reason, tenantId));
           throw new FailureError(unauthenticated(`single sign-on failed: ${refusal.reason}`));
         }
       },

@@ -50,7 +50,7 @@ export const ssoInitiateRoutes: RouteGroup<SsoInitiateRouteDependencies> = {
           reply,
           302,
           isItsIssuer
-            ? beginningAddress({ tenant_id: tenantId, sso_begin: 'oidc' }, query.login_hint)
+            ? beginningAddress({ tenant_id: tenantId, sso_start: 'oidc' }, query.login_hint)
             : refusalAddress('sso_not_configured', tenantId),
         );
       },
