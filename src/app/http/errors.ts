@@ -108,6 +108,9 @@ const refusalOfTooBusy = ({ isOwnShare, retryAfterSeconds }: TooBusy): Refusal =
 /** Headers that a handler may have set for a body that is not sent after all. */
 const ABOUT_THE_BODY = ['content-disposition', 'content-encoding', 'content-length', 'etag', 'last-modified'];
 
+const facesBrowser = (request: FastifyRequest): boolean =>
+  request.routeOptions.config?.declared?.facesBrowsers === true && wantsPage(request);
+
 /** Sends an error response in the common format, and logs status 500 and above. */
 export function sendFailure(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, message, retryAfter } = refusalOf(error);
@@ -128,10 +131,8 @@ export function sendFailure(error: FastifyError, request: FastifyRequest, reply:
     reply.raw.removeHeader(name);
   }
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
-  const declared = request.routeOptions.config?.declared;
-  if (declared?.facesBrowsers && wantsPage(request))
-    return sendRefusalPage(reply, { status, ...(retryAfter === undefined ? {} : { retryAfter }) });
-  const shape = declared?.refusal;
+  if (facesBrowser(request)) return sendRefusalPage(reply, { status, retryAfter });
+  const shape = request.routeOptions.config?.declared?.refusal;
   const report = error instanceof PartialCompletion ? error.report : {};
   // Set the type explicitly: with the type of a failed stream, Fastify would not serialize the body.
   return reply

@@ -9,7 +9,7 @@ export function wantsPage({ headers }: Pick<FastifyRequest, 'headers'>): boolean
 
 interface Refused {
   readonly status: number;
-  readonly retryAfter?: number;
+  readonly retryAfter: number | undefined;
 }
 
 function wordsOf({ status, retryAfter = 0 }: Refused): readonly [title: string, advice: string] {
