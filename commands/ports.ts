@@ -3,6 +3,7 @@ import type { AggregateReader } from '../src/platform/kernel/aggregate.ts';
 import type { Claim } from '../src/platform/kernel/command.ts';
 import type { TenantId } from '../src/platform/kernel/ids.ts';
 import type { FreeNumbers } from '../src/platform/numbers/number-finder.ts';
+import type { Destinations } from '../src/platform/outbound/destinations.ts';
 import type { Authority } from '../src/platform/pki/authority.ts';
 import type { CertificateService } from '../src/platform/pki/certificate-service.ts';
 import type { PersonKeys, Vault } from '../src/platform/vault/vault.ts';
@@ -18,6 +19,11 @@ export interface WithAggregates {
 
 export interface WithVault {
   readonly vault: Vault;
+}
+
+export interface WithDestinations {
+  /** Addresses that administrators choose. */
+  readonly destinations: Destinations;
 }
 
 export interface WithPersonKeys {
@@ -70,6 +76,7 @@ export interface WithFreeNumbers {
 /** The ports of all commands together. The executor is built with them. */
 export type CommandPorts = WithAggregates &
   WithVault &
+  WithDestinations &
   WithPersonKeys &
   WithPasswords &
   WithLicensePublicKey &

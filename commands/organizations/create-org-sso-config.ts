@@ -4,13 +4,14 @@ import {
   organizationStream,
   orgSsoSecretLocation,
 } from '../../src/contexts/organizations/domain/organization.ts';
-import { MAX_CONFIGS } from '../../src/contexts/sso/domain/fields.ts';
-import { refuseSecondEnabled } from '../../src/contexts/sso/domain/sso-configs.ts';
+import { MAX_CONFIGS, type IssuerTrust } from '../../src/contexts/sso/domain/fields.ts';
+import { refuseSecondEnabled, refuseUnboundTrust } from '../../src/contexts/sso/domain/sso-configs.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
-import { conflict, notFound } from '../../src/platform/kernel/failure.ts';
-import type { WithVault } from '../ports.ts';
+import { conflict, notFound, type Failure } from '../../src/platform/kernel/failure.ts';
+import { refuseUnreachableIssuer } from '../sso/refuse-unreachable-issuer.ts';
+import type { WithDestinations, WithVault } from '../ports.ts';
 
-interface CreateOrgSsoConfig {
+interface CreateOrgSsoConfig extends IssuerTrust {
   readonly configId: string;
   readonly name: string;
   readonly issuerUrl: string;
@@ -28,27 +29,31 @@ export const createOrgSsoConfig = defineCommand({
   name: 'CreateOrgSsoConfig',
   aggregate: organization,
   stream: (_input: CreateOrgSsoConfig, { tenantId }) => organizationStream(tenantId),
-  prepare: async ({ configId, clientSecret }: CreateOrgSsoConfig, { vault }: WithVault, { tenantId }) => ({
-    clientSecretRef:
-      clientSecret === null ? null : await vault.put(tenantId, orgSsoSecretLocation(configId), clientSecret),
-  }),
+  async prepare(
+    input: CreateOrgSsoConfig,
+    { vault, destinations }: WithVault & WithDestinations,
+    { tenantId },
+  ): Promise<{ clientSecretRef: string | null } | Failure> {
+    const { configId, clientSecret } = input;
+    return (
+      (await refuseUnreachableIssuer(destinations, input)) ?? {
+        clientSecretRef:
+          clientSecret === null ? null : await vault.put(tenantId, orgSsoSecretLocation(configId), clientSecret),
+      }
+    );
+  },
   decide(state, input, _context, { clientSecretRef }: { clientSecretRef: string | null }) {
     if (!state.exists) return notFound();
     if (state.ssoConfigs.has(input.configId)) return conflict();
     if (state.ssoConfigs.size >= MAX_CONFIGS) return conflict('limit_reached', 'too many configurations');
     const others = enabledConfigs(state).length;
-    const { configId, name, issuerUrl, clientId, scopes, emailDomains, isEnabled = others === 0 } = input;
-    const config = {
-      configId,
-      name,
-      issuerUrl,
-      clientId,
-      clientSecretRef,
-      scopes,
-      emailDomains: [...emailDomains],
-      isEnabled,
-    };
-    return refuseSecondEnabled(isEnabled, others) ?? accept([{ type: 'OrgSsoConfigCreated', data: config }]);
+    const { clientSecret: _secret, isEnabled = others === 0, ...settings } = input;
+    const config = { ...settings, clientSecretRef, emailDomains: [...settings.emailDomains], isEnabled };
+    return (
+      refuseUnboundTrust(config) ??
+      refuseSecondEnabled(isEnabled, others) ??
+      accept([{ type: 'OrgSsoConfigCreated', data: config }])
+    );
   },
   freshens: ['org_sso_configs', 'org_sso_routing'],
 });

@@ -5,13 +5,21 @@ import {
   orgSsoSecretLocation,
   type OrgSsoConfigState,
 } from '../../src/contexts/organizations/domain/organization.ts';
-import { refuseSecondEnabled, refuseSecretForNewIssuer } from '../../src/contexts/sso/domain/sso-configs.ts';
+import type { IssuerTrust } from '../../src/contexts/sso/domain/fields.ts';
+import {
+  refuseSecondEnabled,
+  refuseSecretForNewIssuer,
+  refuseUnboundTrust,
+} from '../../src/contexts/sso/domain/sso-configs.ts';
 import { accept, defineCommand, replacedSecret } from '../../src/platform/kernel/command.ts';
-import { conflict, notFound } from '../../src/platform/kernel/failure.ts';
-import type { WithVault } from '../ports.ts';
+import { conflict, notFound, type Failure } from '../../src/platform/kernel/failure.ts';
+import { changesReach, refuseUnreachableIssuer } from '../sso/refuse-unreachable-issuer.ts';
+import type { WithAggregates, WithDestinations, WithVault } from '../ports.ts';
+
+type TrustChanges = { readonly [Name in keyof IssuerTrust]?: IssuerTrust[Name] | undefined };
 
 /** Omitted fields keep their values. */
-interface UpdateOrgSsoConfig {
+interface UpdateOrgSsoConfig extends TrustChanges {
   readonly configId: string;
   readonly name?: string | undefined;
   readonly issuerUrl?: string | undefined;
@@ -30,7 +38,7 @@ interface Facts {
 
 const withChanges = (
   stored: OrgSsoConfigState,
-  { name, issuerUrl, clientId, scopes, emailDomains, isEnabled }: UpdateOrgSsoConfig,
+  { name, issuerUrl, clientId, scopes, emailDomains, isEnabled, ...trust }: UpdateOrgSsoConfig,
   clientSecretRef: string | null | undefined,
 ) => ({
   configId: stored.configId,
@@ -41,13 +49,32 @@ const withChanges = (
   scopes: scopes ?? stored.scopes,
   emailDomains: [...(emailDomains ?? stored.emailDomains)],
   isEnabled: isEnabled ?? stored.isEnabled,
+  ...withTrust(stored, trust),
+});
+
+const withTrust = (stored: IssuerTrust, changes: TrustChanges): IssuerTrust => ({
+  clientAuthentication: changes.clientAuthentication ?? stored.clientAuthentication,
+  emailsVerified: changes.emailsVerified ?? stored.emailsVerified,
+  allowPrivateNetwork: changes.allowPrivateNetwork ?? stored.allowPrivateNetwork,
+  caCertificate: changes.caCertificate === undefined ? stored.caCertificate : changes.caCertificate,
 });
 
 export const updateOrgSsoConfig = defineCommand({
   name: 'UpdateOrgSsoConfig',
   aggregate: organization,
   stream: (_input: UpdateOrgSsoConfig, { tenantId }) => organizationStream(tenantId),
-  async prepare({ configId, clientSecret }: UpdateOrgSsoConfig, { vault }: WithVault, { tenantId }) {
+  async prepare(
+    input: UpdateOrgSsoConfig,
+    { vault, aggregates, destinations }: WithVault & WithAggregates & WithDestinations,
+    { tenantId },
+  ): Promise<Facts | Failure> {
+    const { configId, clientSecret } = input;
+    if (changesReach(input)) {
+      const stored = (await aggregates.load(organization, organizationStream(tenantId))).ssoConfigs.get(configId);
+      if (!stored) return notFound();
+      const unreachable = await refuseUnreachableIssuer(destinations, withChanges(stored, input, undefined));
+      if (unreachable) return unreachable;
+    }
     const isNew = typeof clientSecret === 'string';
     const facts: Facts = {
       clientSecretRef: isNew ? await vault.put(tenantId, orgSsoSecretLocation(configId), clientSecret) : clientSecret,
@@ -62,8 +89,8 @@ export const updateOrgSsoConfig = defineCommand({
     const movedSecret = refuseSecretForNewIssuer(stored, updated, keepsSecret);
     if (movedSecret) return movedSecret;
     const others = enabledConfigs(state).filter(({ configId }) => configId !== stored.configId);
-    const second = refuseSecondEnabled(updated.isEnabled, others.length);
-    if (second) return second;
+    const broken = refuseSecondEnabled(updated.isEnabled, others.length) ?? refuseUnboundTrust(updated);
+    if (broken) return broken;
     if (!updated.isEnabled && others.length === 0 && state.requireSso) return conflict('sso_needed');
     return accept([{ type: 'OrgSsoConfigUpdated', data: updated }], {
       forget: replacedSecret(stored.clientSecretRef, updated.clientSecretRef),

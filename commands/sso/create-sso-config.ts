@@ -9,8 +9,9 @@ import {
   ssoSecretLocation,
 } from '../../src/contexts/sso/domain/sso-configs.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
-import { conflict, invalid } from '../../src/platform/kernel/failure.ts';
-import type { WithVault } from '../ports.ts';
+import { conflict, invalid, type Failure } from '../../src/platform/kernel/failure.ts';
+import type { WithDestinations, WithVault } from '../ports.ts';
+import { refuseUnreachableIssuer } from './refuse-unreachable-issuer.ts';
 
 type Without<Config, Names extends string> = Config extends SsoConfig ? Omit<Config, Names> : never;
 
@@ -26,7 +27,13 @@ export const createSsoConfig = defineCommand({
   name: 'CreateSsoConfig',
   aggregate: ssoConfigs,
   stream: (_input: CreateSsoConfig, { tenantId }) => ssoConfigsStream(tenantId),
-  async prepare({ config, secret }: CreateSsoConfig, { vault }: WithVault, { tenantId }) {
+  async prepare(
+    { config, secret }: CreateSsoConfig,
+    { vault, destinations }: WithVault & WithDestinations,
+    { tenantId },
+  ): Promise<{ secretRef: string | null } | Failure> {
+    const unreachable = config.protocol === 'oidc' ? await refuseUnreachableIssuer(destinations, config) : undefined;
+    if (unreachable) return unreachable;
     if (secret === null) return { secretRef: null };
     if (config.protocol === 'saml' && config.spCertificate !== null && !certifies(config.spCertificate, secret))
       return invalid('spCertificate', 'belongs to another key');

@@ -12,7 +12,8 @@ import { accept, defineCommand, replacedSecret } from '../../src/platform/kernel
 import { invalid, isFailure, notFound, type Failure } from '../../src/platform/kernel/failure.ts';
 import type { TenantId } from '../../src/platform/kernel/ids.ts';
 import type { Vault } from '../../src/platform/vault/vault.ts';
-import type { WithAggregates, WithVault } from '../ports.ts';
+import type { WithAggregates, WithDestinations, WithVault } from '../ports.ts';
+import { changesReach, refuseUnreachableIssuer } from './refuse-unreachable-issuer.ts';
 
 type Changes<Config> = {
   readonly [Name in keyof Config as Exclude<Name, 'configId' | 'protocol' | 'secretRef'>]?: Config[Name] | undefined;
@@ -39,11 +40,16 @@ export const updateSsoConfig = defineCommand({
   stream: (_input: UpdateSsoConfig, { tenantId }) => ssoConfigsStream(tenantId),
   async prepare(
     input: UpdateSsoConfig,
-    { vault, aggregates }: WithVault & WithAggregates,
+    { vault, aggregates, destinations }: WithVault & WithAggregates & WithDestinations,
     { tenantId },
   ): Promise<Facts | Failure> {
     const stored = await storedConfig(aggregates, tenantId, input.configId);
     if (!stored) return notFound();
+    const unreachable =
+      stored.protocol === 'oidc' && changesReach(input.changes)
+        ? await refuseUnreachableIssuer(destinations, withChanges(stored, input.changes))
+        : undefined;
+    if (unreachable) return unreachable;
     const secret = secretOf(stored, input);
     const broken = await brokenPair(stored, input, vault, tenantId);
     if (isFailure(broken)) return broken;
@@ -56,12 +62,10 @@ export const updateSsoConfig = defineCommand({
     const stored = state.get(configId);
     if (!stored) return notFound();
     if (protocol !== undefined && protocol !== stored.protocol) return invalid('protocol', 'cannot be changed');
-    const given = Object.entries(changes).filter(([name, value]) => value !== undefined && name in stored);
     const updated = {
-      ...stored,
-      ...Object.fromEntries(given),
+      ...withChanges(stored, changes),
       secretRef: secretRef === undefined ? stored.secretRef : secretRef,
-    } as SsoConfig;
+    };
     return (
       refuseMovedSecret(stored, updated) ??
       brokenRule(state, updated) ??
@@ -72,6 +76,11 @@ export const updateSsoConfig = defineCommand({
   },
   freshens: ['sso_configs', 'live-state'],
 });
+
+function withChanges<Config extends SsoConfig>(stored: Config, changes: UpdateSsoConfig['changes']): Config {
+  const given = Object.entries(changes).filter(([name, value]) => value !== undefined && name in stored);
+  return { ...stored, ...Object.fromEntries(given) };
+}
 
 const storedConfig = async (
   aggregates: AggregateReader,

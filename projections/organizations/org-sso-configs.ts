@@ -1,3 +1,4 @@
+import { type IssuerTrust } from '../../src/contexts/sso/domain/fields.ts';
 import { organizationEvents, type OrganizationEvent } from '../../src/contexts/organizations/domain/events.ts';
 import {
   at,
@@ -19,6 +20,7 @@ const columns = {
   scopes: text,
   email_domains: json<readonly string[]>(),
   is_enabled: flag,
+  trust: json<IssuerTrust>(),
   created_at: timestamp,
   updated_at: timestamp,
 };
@@ -35,6 +37,10 @@ const described = ({
   scopes,
   emailDomains,
   isEnabled,
+  clientAuthentication,
+  emailsVerified,
+  allowPrivateNetwork,
+  caCertificate,
 }: Config) => ({
   config_id: configId,
   name,
@@ -44,6 +50,7 @@ const described = ({
   scopes,
   email_domains: emailDomains,
   is_enabled: isEnabled,
+  trust: { clientAuthentication, emailsVerified, allowPrivateNetwork, caCertificate },
 });
 
 /**
@@ -52,7 +59,7 @@ const described = ({
  */
 export const orgSsoConfigs = defineReadModel({
   name: 'org_sso_configs',
-  version: 1,
+  version: 2,
   lane: 'main',
   columns,
   key: ['config_id'],

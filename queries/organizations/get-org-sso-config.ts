@@ -20,15 +20,15 @@ export const getOrgSsoConfig: Query<{ configId: string }, OrgSsoConfigView> = as
 
 /** A configuration from the events that created it. The addresses of its views begin with the organization's. */
 export function viewOfNewOrgSsoConfig(
-  { tenant_id, external_base_url }: Pick<OrgSsoConfigWithAddress, 'tenant_id' | 'external_base_url'>,
+  { tenant_id, external_base_url, slug }: Pick<OrgSsoConfigWithAddress, 'tenant_id' | 'external_base_url' | 'slug'>,
   configId: string,
   events: readonly RecordedEvent[],
 ): OrgSsoConfigView | undefined {
   const row = newRow(orgSsoConfigs, { config_id: configId }, events);
-  return row && toOrgSsoConfigView({ ...row, tenant_id, external_base_url });
+  return row && toOrgSsoConfigView({ ...row, tenant_id, external_base_url, slug });
 }
 
 /** Of the organization of the current scope. */
-export const organizationAddress: Query<undefined, Pick<OrgSsoConfigWithAddress, 'external_base_url'>> = async (
+export const organizationAddress: Query<undefined, Pick<OrgSsoConfigWithAddress, 'external_base_url' | 'slug'>> = async (
   reads,
-) => (await reads.one('select external_base_url from organizations where tenant_id = $1')) ?? notFound();
+) => (await reads.one('select external_base_url, slug from organizations where tenant_id = $1')) ?? notFound();

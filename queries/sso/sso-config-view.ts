@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import type { SsoConfigRow } from '../../projections/sso/sso-configs.ts';
-import { OIDC_CALLBACK, SAML_CALLBACK, samlEntityId } from '../../src/contexts/sso/domain/addresses.ts';
-import { nameIdFormat } from '../../src/contexts/sso/domain/fields.ts';
+import {
+  AFTER_LOGOUT,
+  OIDC_CALLBACK,
+  OIDC_INITIATE,
+  SAML_CALLBACK,
+  samlEntityId,
+} from '../../src/contexts/sso/domain/addresses.ts';
+import { issuerTrust, nameIdFormat } from '../../src/contexts/sso/domain/fields.ts';
 
 /** OP-131, without the owner's id. */
 export const commonSsoConfigFields = {
@@ -20,6 +26,10 @@ export const oidcConfigFields = {
   clientSecretConfigured: z.boolean(),
   scopes: z.string(),
   redirectUri: z.string(),
+  /** To register at the provider: after a logout there, and for sign-ins that start there. */
+  postLogoutRedirectUri: z.string(),
+  initiateLoginUri: z.string(),
+  ...issuerTrust,
 };
 /** OP-133. */
 const samlFields = {
@@ -61,6 +71,12 @@ export const SELECT_SSO_CONFIGS = `
     from sso_configs c
     join tenants t on t.tenant_id = c.tenant_id`;
 
+const oidcAddresses = (base: string, tenantId: string) => ({
+  redirectUri: base + OIDC_CALLBACK,
+  postLogoutRedirectUri: base + AFTER_LOGOUT,
+  initiateLoginUri: `${base}${OIDC_INITIATE}?tenant_id=${tenantId}`,
+});
+
 export function toSsoConfigView(row: SsoConfigWithAddress): SsoConfigView {
   const { tenant_id: tenantId, external_base_url: base, settings, secret_configured: configured } = row;
   const common = {
@@ -71,7 +87,7 @@ export function toSsoConfigView(row: SsoConfigWithAddress): SsoConfigView {
     updatedAt: row.updated_at,
   };
   if (settings.protocol === 'oidc')
-    return { ...common, ...settings, clientSecretConfigured: configured, redirectUri: base + OIDC_CALLBACK };
+    return { ...common, ...settings, clientSecretConfigured: configured, ...oidcAddresses(base, tenantId) };
   return {
     ...common,
     ...settings,

@@ -11,6 +11,7 @@ import { openSession } from '../../src/contexts/identity/sign-in.ts';
 import { system } from '../../src/platform/kernel/actor.ts';
 import { orThrow } from '../../src/platform/kernel/failure.ts';
 import { asTenantId, type TenantId } from '../../src/platform/kernel/ids.ts';
+import { NO_PRIVATE_NETWORKS } from '../../src/platform/outbound/private-networks.ts';
 import { cheapPasswords } from './cheap-passwords.ts';
 import { freshDatabase } from './database.ts';
 import { licenseKey, licensePublicKeyPem } from './licenses.ts';
@@ -61,6 +62,7 @@ export const testConfig = (dataDir: string, over: Partial<Config> = {}): Config 
   clientCertificateHeader: 'X-Client-Cert',
   // The discard port: no test uses the machine's own name servers.
   dnsServers: ['127.0.0.1:9'],
+  outboundNetworks: NO_PRIVATE_NETWORKS,
   eventRetentionDays: 90,
   streamRetentionDays: 365,
   tokenKeyGeneration: 1,

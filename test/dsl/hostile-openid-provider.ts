@@ -11,7 +11,12 @@ export interface Misbehaviour {
   readonly signature?: 'none' | 'hmac' | 'stranger' | 'broken';
   readonly discovery?: Record<string, unknown>;
   /** Instead of a token. */
-  readonly token?: { readonly status: number; readonly location?: string; readonly body?: string };
+  readonly token?: {
+    readonly status: number;
+    readonly location?: string;
+    readonly challenge?: string;
+    readonly body?: string;
+  };
   readonly withoutIdToken?: boolean;
 }
 
@@ -102,6 +107,7 @@ export async function startHostileOpenIdProvider(
               .writeHead(token.status, {
                 'content-type': 'application/json',
                 ...(token.location ? { location: token.location } : {}),
+                ...(token.challenge ? { 'www-authenticate': token.challenge } : {}),
               })
               .end(token.body ?? '');
           return json(200, {

@@ -34,6 +34,7 @@ const EXCEPTIONS: Readonly<Record<string, OrgRule>> = {
     because: 'takes access away from whoever has a stolen session, and nothing may delay it',
   },
   'DELETE /api/v1/org/me/sessions/{sessionId}': { roles: 'any', reauth: false, because: 'as above' },
+  'POST /api/v1/org/auth/sso/logout': { roles: 'any', reauth: false, because: 'ends the own session' },
   'GET /api/v1/org/audit-log': {
     roles: ['org_owner', 'org_admin'],
     reauth: false,

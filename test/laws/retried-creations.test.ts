@@ -36,6 +36,7 @@ const WITHOUT_CREATION: Readonly<Record<string, string>> = {
   'POST /api/v1/admin/sso-configs/test': 'stores nothing',
   'POST /api/v1/org/sso-configs/test': 'stores nothing',
   'POST /api/v1/org/tenants/{tenantId}/sso-configs/test': 'stores nothing',
+  'POST /api/v1/org/auth/sso/logout': 'ends the session that a retry would need',
   'POST /api/v1/admin/threat-intel/test': 'asks the service again',
   'POST /api/v1/admin/enrollment/tokens/revoke': 'revokes what is valid by then',
 };

@@ -12,6 +12,7 @@ import { openObjects } from '../../platform/objects/open-objects.ts';
 import type { ObjectStore } from '../../platform/objects/object-store.ts';
 import { VaultCertificateService } from '../../platform/pki/certificate-service.ts';
 import { newAuthority } from '../../platform/pki/new-authority.ts';
+import { unreachableDestination } from '../../platform/outbound/destinations.ts';
 import { Pictures } from '../../contexts/screenshots/pictures.ts';
 import { vaultDisposal } from '../../platform/vault/vault-disposal.ts';
 import type { ServiceContainer } from './service-container.ts';
@@ -45,6 +46,7 @@ export function openWriteSide(
   const ports: ServiceContainer['ports'] = {
     aggregates: loader,
     vault,
+    destinations: { unreachable: (address, choice) => unreachableDestination(address, config, choice) },
     personKeys,
     passwords,
     licensePublicKey: licensePublicKey(config.licensePublicKey),

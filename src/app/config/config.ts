@@ -22,9 +22,11 @@ import {
   nameServers,
   origins,
   networks,
+  outboundNetworks,
   pemText,
   wholeNumberFrom,
 } from './setting-types.ts';
+import { privateNetworks, type PrivateNetworks } from '../../platform/outbound/private-networks.ts';
 import type { S3Settings } from '../../platform/objects/s3-objects.ts';
 import { s3Of } from './s3-settings.ts';
 import type { ProviderAddress } from '../../contexts/threat-intel/open-providers.ts';
@@ -87,6 +89,7 @@ const environment = {
     .optional(),
   CORS_ALLOWED_ORIGINS: origins.default([]),
   DNS_SERVERS: nameServers.default([]),
+  OUTBOUND_PRIVATE_NETWORKS: outboundNetworks.default(privateNetworks([])),
   EVENT_RETENTION_DAYS: count.default(90),
   STREAM_RETENTION_DAYS: count.default(365),
   TOKEN_KEY_GENERATION: count.default(1),
@@ -158,6 +161,8 @@ export interface Config {
   readonly clientCertificateHeader: ClientCertificateHeader;
   /** Name servers that verify the domains of organizations. If empty, those of the machine. */
   readonly dnsServers: readonly string[];
+  /** Private networks that destinations chosen by administrators may be in. */
+  readonly outboundNetworks: PrivateNetworks;
   readonly eventRetentionDays: number;
   readonly streamRetentionDays: number;
   readonly tokenKeyGeneration: number;
@@ -261,6 +266,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, role: ProcessRo
     extensionBaseUrl: settings.EXTENSION_BASE_URL,
     corsAllowedOrigins: settings.CORS_ALLOWED_ORIGINS,
     dnsServers: settings.DNS_SERVERS,
+    outboundNetworks: settings.OUTBOUND_PRIVATE_NETWORKS,
     eventRetentionDays: settings.EVENT_RETENTION_DAYS,
     streamRetentionDays: settings.STREAM_RETENTION_DAYS,
     tokenKeyGeneration: settings.TOKEN_KEY_GENERATION,

@@ -2,6 +2,7 @@ import { createPublicKey } from 'node:crypto';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
+import { privateNetworks, type PrivateNetworks } from '../../platform/outbound/private-networks.ts';
 
 /** The kinds of settings. Each refuses a wrong value in words that follow the setting's name and never repeat the value. */
 
@@ -79,6 +80,16 @@ function isOrigin(text: string): boolean {
 }
 
 const NAME_SERVER = /^(?:\[([0-9a-f:.]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/i;
+
+/** The private networks that destinations chosen by administrators may be in. */
+export const outboundNetworks = listOf(() => true, '').transform((entries, context): PrivateNetworks => {
+  try {
+    return privateNetworks(entries);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: (error as RangeError).message });
+    return z.NEVER;
+  }
+});
 
 export const nameServers = listOf((text) => {
   const [, bracketed, plain, port] = NAME_SERVER.exec(text) ?? [];

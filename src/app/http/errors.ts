@@ -6,7 +6,7 @@ import { isDatabaseUnavailable } from '../../platform/database/unavailable.ts';
 import { TooBusy } from '../../platform/fairness/fair-limiter.ts';
 import { TooManyWaiting } from '../../contexts/identity/hashing-limiter.ts';
 import { isStorageFull } from '../../platform/objects/storage-full.ts';
-import { acceptsPages } from './redirect.ts';
+import { sendRefusalPage, wantsPage } from './refusal-page.ts';
 import { PartialCompletion } from './partial-completion.ts';
 import { FailureError, invalid } from '../../platform/kernel/failure.ts';
 import { errorBody, refusalOf, refusalOfFailure, type Refusal } from './refusal.ts';
@@ -70,6 +70,9 @@ function ownRefusal(error: Error): Refusal | undefined {
 /** Headers that a handler may have set for a body that is not sent after all. */
 const ABOUT_THE_BODY = ['content-disposition', 'content-encoding', 'content-length', 'etag', 'last-modified'];
 
+const facesBrowser = (request: FastifyRequest): boolean =>
+  request.routeOptions.config?.declared?.facesBrowsers === true && wantsPage(request);
+
 /** Sends an error response in the common format, and logs status 500 and above. */
 export function sendFailure(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const refusal = refusalOfError(error);
@@ -92,9 +95,8 @@ export function sendFailure(error: FastifyError, request: FastifyRequest, reply:
   }
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
   if (status === 401 && !reply.hasHeader('www-authenticate')) reply.header('www-authenticate', challengeOf(request));
-  const { refusal: shape, refusalPage } = request.routeOptions.config?.declared ?? {};
-  if (refusalPage && acceptsPages(request))
-    return reply.header('cache-control', 'no-store').redirect(refusalPage(refusal), 303);
+  if (facesBrowser(request)) return sendRefusalPage(reply, { status, retryAfter });
+  const shape = request.routeOptions.config?.declared?.refusal;
   const report = error instanceof PartialCompletion ? error.report : {};
   // Set the type explicitly: with the type of a failed stream, Fastify would not serialize the body.
   return reply

@@ -130,10 +130,10 @@ export interface Route<
    */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   readonly tagged?: (shown: any) => unknown;
+  /** Browsers are sent here, so a browser that navigates gets a page instead of an error's JSON. */
+  readonly facesBrowsers?: true;
   /** The body of error responses, if the protocol defines one; `ErrorBody` by default. */
   readonly refusal?: (refused: Refusal) => object;
-  /** Browsers open the route themselves: an error leads those to this page. Other clients get the usual body. */
-  readonly refusalPage?: (refused: Refusal) => string;
   /** The largest body, in bytes, where the usual limit of the media type does not fit. */
   readonly mostBytes?: number;
   readonly handle: (

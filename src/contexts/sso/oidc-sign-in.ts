@@ -1,10 +1,11 @@
-import { ORG_OIDC_CALLBACK, OIDC_CALLBACK } from './domain/addresses.ts';
+import { AFTER_LOGOUT, ORG_OIDC_CALLBACK, OIDC_CALLBACK } from './domain/addresses.ts';
 import type { OidcConfig } from './domain/events.ts';
+import type { IssuerTrust } from './domain/fields.ts';
 import type { VouchedBy } from './domain/vouching.ts';
 import { SsoRefused, type ProvenIdentity } from '../identity/sso-sign-in.ts';
 import { vouchedByNow } from '../identity/vouching.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
-import { guardedFetch } from '../../platform/outbound/guarded-fetch.ts';
+import { destinationFetch, type OutboundSettings } from '../../platform/outbound/destinations.ts';
 import { enabledSsoConfig, type EnabledConfig, type EnabledConfigDependencies } from './enabled-config.ts';
 import { openIdProvider } from './openid-client-provider.ts';
 import type { OpenIdProvider } from './openid-provider.ts';
@@ -18,13 +19,15 @@ import {
 import type { AggregateLoader } from '../../platform/execution/aggregate-loader.ts';
 
 export interface OidcSignInDependencies extends EnabledConfigDependencies, PendingAuthorizationDependencies {
-  readonly config: { readonly devMode: boolean };
+  readonly config: OutboundSettings;
   readonly loader: AggregateLoader;
 }
 
 /** The common part of a tenant's and an organization's configuration. */
 type Registered = EnabledConfig<
-  Pick<OidcConfig, 'configId' | 'issuerUrl' | 'clientId' | 'scopes'> & { readonly emailDomains: readonly string[] }
+  Pick<OidcConfig, 'configId' | 'issuerUrl' | 'clientId' | 'scopes' | keyof IssuerTrust> & {
+    readonly emailDomains: readonly string[];
+  }
 >;
 /** Loads the enabled configuration of the sign-in's owner. */
 type FindConfig = (owner: TenantId) => Promise<Registered | undefined>;
@@ -32,12 +35,12 @@ type FindConfig = (owner: TenantId) => Promise<Registered | undefined>;
 const CALLBACKS = { tenant: OIDC_CALLBACK, organization: ORG_OIDC_CALLBACK } as const;
 
 export const openIdProviderOf = (
-  { config: { devMode } }: OidcSignInDependencies,
+  { config: settings }: OidcSignInDependencies,
   { config, secret }: Registered,
 ): OpenIdProvider =>
   openIdProvider(
     { ...config, clientSecret: secret },
-    { fetch: guardedFetch({ allowPrivate: devMode }), allowHttp: devMode },
+    { fetch: destinationFetch(settings, config), allowHttp: settings.devMode },
   );
 
 export interface StartedSignIn extends StartedAuthorization {
@@ -51,6 +54,7 @@ export async function startOidcSignIn(
   services: OidcSignInDependencies,
   found: Registered | undefined,
   authorization: Omit<PendingAuthorization, 'configId'>,
+  loginHint?: string,
 ): Promise<StartedSignIn> {
   if (!found) throw new SsoRefused('sso_not_configured');
   const started = await startAuthorization(
@@ -59,7 +63,11 @@ export async function startOidcSignIn(
     isSecure(found),
   );
   const redirectUri = found.externalBaseUrl + CALLBACKS[authorization.kind];
-  const address = await openIdProviderOf(services, found).authorizationUrl({ ...started.request, redirectUri });
+  const address = await openIdProviderOf(services, found).authorizationUrl({
+    ...started.request,
+    redirectUri,
+    loginHint,
+  });
   return { ...started, address: address.href, secure: isSecure(found) };
 }
 
@@ -76,6 +84,8 @@ export interface FinishedSignIn {
   readonly vouchedBy: VouchedBy;
   readonly browserSecret: string;
   readonly secure: boolean;
+  /** For the logout at the provider. */
+  readonly idToken: string;
 }
 
 /**
@@ -96,14 +106,35 @@ export async function finishOidcSignIn(
   // Another configuration was enabled since: the callback is from an issuer that is no longer trusted.
   if (found?.config.configId !== authorization.configId) throw new SsoRefused('sso_not_configured');
   const redirectUri = found.externalBaseUrl + CALLBACKS[kind];
-  const { email } = await openIdProviderOf(services, found).redeem(query, { ...request, redirectUri });
+  const { email, idToken } = await openIdProviderOf(services, found).redeem(query, { ...request, redirectUri });
   return {
     authorization,
     vouchedBy,
     identity: { email, emailDomains: found.config.emailDomains },
     browserSecret: browserSecret!,
     secure: isSecure(found),
+    idToken,
   };
+}
+
+/**
+ * The address at which the browser also signs out of the provider; null if the provider has none, or cannot be used:
+ * the own session has ended already, so that is no error.
+ */
+export async function logoutAddress(
+  services: OidcSignInDependencies,
+  found: Registered | undefined,
+  state: string,
+  idTokenHint: string | undefined,
+): Promise<string | null> {
+  if (!found) return null;
+  try {
+    const request = { returnTo: found.externalBaseUrl + AFTER_LOGOUT, state, idTokenHint };
+    return (await openIdProviderOf(services, found).endSessionUrl(request))?.href ?? null;
+  } catch (error) {
+    if (error instanceof SsoRefused) return null;
+    throw error;
+  }
 }
 
 export const tenantOidcConfig =
@@ -111,4 +142,5 @@ export const tenantOidcConfig =
   (tenantId) =>
     enabledSsoConfig(services, tenantId, 'oidc');
 
-const isSecure = ({ externalBaseUrl }: Registered): boolean => externalBaseUrl.toLowerCase().startsWith('https:');
+export const isSecure = ({ externalBaseUrl }: Pick<Registered, 'externalBaseUrl'>): boolean =>
+  externalBaseUrl.toLowerCase().startsWith('https:');

@@ -1,11 +1,12 @@
-import { decodeProtectedHeader } from 'jose';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
 import * as oidc from 'openid-client';
-import { emailField } from '../identity/domain/password-rule.ts';
 import { REAUTHENTICATION_SECONDS } from '../identity/reauthentication.ts';
 import { SsoRefused } from '../identity/sso-sign-in.ts';
 import type { GuardedFetch } from '../../platform/outbound/guarded-fetch.ts';
-import type { AuthorizationRequest, OpenIdClient, OpenIdIdentity, OpenIdProvider } from './openid-provider.ts';
-import { exchangeRefusal, issuerRefusal } from './openid-refusals.ts';
+import { clientAuthenticationFor } from './client-authentication.ts';
+import { identityOf, isIncomplete, type Claims } from './openid-identity.ts';
+import type { AuthorizationRequest, OpenIdClient, OpenIdProvider } from './openid-provider.ts';
+import { exchangeRefusal, issuerRefusal, namesOtherIssuer, sameIssuer, withoutSlash } from './openid-refusals.ts';
 
 /** Signatures made with the issuer's private key. Neither `none` nor an HMAC, whose key could be a public value. */
 const SIGNATURE_ALGORITHMS = new Set([
@@ -33,7 +34,7 @@ export interface OidcHttpOptions {
 
 export function openIdProvider(client: OpenIdClient, reach: OidcHttpOptions): OpenIdProvider {
   return {
-    async authorizationUrl({ redirectUri, state, nonce, codeVerifier, reauthenticates }) {
+    async authorizationUrl({ redirectUri, state, nonce, codeVerifier, reauthenticates, loginHint }) {
       const config = await discovered(client, reach);
       const parameters = {
         redirect_uri: redirectUri,
@@ -43,6 +44,7 @@ export function openIdProvider(client: OpenIdClient, reach: OidcHttpOptions): Op
         code_challenge: await oidc.calculatePKCECodeChallenge(codeVerifier),
         code_challenge_method: 'S256',
         ...(reauthenticates ? { prompt: 'login', max_age: '0' } : {}),
+        ...(loginHint === undefined ? {} : { login_hint: loginHint }),
       };
       return oidc.buildAuthorizationUrl(config, parameters);
     },
@@ -52,27 +54,58 @@ export function openIdProvider(client: OpenIdClient, reach: OidcHttpOptions): Op
         const tokens = await exchanged(config, query, request);
         const claims = tokens.claims();
         if (!claims) throw new SsoRefused('invalid_assertion', 'no id token');
-        // If the ID token contains no e-mail, the issuer's userinfo endpoint is queried; its response is bound to the
-        // same subject.
-        const userClaims =
-          claims['email'] === undefined && config.serverMetadata().userinfo_endpoint
-            ? await oidc.fetchUserInfo(config, tokens.access_token, claims.sub)
-            : claims;
-        return identityOf(claims.sub, userClaims);
+        if (claims.sub === '') throw new SsoRefused('invalid_assertion', 'sub');
+        // The library checks this only where the token has several audiences.
+        if (claims['azp'] !== undefined && claims['azp'] !== client.clientId)
+          throw new SsoRefused('invalid_assertion', 'azp');
+        const userClaims = await completedClaims(config, claims, tokens.access_token, client);
+        return { ...identityOf(claims.sub, userClaims, client.emailsVerified), idToken: tokens.id_token! };
       } catch (error) {
         throw exchangeRefusal(error);
       }
     },
-    async endSessionUrl() {
+    async endSessionUrl({ returnTo, idTokenHint, state }) {
       const config = await discovered(client, reach);
       const { end_session_endpoint: endpoint } = config.serverMetadata();
-      return endpoint && isWebAddress(endpoint, reach) ? oidc.buildEndSessionUrl(config) : null;
+      if (!endpoint || !isWebAddress(endpoint, reach)) return null;
+      return oidc.buildEndSessionUrl(config, {
+        post_logout_redirect_uri: returnTo,
+        state,
+        ...(isOwnToken(idTokenHint, config.serverMetadata().issuer, client) ? { id_token_hint: idTokenHint! } : {}),
+      });
     },
   };
 }
 
+/**
+ * The claims that name the person: those of the ID token, or those of the userinfo endpoint if it knows more. The
+ * library binds the latter to the same subject. An endpoint that does not respond leaves the ID token's claims.
+ */
+async function completedClaims(
+  config: oidc.Configuration,
+  claims: Claims & { readonly sub: string },
+  accessToken: string,
+  { emailsVerified }: OpenIdClient,
+): Promise<Claims> {
+  if (!isIncomplete(claims, emailsVerified) || !config.serverMetadata().userinfo_endpoint) return claims;
+  const asked = oidc.fetchUserInfo(config, accessToken, claims.sub);
+  if (claims['email'] === undefined) return asked;
+  const known = await asked.catch(() => claims);
+  return known['email'] === undefined ? claims : known;
+}
+
+/** The browser may hold the token of another sign-in. The issuer verifies the token; this only reads it. */
+function isOwnToken(token: string | undefined, issuer: string, { clientId }: OpenIdClient): boolean {
+  try {
+    const { iss, aud } = decodeJwt(token ?? '');
+    return iss === issuer && [aud].flat().includes(clientId);
+  } catch {
+    return false;
+  }
+}
+
 async function discovered(
-  { issuerUrl, clientId, clientSecret }: OpenIdClient,
+  { issuerUrl, clientId, clientSecret, clientAuthentication }: OpenIdClient,
   reach: OidcHttpOptions,
 ): Promise<oidc.Configuration> {
   const metadata = { [oidc.clockTolerance]: SKEW_SECONDS };
@@ -82,15 +115,26 @@ async function discovered(
     // In the code flow, most clients trust TLS and do not verify signatures; here they are always verified.
     execute: [oidc.enableNonRepudiationChecks, ...(reach.allowHttp ? [oidc.allowInsecureRequests] : [])],
   };
-  // The client authentication method is known only after the discovery document was read.
-  const config = await oidc
-    .discovery(
-      new URL(issuerUrl),
+  const discover = (issuer: string) =>
+    oidc.discovery(
+      new URL(issuer),
       clientId,
       metadata,
-      (...called) => authentication(config, clientSecret)(...called),
+      // Known only after the discovery document was read.
+      (...called) =>
+        clientAuthenticationFor(
+          config.serverMetadata().token_endpoint_auth_methods_supported,
+          clientId,
+          clientSecret,
+          clientAuthentication,
+        )(...called),
       options,
-    )
+    );
+  const config = await discover(issuerUrl)
+    .catch((error: unknown) => {
+      if (!namesOtherIssuer(error)) throw error;
+      return discover(issuerUrl.endsWith('/') ? withoutSlash(issuerUrl) : `${issuerUrl}/`);
+    })
     .catch((error: unknown) => {
       throw issuerRefusal(error);
     });
@@ -99,21 +143,10 @@ async function discovered(
     authorization_endpoint: authorize,
     code_challenge_methods_supported: methods,
   } = config.serverMetadata();
-  // An exact match, as Discovery 1.0 §4.3 requires: the common addresses of some issuers stand for all of their
-  // customers.
-  if (withoutSlash(issuer) !== withoutSlash(issuerUrl)) throw new SsoRefused('idp_error', 'another issuer');
+  if (!sameIssuer(issuer, issuerUrl)) throw new SsoRefused('idp_error', 'another issuer');
   if (!authorize || !isWebAddress(authorize, reach)) throw new SsoRefused('idp_error', 'no authorization endpoint');
   if (methods && !methods.includes('S256')) throw new SsoRefused('idp_error', 'no S256');
   return config;
-}
-
-/** RFC 6749 §2.3.1 and Discovery 1.0 §3: Basic, unless the issuer supports only the form. */
-function authentication(config: oidc.Configuration, clientSecret: string | null): oidc.ClientAuth {
-  if (clientSecret === null) return oidc.None();
-  const { token_endpoint_auth_methods_supported: methods = ['client_secret_basic'] } = config.serverMetadata();
-  return methods.includes('client_secret_basic')
-    ? oidc.ClientSecretBasic(clientSecret)
-    : oidc.ClientSecretPost(clientSecret);
 }
 
 /**
@@ -149,15 +182,6 @@ async function exchanged(
   if (!alg || !SIGNATURE_ALGORITHMS.has(alg)) throw new SsoRefused('invalid_assertion', 'algorithm');
   return tokens;
 }
-
-function identityOf(subject: string, userClaims: Readonly<Record<string, unknown>>): OpenIdIdentity {
-  const email = emailField.safeParse(userClaims['email']);
-  if (!email.success) throw new SsoRefused('email_not_verified', 'no e-mail');
-  if (userClaims['email_verified'] !== true) throw new SsoRefused('email_not_verified');
-  return { subject, email: email.data };
-}
-
-const withoutSlash = (address: string): string => address.replace(/\/+$/, '');
 
 function isWebAddress(address: string, { allowHttp }: OidcHttpOptions): boolean {
   const protocol = URL.canParse(address) ? new URL(address).protocol : '';

@@ -1,3 +1,5 @@
+import type { ClientAuthentication } from './domain/fields.ts';
+
 /** A client's registration at one issuer, with its secret decrypted. */
 export interface OpenIdClient {
   readonly issuerUrl: string;
@@ -5,6 +7,9 @@ export interface OpenIdClient {
   /** Null for a public client. */
   readonly clientSecret: string | null;
   readonly scopes: string;
+  readonly clientAuthentication: ClientAuthentication;
+  /** The owner vouches for e-mails about which the issuer says nothing. */
+  readonly emailsVerified: boolean;
 }
 
 /** The values of an authorization request, which its callback has to match. */
@@ -16,6 +21,8 @@ export interface AuthorizationRequest {
   readonly codeVerifier: string;
   /** True if the user has to authenticate at the issuer again, even with a session there. */
   readonly reauthenticates?: boolean;
+  /** The person whom the issuer expects to sign in (Core 1.0 §3.1.2.1); never trusted here. */
+  readonly loginHint?: string | undefined;
 }
 
 /** The identity that the issuer signed in: signature, issuer, audience, times and nonce have been verified. */
@@ -23,6 +30,19 @@ export interface OpenIdIdentity {
   readonly subject: string;
   /** Verified by the issuer. */
   readonly email: string;
+}
+
+export interface RedeemedIdentity extends OpenIdIdentity {
+  /** Only for the logout at the issuer. */
+  readonly idToken: string;
+}
+
+/** Where the issuer sends the browser after the logout, and whom it concerns. */
+export interface LogoutRequest {
+  readonly returnTo: string;
+  readonly idTokenHint: string | undefined;
+  /** Returned to `returnTo`. */
+  readonly state: string;
 }
 
 /**
@@ -33,9 +53,9 @@ export interface OpenIdProvider {
   /** The address to redirect the browser to. */
   authorizationUrl(request: AuthorizationRequest): Promise<URL>;
   /** `query` contains the callback's parameters: code, state and, from issuers that send it, `iss` (RFC 9207). */
-  redeem(query: URLSearchParams, request: AuthorizationRequest): Promise<OpenIdIdentity>;
+  redeem(query: URLSearchParams, request: AuthorizationRequest): Promise<RedeemedIdentity>;
   /**
-   * RP-Initiated Logout 1.0; null if the issuer does not support it. Identifies the client, never a token or a person.
+   * RP-Initiated Logout 1.0; null if the issuer does not support it. A hint that is not this client's is left out.
    */
-  endSessionUrl(): Promise<URL | null>;
+  endSessionUrl(request: LogoutRequest): Promise<URL | null>;
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { SsoProtocol } from './domain/events.ts';
 import { vouchedBySchema, type VouchedBy } from './domain/vouching.ts';
 import type { SsoRefusal } from './domain/refusals.ts';
+import { publicHint } from './refusal-hints.ts';
 import type { OneTimeTokens } from '../identity/one-time-tokens.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 
@@ -24,6 +25,8 @@ export const pageReturnQuery = {
 
 /** Stored in the sign-in's signed or stored state; undefined if the response is JSON. */
 export const pageReturnSchema = z.object({ challenge: z.string() }).optional();
+/** Bounded, because it travels on to the provider. */
+export const loginHint = z.string().max(256).optional();
 /** For admins who sign in through a provider and have no password to re-authenticate with. */
 export const reauthenticationQuery = { reauthenticate: z.literal('true').optional() };
 export type PageReturn = z.output<typeof pageReturnSchema>;
@@ -75,19 +78,32 @@ export async function issueHandover(
   return `/login?${new URLSearchParams({ tenant_id: tenantId, sso_code: code }).toString()}`;
 }
 
-/** The sign-in page's address with the reason of a refusal (OP-150). */
-export const refusalAddress = (reason: SsoRefusal, tenantId?: TenantId): string =>
-  `/login?${new URLSearchParams({ ...(tenantId ? { tenant_id: tenantId } : {}), sso_error: reason }).toString()}`;
-
-/** Where a browser goes that was refused before anybody looked at its sign-in (`Route.refusalPage`). */
-export const ssoRefusalPage = ({ status }: { readonly status: number }): string => {
-  const reason = status === 429 || status === 503 ? 'busy' : status === 404 ? 'sso_not_configured' : 'failed';
-  return `/login?sso_error=${reason}`;
+/** The sign-in page's address with the reason of a refusal (OP-150), and a hint if the detail has one. */
+export const refusalAddress = (reason: SsoRefusal, tenantId?: TenantId, detail: string | null = null): string => {
+  const parameters = { ...(tenantId ? { tenant_id: tenantId } : {}), sso_error: reason, ...hintOf(detail) };
+  return `/login?${new URLSearchParams(parameters).toString()}`;
 };
 
-/** The sign-in page, which starts a sign-in at the tenant's provider without waiting for a click. */
-export const startAddress = (protocol: SsoProtocol, tenantId: TenantId): string =>
-  `/login?${new URLSearchParams({ tenant_id: tenantId, sso_start: protocol }).toString()}`;
+/** The same for an organization (OP-150, OP-152). */
+export const orgRefusalAddress = (reason: SsoRefusal, detail: string | null = null): string =>
+  `/login?${new URLSearchParams({ org_sso_error: reason, ...hintOf(detail) }).toString()}`;
+
+function hintOf(detail: string | null): { readonly sso_hint?: string } {
+  const hint = publicHint(detail);
+  return hint === undefined ? {} : { sso_hint: hint };
+}
+
+/**
+ * The sign-in page's address that starts a sign-in through a provider, with the page's own proof. The hint is in the
+ * fragment, so that no server log holds it.
+ */
+export const beginningAddress = (
+  begin: { readonly tenant_id: string; readonly sso_start: SsoProtocol } | { readonly org_sso_start: string },
+  loginHint: string | undefined,
+): string => {
+  const fragment = loginHint === undefined ? '' : `#${new URLSearchParams({ login_hint: loginHint }).toString()}`;
+  return `/login?${new URLSearchParams(begin).toString()}${fragment}`;
+};
 
 /** Spends the code, whether or not the verifier is right. */
 export async function redeemHandover(

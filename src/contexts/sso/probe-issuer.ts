@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { sameIssuer, withoutSlash } from './openid-refusals.ts';
 import { OutboundRefused, type GuardedFetch } from '../../platform/outbound/guarded-fetch.ts';
 
 /** OP-137. The last four are set only on success. */
@@ -35,7 +36,7 @@ export async function probeIssuer(issuerUrl: string, fetch: GuardedFetch): Promi
   let document: unknown;
   try {
     // Discovery 1.0 §4.1: removes a trailing slash of the issuer.
-    const response = await fetch(`${issuerUrl.replace(/\/+$/, '')}/.well-known/openid-configuration`, {
+    const response = await fetch(`${withoutSlash(issuerUrl)}/.well-known/openid-configuration`, {
       headers: { accept: 'application/json' },
     });
     if (response.status !== 200) return failed('the issuer has no discovery document');
@@ -47,8 +48,8 @@ export async function probeIssuer(issuerUrl: string, fetch: GuardedFetch): Promi
   const read = discoverySchema.safeParse(document);
   if (!read.success) return failed('the discovery document lacks fields that a sign-in needs');
   const { issuer, authorization_endpoint, token_endpoint, jwks_uri } = read.data;
-  // §4.3: an exact match; otherwise tokens of this issuer would be refused later.
-  if (issuer !== issuerUrl) return failed('the discovery document names another issuer');
+  // Otherwise sign-ins would be refused later.
+  if (!sameIssuer(issuer, issuerUrl)) return failed('the discovery document names another issuer');
   return {
     success: true,
     message: 'the issuer has a valid discovery document',

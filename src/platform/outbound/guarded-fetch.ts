@@ -1,6 +1,7 @@
 import { lookup as systemLookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, request, type Dispatcher } from 'undici';
+import { isMetadataAddress, NO_PRIVATE_NETWORKS, type PrivateNetworks } from './private-networks.ts';
 import { isPublicAddress } from './public-addresses.ts';
 
 /** An address that the service does not call. The message says nothing about what is there. */
@@ -12,12 +13,17 @@ export class OutboundRefused extends Error {
 }
 
 export interface GuardOptions {
-  /** Allows private addresses and plain HTTP: for development, where the peer runs on the same machine. */
+  /**
+   * Allows all private addresses and plain HTTP: for addresses that the operator sets, and for development. Metadata
+   * addresses stay refused.
+   */
   readonly allowPrivate: boolean;
+  /** Private addresses that are allowed for this destination. Default: none. */
+  readonly privateNetworks?: PrivateNetworks;
   /** Limits the whole call, from name resolution to the last byte. */
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
-  /** Certificates to trust besides the system's. */
+  /** Certificates of authorities (PEM) to trust instead of the system's. */
   readonly ca?: string;
   /** Resolves names. Default: the system's resolver. */
   readonly resolve?: (
@@ -41,15 +47,15 @@ const MAX_BYTES = 1024 * 1024;
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
 /**
- * A fetch for addresses that users enter. It calls only HTTPS addresses on the public internet. The name is resolved
- * once, all its addresses must be public, and the connection goes to one of them; this defeats DNS rebinding.
- * Redirects are returned, not followed. Bodies are bounded and never decompressed, so a small response stays small.
+ * A fetch for addresses that users enter. It calls only HTTPS addresses, on the public internet or in the given private
+ * networks. The name is resolved once, all its addresses must be allowed, and the connection goes to one of them; this
+ * defeats DNS rebinding. Redirects are returned, not followed. Bodies are bounded and never decompressed, so a small response stays small.
  *
  * Throws `OutboundRefused` for an address that it does not call, and any other Error if the peer does not respond
  * properly.
  */
 export function guardedFetch(options: GuardOptions): GuardedFetch {
-  const { allowPrivate, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, ca } = options;
+  const { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, ca } = options;
   const dispatcher = new Agent({
     maxResponseSize: maxBytes,
     headersTimeout: timeoutMs,
@@ -57,7 +63,7 @@ export function guardedFetch(options: GuardOptions): GuardedFetch {
     connect: { timeout: timeoutMs, lookup: guardedLookup(options), ...(ca === undefined ? {} : { ca }) },
   });
   return async (address, { method = 'GET', headers = {}, body, signal } = {}) => {
-    const url = checkedUrl(address, allowPrivate);
+    const url = checkedUrl(address, options);
     const deadline = AbortSignal.timeout(timeoutMs);
     const response = await request(url, {
       dispatcher,
@@ -76,31 +82,35 @@ export function guardedFetch(options: GuardOptions): GuardedFetch {
 }
 
 /** Parses the address as the URL standard does: `0x7f.1` and `2130706433` become `127.0.0.1`. */
-function checkedUrl(address: string | URL, allowPrivate: boolean): URL {
+function checkedUrl(address: string | URL, options: GuardOptions): URL {
   if (!URL.canParse(address.toString())) throw new OutboundRefused('the address is not a URL');
   const url = new URL(address);
   const { protocol, username, password, hostname } = url;
-  if (protocol !== 'https:' && !(allowPrivate && protocol === 'http:'))
+  if (protocol !== 'https:' && !(options.allowPrivate && protocol === 'http:'))
     throw new OutboundRefused('the address must start with https://');
   if (username || password) throw new OutboundRefused('the address must not contain credentials');
   // A literal address is never looked up, so it is checked here.
   const literal = hostname.replace(/^\[|\]$/g, '');
-  if (!allowPrivate && isIP(literal) !== 0 && !isPublicAddress(literal))
-    throw new OutboundRefused('the address is not public');
+  if (isIP(literal) !== 0 && !isAllowed(literal, options)) throw new OutboundRefused(NOT_PUBLIC);
   return url;
 }
 
-function guardedLookup({
-  allowPrivate,
-  resolve = (name, asked, done) => systemLookup(name, { ...asked, all: true }, done),
-}: GuardOptions): LookupFunction {
+const NOT_PUBLIC = 'the address is not public';
+
+const isAllowed = (address: string, { allowPrivate, privateNetworks = NO_PRIVATE_NETWORKS }: GuardOptions): boolean =>
+  !isMetadataAddress(address) && (allowPrivate || isPublicAddress(address) || privateNetworks.includes(address));
+
+const resolveBySystem: NonNullable<GuardOptions['resolve']> = (name, asked, done) =>
+  systemLookup(name, { ...asked, all: true }, done);
+
+function guardedLookup(options: GuardOptions): LookupFunction {
+  const { resolve = resolveBySystem } = options;
   return (name, asked, done) => {
     resolve(name, asked, (error, addresses) => {
       if (error) return done(error, '');
-      // One private address among public ones is enough to refuse: only an attacker needs such a name.
-      const refused =
-        addresses.length === 0 || (!allowPrivate && addresses.some(({ address }) => !isPublicAddress(address)));
-      if (refused) return done(new OutboundRefused('the address is not public'), '');
+      // One refused address among others is enough to refuse: only an attacker needs such a name.
+      const refused = addresses.length === 0 || addresses.some(({ address }) => !isAllowed(address, options));
+      if (refused) return done(new OutboundRefused(NOT_PUBLIC), '');
       const [first] = addresses;
       if (asked.all) done(null, addresses);
       else done(null, first!.address, first!.family);

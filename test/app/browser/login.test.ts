@@ -218,10 +218,10 @@ describe.skipIf(chromiumPath === undefined)(
       expect((await (await asOwner(app, owner)).post('/api/v1/admin/sso-configs', config)).status).toBe(201);
       provider.signsIn('stranger@elsewhere.example');
       await open(owner.tenantId);
-      await page.getByRole('link', { name: 'Sign in with SAML' }).click();
+      await page.getByRole('link', { name: 'Sign in with 127.0.0.1' }).click();
       await page.getByText('there is no administrator account with your e-mail address').waitFor();
       provider.signsIn(owner.email);
-      await page.getByRole('link', { name: 'Sign in with SAML' }).click();
+      await page.getByRole('link', { name: 'Sign in with 127.0.0.1' }).click();
       await expectSignedIn(owner.email, 'Super administrator');
       await provider.close();
     });
@@ -236,10 +236,10 @@ describe.skipIf(chromiumPath === undefined)(
       ).toBe(201);
       provider.signsIn(undefined);
       await open(owner.tenantId);
-      await page.getByRole('link', { name: 'Sign in with OpenID Connect' }).click();
+      await page.getByRole('link', { name: 'Sign in with 127.0.0.1' }).click();
       await page.getByText('The identity provider did not sign you in.').waitFor();
       provider.signsIn({ email: owner.email });
-      await page.getByRole('link', { name: 'Sign in with OpenID Connect' }).click();
+      await page.getByRole('link', { name: 'Sign in with 127.0.0.1' }).click();
       await expectSignedIn(owner.email, 'Super administrator');
       await provider.close();
     });

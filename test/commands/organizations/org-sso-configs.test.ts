@@ -4,6 +4,7 @@ import { deleteOrgSsoConfig } from '../../../commands/organizations/delete-org-s
 import { setRequireSso } from '../../../commands/organizations/set-require-sso.ts';
 import { updateOrgSsoConfig } from '../../../commands/organizations/update-org-sso-config.ts';
 import type { OrganizationEvent } from '../../../src/contexts/organizations/domain/events.ts';
+import { DEFAULT_ISSUER_TRUST } from '../../../src/contexts/sso/domain/fields.ts';
 import { context, given } from '../../dsl/given.ts';
 
 const FIRST = '77777777-7777-4777-8777-777777777771';
@@ -21,12 +22,15 @@ const settings = {
   clientId: 'castellan',
   scopes: 'openid email profile',
   emailDomains: ['north.example'],
+  ...DEFAULT_ISSUER_TRUST,
 };
 const config = (configId: string, isEnabled: boolean, clientSecretRef: string | null = SECRET): OrganizationEvent => ({
   type: 'OrgSsoConfigCreated',
   data: { configId, ...settings, clientSecretRef, isEnabled },
 });
 const required = (requireSso: boolean): OrganizationEvent => ({ type: 'OrgSsoRequirementSet', data: { requireSso } });
+
+const reachable = { unreachable: async () => undefined };
 
 describe('adding an SSO configuration', () => {
   const input = { configId: SECOND, ...settings, clientSecret: 'hush' };
@@ -114,8 +118,9 @@ describe('changing an SSO configuration', () => {
       get: async () => undefined,
       forget: async () => undefined,
     };
+    const ports = { vault, aggregates: { load: async () => ({}) as never }, destinations: reachable };
     const prepared = (clientSecret: string | null | undefined) =>
-      updateOrgSsoConfig.prepare!({ configId: FIRST, clientSecret }, { vault }, context());
+      updateOrgSsoConfig.prepare!({ configId: FIRST, clientSecret }, ports, context());
     expect(await prepared(undefined)).toEqual({ clientSecretRef: undefined });
     expect(await prepared(null)).toEqual({ clientSecretRef: null });
     expect(put).toEqual([]);

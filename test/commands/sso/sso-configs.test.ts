@@ -3,7 +3,7 @@ import { createSsoConfig } from '../../../commands/sso/create-sso-config.ts';
 import { deleteSsoConfig } from '../../../commands/sso/delete-sso-config.ts';
 import { updateSsoConfig } from '../../../commands/sso/update-sso-config.ts';
 import type { OidcConfig, SamlConfig, SsoEvent } from '../../../src/contexts/sso/domain/events.ts';
-import { MAX_CONFIGS, coversEmail } from '../../../src/contexts/sso/domain/fields.ts';
+import { DEFAULT_ISSUER_TRUST, MAX_CONFIGS, coversEmail } from '../../../src/contexts/sso/domain/fields.ts';
 import { certificatesOf, isCertificateBundle, isSigningKey } from '../../../src/contexts/sso/domain/saml-material.ts';
 import { isFailure } from '../../../src/platform/kernel/failure.ts';
 import { context, given } from '../../dsl/given.ts';
@@ -20,6 +20,7 @@ const oidcSettings = {
   issuerUrl: 'https://idp.example',
   clientId: 'castellan',
   scopes: 'openid email',
+  ...DEFAULT_ISSUER_TRUST,
 } as const;
 const samlSettings = {
   protocol: 'saml',
@@ -49,6 +50,8 @@ const saml = (n: number, over: Partial<SamlConfig> = {}): SsoEvent => ({
   type: 'SsoConfigCreated',
   data: { ...samlSettings, emailDomains: [], configId: id(n), isEnabled: true, secretRef: SECRET, ...over },
 });
+
+const reachable = { unreachable: async () => undefined };
 
 describe('adding an SSO configuration', () => {
   const draft = (n: number, isEnabled?: boolean) => ({
@@ -218,7 +221,7 @@ describe('the key material of a SAML configuration', () => {
     const created = (spCertificate: string) =>
       createSsoConfig.prepare!(
         { config: { ...config, spCertificate }, secret: own.privateKeyPem },
-        { vault },
+        { vault, destinations: reachable },
         context(),
       );
     expect(await created(own.certificatePem)).toEqual({ secretRef: NEW_SECRET });
@@ -227,7 +230,11 @@ describe('the key material of a SAML configuration', () => {
     const stored = saml(1, { spCertificate: own.certificatePem });
     const aggregates = { load: async () => new Map([[id(1), stored.data]]) as never };
     const changed = (input: object) =>
-      updateSsoConfig.prepare!({ configId: id(1), changes: {}, ...input }, { vault, aggregates }, context());
+      updateSsoConfig.prepare!(
+        { configId: id(1), changes: {}, ...input },
+        { vault, aggregates, destinations: reachable },
+        context(),
+      );
     expect(await changed({ changes: { spCertificate: other.certificatePem } })).toMatchObject({ failed: true });
     expect(await changed({ spSigningKey: other.privateKeyPem })).toMatchObject({ failed: true });
     expect(

@@ -1,9 +1,13 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createSsoConfig } from '../../../commands/sso/create-sso-config.ts';
+import { system } from '../../../src/platform/kernel/actor.ts';
+import { orThrow } from '../../../src/platform/kernel/failure.ts';
 import { guardedFetch, type GuardedFetch } from '../../../src/platform/outbound/guarded-fetch.ts';
 import { openIdProvider } from '../../../src/contexts/sso/openid-client-provider.ts';
+import { DEFAULT_ISSUER_TRUST } from '../../../src/contexts/sso/domain/fields.ts';
 import { startApp, type TestApp, type TestTenant } from '../../dsl/app.ts';
 import {
   startHostileOpenIdProvider,
@@ -16,6 +20,23 @@ import { startsSignIn, returnsFromProvider } from '../../dsl/sso-browser.ts';
 
 const CALLBACK = '/api/v1/auth/sso/callback';
 const CONFIGS = '/api/v1/admin/sso-configs';
+
+/** Runs the command without the check of the address: names may lead elsewhere after they were saved. */
+async function storeUnchecked({ services }: TestApp, { tenantId }: TestTenant, issuerUrl: string): Promise<void> {
+  const { prepare: _checked, ...unchecked } = createSsoConfig;
+  const config = {
+    protocol: 'oidc' as const,
+    configId: randomUUID(),
+    name: 'Hidden',
+    emailDomains: [],
+    issuerUrl,
+    clientId: 'c',
+    scopes: 'openid',
+    ...DEFAULT_ISSUER_TRUST,
+  };
+  const command = { ...unchecked, prepare: async () => ({ secretRef: null }) };
+  orThrow(await services.executor.execute(command, { config, secret: null }, { tenantId, actor: system('test') }));
+}
 
 let app: TestApp;
 let acme: TestTenant;
@@ -111,6 +132,8 @@ describe('a provider with false claims', () => {
     'another issuer': { claims: { iss: 'https://accounts.other.example' } },
     'another audience': { claims: { aud: 'somebody-else' } },
     'several audiences without saying for whom': { claims: { aud: ['castellan', 'somebody-else'] } },
+    'the authorized party of another client, for one audience': { claims: { azp: 'somebody-else' } },
+    'an empty subject': { claims: { sub: '' } },
     'another authorized party': { claims: { aud: ['castellan', 'somebody-else'], azp: 'somebody-else' } },
     'a time that is over': { claims: { exp: ago(120), iat: ago(600) } },
     'a time that has not begun': { claims: { nbf: ago(-600) } },
@@ -153,6 +176,11 @@ describe('a provider with false claims', () => {
       null,
     ],
     ['is broken', { token: { status: 500, body: 'oops' } }, 'unreachable'],
+    [
+      'challenges the client for its secret',
+      { token: { status: 401, body: '{"error":"invalid_client"}', challenge: 'Basic realm="idp"' } },
+      'invalid_client',
+    ],
     ['responds with a page', { token: { status: 200, body: '<html>' } }, 'oauth_parse_error'],
   ])('that %s gives no session', async (_what, wrong, detail) => {
     const { answer } = await attempt(wrong);
@@ -238,7 +266,7 @@ it('rejects an issuer address that is shared by all customers of a provider', as
   };
   const fetch: GuardedFetch = async () => Response.json(document);
   const provider = openIdProvider(
-    { issuerUrl, clientId: 'c', clientSecret: null, scopes: 'openid' },
+    { issuerUrl, clientId: 'c', clientSecret: null, scopes: 'openid', ...DEFAULT_ISSUER_TRUST },
     { fetch, allowHttp: false },
   );
   const request = {
@@ -316,7 +344,13 @@ describe('addresses that must not be called', () => {
       success: false,
       message: 'the address is not public',
     });
-    await configure(tenant, issuerUrl);
+    const refused = await tenant.admin.post(CONFIGS, { issuerUrl, clientId: 'c' });
+    expect([refused.status, refused.body.error]).toEqual([
+      400,
+      expect.stringMatching(/^validation failed: issuerUrl: /),
+    ]);
+    // As if its name had led elsewhere when it was saved.
+    await storeUnchecked(strict, tenant, issuerUrl);
     const answer = await strict.anonymous.get(loginPath(tenant));
     expect([answer.status, answer.body]).toEqual([
       503,
@@ -326,10 +360,8 @@ describe('addresses that must not be called', () => {
     const { auditLogs } = (await tenant.admin.get('/api/v1/admin/audit-log?action=sso.sign_in_refused')).body;
     expect(auditLogs[0].details).toMatchObject({ reason: 'idp_error', detail: 'the address is not public' });
     const org = await newOrganization(strict);
-    expect((await org.write('POST', '/api/v1/org/sso-configs', { issuerUrl, clientId: 'c' })).status).toBe(201);
-    expect((await strict.anonymous.get(`/api/v1/org/auth/sso/login?slug=${org.slug}`)).headers.get('location')).toBe(
-      '/login?org_sso_error=idp_error',
-    );
+    const { status, body } = await org.write('POST', '/api/v1/org/sso-configs', { issuerUrl, clientId: 'c' });
+    expect([status, body.error]).toEqual([400, refused.body.error]);
   });
 
   let kept: TestApp | undefined;
@@ -366,7 +398,7 @@ describe('addresses that must not be called', () => {
       guardedFetch({ allowPrivate: new URL(address).origin === issuer })(address, request);
     const client = () =>
       openIdProvider(
-        { issuerUrl: issuer, clientId: 'c', clientSecret: 's', scopes: 'openid' },
+        { issuerUrl: issuer, clientId: 'c', clientSecret: 's', scopes: 'openid', ...DEFAULT_ISSUER_TRUST },
         { fetch: lenient, allowHttp: true },
       );
     const request = {

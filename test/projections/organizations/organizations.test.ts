@@ -4,6 +4,7 @@ import { organizationDirectory } from '../../../projections/organizations/organi
 import { organizations } from '../../../projections/organizations/organizations.ts';
 import { orgSsoConfigs } from '../../../projections/organizations/org-sso-configs.ts';
 import { orgSsoRouting } from '../../../projections/organizations/org-sso-routing.ts';
+import { DEFAULT_ISSUER_TRUST } from '../../../src/contexts/sso/domain/fields.ts';
 import type { OrganizationEvent } from '../../../src/contexts/organizations/domain/events.ts';
 import type { AnyReadModel } from '../../../src/platform/kernel/read-model.ts';
 import { NOW, recorded, rowsAfter, TENANT } from '../../dsl/given.ts';
@@ -23,6 +24,7 @@ const settings = {
   clientId: 'c',
   scopes: 'openid',
   emailDomains: ['n.example'],
+  ...DEFAULT_ISSUER_TRUST,
 };
 const configured: OrganizationEvent = {
   type: 'OrgSsoConfigCreated',
@@ -129,6 +131,7 @@ describe('the tables of an organization', () => {
         client_secret_configured: true,
         email_domains: ['n.example'],
         is_enabled: true,
+        trust: DEFAULT_ISSUER_TRUST,
         created_at: at(2),
         updated_at: at(2),
       },

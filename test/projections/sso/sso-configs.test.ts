@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { ssoConfigsModel } from '../../../projections/sso/sso-configs.ts';
 import type { SsoEvent } from '../../../src/contexts/sso/domain/events.ts';
+import { DEFAULT_ISSUER_TRUST } from '../../../src/contexts/sso/domain/fields.ts';
 import { NOW, recorded, rowsAfter } from '../../dsl/given.ts';
 
 const CONFIG = '77777777-7777-4777-8777-777777777771';
@@ -14,6 +15,7 @@ const settings = {
   issuerUrl: 'https://idp.example',
   clientId: 'c',
   scopes: 'openid',
+  ...DEFAULT_ISSUER_TRUST,
 } as const;
 const created: SsoEvent = {
   type: 'SsoConfigCreated',

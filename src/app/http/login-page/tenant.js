@@ -4,24 +4,12 @@ import { canReturn, leavingAddress } from './sso-return.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+/** Where the way to a tenant's provider begins. */
+export const LOGINS = { oidc: '/api/v1/auth/sso/login', saml: '/api/v1/auth/saml/login' };
+
 /** The tenant to sign in to: named by the address, the only one there is, or typed. */
 export const currentTenant = () => element('tenant-id').value.trim().toLowerCase();
 export const isTenantId = (text) => UUID.test(text);
-
-const STARTED = 'castellan-sso-started';
-const AGAIN_MS = 60_000;
-
-/**
- * Leaves for the identity provider where the address asks for it (a sign-in that began there). Not twice in a minute: a
- * provider that never takes a request would send the browser in circles. Returns whether the page is being left.
- */
-export async function startSingleSignOn(protocol) {
-  const link = protocol === 'saml' || protocol === 'oidc' ? element(`sso-${protocol}`) : undefined;
-  if (!link || link.hidden || Date.now() - Number(sessionStorage.getItem(STARTED) ?? 0) < AGAIN_MS) return false;
-  sessionStorage.setItem(STARTED, String(Date.now()));
-  location.replace(await leavingAddress(link.href));
-  return true;
-}
 
 export async function findTenant(named) {
   const field = element('tenant-id');
@@ -53,13 +41,14 @@ async function offerSingleSignOn() {
   // Typed on in the meantime: this answer is about another tenant.
   if (tenantId !== currentTenant()) return;
   const offered = status && succeeded(status) ? status.body : {};
-  offer('sso-oidc', offered.oidc === true, '/api/v1/auth/sso/login', tenantId);
-  offer('sso-saml', offered.saml === true, '/api/v1/auth/saml/login', tenantId);
+  offer('sso-oidc', offered.oidc === true && (offered.oidcName || 'OpenID Connect'), LOGINS.oidc, tenantId);
+  offer('sso-saml', offered.saml === true && (offered.samlName || 'SAML'), LOGINS.saml, tenantId);
   element('sso-buttons').hidden = offered.oidc !== true && offered.saml !== true;
 }
 
-function offer(id, available, path, tenantId) {
+function offer(id, name, path, tenantId) {
   const link = element(id);
-  link.hidden = !available;
-  link.href = available ? `${path}?${new URLSearchParams({ tenant_id: tenantId })}` : '/login';
+  link.hidden = !name;
+  if (name) link.textContent = `Sign in with ${name}`;
+  link.href = name ? `${path}?${new URLSearchParams({ tenant_id: tenantId })}` : '/login';
 }

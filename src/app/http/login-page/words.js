@@ -12,12 +12,14 @@ const REFUSALS = new Map([
   ['account suspended', 'This account is suspended. Another administrator can reinstate it.'],
   [
     'sso required',
-    'Your organization signs in through its identity provider only. Continue with your e-mail to get there.',
+    'Your organization signs in through its identity provider only, and none is known for this e-mail. Open the sign-in link of your organization, or ask its owner.',
   ],
   ['invalid or expired token', 'This took too long, or was done already. Sign in again from the start.'],
   ['invalid or expired code', 'This sign-in was used already or took too long. Start it again.'],
   ['invalid code', 'This code is not right, or was used before. Wait for the next one and try again.'],
 ]);
+
+export const MUST_USE_PROVIDER = 'Your organization signs in through its identity provider only. Continue there.';
 
 /** Why an identity provider's answer led to nobody (choice OP-150). */
 const SSO_ERRORS = new Map([
@@ -42,7 +44,26 @@ const SSO_ERRORS = new Map([
   ['sso_not_configured', 'Single sign-on is not set up here.'],
 ]);
 
-export const ssoError = (reason) => SSO_ERRORS.get(reason) ?? 'Single sign-on did not work. Start it again.';
+/** What is known beside the reason; more precise than the words for the reason alone. */
+const SSO_HINTS = new Map([
+  ['unreachable', 'The identity provider cannot be reached at the moment. Try again later.'],
+  [
+    'discovery',
+    'The identity provider does not describe itself as this service expects. Tell your administrator: the issuer URL may be wrong.',
+  ],
+  [
+    'client',
+    'The identity provider refuses this service. Tell your administrator: the client secret may be wrong or expired.',
+  ],
+  ['no_email', 'The identity provider sent no e-mail address for you. Tell your administrator.'],
+  [
+    'not_stated',
+    'The identity provider does not say whether your e-mail address is verified. Tell your administrator: the setting “emailsVerified” is for that.',
+  ],
+]);
+
+export const ssoError = (reason, hint) =>
+  SSO_HINTS.get(hint) ?? SSO_ERRORS.get(reason) ?? 'Single sign-on did not work. Start it again.';
 
 /** `fallback` says what was wrong where the server only says that it was. */
 export function refusal({ status, body, retryAfter }, fallback) {

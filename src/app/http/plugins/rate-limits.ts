@@ -40,8 +40,8 @@ const budgets = (config: RateLimitsDependencies['config']): Readonly<Record<Excl
   scim: { max: 100, seconds: 60 },
   enroll: { max: config.enrollRateLimit, seconds: 60 },
   login: { max: 10, seconds: 60 },
-  // Two requests for each sign-in, of a whole office behind one address. No password can be tried here.
-  sso: { max: 60, seconds: 60 },
+  // Redirects to a provider and back: nothing can be guessed there, and an office of many people has one address.
+  sso: { max: 300, seconds: 60 },
   session: { max: config.addressRateLimit, seconds: 60 },
   setup: { max: 10, seconds: 60 },
   'org-login': { max: 20, seconds: 60 },

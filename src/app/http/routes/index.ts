@@ -42,6 +42,8 @@ import { orgDomainRoutes } from './organizations/org-domains.ts';
 import { ssoRoutes } from './sso/sso.ts';
 import { signaturePackRoutes } from './signatures/signature-packs.ts';
 import { setupRoutes } from './tenants/setup.ts';
+import { ssoInitiateRoutes } from './sso/sso-initiate.ts';
+import { orgSsoPortalRoutes } from './organizations/org-sso-portal.ts';
 import { ssoExchangeRoutes } from './sso/sso-exchange.ts';
 import { attackSurfaceRoutes } from './discovery/attack-surface.ts';
 import { authEndpointRoutes } from './discovery/auth-endpoints.ts';
@@ -64,6 +66,7 @@ const groups = [
   samlRoutes,
   samlLogoutRoutes,
   ssoExchangeRoutes,
+  ssoInitiateRoutes,
   recoveryRoutes,
   meRoutes,
   ownAccountRoutes,
@@ -98,6 +101,7 @@ const groups = [
   organizationRoutes,
   orgTenantSsoConfigRoutes,
   orgSsoRoutes,
+  orgSsoPortalRoutes,
   orgDomainRoutes,
   orgAuditLogRoutes,
   endpointRoutes,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defineEvents, type EventOf } from '../../../platform/kernel/event.ts';
 import { uuid } from '../../../platform/kernel/ids.ts';
 import { orgRoleSchema } from '../../identity/domain/roles.ts';
+import { DEFAULT_ISSUER_TRUST, issuerTrust } from '../../sso/domain/fields.ts';
 import { domainProofs } from './domains.ts';
 
 const secretRef = uuid();
@@ -25,7 +26,10 @@ const ssoConfig = z.object({
   scopes: z.string(),
   emailDomains: z.array(z.string()),
   isEnabled: z.boolean(),
+  ...issuerTrust,
 });
+/** Configurations from before an issuer's trust could be chosen. */
+const ssoConfigUpcasters = { 1: (data: object) => ({ ...DEFAULT_ISSUER_TRUST, ...data }) };
 
 /**
  * An organization's own stream: the organization, its tenants, its admins, its SSO configurations and whether SSO is
@@ -142,14 +146,16 @@ export const organizationEvents = defineEvents('organization', {
     audit: 'org_admin.mfa_disabled',
   },
   OrgSsoConfigCreated: {
-    version: 1,
+    version: 2,
     schema: ssoConfig,
+    upcasters: ssoConfigUpcasters,
     about: aboutConfig,
     audit: 'org_sso_config.created',
   },
   OrgSsoConfigUpdated: {
-    version: 1,
+    version: 2,
     schema: ssoConfig,
+    upcasters: ssoConfigUpcasters,
     about: aboutConfig,
     audit: 'org_sso_config.updated',
   },

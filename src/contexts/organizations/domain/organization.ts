@@ -12,6 +12,7 @@ import {
   type AccountState,
 } from '../../identity/domain/account.ts';
 import type { OrgRole } from '../../identity/domain/roles.ts';
+import type { IssuerTrust } from '../../sso/domain/fields.ts';
 import { organizationEvents, type OrganizationEvent } from './events.ts';
 
 export interface OrgAdminState extends AccountState {
@@ -19,7 +20,7 @@ export interface OrgAdminState extends AccountState {
 }
 
 /** A configuration as decisions see it; the secret is a vault reference. */
-export interface OrgSsoConfigState {
+export interface OrgSsoConfigState extends IssuerTrust {
   readonly configId: string;
   readonly name: string;
   readonly issuerUrl: string;

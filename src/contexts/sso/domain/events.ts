@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineEvents, type EventOf } from '../../../platform/kernel/event.ts';
 import { uuid } from '../../../platform/kernel/ids.ts';
-import { nameIdFormats } from './fields.ts';
+import { DEFAULT_ISSUER_TRUST, issuerTrust, nameIdFormats } from './fields.ts';
 
 const common = {
   configId: uuid(),
@@ -17,6 +17,7 @@ const oidc = z.object({
   issuerUrl: z.string(),
   clientId: z.string(),
   scopes: z.string(),
+  ...issuerTrust,
 });
 const saml = z.object({
   protocol: z.literal('saml'),
@@ -33,6 +34,10 @@ const saml = z.object({
 });
 /** Always the complete configuration, even after a partial update, so that readers need no earlier event. */
 const config = z.discriminatedUnion('protocol', [oidc, saml]);
+/** Configurations from before an issuer's trust could be chosen. */
+const withDefaultTrust = (data: object) =>
+  'protocol' in data && data.protocol === 'oidc' ? { ...DEFAULT_ISSUER_TRUST, ...data } : data;
+const upcasters = { 1: withDefaultTrust };
 const about = { resource: 'sso_config', id: 'configId' } as const;
 
 export type OidcConfig = z.output<typeof oidc>;
@@ -44,8 +49,8 @@ export type SsoProtocol = SsoConfig['protocol'];
  * A tenant's identity providers, in one stream per tenant, because "at most one enabled" is a rule over all of them.
  */
 export const ssoEvents = defineEvents('sso', {
-  SsoConfigCreated: { version: 1, schema: config, about, audit: 'sso_config.created' },
-  SsoConfigUpdated: { version: 1, schema: config, about, audit: 'sso_config.updated' },
+  SsoConfigCreated: { version: 2, schema: config, upcasters, about, audit: 'sso_config.created' },
+  SsoConfigUpdated: { version: 2, schema: config, upcasters, about, audit: 'sso_config.updated' },
   SsoConfigDeleted: { version: 1, schema: z.object({ configId: uuid() }), about, audit: 'sso_config.deleted' },
 });
 export type SsoEvent = EventOf<typeof ssoEvents>;

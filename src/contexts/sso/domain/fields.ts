@@ -31,6 +31,27 @@ export const emailDomain = z
 /** The domains that the provider may vouch for; empty: any domain. */
 export const emailDomains = z.array(emailDomain).max(100);
 
+export const clientAuthentications = ['auto', 'client_secret_basic', 'client_secret_post'] as const;
+/** How the client secret goes to the token endpoint; `auto` follows the issuer's discovery document. */
+export type ClientAuthentication = (typeof clientAuthentications)[number];
+
+/** How to reach and trust an OpenID Connect issuer; the same for tenants and organizations. */
+export const issuerTrust = {
+  clientAuthentication: z.enum(clientAuthentications),
+  /** The owner vouches for e-mails about which the issuer says nothing, within `emailDomains`. */
+  emailsVerified: z.boolean(),
+  allowPrivateNetwork: z.boolean(),
+  caCertificate: z.string().nullable(),
+};
+const issuerTrustSchema = z.object(issuerTrust);
+export type IssuerTrust = z.output<typeof issuerTrustSchema>;
+export const DEFAULT_ISSUER_TRUST: IssuerTrust = {
+  clientAuthentication: 'auto',
+  emailsVerified: false,
+  allowPrivateNetwork: false,
+  caCertificate: null,
+};
+
 export const nameIdFormats = ['emailAddress', 'persistent', 'transient', 'unspecified'] as const;
 export const nameIdFormat = z.enum(nameIdFormats);
 export type NameIdFormat = (typeof nameIdFormats)[number];
@@ -42,6 +63,8 @@ export const certificateBundle = z
   .max(PEM_CHARACTERS, conclusive)
   .overwrite(pemOf)
   .refine(isCertificateBundle, 'must be X.509 certificates in PEM');
+/** Certificate authorities of a destination inside a company. */
+export const authorityCertificates = certificateBundle;
 export const providerCertificates = certificateBundle.refine(verifiesSignatures, 'must hold RSA keys');
 export const signingKey = z
   .string()

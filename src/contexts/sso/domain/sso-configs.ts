@@ -1,6 +1,7 @@
 import { defineAggregate, streamName } from '../../../platform/kernel/aggregate.ts';
 import { conflict, invalid, secretNeededAgain, type Failure } from '../../../platform/kernel/failure.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
+import type { IssuerTrust } from './fields.ts';
 import { ssoEvents, type SsoConfig, type SsoProtocol } from './events.ts';
 
 /** Every configuration of a tenant, by id. */
@@ -45,10 +46,19 @@ export const refuseSecretForNewIssuer = (
 ): Failure | undefined =>
   keepsSecret && updated.issuerUrl !== stored.issuerUrl ? secretNeededAgain('clientSecret', 'issuerUrl') : undefined;
 
+/** Nobody can vouch for e-mails of any domain: the provider would name the address of every administrator. */
+export const refuseUnboundTrust = ({
+  emailsVerified,
+  emailDomains,
+}: Pick<IssuerTrust, 'emailsVerified'> & { readonly emailDomains: readonly string[] }): Failure | undefined =>
+  emailsVerified && emailDomains.length === 0 ? invalid('emailsVerified', 'needs emailDomains') : undefined;
+
 /** Checks a whole configuration together with its owner's other configurations. */
 export function brokenRule(configs: SsoConfigs, config: SsoConfig): Failure | undefined {
   if (config.protocol === 'saml' && config.signRequests && config.secretRef === null)
     return invalid('signRequests', 'needs spSigningKey');
+  const unbound = config.protocol === 'oidc' ? refuseUnboundTrust(config) : undefined;
+  if (unbound) return unbound;
   const enabled = enabledConfig(configs, config.protocol);
   return refuseSecondEnabled(config.isEnabled, enabled && enabled.configId !== config.configId ? 1 : 0);
 }

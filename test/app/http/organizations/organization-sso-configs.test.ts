@@ -58,7 +58,13 @@ describe('SSO configurations of an organization', () => {
       clientId: 'castellan',
       clientSecretConfigured: true,
       scopes: 'openid email profile',
+      clientAuthentication: 'auto',
+      emailsVerified: false,
+      allowPrivateNetwork: false,
+      caCertificate: null,
       redirectUri: expect.stringMatching(/^https?:\/\/.+\/api\/v1\/org\/auth\/sso\/callback$/),
+      postLogoutRedirectUri: expect.stringMatching(/^https?:\/\/.+\/login$/),
+      initiateLoginUri: expect.stringContaining(`/api/v1/org/auth/sso/initiate?slug=${north.slug}`),
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
     });

@@ -280,7 +280,7 @@ describe('the single sign-on of an organization', () => {
     await suspend();
     expect(await reason(north.email)).toBe('account_disabled');
     expect(await refusals()).toEqual([
-      ['email_not_verified', null],
+      ['email_not_verified', 'called unverified'],
       ['account_not_found', null],
       ['account_not_found', null],
       ['idp_error', 'access_denied'],

@@ -53,7 +53,13 @@ describe("a tenant's SSO configurations", () => {
       clientId: 'castellan',
       clientSecretConfigured: true,
       scopes: 'openid email profile',
+      clientAuthentication: 'auto',
+      emailsVerified: false,
+      allowPrivateNetwork: false,
+      caCertificate: null,
       redirectUri: 'https://castellan.example/api/v1/auth/sso/callback',
+      postLogoutRedirectUri: 'https://castellan.example/login',
+      initiateLoginUri: `https://castellan.example/api/v1/auth/sso/initiate?tenant_id=${acme.tenantId}`,
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
     });

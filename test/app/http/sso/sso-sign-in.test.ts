@@ -223,7 +223,7 @@ describe('a single sign-on over OpenID Connect', () => {
       ['idp_error', 'access_denied'],
       ['account_not_found', null],
       ['account_not_found', null],
-      ['email_not_verified', null],
+      ['email_not_verified', 'called unverified'],
     ]);
     expect((await acme.admin.get('/api/v1/admin/audit-log?action=admin_user.created')).body.total).toBe(1);
   });
@@ -266,7 +266,7 @@ describe('a single sign-on over OpenID Connect', () => {
     ).toEqual(invalid);
     const { answer, back: used, cookie } = await signIn();
     expect(answer.status).toBe(200);
-    expect(cookiesOf(answer)).toMatch(/^__Host-castellan-sso-[0-9a-f]{16}=$/);
+    expect(cookiesOf(answer)).toMatch(/^__Host-castellan-sso-[0-9a-f]{16}=; /);
     expect((await returnsFromProvider(app.anonymous, CALLBACK, used.searchParams, cookie)).body).toEqual(invalid);
     expect((await refusals()).map(({ details }) => details.detail)).toEqual([
       'unknown or used',
@@ -361,10 +361,16 @@ describe('the public information about single sign-on', () => {
     (await app.anonymous.get(`/api/v1/auth/sso/status${query}`, { headers })).body;
 
   it('lists the protocols of a tenant, and reveals nothing about an unknown tenant', async () => {
-    const none = { configured: false, oidc: false, saml: false, loginUrl: null };
+    const none = { configured: false, oidc: false, saml: false, loginUrl: null, oidcName: null, samlName: null };
     expect(await status()).toEqual(none);
     const { id } = await configure();
-    expect(await status()).toEqual({ configured: true, oidc: true, saml: false, loginUrl: LOGIN });
+    expect(await status()).toEqual({
+      ...none,
+      configured: true,
+      oidc: true,
+      loginUrl: LOGIN,
+      oidcName: '127.0.0.1',
+    });
     expect(await status('', { 'x-tenant-id': acme.tenantId })).toMatchObject({ configured: true });
     await acme.admin.put(`${CONFIGS}/${id}`, { isEnabled: false });
     expect(await status()).toEqual(none);
@@ -386,14 +392,28 @@ describe('logging out of single sign-on', () => {
   it("ends the session, and returns the provider's logout address", async () => {
     await configure();
     provider.signsIn({ email: acme.email });
-    const { accessToken, refreshToken } = (await signIn()).answer.body;
+    const { answer } = await signIn();
+    const { accessToken, refreshToken } = answer.body;
     expect(
       (await app.as(accessToken, { 'x-tenant-id': '0198a000-0000-7000-8000-000000000000' }).post(LOGOUT)).status,
     ).toBe(401);
-    const { status, body } = await app.as(accessToken).post(LOGOUT);
-    expect([status, body]).toEqual([
-      200,
-      { success: true, logoutUrl: `${provider.issuer}/session/end?client_id=${provider.clientId}` },
+    const [kept] = answer.headers.getSetCookie().filter((set) => set.includes('logout-hint'));
+    expect(kept).toMatch(
+      /^__Secure-castellan-logout-hint=\S+; Path=\/api\/v1\/auth\/sso\/logout; HttpOnly; SameSite=Strict; Secure$/,
+    );
+    const { status, body } = await app
+      .as(accessToken)
+      .post(LOGOUT, undefined, { headers: { cookie: kept!.split(';')[0]! } });
+    expect([status, body.success]).toEqual([200, true]);
+    const logout = new URL(body.logoutUrl as string);
+    expect([logout.origin + logout.pathname, Object.fromEntries(logout.searchParams)]).toEqual([
+      `${provider.issuer}/session/end`,
+      {
+        client_id: provider.clientId,
+        post_logout_redirect_uri: 'https://castellan.example/login',
+        state: acme.tenantId,
+        id_token_hint: kept!.split(';')[0]!.split('=')[1],
+      },
     ]);
     expect((await app.as(accessToken).get('/api/v1/admin/me')).status).toBe(401);
     expect((await app.as(accessToken).post(LOGOUT)).status).toBe(401);

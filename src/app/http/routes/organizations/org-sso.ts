@@ -5,7 +5,6 @@ import { findOrgSso, findOrgSsoByEmail, type OrgWithSso } from '../../../../../q
 import { getOrgAdmin } from '../../../../../queries/organizations/get-org-admin.ts';
 import { emailField } from '../../../../contexts/identity/domain/password-rule.ts';
 import { orgAdminAccountClaim } from '../../../../contexts/organizations/domain/organization.ts';
-import type { SsoRefusal } from '../../../../contexts/sso/domain/refusals.ts';
 import {
   HANDOFF_SECONDS,
   issueOrgHandoff,
@@ -27,14 +26,21 @@ import {
   type OidcSignInDependencies,
 } from '../../../../contexts/sso/oidc-sign-in.ts';
 import { admitOrgAdmin, enabledOrgConfig, type OrgOidcDependencies } from '../../../../contexts/sso/org-oidc.ts';
-import { pageReturnQuery, reauthenticationQuery } from '../../../../contexts/sso/page-return.ts';
+import {
+  loginHint,
+  orgRefusalAddress,
+  pageReturnQuery,
+  reauthenticationQuery,
+} from '../../../../contexts/sso/page-return.ts';
 import {
   claimedOwner,
   AUTHORIZATION_SECONDS,
   type PendingAuthorization,
 } from '../../../../contexts/sso/pending-authorization.ts';
+import { ORG_OIDC_LOGOUT } from '../../../../contexts/sso/domain/addresses.ts';
 import { openAccess } from '../../access.ts';
 import { clearBrowserSecret, setBrowserSecret, readBrowserSecret } from '../../browser-cookie.ts';
+import { setLogoutHint } from '../../logout-hint-cookie.ts';
 import { actorOf } from '../../principal.ts';
 import { providerReturnQuery, returnedBy } from '../sso/provider-return.ts';
 import { redirect } from '../../redirect.ts';
@@ -64,7 +70,9 @@ const namesOne = ({ slug, host }: { readonly slug?: string | undefined; readonly
   slug !== undefined || host !== undefined;
 const neither = { path: ['slug'], message: 'or host is required' };
 const namedQuery = z.object(organizationQuery).refine(namesOne, neither);
-const loginQuery = z.object({ ...organizationQuery, ...reauthenticationQuery }).refine(namesOne, neither);
+const loginQuery = z
+  .object({ ...organizationQuery, ...reauthenticationQuery, login_hint: loginHint })
+  .refine(namesOne, neither);
 const availability = z.object({ ssoAvailable: z.boolean(), loginUrl: z.string().nullable() });
 
 /** Milliseconds that every response about an e-mail takes, so that the look-up's duration discloses nothing. */
@@ -75,9 +83,6 @@ const available = (found: OrgWithSso | null) => ({
   ssoAvailable: found !== null,
   loginUrl: found && `${found.external_base_url}${base}/login?slug=${encodeURIComponent(found.slug)}`,
 });
-
-/** Choices OP-150, OP-152. */
-const refused = (reason: SsoRefusal): string => `/login?org_sso_error=${reason}`;
 
 /** The organization named in a state, if it exists with SSO. A caller can put any id into a state. */
 async function believedOrganization(services: OrgSsoRouteDependencies, state: string): Promise<TenantId | undefined> {
@@ -127,7 +132,8 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
     route({
       method: 'GET',
       path: `${base}/login`,
-      access: openAccess('org-login'),
+      access: openAccess('sso'),
+      facesBrowsers: true,
       summary: "Redirect to the organization's OpenID Connect provider",
       description: 'With `reauthenticate=true` the user must authenticate again and gets a re-authentication token.',
       query: loginQuery,
@@ -138,12 +144,14 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
         const owner = known ? asTenantId(known.id) : undefined;
         const found = owner && (await enabledOrgConfig(services, owner));
         try {
-          const started = await startOidcSignIn(services, found, {
-            owner: owner ?? INSTALLATION,
-            kind: 'organization',
-            challenge: query.challenge ?? null,
-            reauthenticates: query.reauthenticate === 'true',
-          });
+          const reauthenticates = query.reauthenticate === 'true';
+          const challenge = query.challenge ?? null;
+          const started = await startOidcSignIn(
+            services,
+            found,
+            { owner: owner ?? INSTALLATION, kind: 'organization', challenge, reauthenticates },
+            query.login_hint,
+          );
           setBrowserSecret(reply, started.state, started.browserSecret, {
             seconds: AUTHORIZATION_SECONDS,
             secure: started.secure,
@@ -162,14 +170,15 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
               },
               error,
             );
-          return redirect(reply, 302, refused(error.reason));
+          return redirect(reply, 302, orgRefusalAddress(error.reason, error.detail));
         }
       },
     }),
     route({
       method: 'GET',
       path: `${base}/callback`,
-      access: openAccess('org-login'),
+      access: openAccess('sso'),
+      facesBrowsers: true,
       summary: 'Receive the OpenID Connect callback',
       description: 'Redirects to the sign-in page, with a code or with the reason of the refusal.',
       query: providerReturnQuery,
@@ -179,7 +188,7 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
         let believed: PendingAuthorization | undefined;
         try {
           const find = (owner: TenantId) => enabledOrgConfig(services, owner);
-          const { authorization, identity, vouchedBy, browserSecret, secure } = await finishOidcSignIn(
+          const { authorization, identity, vouchedBy, browserSecret, secure, idToken } = await finishOidcSignIn(
             services,
             'organization',
             returnedBy(request, state),
@@ -195,6 +204,7 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
           });
           clearBrowserSecret(reply, state, secure);
           setBrowserSecret(reply, code, browserSecret, { seconds: HANDOFF_SECONDS, secure });
+          setLogoutHint(reply, ORG_OIDC_LOGOUT, { idToken, secure });
           return redirect(reply, 302, `/login?${new URLSearchParams({ org_sso_code: code }).toString()}`);
         } catch (error) {
           if (!(error instanceof SsoRefused)) throw error;
@@ -209,14 +219,14 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
             },
             error,
           );
-          return redirect(reply, 302, refused(error.reason));
+          return redirect(reply, 302, orgRefusalAddress(error.reason, error.detail));
         }
       },
     }),
     route({
       method: 'POST',
       path: `${base}/exchange`,
-      access: openAccess('org-login'),
+      access: openAccess('sso'),
       summary: 'Exchange the code of a single sign-on for tokens',
       description:
         'Once, within 60 seconds, in the browser that signed in. After `reauthenticate=true` the response contains a `reAuthToken` for one write.',

@@ -12,16 +12,16 @@ import { listOrgSsoConfigs } from '../../../../../queries/organizations/list-org
 import { orgSsoConfigView } from '../../../../../queries/organizations/org-sso-config-view.ts';
 import { clientId, DEFAULT_SCOPES, issuerUrl } from '../../../../contexts/sso/domain/fields.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
-import { guardedFetch } from '../../../../platform/outbound/guarded-fetch.ts';
+import { destinationFetch } from '../../../../platform/outbound/destinations.ts';
 import { issuerProbeView, probeIssuer } from '../../../../contexts/sso/probe-issuer.ts';
 import { orgOwner, orgOwnerReauthenticated, orgReader } from '../../access.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
-import { oidcSettings, refuseInsecure } from '../sso/sso-config-bodies.ts';
+import { oidcProbe, oidcSettings, refuseInsecure, trustOf } from '../sso/sso-config-bodies.ts';
 import type { Config } from '../../../config/config.ts';
 import type { Vault } from '../../../../platform/vault/vault.ts';
 
 export interface OrganizationRouteDependencies {
-  readonly config: Pick<Config, 'devMode'>;
+  readonly config: Pick<Config, 'devMode' | 'outboundNetworks'>;
   readonly vault: Vault;
 }
 
@@ -78,6 +78,7 @@ export const organizationRoutes: RouteGroup<OrganizationRouteDependencies> = {
           scopes,
           emailDomains,
           isEnabled,
+          ...trustOf(body),
         });
         return created(executed, getOrgSsoConfig, { configId }, async (events) => {
           const address = await ask(organizationAddress, undefined);
@@ -91,10 +92,9 @@ export const organizationRoutes: RouteGroup<OrganizationRouteDependencies> = {
       access: orgOwner,
       summary: 'Test an issuer',
       description: 'Fetches its discovery document.',
-      body: z.object({ issuerUrl, clientId }),
+      body: z.object(oidcProbe),
       response: issuerProbeView,
-      handle: ({ body, services }) =>
-        probeIssuer(body.issuerUrl, guardedFetch({ allowPrivate: services.config.devMode })),
+      handle: ({ body, services }) => probeIssuer(body.issuerUrl, destinationFetch(services.config, trustOf(body))),
     }),
     route({
       method: 'PUT',

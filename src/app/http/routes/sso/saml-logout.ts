@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { ssoRefusalPage } from '../../../../contexts/sso/page-return.ts';
 import { SamlRefused } from '../../../../contexts/sso/saml/refused.ts';
 import {
   logOutForProvider,
@@ -46,7 +45,7 @@ export const samlLogoutRoutes: RouteGroup<SingleLogoutDependencies> = {
       method: 'GET',
       path: '/api/v1/auth/saml/logout',
       access: openAccess('sso'),
-      refusalPage: ssoRefusalPage,
+      facesBrowsers: true,
       summary: 'Receive a SAML logout message by redirect',
       description: DESCRIPTION,
       query: tenantQuery.extend({
@@ -73,7 +72,7 @@ export const samlLogoutRoutes: RouteGroup<SingleLogoutDependencies> = {
       method: 'POST',
       path: '/api/v1/auth/saml/logout',
       access: openAccess('sso'),
-      refusalPage: ssoRefusalPage,
+      facesBrowsers: true,
       summary: 'Receive a SAML logout message by form',
       description: DESCRIPTION,
       consumes: 'form',

@@ -14,8 +14,7 @@ import {
   pageReturnQuery,
   reauthenticationQuery,
   refusalAddress,
-  ssoRefusalPage,
-  startAddress,
+  beginningAddress,
 } from '../../../../contexts/sso/page-return.ts';
 import { samlStartedOnPage, type OpenRequest } from '../../../../contexts/sso/saml/pending-requests.ts';
 import { MAX_BASE64 } from '../../../../contexts/sso/saml/document-guard.ts';
@@ -31,7 +30,8 @@ import {
 } from '../../../../contexts/sso/saml/saml-sign-in.ts';
 import { openAccess } from '../../access.ts';
 import { actorOf } from '../../principal.ts';
-import { acceptsPages, redirect } from '../../redirect.ts';
+import { redirect } from '../../redirect.ts';
+import { wantsPage } from '../../refusal-page.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import { signedInByProvider, signInResponse } from '../identity/sign-in-response.ts';
 import { ssoTenantOf } from './sso-tenant.ts';
@@ -70,7 +70,7 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
       method: 'GET',
       path: '/api/v1/auth/saml/login',
       access: openAccess('sso'),
-      refusalPage: ssoRefusalPage,
+      facesBrowsers: true,
       summary: "Redirect to the tenant's SAML provider",
       description:
         'With `return_to=login` the user returns to the sign-in page. With `reauthenticate=true` the user must authenticate again and gets a re-authentication token.',
@@ -85,7 +85,7 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
           reauthenticates: call.query.reauthenticate === 'true',
         });
         if (address) return redirect(call.reply, 302, address);
-        if (page || acceptsPages(call.request))
+        if (page || wantsPage(call.request))
           return redirect(call.reply, 302, refusalAddress('sso_not_configured', tenantId));
         throw new FailureError(notFound('sso_not_configured'));
       },
@@ -94,7 +94,7 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
       method: 'POST',
       path: '/api/v1/auth/saml/callback',
       access: openAccess('sso'),
-      refusalPage: ssoRefusalPage,
+      facesBrowsers: true,
       summary: 'Receive a SAML response',
       description:
         'The assertion consumer service. Accepts only responses to requests of this service. A browser that brings an unsolicited response of the provider of a tenant is sent to the sign-in page, which starts a request of its own.',
@@ -110,9 +110,9 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
         ask,
       }) => {
         const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
-        const toPage = acceptsPages(request);
+        const toPage = wantsPage(request);
         const startedFor = toPage ? await startedAtProvider(services, samlResponse, relayState) : undefined;
-        if (startedFor) return redirect(reply, 303, startAddress('saml', startedFor));
+        if (startedFor) return redirect(reply, 303, beginningAddress({ tenant_id: startedFor, sso_start: 'saml' }, undefined));
         let pending: OpenRequest | undefined;
         try {
           pending = await services.pendingSamlRequests.find(relayState);

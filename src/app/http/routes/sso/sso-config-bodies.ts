@@ -1,19 +1,23 @@
 import { z } from 'zod';
 import {
   attributeName,
+  authorityCertificates,
   certificateBundle,
   clientId,
   clientSecret,
   configName,
+  DEFAULT_ISSUER_TRUST,
   DEFAULT_SCOPES,
   emailDomains,
   entityId,
+  issuerTrust,
   issuerUrl,
   nameIdFormat,
   providerCertificates,
   scopes,
   signingKey,
   ssoAddress,
+  type IssuerTrust,
 } from '../../../../contexts/sso/domain/fields.ts';
 import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
 import type { Config } from '../../../config/config.ts';
@@ -29,7 +33,21 @@ const shared = {
 };
 
 /** OpenID Connect, for tenants and organizations. `protocol` may be left out, as in the interface. */
-export const oidcSettings = { ...shared, clientSecret: clientSecret.nullable().optional(), scopes: scopes.optional() };
+const reach = {
+  allowPrivateNetwork: issuerTrust.allowPrivateNetwork.optional(),
+  caCertificate: authorityCertificates.nullable().optional(),
+};
+const trust = {
+  clientAuthentication: issuerTrust.clientAuthentication.optional(),
+  emailsVerified: issuerTrust.emailsVerified.optional(),
+  ...reach,
+};
+export const oidcSettings = {
+  ...shared,
+  clientSecret: clientSecret.nullable().optional(),
+  scopes: scopes.optional(),
+  ...trust,
+};
 export const newOidcConfig = z.object({ protocol: z.literal('oidc').optional(), ...oidcSettings, issuerUrl, clientId });
 
 export const samlSettings = {
@@ -55,8 +73,10 @@ export const ssoConfigChanges = z.object({
   protocol: z.enum(['oidc', 'saml']).optional(),
 });
 
+/** What the test of an issuer takes, for tenants and organizations. */
+export const oidcProbe = { issuerUrl, clientId, ...reach };
 export const ssoConfigProbe = z.discriminatedUnion('protocol', [
-  z.object({ protocol: z.literal('oidc').optional(), issuerUrl, clientId }),
+  z.object({ protocol: z.literal('oidc').optional(), ...oidcProbe }),
   z.object({ protocol: z.literal('saml'), ...samlProvider }),
 ]);
 
@@ -71,6 +91,16 @@ export function refuseInsecure({ config }: SsoConfigBodiesDependencies, body: Ad
       throw new FailureError(invalid(field, 'must be an https address'));
   }
 }
+
+type GivenTrust = { readonly [Name in keyof IssuerTrust]?: IssuerTrust[Name] | undefined };
+
+/** With defaults for what a new configuration leaves out. */
+export const trustOf = ({
+  clientAuthentication = DEFAULT_ISSUER_TRUST.clientAuthentication,
+  emailsVerified = DEFAULT_ISSUER_TRUST.emailsVerified,
+  allowPrivateNetwork = DEFAULT_ISSUER_TRUST.allowPrivateNetwork,
+  caCertificate = DEFAULT_ISSUER_TRUST.caCertificate,
+}: GivenTrust): IssuerTrust => ({ clientAuthentication, emailsVerified, allowPrivateNetwork, caCertificate });
 
 /** The input of the create command. */
 export function draftOf(body: NewSsoConfig, configId: string) {
@@ -112,6 +142,7 @@ export function draftOf(body: NewSsoConfig, configId: string) {
       issuerUrl: issuer,
       clientId: client,
       scopes: asked,
+      ...trustOf(body),
     },
     secret,
   };

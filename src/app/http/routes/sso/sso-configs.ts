@@ -7,7 +7,7 @@ import { getSsoConfig, viewOfNewSsoConfig } from '../../../../../queries/sso/get
 import { listSsoConfigs } from '../../../../../queries/sso/list-sso-configs.ts';
 import { ssoConfigView } from '../../../../../queries/sso/sso-config-view.ts';
 import { asTenantId, uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
-import { guardedFetch } from '../../../../platform/outbound/guarded-fetch.ts';
+import { destinationFetch } from '../../../../platform/outbound/destinations.ts';
 import { issuerProbeView, probeIssuer } from '../../../../contexts/sso/probe-issuer.ts';
 import { MAX_METADATA_BYTES } from '../../../../contexts/sso/saml/provider-metadata.ts';
 import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
@@ -24,13 +24,20 @@ import {
 import type { Principal } from '../../principal.ts';
 import { routeWith, type AnyRoute, type RouteGroup } from '../../route.ts';
 import { importedProvider, ssoConfigImport, ssoMetadataRefresh } from './sso-config-import.ts';
-import { draftOf, newSsoConfig, refuseInsecure, ssoConfigChanges, ssoConfigProbe } from './sso-config-bodies.ts';
+import {
+  draftOf,
+  newSsoConfig,
+  refuseInsecure,
+  ssoConfigChanges,
+  ssoConfigProbe,
+  trustOf,
+} from './sso-config-bodies.ts';
 import type { Config } from '../../../config/config.ts';
 import type { Logger } from 'pino';
 import type { Vault } from '../../../../platform/vault/vault.ts';
 
 export interface SsoConfigsRouteDependencies {
-  readonly config: Pick<Config, 'devMode'>;
+  readonly config: Pick<Config, 'devMode' | 'outboundNetworks'>;
   readonly log: Logger;
   readonly vault: Vault;
 }
@@ -54,8 +61,10 @@ interface Asked {
   readonly principal: Principal | undefined;
 }
 
+/** Whoever names the address has just authenticated again, so networks that the operator listed are within reach. */
+const METADATA = { allowPrivateNetwork: true, caCertificate: null };
 const metadataFetch = ({ config }: SsoConfigsRouteDependencies) =>
-  guardedFetch({ allowPrivate: config.devMode, maxBytes: MAX_METADATA_BYTES });
+  destinationFetch(config, METADATA, { maxBytes: MAX_METADATA_BYTES });
 
 /** Authentication has checked that a tenant in the path belongs to the caller's organization. */
 const tenantOf = ({ params, principal }: Asked): TenantId =>
@@ -175,7 +184,7 @@ function ssoConfigRoutesFor({
       response: issuerProbeView,
       handle: async ({ body, services }) => {
         if (body.protocol !== 'saml')
-          return probeIssuer(body.issuerUrl, guardedFetch({ allowPrivate: services.config.devMode }));
+          return probeIssuer(body.issuerUrl, destinationFetch(services.config, trustOf(body)));
         refuseInsecure(services, body);
         return probeSaml(body, Date.now());
       },

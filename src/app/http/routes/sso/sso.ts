@@ -20,18 +20,19 @@ import { uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
 import { enabledSsoConfig, type EnabledConfigDependencies } from '../../../../contexts/sso/enabled-config.ts';
 import {
   finishOidcSignIn,
-  openIdProviderOf,
+  isSecure,
+  logoutAddress,
   startOidcSignIn,
   tenantOidcConfig,
   type OidcSignInDependencies,
 } from '../../../../contexts/sso/oidc-sign-in.ts';
 import {
   issueHandover,
+  loginHint,
   pageReturnOf,
   pageReturnQuery,
   reauthenticationQuery,
   refusalAddress,
-  ssoRefusalPage,
 } from '../../../../contexts/sso/page-return.ts';
 import {
   oidcStartedOnPage,
@@ -40,11 +41,14 @@ import {
   type PendingAuthorization,
 } from '../../../../contexts/sso/pending-authorization.ts';
 import { providerLogoutUrl, type SingleLogoutDependencies } from '../../../../contexts/sso/saml/single-logout.ts';
+import { OIDC_CALLBACK, OIDC_LOGOUT } from '../../../../contexts/sso/domain/addresses.ts';
 import { openAccess } from '../../access.ts';
 import { clearBrowserSecret, setBrowserSecret } from '../../browser-cookie.ts';
+import { clearLogoutHint, readLogoutHint, setLogoutHint } from '../../logout-hint-cookie.ts';
+import { wantsPage } from '../../refusal-page.ts';
 import { actorOf } from '../../principal.ts';
 import { providerReturnQuery, returnedBy } from './provider-return.ts';
-import { acceptsPages, redirect } from '../../redirect.ts';
+import { redirect } from '../../redirect.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import { signedInByProvider } from '../identity/sign-in-response.ts';
 import { liveAdminSession, type LiveAdminSessionDependencies } from './live-admin-session.ts';
@@ -92,19 +96,25 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
         oidc: z.boolean(),
         saml: z.boolean(),
         loginUrl: z.string().nullable(),
+        /** Names of the configurations, for the buttons of a sign-in page. */
+        oidcName: z.string().nullable(),
+        samlName: z.string().nullable(),
       }),
       handle: async (call) => {
         const tenantId = await ssoTenantOf(call);
         const configs = await call.services.loader.load(ssoConfigs, ssoConfigsStream(tenantId));
-        const [oidc, saml] = [
-          enabledConfig(configs, 'oidc') !== undefined,
-          enabledConfig(configs, 'saml') !== undefined,
+        const [oidcName = null, samlName = null] = [
+          enabledConfig(configs, 'oidc')?.name,
+          enabledConfig(configs, 'saml')?.name,
         ];
+        const [oidc, saml] = [oidcName !== null, samlName !== null];
         return {
           configured: oidc || saml,
           oidc,
           saml,
           loginUrl: oidc ? '/api/v1/auth/sso/login' : saml ? '/api/v1/auth/saml/login' : null,
+          oidcName,
+          samlName,
         };
       },
     }),
@@ -112,11 +122,11 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
       method: 'GET',
       path: '/api/v1/auth/sso/login',
       access: openAccess('sso'),
-      refusalPage: ssoRefusalPage,
+      facesBrowsers: true,
       summary: "Redirect to the tenant's OpenID Connect provider",
       description:
         'With `return_to=login` the user returns to the sign-in page. With `reauthenticate=true` the user must authenticate again and gets a re-authentication token.',
-      query: z.object({ ...tenantQuery, ...pageReturnQuery, ...reauthenticationQuery }),
+      query: z.object({ ...tenantQuery, ...pageReturnQuery, ...reauthenticationQuery, login_hint: loginHint }),
       status: 302,
       response: { media: 'text/plain' },
       handle: async (call) => {
@@ -125,12 +135,13 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
         const page = pageReturnOf(query);
         const found = await enabledSsoConfig(services, tenantId, 'oidc');
         try {
-          const started = await startOidcSignIn(services, found, {
-            owner: tenantId,
-            kind: 'tenant',
-            challenge: page?.challenge ?? null,
-            reauthenticates: query.reauthenticate === 'true',
-          });
+          const reauthenticates = query.reauthenticate === 'true';
+          const started = await startOidcSignIn(
+            services,
+            found,
+            { owner: tenantId, kind: 'tenant', challenge: page?.challenge ?? null, reauthenticates },
+            query.login_hint,
+          );
           setBrowserSecret(reply, started.state, started.browserSecret, {
             seconds: AUTHORIZATION_SECONDS,
             secure: started.secure,
@@ -150,7 +161,8 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
               },
               error,
             );
-          if (page || acceptsPages(request)) return redirect(reply, 302, refusalAddress(error.reason, tenantId));
+          if (page || wantsPage(request))
+            return redirect(reply, 302, refusalAddress(error.reason, tenantId, error.detail));
           throw new FailureError(
             found ? temporarilyUnavailable('identity_provider_unavailable') : notFound('sso_not_configured'),
           );
@@ -159,9 +171,9 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
     }),
     route({
       method: 'GET',
-      path: '/api/v1/auth/sso/callback',
+      path: OIDC_CALLBACK,
       access: openAccess('sso'),
-      refusalPage: ssoRefusalPage,
+      facesBrowsers: true,
       summary: 'Receive the OpenID Connect callback',
       description: 'Returns tokens, or redirects to the sign-in page with a code.',
       query: providerReturnQuery,
@@ -170,7 +182,7 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
         const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
         let believed: PendingAuthorization | undefined;
         try {
-          const { authorization, identity, vouchedBy, secure } = await finishOidcSignIn(
+          const { authorization, identity, vouchedBy, secure, idToken } = await finishOidcSignIn(
             services,
             'tenant',
             returnedBy(request, state),
@@ -178,6 +190,7 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
             (trip) => (believed = trip),
           );
           clearBrowserSecret(reply, state, secure);
+          setLogoutHint(reply, OIDC_LOGOUT, { idToken, secure });
           const { owner: tenantId, challenge, reauthenticates: reauthenticated } = authorization;
           const admin = await admitAdmin(services, tenantId, identity);
           const { adminId, sessionEpoch } = admin;
@@ -208,48 +221,33 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
             { tenantId, protocol: 'oidc', configId: believed?.configId ?? null, actor },
             error,
           );
-          if (oidcStartedOnPage(state) || acceptsPages(request))
-            return redirect(reply, 302, refusalAddress(error.reason, tenantId));
+          if (oidcStartedOnPage(state) || wantsPage(request))
+            return redirect(reply, 302, refusalAddress(error.reason, tenantId, error.detail));
           throw new FailureError(unauthenticated('single_sign_on_failed', `single sign-on failed: ${error.reason}`));
         }
       },
     }),
     route({
       method: 'POST',
-      path: '/api/v1/auth/sso/logout',
+      path: OIDC_LOGOUT,
       access: openAccess('session'),
       summary: 'End the session, and get the logout URL of the provider',
+      description:
+        'A browser that navigates to `logoutUrl` also signs out of the provider, and returns to the sign-in page if `postLogoutRedirectUri` is registered there.',
       response: z.object({ success: z.literal(true), logoutUrl: z.string().nullable() }),
-      handle: async ({ services, request, run }) => {
+      handle: async ({ services, request, reply, run }) => {
         const principal = await liveAdminSession(request, services);
         const { tenantId, sessionId } = principal;
         const { method } = await services.loader.load(session, sessionStream(tenantId, sessionId));
         request.principal = principal;
         await run(endSession, { sessionId, reason: 'sso_logout' }, tenantId);
         await services.refreshTokens.revokeSession(tenantId, sessionId);
-        return { success: true, logoutUrl: await logoutUrlOf(services, tenantId, sessionId, method) };
+        if (method === 'saml')
+          return { success: true, logoutUrl: await providerLogoutUrl(services, tenantId, sessionId) };
+        const found = method === 'oidc' ? await enabledSsoConfig(services, tenantId, 'oidc') : undefined;
+        if (found) clearLogoutHint(reply, OIDC_LOGOUT, isSecure(found));
+        return { success: true, logoutUrl: await logoutAddress(services, found, tenantId, readLogoutHint(request)) };
       },
     }),
   ],
 };
-
-const logoutUrlOf = async (
-  services: SsoRouteDependencies,
-  tenantId: TenantId,
-  sessionId: string,
-  method: string | null,
-): Promise<string | null> => {
-  if (method === 'saml') return providerLogoutUrl(services, tenantId, sessionId);
-  return method === 'oidc' ? endSessionUrl(services, tenantId) : null;
-};
-
-/** Our session has already ended, so an unusable provider is no error. */
-async function endSessionUrl(services: SsoRouteDependencies, tenantId: TenantId): Promise<string | null> {
-  try {
-    const found = await enabledSsoConfig(services, tenantId, 'oidc');
-    return (found && (await openIdProviderOf(services, found).endSessionUrl())?.href) ?? null;
-  } catch (error) {
-    if (error instanceof SsoRefused) return null;
-    throw error;
-  }
-}

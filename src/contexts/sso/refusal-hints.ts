@@ -1,0 +1,19 @@
+/**
+ * What the sign-in page may say beside the reason of a refusal, by the detail of the audit log. Everything else stays
+ * in the audit log: the page is shown to people who are not signed in.
+ */
+const HINTS: ReadonlyMap<string, string> = new Map([
+  ['unreachable', 'unreachable'],
+  ['the address is not public', 'unreachable'],
+  ['discovery', 'discovery'],
+  ['another issuer', 'discovery'],
+  ['invalid_client', 'client'],
+  ['unauthorized_client', 'client'],
+  ['no e-mail', 'no_email'],
+  ['no single e-mail', 'no_email'],
+  ['nothing said', 'not_stated'],
+]);
+
+/** A short identifier for the sign-in page; undefined if the detail is not for it. */
+export const publicHint = (detail: string | null): string | undefined =>
+  detail === null ? undefined : HINTS.get(detail);

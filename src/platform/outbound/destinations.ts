@@ -1,0 +1,77 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { guardedFetch, type GuardedFetch } from './guarded-fetch.ts';
+import { isMetadataAddress, NO_PRIVATE_NETWORKS, type PrivateNetworks } from './private-networks.ts';
+import { isPublicAddress } from './public-addresses.ts';
+
+/** What the operator allows for all destinations that administrators choose (`OUTBOUND_PRIVATE_NETWORKS`). */
+export interface OutboundSettings {
+  /** All private addresses, and plain HTTP. */
+  readonly devMode: boolean;
+  readonly outboundNetworks: PrivateNetworks;
+}
+
+/** What an administrator chose for one destination. */
+export interface DestinationChoice {
+  /** The destination may be in a private network, if the operator listed that network. */
+  readonly allowPrivateNetwork: boolean;
+  /** PEM. Certificates of authorities to trust for this destination instead of the system's. */
+  readonly caCertificate: string | null;
+}
+
+export const PUBLIC_DESTINATION: DestinationChoice = { allowPrivateNetwork: false, caCertificate: null };
+
+/** For commands that store a destination. */
+export interface Destinations {
+  /** Why the destination could not be called as it is chosen; undefined if nothing speaks against it. */
+  unreachable(address: string, choice: DestinationChoice): Promise<string | undefined>;
+}
+
+/** The way out to a destination that an administrator chose. */
+export const destinationFetch = (
+  { devMode, outboundNetworks }: OutboundSettings,
+  { allowPrivateNetwork, caCertificate }: DestinationChoice,
+  limits: { readonly maxBytes?: number } = {},
+): GuardedFetch =>
+  guardedFetch({
+    allowPrivate: devMode,
+    privateNetworks: allowPrivateNetwork ? outboundNetworks : NO_PRIVATE_NETWORKS,
+    ...(caCertificate === null ? {} : { ca: caCertificate }),
+    ...limits,
+  });
+
+const RESOLVE_MS = 2_000;
+
+/** Resolves a name to all its addresses; none if it cannot be resolved now. */
+export type ResolveAll = (name: string) => Promise<readonly string[]>;
+
+const resolveBySystem: ResolveAll = async (name) => {
+  const none: readonly string[] = [];
+  const late = new Promise<typeof none>((resolve) => setTimeout(resolve, RESOLVE_MS, none).unref());
+  const found = lookup(name, { all: true }).then(
+    (addresses) => addresses.map(({ address }) => address),
+    () => none,
+  );
+  return Promise.race([found, late]);
+};
+
+/**
+ * Why a destination could not be called as it is chosen, for the administrator who saves it; undefined if nothing
+ * speaks against it. A name that does not resolve yet is no reason. The guard of `destinationFetch` decides again at
+ * every connection.
+ */
+export async function unreachableDestination(
+  address: string,
+  { devMode, outboundNetworks }: OutboundSettings,
+  { allowPrivateNetwork }: DestinationChoice,
+  resolve: ResolveAll = resolveBySystem,
+): Promise<string | undefined> {
+  const host = new URL(address).hostname.replace(/^\[|\]$/g, '');
+  const addresses = isIP(host) === 0 ? await resolve(host) : [host];
+  if (addresses.some(isMetadataAddress)) return 'leads to an address that is never called';
+  const hidden = devMode ? [] : addresses.filter((one) => !isPublicAddress(one));
+  if (hidden.length === 0) return undefined;
+  if (!hidden.every((one) => outboundNetworks.includes(one)))
+    return 'leads to a private network that the operator has not listed in OUTBOUND_PRIVATE_NETWORKS';
+  return allowPrivateNetwork ? undefined : 'leads to a private network: set allowPrivateNetwork to allow that';
+}

@@ -1,0 +1,21 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+
+/** Who may call the guard directly, because the operator sets the address. All others use `destinationFetch`. */
+const SET_BY_THE_OPERATOR = [
+  'src/app/compose/background.ts',
+  'src/contexts/threat-intel/open-providers.ts',
+  'src/platform/objects/open-objects.ts',
+];
+const GUARDS = ['src/platform/outbound/destinations.ts', 'src/platform/outbound/guarded-fetch.ts'];
+
+const sources = ['src', 'commands', 'queries', 'projections'].flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => `${folder}/${name}`),
+);
+
+it('addresses that administrators choose are called through the one way out', () => {
+  const callers = sources.filter((path) => /\bguardedFetch\(/.test(readFileSync(path, 'utf8')));
+  expect(callers.sort()).toEqual([...SET_BY_THE_OPERATOR, ...GUARDS].sort());
+});
