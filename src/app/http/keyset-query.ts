@@ -5,7 +5,7 @@ import type { KeysetPaginated } from '../../platform/kernel/query.ts';
 import { pageQueryOf, paginatedView } from './list-query.ts';
 
 /**
- * Cursors of lists (OP-290): `nextCursor` of a page names its last row, by the values that order the list. They are
+ * Cursors of lists (OP-370): `nextCursor` of a page names its last row, by the values that order the list. They are
  * readable, and not signed: they only choose where a page of the caller's own tenant begins.
  */
 const MAX_LENGTH = 1_000;
