@@ -16,6 +16,9 @@ export const pageQuery = {
     .describe(`Items per page; larger values mean ${MOST}`),
 };
 
+/** An offset can move the last day of 9999 into a year that ISO 8601 and PostgreSQL write differently. */
+const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /** RFC 3339, or a calendar day in UTC. Both ends are inclusive; an end day counts to its last millisecond (OP-006). */
@@ -32,6 +35,10 @@ function moment(end: boolean) {
       }
       if (parsed < 0) {
         context.addIssue({ code: 'custom', message: 'must not be before 1970' });
+        return z.NEVER;
+      }
+      if (parsed > LATEST_MS) {
+        context.addIssue({ code: 'custom', message: 'must not be after 9999' });
         return z.NEVER;
       }
       return new Date(parsed).toISOString();
