@@ -21,6 +21,7 @@ export const pageQueryOf = ({ usual, max }: { readonly usual: number; readonly m
 export const pageQuery = pageQueryOf({ usual: 20, max: 100 });
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
+/** An offset or a zone can move later days into a year that ISO 8601 and PostgreSQL write differently. */
 const END_OF_DATES = Date.parse('9999-12-30T00:00:00.000Z');
 
 /**

@@ -166,8 +166,14 @@ async function keepForRetries(
   }
 }
 
-/** Rejects forms where JSON is expected (RFC 9110 §15.5.16), because any web page can make a browser send a form. */
+/**
+ * Rejects forms where JSON is expected (RFC 9110 §15.5.16), because any web page can make a browser send a form, and text in
+ * an encoding other than UTF-8, which would be stored as something else.
+ */
 function refuseOtherMedia({ headers }: FastifyRequest, { body, consumes = 'json' }: AnyRoute<never>): void {
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(headers['content-type'] ?? '')?.[1];
+  if (charset !== undefined && !/^(?:utf-?8|us-ascii)$/i.test(charset))
+    throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(headers['content-type']);
   const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
   if (
     body &&

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import {
@@ -53,10 +54,16 @@ export const familyName = <const Names extends readonly [string, ...string[]]>(n
     .transform((text) => text.trim().toLowerCase())
     .pipe(z.enum(names));
 
+/** No body is like an empty object, if the schema does not accept its absence. So each required field is named. */
+function read(schema: z.ZodType, data: unknown) {
+  const checked = schema.safeParse(data, { reportInput: true });
+  return checked.success || (data ?? undefined) !== undefined ? checked : schema.safeParse({}, { reportInput: true });
+}
+
 /** Validates requests with zod. A malformed id in a path is "not found", like an unknown id. */
 export function validateWithZod(app: FastifyInstance): void {
   app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (data: unknown) => {
-    const checked = schema.safeParse(data, { reportInput: true });
+    const checked = read(schema, data);
     if (checked.success) return { value: checked.data };
     const failure = httpPart === 'params' ? notFound() : failureOfIssues(httpPart ?? 'request', checked.error);
     return { error: new FailureError(failure) };
@@ -87,9 +94,12 @@ export function parseJsonBodies(app: FastifyInstance): void {
   app.removeContentTypeParser(['application/json', 'text/plain']);
   app.addContentTypeParser(
     ['application/json', 'application/scim+json'],
-    { parseAs: 'string' },
+    { parseAs: 'buffer' },
     (request, body, done) => {
-      const text = body as string;
+      // Many clients send a content type with every request, also without a body.
+      if (body.length === 0) return done(null, undefined);
+      if (!isUtf8(body as Buffer)) return done(new FailureError(invalid('body', 'is not UTF-8 text')), undefined);
+      const text = body.toString('utf8');
       void parse(request, text, (error, value) => {
         if (error) return done(new FailureError(invalid('body', 'is not valid JSON', 'malformed_json')), undefined);
         try {

@@ -285,7 +285,13 @@ export class Executor<Ports> {
       const at = await recordedAt();
       return encoded.map(({ id, version, data, metadata }, index) => ({
         ...decision.events[index]!,
-        ...{ tenantId: context.tenantId, id, stream, position, recordedAt: at, metadata, stored: { version, data } },
+        tenantId: context.tenantId,
+        id,
+        stream,
+        position,
+        recordedAt: at,
+        metadata,
+        stored: { version, data },
         revision: revision - BigInt(encoded.length - 1 - index),
       }));
     };
