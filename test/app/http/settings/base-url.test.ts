@@ -138,11 +138,9 @@ describe('the external URL', () => {
     const [{ apiEndpoint, token }] = bulk.body.configs;
     expect(apiEndpoint).toBe(app.tlsUrl);
     // The browser knows nothing but its configuration. The listener's certificate is self-signed here.
-    const enrolling = app
-      .device('', '')
-      .post('/api/v1/enroll/certificate', browser({ enrollmentToken: token }), {
-        headers: { 'x-tenant-id': local.tenantId },
-      });
+    const enrolling = app.device('', '').post('/api/v1/enroll/certificate', browser({ enrollmentToken: token }), {
+      headers: { 'x-tenant-id': local.tenantId },
+    });
     const { status, body } = await enrolling;
     expect([status, body.apiEndpoint]).toEqual([200, apiEndpoint]);
     const device = app.device(body.clientCertificate, body.clientPrivateKey);
