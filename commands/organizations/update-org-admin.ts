@@ -40,7 +40,9 @@ export const updateOrgAdmin = defineCommand({
     return acceptWith(
       { accountDigest: accountDigest ?? admin.accountDigest },
       [...detailsChanged(input, accountDigest), ...standingChanged(admin, role, status)],
-      moves ? { claim: [orgAdminAccountClaim(accountDigest)], release: [orgAdminAccountClaim(admin.accountDigest)] } : {},
+      moves
+        ? { claim: [orgAdminAccountClaim(accountDigest)], release: [orgAdminAccountClaim(admin.accountDigest)] }
+        : {},
     );
   },
   whenClaimed: () => alreadyExists('email'),

@@ -91,7 +91,8 @@ export const orgAdmins = defineReadModel({
     LoginSucceeded: (event) => change(event.data.subjectId, (row) => ({ ...row, last_login_at: at(event) })),
     OrgAdminSuspended: (event) =>
       change(event.data.adminId, (row) => ({ ...withoutSessions(row), status: 'suspended', updated_at: at(event) })),
-    OrgAdminReinstated: (event) => change(event.data.adminId, (row) => ({ ...row, status: 'active', updated_at: at(event) })),
+    OrgAdminReinstated: (event) =>
+      change(event.data.adminId, (row) => ({ ...row, status: 'active', updated_at: at(event) })),
     OrgAdminSessionsRevoked: (event) => change(event.data.adminId, (row) => withoutSessions(row)),
     OrgAdminOtherSessionsRevoked: (event) =>
       change(event.data.adminId, (row) => withoutSessions(row, event.data.keptSessionId)),

@@ -87,7 +87,9 @@ describe('HTTP conventions', () => {
     const position = String((await app.services.store.head()) + 1_000n);
     const late = await tenant.admin.get('/api/v1/admin/users', { headers: { 'x-log-position': position } });
     expect([late.status, late.headers.get('x-stale')]).toEqual([200, 'true']);
-    const missing = await tenant.admin.get(`/api/v1/admin/users/${randomUUID()}`, { headers: { 'x-log-position': position } });
+    const missing = await tenant.admin.get(`/api/v1/admin/users/${randomUUID()}`, {
+      headers: { 'x-log-position': position },
+    });
     expect([missing.status, missing.headers.get('x-stale')]).toEqual([404, 'true']);
     await app.settled();
     const reached = String(await app.services.store.head());

@@ -30,10 +30,7 @@ interface NewTenant {
 }
 
 /** Creates a tenant with a first admin. Returns the admin's password, which must be changed at the first sign-in. */
-export async function createTenant(
-  services: TenantsCliDependencies,
-  { name, email, licenseKey, baseUrl }: NewTenant,
-) {
+export async function createTenant(services: TenantsCliDependencies, { name, email, licenseKey, baseUrl }: NewTenant) {
   const { executor, ports } = services;
   const tenantId = asTenantId(randomUUID());
   const externalBaseUrl = await baseUrlOr(services, baseUrl);

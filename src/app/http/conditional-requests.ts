@@ -21,6 +21,6 @@ export function tagResponse(
 ): boolean {
   if (!tagged || body === undefined || body === null) return false;
   const tag = entityTag(tagged(body as never));
-  reply.header('etag', tag).header('cache-control', 'private, no-cache');
+  reply.header('etag', tag);
   return (method === 'GET' || method === 'HEAD') && isNotModified(headers['if-none-match'], tag);
 }

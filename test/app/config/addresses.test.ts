@@ -15,8 +15,18 @@ describe('settings of addresses and budgets', () => {
       'https://a.example',
       'http://localhost:3000',
     ]);
-    for (const wrong of ['*', 'https://*.a.example', 'https://a.example/', 'a.example', 'null', 'https://A.example', 'file:///x'])
-      expect(() => read({ CORS_ALLOWED_ORIGINS: `https://b.example,${wrong}` })).toThrow(/^CORS_ALLOWED_ORIGINS: .*not an origin/);
+    for (const wrong of [
+      '*',
+      'https://*.a.example',
+      'https://a.example/',
+      'a.example',
+      'null',
+      'https://A.example',
+      'file:///x',
+    ])
+      expect(() => read({ CORS_ALLOWED_ORIGINS: `https://b.example,${wrong}` })).toThrow(
+        /^CORS_ALLOWED_ORIGINS: .*not an origin/,
+      );
   });
 
   it('name the TLS listener of devices', () => {

@@ -95,7 +95,8 @@ export function countedBy(
   const { config } = services;
   const { max: usual, seconds } = budgets(config)[rate];
   const limiter = app.rateLimit({
-    max: (_request, key) => config.rateBudgets[rate] ?? (key.startsWith(OF_ADMINISTRATOR) ? config.adminRateLimit : usual),
+    max: (_request, key) =>
+      config.rateBudgets[rate] ?? (key.startsWith(OF_ADMINISTRATOR) ? config.adminRateLimit : usual),
     timeWindow: seconds * 1000,
     keyGenerator: (request: FastifyRequest) => keyOf(request, rate, services),
   }) as onRequestAsyncHookHandler;

@@ -20,7 +20,10 @@ describe('bulk enrollment over HTTP', () => {
     expect(body.total).toBe(3);
     expect(new Set(body.configs.map(({ token }: { token: string }) => token)).size).toBe(3);
     for (const { token, tenantId, apiEndpoint, expiresAt } of body.configs) {
-      expect({ tenantId, apiEndpoint }).toEqual({ tenantId: acme.tenantId, apiEndpoint: 'https://devices.castellan.example' });
+      expect({ tenantId, apiEndpoint }).toEqual({
+        tenantId: acme.tenantId,
+        apiEndpoint: 'https://devices.castellan.example',
+      });
       expect(Date.parse(expiresAt)).toBeGreaterThan(Date.now());
       expect((await tryToEnroll(app, tenantId, token)).status).toBe(200);
     }

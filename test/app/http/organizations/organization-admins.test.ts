@@ -70,7 +70,9 @@ describe("an organization's admins", () => {
       ['DELETE', `${ADMINS}/${ownerId}`],
       ['POST', `${ADMINS}/${ownerId}/reset-password`],
     ] as const)
-      expect((await south.write(method, path, method === 'PUT' ? { displayName: 'Mallory' } : undefined)).status).toBe(404);
+      expect((await south.write(method, path, method === 'PUT' ? { displayName: 'Mallory' } : undefined)).status).toBe(
+        404,
+      );
     expect((await south.owner.get(`${ADMINS}/${ownerId}`)).status).toBe(404);
   });
 

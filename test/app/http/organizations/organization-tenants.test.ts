@@ -84,7 +84,13 @@ describe("an organization's tenants", () => {
     expect(await names('ALPHA')).toEqual(['Alpha']);
     expect(await names('%')).toEqual([]);
     const south = await newOrganization(app);
-    expect((await south.owner.get(TENANTS)).body).toEqual({ tenants: [], total: 0, page: 1, pageSize: 20, totalPages: 0 });
+    expect((await south.owner.get(TENANTS)).body).toEqual({
+      tenants: [],
+      total: 0,
+      page: 1,
+      pageSize: 20,
+      totalPages: 0,
+    });
     const { client: viewer } = await orgAdminWithRole(app, north, 'org_viewer');
     expect((await viewer.get(TENANTS)).body.total).toBe(3);
   });

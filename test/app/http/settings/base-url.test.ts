@@ -49,7 +49,9 @@ describe('the external URL', () => {
       },
     ]);
     expect((await acme.admin.get(URL_PATH)).body).toEqual(changed.body);
-    expect((await acme.admin.get(`/api/v1/admin/sso-configs/${id}`)).body.redirectUri).toBe(changed.body.oidcRedirectUri);
+    expect((await acme.admin.get(`/api/v1/admin/sso-configs/${id}`)).body.redirectUri).toBe(
+      changed.body.oidcRedirectUri,
+    );
     expect(await enabledSsoConfig(app.services, acme.tenantId, 'oidc')).toMatchObject({ externalBaseUrl: NEW });
     expect((await acme.admin.get('/api/v1/admin/enrollment/config')).body.apiEndpoint).toBe(changed.body.apiEndpoint);
 
@@ -57,13 +59,17 @@ describe('the external URL', () => {
     const log = await acme.admin.get('/api/v1/admin/audit-log?action=tenant.base_url_changed');
     expect(log.body.auditLogs).toMatchObject([{ actorId: acme.adminId, details: { externalBaseUrl: NEW } }]);
     const { alerts } = (await acme.admin.get('/api/v1/admin/alerts')).body;
-    expect(alerts.map(({ metadata }: { metadata: { change?: string } }) => metadata.change)).toContain('base_url_changed');
+    expect(alerts.map(({ metadata }: { metadata: { change?: string } }) => metadata.change)).toContain(
+      'base_url_changed',
+    );
   });
 
   it('is refused without the role, the proof or a usable URL, and for a state that somebody changed meanwhile', async () => {
     const { client: admin } = await app.adminWithRole(acme, 'admin');
     expect((await admin.put(URL_PATH, { externalBaseUrl: NEW })).status).toBe(403);
-    expect((await app.as(acme.token).put(URL_PATH, { externalBaseUrl: NEW })).body.error).toBe('re-authentication required');
+    expect((await app.as(acme.token).put(URL_PATH, { externalBaseUrl: NEW })).body.error).toBe(
+      're-authentication required',
+    );
     for (const externalBaseUrl of [
       'ftp://castellan.example',
       'castellan.example',
@@ -73,10 +79,17 @@ describe('the external URL', () => {
       '',
       null,
     ])
-      expect([externalBaseUrl, (await acme.admin.put(URL_PATH, { externalBaseUrl })).status]).toEqual([externalBaseUrl, 400]);
+      expect([externalBaseUrl, (await acme.admin.put(URL_PATH, { externalBaseUrl })).status]).toEqual([
+        externalBaseUrl,
+        400,
+      ]);
     const { headers } = await acme.admin.get(URL_PATH);
     await acme.admin.put(URL_PATH, { externalBaseUrl: 'https://third.example' });
-    const late = await acme.admin.put(URL_PATH, { externalBaseUrl: NEW }, { headers: { 'if-match': headers.get('etag')! } });
+    const late = await acme.admin.put(
+      URL_PATH,
+      { externalBaseUrl: NEW },
+      { headers: { 'if-match': headers.get('etag')! } },
+    );
     expect(late.status).toBe(412);
     expect((await acme.admin.get(URL_PATH)).body.externalBaseUrl).toBe('https://third.example');
   });
@@ -125,11 +138,9 @@ describe('the external URL', () => {
     const [{ apiEndpoint, token }] = bulk.body.configs;
     expect(apiEndpoint).toBe(app.tlsUrl);
     // The browser knows nothing but its configuration. The listener's certificate is self-signed here.
-    const enrolling = app.device('', '').post(
-      '/api/v1/enroll/certificate',
-      browser({ enrollmentToken: token }),
-      { headers: { 'x-tenant-id': local.tenantId } },
-    );
+    const enrolling = app.device('', '').post('/api/v1/enroll/certificate', browser({ enrollmentToken: token }), {
+      headers: { 'x-tenant-id': local.tenantId },
+    });
     const { status, body } = await enrolling;
     expect([status, body.apiEndpoint]).toEqual([200, apiEndpoint]);
     const device = app.device(body.clientCertificate, body.clientPrivateKey);
@@ -141,7 +152,9 @@ describe('the external URL', () => {
   it('is not where devices go if the operator names their address', async () => {
     const named = await startApp({ extensionBaseUrl: 'https://devices.example' });
     const tenant = await named.newTenant();
-    expect((await tenant.admin.get('/api/v1/admin/enrollment/config')).body.apiEndpoint).toBe('https://devices.example');
+    expect((await tenant.admin.get('/api/v1/admin/enrollment/config')).body.apiEndpoint).toBe(
+      'https://devices.example',
+    );
     const enrolled = await tryToEnroll(named, tenant.tenantId, await enrollmentTokenOf(tenant));
     expect(enrolled.body.apiEndpoint).toBe('https://devices.example');
     await named.close();

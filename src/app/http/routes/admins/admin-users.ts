@@ -104,8 +104,7 @@ export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
       }),
       response: adminUserView,
       handle: async ({ run, ask, params: { userID }, body, principal: { reauthenticated } }) => {
-        const unlocks =
-          body.status === 'active' && (await ask(getAdminUser, { adminId: userID })).status === 'locked';
+        const unlocks = body.status === 'active' && (await ask(getAdminUser, { adminId: userID })).status === 'locked';
         const { result } = await run(updateAdminUser, { ...body, adminId: userID, unlocks, reauthenticated });
         if (unlocks) await run(unlockLogin, { accountDigest: result.accountDigest, subjectId: userID });
         return ask(getAdminUser, { adminId: userID });

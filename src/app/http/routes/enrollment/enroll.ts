@@ -11,7 +11,10 @@ import {
   isRedeemable,
 } from '../../../../contexts/enrollment/domain/enrollment-token.ts';
 import { employee, employeeStream } from '../../../../contexts/employees/domain/employee.ts';
-import { extensionAddress, type ExtensionAddressSettings } from '../../../../contexts/enrollment/domain/extension-address.ts';
+import {
+  extensionAddress,
+  type ExtensionAddressSettings,
+} from '../../../../contexts/enrollment/domain/extension-address.ts';
 import { tenant, tenantStream } from '../../../../contexts/tenants/domain/tenant.ts';
 import { FailureError } from '../../../../platform/kernel/failure.ts';
 import { deviceAccess, openAccess } from '../../access.ts';

@@ -9,7 +9,10 @@ import {
   validEnrollmentTokens,
 } from '../../../../../queries/enrollment/list-enrollment-tokens.ts';
 import { identifyToken, newEnrollmentToken } from '../../../../contexts/enrollment/domain/enrollment-token.ts';
-import { extensionAddress, type ExtensionAddressSettings } from '../../../../contexts/enrollment/domain/extension-address.ts';
+import {
+  extensionAddress,
+  type ExtensionAddressSettings,
+} from '../../../../contexts/enrollment/domain/extension-address.ts';
 import { FailureError, notFound } from '../../../../platform/kernel/failure.ts';
 import { uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
 import { admin, adminReauthenticatedWhere } from '../../access.ts';

@@ -99,7 +99,8 @@ export const baseUrlRoutes: RouteGroup<BaseUrlRouteDependencies> = {
       path: orgPath,
       access: orgOwnerReauthenticated,
       summary: 'Change the external URL of the organization',
-      description: 'Enter the returned redirect URI at the identity provider. Its host finds the organization at sign-in.',
+      description:
+        'Enter the returned redirect URI at the identity provider. Its host finds the organization at sign-in.',
       body,
       response: orgView,
       tagged,
