@@ -34,6 +34,8 @@ const finding = (message: string): Outcome => ({ verdict: 'finding', message });
 const unknown = (message: string): Outcome => ({ verdict: 'unknown', message });
 
 const PATIENCE_MS = 10_000;
+/** Another program at the port may accept the connection and stay silent. */
+const LIVE_MS = 2_000;
 const FREE_BYTES = 1024 ** 3;
 const CLOCK_MS = 5_000;
 const EXPIRY_DAYS = 30;
@@ -86,7 +88,9 @@ async function dataDirectory(dataDir: string): Promise<readonly Outcome[]> {
 async function ports({ host, port, tlsPort }: Config): Promise<readonly Outcome[]> {
   if (port === 0) return [fine('any free port')];
   const address = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  const isOurs = await fetch(`http://${address.includes(':') ? `[${address}]` : address}:${port}/live`).then(
+  const isOurs = await fetch(`http://${address.includes(':') ? `[${address}]` : address}:${port}/live`, {
+    signal: AbortSignal.timeout(LIVE_MS),
+  }).then(
     ({ ok }) => ok,
     () => false,
   );
