@@ -4,7 +4,7 @@ import { REAUTHENTICATION_SECONDS } from '../identity/reauthentication.ts';
 import { SsoRefused } from '../identity/sso-sign-in.ts';
 import type { GuardedFetch } from '../../platform/outbound/guarded-fetch.ts';
 import { clientAuthenticationFor } from './client-authentication.ts';
-import { identityOf, isIncomplete, type Claims } from './openid-identity.ts';
+import { identityOf, isIncomplete, type PersonClaims } from './openid-identity.ts';
 import type { AuthorizationRequest, OpenIdClient, OpenIdProvider } from './openid-provider.ts';
 import { exchangeRefusal, issuerRefusal, namesOtherIssuer, sameIssuer, withoutSlash } from './openid-refusals.ts';
 
@@ -83,10 +83,10 @@ export function openIdProvider(client: OpenIdClient, reach: OidcHttpOptions): Op
  */
 async function completedClaims(
   config: oidc.Configuration,
-  claims: Claims & { readonly sub: string },
+  claims: PersonClaims & { readonly sub: string },
   accessToken: string,
   { emailsVerified }: OpenIdClient,
-): Promise<Claims> {
+): Promise<PersonClaims> {
   if (!isIncomplete(claims, emailsVerified) || !config.serverMetadata().userinfo_endpoint) return claims;
   const asked = oidc.fetchUserInfo(config, accessToken, claims.sub);
   if (claims['email'] === undefined) return asked;
