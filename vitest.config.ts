@@ -7,6 +7,9 @@ const APART = ['test/laws/declared-resources.test.ts', 'test/contexts/identity/p
 /** Minutes of broken servers, for `npm run test:faults` (vitest.faults.config.ts). */
 const FAULTS = ['test/faults/**', 'test/abuse/**'];
 
+/** Other implementations, for `npm run test:peers` (vitest.peers.config.ts). */
+const PEERS = ['test/peers/**'];
+
 /** What takes longest, longest first. Begun last, one of two workers would wait for it with nothing to do. */
 const LONG = [
   'test/crash/nothing-acknowledged-is-lost',
@@ -42,7 +45,12 @@ export default defineConfig({
       // Files of one worker share their modules: loading them anew for each took as long as a quarter of the tests.
       {
         extends: true,
-        test: { name: 'shared', include: ['test/**/*.test.ts'], exclude: [...APART, ...FAULTS], isolate: false },
+        test: {
+          name: 'shared',
+          include: ['test/**/*.test.ts'],
+          exclude: [...APART, ...FAULTS, ...PEERS],
+          isolate: false,
+        },
       },
       { extends: true, test: { name: 'apart', include: APART } },
     ],
