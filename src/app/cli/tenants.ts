@@ -5,7 +5,14 @@ import { randomPassword } from '../../contexts/identity/passwords.ts';
 import { system } from '../../platform/kernel/actor.ts';
 import { isFailure, orThrow } from '../../platform/kernel/failure.ts';
 import { asTenantId, INSTALLATION } from '../../platform/kernel/ids.ts';
-import type { WithApplication } from './application.ts';
+import { findOrganization } from '../../contexts/organizations/find-organization.ts';
+import { namedTenants } from './named-tenants.ts';
+import { performs, type CommandLine } from './operator-command.ts';
+import { email, textUpTo, webAddress } from './option-values.ts';
+import { organizationsOfTenants, type OrganizationTenantsDependencies } from './organizations-of-tenants.ts';
+import { columnsOf } from './wrapped-text.ts';
+import type { Report } from './outcome.ts';
+import type { Output } from './output.ts';
 import type { Executor } from '../../platform/execution/executor.ts';
 import type { CommandPorts, WithClaimHolder } from '../../../commands/ports.ts';
 
@@ -48,23 +55,56 @@ export async function createTenant(
   return { tenantId, password };
 }
 
-export function addTenantCommands(program: Command, withApplication: WithApplication): void {
-  program
-    .command('tenant')
-    .description('Create tenants of this installation')
-    .command('create')
-    .description("Create a tenant; its first admin's password is printed on the last line")
-    .requiredOption('--name <name>')
-    .requiredOption('--email <email>', 'e-mail of the first admin')
-    .requiredOption('--license <key>', 'a license key, see `license issue`')
-    .option('--base-url <url>', 'URL at which browsers reach this service', 'http://127.0.0.1:8080')
-    .action(
-      async ({ name, email, license, baseUrl }: { name: string; email: string; license: string; baseUrl: string }) => {
-        const { tenantId, password } = await withApplication(({ services }) =>
-          createTenant(services, { name, email, licenseKey: license, baseUrl }),
-        );
-        console.log(`Tenant ${name}: ${tenantId}, first admin ${email}`);
-        console.log(password);
-      },
-    );
+/** All tenants with the organization that each belongs to. */
+async function listTenantsOf(
+  services: OrganizationTenantsDependencies,
+  output: Output,
+  { organization }: { organization?: string },
+): Promise<Report> {
+  const owners = await organizationsOfTenants(services);
+  const wanted = organization === undefined ? undefined : await findOrganization(services, organization);
+  const tenants = (await namedTenants(services, undefined))
+    .map(({ id, name, slug }) => ({ id, slug, name, organization: owners.get(id) ?? null }))
+    .filter((tenant) => wanted === undefined || tenant.organization?.id === wanted);
+  const rows = tenants.map((tenant) => [tenant.id, tenant.slug, tenant.organization?.slug ?? '-', tenant.name]);
+  for (const line of columnsOf([['ID', 'SLUG', 'ORGANIZATION', 'NAME'], ...rows])) output.say(line);
+  return { result: { tenants } };
+}
+
+interface Ordered {
+  readonly name: string;
+  readonly email: string;
+  readonly license: string;
+  readonly baseUrl: string;
+}
+
+export function addTenantCommands(program: Command, cli: CommandLine): void {
+  const tenants = program.command('tenant').description('Create and list tenants of this installation');
+  performs(
+    cli,
+    tenants
+      .command('create')
+      .description("Create a tenant; its first admin's password is printed on the last line")
+      .requiredOption('--name <name>', 'name of the tenant', textUpTo(200))
+      .requiredOption('--email <email>', 'e-mail of the first admin', email)
+      .requiredOption('--license <key>', 'a license key, see `license issue`')
+      .option('--base-url <url>', 'URL at which browsers reach this service', webAddress, 'http://127.0.0.1:8080'),
+    async (output, { name, email: admin, license, baseUrl }: Ordered) => {
+      const { tenantId, password } = await cli.withApplication(({ services }) =>
+        createTenant(services, { name, email: admin, licenseKey: license, baseUrl }),
+      );
+      output.say(`Tenant ${name}: ${tenantId}, first admin ${admin}`);
+      output.say(password);
+      return { result: { tenantId, name, adminEmail: admin, temporaryPassword: password } };
+    },
+  );
+  performs(
+    cli,
+    tenants
+      .command('list')
+      .description('List the tenants, and the organization that each belongs to')
+      .option('--organization <id|slug>', 'only the tenants of this organization'),
+    (output, named: { organization?: string }) =>
+      cli.withApplication(({ services }) => listTenantsOf(services, output, named)),
+  );
 }
