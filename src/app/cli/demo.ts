@@ -26,25 +26,40 @@ const portOf = (url: string): number => Number(new URL(url).port);
 
 /** Beside a running service, the demo uses it. Otherwise it starts a service on the data directory. */
 async function runDemo(config: Config, env: NodeJS.ProcessEnv, output: Output, devices: number): Promise<DemoResult> {
+  const interruption = interruptions();
+  try {
+    return await interruptible(config, env, output, devices, interruption.happened);
+  } finally {
+    interruption.forget();
+  }
+}
+
+async function interruptible(
+  config: Config,
+  env: NodeJS.ProcessEnv,
+  output: Output,
+  devices: number,
+  interrupted: Promise<never>,
+): Promise<DemoResult> {
   const running = config.databaseUrl ? undefined : findEmbeddedPostgres(join(config.dataDir, 'postgres'));
   const options = { log: commandLogger(env) };
-  let application = running
-    ? await compose(config, { ...options, database: { ...running }, project: false, listen: false })
-    : await compose({ ...config, port: 0, tlsPort: 0, adminRateLimit: 100_000 }, options);
+  let composed = running
+    ? compose(config, { ...options, database: { ...running }, project: false, listen: false })
+    : compose({ ...config, port: 0, tlsPort: 0, adminRateLimit: 100_000 }, options);
+  const application = await composed;
+  let isOver = false;
   const { http, tls } = running
     ? { http: `http://127.0.0.1:${config.port}`, tls: `https://127.0.0.1:${config.tlsPort}` }
     : application.addresses;
   const restart = async () => {
     await application.stop();
-    application = await compose(
-      { ...config, port: portOf(http), tlsPort: portOf(tls), adminRateLimit: 100_000 },
-      options,
-    );
-    return application.services;
+    if (isOver) throw new Obstacle('interrupted');
+    composed = compose({ ...config, port: portOf(http), tlsPort: portOf(tls), adminRateLimit: 100_000 }, options);
+    return (await composed).services;
   };
   output.say(running ? `Driving the service on ${http}` : `Started a service on ${http} for this demo`);
   try {
-    return await demo(application.services, {
+    const walk = demo(application.services, {
       devices,
       http,
       tls,
@@ -53,8 +68,10 @@ async function runDemo(config: Config, env: NodeJS.ProcessEnv, output: Output, d
       say: output.say,
       ...(running ? {} : { restart }),
     });
+    return await Promise.race([walk, interrupted]);
   } finally {
-    await application.stop();
+    isOver = true;
+    await (await composed).stop();
   }
 }
 
@@ -64,7 +81,7 @@ async function demoApart(env: NodeJS.ProcessEnv, output: Output, { devices, keep
   // Nothing else of the environment: a database or an event store that is set there belongs to a real installation.
   const own = { DATA_DIR: folder, LOG_LEVEL: env['LOG_LEVEL'] };
   try {
-    const { tenantId, steps } = await untilInterrupted(runDemo(readConfig(own), own, output, devices));
+    const { tenantId, steps } = await runDemo(readConfig(own), own, output, devices);
     output.say('');
     output.say(
       `Everything was as expected. ${keep ? `The data is in ${folder}: DATA_DIR=${folder} npm start` : 'Nothing is left of it.'}`,
@@ -84,19 +101,22 @@ async function demoHere(env: NodeJS.ProcessEnv, output: Output, { devices }: Ask
   return { result: { tenantId, dataDir: config.dataDir, steps } };
 }
 
-/** Rejects on Ctrl-C or SIGTERM, so that the caller can clean up. */
-async function untilInterrupted<T>(work: Promise<T>): Promise<T> {
+/** `happened` rejects on Ctrl-C or SIGTERM, so that the demo can clean up. */
+function interruptions(): { readonly happened: Promise<never>; forget: () => void } {
   let interrupt: () => void = () => undefined;
-  const interrupted = new Promise<never>((_resolve, reject) => {
+  const happened = new Promise<never>((_resolve, reject) => {
     interrupt = () => reject(new Obstacle('interrupted'));
   });
+  // It may happen while nobody waits for it yet.
+  happened.catch(() => undefined);
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) process.once(signal, interrupt);
-  try {
-    return await Promise.race([work, interrupted]);
-  } finally {
-    for (const signal of signals) process.off(signal, interrupt);
-  }
+  return {
+    happened,
+    forget: () => {
+      for (const signal of signals) process.off(signal, interrupt);
+    },
+  };
 }
 
 export function addDemoCommand(program: Command, cli: CommandLine): void {

@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import { confirm } from './confirmation.ts';
-import { EXIT_CODES, type ExitCode, type Outcome, type Report } from './outcome.ts';
+import { EXIT_CODES, UsageError, type ExitCode, type Outcome, type Report } from './outcome.ts';
 import { Output } from './output.ts';
 import { isInteractive, type Terminal } from './terminal.ts';
 import type { WithApplication } from './application.ts';
@@ -49,6 +49,7 @@ export function performs<Args extends unknown[]>(
       const self = all.at(-1) as Command;
       const args = all.slice(0, -1) as Args;
       const output = new Output(cli.terminal, self.opts()['json'] === true, cli.isOutputClosed);
+      refuseUnreadable(self);
       const { yes, dryRun } = self.opts<Granted>();
       const question = yes || dryRun ? undefined : consent?.question(...args);
       if (question && !(consent?.asksLater && isInteractive(cli.terminal))) await confirm(cli.terminal, question);
@@ -57,6 +58,20 @@ export function performs<Args extends unknown[]>(
       cli.exitCode = EXIT_CODES[outcome];
       if (output.isJson) output.record(envelope(nameOf(self), outcome, { result }));
     });
+}
+
+/**
+ * An empty value is mostly an unset variable of a script: taken as "not given", it would widen what the command does.
+ * NUL and halves of characters can be stored nowhere.
+ */
+function refuseUnreadable(command: Command): void {
+  const given = [
+    ...command.options.map((option) => [option.long, command.getOptionValue(option.attributeName())] as const),
+    ...command.registeredArguments.map((argument, at) => [argument.name(), command.args[at]] as const),
+  ];
+  for (const [name, value] of given)
+    if (typeof value === 'string' && (value.trim() === '' || value.includes('\0') || !value.isWellFormed()))
+      throw new UsageError(`${name} needs a value of readable text`);
 }
 
 /** The one shape of what `--json` prints. */

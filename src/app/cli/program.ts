@@ -26,6 +26,7 @@ export function castellanProgram(cli: CommandLine): Command {
     .description('Operates a Castellan installation')
     .version(version)
     .showSuggestionAfterError()
+    .configureHelp({ minWidthToWrap: 20 })
     // Below, so that commands inherit it: errors are thrown, and printed in one place.
     .exitOverride()
     .configureOutput({

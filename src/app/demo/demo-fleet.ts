@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Agent } from 'node:https';
+import { setTimeout } from 'node:timers/promises';
 import { assertDemo, perSecond, runConcurrently, type DemoOutput } from './demo-output.ts';
 import { DemoDevice, sendJson, workingDay, type DeviceCredentials, type JsonResponse } from './fleet.ts';
 import type { DemoTenant } from './demo-tenant.ts';
@@ -104,8 +105,8 @@ async function report(device: DemoDevice, events: readonly object[]) {
   const sum = { accepted: 0, duplicates: 0 };
   for (let from = 0, batch = 0; from < events.length; from += EVENTS_AT_ONCE, batch += 1) {
     const slice = events.slice(from, from + EVENTS_AT_ONCE);
-    const responses = [await device.report(slice)];
-    if (batch % EVERY_TENTH === 0) responses.push(await device.repeat(slice));
+    const responses = [await patiently(await device.report(slice), () => device.repeat(slice))];
+    if (batch % EVERY_TENTH === 0) responses.push(await patiently(await device.repeat(slice), () => device.repeat(slice)));
     for (const { status, body } of responses) {
       const { accepted, duplicates, rejected } = body as { accepted: number; duplicates: number; rejected: unknown[] };
       assertDemo(
@@ -117,4 +118,16 @@ async function report(device: DemoDevice, events: readonly object[]) {
     }
   }
   return sum;
+}
+
+const RETRIES = 20;
+
+/** Repeats a request as long as the service says when to come again, as an extension does. */
+async function patiently(first: JsonResponse, again: () => Promise<JsonResponse>): Promise<JsonResponse> {
+  let response = first;
+  for (let retries = 0; retries < RETRIES && response.retryAfter !== undefined; retries += 1) {
+    await setTimeout(response.retryAfter * 1_000);
+    response = await again();
+  }
+  return response;
 }
