@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commandLineReference } from '../../src/app/cli/reference.ts';
 import { startApp, type TestApp } from '../dsl/app.ts';
 import { castellan, type Ran } from '../dsl/command-line.ts';
 import { licensePublicKeyPem } from '../dsl/licenses.ts';
@@ -193,6 +195,23 @@ describe('on an installation', () => {
     const ran = await run([...name.split(' '), ...more, '--json']);
     expect([ran.code, ran.stderr]).toEqual([0, '']);
     expect(documentOf(ran)).toEqual({ command: name, outcome: 'fine', exitCode: 0, result: expect.any(Object) });
+  });
+});
+
+describe('docs/reference/command-line.md', () => {
+  it('is generated from the commands', () => {
+    const written = readFileSync('docs/reference/command-line.md', 'utf8');
+    expect(written === commandLineReference(), 'run: node --import tsx scripts/command-line-reference.ts').toBe(true);
+  });
+
+  it('and README.md name commands that exist', () => {
+    const readme = readFileSync('README.md', 'utf8');
+    const table = readme.slice(readme.indexOf('## Command line for operators'));
+    const nouns = new Set(program.commands.map((command) => command.name()));
+    const named = [...table.matchAll(/`([a-z-]+(?: [a-z-]+)?)(?: [^`]*)?`/g)].map(([, words]) => words!);
+    const commands = named.filter((words) => nouns.has(words.split(' ')[0]!));
+    expect(commands.length).toBeGreaterThan(15);
+    expect(commands.filter((words) => !leaves.has(words) && !leaves.has(words.split(' ')[0]!))).toEqual([]);
   });
 });
 

@@ -9,16 +9,22 @@ const FIGURES = 48;
 const WITHOUT_RATE = 32;
 
 /** What fits into a line: first the bar gets shorter, then figures are left out. A cut line would be repeated at each update. */
-export function barFormat(columns: number): { readonly format: string; readonly barsize: number } {
+export function barFormat(columns: number): {
+  readonly format: string;
+  readonly barsize: number;
+  /** Letters of the model's name. */
+  readonly name: number;
+} {
   const barsize = (rest: number) => Math.min(BAR, columns - 1 - rest);
   if (barsize(NAME + FIGURES) >= 10)
     return {
       format: '  {model} {bar} {percentage}%  {events} events  {rate}/s  {left} left',
       barsize: barsize(NAME + FIGURES),
+      name: NAME,
     };
   if (barsize(NAME + WITHOUT_RATE) >= 8)
-    return { format: '  {model} {bar} {percentage}%  {events} events', barsize: barsize(NAME + WITHOUT_RATE) };
-  return { format: '  {model} {percentage}%', barsize: 1 };
+    return { format: '  {model} {bar} {percentage}%  {events} events', barsize: barsize(NAME + WITHOUT_RATE), name: NAME };
+  return { format: '{model} {percentage}%', barsize: 1, name: Math.min(NAME, columns - 6) };
 }
 
 export interface ProgressBar {
@@ -32,8 +38,10 @@ export interface ProgressBar {
  * on PostgreSQL; elsewhere they show progress.
  */
 export function progressBar({ stderr }: Terminal, model: string): ProgressBar {
+  const { format, barsize, name } = barFormat(stderr.columns ?? 80);
   const bar = new SingleBar({
-    ...barFormat(stderr.columns ?? 80),
+    format,
+    barsize,
     stream: stderr as NodeJS.WriteStream,
     hideCursor: true,
     clearOnComplete: false,
@@ -47,7 +55,7 @@ export function progressBar({ stderr }: Terminal, model: string): ProgressBar {
       const done = Math.min(Number(position - from), total);
       const rate = Math.round((events * 1000) / Math.max(1, elapsedMs));
       const left = `${Math.max(0, Math.ceil(((total - done) / Math.max(1, done)) * (elapsedMs / 1000)))} s`;
-      const payload = { model: model.padEnd(NAME), events, rate, left };
+      const payload = { model: model.slice(0, name).padEnd(name), events, rate, left };
       if (!stderr.isTTY) return;
       if (started) bar.update(done, payload);
       else bar.start(total, done, payload);
