@@ -131,12 +131,20 @@ describe('commands that a person may regret', () => {
   it.each(HARMFUL.filter((name) => !SHOWS_FIRST.includes(name)))('%s does nothing after a no', async (name) => {
     for (const typed of ['no', '', 'yesterday']) {
       const ran = await castellan(harmfulWords(name), { env: NOWHERE, columns: 200, typed });
-      expect(ran).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/Type yes to go on: [^]*Nothing was changed/) });
+      expect(ran).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringMatching(/Type yes to go on: [^]*Nothing was changed/),
+      });
     }
   });
 
   it('go on after a yes', async () => {
-    const { code, stderr } = await castellan(harmfulWords('person erase'), { env: NOWHERE, columns: 200, typed: 'yes' });
+    const { code, stderr } = await castellan(harmfulWords('person erase'), {
+      env: NOWHERE,
+      columns: 200,
+      typed: 'yes',
+    });
     expect([code, stderr]).toEqual([3, expect.stringContaining('the database cannot be reached')]);
   });
 });
@@ -149,8 +157,7 @@ describe('on an installation', () => {
     await app.settled();
   });
   afterAll(() => app.close());
-  const run = (words: readonly string[]) =>
-    castellan(words, { env: NOWHERE }, (work) => work(app.application));
+  const run = (words: readonly string[]) => castellan(words, { env: NOWHERE }, (work) => work(app.application));
 
   /** Options that hold free text: any text is fine. */
   const FREE_TEXT = ['--client', '--name', '--reason', '--slug of org create'];

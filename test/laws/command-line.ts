@@ -53,7 +53,8 @@ const ALSO: Readonly<Record<string, readonly string[]>> = {
 
 export const valueOf = (name: string): string => {
   const value = VALUES[name];
-  if (value === undefined) throw new Error(`add an acceptable value for ${name} to VALUES in test/laws/command-line.ts`);
+  if (value === undefined)
+    throw new Error(`add an acceptable value for ${name} to VALUES in test/laws/command-line.ts`);
   return value;
 };
 

@@ -6,7 +6,7 @@ import { findTenant } from '../../contexts/tenants/find-tenant.ts';
 import { orThrow } from '../../platform/kernel/failure.ts';
 import { performs, type CommandLine } from './operator-command.ts';
 import { UsageError, type Report } from './outcome.ts';
-import { columnsOf } from './wrapped-text.ts';
+import { alignedRows } from './wrapped-text.ts';
 import type { Output } from './output.ts';
 import type { OrganizationTenantsDependencies } from './organizations-of-tenants.ts';
 
@@ -51,7 +51,7 @@ async function listAdmins(services: OrganizationTenantsDependencies, output: Out
     mfaEnabled ? 'yes' : 'no',
     email,
   ]);
-  for (const line of columnsOf([['ID', 'ROLE', 'STATUS', 'SECOND FACTOR', 'EMAIL'], ...rows])) output.say(line);
+  for (const line of alignedRows([['ID', 'ROLE', 'STATUS', 'SECOND FACTOR', 'EMAIL'], ...rows])) output.say(line);
   return { result: { admins } };
 }
 

@@ -106,7 +106,9 @@ export function addAuditCommands(program: Command, cli: CommandLine): void {
   performs(
     cli,
     owned(audit.command('export'))
-      .description('Print an audit log, one JSON record per line, oldest first; --json adds a last line with the outcome')
+      .description(
+        'Print an audit log, one JSON record per line, oldest first; --json adds a last line with the outcome',
+      )
       .option('--limit <n>', 'print at most n records', wholeNumber(999_999_999)),
     (output, asked: NamedOwner & { limit?: number }) => {
       if (!isNamed(asked)) throw new UsageError('name the owner: --tenant, --organization or --installation');

@@ -1,6 +1,11 @@
 import { carryOutErasure } from '../../../commands/employees/carry-out-erasure.ts';
 import { erasePerson } from '../../../commands/employees/erase-person.ts';
-import { employee, employeeEmailClaim, employeeStream, type EmployeeState } from '../../contexts/employees/domain/employee.ts';
+import {
+  employee,
+  employeeEmailClaim,
+  employeeStream,
+  type EmployeeState,
+} from '../../contexts/employees/domain/employee.ts';
 import { system } from '../../platform/kernel/actor.ts';
 import { streamSubject } from '../../platform/kernel/aggregate.ts';
 import { FailureError, notFound, orThrow } from '../../platform/kernel/failure.ts';

@@ -132,4 +132,3 @@ export async function discardCopiedLog(services: LogCliDependencies): Promise<vo
     throw new FailureError(conflict('the log in PostgreSQL has not been moved to EventStoreDB'));
   await owner.query('truncate events, claims, stream_retention');
 }
-

@@ -43,21 +43,19 @@ export function performs<Args extends unknown[]>(
 ): Command {
   if (consent) command.addOption(new Option('--yes', 'do it without asking'));
   if (consent?.dryRun) command.addOption(new Option('--dry-run', consent.dryRun));
-  return command
-    .addOption(new Option(JSON_OPTION, 'print the result as JSON'))
-    .action(async (...all: unknown[]) => {
-      const self = all.at(-1) as Command;
-      const args = all.slice(0, -1) as Args;
-      const output = new Output(cli.terminal, self.opts()['json'] === true, cli.isOutputClosed);
-      refuseUnreadable(self);
-      const { yes, dryRun } = self.opts<Granted>();
-      const question = yes || dryRun ? undefined : consent?.question(...args);
-      if (question && !(consent?.asksLater && isInteractive(cli.terminal))) await confirm(cli.terminal, question);
-      const { result, isFinding = false } = await work(output, ...args);
-      const outcome: Outcome = isFinding ? 'finding' : 'fine';
-      cli.exitCode = EXIT_CODES[outcome];
-      if (output.isJson) output.record(envelope(nameOf(self), outcome, { result }));
-    });
+  return command.addOption(new Option(JSON_OPTION, 'print the result as JSON')).action(async (...all: unknown[]) => {
+    const self = all.at(-1) as Command;
+    const args = all.slice(0, -1) as Args;
+    const output = new Output(cli.terminal, self.opts()['json'] === true, cli.isOutputClosed);
+    refuseUnreadable(self);
+    const { yes, dryRun } = self.opts<Granted>();
+    const question = yes || dryRun ? undefined : consent?.question(...args);
+    if (question && !(consent?.asksLater && isInteractive(cli.terminal))) await confirm(cli.terminal, question);
+    const { result, isFinding = false } = await work(output, ...args);
+    const outcome: Outcome = isFinding ? 'finding' : 'fine';
+    cli.exitCode = EXIT_CODES[outcome];
+    if (output.isJson) output.record(envelope(nameOf(self), outcome, { result }));
+  });
 }
 
 /**
@@ -75,7 +73,11 @@ function refuseUnreadable(command: Command): void {
 }
 
 /** The one shape of what `--json` prints. */
-export const envelope = (command: string, outcome: Outcome, content: { result: object } | { error: string }): object => ({
+export const envelope = (
+  command: string,
+  outcome: Outcome,
+  content: { result: object } | { error: string },
+): object => ({
   command,
   outcome,
   exitCode: EXIT_CODES[outcome],

@@ -33,7 +33,8 @@ export function addOrganizationDomainCommands(org: Command, cli: CommandLine): v
       return { result: { organization: slug, domain } };
     },
     {
-      question: ({ slug, domain }) => `This takes the domain ${domain} from ${slug}: its admins can no longer sign in through the provider with such an e-mail.`,
+      question: ({ slug, domain }) =>
+        `This takes the domain ${domain} from ${slug}: its admins can no longer sign in through the provider with such an e-mail.`,
     },
   );
 }

@@ -1,11 +1,15 @@
 import type { Command } from 'commander';
 import { addOrganizationAdminCommands } from './organization-admins.ts';
-import { attachTenantAsOperator, createOrganizationAsOperator, detachTenantAsOperator } from './organization-commands.ts';
+import {
+  attachTenantAsOperator,
+  createOrganizationAsOperator,
+  detachTenantAsOperator,
+} from './organization-commands.ts';
 import { addOrganizationDomainCommands } from './organization-domains.ts';
 import { allOrganizations, type OrganizationTenantsDependencies } from './organizations-of-tenants.ts';
 import { performs, type CommandLine } from './operator-command.ts';
 import { email, textUpTo, webAddress } from './option-values.ts';
-import { columnsOf } from './wrapped-text.ts';
+import { alignedRows } from './wrapped-text.ts';
 import type { Report } from './outcome.ts';
 import type { Output } from './output.ts';
 
@@ -30,7 +34,7 @@ async function listOrganizationsOf(services: OrganizationTenantsDependencies, ou
     String(admins),
     name,
   ]);
-  for (const line of columnsOf([['ID', 'SLUG', 'TENANTS', 'ADMINS', 'NAME'], ...rows])) output.say(line);
+  for (const line of alignedRows([['ID', 'SLUG', 'TENANTS', 'ADMINS', 'NAME'], ...rows])) output.say(line);
   return { result: { organizations } };
 }
 

@@ -40,10 +40,10 @@ export class UsageError extends Error {
 }
 
 /** Something in the installation is not as it should be. */
-export class Finding extends Error {
+export class UnmetExpectation extends Error {
   constructor(message: string) {
     super(message);
-    this.name = 'Finding';
+    this.name = 'UnmetExpectation';
   }
 }
 
@@ -79,7 +79,10 @@ const kinds: readonly ((error: unknown) => Ending | undefined)[] = [
           message: error.message,
         }
       : undefined,
-  (error) => (error instanceof CopyDiffers || error instanceof Finding ? { outcome: 'finding', message: error.message } : undefined),
+  (error) =>
+    error instanceof CopyDiffers || error instanceof UnmetExpectation
+      ? { outcome: 'finding', message: error.message }
+      : undefined,
   outage,
   fileOrPort,
 ];
@@ -99,8 +102,7 @@ function outage(error: unknown): Ending | undefined {
   if (error instanceof EventStoreUnavailable) return unavailable(withCause(error));
   if ([Obstacle, OutputClosed, DataDirectoryInUse, AppendRefused].some((kind) => error instanceof kind))
     return unavailable((error as Error).message);
-  if (isDatabaseUnavailable(error))
-    return unavailable(`the database cannot be reached (${(error as Error).message})`);
+  if (isDatabaseUnavailable(error)) return unavailable(`the database cannot be reached (${(error as Error).message})`);
   // Errors of the server's side of a login or of rights: the database, a schema or a role is missing or not allowed.
   if (typeof sqlStateOf(error) === 'string' && REFUSALS.test(sqlStateOf(error)!))
     return unavailable(`the database refused (${(error as Error).message})`);

@@ -30,7 +30,7 @@ export class Output {
 
   /** One record of a stream. Printed as a line of JSON in any case. */
   record(record: object): void {
-    this.#write(jsonOf(record));
+    this.#write(jsonLine(record));
   }
 
   /** A line on standard error. */
@@ -46,5 +46,5 @@ export class Output {
 }
 
 /** Positions may exceed what a JSON number holds exactly: they are text, as in the API. */
-export const jsonOf = (value: object): string =>
+export const jsonLine = (value: object): string =>
   JSON.stringify(value, (_key, member: unknown) => (typeof member === 'bigint' ? String(member) : member));

@@ -42,11 +42,7 @@ export function addParkedEventCommands(projections: Command, cli: CommandLine): 
         "Skip the parked events of a reaction's stream, without their effects; recorded in the audit log of the tenant",
       )
       .requiredOption('--stream <stream>', 'the stream; `projections status` lists them')
-      .requiredOption(
-        '--reason <text>',
-        'for the audit log: why these effects must not happen',
-        textUpTo(MAX_REASON),
-      ),
+      .requiredOption('--reason <text>', 'for the audit log: why these effects must not happen', textUpTo(MAX_REASON)),
     async (output, name: string, { stream: only, reason }: Omit<SkipRequest, 'name'>) => {
       const skipped = await cli.withApplication(({ services }) =>
         skipParkedEvents(services, { name, stream: only, reason }),

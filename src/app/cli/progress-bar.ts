@@ -23,7 +23,11 @@ export function barFormat(columns: number): {
       name: NAME,
     };
   if (barsize(NAME + WITHOUT_RATE) >= 8)
-    return { format: '  {model} {bar} {percentage}%  {events} events', barsize: barsize(NAME + WITHOUT_RATE), name: NAME };
+    return {
+      format: '  {model} {bar} {percentage}%  {events} events',
+      barsize: barsize(NAME + WITHOUT_RATE),
+      name: NAME,
+    };
   return { format: '{model} {percentage}%', barsize: 1, name: Math.min(NAME, columns - 6) };
 }
 

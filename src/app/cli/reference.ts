@@ -57,13 +57,20 @@ export function commandLineReference(): string {
     exitCode: 0,
   });
   const sections = program.commands.map((noun) =>
-    [`## ${noun.name()}`, `${noun.description()}.`, ...leavesOf(noun).map((leaf) => sectionOf(leaf, noun))].join('\n\n'),
+    [`## ${noun.name()}`, `${noun.description()}.`, ...leavesOf(noun).map((leaf) => sectionOf(leaf, noun))].join(
+      '\n\n',
+    ),
   );
   return `${[INTRODUCTION.trimEnd(), ...sections].join('\n\n')}\n`;
 }
 
 function sectionOf(leaf: Command, noun: Command): string {
-  const usage = ['castellan', nameOf(leaf), ...leaf.registeredArguments.map(argumentOf), ...leaf.options.flatMap(required)];
+  const usage = [
+    'castellan',
+    nameOf(leaf),
+    ...leaf.registeredArguments.map(argumentOf),
+    ...leaf.options.flatMap(required),
+  ];
   const rows = leaf.options.filter(({ long }) => long !== '--json').map(rowOf);
   return [
     ...(leaf === noun ? [] : [`### ${nameOf(leaf)}`, `${leaf.description()}.`]),

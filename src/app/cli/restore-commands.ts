@@ -42,7 +42,9 @@ async function recover(
   recovery: Recovery,
 ): Promise<Report> {
   if (!dryRun && reason === undefined)
-    throw new UsageError('--reason is required, for the audit log of the installation; --dry-run only shows what would be lost');
+    throw new UsageError(
+      '--reason is required, for the audit log of the installation; --dry-run only shows what would be lost',
+    );
   return cli.withApplication(async ({ services }) => {
     if (!yes) await recovery(services, {}, output.say);
     if (dryRun) return { result: { done: false } };

@@ -48,10 +48,7 @@ function reasonOf(text: string | undefined): string {
 }
 
 /** Says whether log, tables and keys match, and the recovery steps. */
-export async function restoreStatus(
-  services: RestoreCliDependencies,
-  say: Say,
-): Promise<RestoreState> {
+export async function restoreStatus(services: RestoreCliDependencies, say: Say): Promise<RestoreState> {
   const standing = await restoreStateOf(services);
   const { mismatch, log, tables, end, reached } = standing;
   say(

@@ -10,7 +10,7 @@ import { namedTenants } from './named-tenants.ts';
 import { performs, type CommandLine } from './operator-command.ts';
 import { email, textUpTo, webAddress } from './option-values.ts';
 import { organizationsOfTenants, type OrganizationTenantsDependencies } from './organizations-of-tenants.ts';
-import { columnsOf } from './wrapped-text.ts';
+import { alignedRows } from './wrapped-text.ts';
 import type { Report } from './outcome.ts';
 import type { Output } from './output.ts';
 import type { Executor } from '../../platform/execution/executor.ts';
@@ -67,7 +67,7 @@ async function listTenantsOf(
     .map(({ id, name, slug }) => ({ id, slug, name, organization: owners.get(id) ?? null }))
     .filter((tenant) => wanted === undefined || tenant.organization?.id === wanted);
   const rows = tenants.map((tenant) => [tenant.id, tenant.slug, tenant.organization?.slug ?? '-', tenant.name]);
-  for (const line of columnsOf([['ID', 'SLUG', 'ORGANIZATION', 'NAME'], ...rows])) output.say(line);
+  for (const line of alignedRows([['ID', 'SLUG', 'ORGANIZATION', 'NAME'], ...rows])) output.say(line);
   return { result: { tenants } };
 }
 

@@ -31,7 +31,7 @@ function wrappedLine(line: string, columns: number): string {
 }
 
 /** Rows of text under each other, each column as wide as its widest cell. */
-export function columnsOf(rows: readonly (readonly string[])[]): string[] {
+export function alignedRows(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   return rows.map((row) =>
     row

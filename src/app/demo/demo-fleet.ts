@@ -106,7 +106,8 @@ async function report(device: DemoDevice, events: readonly object[]) {
   for (let from = 0, batch = 0; from < events.length; from += EVENTS_AT_ONCE, batch += 1) {
     const slice = events.slice(from, from + EVENTS_AT_ONCE);
     const responses = [await patiently(await device.report(slice), () => device.repeat(slice))];
-    if (batch % EVERY_TENTH === 0) responses.push(await patiently(await device.repeat(slice), () => device.repeat(slice)));
+    if (batch % EVERY_TENTH === 0)
+      responses.push(await patiently(await device.repeat(slice), () => device.repeat(slice)));
     for (const { status, body } of responses) {
       const { accepted, duplicates, rejected } = body as { accepted: number; duplicates: number; rejected: unknown[] };
       assertDemo(

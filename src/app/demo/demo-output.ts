@@ -1,4 +1,4 @@
-import { Finding } from '../cli/outcome.ts';
+import { UnmetExpectation } from '../cli/outcome.ts';
 
 /** Where the demo prints: lines for people, in colours if the terminal has them. */
 export interface DemoTerminal {
@@ -55,7 +55,7 @@ export const perSecond = (count: number, seconds: number): string =>
 
 /** Fails the demo if an expectation does not hold. */
 export function assertDemo(holds: boolean, what: string): asserts holds {
-  if (!holds) throw new Finding(`the demo expected that ${what}`);
+  if (!holds) throw new UnmetExpectation(`the demo expected that ${what}`);
 }
 
 /** Runs `work` on all items, at most `limit` at once. Results are in input order. */

@@ -75,7 +75,11 @@ describe('lists', () => {
     const { code, result } = await resultOf('license', 'show', '--tenant', 'acme');
     expect([code, result]).toEqual([
       0,
-      { licenses: [expect.objectContaining({ tenantId: acme.tenantId, slug: 'acme', currentUsers: 0, isExpired: false })] },
+      {
+        licenses: [
+          expect.objectContaining({ tenantId: acme.tenantId, slug: 'acme', currentUsers: 0, isExpired: false }),
+        ],
+      },
     ]);
   });
 });
@@ -138,7 +142,10 @@ describe('a finding', () => {
 
 describe('a stream', () => {
   const lines = async (...words: string[]) =>
-    (await run('audit', 'export', '--tenant', 'acme', ...words)).stdout.trimEnd().split('\n').map((line) => JSON.parse(line) as object);
+    (await run('audit', 'export', '--tenant', 'acme', ...words)).stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object);
 
   it('holds one record per line; with --json its last line says that it is complete', async () => {
     const records = await lines();

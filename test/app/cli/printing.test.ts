@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { barFormat, progressBar } from '../../../src/app/cli/progress-bar.ts';
-import { columnsOf, wrapped } from '../../../src/app/cli/wrapped-text.ts';
+import { alignedRows, wrapped } from '../../../src/app/cli/wrapped-text.ts';
 import { DemoOutput } from '../../../src/app/demo/demo-output.ts';
 import { testTerminal } from '../../dsl/command-line.ts';
 
@@ -25,7 +25,7 @@ describe('a line on a terminal', () => {
 
   it('shows rows in columns', () => {
     expect(
-      columnsOf([
+      alignedRows([
         ['ID', 'SLUG'],
         ['1', 'acme'],
       ]),
@@ -34,7 +34,14 @@ describe('a line on a terminal', () => {
 });
 
 describe('the progress bar', () => {
-  const progress = { model: 'organization_directory', from: 0n, position: 123_456_789n, head: 987_654_321n, events: 123_456_789, elapsedMs: 98_765 };
+  const progress = {
+    model: 'organization_directory',
+    from: 0n,
+    position: 123_456_789n,
+    head: 987_654_321n,
+    events: 123_456_789,
+    elapsedMs: 98_765,
+  };
 
   it.each([20, 40, 60, 79, 80, 100, 132, 240])('fits into %i columns', (columns) => {
     const terminal = testTerminal({ columns });
@@ -65,7 +72,11 @@ describe('a step of the demo', () => {
   const printed = async (hasColours: boolean) => {
     const lines: string[] = [];
     const output = new DemoOutput({ say: (line) => lines.push(line), hasColours });
-    await output.step('sign in', () => Promise.resolve(1), () => 'with password');
+    await output.step(
+      'sign in',
+      () => Promise.resolve(1),
+      () => 'with password',
+    );
     return lines;
   };
 

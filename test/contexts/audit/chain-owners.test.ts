@@ -75,12 +75,8 @@ describe('castellan audit verify', () => {
   });
 
   it('knows nobody by a wrong name, and asks for one at a time', async () => {
-    await expect(verified({ organization: 'strangers' })).rejects.toThrow(
-      'there is no such organization',
-    );
-    await expect(verified({ organization: tenantId })).rejects.toThrow(
-      'there is no such organization',
-    );
+    await expect(verified({ organization: 'strangers' })).rejects.toThrow('there is no such organization');
+    await expect(verified({ organization: tenantId })).rejects.toThrow('there is no such organization');
     await expect(verified({ tenant: organizationId })).rejects.toThrow('there is no such tenant');
     await expect(verified({ tenant: 'acme', installation: true })).rejects.toThrow(/one tenant/);
   });

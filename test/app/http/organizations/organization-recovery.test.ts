@@ -218,7 +218,6 @@ describe("the recovery of an organization's admin", () => {
 });
 
 describe('on the command line', () => {
-
   /** The output of `castellan org …`. */
   async function castellan(...words: string[]): Promise<string[]> {
     const { code, stdout, stderr } = await castellanCommand(['org', ...words, '--yes'], {}, (work) =>
