@@ -1,13 +1,23 @@
 import { recordedLogDoubt } from '../../contexts/installation/log-watch.ts';
 import type { Report } from './outcome.ts';
 import type { Output } from './output.ts';
-import type { ProjectionsCliDependencies } from './projections.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { LogTrust } from '../../platform/eventstore/log-trust.ts';
+import type { EventStore } from '../../platform/eventstore/port.ts';
+import type { Projector } from '../../platform/projector/projector.ts';
 
-type Checkpoint = Awaited<ReturnType<ProjectionsCliDependencies['projector']['progress']>>[number];
+export interface ProjectionsStatusDependencies {
+  readonly database: Database;
+  readonly store: EventStore;
+  readonly trust: LogTrust;
+  readonly projector: Projector;
+}
+
+type Checkpoint = Awaited<ReturnType<Projector['progress']>>[number];
 
 /** Position and state of every read model and reaction. Doubts, halted models and parked streams are findings. */
 export async function projectionsStatus(
-  { projector, store, trust, database }: ProjectionsCliDependencies,
+  { projector, store, trust, database }: ProjectionsStatusDependencies,
   output: Output,
 ): Promise<Report> {
   const head = await store.head();

@@ -10,14 +10,12 @@ import { projectionsStatus } from './projections-status.ts';
 import type { Terminal } from './terminal.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { EventStore } from '../../platform/eventstore/port.ts';
-import type { LogTrust } from '../../platform/eventstore/log-trust.ts';
 import type { EventCodec } from '../../platform/eventstore/codec.ts';
 import type { Projector } from '../../platform/projector/projector.ts';
 
 export interface ProjectionsCliDependencies {
   readonly database: Database;
   readonly store: EventStore;
-  readonly trust: LogTrust;
   readonly codec: EventCodec;
   readonly projector: Projector;
 }

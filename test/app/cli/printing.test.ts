@@ -4,6 +4,7 @@ import { alignedRows, wrapped } from '../../../src/app/cli/wrapped-text.ts';
 import { DemoOutput } from '../../../src/app/demo/demo-output.ts';
 import { testTerminal } from '../../dsl/command-line.ts';
 
+// oxlint-disable-next-line no-control-regex -- the escape character is what colours begin with
 const COLOURS = /\u001b\[[\d;?]*[a-zA-Z]/g;
 
 describe('a line on a terminal', () => {
