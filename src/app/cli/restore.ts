@@ -84,7 +84,10 @@ export async function restoreAcceptLog(
   say(
     `set aside: sealed heads of ${standing.headsLost.size} audit chains that the log does not hold (audit-heads.jsonl.dropped)`,
   );
-  if (!yes) return void say(NOTHING_DONE);
+  if (!yes) {
+    say(NOTHING_DONE);
+    return undefined;
+  }
   const { headsDropped } = await acceptLog(services, standing, reasonOf(reason), say);
   say(
     `the log is accepted, and the audit log records it; sealed heads of ${headsDropped.size} chains were set aside. Start the service.`,
@@ -121,7 +124,10 @@ export async function restoreRebuildFromLog(
   say(
     `brought to position ${standing.end}: read models and the state of ${reactions.length} reactions, without their effects`,
   );
-  if (!yes) return void say(NOTHING_DONE);
+  if (!yes) {
+    say(NOTHING_DONE);
+    return undefined;
+  }
   const { personsLost } = await rebuildFromLog(services, standing, reasonOf(reason), say);
   say(
     `the tables follow the log again, and the audit log records it; ${personsLost} persons were lost. Start the service.`,
