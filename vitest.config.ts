@@ -1,36 +1,11 @@
 import { defineConfig } from 'vitest/config';
-import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { LongestFirst } from './test/dsl/longest-first.ts';
+import { APART, FAULTS, PEERS } from './test/dsl/suites.ts';
 
-/** Puts a module of its own in the place of one of the house's: nobody else's may have been loaded before it. */
-const APART = ['test/laws/declared-resources.test.ts', 'test/contexts/identity/password-length.test.ts'];
+/** Naming a file of another suite runs it too: `npx vitest run test/app/browser/login.test.ts`. */
+const isNamed = process.argv.some((word) => /^test\/|\.test\.ts$/.test(word));
 
-/** Minutes of broken servers, for `npm run test:faults` (vitest.faults.config.ts). */
-const FAULTS = ['test/faults/**', 'test/abuse/**'];
-
-/** Other implementations, for `npm run test:peers` (vitest.peers.config.ts). */
-const PEERS = ['test/peers/**'];
-
-/** What takes longest, longest first. Begun last, one of two workers would wait for it with nothing to do. */
-const LONG = [
-  'test/crash/nothing-acknowledged-is-lost',
-  'test/app/browser/login',
-  'test/platform/embedded/root',
-  'test/laws/bad-input',
-  'test/contexts/sso/saml/accept-response',
-  'test/app/demo/demo',
-  'test/platform/embedded/postgres',
-];
-
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ moduleId }: TestSpecification) => {
-      const at = LONG.findIndex((name) => moduleId.includes(name));
-      return at < 0 ? LONG.length : at;
-    };
-    return (await super.sort(files)).toSorted((one, other) => place(one) - place(other));
-  }
-}
-
+/** `npm test`: everything that needs minutes of no other program. */
 export default defineConfig({
   test: {
     globalSetup: ['test/dsl/global-setup.ts'],
@@ -48,7 +23,7 @@ export default defineConfig({
         test: {
           name: 'shared',
           include: ['test/**/*.test.ts'],
-          exclude: [...APART, ...FAULTS, ...PEERS],
+          exclude: [...APART, ...FAULTS, ...(isNamed ? [] : PEERS)],
           isolate: false,
         },
       },

@@ -1,13 +1,18 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/dsl/longest-first.ts';
+import { PEERS } from './test/dsl/suites.ts';
 
-/** Other implementations of a protocol, as they are packaged: `npm run test:peers`. Minutes, and only where installed. */
+/** `npm run test:peers`: real programs beside the service, such as browsers, killed processes and restored databases. */
 export default defineConfig({
   test: {
+    include: PEERS.map((pattern) => pattern.replace(/\/\*\*$/, '/**/*.test.ts')),
     globalSetup: ['test/dsl/global-setup.ts'],
     pool: 'forks',
-    maxWorkers: 1,
+    maxWorkers: 3,
+    isolate: false,
     testTimeout: 120_000,
-    hookTimeout: 180_000,
-    include: ['test/peers/**/*.test.ts'],
+    hookTimeout: 120_000,
+    reporters: ['default'],
+    sequence: { sequencer: LongestFirst },
   },
 });

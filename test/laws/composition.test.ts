@@ -42,7 +42,6 @@ const MAY_CHANGE: Readonly<Record<string, string>> = {
   'connection.ts opened': 'numbers the connections of this process for the server’s log',
   'recent-log-lines.ts recentLogLines': 'log lines of this process, which begin before there is a composition',
   'schema-validation.ts validations': 'bounds the threads that this process uses for XML, whatever composition asks',
-  'cli.ts program': 'the command line of this process',
 };
 
 const file = (name: string): string => path.posix.basename(name);

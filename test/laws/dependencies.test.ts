@@ -18,7 +18,7 @@ const ofTheBench = JSON.parse(read('bench/package.json')) as Pick<Manifest, 'dep
 
 /** Code that runs in production, including the scripts that start it. */
 const PRODUCTION = ['src', 'commands', 'projections', 'queries', 'scripts/run.mjs', 'scripts/with-dependencies.mjs'];
-const REST = ['test', 'bench', 'scripts', 'vitest.config.ts', 'vitest.faults.config.ts'];
+const REST = ['test', 'bench', 'scripts', 'vitest.config.ts', 'vitest.faults.config.ts', 'vitest.peers.config.ts'];
 
 /** Packages that no file imports: they are programs, or another package loads them by name. */
 const NEVER_IMPORTED: Readonly<Record<string, string>> = {

@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { InvalidArgumentError, type Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { exportAuditLog } from '../../../queries/audit/export-audit-log.ts';
 import {
   chainOwners,
@@ -11,35 +10,39 @@ import {
 } from '../../contexts/audit/chain-owners.ts';
 import { SealFile } from '../../contexts/audit/seal-file.ts';
 import { evidenceOf, verifyChain, verifyTenant, type VerifyDependencies } from '../../contexts/audit/verify.ts';
-import { FailureError, invalid } from '../../platform/kernel/failure.ts';
-import type { WithApplication } from './application.ts';
+import { performs, type CommandLine } from './operator-command.ts';
+import { contentOf, wholeNumber } from './option-values.ts';
+import { UsageError, type Report } from './outcome.ts';
+import { sayVerdict, verdictOf, type ChainVerdict } from './chain-verdict.ts';
+import type { Output } from './output.ts';
+import type { EventCodec } from '../../platform/eventstore/codec.ts';
 
 export interface AuditCliDependencies extends ChainOwnersDependencies, VerifyDependencies {}
 
 /** Opens a copy of the file of sealed heads, or of a service log that contains them. */
 function witnessAt(path: string): SealFile {
-  if (!existsSync(path)) throw new FailureError(invalid('--heads', `there is no file ${path}`));
+  contentOf('--heads', path);
   return new SealFile(dirname(path), basename(path));
 }
 
-/** Prints one verdict per chain, for all owners if none is named. Returns the number of invalid chains. */
+/** One verdict per chain, for all owners if none is named. `say` gets a line for each as it is known. */
 export async function auditVerify(
   services: AuditCliDependencies,
   { heads, ...named }: NamedOwner & { readonly heads?: string },
-): Promise<number> {
+  say: (line: string) => void,
+): Promise<ChainVerdict[]> {
   const witness = heads === undefined ? undefined : witnessAt(heads);
   const owner = await findChainOwner(services, named);
-  let broken = 0;
-  for (const { id, name } of owner ? [owner] : await everyOwner(services, witness)) {
-    const { valid, entriesChecked, firstInvalidSequence, reason } = await (witness
-      ? verifyChain(evidenceOf(services, witness), id)
-      : verifyTenant(services, id));
-    if (!valid) broken += 1;
-    console.log(
-      `${valid ? 'valid  ' : 'BROKEN '} ${name} ${id}: ${entriesChecked} entries${valid ? '' : `, ${reason} at ${firstInvalidSequence}`}`,
+  const verdicts: ChainVerdict[] = [];
+  for (const each of owner ? [owner] : await everyOwner(services, witness)) {
+    const verdict = verdictOf(
+      each,
+      await (witness ? verifyChain(evidenceOf(services, witness), each.id) : verifyTenant(services, each.id)),
     );
+    sayVerdict(verdict, 'entries', say);
+    verdicts.push(verdict);
   }
-  return broken;
+  return verdicts;
 }
 
 /** All chain owners, including those that only the witness still knows. */
@@ -56,41 +59,60 @@ async function everyOwner(services: AuditCliDependencies, witness: SealFile | un
 
 const owned = (command: Command): Command =>
   command
-    .option('--tenant <id|slug>', 'the chain of this tenant')
-    .option('--organization <id|slug>', 'the chain of this organization')
+    .addOption(new Option('--tenant <id|slug>', 'the chain of this tenant').conflicts(['organization', 'installation']))
+    .addOption(new Option('--organization <id|slug>', 'the chain of this organization').conflicts('installation'))
     .option('--installation', "the installation's own chain: recoveries, set-up, keys, sign-ins to unknown tenants");
 
-export function addAuditCommands(program: Command, withApplication: WithApplication): void {
+interface ExportDependencies extends ChainOwnersDependencies {
+  readonly codec: EventCodec;
+}
+
+async function auditExport(
+  services: ExportDependencies,
+  output: Output,
+  { limit = Infinity, ...named }: NamedOwner & { limit?: number },
+): Promise<Report> {
+  const owner = await findChainOwner(services, named);
+  let records = 0;
+  for await (const record of exportAuditLog(services.reads(owner!.id), {}, (events) => services.codec.reveal(events))) {
+    if (records >= limit) break;
+    output.record(record);
+    records += 1;
+  }
+  return { result: { records } };
+}
+
+const isNamed = ({ tenant, organization, installation }: NamedOwner): boolean =>
+  Boolean(tenant ?? organization ?? installation);
+
+export function addAuditCommands(program: Command, cli: CommandLine): void {
   const audit = program.command('audit').description('Verify and export audit logs');
-  owned(audit.command('verify'))
-    .description(
-      'Replay the event log and compare every audit chain, or one, with it; exit code 1 if a chain is invalid',
-    )
-    .option(
-      '--heads <file>',
-      'also compare with sealed heads kept elsewhere: a copy of audit-heads.jsonl, or of the service log',
-    )
-    .action(async (named: NamedOwner & { heads?: string }) => {
-      if ((await withApplication(({ services }) => auditVerify(services, named))) > 0) process.exitCode = 1;
-    });
-  owned(audit.command('export'))
-    .description('Print an audit log, one JSON record per line, oldest first')
-    .option('--limit <n>', 'print at most n records', (text) => {
-      if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('must be a whole number');
-      return Number(text);
-    })
-    .action(({ limit = Infinity, ...named }: NamedOwner & { limit?: number }) =>
-      withApplication(async ({ services }) => {
-        const owner = await findChainOwner(services, named);
-        if (!owner)
-          throw new FailureError(invalid('audit export', 'name the owner: --tenant, --organization or --installation'));
-        let printed = 0;
-        for await (const record of exportAuditLog(services.reads(owner.id), {}, (events) =>
-          services.codec.reveal(events),
-        )) {
-          if (++printed > limit) return;
-          console.log(JSON.stringify(record));
-        }
-      }),
-    );
+  performs(
+    cli,
+    owned(audit.command('verify'))
+      .description(
+        'Replay the event log and compare every audit chain, or one, with it; exit code 1 if a chain is invalid',
+      )
+      .option(
+        '--heads <file>',
+        'also compare with sealed heads kept elsewhere: a copy of audit-heads.jsonl, or of the service log',
+      ),
+    async (output, named: NamedOwner & { heads?: string }) => {
+      if (named.heads !== undefined) contentOf('--heads', named.heads);
+      const chains = await cli.withApplication(({ services }) => auditVerify(services, named, output.say));
+      return { result: { chains }, isFinding: chains.some(({ valid }) => !valid) };
+    },
+  );
+  performs(
+    cli,
+    owned(audit.command('export'))
+      .description(
+        'Print an audit log, one JSON record per line, oldest first; --json adds a last line with the outcome',
+      )
+      .option('--limit <n>', 'print at most n records', wholeNumber(999_999_999)),
+    (output, asked: NamedOwner & { limit?: number }) => {
+      if (!isNamed(asked)) throw new UsageError('name the owner: --tenant, --organization or --installation');
+      return cli.withApplication(({ services }) => auditExport(services, output, asked));
+    },
+  );
 }

@@ -8,10 +8,11 @@ import { plainPool } from '../../platform/database/plain-pool.ts';
 import { identifyOwner, markedOwner } from '../../platform/database/access.ts';
 import { connectionOf, loginsOf } from '../../platform/database/logins.ts';
 import { findEmbeddedPostgres } from '../../platform/embedded/postgres.ts';
+import { performs, type CommandLine } from './operator-command.ts';
 
 /** The SQL that creates the roles of the configured database. Also works on an empty database. */
-async function rolesScript(): Promise<string> {
-  const config = readConfig(process.env);
+async function rolesScript(env: NodeJS.ProcessEnv): Promise<string> {
+  const config = readConfig(env);
   const connection = config.databaseUrl
     ? connectionOf(config.databaseUrl)
     : findEmbeddedPostgres(join(config.dataDir, 'postgres'));
@@ -28,13 +29,20 @@ async function rolesScript(): Promise<string> {
   }
 }
 
-export function addDatabaseCommands(program: Command): void {
-  program
-    .command('database')
-    .description('Prepare PostgreSQL for the service')
-    .command('roles')
-    .description(
-      'Print the SQL that creates the roles the service logs in as, for a database administrator; it contains no password',
-    )
-    .action(async () => console.log(await rolesScript()));
+export function addDatabaseCommands(program: Command, cli: CommandLine): void {
+  performs(
+    cli,
+    program
+      .command('database')
+      .description('Prepare PostgreSQL for the service')
+      .command('roles')
+      .description(
+        'Print the SQL that creates the roles the service logs in as, for a database administrator; it contains no password',
+      ),
+    async (output) => {
+      const sql = await rolesScript(cli.terminal.env);
+      output.say(sql);
+      return { result: { sql } };
+    },
+  );
 }

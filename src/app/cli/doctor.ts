@@ -3,10 +3,11 @@ import type { Command } from 'commander';
 import { readConfig, settingWarnings, type Config } from '../config/config.ts';
 import { fileSetting } from '../config/given-settings.ts';
 import { examine, type Diagnosis, type Verdict } from '../operations/doctor.ts';
+import { performs, type CommandLine } from './operator-command.ts';
+import type { Outcome } from './outcome.ts';
 import { ConfigError } from '../../platform/config-error.ts';
 
-/** 1: something is wrong. 2: the settings are. 3: something could not be looked at. */
-const EXIT_CODES = { fine: 0, finding: 1, settings: 2, unknown: 3 } as const;
+const OUTCOMES = { finding: 'finding', unknown: 'unavailable' } as const;
 const MARKS: Readonly<Record<Verdict, string>> = { fine: 'ok', finding: '!!', unknown: '??' };
 
 /** The settings, without creating keys where the service would: this command writes nothing. */
@@ -24,7 +25,8 @@ function readOnlyConfig(env: NodeJS.ProcessEnv): Config {
 
 export interface Examination {
   readonly checks: readonly Diagnosis[];
-  readonly outcome: keyof typeof EXIT_CODES;
+  /** `usage`: the settings are wrong. */
+  readonly outcome: Outcome;
 }
 
 /** Settings first: nothing else is looked at while they are wrong. */
@@ -39,25 +41,25 @@ export async function examination(env: NodeJS.ProcessEnv): Promise<Examination> 
     const settings: Diagnosis = { check: 'settings', verdict: 'fine', message: 'all can be read' };
     const checks = [...(warnings.length > 0 ? warnings : [settings]), ...(await examine(config))];
     const worst = (['finding', 'unknown'] as const).find((verdict) => checks.some((each) => each.verdict === verdict));
-    return { checks, outcome: worst ?? 'fine' };
+    return { checks, outcome: worst === undefined ? 'fine' : OUTCOMES[worst] };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return { checks: [{ check: 'settings', verdict: 'finding', message: error.message }], outcome: 'settings' };
+    return { checks: [{ check: 'settings', verdict: 'finding', message: error.message }], outcome: 'usage' };
   }
 }
 
-export function addDoctorCommand(program: Command): void {
-  program
-    .command('doctor')
-    .description(
-      'Check the settings and everything that they name, and change nothing; exit code 1: a finding, 2: wrong settings, 3: something could not be looked at',
-    )
-    .option('--json', 'print the result as JSON')
-    .action(async ({ json }: { json?: true }) => {
-      const { checks, outcome } = await examination(process.env);
-      const exitCode = EXIT_CODES[outcome];
-      process.exitCode = exitCode;
-      if (json) console.log(JSON.stringify({ command: 'doctor', outcome, exitCode, result: { checks } }));
-      else for (const { check, verdict, message } of checks) console.log(`${MARKS[verdict]}  ${check}: ${message}`);
-    });
+export function addDoctorCommand(program: Command, cli: CommandLine): void {
+  performs(
+    cli,
+    program
+      .command('doctor')
+      .description(
+        'Check the settings and everything that they name, and change nothing; exit code 1: a finding, 2: wrong settings, 3: something could not be looked at',
+      ),
+    async (output) => {
+      const { checks, outcome } = await examination(cli.terminal.env);
+      for (const { check, verdict, message } of checks) output.say(`${MARKS[verdict]}  ${check}: ${message}`);
+      return { result: { checks }, outcome };
+    },
+  );
 }

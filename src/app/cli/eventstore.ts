@@ -3,8 +3,11 @@ import { ConfigError } from '../../platform/config-error.ts';
 import { eventStoreUrl } from '../config/config.ts';
 import { secretFile } from '../config/given-settings.ts';
 import { openAdministration } from '../../platform/eventstore/eventstoredb/administration.ts';
+import { performs, type CommandLine, type Granted } from './operator-command.ts';
+import { UsageError, type Report } from './outcome.ts';
+import type { Output } from './output.ts';
 
-interface Asked {
+interface Asked extends Granted {
   readonly grant?: boolean;
   readonly exclusive?: boolean;
   readonly createUser?: boolean;
@@ -21,34 +24,49 @@ function administrator(env: NodeJS.ProcessEnv): { username: string; password: st
   return { username: text.slice(0, at), password: text.slice(at + 1) };
 }
 
-async function rights({ grant = false, exclusive = false, createUser = false }: Asked): Promise<void> {
-  const url = eventStoreUrl(process.env);
+async function rights(
+  env: NodeJS.ProcessEnv,
+  output: Output,
+  { grant = false, exclusive = false, createUser = false }: Asked,
+): Promise<Report> {
+  const url = eventStoreUrl(env);
   if (!url) throw new ConfigError('set EVENTSTORE_URL or EVENTSTORE_URL_FILE: without it the events are in PostgreSQL');
-  const admin = administrator(process.env);
+  const admin = administrator(env);
   if ((grant || createUser) && !admin)
     throw new ConfigError(
       'set EVENTSTORE_ADMIN=user:password, or EVENTSTORE_ADMIN_FILE to a file that holds it: --grant and --create-user need a server administrator',
     );
-  if (exclusive && !grant) throw new ConfigError('--exclusive needs --grant');
   const { lines, isSufficient } = await openAdministration(url, admin, async (server) => {
-    if (createUser) process.stdout.write(`${await server.createUser()}\n`);
+    if (createUser) output.say(await server.createUser());
     return server.rights({ grant, exclusive });
   });
-  for (const line of lines) process.stdout.write(`${line}\n`);
-  if (!isSufficient) process.exitCode = 1;
+  for (const line of lines) output.say(line);
+  return { result: { isSufficient, rights: lines }, isFinding: !isSufficient };
 }
 
-export function addEventStoreCommands(program: Command): void {
-  program
-    .command('eventstore')
-    .description('Prepare EventStoreDB or KurrentDB for the service')
-    .command('rights')
-    .description('List the rights that the user of EVENTSTORE_URL lacks; exit code 1 if one is missing')
-    .option('--grant', 'grant them, as the administrator in EVENTSTORE_ADMIN (user:password) or EVENTSTORE_ADMIN_FILE')
-    .option('--create-user', 'first create the user of EVENTSTORE_URL with its password, unless there is one')
-    .option(
-      '--exclusive',
-      "with --grant: revoke all other users' rights on streams without an access list of their own",
-    )
-    .action(rights);
+export function addEventStoreCommands(program: Command, cli: CommandLine): void {
+  performs(
+    cli,
+    program
+      .command('eventstore')
+      .description('Prepare EventStoreDB or KurrentDB for the service')
+      .command('rights')
+      .description('List the rights that the user of EVENTSTORE_URL lacks; exit code 1 if one is missing')
+      .option(
+        '--grant',
+        'grant them, as the administrator in EVENTSTORE_ADMIN (user:password) or EVENTSTORE_ADMIN_FILE',
+      )
+      .option(
+        '--exclusive',
+        "with --grant: revoke all other users' rights on streams without an access list of their own",
+      ),
+    (output, asked: Asked) => rights(cli.terminal.env, output, asked),
+    {
+      question: ({ grant, exclusive }) => {
+        if (!exclusive) return undefined;
+        if (!grant) throw new UsageError('--exclusive needs --grant');
+        return 'This revokes the rights of all other users on streams without an access list of their own.';
+      },
+    },
+  );
 }

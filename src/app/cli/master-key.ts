@@ -10,7 +10,9 @@ import { orThrow } from '../../platform/kernel/failure.ts';
 import { INSTALLATION } from '../../platform/kernel/ids.ts';
 import { Keyring } from '../../platform/vault/keyring.ts';
 import { masterKeyUses, rewrap, type Rewrapped } from '../../platform/vault/rewrap.ts';
-import type { WithApplication } from './application.ts';
+import { performs, type CommandLine } from './operator-command.ts';
+import type { Report } from './outcome.ts';
+import type { Output } from './output.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Executor } from '../../platform/execution/executor.ts';
 import type { CommandPorts } from '../../../commands/ports.ts';
@@ -43,21 +45,26 @@ export async function rewrapKeys({
   return { ...rewrapped, fingerprint };
 }
 
-async function printUses({ config, services: { database } }: MasterKeyCliDependencies): Promise<void> {
+async function showUses({ config, services: { database } }: MasterKeyCliDependencies, output: Output): Promise<Report> {
   const current = new Keyring(config.masterKey).fingerprint;
   const other = otherOf(config)?.fingerprint;
-  for (const { fingerprint, tenantKeys, keptKeys, isRetired } of await masterKeyUses(database.owner)) {
-    const role = [
-      fingerprint === current && 'MASTER_KEY',
-      fingerprint === other && 'the other at hand',
-      isRetired && 'retired',
-    ]
+  const keys = (await masterKeyUses(database.owner)).map(({ fingerprint, tenantKeys, keptKeys, isRetired }) => ({
+    fingerprint,
+    isCurrent: fingerprint === current,
+    isOther: fingerprint !== undefined && fingerprint !== null && fingerprint === other,
+    isRetired,
+    tenantKeys,
+    installationKeys: keptKeys,
+  }));
+  for (const { fingerprint, tenantKeys, installationKeys, isCurrent, isOther, isRetired } of keys) {
+    const role = [isCurrent && 'MASTER_KEY', isOther && 'the other at hand', isRetired && 'retired']
       .filter(Boolean)
       .join(', ');
-    console.log(
-      `${fingerprint ?? '(not said)      '} opens the keys of ${tenantKeys} tenants, ${keptKeys} of the installation${role && `: ${role}`}`,
+    output.say(
+      `${fingerprint ?? '(not said)      '} opens the keys of ${tenantKeys} tenants, ${installationKeys} of the installation${role && `: ${role}`}`,
     );
   }
+  return { result: { keys } };
 }
 
 /** Replaces the key file of an embedded installation that is not running. Elsewhere the operator keeps the keys. */
@@ -73,31 +80,43 @@ function replaceFile(env: NodeJS.ProcessEnv): void {
   new KeyFiles(dataDir, true).replaceMasterKey();
 }
 
-export function addMasterKeyCommands(program: Command, withApplication: WithApplication): void {
+export function addMasterKeyCommands(program: Command, cli: CommandLine): void {
   const masterKey = program
     .command('master-key')
     .description('Show and rotate the key that seals all other keys; see docs/operations.md first');
-  masterKey
-    .command('status')
-    .description('List the master keys in use and how many keys each opens')
-    .action(() => withApplication(printUses));
-  masterKey
-    .command('replace')
-    .description(
-      'Create a new master key in DATA_DIR and keep the previous one; then start the service and run `rewrap`',
-    )
-    .action(() => {
-      replaceFile(process.env);
-      console.log('A new master key is in place. Start the service, then run `master-key rewrap`.');
-    });
-  masterKey
-    .command('rewrap')
-    .description('Rewrap all keys with MASTER_KEY and retire the previous one')
-    .action(async () => {
-      const { fingerprint, tenantKeys, keptKeys, retired } = await withApplication(rewrapKeys);
-      console.log(
+  performs(
+    cli,
+    masterKey.command('status').description('List the master keys in use and how many keys each opens'),
+    (output) => cli.withApplication((application) => showUses(application, output)),
+  );
+  performs(
+    cli,
+    masterKey
+      .command('replace')
+      .description(
+        'Create a new master key in DATA_DIR and keep the previous one; then start the service and run `rewrap`',
+      ),
+    (output) => {
+      replaceFile(cli.terminal.env);
+      output.say('A new master key is in place. Start the service, then run `master-key rewrap`.');
+      return { result: { replaced: true } };
+    },
+    {
+      question: () =>
+        `This replaces the master key in ${dataDirectory(cli.terminal.env)}. Backups from now on need the new one: keep a safe copy of both.`,
+    },
+  );
+  performs(
+    cli,
+    masterKey.command('rewrap').description('Rewrap all keys with MASTER_KEY and retire the previous one'),
+    async (output) => {
+      const rewrapped = await cli.withApplication(rewrapKeys);
+      const { fingerprint, tenantKeys, keptKeys, retired } = rewrapped;
+      output.say(
         `${fingerprint} opens everything now: wrapped anew were the keys of ${tenantKeys} tenants, ${keptKeys} of the installation`,
       );
-      for (const gone of retired) console.log(`${gone} is retired: only backups from before need it`);
-    });
+      for (const gone of retired) output.say(`${gone} is retired: only backups from before need it`);
+      return { result: { fingerprint, tenantKeys, installationKeys: keptKeys, retired } };
+    },
+  );
 }

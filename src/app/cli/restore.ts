@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { FailureError, invalid } from '../../platform/kernel/failure.ts';
 import {
   acceptLog,
@@ -18,7 +17,6 @@ import {
   type RestoreStateDependencies,
 } from '../../contexts/installation/restore/restore-state.ts';
 import { reactions } from '../../contexts/reactions.ts';
-import type { WithApplication } from './application.ts';
 import type { EventStore } from '../../platform/eventstore/port.ts';
 import type { InstallationIdentity } from '../../contexts/installation/installation-identity.ts';
 import type { AnyReadModel } from '../../platform/kernel/read-model.ts';
@@ -34,6 +32,9 @@ const MAX_LETTERS = 500;
 const NOTHING_DONE =
   'Nothing was changed. Stop every process of the service, then run this again with --yes and --reason TEXT.';
 
+type Say = (text: string) => void;
+
+/** How a recovery is asked for: `yes` does it, else it only shows the consequences. */
 interface Asked {
   readonly yes?: true;
   readonly reason?: string;
@@ -46,11 +47,8 @@ function reasonOf(text: string | undefined): string {
   return reason;
 }
 
-/** Prints whether log, tables and keys match, and the recovery steps. */
-export async function restoreStatus(
-  services: RestoreCliDependencies,
-  say: (text: string) => void = console.log,
-): Promise<RestoreState> {
+/** Says whether log, tables and keys match, and the recovery steps. */
+export async function restoreStatus(services: RestoreCliDependencies, say: Say): Promise<RestoreState> {
   const standing = await restoreStateOf(services);
   const { mismatch, log, tables, end, reached } = standing;
   say(
@@ -74,26 +72,30 @@ export async function restoreStatus(
   return standing;
 }
 
-/** Prints the consequences of accepting the log. Does it only with `yes`. */
+/** Says the consequences of accepting the log. Does it only with `yes`; else returns undefined. */
 export async function restoreAcceptLog(
   services: RestoreCliDependencies,
   { yes, reason }: Asked,
-  say: (text: string) => void = console.log,
-): Promise<void> {
+  say: Say,
+): Promise<{ readonly headsDropped: number } | undefined> {
   const standing = await restoreStatus(services, say);
   refuseUnlessLogIsOlder(standing);
   if (standing.mismatch) sayWhatIsLost(services, standing, say);
   say(
     `set aside: sealed heads of ${standing.headsLost.size} audit chains that the log does not hold (audit-heads.jsonl.dropped)`,
   );
-  if (!yes) return say(NOTHING_DONE);
+  if (!yes) {
+    say(NOTHING_DONE);
+    return undefined;
+  }
   const { headsDropped } = await acceptLog(services, standing, reasonOf(reason), say);
   say(
     `the log is accepted, and the audit log records it; sealed heads of ${headsDropped.size} chains were set aside. Start the service.`,
   );
+  return { headsDropped: headsDropped.size };
 }
 
-function sayWhatIsLost(services: RestoreCliDependencies, standing: RestoreState, say: (text: string) => void): void {
+function sayWhatIsLost(services: RestoreCliDependencies, standing: RestoreState, say: Say): void {
   const lost =
     services.store.gapless && standing.reached > standing.end
       ? `the ${standing.reached - standing.end} events`
@@ -105,12 +107,12 @@ function sayWhatIsLost(services: RestoreCliDependencies, standing: RestoreState,
   say('kept: keys, secrets, sessions, jobs; erased persons stay erased');
 }
 
-/** Prints the consequences of rebuilding from the log. Does it only with `yes`. */
+/** Says the consequences of rebuilding from the log. Does it only with `yes`; else returns undefined. */
 export async function restoreRebuildFromLog(
   services: RestoreCliDependencies,
   { yes, reason }: Asked,
-  say: (text: string) => void = console.log,
-): Promise<void> {
+  say: Say,
+): Promise<{ readonly personsLost: number } | undefined> {
   const standing = await restoreStatus(services, say);
   refuseUnlessTablesAreOlder(standing, services.installation.keys);
   const { lost } = await tracesBehind(services, standing);
@@ -122,32 +124,13 @@ export async function restoreRebuildFromLog(
   say(
     `brought to position ${standing.end}: read models and the state of ${reactions.length} reactions, without their effects`,
   );
-  if (!yes) return say(NOTHING_DONE);
+  if (!yes) {
+    say(NOTHING_DONE);
+    return undefined;
+  }
   const { personsLost } = await rebuildFromLog(services, standing, reasonOf(reason), say);
   say(
     `the tables follow the log again, and the audit log records it; ${personsLost} persons were lost. Start the service.`,
   );
-}
-
-export function addRestoreCommands(program: Command, withApplication: WithApplication): void {
-  const restore = program
-    .command('restore')
-    .description('Recover after event log and database were restored to different points in time');
-  restore
-    .command('status')
-    .description('Show whether event log, tables and keys match, and how to recover; exit code 1 if they do not')
-    .action(async () => {
-      const { mismatch, headsLost } = await withApplication(({ services }) => restoreStatus(services));
-      if (mismatch || headsLost.size > 0) process.exitCode = 1;
-    });
-  const asked = (command: Command): Command =>
-    command
-      .option('--yes', 'do it; without --yes, only show the consequences')
-      .option('--reason <text>', 'for the audit log of the installation; required with --yes');
-  asked(restore.command('accept-log'))
-    .description('Accept an older or empty event log: bring read models, reactions and audit heads to it')
-    .action((options: Asked) => withApplication(({ services }) => restoreAcceptLog(services, options)));
-  asked(restore.command('rebuild-from-log'))
-    .description('Accept an older database: bring its tables to the event log')
-    .action((options: Asked) => withApplication(({ services }) => restoreRebuildFromLog(services, options)));
+  return { personsLost };
 }

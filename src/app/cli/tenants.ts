@@ -8,7 +8,14 @@ import { system } from '../../platform/kernel/actor.ts';
 import { isFailure, orThrow } from '../../platform/kernel/failure.ts';
 import { asTenantId, INSTALLATION } from '../../platform/kernel/ids.ts';
 import { baseUrlOr, type KnownBaseUrlDependencies } from './known-base-url.ts';
-import type { WithApplication } from './application.ts';
+import { findOrganization } from '../../contexts/organizations/find-organization.ts';
+import { namedTenants } from './named-tenants.ts';
+import { performs, type CommandLine } from './operator-command.ts';
+import { email, textUpTo, webAddress } from './option-values.ts';
+import { organizationsOfTenants, type OrganizationTenantsDependencies } from './organizations-of-tenants.ts';
+import { alignedRows } from './wrapped-text.ts';
+import type { Report } from './outcome.ts';
+import type { Output } from './output.ts';
 import type { Executor } from '../../platform/execution/executor.ts';
 import type { CommandPorts, WithClaimHolder } from '../../../commands/ports.ts';
 
@@ -67,33 +74,74 @@ export async function setBaseUrl(
   return { externalBaseUrl };
 }
 
-export function addTenantCommands(program: Command, withApplication: WithApplication): void {
-  const tenantCommand = program.command('tenant').description('Create tenants of this installation');
-  tenantCommand
-    .command('create')
-    .description("Create a tenant; its first admin's password is printed on the last line")
-    .requiredOption('--name <name>')
-    .requiredOption('--email <email>', 'e-mail of the first admin')
-    .requiredOption('--license <key>', 'a license key, see `license issue`')
-    .option(
-      '--base-url <url>',
-      'URL at which browsers reach this service; by default that of the first tenant, or else where this service listens',
-    )
-    .action(
-      async ({ name, email, license, baseUrl }: { name: string; email: string; license: string; baseUrl?: string }) => {
-        const { tenantId, password, externalBaseUrl } = await withApplication(({ services }) =>
-          createTenant(services, { name, email, licenseKey: license, baseUrl }),
-        );
-        console.log(`Tenant ${name}: ${tenantId}, first admin ${email}`);
-        console.log(`Reached at ${externalBaseUrl} (changed in the settings, or with \`tenant set-base-url\`)`);
-        console.log(password);
-      },
-    );
-  tenantCommand
-    .command('set-base-url <tenant> <url>')
-    .description('Change the URL at which browsers reach a tenant (id or slug)')
-    .action(async (named: string, url: string) => {
-      const { externalBaseUrl } = await withApplication(({ services }) => setBaseUrl(services, { tenant: named, url }));
-      console.log(`Reached at ${externalBaseUrl}. Enter the new redirect addresses at the identity providers.`);
-    });
+/** All tenants with the organization that each belongs to. */
+async function listTenantsOf(
+  services: OrganizationTenantsDependencies,
+  output: Output,
+  { organization }: { organization?: string },
+): Promise<Report> {
+  const owners = await organizationsOfTenants(services);
+  const wanted = organization === undefined ? undefined : await findOrganization(services, organization);
+  const tenants = (await namedTenants(services, undefined))
+    .map(({ id, name, slug }) => ({ id, slug, name, organization: owners.get(id) ?? null }))
+    .filter((tenant) => wanted === undefined || tenant.organization?.id === wanted);
+  const rows = tenants.map((tenant) => [tenant.id, tenant.slug, tenant.organization?.slug ?? '-', tenant.name]);
+  for (const line of alignedRows([['ID', 'SLUG', 'ORGANIZATION', 'NAME'], ...rows])) output.say(line);
+  return { result: { tenants } };
+}
+
+interface Ordered {
+  readonly name: string;
+  readonly email: string;
+  readonly license: string;
+  readonly baseUrl?: string;
+}
+
+export function addTenantCommands(program: Command, cli: CommandLine): void {
+  const tenants = program.command('tenant').description('Create and list tenants of this installation');
+  performs(
+    cli,
+    tenants
+      .command('create')
+      .description("Create a tenant; its first admin's password is printed on the last line")
+      .requiredOption('--name <name>', 'name of the tenant', textUpTo(200))
+      .requiredOption('--email <email>', 'e-mail of the first admin', email)
+      .requiredOption('--license <key>', 'a license key, see `license issue`')
+      .option(
+        '--base-url <url>',
+        'URL at which browsers reach this service; by default that of the first tenant, or else where this service listens',
+        webAddress,
+      ),
+    async (output, { name, email: admin, license, baseUrl }: Ordered) => {
+      const { tenantId, password, externalBaseUrl } = await cli.withApplication(({ services }) =>
+        createTenant(services, { name, email: admin, licenseKey: license, baseUrl }),
+      );
+      output.say(`Tenant ${name}: ${tenantId}, first admin ${admin}`);
+      output.say(`Reached at ${externalBaseUrl} (changed in the settings, or with \`tenant set-base-url\`)`);
+      output.say(password);
+      return { result: { tenantId, name, adminEmail: admin, externalBaseUrl, temporaryPassword: password } };
+    },
+  );
+  performs(
+    cli,
+    tenants
+      .command('set-base-url <tenant> <url>')
+      .description('Change the URL at which browsers reach a tenant (id or slug)'),
+    async (output, named: string, url: string) => {
+      const { externalBaseUrl } = await cli.withApplication(({ services }) =>
+        setBaseUrl(services, { tenant: named, url }),
+      );
+      output.say(`Reached at ${externalBaseUrl}. Enter the new redirect addresses at the identity providers.`);
+      return { result: { externalBaseUrl } };
+    },
+  );
+  performs(
+    cli,
+    tenants
+      .command('list')
+      .description('List the tenants, and the organization that each belongs to')
+      .option('--organization <id|slug>', 'only the tenants of this organization'),
+    (output, named: { organization?: string }) =>
+      cli.withApplication(({ services }) => listTenantsOf(services, output, named)),
+  );
 }

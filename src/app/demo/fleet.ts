@@ -12,6 +12,8 @@ export interface DeviceCredentials {
 export interface JsonResponse {
   readonly status: number;
   readonly body: unknown;
+  /** Seconds after which the same request may succeed. */
+  readonly retryAfter: number | undefined;
 }
 
 /** A browser with its certificate on one kept-alive mutual TLS connection. */
@@ -65,7 +67,12 @@ export function sendJson(
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.on('end', () => {
           const text = Buffer.concat(chunks).toString();
-          resolve({ status: response.statusCode ?? 0, body: text ? (JSON.parse(text) as unknown) : undefined });
+          const retryAfter = response.headers['retry-after'];
+          resolve({
+            status: response.statusCode ?? 0,
+            body: text ? (JSON.parse(text) as unknown) : undefined,
+            retryAfter: retryAfter === undefined ? undefined : Number(retryAfter),
+          });
         });
       },
     );

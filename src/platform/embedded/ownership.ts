@@ -41,7 +41,7 @@ function openLock(file: string): number {
   try {
     return openSync(file, 'a+', 0o600);
   } catch (error) {
-    throw new Error(`the data directory cannot be used by this user: ${(error as Error).message}`);
+    throw new Error(`the data directory cannot be used by this user: ${(error as Error).message}`, { cause: error });
   }
 }
 

@@ -1,13 +1,13 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { demo } from '../../../src/app/demo/demo.ts';
 import { startApp } from '../../dsl/app.ts';
+import { testTerminal } from '../../dsl/command-line.ts';
 import { licenseSigningKeyForTests } from '../../dsl/licenses.ts';
 import { startStandIn } from '../../fixtures/eventstoredb/stand-in.ts';
 
 /** The whole path, from set-up to forensics, through the service's own endpoints. The demo itself checks every step. */
 async function walk(eventStoreUrl: string | undefined): Promise<string> {
   const printed: string[] = [];
-  const log = vi.spyOn(console, 'log').mockImplementation((line: string) => void printed.push(line));
   const app = await startApp({ eventStoreUrl });
   try {
     expect(app.services.store.name).toBe(eventStoreUrl ? 'eventstoredb' : 'postgres');
@@ -16,10 +16,11 @@ async function walk(eventStoreUrl: string | undefined): Promise<string> {
       http: app.url,
       tls: app.tlsUrl,
       licenseSigningKey: licenseSigningKeyForTests,
+      terminal: testTerminal(),
+      say: (line) => printed.push(line),
     });
   } finally {
     await app.close();
-    log.mockRestore();
   }
   return printed.join('\n');
 }

@@ -145,7 +145,7 @@ describe('the command line', () => {
     expect(run('22'.repeat(32))).toMatchObject({ status: 0, stdout: expect.stringMatching(/^valid/) });
     const refused = run('33'.repeat(32));
     expect([refused.status, refused.stderr.trim().split('\n')]).toEqual([
-      1,
+      2,
       [expect.stringMatching(/^castellan: AUDIT_HMAC_KEY is not the key/)],
     ]);
     await server.stop();

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auditVerify } from '../../../src/app/cli/audit.ts';
 import { INSTALLATION } from '../../../src/platform/kernel/ids.ts';
 import { attachTenantAsOperator, createOrganizationAsOperator } from '../../../src/app/cli/organization-commands.ts';
@@ -28,14 +28,11 @@ describe('castellan audit verify', () => {
     await app.settled();
   });
   afterAll(() => app.close());
-  afterEach(() => vi.restoreAllMocks());
 
   async function verified(named: Parameters<typeof auditVerify>[1] = {}) {
-    const print = vi.spyOn(console, 'log').mockImplementation(() => undefined);
-    const broken = await auditVerify(app.services, named);
-    const lines = print.mock.calls.map(([line]) => String(line));
-    print.mockRestore();
-    return { broken, lines };
+    const lines: string[] = [];
+    const verdicts = await auditVerify(app.services, named, (line) => lines.push(line));
+    return { broken: verdicts.filter(({ valid }) => !valid).length, lines };
   }
 
   it('holds the chains of tenants, of organizations and of the installation', async () => {
@@ -78,13 +75,9 @@ describe('castellan audit verify', () => {
   });
 
   it('knows nobody by a wrong name, and asks for one at a time', async () => {
-    await expect(auditVerify(app.services, { organization: 'strangers' })).rejects.toThrow(
-      'there is no such organization',
-    );
-    await expect(auditVerify(app.services, { organization: tenantId })).rejects.toThrow(
-      'there is no such organization',
-    );
-    await expect(auditVerify(app.services, { tenant: organizationId })).rejects.toThrow('there is no such tenant');
-    await expect(auditVerify(app.services, { tenant: 'acme', installation: true })).rejects.toThrow(/one tenant/);
+    await expect(verified({ organization: 'strangers' })).rejects.toThrow('there is no such organization');
+    await expect(verified({ organization: tenantId })).rejects.toThrow('there is no such organization');
+    await expect(verified({ tenant: organizationId })).rejects.toThrow('there is no such tenant');
+    await expect(verified({ tenant: 'acme', installation: true })).rejects.toThrow(/one tenant/);
   });
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { diffModels } from '../../../src/app/cli/projections.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { diffModels, differencesIn } from '../../../src/app/cli/projections.ts';
 import { startApp, type TestApp, type TestTenant } from '../../dsl/app.ts';
 import { ANY } from '../../fixtures/eventstoredb/event-log.ts';
 import { startStandIn, type StandIn } from '../../fixtures/eventstoredb/stand-in.ts';
@@ -35,8 +35,7 @@ describe('the service beside another application on one EventStoreDB', { timeout
   };
   const said = async (models: TestApp['services']['models']): Promise<{ found: number; lines: string[] }> => {
     const lines: string[] = [];
-    const spy = vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
-    return { found: await diffModels(app.services, models).finally(() => spy.mockRestore()), lines };
+    return { found: differencesIn(await diffModels(app.services, models, (line) => lines.push(line))), lines };
   };
 
   it('follows its own writes without reading foreign events in between', async () => {

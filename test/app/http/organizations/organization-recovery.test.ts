@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Command } from 'commander';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { addOrganizationCommands } from '../../../../src/app/cli/organizations.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { verifyTenant } from '../../../../src/contexts/audit/verify.ts';
 import { openSession } from '../../../../src/contexts/identity/sign-in.ts';
 import { vouchedByNow } from '../../../../src/contexts/identity/vouching.ts';
@@ -13,6 +11,7 @@ import {
   suspendOrgAdminAsOperator,
 } from '../../../../src/app/cli/organization-commands.ts';
 import { PASSWORD, startApp, type TestApp } from '../../../dsl/app.ts';
+import { castellan as castellanCommand } from '../../../dsl/command-line.ts';
 import { newOrganization, orgAdminWithRole, type TestOrganization } from '../../../dsl/organization.ts';
 import { codeOf, login } from '../../../dsl/second-factor.ts';
 
@@ -219,15 +218,13 @@ describe("the recovery of an organization's admin", () => {
 });
 
 describe('on the command line', () => {
-  afterEach(() => vi.restoreAllMocks());
-
   /** The output of `castellan org …`. */
   async function castellan(...words: string[]): Promise<string[]> {
-    const print = vi.spyOn(console, 'log').mockImplementation(() => undefined);
-    const program = new Command();
-    addOrganizationCommands(program, (work) => work(app.application));
-    await program.parseAsync(['org', ...words], { from: 'user' });
-    return print.mock.calls.map(([line]) => String(line));
+    const { code, stdout, stderr } = await castellanCommand(['org', ...words, '--yes'], {}, (work) =>
+      work(app.application),
+    );
+    if (code !== 0) throw new Error(stderr);
+    return stdout.trimEnd().split('\n');
   }
 
   it('an admin is recovered without a key; the password is on the last line', async () => {
@@ -236,7 +233,6 @@ describe('on the command line', () => {
       const lines = await castellan('recover', '--slug', slug, '--email', north.email);
       expect((await signIn(lines.at(-1)!)).status).toBe(200);
       expect(lines.some((line) => line.includes('no longer requires single sign-on'))).toBe(slug === north.slug);
-      vi.restoreAllMocks();
     }
     await app.settled();
     expect((await north.owner.get(CONFIGS)).status).toBe(401);

@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { InvalidArgumentError } from 'commander';
+import { emailField } from '../../contexts/identity/domain/password-rule.ts';
+import { UsageError } from './outcome.ts';
+
+/** Parsers of option values: a wrong value is told before anything is opened, and names its option. */
+
+export const wholeNumber =
+  (most: number) =>
+  (text: string): number => {
+    if (!/^[1-9]\d{0,8}$/.test(text) || Number(text) > most)
+      throw new InvalidArgumentError(`must be a whole number from 1 to ${most}`);
+    return Number(text);
+  };
+
+export function email(text: string): string {
+  if (!emailField.safeParse(text).success) throw new InvalidArgumentError('must be an e-mail address');
+  return text;
+}
+
+export function webAddress(text: string): string {
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
+    throw new InvalidArgumentError('must be a URL that begins with http:// or https://');
+  return text;
+}
+
+/** 1 to `most` characters that are not all blanks. */
+export const textUpTo =
+  (most: number) =>
+  (text: string): string => {
+    const trimmed = text.trim();
+    if (trimmed.length === 0 || trimmed.length > most)
+      throw new InvalidArgumentError(`must be 1 to ${most} characters long`);
+    return trimmed;
+  };
+
+/** The name of a file that an option gives. */
+export function contentOf(option: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new UsageError(
+      `${option} names ${path}, which cannot be read (${(error as NodeJS.ErrnoException).code}): correct the path or its rights`,
+    );
+  }
+}

@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { expect, it } from 'vitest';
+import { freeTcpPort } from '../dsl/system-program.ts';
+
+/** The script of README's tour, as somebody copies it. */
+function tour(): string {
+  const readme = readFileSync('README.md', 'utf8');
+  const section = readme.slice(readme.indexOf('## A tour in five minutes'));
+  return /```sh\n([^]*?)```/.exec(section)![1]!;
+}
+
+const checkout = (): string[] => readdirSync('.').toSorted();
+
+/** Command lines of processes that name a folder. */
+const processesOf = (folder: string): string[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        return [readFileSync(`/proc/${pid}/environ`, 'utf8') + readFileSync(`/proc/${pid}/cmdline`, 'utf8')];
+      } catch {
+        return [];
+      }
+    })
+    .filter((content) => content.includes(folder));
+
+it.each(['bash', 'sh'])(
+  "README's tour works when pasted into %s, and leaves nothing behind",
+  { timeout: 300_000 },
+  async (shell) => {
+    const temporary = mkdtempSync('/tmp/castellan-tour-');
+    const [port, tlsPort, before] = [await freeTcpPort(), await freeTcpPort(), checkout()];
+    const child = spawn(shell, [], {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: {
+        ...process.env,
+        NODE_ENV: '',
+        VITEST: '',
+        TMPDIR: temporary,
+        PORT: String(port),
+        TLS_PORT: String(tlsPort),
+      },
+    });
+    child.stdin.end(`${tour()}echo "ended with $?"\n`);
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+    expect([stderr, stdout.trimEnd().split('\n').at(-1)]).toEqual(['', 'ended with 0']);
+    expect(stdout).toContain('"accepted":1');
+    expect(stdout).toContain('"status":"resolved"');
+    expect(stdout).toContain('"valid":true');
+    expect(stdout).toMatch(/^same {4}alerts: 1 rows/m);
+    expect(readdirSync(temporary)).toEqual([]);
+    expect(checkout()).toEqual(before);
+    await expect.poll(() => processesOf(temporary), { timeout: 10_000 }).toEqual([]);
+    rmSync(temporary, { recursive: true });
+  },
+);
