@@ -81,6 +81,7 @@ export async function startSamlIdentityProvider(
   const pair = newSigningPair('identity provider');
   let email = 'nobody@example.com';
   let spCertificate: string | undefined;
+  let sessions = 0;
   const claims = (address: string) => ({
     getClaims: () => ({ email: address, displayName: 'Somebody' }),
     getNameIdentifier: () => ({ nameIdentifier: address, nameIdentifierFormat: EMAIL_FORMAT }),
@@ -100,6 +101,7 @@ export async function startSamlIdentityProvider(
     const authenticate = samlp.auth({
       ...common,
       lifetimeInSeconds: 300,
+      sessionIndex: `_session-${(sessions += 1)}`,
       recipient: acsUrl,
       destination: acsUrl,
       ...(spCertificate ? { signingCert: spCertificate } : {}),
