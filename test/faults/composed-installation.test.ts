@@ -130,10 +130,8 @@ describe.skipIf(!isPossible)(
       ]);
       const service = await startService(env.DATA_DIR, env);
       ends.push(() => service.stop());
-      const [, license] = await castellan([
-        ...['license', 'issue', '--client', 'Acme', '--tier', 'trial', '--max-users', '5', '--days', '5'],
-        ...['--signing-key', join(folder, '.env')],
-      ]);
+      const asked = 'license issue --client Acme --tier trial --max-users 5 --days 5 --signing-key';
+      const [, license] = await castellan([...asked.split(' '), join(folder, '.env')]);
       const response = await fetch(`${service.url}/api/v1/setup/complete`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
