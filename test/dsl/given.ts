@@ -92,6 +92,9 @@ function expectNoSecretLeftBehind<State, E extends DomainEvent>(
   expect([...forget].sort(), `${name} forgets the secrets that its events give up, and no others`).toEqual(lost.sort());
 }
 
+/** Claims without the fields that a refusal names. */
+const identities = (claims: readonly Claim[] | undefined) => claims?.map(({ kind, value }) => ({ kind, value }));
+
 function outcome<E extends DomainEvent, Result>(decision: Decision<E, Result> | Failure) {
   const accepted = (): Decision<E, Result> => {
     if (isFailure(decision)) throw new Error(`refused: ${decision.kind} ${decision.message}`);
@@ -104,8 +107,8 @@ function outcome<E extends DomainEvent, Result>(decision: Decision<E, Result> | 
     thenRefused: (kind: Failure['kind'], message?: string) => {
       expect(decision).toMatchObject({ failed: true, kind, ...(message === undefined ? {} : { message }) });
     },
-    thenTakes: (...claims: Claim[]) => expect(accepted().claim).toEqual(claims),
-    thenReleases: (...claims: Claim[]) => expect(accepted().release).toEqual(claims),
+    thenTakes: (...claims: Claim[]) => expect(identities(accepted().claim)).toEqual(claims),
+    thenReleases: (...claims: Claim[]) => expect(identities(accepted().release)).toEqual(claims),
     thenForgets: (...secrets: SecretRef[]) => expect(accepted().forget).toEqual(secrets),
     result: () => accepted().result,
   };

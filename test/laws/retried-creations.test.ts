@@ -385,6 +385,16 @@ describe('a creation whose response was lost', () => {
       },
       'POST /api/v1/org/auth/login': async () => () =>
         app.anonymous.post('/api/v1/org/auth/login', { email: org.email, password: org.password }),
+      // The first admin has a second factor by now.
+      'POST /api/v1/admin/mfa/setup': async () => {
+        const { client } = await newAdmin();
+        return () => client.post(`${BASE}/mfa/setup`);
+      },
+      'POST /api/v1/admin/mfa/setup/verify': async () => {
+        const { client } = await newAdmin();
+        const { secret } = (await client.post(`${BASE}/mfa/setup`)).body;
+        return async () => client.post(`${BASE}/mfa/setup/verify`, { code: await codeOf(secret) });
+      },
       'POST /api/v1/recovery/reset': async () => {
         const { email } = await newAdmin();
         return () => app.anonymous.post('/api/v1/recovery/reset', { recoveryKey: RECOVERY_KEY, email });
@@ -403,7 +413,7 @@ describe('a creation whose response was lost', () => {
     it('responds to every creation in full, with its ids and secrets', { timeout: 120_000 }, async () => {
       const covered = everyRoute.filter((route) => named(route) in samples || named(route) in open);
       const ready = async (route: (typeof everyRoute)[number]) => {
-        const sample = await samples[named(route)]?.();
+        const sample = open[named(route)] ? undefined : await samples[named(route)]?.();
         const request = sample ? () => send(route, sample, randomUUID()) : await open[named(route)]!();
         return async () => {
           const { status, body } = await request();

@@ -165,6 +165,8 @@ describe('policies of groups', () => {
     const [insider, outsider] = [await enrolledDevice(app, tenant), await enrolledDevice(app, tenant)];
     open.push(insider, outsider);
     const group = await newGroup();
+    for (const { id } of (await tenant.admin.get('/api/v1/admin/policies?page_size=100')).body.policies)
+      await tenant.admin.delete(`/api/v1/admin/policies/${id}`);
     const [mine, everyones] = [await newPolicy(), await newPolicy({ priority: 500 })];
     const path = `${GROUPS}/${group.id}/policies`;
     expect((await tenant.admin.post(path, { policyIds: [mine.id, mine.id] })).body).toEqual({ added: 1, total: 1 });

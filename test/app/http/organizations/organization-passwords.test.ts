@@ -108,7 +108,7 @@ describe("a temporary password of an organization's admin", () => {
         expect.objectContaining({ error: 'temporary password expired' }),
       ]);
     }
-    expect((await orgLogin(app, { ...north, password: 'Wrong-Horse-7!' })).body).toEqual({
+    expect((await orgLogin(app, { ...north, password: 'Wrong-Horse-7!' })).body).toMatchObject({
       error: 'invalid credentials',
     });
     expect(

@@ -137,7 +137,7 @@ describe('the single sign-on of an organization', () => {
       const plain = await cameBack();
       const other = (await exchange({ code: plain.code }, plain.cookie)).body;
       expect(other.reAuthToken).toBeUndefined();
-      expect((await write(other.accessToken, proved.reAuthToken)).body).toEqual({
+      expect((await write(other.accessToken, proved.reAuthToken)).body).toMatchObject({
         error: 're-authentication required',
       });
       expect((await app.anonymous.get(loginPath({ reauthenticate: 'yes' }))).status).toBe(400);

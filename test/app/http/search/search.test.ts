@@ -130,7 +130,8 @@ describe('search', () => {
       'text/csv; charset=utf-8',
     ]);
     const rows = parse(csv.text, { columns: true }) as Record<string, string>[];
-    expect(rows).toHaveLength(4);
+    // The person's alert is found by the person's name, too.
+    expect(rows).toHaveLength(5);
     expect(rows.find(({ type }) => type === 'user')).toMatchObject({
       id: userId,
       label: `'=HYPERLINK("x") Zoe`,
