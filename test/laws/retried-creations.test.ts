@@ -56,7 +56,6 @@ const LAST = [
   'POST /api/v1/setup/complete',
   'POST /api/v1/org/change-password',
   'POST /api/v1/org/mfa/setup/verify',
-  'POST /api/v1/admin/mfa/setup/verify',
 ];
 /** Fewer than a tenant's share. */
 const AT_ONCE = 8;

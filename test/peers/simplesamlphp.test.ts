@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
+import { navigate } from '../dsl/navigating.ts';
 import { hasSimpleSamlPhp, PeerBrowser, startSimpleSamlPhp, type SimpleSamlPhp } from './simplesamlphp.ts';
 
 const OURS = 'https://castellan.example';
-const HTML = { accept: 'text/html,*/*;q=0.8' };
 const field = (html: string, name: string): string =>
   (new RegExp(`name="${name}"[^>]*value="([^"]*)"`).exec(html)?.[1] ?? '').replaceAll('&amp;', '&');
 
@@ -31,13 +31,14 @@ describe.skipIf(!hasSimpleSamlPhp)('SimpleSAMLphp as the provider of a tenant', 
     await app.close();
   });
 
-  const post = (html: string, headers: Record<string, string> = {}) =>
+  const answerIn = (html: string) => ({
+    SAMLResponse: field(html, 'SAMLResponse'),
+    RelayState: field(html, 'RelayState'),
+  });
+  const post = (html: string) =>
     app.anonymous.send('POST', '/api/v1/auth/saml/callback', {
-      raw: new URLSearchParams({
-        SAMLResponse: field(html, 'SAMLResponse'),
-        RelayState: field(html, 'RelayState'),
-      }).toString(),
-      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+      raw: new URLSearchParams(answerIn(html)).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
     });
   async function signIn(browser: PeerBrowser) {
     const { headers } = await app.anonymous.get(`/api/v1/auth/saml/login?tenant_id=${tenant.tenantId}`);
@@ -47,7 +48,7 @@ describe.skipIf(!hasSimpleSamlPhp)('SimpleSAMLphp as the provider of a tenant', 
     return app.as(body.accessToken);
   }
   /** An address of ours, as the provider sent the browser to it. */
-  const come = (address: string) => app.anonymous.get(address.slice(OURS.length), { headers: HTML });
+  const come = (address: string) => navigate(app.url + address.slice(OURS.length));
 
   it('signs the person in with its defaults, twice in one browser', async () => {
     const browser = new PeerBrowser();
@@ -61,7 +62,7 @@ describe.skipIf(!hasSimpleSamlPhp)('SimpleSAMLphp as the provider of a tenant', 
       `${peer.url}/saml2/idp/SSOService.php?spentityid=${encodeURIComponent(audience)}`,
     );
     expect(field(html, 'SAMLResponse')).not.toBe('');
-    const { status, headers } = await post(html, HTML);
+    const { status, headers } = await navigate(`${app.url}/api/v1/auth/saml/callback`, answerIn(html));
     expect([status, headers.get('location')]).toEqual([303, `/login?tenant_id=${tenant.tenantId}&sso_start=saml`]);
   });
 

@@ -52,7 +52,7 @@ export async function startSimpleSamlPhp(email: string): Promise<SimpleSamlPhp> 
   );
   write(
     'authsources.php',
-    `$config = ['static' => ['exampleauth:Static', 'uid' => ['ann'], 'mail' => [${text(email)}]]];`,
+    `$config = ['static' => ['exampleauth:StaticSource', 'uid' => ['ann'], 'mail' => [${text(email)}]]];`,
   );
   write(
     'metadata/saml20-idp-hosted.php',

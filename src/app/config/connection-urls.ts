@@ -36,13 +36,18 @@ const unreadable = ({ name, passwordName, form }: UrlOf): ConfigError =>
 
 const AUTHORITY = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#]*@)?/i;
 
+/** A user at a Unix socket: no host before the path, but `host` as a parameter, as in libpq. */
+const AT_SOCKET = /^(postgres(?:ql)?:\/\/[^/?#]*@)(?=\/[^?]*\?(?:.*&)?host=)/;
+
+const canParse = (url: string): boolean => URL.canParse(url.replace(AT_SOCKET, '$1socket'));
+
 /**
  * Refuses what a URL parser would cut at the wrong place: `/`, `#` or `?` in a password that is not encoded. What follows
  * then contains the @ that ends the password.
  */
 function readable(url: string, about: UrlOf): string {
   const rest = url.replace(AUTHORITY, '');
-  if (!about.scheme.test(url) || /[#@\s]/.test(rest) || !URL.canParse(url)) throw unreadable(about);
+  if (!about.scheme.test(url) || /[#@\s]/.test(rest) || !canParse(url)) throw unreadable(about);
   try {
     decodeURIComponent(url);
   } catch {

@@ -148,6 +148,12 @@ describe('a password with any characters', () => {
     expect(refusal({ ...OWN, DATABASE_URL: 'postgres://c/d', DATABASE_PASSWORD: PASSWORD })).toMatch(/needs a user/);
     expect(refusal({ ...OWN, REDIS_PASSWORD: PASSWORD })).toBe('REDIS_PASSWORD is set, and REDIS_URL is not: set both');
   });
+
+  it('may stand in a URL whose host is a Unix socket, as in libpq', () => {
+    const socket = 'postgresql://castellan:p%40ss@/castellan?host=%2Fvar%2Frun%2Fpostgresql&port=5432';
+    expect(readConfig({ ...OWN, DATABASE_URL: socket }).databaseUrl).toBe(socket);
+    expect(refusal({ ...OWN, DATABASE_URL: 'postgresql://castellan:p%40ss@/castellan' })).toMatch(/cannot be read/);
+  });
 });
 
 describe('a secret', () => {

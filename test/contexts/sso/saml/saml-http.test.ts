@@ -9,6 +9,7 @@ import {
   startSamlIdentityProvider,
   type SamlIdentityProvider,
 } from '../../../dsl/saml-identity-provider.ts';
+import { navigate, type Page } from '../../../dsl/navigating.ts';
 import { soundShapes } from '../../../dsl/saml-documents.ts';
 import { attackCorpus } from './attack-corpus.ts';
 
@@ -75,14 +76,8 @@ describe('the SAML sign-in of a tenant', () => {
   const audienceOf = (tenant: TestTenant) =>
     `https://castellan.example/api/v1/auth/saml/metadata?tenant_id=${tenant.tenantId}`;
   /** As a browser posts it. */
-  const submit = ({ samlResponse, relayState }: Posted): Promise<TestResponse> =>
-    app.anonymous.send('POST', CALLBACK, {
-      raw: new URLSearchParams({ SAMLResponse: samlResponse, RelayState: relayState }).toString(),
-      headers: {
-        'content-type': 'application/x-www-form-urlencoded',
-        accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
-      },
-    });
+  const submit = ({ samlResponse, relayState }: Posted): Promise<Page> =>
+    navigate(app.url + CALLBACK, { SAMLResponse: samlResponse, RelayState: relayState });
   async function refusalsOf(tenant: TestTenant): Promise<{ details: { reason: string; detail: string | null } }[]> {
     await app.settled();
     const pageOf = async (page: number) =>
@@ -121,9 +116,7 @@ describe('the SAML sign-in of a tenant', () => {
     const posted = await comeBackAs(acme, acme.email);
     const statuses = (await Promise.all(Array.from({ length: 5 }, () => post(posted)))).map(({ status }) => status);
     expect(statuses.sort()).toEqual([200, 401, 401, 401, 401]);
-    expect((await post(posted)).body).toEqual(
-      expect.objectContaining({ error: 'single sign-on failed: invalid_state' }),
-    );
+    expect((await post(posted)).body).toMatchObject({ error: 'single sign-on failed: invalid_state' });
   });
 
   it(
@@ -156,7 +149,9 @@ describe('the SAML sign-in of a tenant', () => {
     const { samlResponse, relayState } = await comeBackAs(acme, acme.email);
     for (let wrong = 0; wrong < 8; wrong += 1)
       expect((await post({ samlResponse: 'PFI+', relayState })).status).toBe(401);
-    expect((await post({ samlResponse, relayState })).body).toMatchObject({ error: 'single sign-on failed: invalid_state' });
+    expect((await post({ samlResponse, relayState })).body).toMatchObject({
+      error: 'single sign-on failed: invalid_state',
+    });
   });
 
   it('starts a request of its own for a sign-in that began at the provider, and never accepts that response', async () => {
@@ -192,16 +187,15 @@ describe('the SAML sign-in of a tenant', () => {
     expect([late.status, late.headers.get('location')]).toEqual([303, '/login?sso_error=invalid_state']);
     const unknown = await submit(await comeBackAs(acme, 'nobody@t1.example'));
     expect(unknown.headers.get('location')).toBe(`/login?tenant_id=${acme.tenantId}&sso_error=account_not_found`);
-    const missing = await app.anonymous.get('/api/v1/auth/saml/login', { headers: { accept: 'text/html' } });
-    expect([missing.status, missing.headers.get('location')]).toEqual([303, '/login?sso_error=failed']);
+    const missing = await navigate(`${app.url}/api/v1/auth/saml/login`);
+    expect([missing.status, missing.headers.get('content-type')]).toEqual([400, 'text/html; charset=utf-8']);
     const limited = await startApp({ devMode: true, rateBudgets: { sso: 1 } });
-    const hurried = () =>
-      limited.anonymous.get(`/api/v1/auth/saml/login?tenant_id=${randomUUID()}`, { headers: { accept: 'text/html' } });
+    const hurried = () => navigate(`${limited.url}/api/v1/auth/saml/login?tenant_id=${randomUUID()}`);
     await hurried();
     const refused = await hurried();
-    expect([refused.status, refused.headers.get('location'), refused.headers.has('retry-after')]).toEqual([
-      303,
-      '/login?sso_error=busy',
+    expect([refused.status, refused.headers.get('content-type'), refused.headers.has('retry-after')]).toEqual([
+      429,
+      'text/html; charset=utf-8',
       true,
     ]);
     await limited.close();
@@ -345,9 +339,7 @@ describe('the SAML sign-in of a tenant', () => {
     const configId = await configure(tenant);
     const underWay = await comeBackAs(tenant, tenant.email);
     await tenant.admin.put(`/api/v1/admin/sso-configs/${configId}`, { isEnabled: false });
-    expect((await post(underWay)).body).toEqual(
-      expect.objectContaining({ error: 'single sign-on failed: sso_not_configured' }),
-    );
+    expect((await post(underWay)).body).toMatchObject({ error: 'single sign-on failed: sso_not_configured' });
     expect((await start(tenant)).status).toBe(404);
   });
 

@@ -32,7 +32,8 @@ async function logOut(
     if (address === undefined) throw new FailureError(notFound());
     return address;
   } catch (error) {
-    if (error instanceof SamlRefused) throw new FailureError(unauthenticated('logout_refused', `logout refused: ${error.reason}`));
+    if (error instanceof SamlRefused)
+      throw new FailureError(unauthenticated('logout_refused', `logout refused: ${error.reason}`));
     throw error;
   }
 }

@@ -112,7 +112,8 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
         const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
         const toPage = wantsPage(request);
         const startedFor = toPage ? await startedAtProvider(services, samlResponse, relayState) : undefined;
-        if (startedFor) return redirect(reply, 303, beginningAddress({ tenant_id: startedFor, sso_start: 'saml' }, undefined));
+        if (startedFor)
+          return redirect(reply, 303, beginningAddress({ tenant_id: startedFor, sso_start: 'saml' }, undefined));
         let pending: OpenRequest | undefined;
         try {
           pending = await services.pendingSamlRequests.find(relayState);
@@ -153,7 +154,7 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
             refusal,
           );
           if (samlStartedOnPage(relayState) || toPage)
-            return redirect(reply, 303, refusalAddress(refusal.reason, tenantId));
+            return redirect(reply, 303, refusalAddress(refusal.reason, tenantId, refusal.detail));
           throw new FailureError(unauthenticated('single_sign_on_failed', `single sign-on failed: ${refusal.reason}`));
         }
       },
