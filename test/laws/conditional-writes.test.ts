@@ -69,6 +69,11 @@ describe('conditional writes (RFC 9110 §13.1.1)', () => {
       changes: [{ severities: { password_reuse: 'low' } }, { severities: { password_reuse: 'critical' } }],
       deletes: false,
     });
+    subjects.set('/api/v1/admin/settings/external-base-url', {
+      path: '/api/v1/admin/settings/external-base-url',
+      changes: [{ externalBaseUrl: 'https://a.example' }, { externalBaseUrl: 'https://b.example' }],
+      deletes: false,
+    });
     subjects.set('/api/v1/admin/threat-intel/settings', {
       path: '/api/v1/admin/threat-intel/settings',
       changes: [{ scannerEnabled: true }, { reputationEnabled: true }],
