@@ -56,6 +56,7 @@ export function addEventStoreCommands(program: Command, cli: CommandLine): void 
         '--grant',
         'grant them, as the administrator in EVENTSTORE_ADMIN (user:password) or EVENTSTORE_ADMIN_FILE',
       )
+      .option('--create-user', 'first create the user of EVENTSTORE_URL with its password, unless there is one')
       .option(
         '--exclusive',
         "with --grant: revoke all other users' rights on streams without an access list of their own",
