@@ -29,6 +29,8 @@ export function viewOfNewOrgSsoConfig(
 }
 
 /** Of the organization of the current scope. */
-export const organizationAddress: Query<undefined, Pick<OrgSsoConfigWithAddress, 'external_base_url' | 'slug'>> = async (
-  reads,
-) => (await reads.one('select external_base_url, slug from organizations where tenant_id = $1')) ?? notFound();
+export const organizationAddress: Query<
+  undefined,
+  Pick<OrgSsoConfigWithAddress, 'external_base_url' | 'slug'>
+> = async (reads) =>
+  (await reads.one('select external_base_url, slug from organizations where tenant_id = $1')) ?? notFound();

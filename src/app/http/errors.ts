@@ -78,7 +78,9 @@ export function sendFailure(error: FastifyError, request: FastifyRequest, reply:
   const refusal = refusalOfError(error);
   const { status, retryAfter } = refusal;
   // Requests of a client that disconnected fail half-way. That is not our error, so do not log it as one.
-  const level = request.raw.destroyed || reply.raw.destroyed ? 'info' : 'error';
+  const isGone = request.raw.destroyed || reply.raw.destroyed || request.raw.socket.destroyed;
+  // A refusal that the service decides on, such as a missing certificate authority, is no defect.
+  const level = isGone ? 'info' : error instanceof FailureError ? 'warn' : 'error';
   if (status >= 500)
     request.log[level](
       {
