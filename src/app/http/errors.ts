@@ -73,23 +73,26 @@ const ABOUT_THE_BODY = ['content-disposition', 'content-encoding', 'content-leng
 const facesBrowser = (request: FastifyRequest): boolean =>
   request.routeOptions.config?.declared?.facesBrowsers === true && wantsPage(request);
 
-/** Sends an error response in the common format, and logs status 500 and above. */
-export function sendFailure(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const refusal = refusalOfError(error);
-  const { status, retryAfter } = refusal;
+function logFailure(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   // Requests of a client that disconnected fail half-way. That is not our error, so do not log it as one.
   const isGone = request.raw.destroyed || reply.raw.destroyed || request.raw.socket.destroyed;
   // A refusal that the service decides on, such as a missing certificate authority, is no defect.
   const level = isGone ? 'info' : error instanceof FailureError ? 'warn' : 'error';
-  if (status >= 500)
-    request.log[level](
-      {
-        requestId: request.id,
-        tenantId: request.principal?.tenantId ?? null,
-        err: { type: error.name, message: error.message, stack: error.stack },
-      },
-      'request failed',
-    );
+  request.log[level](
+    {
+      requestId: request.id,
+      tenantId: request.principal?.tenantId ?? null,
+      err: { type: error.name, message: error.message, stack: error.stack },
+    },
+    'request failed',
+  );
+}
+
+/** Sends an error response in the common format, and logs status 500 and above. */
+export function sendFailure(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const refusal = refusalOfError(error);
+  const { status, retryAfter } = refusal;
+  if (status >= 500) logFailure(error, request, reply);
   for (const name of ABOUT_THE_BODY) {
     reply.removeHeader(name);
     // A stream that failed before its first byte has set headers here.

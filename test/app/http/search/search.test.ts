@@ -139,6 +139,7 @@ describe('search', () => {
     });
     const json = await acme.admin.get(`${SEARCH}/export?q=falcon&format=json&type=alerts`);
     expect(json.body).toMatchObject([
+      { type: 'alert', label: 'Somebody was deceived' },
       { type: 'alert', label: 'Falcon credentials were entered', severity: 'critical' },
     ]);
     expect((await acme.admin.get(`${SEARCH}/export?q=falcon&format=xml`)).status).toBe(400);
