@@ -54,12 +54,12 @@ const nothing = (quarter: string): TelemetryQuarterRow => ({
 });
 
 /** Several read models count the same report; the cache groups it by quarter only once. */
-const known = new WeakMap<readonly Observation[], ReadonlyMap<string, readonly Observation[]>>();
+const quartersOf = new WeakMap<readonly Observation[], ReadonlyMap<string, readonly Observation[]>>();
 
 /** Groups observations by the quarter of an hour in which they occurred. */
 export function byQuarter(observations: readonly Observation[]): ReadonlyMap<string, readonly Observation[]> {
-  let grouped = known.get(observations);
-  if (!grouped) known.set(observations, (grouped = inQuarters(observations)));
+  let grouped = quartersOf.get(observations);
+  if (!grouped) quartersOf.set(observations, (grouped = inQuarters(observations)));
   return grouped;
 }
 

@@ -54,7 +54,7 @@ export const getOrgAdminAccount: Query<{ adminId: string }, OrgAdminAccountView>
 };
 
 /** All admins of the organization, newest first; at most 500 exist. */
-export const listOrgAdmins: Query<void, { admins: OrgAdminAccountView[]; total: number }> = async (reads) => {
+export const listOrgAdminAccounts: Query<void, { admins: OrgAdminAccountView[]; total: number }> = async (reads) => {
   const rows = await reads.rows<OrgAdminWithLock>(`${SELECT} order by a.created_at desc, a.admin_id`);
   return { admins: rows.map(toView), total: rows.length };
 };

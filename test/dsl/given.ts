@@ -93,7 +93,7 @@ function expectNoSecretLeftBehind<State, E extends DomainEvent>(
 }
 
 /** Claims without the fields that a refusal names. */
-const identities = (claims: readonly Claim[] | undefined) => claims?.map(({ kind, value }) => ({ kind, value }));
+const identities = (claims: readonly Claim[] | undefined) => claims?.map(({ fields: _named, ...claim }) => claim);
 
 function outcome<E extends DomainEvent, Result>(decision: Decision<E, Result> | Failure) {
   const accepted = (): Decision<E, Result> => {

@@ -33,6 +33,7 @@ const MAY_CHANGE: Readonly<Record<string, string>> = {
   'linear-matcher.ts matchers': 'compiled patterns: a pure function of their text',
   'guessable-password.ts list': 'a constant list, read from disk on first use',
   'launcher.ts setprivKnown': 'whether the operating system has a program',
+  'telemetry-quarters.ts quartersOf': 'computed from an immutable batch, dropped with it',
   'sightings.ts known': 'computed from an immutable batch, dropped with it',
   'device-layout.ts layouts': 'certificate templates by issuer, dropped with it',
   'device-identity.ts proven': 'what a TLS connection has proved, dropped with it',
@@ -41,7 +42,6 @@ const MAY_CHANGE: Readonly<Record<string, string>> = {
   'client.ts links': 'the link behind a client object, dropped with it',
   'connection.ts opened': 'numbers the connections of this process for the server’s log',
   'recent-log-lines.ts recentLogLines': 'log lines of this process, which begin before there is a composition',
-  'schema-validation.ts validations': 'bounds the threads that this process uses for XML, whatever composition asks',
 };
 
 const file = (name: string): string => path.posix.basename(name);

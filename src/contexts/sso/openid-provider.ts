@@ -38,7 +38,7 @@ export interface RedeemedIdentity extends OpenIdIdentity {
 }
 
 /** Where the issuer sends the browser after the logout, and whom it concerns. */
-export interface LogoutRequest {
+export interface ProviderLogout {
   readonly returnTo: string;
   readonly idTokenHint: string | undefined;
   /** Returned to `returnTo`. */
@@ -57,5 +57,5 @@ export interface OpenIdProvider {
   /**
    * RP-Initiated Logout 1.0; null if the issuer does not support it. A hint that is not this client's is left out.
    */
-  endSessionUrl(request: LogoutRequest): Promise<URL | null>;
+  endSessionUrl(request: ProviderLogout): Promise<URL | null>;
 }

@@ -44,7 +44,7 @@ describe('castellan doctor', () => {
   it('reports wrong settings alone, with an exit code of their own', async () => {
     const { outcome, checks } = await verdictsOf({ ...BASE, PORT: 'abc' });
     expect([outcome, checks]).toEqual([
-      'settings',
+      'usage',
       [{ check: 'settings', verdict: 'finding', message: expect.stringMatching(/^PORT must be/) as string }],
     ]);
   });

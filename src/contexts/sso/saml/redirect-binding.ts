@@ -1,7 +1,7 @@
 import { createPrivateKey, sign } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { refuseSaml } from './refused.ts';
-import { isSignedBy } from './signature-algorithms.ts';
+import { isSignatureOf } from './signature-algorithms.ts';
 import { decodedText } from './xml-guard.ts';
 
 const SIGNATURE_METHODS: Readonly<Record<string, string>> = {
@@ -65,7 +65,7 @@ export function signedRedirectMessage(
   );
   const value = Buffer.from(decodedPart(signature), 'base64');
   const method = decodedPart(algorithm);
-  if (!certificatesPem.some((certificate) => isSignedBy(method, octets, value, certificate)))
+  if (!certificatesPem.some((certificate) => isSignatureOf(method, octets, value, certificate)))
     refuseSaml('signature', 'the signature is wrong');
   return inflated(decodedPart(message));
 }

@@ -5,7 +5,7 @@ import type { ResponseReader } from './accept-response.ts';
 import type { Expected } from './assertion-conditions.ts';
 import type { ReadResponse } from './read-response.ts';
 import { SamlRefused } from './refused.ts';
-import type { ThreadRequest, ThreadResult } from './response-thread.ts';
+import type { ResponseTask, ThreadResult } from './response-thread.ts';
 import type { ResponseClaims } from './unverified-claims.ts';
 
 const ENTRY = new URL('response-thread.ts', import.meta.url);
@@ -23,7 +23,7 @@ export class ThreadedResponseReader implements ResponseReader {
     waitingPerKey: 256,
     waitMs: 20_000,
   });
-  #thread: Thread<ThreadRequest, ThreadResult> | undefined;
+  #thread: Thread<ResponseTask, ThreadResult> | undefined;
 
   async read(
     tenantId: TenantId,
@@ -47,13 +47,13 @@ export class ThreadedResponseReader implements ResponseReader {
     this.#thread = undefined;
   }
 
-  async #run(tenantId: TenantId, request: ThreadRequest): Promise<ThreadResult> {
+  async #run(tenantId: TenantId, request: ResponseTask): Promise<ThreadResult> {
     const result = await this.#turns.run(tenantId, () => this.#request(request));
     if ('refusal' in result) throw new SamlRefused(result.refusal, result.detail);
     return result;
   }
 
-  async #request(request: ThreadRequest): Promise<ThreadResult> {
+  async #request(request: ResponseTask): Promise<ThreadResult> {
     const thread = (this.#thread ??= new Thread(ENTRY, undefined));
     try {
       return await thread.request(request);

@@ -5,7 +5,7 @@ import { claimsOf, type ResponseClaims } from './unverified-claims.ts';
 import { readResponse, type ReadResponse } from './read-response.ts';
 import { SamlRefused, type SamlRefusal } from './refused.ts';
 
-export type ThreadRequest =
+export type ResponseTask =
   | {
       readonly kind: 'read';
       readonly base64: string;
@@ -20,12 +20,12 @@ export type ThreadResult =
   | { readonly claims: ResponseClaims }
   | { readonly refusal: SamlRefusal; readonly detail: string };
 
-const answerTo = (request: ThreadRequest): ThreadResult =>
+const answerTo = (request: ResponseTask): ThreadResult =>
   request.kind === 'claims'
     ? { claims: claimsOf(request.base64) }
     : { read: readResponse(request.base64, request.expected, request.certificatesPem) };
 
-serveThread(() => (request: ThreadRequest): Promise<ThreadResult> => {
+serveThread(() => (request: ResponseTask): Promise<ThreadResult> => {
   try {
     return Promise.resolve(answerTo(request));
   } catch (error) {

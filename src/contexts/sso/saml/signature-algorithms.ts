@@ -30,7 +30,7 @@ export const isStrongSignature = (algorithm: string | undefined): boolean => SIG
 export const isStrongDigest = (algorithm: string | undefined): boolean => DIGESTS.has(algorithm ?? '');
 
 /** False also for an algorithm that is not in the table. `certificatePem` has an RSA key. */
-export function isSignedBy(algorithm: string, octets: Buffer, signature: Buffer, certificatePem: string): boolean {
+export function isSignatureOf(algorithm: string, octets: Buffer, signature: Buffer, certificatePem: string): boolean {
   const [hash, padding] = SIGNATURES.get(algorithm) ?? [];
   if (hash === undefined) return false;
   const scheme =
@@ -41,7 +41,7 @@ export function isSignedBy(algorithm: string, octets: Buffer, signature: Buffer,
 }
 
 /** The interfaces of the XML signature library. */
-export interface SignatureAlgorithm {
+export interface XmlSignatureAlgorithm {
   verifySignature(material: string, certificatePem: string, signatureBase64: string): boolean;
   getAlgorithmName(): string;
 }
@@ -50,12 +50,12 @@ export interface HashAlgorithm {
   getAlgorithmName(): string;
 }
 
-export const signatureAlgorithms: Readonly<Record<string, new () => SignatureAlgorithm>> = Object.fromEntries(
+export const signatureAlgorithms: Readonly<Record<string, new () => XmlSignatureAlgorithm>> = Object.fromEntries(
   [...SIGNATURES.keys()].map((name) => [
     name,
-    class implements SignatureAlgorithm {
+    class implements XmlSignatureAlgorithm {
       verifySignature(material: string, certificatePem: string, signatureBase64: string): boolean {
-        return isSignedBy(name, Buffer.from(material), Buffer.from(signatureBase64, 'base64'), certificatePem);
+        return isSignatureOf(name, Buffer.from(material), Buffer.from(signatureBase64, 'base64'), certificatePem);
       }
       getAlgorithmName(): string {
         return name;

@@ -410,7 +410,10 @@ describe('the erasure of a person', () => {
     await expect(erasePersonAsOperator(app.services, { tenant: randomUUID(), person: email })).rejects.toThrow(
       'no such tenant',
     );
-    expect(await erasePersonAsOperator(app.services, { tenant, person: `second-${email}` })).toEqual({ tenantId: tenant, userId });
+    expect(await erasePersonAsOperator(app.services, { tenant, person: `second-${email}` })).toEqual({
+      tenantId: tenant,
+      userId,
+    });
     await app.settled();
     expect(await tablesWith(mark)).toEqual([]);
   });

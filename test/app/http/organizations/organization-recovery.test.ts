@@ -314,7 +314,8 @@ describe('on the command line', () => {
       north.write('DELETE', `${path}/${config.id}`),
     ];
     const foreign = await north.owner.get(`/api/v1/org/tenants/${randomUUID()}/sso-configs`);
-    for (const { status, body } of await Promise.all(asked)) expect([status, { ...body, requestId: '' }]).toEqual([404, { ...foreign.body, requestId: '' }]);
+    for (const { status, body } of await Promise.all(asked))
+      expect([status, { ...body, requestId: '' }]).toEqual([404, { ...foreign.body, requestId: '' }]);
     // Configurations from the organization are still visible, but admit nobody: neither a new sign-in nor an earlier
     // session.
     await app.settled();

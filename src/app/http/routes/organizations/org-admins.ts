@@ -6,7 +6,7 @@ import { resetOrgAdminPassword } from '../../../../../commands/organizations/res
 import { updateOrgAdmin } from '../../../../../commands/organizations/update-org-admin.ts';
 import {
   getOrgAdminAccount,
-  listOrgAdmins,
+  listOrgAdminAccounts,
   orgAdminAccountView,
 } from '../../../../../queries/organizations/org-admin-account.ts';
 import { emailField, newPassword } from '../../../../contexts/identity/domain/password-rule.ts';
@@ -31,7 +31,7 @@ export const orgAdminRoutes: RouteGroup = {
       summary: 'List the admins of the organization',
       description: 'Returns all of them, newest first.',
       response: z.object({ admins: z.array(orgAdminAccountView), total: z.int() }),
-      handle: ({ ask }) => ask(listOrgAdmins, undefined),
+      handle: ({ ask }) => ask(listOrgAdminAccounts, undefined),
     }),
     route({
       method: 'POST',
