@@ -80,7 +80,11 @@ export function addLicenseCommands(program: Command, cli: CommandLine): void {
       .requiredOption('--client <name>', 'name of the licensee', textUpTo(200))
       .addOption(new Option('--tier <tier>', 'what the license grants').choices(tiers).makeOptionMandatory())
       .requiredOption('--max-users <n>', 'maximum number of monitored employees', wholeNumber(10_000_000))
-      .requiredOption('--days <n>', 'validity in days', wholeNumber(HUNDRED_YEARS)),
+      .requiredOption('--days <n>', 'validity in days', wholeNumber(HUNDRED_YEARS))
+      .option(
+        '--signing-key <file>',
+        'file with the license signing key: PEM, or what `castellan keys make` printed; by default the key in DATA_DIR',
+      ),
     (output, ordered: Ordered) => {
       const issued = issueLicense(cli.terminal.env, ordered);
       const { clientName, tier, maxUsers, expiresAt } = issued.license;
