@@ -16,6 +16,7 @@ interface Told {
 interface Body {
   readonly imported: number;
   readonly updated: number;
+  readonly skipped: number;
   readonly rows: Told[];
 }
 
