@@ -95,7 +95,7 @@ export const HOSTILE: readonly string[] = [
   'a\0b',
   '\ud800',
   "'; drop table events; --",
-  '../../etc/shadow',
+  '../../no/such/shadow',
   'file:/nowhere/at/all',
   'env:NOT_SET',
   'http://[',
