@@ -164,7 +164,7 @@ describe.skipIf(!findSystemPostgres())(
         'verify',
       );
       expect([refused.status, refused.stderr.trim().split('\n')]).toEqual([
-        1,
+        2,
         [expect.stringMatching(/^castellan: this database was restored before its roles existed/)],
       ]);
     });
@@ -249,7 +249,7 @@ describe('an installation of a previous version', () => {
           'verify',
         );
         expect([refused.status, refused.stderr]).toEqual([
-          1,
+          2,
           expect.stringMatching(/^castellan: AUDIT_HMAC_KEY is not the key/),
         ]);
         const service = await startService(dataDir, env);
