@@ -33,8 +33,12 @@ const MAX_USERS = 10_000_000;
  */
 export async function startBenchApp({
   eventStoreUrl,
+  devMode = false,
   ...options
-}: Pick<ComposeOptions, 'passwords'> & { readonly eventStoreUrl?: string | undefined } = {}): Promise<BenchApp> {
+}: Pick<ComposeOptions, 'passwords'> & {
+  readonly eventStoreUrl?: string | undefined;
+  readonly devMode?: boolean;
+} = {}): Promise<BenchApp> {
   const dataDir = mkdtempSync('/var/tmp/castellan-bench-app-');
   const pair = generateKeyPairSync('ed25519');
   const licensePublicKey = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString();
@@ -46,12 +50,13 @@ export async function startBenchApp({
       LICENSE_PUBLIC_KEY: licensePublicKey,
     }),
     eventStoreUrl,
+    devMode,
     port: 0,
     tlsPort: 0,
     adminRateLimit: PLENTY,
     addressRateLimit: PLENTY,
     enrollRateLimit: PLENTY,
-    rateBudgets: { login: PLENTY, 'org-login': PLENTY, device: PLENTY },
+    rateBudgets: { login: PLENTY, 'org-login': PLENTY, device: PLENTY, scim: PLENTY, oauth: PLENTY },
   };
   const application = await compose(config, { ...options, log: newLogger('error') });
   const { services } = application;

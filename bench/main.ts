@@ -20,6 +20,8 @@ const benches: Readonly<Record<string, () => Promise<{ measure(): Promise<Row[]>
   'audit-verify': () => import('./audit-verify.ts'),
   'sso-discover': () => import('./sso-discover.ts'),
   login: () => import('./login.ts'),
+  provisioning: () => import('./provisioning/main.ts'),
+  'on-call': () => import('./on-call.ts'),
 };
 
 const asked = process.argv.slice(2);

@@ -1,3 +1,4 @@
+import { DEFAULT_ISSUER_TRUST } from '../src/contexts/sso/domain/fields.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createOrgSsoConfig } from '../commands/organizations/create-org-sso-config.ts';
 import { system } from '../src/platform/kernel/actor.ts';
@@ -67,6 +68,7 @@ async function organize({ services }: BenchApp, ownerEmail: string, emailDomains
     clientSecret: null,
     scopes: 'openid',
     emailDomains,
+    ...DEFAULT_ISSUER_TRUST,
   };
   orThrow(
     await services.executor.execute(createOrgSsoConfig, input, { tenantId: organizationId, actor: system('bench') }),

@@ -27,6 +27,8 @@ import { mfaOverrides } from './discovery/mfa-overrides.ts';
 import { relyingParties } from './discovery/relying-parties.ts';
 import { sites } from './discovery/sites.ts';
 import { employees } from './employees/employees.ts';
+import { offboardings } from './employees/offboardings.ts';
+import { provisionedPeople } from './employees/provisioned-people.ts';
 import { agentSecretsModel } from './enrollment/agent-secrets.ts';
 import { enrollmentTokens } from './enrollment/enrollment-tokens.ts';
 import { extensionChanges } from './extensions/extension-changes.ts';
@@ -36,6 +38,10 @@ import { groupMembers } from './groups/group-members.ts';
 import { groups } from './groups/groups.ts';
 import { verificationAlerts } from './verification/verification-alerts.ts';
 import { verificationAttempts } from './verification/verification-attempts.ts';
+import { adminAvailability } from './admins/admin-availability.ts';
+import { onCallOverrides } from './on-call/on-call-overrides.ts';
+import { onCallSchedules } from './on-call/on-call-schedules.ts';
+import { onCallVersions } from './on-call/on-call-versions.ts';
 import { orgAdmins } from './organizations/org-admins.ts';
 import { orgDomains } from './organizations/org-domains.ts';
 import { orgSsoConfigs } from './organizations/org-sso-configs.ts';
@@ -51,6 +57,9 @@ import { claimedNumbers } from './tenants/claimed-numbers.ts';
 import { screenshots } from './screenshots/screenshots.ts';
 import { alertTexts } from './search/alert-texts.ts';
 import { adminSessions } from './identity/admin-sessions.ts';
+import { directorySources } from './directory-sources/directory-sources.ts';
+import { directorySyncs } from './directory-sources/directory-syncs.ts';
+import { scimClientsModel } from './scim/scim-clients.ts';
 import { ssoConfigsModel } from './sso/sso-configs.ts';
 import { credentialStats } from './telemetry/credential-stats.ts';
 import { credentialUses } from './telemetry/credential-uses.ts';
@@ -78,8 +87,13 @@ export const readModels: readonly NamedReadModel[] = [
   orgDomains,
   orgSsoConfigs,
   orgSsoRouting,
+  directorySources,
+  directorySyncs,
   ssoConfigsModel,
+  scimClientsModel,
   employees,
+  provisionedPeople,
+  offboardings,
   alerts,
   alertAddresses,
   alertMinutes,
@@ -106,6 +120,10 @@ export const readModels: readonly NamedReadModel[] = [
   unblockKeys,
   groups,
   groupMembers,
+  onCallSchedules,
+  onCallVersions,
+  onCallOverrides,
+  adminAvailability,
   verificationAlerts,
   verificationAttempts,
   alertSeverities,

@@ -3,10 +3,10 @@ import { compose } from './app/compose/compose.ts';
 import { startTracing } from './platform/observability/start-tracing.ts';
 import { newLogger } from './platform/observability/logger.ts';
 import { ConfigError } from './platform/config-error.ts';
-import { readConfig, settingWarnings } from './app/config/config.ts';
+import { readConfig, settingWarnings, type Config } from './app/config/config.ts';
 import type { ProcessRole } from './platform/database/connections.ts';
 import { requireWritable } from './app/operations/data-directory.ts';
-import { describeStartError } from './app/operations/start-error.ts';
+import { describeStartError, isWrongKey } from './app/operations/start-error.ts';
 import { superviseProcess } from './app/operations/process-lifecycle.ts';
 
 const ROLES: readonly ProcessRole[] = ['all', 'api', 'projector', 'worker'];
@@ -18,8 +18,24 @@ function askedRole(): ProcessRole {
   return role;
 }
 
+/** Wrong settings stay wrong at the next start: supervisors need not try again (decision 0098). */
+const USAGE = 2;
+
+function settings(): Config {
+  try {
+    return readConfig(process.env, askedRole());
+  } catch (error) {
+    end(error, USAGE);
+  }
+}
+
+function end(error: unknown, code: number): never {
+  process.stderr.write(`castellan: ${describeStartError(error)}\n`);
+  process.exit(code);
+}
+
 async function main(): Promise<void> {
-  const config = readConfig(process.env, askedRole());
+  const config = settings();
   const log = newLogger(config.logLevel);
   for (const advice of settingWarnings()) log.warn(advice);
   requireWritable(config.dataDir);
@@ -37,7 +53,4 @@ async function main(): Promise<void> {
   );
 }
 
-main().catch((error: unknown) => {
-  process.stderr.write(`castellan: ${describeStartError(error)}\n`);
-  process.exit(1);
-});
+main().catch((error: unknown) => end(error, isWrongKey(error) ? USAGE : 1));

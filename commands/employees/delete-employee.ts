@@ -15,5 +15,5 @@ export const deleteEmployee = defineCommand({
     if (state.status !== 'present') return notFound();
     return accept([{ type: 'EmployeeDeleted', data: { userId } }], { release: employeeClaims(state) });
   },
-  freshens: ['employees', 'live-state'],
+  freshens: ['employees', 'provisioned_people', 'live-state'],
 });

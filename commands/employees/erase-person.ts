@@ -27,5 +27,5 @@ export const erasePerson = defineCommand({
     if (state.status === 'deleted') return accept([requested]);
     return accept([{ type: 'EmployeeDeleted', data: { userId } }, requested], { release: employeeClaims(state) });
   },
-  freshens: ['employees', 'live-state'],
+  freshens: ['employees', 'provisioned_people', 'live-state'],
 });

@@ -1,4 +1,10 @@
-import { employee, employeeEmailClaim, employeeStream } from '../../src/contexts/employees/domain/employee.ts';
+import {
+  employee,
+  employeeEmailClaim,
+  employeeStream,
+  type EmployeeState,
+} from '../../src/contexts/employees/domain/employee.ts';
+import { ownedFields, ownedBySource } from '../../src/contexts/employees/domain/provisioning.ts';
 import { refuseUnlessReauthenticated } from '../../src/contexts/admins/domain/administration.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { notFound } from '../../src/platform/kernel/failure.ts';
@@ -35,6 +41,8 @@ export const updateEmployee = defineCommand({
       Object.entries({ ...changes, emailDigest }).filter(([, value]) => value !== undefined),
     );
     if (Object.keys(named).length === 0) return accept([]);
+    const owned = ownedChanges(state, changes);
+    if (owned.length > 0) return ownedBySource(owned);
     // The same address with different case is the same claim.
     const moves = emailDigest !== undefined && emailDigest !== state.emailDigest;
     const unproved = moves ? refuseUnlessReauthenticated(actor, reauthenticated) : undefined;
@@ -46,3 +54,16 @@ export const updateEmployee = defineCommand({
   },
   freshens: ['employees', 'live-state'],
 });
+
+/**
+ * Changes of fields that sources own, with the owners. Repeating a value is no change. An administrator may bring back
+ * a person of whom no source says that they left.
+ */
+function ownedChanges({ links, record, isActive }: EmployeeState, changes: Omit<UpdateEmployee, 'userId'>) {
+  return ownedFields(links).filter(({ field }) => {
+    if (field === 'upn' || field === 'sid') return false;
+    if (field !== 'status') return changes[field] !== undefined && changes[field] !== record[field];
+    if (changes.isActive === undefined || changes.isActive === isActive) return false;
+    return !(changes.isActive && links.every((link) => link.isActive));
+  });
+}

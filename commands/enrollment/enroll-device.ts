@@ -3,6 +3,7 @@ import {
   deviceStream,
   fingerprintClaim,
   fingerprintClaimOf,
+  latestSerial,
   userFingerprintClaim,
 } from '../../src/contexts/devices/domain/device.ts';
 import type { DeviceEvent } from '../../src/contexts/devices/domain/events.ts';
@@ -44,6 +45,11 @@ export interface EnrollDevice {
   readonly besideDeviceId: string | null;
   /** Serial number of this device's certificate, if the connection was made with it. */
   readonly certificateSerial: string | null;
+  /**
+   * Serial number of the device's latest certificate when the request arrived; null: it had none. If that has changed, a
+   * concurrent request enrolled the device, and this one must not end its certificate. Undefined: not checked.
+   */
+  readonly expectedSerial?: string | null;
   readonly enrollmentToken: string;
   /** The device's own key, as an uncompressed P-256 point; null: the server generates one. */
   readonly publicPoint: Buffer | null;
@@ -70,6 +76,8 @@ export const INVALID_TOKEN = unauthenticated('invalid_enrollment_token');
  * device again and retry.
  */
 export const FINGERPRINT_MOVED = conflict('enrollment_running');
+/** Another request enrolled this device since this one arrived. The token stays valid. */
+export const ENROLLED_MEANWHILE = conflict('enrollment_running');
 
 type Ports = WithAggregates & WithClaimHolder & WithFreeNumbers & WithCertificates & WithAccountDigest;
 
@@ -125,6 +133,7 @@ export const enrollDevice = defineCommand({
     const standing = enrollmentKindOf(state, { userId: boundUserId, certificateSerial }, now);
     if (standing === 'revoked') return DEVICE_REVOKED;
     if (standing === 'deleted' || standing === 'unproven') return FINGERPRINT_MOVED;
+    if (input.expectedSerial !== undefined && input.expectedSerial !== latestSerial(state)) return ENROLLED_MEANWHILE;
     // The browser's user is unknown: until an administrator names one, it belongs to a placeholder (interface, "Device
     // enrollment result").
     const userId =

@@ -1,16 +1,15 @@
-import { employee, employeeStream } from '../../src/contexts/employees/domain/employee.ts';
-import type { GroupEvent, GroupSource } from '../../src/contexts/groups/domain/events.ts';
-import { group, groupStream } from '../../src/contexts/groups/domain/group.ts';
-import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
+import { group, groupStream, refuseUnlessOwner, type GroupOwner } from '../../src/contexts/groups/domain/group.ts';
 import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
-import { conflict, invalid, notFound } from '../../src/platform/kernel/failure.ts';
+import { invalid, notFound } from '../../src/platform/kernel/failure.ts';
+import type { WithAggregates } from '../ports.ts';
+import { areKnown, memberChanges, recalledMembers } from './group-members.ts';
 
 interface ChangeGroupMembers {
   readonly groupId: string;
   readonly add: readonly string[];
   readonly remove: readonly string[];
-  /** The origin of the change. Groups with another source cannot be changed manually (choice OP-229). */
-  readonly by: GroupSource;
+  /** The source of the change; null for administrators (choice OP-229). */
+  readonly by: GroupOwner | null;
 }
 
 /**
@@ -21,32 +20,17 @@ export const changeGroupMembers = defineCommand({
   name: 'ChangeGroupMembers',
   aggregate: group,
   stream: ({ groupId }: ChangeGroupMembers, { tenantId }) => groupStream(tenantId, groupId),
-  async prepare({ add }: ChangeGroupMembers, { aggregates }: { aggregates: AggregateReader }, { tenantId }) {
-    const known = await Promise.all(add.map((userId) => aggregates.load(employee, employeeStream(tenantId, userId))));
-    return { areKnown: known.every(({ status }) => status === 'present') };
-  },
-  decide(state, { groupId, add, remove, by }, _context, { areKnown }: { areKnown: boolean }) {
+  prepare: async ({ groupId, add }: ChangeGroupMembers, { aggregates }: WithAggregates, { tenantId }) => ({
+    areKnown: await areKnown(aggregates, tenantId, groupId, add),
+  }),
+  decide(state, { groupId, add, remove, by }, _context, facts: { areKnown: boolean }) {
     if (!state.exists) return notFound();
-    if (by === 'manual' && state.source !== 'manual') return conflict('group_managed');
-    if (!areKnown) return invalid('userIds', 'contains an id that is not an employee');
-    const added = [...new Set(add)].filter((userId) => !state.members.has(userId));
-    const removed = [...new Set(remove)].filter((userId) => state.members.has(userId));
-    const events: GroupEvent[] = [];
-    if (added.length > 0) events.push({ type: 'GroupMembersAdded', data: { groupId, userIds: added } });
-    if (removed.length > 0) events.push({ type: 'GroupMembersRemoved', data: { groupId, userIds: removed } });
-    return acceptWith(
-      { added: added.length, removed: removed.length, total: state.members.size + added.length - removed.length },
-      events,
-    );
+    const refused = refuseUnlessOwner(state, by);
+    if (refused) return refused;
+    if (!facts.areKnown) return invalid('userIds', 'contains an id that is not an employee');
+    const { events, ...numbers } = memberChanges(state, groupId, add, remove);
+    return acceptWith(numbers, events);
   },
-  recall(before, events) {
-    const count = (type: GroupEvent['type']) =>
-      events.reduce(
-        (sum, event) => sum + (event.type === type ? (event.data as { userIds: readonly string[] }).userIds.length : 0),
-        0,
-      );
-    const [added, removed] = [count('GroupMembersAdded'), count('GroupMembersRemoved')];
-    return { added, removed, total: before.members.size + added - removed };
-  },
+  recall: (before, events) => recalledMembers(before, events),
   freshens: ['groups', 'group_members', 'policy_versions'],
 });

@@ -1,13 +1,24 @@
-import type { GroupSource } from '../../src/contexts/groups/domain/events.ts';
-import { group, groupNameClaim, groupStream } from '../../src/contexts/groups/domain/group.ts';
+import {
+  group,
+  groupExternalIdClaim,
+  groupNameClaim,
+  groupStream,
+  type GroupOwner,
+} from '../../src/contexts/groups/domain/group.ts';
+import type { GroupEvent } from '../../src/contexts/groups/domain/events.ts';
 import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
+import { invalid } from '../../src/platform/kernel/failure.ts';
+import type { WithAggregates } from '../ports.ts';
+import { areKnown, memberChanges } from './group-members.ts';
 
 interface CreateGroup {
   readonly name: string;
   readonly description: string;
-  readonly source: GroupSource;
+  /** The source that owns the group; null for administrators. */
+  readonly owner: GroupOwner | null;
   /** The group's id at its source. */
   readonly externalId: string | null;
+  readonly userIds?: readonly string[] | undefined;
 }
 
 /** The group's id is that of the command. Its name is unique in the tenant (choice OP-227). */
@@ -15,11 +26,22 @@ export const createGroup = defineCommand({
   name: 'CreateGroup',
   aggregate: group,
   stream: (_input: CreateGroup, { tenantId, id }) => groupStream(tenantId, id),
-  decide(state, input, { id: groupId }) {
-    if (state.exists) return acceptWith({ groupId }, []);
-    return acceptWith({ groupId }, [{ type: 'GroupCreated', data: { groupId, ...input } }], {
-      claim: [groupNameClaim(input.name)],
+  prepare: async ({ userIds = [] }: CreateGroup, { aggregates }: WithAggregates, { tenantId, id }) => ({
+    areKnown: await areKnown(aggregates, tenantId, id, userIds),
+  }),
+  decide(state, input, { id: groupId }, facts: { areKnown: boolean }) {
+    if (state.exists) return acceptWith({ groupId, version: state.version }, []);
+    if (!facts.areKnown) return invalid('members', 'contains an id that is not an employee');
+    const { owner, name, description, externalId, userIds = [] } = input;
+    const { kind: source = 'manual' as const, id: sourceId = null } = owner ?? {};
+    const identified = owner && externalId !== null ? [groupExternalIdClaim(owner, externalId)] : [];
+    const data = { groupId, name, description, source, sourceId, externalId };
+    const members = memberChanges(state, groupId, userIds, []).events;
+    const events: GroupEvent[] = [{ type: 'GroupCreated', data }, ...members];
+    return acceptWith({ groupId, version: events.length }, events, {
+      claim: [groupNameClaim(name), ...identified],
     });
   },
-  freshens: ['groups'],
+  recall: (_before, events, _input, { id: groupId }) => ({ groupId, version: events.length }),
+  freshens: ['groups', 'group_members', 'policy_versions'],
 });

@@ -1,9 +1,18 @@
-import { group, groupNameClaim, groupStream } from '../../src/contexts/groups/domain/group.ts';
+import {
+  group,
+  groupClaims,
+  groupStream,
+  refuseUnlessOwner,
+  type GroupOwner,
+} from '../../src/contexts/groups/domain/group.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
-import { notFound } from '../../src/platform/kernel/failure.ts';
+import { notFound, stale } from '../../src/platform/kernel/failure.ts';
 
 interface DeleteGroup {
   readonly groupId: string;
+  /** The source that deletes its group; null for administrators. */
+  readonly by: GroupOwner | null;
+  readonly ifVersion?: number | undefined;
 }
 
 /**
@@ -13,9 +22,12 @@ export const deleteGroup = defineCommand({
   name: 'DeleteGroup',
   aggregate: group,
   stream: ({ groupId }: DeleteGroup, { tenantId }) => groupStream(tenantId, groupId),
-  decide(state, { groupId }) {
+  decide(state, { groupId, by, ifVersion }) {
     if (!state.exists) return notFound();
-    return accept([{ type: 'GroupDeleted', data: { groupId } }], { release: [groupNameClaim(state.name)] });
+    const refused = refuseUnlessOwner(state, by);
+    if (refused) return refused;
+    if (ifVersion !== undefined && ifVersion !== state.version) return stale();
+    return accept([{ type: 'GroupDeleted', data: { groupId } }], { release: groupClaims(state) });
   },
   freshens: ['groups', 'group_members', 'policy_versions'],
 });

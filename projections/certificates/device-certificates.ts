@@ -18,6 +18,7 @@ const MAX_A_DEVICE = 20;
 const REASONS = {
   revoked: 'privilegeWithdrawn',
   user_deleted: 'affiliationChanged',
+  user_left: 'affiliationChanged',
   deleted: 'cessationOfOperation',
   wiped: 'cessationOfOperation',
 } as const;

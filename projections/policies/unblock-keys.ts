@@ -13,6 +13,7 @@ const columns = {
   reason: text,
   expires_at: timestamp,
   used_at: nullable(timestamp),
+  revoked_at: nullable(timestamp),
   created_by: nullable(id),
   created_at: timestamp,
 };
@@ -21,7 +22,7 @@ export type UnblockKeyRow = Row<{ columns: typeof columns }>;
 /** The unblock keys that were created, for whom and why. Contains no keys. */
 export const unblockKeys = defineReadModel({
   name: 'unblock_keys',
-  version: 2,
+  version: 3,
   lane: 'main',
   columns,
   key: ['unblock_key_id'],
@@ -42,6 +43,7 @@ export const unblockKeys = defineReadModel({
           reason,
           expires_at: expiresAt,
           used_at: null,
+          revoked_at: null,
           created_by: event.metadata.actor.id,
           created_at: at(event),
         };
@@ -50,6 +52,10 @@ export const unblockKeys = defineReadModel({
     UnblockKeyUsed: (event) => ({
       key: { unblock_key_id: event.data.unblockKeyId },
       fold: (row) => row && { ...row, used_at: event.data.usedAt },
+    }),
+    UnblockKeyRevoked: (event) => ({
+      key: { unblock_key_id: event.data.unblockKeyId },
+      fold: (row) => row && { ...row, revoked_at: at(event) },
     }),
     EmployeeErased: ({ data: { userId } }) => ({ purge: { person_id: userId } }),
   },

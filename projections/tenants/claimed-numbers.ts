@@ -1,5 +1,7 @@
 import { SEAT } from '../../src/contexts/employees/domain/employee.ts';
 import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
+import { onCallEvents } from '../../src/contexts/on-call/domain/events.ts';
+import { scheduleSlots } from '../../src/contexts/on-call/domain/schedule.ts';
 import type { EventFamily, RecordedEvent } from '../../src/platform/kernel/event.ts';
 import { defineReadModel, id, integer, text, type NamedReadModel } from '../../src/platform/kernel/read-model.ts';
 import { CLAIMED_NUMBERS } from '../../src/platform/numbers/claimed-numbers.ts';
@@ -43,16 +45,22 @@ const bounded = resources.flatMap((resource) =>
  */
 export const claimedNumbers: NamedReadModel = defineReadModel({
   name: CLAIMED_NUMBERS,
-  version: 1,
+  version: 2,
   lane: 'main',
   columns: { kind: text, holder: id, number: integer },
   key: ['kind', 'holder'],
   indexes: [['kind', 'number']],
-  families: [employeeEvents, ...bounded.map(({ events }) => events as EventFamily)],
+  families: [employeeEvents, onCallEvents, ...bounded.map(({ events }) => events as EventFamily)],
   on: {
     EmployeeCreated: ({ data }: RecordedEvent) =>
       held(SEAT, (data as { userId: string }).userId, (data as { seat: number }).seat),
     EmployeeDeleted: ({ data }: RecordedEvent) => released(SEAT, (data as { userId: string }).userId),
+    OnCallScheduleCreated: ({ data }: RecordedEvent) => {
+      const { scheduleId, slot } = data as { scheduleId: string; slot: number };
+      return held(slotKind(scheduleSlots.noun), scheduleId, slot);
+    },
+    OnCallScheduleDeleted: ({ data }: RecordedEvent) =>
+      released(slotKind(scheduleSlots.noun), (data as { scheduleId: string }).scheduleId),
     ...Object.fromEntries(bounded.flatMap(({ declared, events }) => slotsOf(declared.noun, events as EventFamily))),
   },
 } as NamedReadModel);

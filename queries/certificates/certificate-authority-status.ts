@@ -10,15 +10,17 @@ import type { Query } from '../../src/platform/kernel/query.ts';
 /** OP-178. */
 export const certificateAuthorityView = z.union([
   z.object({ configured: z.literal(false) }),
-  z.object({
-    configured: z.literal(true),
-    subject: z.string(),
-    serialNumber: z.string(),
-    notBefore: z.iso.datetime(),
-    expiresAt: z.iso.datetime(),
-    fingerprintSha256: z.string(),
-    source: z.enum(['uploaded', 'generated']),
-  }),
+  z
+    .object({
+      configured: z.literal(true),
+      subject: z.string(),
+      serialNumber: z.string(),
+      notBefore: z.iso.datetime(),
+      expiresAt: z.iso.datetime(),
+      fingerprintSha256: z.string(),
+      source: z.enum(['uploaded', 'generated']),
+    })
+    .meta({ title: 'InstalledCa' }),
 ]);
 
 type CertificateAuthorityView = z.output<typeof certificateAuthorityView>;

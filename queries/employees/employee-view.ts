@@ -7,10 +7,14 @@ import {
   employeeRiskScore,
   type EmployeeRiskFactor,
 } from '../../src/contexts/employees/domain/risk.ts';
+import { ownedFields, provisioningKinds, type OwningLink } from '../../src/contexts/employees/domain/provisioning.ts';
+import { inPrecedence } from '../../src/contexts/employees/domain/employee.ts';
 import { employeeSources } from '../../src/contexts/employees/domain/events.ts';
 
 export const employeeStatuses = ['active', 'inactive', 'pending'] as const;
 export type EmployeeStatus = (typeof employeeStatuses)[number];
+
+const sourceView = z.object({ kind: z.enum(provisioningKinds), id: z.uuid() }).meta({ title: 'ProvisioningSource' });
 
 /** An employee as the interface shows them (choice OP-060). */
 export const employeeView = z
@@ -29,6 +33,10 @@ export const employeeView = z
     riskScore: z.int(),
     riskFactors: z.array(z.object({ factor: z.enum(employeeRiskNames), points: z.int() })),
     lastSeenAt: z.iso.datetime().nullable(),
+    /** The SCIM client and the directory source that maintain the employee, in the order of their precedence. */
+    sources: z.array(sourceView),
+    /** Fields that a source decides about: a change here is refused. */
+    ownedFields: z.array(z.object({ field: z.string(), source: sourceView })),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })
@@ -44,6 +52,8 @@ export interface EmployeeWithDevices extends EmployeeRow {
   readonly open_low: number;
   readonly breached_count: number;
   readonly reused_count: number;
+  /** What sources state, in no order. */
+  readonly links: readonly OwningLink[];
 }
 
 /**
@@ -52,7 +62,7 @@ export interface EmployeeWithDevices extends EmployeeRow {
  */
 export const selectEmployees = (from: string): string => `
   select e.*, d.device_count, d.last_seen_at, a.*,
-         coalesce(c.breached_count, 0) as breached_count, coalesce(c.reused_count, 0) as reused_count
+         l.links, coalesce(c.breached_count, 0) as breached_count, coalesce(c.reused_count, 0) as reused_count
     from ${from} e
    cross join lateral (
      select (count(*) filter (where d.status in ('active', 'wipe_pending')))::int as device_count,
@@ -62,6 +72,12 @@ export const selectEmployees = (from: string): string => `
      select ${severities.map((name) => `(count(*) filter (where a.severity = '${name}'))::int as open_${name}`).join(', ')}
        from alerts a
       where a.tenant_id = $1 and a.user_id = e.user_id and a.status in ('open', 'acknowledged')) a
+   cross join lateral (
+     select coalesce(jsonb_agg(jsonb_build_object(
+              'source', jsonb_build_object('kind', p.source_kind, 'id', p.source_id), 'isActive', p.is_active,
+              'email', p.email, 'displayName', p.display_name, 'department', p.department, 'jobTitle', p.job_title,
+              'externalId', p.external_id, 'upn', p.upn, 'sid', p.sid)), '[]') as links
+       from provisioned_people p where p.tenant_id = $1 and p.user_id = e.user_id) l
     left join credential_stats c on c.tenant_id = $1 and c.user_id = e.user_id`;
 
 const riskFactorsOf = (row: EmployeeWithDevices): EmployeeRiskFactor[] =>
@@ -73,6 +89,7 @@ const riskFactorsOf = (row: EmployeeWithDevices): EmployeeRiskFactor[] =>
 
 export function toEmployeeView(row: EmployeeWithDevices): EmployeeView {
   const riskFactors = riskFactorsOf(row);
+  const links = inPrecedence(row.links);
   return {
     id: row.user_id,
     email: row.email,
@@ -87,6 +104,8 @@ export function toEmployeeView(row: EmployeeWithDevices): EmployeeView {
     riskScore: employeeRiskScore(riskFactors),
     riskFactors,
     lastSeenAt: row.last_seen_at,
+    sources: links.map(({ source }) => source),
+    ownedFields: ownedFields(links),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };

@@ -22,6 +22,7 @@ const NOTHING_YET = {
   open_low: 0,
   breached_count: 0,
   reused_count: 0,
+  links: [],
 } satisfies Partial<EmployeeWithDevices>;
 
 /** An employee from the events that created them. */

@@ -10,7 +10,7 @@ export const unblockKeyView = z
     userId: z.uuid().nullable(),
     deviceId: z.uuid().nullable(),
     reason: z.string(),
-    status: z.enum(['active', 'used', 'expired']),
+    status: z.enum(['active', 'used', 'expired', 'revoked']),
     expiresAt: z.iso.datetime(),
     maxUses: z.literal(1),
     usedAt: z.iso.datetime().nullable(),
@@ -26,7 +26,14 @@ export const toUnblockKeyView = (row: UnblockKeyRow, now: number): UnblockKeyVie
   userId: row.user_id,
   deviceId: row.device_id,
   reason: row.reason,
-  status: row.used_at !== null ? 'used' : Date.parse(row.expires_at) <= now ? 'expired' : 'active',
+  status:
+    row.used_at !== null
+      ? 'used'
+      : row.revoked_at !== null
+        ? 'revoked'
+        : Date.parse(row.expires_at) <= now
+          ? 'expired'
+          : 'active',
   expiresAt: row.expires_at,
   maxUses: 1,
   usedAt: row.used_at,

@@ -9,6 +9,7 @@ import { credentialReuseEvents } from './credentials/domain/events.ts';
 import { deviceEvents } from './devices/domain/events.ts';
 import { authEndpointEvents, endpointEvents } from './discovery/domain/events.ts';
 import { employeeEvents } from './employees/domain/events.ts';
+import { offboardingEvents } from './employees/domain/offboarding.ts';
 import { agentSecretEvents } from './enrollment/domain/agent-secret.ts';
 import { enrollmentEvents } from './enrollment/domain/events.ts';
 import { extensionWatchEvents } from './extensions/domain/watch-events.ts';
@@ -17,15 +18,18 @@ import { installationEvents } from './installation/domain/identity.ts';
 import { loginEvents } from './identity/domain/login-events.ts';
 import { totpEvents } from './identity/domain/totp-codes.ts';
 import { parkedEventRequests } from './installation/domain/parked-events.ts';
+import { onCallEvents } from './on-call/domain/events.ts';
 import { organizationEvents } from './organizations/domain/events.ts';
 import { policyEvents } from './policies/domain/events.ts';
 import { unblockKeyEvents } from './policies/domain/unblock-key-events.ts';
 import { recoveryEvents } from './identity/domain/recovery-refusals.ts';
 import { screenshotEvents } from './screenshots/domain/events.ts';
 import { screenshotViewEvents } from './screenshots/domain/views.ts';
+import { scimClientEvents } from './scim/domain/client-events.ts';
 import { sessionEvents } from './identity/domain/session-events.ts';
 import { alertSeverityEvents } from './settings/domain/alert-severity.ts';
 import { mobileAccessEvents } from './settings/domain/mobile-access.ts';
+import { directorySourceEvents } from './directory-sources/domain/events.ts';
 import { ssoEvents } from './sso/domain/events.ts';
 import { ssoSignInEvents } from './sso/domain/refusals.ts';
 import { anonymousTelemetryEvents } from './telemetry/domain/anonymous-events.ts';
@@ -46,9 +50,12 @@ export const families = [
   masterKeyEvents,
   installationEvents,
   organizationEvents,
+  directorySourceEvents,
   ssoEvents,
   ssoSignInEvents,
+  scimClientEvents,
   employeeEvents,
+  offboardingEvents,
   deviceEvents,
   serverCertificateEvents,
   enrollmentEvents,
@@ -65,6 +72,7 @@ export const families = [
   unblockKeyEvents,
   groupEvents,
   verificationEvents,
+  onCallEvents,
   mobileAccessEvents,
   canaryCookieTriggers,
   signaturePackEvents,

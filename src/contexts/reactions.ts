@@ -1,13 +1,17 @@
 import type { AnyReaction } from '../platform/kernel/reaction.ts';
 import { whenAccountControlChangesRaiseAlert } from './alerts/reactions/when-account-control-changes-raise-alert.ts';
+import { whenDirectorySyncHeldRaiseAlert } from './alerts/reactions/when-directory-sync-held-raise-alert.ts';
+import { whenDirectorySourceDeletedReleasePeople } from './directory-sources/reactions/when-directory-source-deleted-release-people.ts';
 import { whenSomethingIsFoundRaiseAlert } from './alerts/reactions/when-something-is-found-raise-alert.ts';
 import { whenCanaryCookieSeenCountTrigger } from './countermeasures/reactions/when-canary-cookie-seen-count-trigger.ts';
 import { whenTelemetryRecordedDetectReuse } from './credentials/reactions/when-telemetry-recorded-detect-reuse.ts';
 import { whenWipeCompletedEndDevice } from './devices/reactions/when-wipe-completed-end-device.ts';
 import { whenDeviceEnrolledCreatePlaceholder } from './devices/reactions/when-device-enrolled-create-placeholder.ts';
+import { whenScimClientDeletedReleasePeople } from './scim/reactions/when-scim-client-deleted-release-people.ts';
 import { whenExtensionsReportedJudgeThem } from './extensions/reactions/when-extensions-reported-judge-them.ts';
 import { whenPersonLeavesForgetScreenshots } from './screenshots/reactions/when-person-leaves-forget-screenshots.ts';
 import { whenEmployeeDeletedRevokeDevices } from './employees/reactions/when-employee-deleted-revoke-devices.ts';
+import { whenPersonLeavesOffboardThem } from './employees/reactions/when-person-leaves-offboard-them.ts';
 import { whenPersonErasedForgetTelemetry } from './employees/reactions/when-person-erased-forget-telemetry.ts';
 import { whenErasureRequestedCarryItOut } from './employees/reactions/when-erasure-requested-carry-it-out.ts';
 
@@ -20,8 +24,12 @@ export const reactions: readonly AnyReaction[] = [
   whenWipeCompletedEndDevice,
   whenDeviceEnrolledCreatePlaceholder,
   whenEmployeeDeletedRevokeDevices,
+  whenPersonLeavesOffboardThem,
   whenErasureRequestedCarryItOut,
   whenPersonLeavesForgetScreenshots,
   whenAccountControlChangesRaiseAlert,
+  whenDirectorySyncHeldRaiseAlert,
+  whenDirectorySourceDeletedReleasePeople,
+  whenScimClientDeletedReleasePeople,
   whenPersonErasedForgetTelemetry,
 ];

@@ -1,4 +1,5 @@
 import { canaryCookies } from './countermeasures/domain/canary-cookie.resource.ts';
+import { offboardingSettings } from './employees/domain/offboarding-settings.resource.ts';
 import { extensionMonitoringSettings } from './extensions/domain/monitoring-settings.resource.ts';
 import { extensionWhitelist } from './extensions/domain/whitelist-entry.resource.ts';
 import { phishingWhitelist } from './policies/domain/phishing-whitelist-entry.resource.ts';
@@ -18,6 +19,7 @@ const declared = [
   canaryCookies,
   extensionWhitelist,
   extensionMonitoringSettings,
+  offboardingSettings,
   signatures,
   clickfixSignatures,
 ] as const;

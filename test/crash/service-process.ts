@@ -47,7 +47,14 @@ export async function startService(
   for (const stream of [child.stdout!, child.stderr!])
     stream.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-8_000)));
   const url = `http://127.0.0.1:${port}`;
-  await ready(url, child, () => output);
+  await ready(url, child, () => output).catch(async (error: unknown) => {
+    // A service that never became ready would run on after the test.
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    throw error;
+  });
   const ended = once(child, 'exit');
   return {
     url,
@@ -70,7 +77,7 @@ export async function startService(
 }
 
 async function ready(url: string, child: ChildProcess, output: () => string): Promise<void> {
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + 120_000;
   for (;;) {
     if (child.exitCode !== null || child.signalCode !== null)
       throw new Error(`the service ended while starting: ${output()}`);

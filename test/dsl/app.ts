@@ -16,6 +16,7 @@ import { cheapPasswords } from './cheap-passwords.ts';
 import { freshDatabase } from './database.ts';
 import { licenseKey, licensePublicKeyPem } from './licenses.ts';
 import { modelsTemplate } from './models-template.ts';
+import { checkPromise } from './promises.ts';
 import { scratchFolder } from './scratch.ts';
 
 /** Budgets so large that no test exhausts them by accident. */
@@ -319,7 +320,9 @@ export function httpClient(url: string, always: Record<string, string>): Client 
       ...(payload === undefined ? {} : { body: payload as string }),
     });
     const text = await answer.text();
-    return { status: answer.status, headers: answer.headers, text, body: parsed(text) };
+    const received = { status: answer.status, headers: answer.headers, text, body: parsed(text) };
+    checkPromise(method, path, received);
+    return received;
   });
 }
 
@@ -336,7 +339,13 @@ export function mutualTlsClient(url: string, cert: string, key: string): Client 
             const headers = new Headers(
               Object.entries(response.headers).map(([name, value]) => [name, String(value)] as [string, string]),
             );
-            resolve({ status: response.statusCode ?? 0, headers, text, body: parsed(text) });
+            const received = { status: response.statusCode ?? 0, headers, text, body: parsed(text) };
+            try {
+              checkPromise(method, path, received);
+              resolve(received);
+            } catch (broken) {
+              reject(broken as Error);
+            }
           });
         });
         request.on('error', reject);

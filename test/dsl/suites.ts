@@ -31,6 +31,9 @@ export const PEERS = [
   'test/platform/database/pooler.test.ts',
   'test/platform/database/restore.test.ts',
   'test/contexts/audit/audit-key.test.ts',
+  'test/contexts/installation/log-copy/log-copy.test.ts',
+  'test/contexts/installation/log-watch.test.ts',
+  'test/contexts/installation/restore.test.ts',
   'test/contexts/installation/running-backup.test.ts',
   // Redis, stopped and frozen.
   'test/platform/jobs/outage.test.ts',

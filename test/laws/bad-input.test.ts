@@ -4,6 +4,7 @@ import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newLogger } from '../../src/platform/observability/logger.ts';
 import { errorCodes } from '../../src/platform/kernel/error-codes.ts';
+import { newScimClient, scimAs } from '../dsl/scim.ts';
 import { startApp, type TestResponse, type Client, type TestApp } from '../dsl/app.ts';
 
 interface Operation {
@@ -84,6 +85,16 @@ const HOSTILE_HEADERS: readonly (readonly [string, string])[] = [
   ['range', 'bytes=5-1'],
 ];
 
+/** RFC 6749 §5.2. */
+const OAUTH_ERROR = { error: expect.stringMatching(/^[a-z_]+$/), errorDescription: expect.any(String) };
+
+/** RFC 7644 §3.12. */
+const SCIM_ERROR = {
+  schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
+  status: expect.any(String),
+  detail: expect.any(String),
+};
+
 /** Takes turns, so that each route meets some of many values in bounded time, and all routes together meet all. */
 class Turns<Value> {
   readonly #values: readonly Value[];
@@ -112,6 +123,23 @@ async function all(requests: readonly (() => Promise<void>)[]): Promise<void> {
 const fieldsOf = (schema: JsonSchema | undefined): string[] => [
   ...Object.keys(schema?.properties ?? {}),
   ...[...(schema?.anyOf ?? []), ...(schema?.oneOf ?? [])].flatMap(fieldsOf),
+];
+
+/** The schemas of SCIM resources are served by SCIM itself. */
+const SCIM_FIELDS = [
+  'userName',
+  'displayName',
+  'emails',
+  'active',
+  'name',
+  'members',
+  'Operations',
+  'schemas',
+  'filter',
+];
+const namedFieldsOf = ({ path, requestBody }: Operation): string[] => [
+  ...fieldsOf(requestBody?.content['application/json']?.schema),
+  ...(path.startsWith('/scim/') ? SCIM_FIELDS : []),
 ];
 
 /**
@@ -161,7 +189,11 @@ describe('bad input, generated from the OpenAPI document', () => {
       .flatMap(([path, item]) =>
         Object.entries(item).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
       );
-    admin = (await app.newTenant()).admin;
+    const tenant = await app.newTenant();
+    const scim = await scimAs(app, await newScimClient(tenant));
+    const send: Client['send'] = (method, path, asking) =>
+      (path.startsWith('/scim/') ? scim : tenant.admin).send(method, path, asking);
+    admin = { ...tenant.admin, send };
   });
   afterAll(() => app.close());
 
@@ -171,6 +203,9 @@ describe('bad input, generated from the OpenAPI document', () => {
     if (status < 400) return;
     expect([what, text.includes('    at ')]).toEqual([what, false]);
     expect([what, status, headers.get('x-log-position')]).toEqual([what, status, null]);
+    if (what.includes(' /oauth/') || what.includes('/.well-known/oauth'))
+      return expect([what, body]).toEqual([what, expect.objectContaining(OAUTH_ERROR)]);
+    if (what.includes(' /scim/')) return expect([what, body]).toEqual([what, expect.objectContaining(SCIM_ERROR)]);
     if (what.includes('/enroll/auto')) return expect([what, typeof body?.error]).toEqual([what, 'string']);
     expect([what, body]).toEqual([
       what,
@@ -230,7 +265,7 @@ describe('bad input, generated from the OpenAPI document', () => {
     const values = new Turns(HOSTILE_VALUES);
     await all(
       mutating().flatMap((operation) =>
-        [...fieldsOf(operation.requestBody?.content['application/json']?.schema), 'unknownField'].flatMap((field) =>
+        [...namedFieldsOf(operation), 'unknownField'].flatMap((field) =>
           values.next(6).map((value) => async () => {
             const body = { [field]: value };
             const answer = await admin.send(operation.method, pathOf(operation, id), { body });

@@ -105,6 +105,14 @@ describe('conditional writes (RFC 9110 §13.1.1)', () => {
 
     // Nobody is forced to send the header.
     expect((await admin.put(path, changes[1])).status).toBe(200);
+    for (const untagged of ['abc', '', tag.slice(1, -1), `${tag}, abc`, `"a"b"`]) {
+      const answer = await admin.put(path, changes[1], { headers: { 'if-match': untagged } });
+      expect([untagged, answer.status, answer.body.fields]).toEqual([
+        untagged,
+        400,
+        [{ field: 'If-Match', message: 'must be an ETag with its quotes, a list of them, or *' }],
+      ]);
+    }
     expect((await admin.put(path, changes[1], { headers: { 'if-match': '*' } })).status).toBe(200);
 
     if (!deletes) return;

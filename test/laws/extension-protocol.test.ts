@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { routeGroups } from '../../src/app/http/routes/index.ts';
 import { conditions } from '../../src/contexts/policies/domain/events.ts';
-import { admitBatch, MAX_BATCH_SIZE } from '../../src/contexts/telemetry/domain/admission.ts';
+import { admitBatch, MAX_BATCH_SIZE, rejectionCodes } from '../../src/contexts/telemetry/domain/admission.ts';
 import {
   authMethods,
   authOutcomes,
@@ -31,8 +31,9 @@ const vectors = z
     certificateRequest: z.object({ csr: z.string(), publicPoint: z.string() }),
     events: z.object({
       now: z.iso.datetime(),
+      pendingWipeId: z.uuid(),
       accepted: z.array(z.object({ kind: z.string() }).loose()),
-      rejected: z.array(z.object({ event: z.unknown(), field: z.string() })),
+      rejected: z.array(z.object({ event: z.unknown(), code: z.enum(rejectionCodes), field: z.string() })),
     }),
   })
   .parse(JSON.parse(read('extension-protocol-vectors.json')));
@@ -71,6 +72,10 @@ describe('the page on the extension protocol', () => {
     expect(values.filter((value) => !text.includes(`\`${value}\``))).toEqual([]);
   });
 
+  it('lists the codes of rejected events', () => {
+    expect(rejectionCodes.filter((code) => !text.includes(`\`${code}\``))).toEqual([]);
+  });
+
   it('states the size of a batch', () => {
     expect(text).toContain(`1 to ${MAX_BATCH_SIZE} events`);
   });
@@ -95,7 +100,8 @@ describe('the test vectors of the extension protocol', () => {
   const rules = {
     now: Date.parse(vectors.events.now),
     days: 89,
-    explain: ({ issues }: z.ZodError) => issues[0]!.path.join('.'),
+    wipeId: vectors.events.pendingWipeId,
+    explain: ({ issues }: z.ZodError) => ({ error: issues[0]!.path.join('.'), field: issues[0]!.path.join('.') }),
   };
 
   it('accept an event of every kind', () => {
@@ -104,8 +110,8 @@ describe('the test vectors of the extension protocol', () => {
     expect(admitBatch(accepted, rules).rejected).toEqual([]);
   });
 
-  it.each(vectors.events.rejected)('reject an event for its $field', ({ event, field }) => {
+  it.each(vectors.events.rejected)('reject an event for its $field ($code)', ({ event, code, field }) => {
     const { rejected } = admitBatch([event], rules);
-    expect(rejected.map(({ error }) => error)).toEqual([expect.stringContaining(field)]);
+    expect(rejected).toMatchObject([{ code, field }]);
   });
 });

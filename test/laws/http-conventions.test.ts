@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ALLOWED_HEADERS, EXPOSED_HEADERS } from '../../src/app/http/plugins/cors.ts';
 import { startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { everyRoute, named, pathWith } from './every-route.ts';
 
@@ -95,6 +97,23 @@ describe('HTTP conventions', () => {
     const reached = String(await app.services.store.head());
     const fresh = await tenant.admin.get('/api/v1/admin/users', { headers: { 'x-log-position': reached } });
     expect(fresh.headers.get('x-stale')).toBeNull();
+  });
+
+  it('ignores members and query parameters that it does not know, and counts a large page as 100', async () => {
+    const email = `${randomUUID()}@acme.example`;
+    const created = await tenant.admin.post('/api/v1/admin/users', { email, displayName: 'T', departmnt: 'Sales' });
+    expect([created.status, created.body.department]).toEqual([201, null]);
+    const { body } = await tenant.admin.get('/api/v1/admin/users?pagesize=1');
+    expect(body.pageSize).toBe(20);
+    expect((await tenant.admin.get('/api/v1/admin/users?page_size=101')).body.pageSize).toBe(100);
+    expect((await tenant.admin.get('/api/v1/admin/users?page_size=0')).status).toBe(400);
+  });
+
+  it('has every header that scripts may send or read in its document', () => {
+    const document = readFileSync('docs/reference/api-conventions.md', 'utf8');
+    const usual = ['Authorization', 'Content-Type'];
+    const named = [...ALLOWED_HEADERS, ...EXPOSED_HEADERS].filter((header) => !usual.includes(header));
+    expect(named.filter((header) => !document.includes(`| \`${header}`))).toEqual([]);
   });
 
   const preflight = (origin: string, path = '/api/v1/admin/policies') =>

@@ -62,7 +62,7 @@ describe('a change of who controls an account', () => {
     expect([header?.in, header?.required]).toEqual(
       kind === 'never' ? [undefined, undefined] : ['header', kind === 'always'],
     );
-    expect('403' in operation.responses).toBe(kind !== 'never');
+    if (kind !== 'never') expect(Object.keys(operation.responses)).toContain('403');
     expect(operation.security.some((way) => 'reAuthToken' in way)).toBe(kind !== 'never');
   });
 

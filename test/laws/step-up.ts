@@ -11,9 +11,12 @@ export const STEP_UP_BY_PERMISSION: Readonly<Partial<Record<Permission, typeof A
   {
     'sso-configs:write': ALWAYS,
     'certificates:write': ALWAYS,
+    'directory-sources:write': ALWAYS,
+    'directory-sources:confirm': ALWAYS,
     'self:write': ALWAYS,
     'base-url:write': ALWAYS,
     'admin-users:write': ALWAYS,
+    'scim-clients:write': ALWAYS,
     'employees:write': { never: 'employees cannot sign in here, and a deleted one can be added again' },
     'alerts:write': { never: 'triage changes no account' },
     'endpoints:write': { never: 'a classification changes no account' },
@@ -30,6 +33,8 @@ export const STEP_UP_BY_PERMISSION: Readonly<Partial<Record<Permission, typeof A
     'threat-intel:write': { never: 'switches services; the key itself is an exception below' },
     'countermeasures:write': { never: 'decoys change no account' },
     'signatures:write': { never: 'decides what browsers detect' },
+    'on-call:override': { never: 'decides who is paged, not who can sign in' },
+    'on-call:write': { never: 'decides who is paged and who sees the shifts, not who can sign in' },
     'extension-monitoring:whitelist': { never: 'decides which extensions are reported' },
     'extension-monitoring:write': { never: 'decides which extensions are reported' },
     'enrollment:write': {
@@ -54,6 +59,12 @@ export const STEP_UP_EXCEPTIONS: Readonly<
     because: 'takes access away from whoever has a stolen session, and nothing may delay it',
   },
   'DELETE /api/v1/admin/me/sessions/{sessionId}': { stepUp: 'never', because: 'as above' },
+  'POST /api/v1/admin/directory-sources/{sourceID}/test': { stepUp: 'never', because: 'stores nothing' },
+  'POST /api/v1/admin/directory-sources/{sourceID}/sync': {
+    stepUp: 'never',
+    because: 'does now what the schedule does anyway',
+  },
+  'POST /api/v1/admin/directory-sources/sync-all': { stepUp: 'never', because: 'as above' },
   'POST /api/v1/admin/sso-configs/test': { stepUp: 'never', because: 'stores nothing' },
   'POST /api/v1/admin/tls/certificate': {
     stepUp: 'never',

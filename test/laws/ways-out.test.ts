@@ -19,3 +19,11 @@ it('addresses that administrators choose are called through the one way out', ()
   const callers = sources.filter((path) => /\bguardedFetch\(/.test(readFileSync(path, 'utf8')));
   expect(callers.sort()).toEqual([...SET_BY_THE_OPERATOR, ...GUARDS].sort());
 });
+
+it('other protocols use the same way out', () => {
+  const callers = sources.filter((path) => /\bguardedConnect\b/.test(readFileSync(path, 'utf8')));
+  expect(callers.sort()).toEqual([
+    'src/platform/outbound/destinations.ts',
+    'src/platform/outbound/guarded-connection.ts',
+  ]);
+});

@@ -2,24 +2,27 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { readConfig, settingWarnings, type Config } from '../config/config.ts';
 import { fileSetting } from '../config/given-settings.ts';
-import { examine, type Diagnosis, type Verdict } from '../operations/doctor.ts';
+import { examine, type Diagnosis } from '../operations/doctor.ts';
+import type { Verdict } from '../operations/examined.ts';
 import { performs, type CommandLine } from './operator-command.ts';
 import type { Outcome } from './outcome.ts';
 import { ConfigError } from '../../platform/config-error.ts';
 
 const OUTCOMES = { finding: 'finding', unknown: 'unavailable' } as const;
-const MARKS: Readonly<Record<Verdict, string>> = { fine: 'ok', finding: '!!', unknown: '??' };
+const MARKS: Readonly<Record<Verdict, string>> = { fine: 'ok', advice: '--', finding: '!!', unknown: '??' };
+
+const isGiven = (env: NodeJS.ProcessEnv, name: string): boolean => Boolean(env[name] || env[fileSetting(name)]);
 
 /** The settings, without creating keys where the service would: this command writes nothing. */
 function readOnlyConfig(env: NodeJS.ProcessEnv): Config {
-  if (env['DATABASE_URL'] || env[fileSetting('DATABASE_URL')]) return readConfig(env);
+  if (isGiven(env, 'DATABASE_URL')) return readConfig(env);
   const placeholders: Readonly<Record<string, () => string>> = {
     MASTER_KEY: () => randomBytes(32).toString('hex'),
     AUDIT_HMAC_KEY: () => randomBytes(32).toString('hex'),
     LICENSE_PUBLIC_KEY: () =>
       generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' }).toString(),
   };
-  const unset = Object.entries(placeholders).filter(([name]) => !env[name] && !env[fileSetting(name)]);
+  const unset = Object.entries(placeholders).filter(([name]) => !isGiven(env, name));
   return readConfig({ ...env, ...Object.fromEntries(unset.map(([name, make]) => [name, make()])) });
 }
 
@@ -33,13 +36,14 @@ export interface Examination {
 export async function examination(env: NodeJS.ProcessEnv): Promise<Examination> {
   try {
     const config = readOnlyConfig(env);
+    const given = { master: isGiven(env, 'MASTER_KEY'), audit: isGiven(env, 'AUDIT_HMAC_KEY') };
     const warnings = settingWarnings(env).map((message): Diagnosis => ({
       check: 'settings',
       verdict: 'finding',
       message,
     }));
     const settings: Diagnosis = { check: 'settings', verdict: 'fine', message: 'all can be read' };
-    const checks = [...(warnings.length > 0 ? warnings : [settings]), ...(await examine(config))];
+    const checks = [...(warnings.length > 0 ? warnings : [settings]), ...(await examine(config, given))];
     const worst = (['finding', 'unknown'] as const).find((verdict) => checks.some((each) => each.verdict === verdict));
     return { checks, outcome: worst === undefined ? 'fine' : OUTCOMES[worst] };
   } catch (error) {

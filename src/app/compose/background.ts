@@ -6,6 +6,8 @@ import { maintenanceJobs } from './maintenance-jobs.ts';
 import { guardedFetch } from '../../platform/outbound/guarded-fetch.ts';
 import { forwardAlertJob } from '../../contexts/alerts/forward-alert.ts';
 import { Portal } from '../../contexts/alerts/portal.ts';
+import { offboardPersonJob } from '../../contexts/employees/offboard-person.ts';
+import { resumeOffboardings } from '../../contexts/employees/resume-offboardings.ts';
 import { forgetTelemetry } from '../../contexts/employees/forget-telemetry.ts';
 import { destroySecrets } from '../../platform/vault/vault-disposal.ts';
 import { forgetScreenshots } from '../../contexts/screenshots/forget-screenshots.ts';
@@ -14,13 +16,17 @@ import type { ServiceContainer } from './service-container.ts';
 import { CallBudget } from '../../contexts/threat-intel/call-budget.ts';
 import { DomainScans } from '../../contexts/threat-intel/domain-scans.ts';
 import { openProviders } from '../../contexts/threat-intel/open-providers.ts';
+import { DirectoryReaders } from '../../contexts/directory-sources/open-reader.ts';
+import { releaseProvisionedPeople } from '../../contexts/employees/release-people.ts';
+import { DirectorySyncs } from '../../contexts/directory-sources/sync-directory.ts';
+import { syncDirectoryJob, syncDueDirectories } from '../../contexts/directory-sources/sync-jobs.ts';
 import { scanDomainJob } from '../../contexts/threat-intel/scan-domain.ts';
 import type { ReadSide } from './read-side.ts';
 import type { CompositionContext } from './composition-context.ts';
 import type { Storage } from './storage.ts';
 import type { WriteSide } from './write-side.ts';
 
-export interface Background extends Pick<ServiceContainer, 'jobs' | 'portal' | 'domainScans'> {
+export interface Background extends Pick<ServiceContainer, 'jobs' | 'portal' | 'domainScans' | 'directoryReaders'> {
   readonly redis: Redis | undefined;
 }
 
@@ -31,7 +37,7 @@ const REDIS_ANSWER_MS = 250;
 export function openBackground(
   { config, log, onStop }: CompositionContext,
   storage: Storage,
-  { executor, objects, pictures }: WriteSide,
+  { executor, accountDigest, objects, pictures }: WriteSide,
   { loader, freshness, reads }: ReadSide,
 ): Background {
   const { connection, database, store, trust, vault, personKeys } = storage;
@@ -45,12 +51,30 @@ export function openBackground(
     budget: new CallBudget(database.service),
     providers: openProviders(config.threatIntel),
   });
+  const directoryReaders = new DirectoryReaders(loader, vault, config);
+  const syncPorts = {
+    executor,
+    freshness,
+    reads,
+    log,
+    aggregates: loader,
+    readers: directoryReaders,
+    pool: database.service,
+    head: () => store.head(),
+    accountDigest,
+  };
+  const offboarding = { executor, aggregates: loader, freshness, reads, head: () => store.head() };
   const catalogue = [
     ...maintenanceJobs(store, database, config),
     forgetTelemetry(store),
+    offboardPersonJob(offboarding),
+    resumeOffboardings(database.projector, offboarding),
     alertStaleDevices(database.projector, executor),
     forwardAlertJob({ portal, executor, reads }),
     scanDomainJob(domainScans, reads),
+    syncDirectoryJob(new DirectorySyncs(syncPorts)),
+    syncDueDirectories({ projector: database.projector, service: database.service, executor, jobs: () => jobs }),
+    releaseProvisionedPeople(syncPorts),
     forgetScreenshots(pictures),
     destroySecrets(store, vault),
     sweepScreenshots({ objects, aggregates: loader, personKeys, projector: database.projector, trust, kept: config }),
@@ -74,5 +98,5 @@ export function openBackground(
     : undefined;
   redis?.on('error', (error) => log.warn({ reason: error.message }, 'Redis cannot be reached'));
   if (redis) onStop(() => redis.disconnect());
-  return { jobs, portal, domainScans, redis };
+  return { jobs, portal, domainScans, directoryReaders, redis };
 }

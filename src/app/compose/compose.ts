@@ -29,6 +29,7 @@ import { AccessTokens } from '../../contexts/identity/access-tokens.ts';
 import { KnownBrowsers } from '../../contexts/identity/known-browsers.ts';
 import { liveLookups } from '../../contexts/identity/lookups.ts';
 import { OneTimeTokens } from '../../contexts/identity/one-time-tokens.ts';
+import { ScimTokens } from '../../contexts/scim/access-tokens.ts';
 import { RefreshTokens } from '../../contexts/identity/refresh-tokens.ts';
 import { tokenKeyGeneration, type TokenKeyGeneration } from '../../contexts/identity/token-key-generation.ts';
 import { PersistentSchedules } from '../../platform/jobs/persistent-schedules.ts';
@@ -44,6 +45,8 @@ import { txtRecords } from '../../platform/outbound/txt-records.ts';
 import { EFFECTS_AT_ONCE, ReactionRunner, type EffectPorts } from '../../platform/projector/reaction-runner.ts';
 import { ConcurrencyLimiter } from '../../platform/projector/concurrency-limiter.ts';
 import { reactions } from '../../contexts/reactions.ts';
+import { CalendarAddresses } from '../../contexts/on-call/calendar-addresses.ts';
+import { ShiftCalendars } from '../../contexts/on-call/domain/shift-calendars.ts';
 import { SignedAddresses } from '../../contexts/screenshots/signed-addresses.ts';
 import { expiryMetrics } from '../operations/expiry-metrics.ts';
 import { serviceMetrics } from '../operations/service-metrics.ts';
@@ -194,12 +197,15 @@ function assemble(
     ...readSide,
     ...later,
     screenshotAddresses: new SignedAddresses(keyrings.current.key('screenshot-addresses')),
+    calendarAddresses: new CalendarAddresses(keysOf(keyrings, 'on-call-calendars')),
+    shiftCalendars: new ShiftCalendars(),
     bundleSigner,
     listenerCertificate: () => listenerCertificate,
     accessTokens: new AccessTokens(keyrings, tokenKey),
     refreshTokens: new RefreshTokens(database.service, keyrings.current.key('refresh-successors')),
     knownBrowsers: new KnownBrowsers(keysOf(keyrings, 'known-browsers')),
     oneTimeTokens,
+    scimTokens: new ScimTokens(database.service),
     observations: new ObservationAllowance(commands.ports.arrivals),
     technologies: new TechnologyAllowance(commands.ports.arrivals),
     lookups: liveLookups(cache),

@@ -32,6 +32,7 @@ import type { OneTimeTokens } from '../../contexts/identity/one-time-tokens.ts';
 import type { Passwords } from '../../contexts/identity/passwords.ts';
 import type { RefreshTokens } from '../../contexts/identity/refresh-tokens.ts';
 import type { VerificationCodes } from '../../contexts/identity/verification-codes.ts';
+import type { ScimTokens } from '../../contexts/scim/access-tokens.ts';
 import type { Lookups } from '../../contexts/identity/lookups.ts';
 import type { Limits } from '../config/limits.ts';
 import type { CatchUpSubscription } from '../../platform/projector/catch-up-subscription.ts';
@@ -45,7 +46,10 @@ import type { ListenerCertificate } from '../../contexts/certificates/listener-c
 import type { TxtRecords } from '../../platform/outbound/txt-records.ts';
 import type { Portal } from '../../contexts/alerts/portal.ts';
 import type { Pictures } from '../../contexts/screenshots/pictures.ts';
+import type { CalendarAddresses } from '../../contexts/on-call/calendar-addresses.ts';
+import type { ShiftCalendars } from '../../contexts/on-call/domain/shift-calendars.ts';
 import type { SignedAddresses } from '../../contexts/screenshots/signed-addresses.ts';
+import type { DirectoryReaders } from '../../contexts/directory-sources/open-reader.ts';
 import type { DomainScans } from '../../contexts/threat-intel/domain-scans.ts';
 import type { PersonKeys, Vault } from '../../platform/vault/vault.ts';
 
@@ -74,7 +78,11 @@ export interface ServiceContainer {
   /** Screenshots from browsers. */
   readonly pictures: Pictures;
   readonly screenshotAddresses: SignedAddresses;
+  readonly calendarAddresses: CalendarAddresses;
+  /** Handoffs of on-call schedules, computed ahead. */
+  readonly shiftCalendars: ShiftCalendars;
   readonly domainScans: DomainScans;
+  readonly directoryReaders: DirectoryReaders;
   /** How much a device may still report, by arrival time. */
   readonly observations: ObservationAllowance;
   readonly technologies: TechnologyAllowance;
@@ -87,6 +95,8 @@ export interface ServiceContainer {
   readonly knownBrowsers: KnownBrowsers;
   readonly oneTimeTokens: OneTimeTokens;
   readonly lookups: Lookups;
+  /** Access tokens of identity providers. */
+  readonly scimTokens: ScimTokens;
   /** For look-ups of other modules that events invalidate. */
   readonly cache: InvalidatingCache;
   /** Every read model that this installation maintains. */

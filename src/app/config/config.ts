@@ -210,7 +210,9 @@ function checkTogether(given: GivenSettings, { PORT, TLS_PORT }: SettingValues, 
   if (PORT && PORT === TLS_PORT) problems.add('PORT and TLS_PORT must differ: one is for HTTP, the other for TLS');
   // Keys are only generated for the embedded database: another process could not work with those of this one.
   if (given['DATABASE_URL'] === undefined) return;
-  for (const name of REQUIRED_KEYS.filter((key) => given[key] === undefined))
+  // A file that cannot be read is a problem of its own.
+  const isNamed = (key: string) => given[key] !== undefined || given[fileSetting(key)] !== undefined;
+  for (const name of REQUIRED_KEYS.filter((key) => !isNamed(key)))
     problems.add(`${name} is required with DATABASE_URL: \`castellan keys make\` creates all keys`);
 }
 

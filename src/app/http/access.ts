@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import type { OrgRole } from '../../contexts/identity/domain/roles.ts';
+import type { ScimScope } from '../../contexts/scim/domain/client-events.ts';
 import type { Permission } from '../../contexts/identity/domain/permissions.ts';
 
 /** The rate limit that a request counts against, before authentication (choice OP-215). */
@@ -48,9 +49,17 @@ export type Access =
     }
   /**
    * A device certificate. `orAgentKey`: or the access key of an agent that enrolled by itself (choice OP-173).
-   * `evenToBeWiped`: also while a wipe is pending after the device's user became inactive.
+   * `evenToBeWiped`: also while a wipe is pending after the device's user became inactive. `confirmsWipe`: then, and
+   * after the wipe has ended, only to report that it is completed.
    */
-  | { readonly kind: 'device'; readonly orAgentKey: boolean; readonly evenToBeWiped: boolean };
+  | {
+      readonly kind: 'device';
+      readonly orAgentKey: boolean;
+      readonly evenToBeWiped: boolean;
+      readonly confirmsWipe?: true;
+    }
+  /** An access token of a SCIM client with this scope. */
+  | { readonly kind: 'scim'; readonly scope: ScimScope };
 
 type AccessOf<Kind extends Access['kind']> = Extract<Access, { kind: Kind }>;
 
@@ -91,10 +100,14 @@ export const orgOwner: AccessOf<'org'> = { kind: 'org', roles: ['org_owner'], re
 export const orgOwnerReauthenticated: AccessOf<'org'> = { kind: 'org', roles: ['org_owner'], reauth: true };
 export const orgManagingTenant = (access: AccessOf<'org'>): AccessOf<'org'> => ({ ...access, itsTenant: true });
 export const deviceAccess: AccessOf<'device'> = { kind: 'device', orAgentKey: false, evenToBeWiped: false };
+/** For telemetry, which contains the report that a wipe is completed. */
+export const reportingDeviceAccess: AccessOf<'device'> = { ...deviceAccess, evenToBeWiped: true, confirmsWipe: true };
 /** For the heartbeat, which tells a device to wipe itself. */
 export const deviceOrAgentAccess: AccessOf<'device'> = { kind: 'device', orAgentKey: true, evenToBeWiped: true };
+export const scimReader: AccessOf<'scim'> = { kind: 'scim', scope: 'scim:read' };
+export const scimWriter: AccessOf<'scim'> = { kind: 'scim', scope: 'scim:write' };
 
 export const rateClassOf = (access: Access): RateClass => {
   if (access.kind === 'open') return access.rate;
-  return access.kind === 'device' ? 'device' : 'admin';
+  return access.kind === 'device' || access.kind === 'scim' ? access.kind : 'admin';
 };

@@ -8,7 +8,11 @@ import { TooManyWaiting } from '../../contexts/identity/hashing-limiter.ts';
 import { isStorageFull } from '../../platform/objects/storage-full.ts';
 import { sendRefusalPage, wantsPage } from './refusal-page.ts';
 import { PartialCompletion } from './partial-completion.ts';
+import { oauthRefusal } from './oauth-errors.ts';
+import type { AnyRoute } from './route.ts';
+import { SCIM_MEDIA, scimRefusal } from './scim-errors.ts';
 import { FailureError, invalid } from '../../platform/kernel/failure.ts';
+import { withExpectedMedia } from './expected-media.ts';
 import { errorBody, refusalOf, refusalOfFailure, type Refusal } from './refusal.ts';
 
 /** True if a dependency is unreachable, silent, full or at its limit: the same request may succeed later. */
@@ -67,6 +71,9 @@ function ownRefusal(error: Error): Refusal | undefined {
   return error instanceof EventTooLarge ? TOO_LARGE : undefined;
 }
 
+/** RFC 6750 §3.1. */
+const SCOPE_CHALLENGE = 'Bearer realm="castellan", error="insufficient_scope"';
+
 /** Headers that a handler may have set for a body that is not sent after all. */
 const ABOUT_THE_BODY = ['content-disposition', 'content-encoding', 'content-length', 'etag', 'last-modified'];
 
@@ -90,7 +97,7 @@ function logFailure(error: FastifyError, request: FastifyRequest, reply: Fastify
 
 /** Sends an error response in the common format, and logs status 500 and above. */
 export function sendFailure(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const refusal = refusalOfError(error);
+  const refusal = withExpectedMedia(refusalOfError(error), request);
   const { status, retryAfter } = refusal;
   if (status >= 500) logFailure(error, request, reply);
   for (const name of ABOUT_THE_BODY) {
@@ -100,15 +107,16 @@ export function sendFailure(error: FastifyError, request: FastifyRequest, reply:
   }
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
   if (status === 401 && !reply.hasHeader('www-authenticate')) reply.header('www-authenticate', challengeOf(request));
+  if (refusal.code === 'insufficient_scope') reply.header('www-authenticate', SCOPE_CHALLENGE);
   if (facesBrowser(request)) return sendRefusalPage(reply, { status, retryAfter });
-  const shape = request.routeOptions.config?.declared?.refusal;
+  const shape = refusalShapeOf(request);
   const report = error instanceof PartialCompletion ? error.report : {};
   // Set the type explicitly: with the type of a failed stream, Fastify would not serialize the body.
   return reply
     .status(status)
-    .type('application/json; charset=utf-8')
+    .type(shape === scimRefusal ? SCIM_MEDIA : 'application/json; charset=utf-8')
     .header('cache-control', 'no-store')
-    .send(shape ? shape(refusal) : { ...errorBody(refusal, request.id), ...report });
+    .send(shape ? shape(refusal, request) : { ...errorBody(refusal, request.id), ...report });
 }
 
 /**
@@ -123,7 +131,18 @@ function challengeOf({ headers, routeOptions }: FastifyRequest): string {
 
 export function mapErrors(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request, reply) => sendFailure(error, request, reply));
-  app.setNotFoundHandler((request, reply) =>
-    reply.status(404).send(errorBody(refusalOf('route_not_found'), request.id)),
-  );
+  app.setNotFoundHandler((request, reply) => {
+    const refusal = refusalOf(isUnsupportedScim(request) ? 'scim_not_supported' : 'route_not_found');
+    const shape = refusalShapeOf(request);
+    if (shape === scimRefusal) reply.type(SCIM_MEDIA);
+    return reply.status(refusal.status).send(shape ? shape(refusal, request) : errorBody(refusal, request.id));
+  });
 }
+
+/** A route declares its protocol's errors. Without a route, the path tells the protocol. */
+const refusalShapeOf = ({ routeOptions, url }: FastifyRequest): AnyRoute<never>['refusal'] =>
+  routeOptions.config?.declared?.refusal ??
+  (/^\/scim(?:\/|$)/.test(url) ? scimRefusal : /^\/oauth(?:\/|$)/.test(url) ? oauthRefusal : undefined);
+
+/** RFC 7644 §3.11: 501 for `/Me` where it is not supported; bulk operations are alike. */
+const isUnsupportedScim = ({ url }: FastifyRequest): boolean => /^\/scim\/v2\/(?:Me|Bulk)(?:[/?]|$)/.test(url);

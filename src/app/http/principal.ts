@@ -1,5 +1,7 @@
+import type { Failure } from '../../platform/kernel/failure.ts';
 import type { Actor } from '../../platform/kernel/actor.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
+import type { ScimProfile } from '../../contexts/scim/domain/client-events.ts';
 import type { OrgRole, AdminRole } from '../../contexts/identity/domain/roles.ts';
 
 /** An admin of one tenant, with a live session. */
@@ -29,14 +31,30 @@ export interface DevicePrincipal {
   readonly deviceId: string;
   readonly userId: string;
   readonly certificateSerial: string;
+  /** Set: the device may only report that its wipe is completed. All else is refused with this failure. */
+  readonly onlyConfirmsWipe?: Failure;
 }
 
-export type Principal = AdminPrincipal | OrgPrincipal | DevicePrincipal;
+/** An identity provider with a live access token. */
+export interface ScimPrincipal {
+  readonly kind: 'scim';
+  readonly tenantId: TenantId;
+  readonly clientId: string;
+  readonly profile: ScimProfile;
+}
+
+/** The id of whoever calls: distinguishes the callers of one tenant. */
+export function callerIdOf(principal: Principal): string {
+  if (principal.kind === 'device') return principal.deviceId;
+  return principal.kind === 'scim' ? principal.clientId : principal.adminId;
+}
+
+export type Principal = AdminPrincipal | OrgPrincipal | DevicePrincipal | ScimPrincipal;
 
 export function actorOf(principal: Principal | undefined, ip: string, userAgent: string | undefined): Actor {
   const origin = { ip, ...(userAgent ? { userAgent: userAgent.slice(0, 256) } : {}) };
   if (!principal) return { kind: 'system', id: null, ...origin };
   // Privacy: device events carry no IP address, because it reveals where the employee is.
   if (principal.kind === 'device') return { kind: 'device', id: principal.deviceId };
-  return { kind: principal.kind, id: principal.adminId, ...origin };
+  return { kind: principal.kind, id: callerIdOf(principal), ...origin };
 }

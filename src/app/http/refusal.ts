@@ -18,6 +18,7 @@ const STATUS: Readonly<Record<ErrorKind, number>> = {
   limited: 429,
   headersTooLarge: 431,
   defect: 500,
+  unsupported: 501,
   unavailable: 503,
 };
 

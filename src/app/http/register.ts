@@ -171,18 +171,19 @@ async function keepForRetries(
  * an encoding other than UTF-8, which would be stored as something else.
  */
 function refuseOtherMedia({ headers }: FastifyRequest, { body, consumes = 'json' }: AnyRoute<never>): void {
-  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(headers['content-type'] ?? '')?.[1];
-  if (charset !== undefined && !/^(?:utf-?8|us-ascii)$/i.test(charset))
-    throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(headers['content-type']);
+  const media = headers['content-type'] ?? '';
+  const coding = headers['content-encoding']?.trim().toLowerCase() ?? '';
   const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
-  if (
-    body &&
-    !isEmpty &&
-    consumes === 'json' &&
-    /^(?:application\/x-www-form-urlencoded|multipart\/)/i.test(headers['content-type'] ?? '')
-  ) {
-    throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(headers['content-type']);
-  }
+  const isCoded = body !== undefined && !['', 'identity'].includes(coding);
+  const isForm = /^(?:application\/x-www-form-urlencoded|multipart\/)/i.test(media);
+  if (isCoded) throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(coding);
+  if (hasOtherCharset(media) || (body && !isEmpty && consumes === 'json' && isForm))
+    throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(media);
+}
+
+function hasOtherCharset(media: string): boolean {
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(media)?.[1];
+  return charset !== undefined && !/^(?:utf-?8|us-ascii)$/i.test(charset);
 }
 
 /**
@@ -195,7 +196,7 @@ const isUnseen = (error: unknown, reply: FastifyReply): boolean =>
   error instanceof FailureError &&
   error.failure.kind === 'notFound';
 
-/** Idempotency keys belong to admins; anonymous callers and devices have none. */
+/** Idempotency keys belong to admins; anonymous callers, devices and identity providers have none. */
 async function beginOf(
   request: FastifyRequest,
   { access, file }: AnyRoute<never>,
@@ -203,7 +204,8 @@ async function beginOf(
 ): Promise<StoredResponse | KeyedRequest | undefined> {
   const { headers, principal, method, url, body } = request;
   const key = headers['idempotency-key'];
-  if (typeof key !== 'string' || !principal || principal.kind === 'device') return undefined;
+  if (typeof key !== 'string' || !principal) return undefined;
+  if (principal.kind === 'device' || principal.kind === 'scim') return undefined;
   const content = file ? await fileOf(request, file) : JSON.stringify(body ?? null);
   const asksForProof = access.kind === 'admin' && access.reauthWhere !== undefined;
   const reauthenticated = asksForProof && principal.kind === 'admin' ? principal.reauthenticated : undefined;
@@ -270,7 +272,7 @@ function callOf<Dependencies>(
     awaitFreshness(reply, services, models, position);
   const ask = async <Input, Answer>(query: Query<Input, Answer>, input: Input, named?: TenantId) => {
     await honourPosition(request, reply, services);
-    const isOrdinary = principal?.kind === 'admin' || principal?.kind === 'org_admin';
+    const isOrdinary = principal !== undefined && principal.kind !== 'device';
     const tenantId = tenantOf(named);
     const reads = isOrdinary ? services.reads(tenantId) : services.vitalReads(tenantId);
     return orThrow(await inSpan(query.name, { 'castellan.kind': 'query' }, () => query(reads, input)));

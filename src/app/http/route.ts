@@ -9,9 +9,11 @@ import type { ReadModelName } from '../../platform/kernel/read-model-name.ts';
 import type { ExecutionResult } from '../../platform/execution/executor.ts';
 import type { FreshValues } from '../../platform/execution/fresh-values.ts';
 import type { CommandPorts } from '../../../commands/ports.ts';
+import type { ErrorCode } from '../../platform/kernel/error-codes.ts';
 import type { Access } from './access.ts';
+import type { DescribedHeader } from './openapi/header-words.ts';
 import type { Refusal } from './refusal.ts';
-import type { AdminPrincipal, DevicePrincipal, OrgPrincipal, Principal } from './principal.ts';
+import type { AdminPrincipal, DevicePrincipal, OrgPrincipal, Principal, ScimPrincipal } from './principal.ts';
 
 /** The principal that an access profile guarantees. */
 export type PrincipalOf<A extends Access> = A extends { kind: 'admin' }
@@ -20,7 +22,9 @@ export type PrincipalOf<A extends Access> = A extends { kind: 'admin' }
     ? OrgPrincipal
     : A extends { kind: 'device' }
       ? DevicePrincipal
-      : undefined;
+      : A extends { kind: 'scim' }
+        ? ScimPrincipal
+        : undefined;
 
 /** For open routes: the tenant and actor, once the handler knows them. */
 export interface CallerContext {
@@ -108,6 +112,8 @@ export interface Route<
   readonly access: A;
   /** For the API description: one short phrase that begins with a verb. */
   readonly summary: string;
+  /** The operation's name for generated clients, where the one that follows from summary and path reads badly. */
+  readonly operation?: string;
   /** For the API description: units, limits, errors and side effects, in sentences. */
   readonly description?: string;
   /** Checked before the request's input. Throws `FailureError`. */
@@ -115,6 +121,8 @@ export interface Route<
   readonly params?: Params;
   readonly query?: QueryString;
   readonly body?: Body;
+  /** For the API description: what the body should be, where `body` lets items pass that the handler judges. */
+  readonly bodyView?: z.ZodType;
   /** `json` by default. */
   readonly consumes?: 'json' | 'multipart' | 'form' | 'json-or-form';
   /** The part of a multipart body that holds the file. */
@@ -123,17 +131,27 @@ export interface Route<
   /** Makes one change after another, for each item of the body, so its event store calls share a longer deadline. */
   readonly isBulk?: true;
   /** The schema of a JSON response, or its media type. Undefined: no body. */
-  readonly response?: z.ZodType | { readonly media: string };
+  readonly response?: z.ZodType | { readonly media: string; readonly schema?: z.ZodType };
   /**
    * The part of a response that identifies the state: its `ETag`. Commands of the route with `shown` are refused (412) if
    * `If-Match` names another state.
    */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   readonly tagged?: (shown: any) => unknown;
+  /** For the API description: codes of its refusals that do not follow from the rest of the declaration. */
+  readonly refuses?: readonly ErrorCode[];
+  /** For the API description: headers of a success that do not follow from the rest of the declaration. */
+  readonly sends?: readonly DescribedHeader[];
+  /** For the API description: bodies of other responses that the handler sends itself, by status. */
+  readonly otherwise?: Readonly<Record<number, z.ZodType>>;
   /** Browsers are sent here, so a browser that navigates gets a page instead of an error's JSON. */
   readonly facesBrowsers?: true;
   /** The body of error responses, if the protocol defines one; `ErrorBody` by default. */
-  readonly refusal?: (refused: Refusal) => object;
+  readonly refusal?: (refused: Refusal, request: FastifyRequest) => object;
+  /** The schema of what `refusal` returns. */
+  readonly refusalView?: z.ZodType;
+  /** The handler itself judges texts with NUL or lone surrogates, which elsewhere fail the whole body. */
+  readonly judgesText?: true;
   /** The largest body, in bytes, where the usual limit of the media type does not fit. */
   readonly mostBytes?: number;
   readonly handle: (

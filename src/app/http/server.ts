@@ -7,7 +7,7 @@ import type { Redis } from 'ioredis';
 import { mapErrors } from './errors.ts';
 import { allowOrigins } from './plugins/cors.ts';
 import { endHeadStreams } from './plugins/head-requests.ts';
-import { describeApi } from './openapi.ts';
+import { describeApi } from './openapi/document.ts';
 import { refuseWhileLogContradicts } from './plugins/log-trust.ts';
 import {
   refuseAddress,
@@ -95,6 +95,7 @@ export async function buildServer(
   });
   app.decorateRequest('principal', undefined);
   app.decorateRequest('uploadedFile', undefined);
+  app.decorateRequest('scimToken', undefined);
   app.decorateRequest('endTurn', undefined);
   app.decorateRequest('deadline', undefined);
   app.decorateRequest('services', undefined);

@@ -9,6 +9,7 @@ import {
   type Failure,
   type FieldError,
 } from '../../platform/kernel/failure.ts';
+import { brokenTextIn } from '../../platform/kernel/broken-text.ts';
 
 /** Every issue by its field; the text names the first one: `validation failed: <field>: <reason>`. Never quotes a value. */
 export function failureOfIssues(part: string, { issues }: z.ZodError): Failure {
@@ -38,6 +39,8 @@ function reasonOf(issue: z.core.$ZodIssue): string {
       return issue.format === 'regex' && !issue.message.startsWith('Invalid')
         ? issue.message
         : `is not a valid ${issue.format}`;
+    case 'invalid_union':
+      return issue.message.startsWith('must ') ? issue.message : 'is invalid';
     case 'custom':
       return issue.message;
     default:
@@ -74,17 +77,8 @@ export function validateWithZod(app: FastifyInstance): void {
 
 /** Rejects NUL and lone surrogates, which neither database columns nor other systems accept. */
 export function refuseBrokenText(value: unknown): void {
-  const waiting: unknown[] = [value];
-  while (waiting.length > 0) {
-    const current = waiting.pop();
-    if (typeof current === 'string') {
-      if (current.includes('\u0000') || !current.isWellFormed()) {
-        throw new FailureError(invalid('body', 'contains characters that are not text'));
-      }
-    } else if (typeof current === 'object' && current !== null) {
-      for (const [key, item] of Object.entries(current)) waiting.push(key, item);
-    }
-  }
+  if (brokenTextIn(value) !== undefined)
+    throw new FailureError(invalid('body', 'contains characters that are not text'));
 }
 
 const SUSPECT = /\\u0000|\\ud[89a-f]/i;
@@ -103,7 +97,8 @@ export function parseJsonBodies(app: FastifyInstance): void {
       void parse(request, text, (error, value) => {
         if (error) return done(new FailureError(invalid('body', 'is not valid JSON', 'malformed_json')), undefined);
         try {
-          if (SUSPECT.test(text) || text.includes('\u0000')) refuseBrokenText(value);
+          const { judgesText = false } = request.routeOptions.config.declared ?? {};
+          if (!judgesText && (SUSPECT.test(text) || text.includes('\u0000'))) refuseBrokenText(value);
         } catch (broken) {
           return done(broken as Error, undefined);
         }

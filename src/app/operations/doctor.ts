@@ -1,55 +1,44 @@
 import { statfs } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { X509Certificate } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import type { Config } from '../config/config.ts';
 import { rejectAfter } from '../../platform/observability/health.ts';
-import { identifyOwner, markedOwner } from '../../platform/database/access.ts';
-import { connectionOf } from '../../platform/database/logins.ts';
-import { plainPool } from '../../platform/database/plain-pool.ts';
-import { findEmbeddedPostgres } from '../../platform/embedded/postgres.ts';
 import { openAdministration } from '../../platform/eventstore/eventstoredb/administration.ts';
-import { objectKey } from '../../platform/objects/object-store.ts';
+import { objectKey, ObjectStoreUnavailable } from '../../platform/objects/object-store.ts';
 import { openObjects } from '../../platform/objects/open-objects.ts';
 import { ConfigError } from '../../platform/config-error.ts';
 import { requireWritable } from './data-directory.ts';
+import { databaseServer, examineDatabase, keys, licenses, type GivenKeys } from './examined-database.ts';
+import { advice, fine, finding, unknown, type Examined } from './examined.ts';
 import { describeStartError } from './start-error.ts';
 
-/** `finding`: the service would not start or not work well. `unknown`: it could not be looked at. */
-export type Verdict = 'fine' | 'finding' | 'unknown';
-
-export interface Diagnosis {
+export interface Diagnosis extends Examined {
   readonly check: string;
-  readonly verdict: Verdict;
-  readonly message: string;
 }
 
-type Outcome = Omit<Diagnosis, 'check'>;
-type Check = () => Promise<readonly Outcome[]>;
-
-const fine = (message: string): Outcome => ({ verdict: 'fine', message });
-const finding = (message: string): Outcome => ({ verdict: 'finding', message });
-const unknown = (message: string): Outcome => ({ verdict: 'unknown', message });
+type Check = () => Promise<readonly Examined[]>;
 
 const PATIENCE_MS = 10_000;
 /** Another program at the port may accept the connection and stay silent. */
 const LIVE_MS = 2_000;
 const FREE_BYTES = 1024 ** 3;
-const CLOCK_MS = 5_000;
 const EXPIRY_DAYS = 30;
 const DAY_MS = 86_400_000;
 /** Node 20 has had no security updates since 2026-04-30. */
 const SUPPORTED_NODE = 22;
 
 /** Looks at everything that the settings name. Changes nothing, and starts no database. */
-export async function examine(config: Config): Promise<readonly Diagnosis[]> {
+export async function examine(config: Config, given: GivenKeys): Promise<readonly Diagnosis[]> {
   const checks: readonly (readonly [string, Check])[] = [
     ['node', () => Promise.resolve([node()])],
     ['data directory', () => dataDirectory(config.dataDir)],
     ['ports', () => ports(config)],
-    ['postgresql', () => postgres(config)],
+    ['postgresql', () => examineDatabase(config, databaseServer)],
+    ['keys', () => examineDatabase(config, keys(config, given))],
+    ['licenses', () => examineDatabase(config, licenses)],
     ['event store', () => eventStore(config)],
     ['redis', () => redis(config)],
     ['object storage', () => objects(config)],
@@ -64,19 +53,24 @@ export async function examine(config: Config): Promise<readonly Diagnosis[]> {
   return results.flat();
 }
 
-const failed = (error: unknown): Outcome =>
+const failed = (error: unknown): Examined =>
   error instanceof ConfigError ? finding(error.message) : unknown(describeStartError(error).split('\n')[0]!);
 
-function node(): Outcome {
+function node(): Examined {
   const major = Number(process.versions.node.split('.')[0]);
   const text = `Node ${process.versions.node}`;
   return major < SUPPORTED_NODE
-    ? finding(`${text} gets no security updates any more: use ${SUPPORTED_NODE} or 24`)
+    ? advice(`${text} gets no security updates any more: use ${SUPPORTED_NODE} or 24`)
     : fine(text);
 }
 
-async function dataDirectory(dataDir: string): Promise<readonly Outcome[]> {
-  if (!existsSync(dataDir)) return [fine(`${dataDir} does not exist yet: the first start creates it`)];
+async function dataDirectory(dataDir: string): Promise<readonly Examined[]> {
+  if (!existsSync(dataDir)) {
+    const parent = nearestFolder(dataDir);
+    return canWrite(parent)
+      ? [fine(`${dataDir} does not exist yet: the first start creates it`)]
+      : [finding(`${dataDir} does not exist, and this user cannot create it in ${parent}`)];
+  }
   requireWritable(dataDir);
   const { bavail, bsize } = await statfs(dataDir);
   const free = bavail * bsize;
@@ -84,8 +78,19 @@ async function dataDirectory(dataDir: string): Promise<readonly Outcome[]> {
   return [free < FREE_BYTES ? finding(`${text}: less than 1 GiB`) : fine(text)];
 }
 
+const nearestFolder = (folder: string): string => (existsSync(folder) ? folder : nearestFolder(dirname(folder)));
+
+function canWrite(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** A port that something listens on is fine if that is this service. */
-async function ports({ host, port, tlsPort }: Config): Promise<readonly Outcome[]> {
+async function ports({ host, port, tlsPort }: Config): Promise<readonly Examined[]> {
   if (port === 0) return [fine('any free port')];
   const address = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   const isOurs = await fetch(`http://${address.includes(':') ? `[${address}]` : address}:${port}/live`, {
@@ -113,60 +118,7 @@ const isTaken = (host: string, port: number): Promise<boolean> =>
     socket.once('timeout', () => end(false));
   });
 
-interface ServerState {
-  readonly version: string;
-  readonly skew: number;
-  readonly creates: boolean;
-  readonly connections: number;
-  readonly missing: readonly string[];
-}
-
-const SERVER_STATE = `
-  select current_setting('server_version') as version,
-         (extract(epoch from clock_timestamp()) * 1000 - $1::float8)::float8 as skew,
-         (select rolcreaterole or rolsuper from pg_roles where rolname = current_user) as creates,
-         current_setting('max_connections')::int as connections,
-         (select coalesce(array_agg(name), '{}') from unnest(array['pg_trgm', 'btree_gin']) as wanted(name)
-           where not exists (select from pg_available_extensions a where a.name = wanted.name)) as missing`;
-
-async function postgres(config: Config): Promise<readonly Outcome[]> {
-  const running = config.databaseUrl === undefined ? findEmbeddedPostgres(join(config.dataDir, 'postgres')) : undefined;
-  if (config.databaseUrl === undefined && !running) return [fine('embedded, not running: the service starts it')];
-  const connection = config.databaseUrl === undefined ? { ...running! } : connectionOf(config.databaseUrl);
-  const pool = plainPool({ ...markedOwner(connection), max: 1, connectionTimeoutMillis: PATIENCE_MS / 2 });
-  try {
-    const owner = await identifyOwner(pool);
-    const { rows } = await pool.query<ServerState>(SERVER_STATE, [Date.now()]);
-    const state = rows[0]!;
-    return [
-      fine(`PostgreSQL ${state.version}, connected directly, as ${owner.owner} of ${owner.database}`),
-      ...serverFindings(state, owner.hasGroups),
-    ];
-  } finally {
-    await pool.end();
-  }
-}
-
-function serverFindings({ skew, creates, connections, missing }: ServerState, hasGroups: boolean): Outcome[] {
-  return [
-    ...(Math.abs(skew) > CLOCK_MS
-      ? [finding(`the clocks of database and this machine differ by ${Math.round(Math.abs(skew) / 1_000)} s`)]
-      : []),
-    ...(creates || hasGroups
-      ? []
-      : [
-          finding(
-            'the user may not create roles, and they are missing: have an administrator run `castellan database roles`',
-          ),
-        ]),
-    ...missing.map((name) =>
-      finding(`the extension ${name} is not installed on the server (package postgresql-contrib)`),
-    ),
-    ...(connections < 50 ? [finding(`max_connections is ${connections}: one process opens up to 42`)] : []),
-  ];
-}
-
-async function eventStore({ eventStoreUrl }: Config): Promise<readonly Outcome[]> {
+async function eventStore({ eventStoreUrl }: Config): Promise<readonly Examined[]> {
   if (eventStoreUrl === undefined) return [fine('the events are in PostgreSQL')];
   const { lines, isSufficient } = await openAdministration(eventStoreUrl, undefined, (server) =>
     server.rights({ grant: false, exclusive: false }),
@@ -174,10 +126,11 @@ async function eventStore({ eventStoreUrl }: Config): Promise<readonly Outcome[]
   return lines.map(isSufficient ? fine : finding);
 }
 
-async function redis({ redisUrl }: Config): Promise<readonly Outcome[]> {
+async function redis({ redisUrl }: Config): Promise<readonly Examined[]> {
   if (redisUrl === undefined) return [fine('not configured: jobs and limits are in PostgreSQL')];
   const client = new Redis(redisUrl, { lazyConnect: true, maxRetriesPerRequest: 0, retryStrategy: () => null });
-  client.on('error', () => undefined);
+  let reason = '';
+  client.on('error', (error: Error) => (reason ||= error.message));
   try {
     await client.connect();
     const policy = /maxmemory_policy:(\S+)/.exec(await client.info('memory'))?.[1];
@@ -187,19 +140,29 @@ async function redis({ redisUrl }: Config): Promise<readonly Outcome[]> {
         : finding(`maxmemory-policy is ${policy}: set noeviction, or jobs are lost when memory is short`),
     ];
   } catch (error) {
-    return [finding(`REDIS_URL: ${(error as Error).message}. The service starts without it, and jobs wait`)];
+    const why = reason || (error as Error).message;
+    const remedy = why.startsWith('WRONGPASS') || why.startsWith('NOAUTH') ? ': check REDIS_PASSWORD' : '';
+    return [finding(`REDIS_URL: ${why}${remedy}; the service starts without Redis, and jobs wait`)];
   } finally {
     client.disconnect();
   }
 }
 
-async function objects(config: Config): Promise<readonly Outcome[]> {
+async function objects(config: Config): Promise<readonly Examined[]> {
   if (!config.s3) return [fine('files in DATA_DIR/objects')];
-  await openObjects(config).get(objectKey('health', 'nothing'));
-  return [fine('the bucket responds')];
+  try {
+    await openObjects(config).get(objectKey('health', 'nothing'));
+    return [fine('the bucket responds')];
+  } catch (error) {
+    if (!(error instanceof ObjectStoreUnavailable)) throw error;
+    const { endpoint, isTrusted } = config.s3;
+    const cause = error.cause instanceof Error ? ` (${error.cause.message})` : '';
+    const remedy = isTrusted ? '' : '; plain HTTP and private addresses need S3_TRUSTED=true';
+    return [finding(`S3_ENDPOINT ${endpoint}: ${error.message}${cause}${remedy}`)];
+  }
 }
 
-function certificate(dataDir: string): Outcome {
+function certificate(dataDir: string): Examined {
   const file = join(dataDir, 'tls', 'server.crt');
   if (!existsSync(file)) return fine('none in DATA_DIR/tls: a self-signed one is created');
   const { subject, validTo } = new X509Certificate(readFileSync(file));

@@ -21,6 +21,11 @@ const license = new Gauge({
   help: 'When the first license of a tenant expires that has not expired yet',
   registers: [registry],
 });
+const expired = new Gauge({
+  name: 'castellan_licenses_expired',
+  help: 'Tenants whose license has expired',
+  registers: [registry],
+});
 const sealed = new Gauge({
   name: 'castellan_audit_last_seal_timestamp_seconds',
   help: 'When this process last found all audit heads sealed, or sealed them; only in processes that project',
@@ -40,8 +45,9 @@ const connections = new Gauge({
 
 build.labels(version, process.version).set(1);
 
-const EARLIEST =
-  "select min((license->>'expiresAt')::timestamptz) as ends from tenants where (license->>'expiresAt')::timestamptz > now()";
+const LICENSES = `
+  select min(ends) filter (where ends > now()) as next, count(*) filter (where ends <= now())::int as expired
+    from (select (license->>'expiresAt')::timestamptz as ends from tenants) t`;
 
 export interface ExpirySources {
   readonly database: Database;
@@ -64,7 +70,9 @@ export const expiryMetrics =
     if (status) certificate.set(seconds(status.expiresAt));
     unsealed.set(sealAlarms.count);
     if (sealAlarms.allSealedAt !== undefined) sealed.set(seconds(sealAlarms.allSealedAt));
-    const { rows } = await database.projector.query<{ ends: Date | null }>(EARLIEST);
-    if (rows[0]?.ends) license.set(seconds(rows[0].ends));
-    else license.reset();
+    const { rows } = await database.projector.query<{ next: Date | null; expired: number }>(LICENSES);
+    // Without a sample nothing is about to expire; a zero would mean 1970.
+    if (rows[0]?.next) license.set(seconds(rows[0].next));
+    else license.remove();
+    expired.set(rows[0]?.expired ?? 0);
   };

@@ -1,3 +1,4 @@
+import { WrongAuditKey } from '../../contexts/audit/audit-key.ts';
 import { ConfigError } from '../../platform/config-error.ts';
 import { isDatabaseUnavailable } from '../../platform/database/unavailable.ts';
 import { DataDirectoryInUse } from '../../platform/embedded/ownership.ts';
@@ -17,6 +18,10 @@ export function describeStartError(error: unknown): string {
   if (isDatabaseUnavailable(error)) return `DATABASE_URL: the database cannot be reached (${(error as Error).message})`;
   return (error as Error).stack ?? String(error);
 }
+
+/** A key that is not the database's: a further start would be refused, too. */
+export const isWrongKey = (error: unknown): boolean =>
+  [WrongMasterKey, WrongAuditKey].some((kind) => error instanceof kind);
 
 /** Invalid authorization, or a database that does not exist. */
 const isRefusedLogin = (error: unknown): boolean =>

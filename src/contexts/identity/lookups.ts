@@ -6,6 +6,7 @@ import { organization, organizationStream } from '../organizations/domain/organi
 import { session, sessionStream } from './domain/session.ts';
 import { admitsSession } from './domain/account.ts';
 import { tenant, tenantStream, type TenantState } from '../tenants/domain/tenant.ts';
+import { scimClients, scimClientsStream, type ScimClient } from '../scim/domain/clients.ts';
 import { isStillVouchedFor } from './vouching.ts';
 import type { InvalidatingCache } from '../../platform/projector/invalidating-cache.ts';
 
@@ -31,6 +32,8 @@ export interface Lookups {
   employee(tenantId: TenantId, userId: string): Promise<EmployeeState | undefined>;
   /** License, authority, base address and name of a tenant; undefined if it does not exist. */
   tenant(tenantId: TenantId, id: string): Promise<TenantState | undefined>;
+  /** An identity provider that may provision people; undefined if it was deleted. */
+  scimClient(tenantId: TenantId, clientId: string): Promise<ScimClient | undefined>;
 }
 
 export function liveLookups(cache: InvalidatingCache): Lookups {
@@ -65,6 +68,10 @@ export function liveLookups(cache: InvalidatingCache): Lookups {
     tenant: cache.cached(async ({ aggregates }, tenantId) => {
       const state = await aggregates.load(tenant, tenantStream(tenantId));
       return state.exists ? state : undefined;
+    }),
+    scimClient: cache.cached(async ({ aggregates }, tenantId, clientId) => {
+      const { clients } = await aggregates.load(scimClients, scimClientsStream(tenantId));
+      return clients.get(clientId);
     }),
   };
 }

@@ -70,6 +70,16 @@ export class OneTimeTokens {
     );
   }
 
+  /** Reads a token that has no attempt left and has not expired: only its holder learns that it was good once. */
+  async spent(purpose: TokenPurpose, token: string): Promise<OneTimeToken | undefined> {
+    return this.#find(
+      token,
+      `select subject_id, payload from one_time_tokens
+        where tenant_id = $1 and purpose = $2 and digest = $3 and tries_left <= 0 and expires_at > now()`,
+      purpose,
+    );
+  }
+
   /** Gives back the attempt of a request that could not use it. */
   async giveBack(purpose: TokenPurpose, token: string): Promise<void> {
     await this.#find(

@@ -1,5 +1,6 @@
 import * as oidc from 'openid-client';
 import { SsoRefused } from '../identity/sso-sign-in.ts';
+import { certificateProblem, type CertificateProblem } from '../../platform/outbound/certificate-problem.ts';
 import { OutboundRefused } from '../../platform/outbound/guarded-fetch.ts';
 
 /** OAuth error codes are short identifiers (RFC 6749 §4.1.2.1); any other text is dropped. */
@@ -29,11 +30,27 @@ const codeOf = (error: unknown): string | undefined => (error instanceof oidc.Cl
 /** The library compares the issuer exactly; people leave out or add the slash at its end. */
 export const namesOtherIssuer = (error: unknown): boolean => codeOf(error) === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED';
 
+/** Not a matter of the network: the configuration or the provider has to change. */
+const CERTIFICATE_DETAILS: Readonly<Record<CertificateProblem, string>> = {
+  untrusted: 'untrusted certificate',
+  expired: 'expired certificate',
+  not_valid_yet: 'certificate not valid yet',
+  other_name: 'certificate of another name',
+};
+
+function certificateDetail(error: unknown): string | undefined {
+  const problem = certificateProblem(error);
+  return problem && CERTIFICATE_DETAILS[problem];
+}
+
 /** The discovery document could not be read, or is invalid. */
 export function issuerRefusal(error: unknown): SsoRefused {
   if (error instanceof SsoRefused) return error;
   const refused = causeOf(error, OutboundRefused);
   if (refused) return new SsoRefused('idp_error', refused.message);
+  if (namesOtherIssuer(error)) return new SsoRefused('idp_error', 'another issuer');
+  const certificate = certificateDetail(error);
+  if (certificate) return new SsoRefused('idp_error', certificate);
   return new SsoRefused('idp_error', isUnanswered(error) ? 'unreachable' : 'discovery');
 }
 
@@ -67,6 +84,8 @@ export function exchangeRefusal(error: unknown): SsoRefused {
   if (error instanceof oidc.ResponseBodyError) return new SsoRefused('token_exchange_failed', errorCode(error.error));
   const refused = causeOf(error, OutboundRefused);
   if (refused) return new SsoRefused('token_exchange_failed', refused.message);
+  const certificate = certificateDetail(error);
+  if (certificate) return new SsoRefused('token_exchange_failed', certificate);
   const code = codeOf(error);
   if (code === undefined || isUnanswered(error)) return new SsoRefused('token_exchange_failed', 'unreachable');
   if (UNEXPECTED.has(code)) return new SsoRefused('token_exchange_failed', 'unexpected response');

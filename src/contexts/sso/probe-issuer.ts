@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { sameIssuer, withoutSlash } from './openid-refusals.ts';
-import { OutboundRefused, type GuardedFetch } from '../../platform/outbound/guarded-fetch.ts';
+import { wrongIssuerAddress } from './domain/issuer-address.ts';
+import { asOneLine } from './one-line.ts';
+import { DestinationFailed } from '../../platform/outbound/explained-fetch.ts';
+import type { GuardedFetch } from '../../platform/outbound/guarded-fetch.ts';
 
 /** OP-137. The last four are set only on success. */
 export const issuerProbeView = z.object({
@@ -31,25 +34,34 @@ const failed = (message: string): IssuerProbe => ({
   jwksUri: null,
 });
 
-/** Requests an OpenID Connect issuer's discovery document. Errors are returned as a result, never thrown. */
+/**
+ * Requests an OpenID Connect issuer's discovery document with an `explainedFetch`. Errors are returned as a result, never
+ * thrown.
+ */
 export async function probeIssuer(issuerUrl: string, fetch: GuardedFetch): Promise<IssuerProbe> {
+  const wrong = wrongIssuerAddress(issuerUrl);
+  if (wrong !== undefined) return failed(`the address ${wrong}`);
   let document: unknown;
   try {
     // Discovery 1.0 §4.1: removes a trailing slash of the issuer.
     const response = await fetch(`${withoutSlash(issuerUrl)}/.well-known/openid-configuration`, {
       headers: { accept: 'application/json' },
     });
-    if (response.status !== 200) return failed('the issuer has no discovery document');
+    if (response.status !== 200)
+      return failed(`the issuer has no discovery document: its address returned status ${response.status}`);
     document = JSON.parse(await response.text());
   } catch (error) {
-    if (error instanceof OutboundRefused) return failed(error.message);
-    return failed(error instanceof SyntaxError ? 'the discovery document is not JSON' : 'the issuer cannot be reached');
+    if (error instanceof DestinationFailed) return failed(error.message);
+    return failed(
+      error instanceof SyntaxError ? 'the discovery document is not JSON' : 'the discovery document cannot be read',
+    );
   }
   const read = discoverySchema.safeParse(document);
   if (!read.success) return failed('the discovery document lacks fields that a sign-in needs');
   const { issuer, authorization_endpoint, token_endpoint, jwks_uri } = read.data;
   // Otherwise sign-ins would be refused later.
-  if (!sameIssuer(issuer, issuerUrl)) return failed('the discovery document names another issuer');
+  if (!sameIssuer(issuer, issuerUrl))
+    return failed(`the discovery document names another issuer: ${asOneLine(issuer)}`);
   return {
     success: true,
     message: 'the issuer has a valid discovery document',

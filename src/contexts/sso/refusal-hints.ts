@@ -5,6 +5,10 @@
 const HINTS: ReadonlyMap<string, string> = new Map([
   ['unreachable', 'unreachable'],
   ['the address is not public', 'unreachable'],
+  ['untrusted certificate', 'unreachable'],
+  ['expired certificate', 'unreachable'],
+  ['certificate not valid yet', 'unreachable'],
+  ['certificate of another name', 'unreachable'],
   ['discovery', 'discovery'],
   ['another issuer', 'discovery'],
   ['invalid_client', 'client'],

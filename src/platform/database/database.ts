@@ -137,7 +137,8 @@ export function openDatabase(config: DatabaseConfig, log: Logger, sizes: Databas
       ...settingsFor(sizes.patient ? UNLIMITED : limits),
       Client: PreparedStatementClient,
       max,
-      min: Math.min(KEPT_OPEN, max >> 1),
+      // The owner's are for the start and for operators' commands.
+      min: role ? Math.min(KEPT_OPEN, max >> 1) : 0,
       pipeline,
       types: types as pg.CustomTypesConfig,
       application_name: `castellan/${role ? roleGroupOf(role) : 'owner'}`,

@@ -34,9 +34,11 @@ export function findAccountAccess(account: OsAccount | undefined, binaries: Bina
   );
 }
 
-function runs(account: OsAccount, passage: TraversalCapability, { root, postgres }: Binaries): boolean {
+function runs(account: OsAccount, passage: TraversalCapability, { root, postgres, initdb }: Binaries): boolean {
   return (
     succeeds(postgres, ['--version'], account, passage) &&
+    // Both ask access(2) about themselves and each other. Some kernels run what access(2) says may not be run.
+    [postgres, initdb].every((program) => succeeds('test', ['-x', program], account, passage)) &&
     // initdb reads its templates in share/, and the server loads its extensions from lib/.
     succeeds('ls', ['-d', `${root}/share/.`, `${root}/lib/.`], account, passage)
   );

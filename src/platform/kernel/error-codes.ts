@@ -26,7 +26,13 @@ export type FailureKind =
 
 /** Kinds that only the HTTP listeners have. */
 export type TransportKind =
-  'requestTimeout' | 'addressTooLong' | 'unsupportedMedia' | 'expectationFailed' | 'headersTooLarge' | 'defect';
+  | 'requestTimeout'
+  | 'addressTooLong'
+  | 'unsupportedMedia'
+  | 'expectationFailed'
+  | 'headersTooLarge'
+  | 'unsupported'
+  | 'defect';
 
 export type ErrorKind = FailureKind | TransportKind;
 
@@ -42,6 +48,14 @@ export const errorCodes = {
     'The input breaks a rule. `fields` names every wrong field.',
   ),
   malformed_request: entry('invalid', 'validation failed: request: is malformed', 'The bytes are not valid HTTP.'),
+  scim_invalid_filter: entry('invalid', 'the filter cannot be used', 'SCIM: `detail` says where the filter is wrong.'),
+  scim_invalid_path: entry('invalid', 'the path cannot be used', 'SCIM: the path of an operation names no attribute.'),
+  scim_invalid_syntax: entry('invalid', 'the message is malformed', 'SCIM: the body is not the message it should be.'),
+  scim_invalid_value: entry('invalid', 'a value is wrong', 'SCIM: `detail` names the attribute.'),
+  scim_no_target: entry('invalid', 'the operation has no target', 'SCIM: no value matches the path of the operation.'),
+  scim_too_many: entry('invalid', 'the response would be too large', 'SCIM: ask for fewer, or exclude `members`.'),
+  scim_mutability: entry('invalid', 'the attribute cannot be changed', 'SCIM: the attribute is read-only or required.'),
+  scim_invalid_cursor: entry('invalid', 'the cursor is not valid', 'SCIM: begin again without a cursor.'),
   malformed_json: entry('invalid', 'validation failed: body: is not valid JSON', 'The body is not JSON.'),
   secret_required_again: entry(
     'invalid',
@@ -62,6 +76,17 @@ export const errorCodes = {
     'unauthenticated',
     'invalid or expired code',
     'The code of a single sign-on is unknown, expired or was used.',
+  ),
+  certificate_expired: entry('unauthenticated', 'authentication required', 'Enroll the device again.'),
+  certificate_revoked: entry(
+    'unauthenticated',
+    'authentication required',
+    'The device was revoked, wiped or deleted, or enrolled again, or a later certificate replaced this one.',
+  ),
+  device_suspended: entry(
+    'unauthenticated',
+    'authentication required',
+    'The certificate works again once the user is active.',
   ),
   invalid_enrollment_token: entry(
     'unauthenticated',
@@ -111,6 +136,11 @@ export const errorCodes = {
     'the listener belongs to another tenant',
     "Another tenant installed the TLS listener's certificate.",
   ),
+  tls_required: entry(
+    'forbidden',
+    'keys are returned over TLS only: use the https address of devices',
+    'The response would contain a key. Use TLS, or send `csr`.',
+  ),
   device_revoked: entry(
     'forbidden',
     'the device is revoked: an administrator has to allow it to enroll again',
@@ -121,10 +151,19 @@ export const errorCodes = {
     'an administrator must confirm the enrollment of this device first',
     'Call `confirm-enrollment` for the device.',
   ),
+  insufficient_scope: entry(
+    'forbidden',
+    'insufficient scope',
+    'The access token lacks the scope `scim:write` or `scim:read`.',
+  ),
   person_erased: entry('forbidden', 'the person of this device was erased', 'Nothing more is stored about them.'),
   screenshots_off: entry('forbidden', 'screenshots are turned off', 'The monitoring settings do not allow them.'),
   address_expired: entry('forbidden', 'the address has expired', 'Request the signed address again.'),
-  address_invalid: entry('forbidden', 'the address is not valid', 'The signature of the address is wrong.'),
+  address_invalid: entry(
+    'forbidden',
+    'the address is not valid',
+    'The signature of the address is wrong, or the address was revoked.',
+  ),
   // 404
   not_found: entry('notFound', 'not found', 'It does not exist, or belongs to another tenant.'),
   route_not_found: entry('notFound', 'not found', 'There is no such path, or it does not have this method.'),
@@ -185,12 +224,38 @@ export const errorCodes = {
   alert_resolved: entry('conflict', 'alert is already resolved', 'Reopen the alert first.'),
   alert_not_resolved: entry('conflict', 'alert is not resolved', 'Resolve the alert first.'),
   alert_assigned: entry('conflict', 'alert is assigned to another admin', 'Assign it instead of claiming it.'),
+  owned_by_source: entry(
+    'conflict',
+    'owned by a source',
+    'A SCIM client or a directory source maintains this; `fields` names each field and its owner. Change it there.',
+  ),
   group_managed: entry(
     'conflict',
-    'the members of this group are managed by its source',
-    'A directory manages the group; change it there.',
+    'the group is managed by its source',
+    'A SCIM client or a directory source maintains the group, and `error` names it; change it there.',
+  ),
+  directory_syncing: entry(
+    'conflict',
+    'the directory is being synchronized',
+    'Wait until the synchronization has ended.',
+  ),
+  directory_disabled: entry('conflict', 'the directory source is disabled', 'Enable it first.'),
+  directory_awaits_confirmation: entry(
+    'conflict',
+    'a synchronization waits for a confirmation',
+    'Confirm it, or start another one in its place.',
+  ),
+  directory_nothing_to_confirm: entry(
+    'conflict',
+    'this synchronization waits for no confirmation',
+    'It was confirmed, replaced or ended; get its state.',
   ),
   erasure_not_requested: entry('conflict', 'no erasure was requested', 'Request the erasure first.'),
+  overrides_overlap: entry(
+    'conflict',
+    'overlaps another override of the schedule',
+    'Choose another time, or remove the other override first.',
+  ),
   pack_upload_running: entry(
     'conflict',
     'another file of this pack is being uploaded',
@@ -236,7 +301,7 @@ export const errorCodes = {
   unsupported_media_type: entry(
     'unsupportedMedia',
     'unsupported media type',
-    'The media type or the character encoding is not accepted.',
+    'The media type, the character encoding or the content coding is not accepted.',
   ),
   expectation_failed: entry('expectationFailed', 'expectation failed', 'Only `100-continue` may be expected.'),
   headers_too_large: entry('headersTooLarge', 'request headers too large', 'The headers are too large.'),
@@ -245,6 +310,7 @@ export const errorCodes = {
   share_used_up: entry('limited', 'too many requests at once', "The caller's share of concurrent work is used up."),
   // 500, 503
   internal_error: entry('defect', 'internal error', 'A defect of the service. Report `requestId`.'),
+  scim_not_supported: entry('unsupported', 'not supported', 'SCIM: the service provider configuration says so.'),
   service_unavailable: entry(
     'unavailable',
     'service unavailable',
@@ -281,6 +347,10 @@ export const errorCodes = {
   certificate_authority_without_crl: lasting(
     'the certificate authority may not sign revocation lists',
     "The authority's key usage does not include revocation lists.",
+  ),
+  directory_unavailable: lasting(
+    'the directory cannot be read',
+    'The text says why. Test the source and correct its settings.',
   ),
   license_missing: lasting('service unavailable', 'The tenant has no license.'),
   enrollment_license_expired: lasting('license expired', 'No agent enrolls until a new license is installed.'),

@@ -53,6 +53,11 @@ export const unauthenticated = failure('unauthenticated', 'authentication_requir
 export const forbidden = failure('forbidden', 'insufficient_permissions');
 /** The caller must authenticate again first. The client gets a re-authentication token and repeats the request. */
 export const reauthenticationRequired = (): Failure => forbidden('reauthentication_required');
+/** The same for a token that is good for one request, and was used by another one of the same session. */
+export const reauthenticationSpent = (): Failure => ({
+  ...reauthenticationRequired(),
+  fields: [{ field: 'X-ReAuth-Token', message: 'was used already: a token is for one write' }],
+});
 export const notFound = failure('notFound', 'not_found');
 export const conflict = failure('conflict', 'already_exists');
 /** Another record has the same value of this field, or of these fields together. */

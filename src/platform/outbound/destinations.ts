@@ -1,5 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import type { AddressGuard } from './address-guard.ts';
+import { guardedConnect, type GuardedConnect } from './guarded-connection.ts';
 import { guardedFetch, type GuardedFetch } from './guarded-fetch.ts';
 import { isMetadataAddress, NO_PRIVATE_NETWORKS, type PrivateNetworks } from './private-networks.ts';
 import { isPublicAddress } from './public-addresses.ts';
@@ -27,18 +29,29 @@ export interface Destinations {
   unreachable(address: string, choice: DestinationChoice): Promise<string | undefined>;
 }
 
+const guardOf = (
+  { devMode, outboundNetworks }: OutboundSettings,
+  { allowPrivateNetwork }: Pick<DestinationChoice, 'allowPrivateNetwork'>,
+): AddressGuard => ({
+  allowPrivate: devMode,
+  privateNetworks: allowPrivateNetwork ? outboundNetworks : NO_PRIVATE_NETWORKS,
+});
+
 /** The way out to a destination that an administrator chose. */
 export const destinationFetch = (
-  { devMode, outboundNetworks }: OutboundSettings,
-  { allowPrivateNetwork, caCertificate }: DestinationChoice,
-  limits: { readonly maxBytes?: number } = {},
+  settings: OutboundSettings,
+  choice: DestinationChoice,
+  limits: { readonly maxBytes?: number; readonly timeoutMs?: number } = {},
 ): GuardedFetch =>
   guardedFetch({
-    allowPrivate: devMode,
-    privateNetworks: allowPrivateNetwork ? outboundNetworks : NO_PRIVATE_NETWORKS,
-    ...(caCertificate === null ? {} : { ca: caCertificate }),
+    ...guardOf(settings, choice),
+    ...(choice.caCertificate === null ? {} : { ca: choice.caCertificate }),
     ...limits,
   });
+
+/** The same for protocols other than HTTP. The caller checks certificates. */
+export const destinationConnect = (settings: OutboundSettings, choice: DestinationChoice): GuardedConnect =>
+  guardedConnect(guardOf(settings, choice));
 
 const RESOLVE_MS = 2_000;
 

@@ -1,36 +1,15 @@
-import { lookup as systemLookup, type LookupAddress, type LookupOptions } from 'node:dns';
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP } from 'node:net';
 import { Agent, request, type Dispatcher } from 'undici';
-import { isMetadataAddress, NO_PRIVATE_NETWORKS, type PrivateNetworks } from './private-networks.ts';
-import { isPublicAddress } from './public-addresses.ts';
+import { guardedLookup, isAllowed, NOT_PUBLIC, OutboundRefused, type AddressGuard } from './address-guard.ts';
 
-/** An address that the service does not call. The message says nothing about what is there. */
-export class OutboundRefused extends Error {
-  constructor(reason: string) {
-    super(reason);
-    this.name = 'OutboundRefused';
-  }
-}
+export { OutboundRefused } from './address-guard.ts';
 
-export interface GuardOptions {
-  /**
-   * Allows all private addresses and plain HTTP: for addresses that the operator sets, and for development. Metadata
-   * addresses stay refused.
-   */
-  readonly allowPrivate: boolean;
-  /** Private addresses that are allowed for this destination. Default: none. */
-  readonly privateNetworks?: PrivateNetworks;
+export interface GuardOptions extends AddressGuard {
   /** Limits the whole call, from name resolution to the last byte. */
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
   /** Certificates of authorities (PEM) to trust instead of the system's. */
   readonly ca?: string;
-  /** Resolves names. Default: the system's resolver. */
-  readonly resolve?: (
-    name: string,
-    options: LookupOptions,
-    done: (error: Error | null, addresses: LookupAddress[]) => void,
-  ) => void;
 }
 
 export interface OutboundRequest {
@@ -93,29 +72,6 @@ function checkedUrl(address: string | URL, options: GuardOptions): URL {
   const literal = hostname.replace(/^\[|\]$/g, '');
   if (isIP(literal) !== 0 && !isAllowed(literal, options)) throw new OutboundRefused(NOT_PUBLIC);
   return url;
-}
-
-const NOT_PUBLIC = 'the address is not public';
-
-const isAllowed = (address: string, { allowPrivate, privateNetworks = NO_PRIVATE_NETWORKS }: GuardOptions): boolean =>
-  !isMetadataAddress(address) && (allowPrivate || isPublicAddress(address) || privateNetworks.includes(address));
-
-const resolveBySystem: NonNullable<GuardOptions['resolve']> = (name, asked, done) =>
-  systemLookup(name, { ...asked, all: true }, done);
-
-function guardedLookup(options: GuardOptions): LookupFunction {
-  const { resolve = resolveBySystem } = options;
-  return (name, asked, done) => {
-    resolve(name, asked, (error, addresses) => {
-      if (error) return done(error, '');
-      // One refused address among others is enough to refuse: only an attacker needs such a name.
-      const refused = addresses.length === 0 || addresses.some(({ address }) => !isAllowed(address, options));
-      if (refused) return done(new OutboundRefused(NOT_PUBLIC), '');
-      const [first] = addresses;
-      if (asked.all) done(null, addresses);
-      else done(null, first!.address, first!.family);
-    });
-  };
 }
 
 function headersOf({ headers }: Dispatcher.ResponseData): Headers {

@@ -99,6 +99,17 @@ export async function openKeyrings(owner: pg.Pool, masterKey: Buffer, otherMaste
   });
 }
 
+/** Throws `WrongMasterKey` if the database was sealed with another master key. Writes nothing. */
+export async function checkMasterKey(owner: pg.Pool, masterKey: Buffer, otherMasterKey?: Buffer): Promise<void> {
+  const keyrings = { current: new Keyring(masterKey), other: otherMasterKey && new Keyring(otherMasterKey) };
+  await transaction(owner, async (client) => {
+    const retired = await retiredAmong(client, [keyrings.current]);
+    if (retired.size > 0) throw new WrongMasterKey('it was retired');
+    for (const [purpose, row] of await readKept(client))
+      if (!unwrapWith(keyrings, KEPT_KEY_WRAPPING, row, purpose)) wrong('it does not unwrap a key of the installation');
+  });
+}
+
 async function retiredAmong(
   client: pg.PoolClient,
   keyrings: readonly (Keyring | undefined)[],

@@ -2,10 +2,13 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { examination } from '../../../src/app/cli/doctor.ts';
+import type { Config } from '../../../src/app/config/config.ts';
+import { keys, licenses } from '../../../src/app/operations/examined-database.ts';
 import { issueServerCertificate } from '../../../src/platform/pki/server-certificate.ts';
 import { startStandIn } from '../../fixtures/eventstoredb/stand-in.ts';
+import { startApp, type TestApp } from '../../dsl/app.ts';
 import { findRedis, startRedis } from '../../dsl/redis.ts';
 import { scratchFolder } from '../../dsl/scratch.ts';
 import { licensePublicKeyPem } from '../../dsl/licenses.ts';
@@ -74,6 +77,24 @@ describe('castellan doctor', () => {
       expect(of(check)).toMatchObject([{ verdict: 'finding' }]);
   });
 
+  it('says why Redis, the object storage and the data directory cannot be used', async () => {
+    const storage = { S3_ENDPOINT: 'http://127.0.0.1:1', S3_BUCKET: 'bucket', S3_ACCESS_KEY_ID: 'k' };
+    const { of } = await verdictsOf({
+      ...OWN,
+      ...storage,
+      S3_SECRET_ACCESS_KEY: 's',
+      REDIS_URL: 'redis://127.0.0.1:1',
+      DATA_DIR: '/etc/passwd/data',
+    });
+    expect(of('redis')).toMatchObject([{ message: expect.stringMatching(/^REDIS_URL: .*ECONNREFUSED/) as string }]);
+    expect(of('object storage')).toMatchObject([
+      { verdict: 'finding', message: expect.stringMatching(/^S3_ENDPOINT http.*S3_TRUSTED=true$/) as string },
+    ]);
+    expect(of('data directory')).toMatchObject([
+      { verdict: 'finding', message: expect.stringContaining('cannot create it') as string },
+    ]);
+  });
+
   it('distinguishes what could not be looked at', async () => {
     const { of } = await verdictsOf({ ...OWN, DATABASE_URL: 'postgresql://castellan@127.0.0.1:1/castellan' });
     expect(of('postgresql')).toMatchObject([
@@ -95,5 +116,57 @@ describe('castellan doctor', () => {
     const { of } = await verdictsOf({ ...BASE, REDIS_URL: redis.url });
     expect(of('redis')).toMatchObject([{ verdict: 'fine' }]);
     await redis.stop();
+  });
+});
+
+describe('the keys that castellan doctor compares with the database', () => {
+  const given = { master: true, audit: true };
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp();
+  });
+  afterAll(() => app.close());
+  const look = (over: Partial<Config>) => keys({ ...app.config, ...over }, given)(app.services.database.owner);
+
+  it('are fine if the service started with them', async () => {
+    expect(await look({})).toEqual([{ verdict: 'fine', message: 'those of this database' }]);
+  });
+
+  it('are named if they are others, without their values', async () => {
+    const found = await look({ masterKey: Buffer.alloc(32, 1), auditKey: Buffer.alloc(32, 2) });
+    expect(found).toEqual([
+      { verdict: 'finding', message: expect.stringContaining('MASTER_KEY is not the one') as string },
+      { verdict: 'finding', message: expect.stringContaining('AUDIT_HMAC_KEY is not the key') as string },
+    ]);
+  });
+});
+
+describe('the licenses that castellan doctor looks at', () => {
+  const DAY_MS = 86_400_000;
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp();
+  });
+  afterAll(() => app.close());
+  const look = () => licenses(app.services.database.owner);
+
+  it('are fine without tenants', async () => {
+    expect(await look()).toEqual([{ verdict: 'fine', message: 'valid for all 0 tenants, with free seats' }]);
+  });
+
+  it('are named by tenant when they end soon, have ended, or have no seat left', async () => {
+    await app.newTenant({ name: 'Sound' });
+    await app.newTenant({
+      name: 'Ending',
+      license: { expiresAt: new Date(Date.now() + 20 * DAY_MS + 60_000).toISOString() },
+    });
+    const full = await app.newTenant({ name: 'Full', license: { maxUsers: 1 } });
+    const person = { email: 'only@full.example', displayName: 'Only One' };
+    expect((await full.admin.post('/api/v1/admin/users', person)).status).toBe(201);
+    await app.settled();
+    expect((await look()).map(({ message }) => message)).toEqual([
+      '1 of 3 tenants have a license that ends within 30 days: Ending',
+      '1 of 3 tenants have no free seat: Full',
+    ]);
   });
 });

@@ -37,6 +37,7 @@ describe('a start that cannot succeed says so in one sentence, without a stack',
   it.each([
     [
       'settings',
+      2,
       { ...OWN, PORT: 'abc', TRUSTED_PROXIES: 'not-an-ip', LICENSE_PUBLIC_KEY: 'garbage' },
       [
         'castellan: 3 settings are wrong:',
@@ -47,16 +48,28 @@ describe('a start that cannot succeed says so in one sentence, without a stack',
     ],
     [
       'the database is away',
+      1,
       OWN,
       [expect.stringMatching(/^castellan: DATABASE_URL: the database cannot be reached \(.*ECONNREFUSED.*\)$/)],
     ],
     [
       'the database is unknown',
+      1,
       { ...OWN, DATABASE_URL: 'postgresql://castellan@no-such-host.invalid/castellan' },
       [expect.stringMatching(/^castellan: DATABASE_URL: the database cannot be reached \(.*no-such-host\.invalid\)$/)],
     ],
-  ])('%s', async (_, env, lines) => {
-    expect(await start(env)).toEqual([1, lines]);
+    [
+      'a key twice, and a file of another that is not there',
+      2,
+      { ...OWN, MASTER_KEY_FILE: '/nowhere', AUDIT_HMAC_KEY: '', AUDIT_HMAC_KEY_FILE: '/nowhere' },
+      [
+        'castellan: 2 settings are wrong:',
+        '  MASTER_KEY and MASTER_KEY_FILE are both set: remove one',
+        '  AUDIT_HMAC_KEY_FILE names /nowhere, which cannot be read (ENOENT): correct the path or its rights',
+      ],
+    ],
+  ] as const)('%s', async (_, code, env, lines) => {
+    expect(await start(env)).toEqual([code, lines]);
   });
 
   it('the data directory cannot be written', async () => {

@@ -56,6 +56,20 @@ describe('renewing a device certificate', () => {
     expect(accepts(state, 'CC03', NOW + 2 * DAY)).toBe(true);
   });
 
+  it('keeps the old certificate for its day, however many responses get lost', () => {
+    const later = ['BB02', 'CC03', 'DD04', 'EE05', 'FF06', 'AB07', 'AC08'];
+    const state = stateAfter(
+      enrolled,
+      certified('AA00', inDays(-100)),
+      certified('AA01', inDays(10), inDays(-99)),
+      ...later.map((serial) => certified(serial, inDays(365), inDays(1))),
+    );
+    expect(accepts(state, 'AA01', NOW + 0.9 * DAY)).toBe(true);
+    expect(accepts(state, 'AA01', NOW + DAY)).toBe(false);
+    expect(later.filter((serial) => accepts(state, serial, NOW))).toEqual(later.slice(-4));
+    expect(state.certificates).toHaveLength(5);
+  });
+
   it('never extends the validity of an old certificate', () => {
     const state = stateAfter(enrolled, certified('AA01', inDays(0.5)), certified('BB02', inDays(365), inDays(1)));
     expect(accepts(state, 'AA01', NOW + 0.6 * DAY)).toBe(false);

@@ -1,4 +1,4 @@
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createUnblockKey } from '../../../commands/policies/create-unblock-key.ts';
 import { redeemUnblockKey } from '../../../commands/policies/redeem-unblock-key.ts';
 import { unblockKeyClaim } from '../../../src/contexts/policies/domain/unblock-key.ts';
@@ -18,7 +18,7 @@ const used = {
   type: 'UnblockKeyUsed' as const,
   data: { unblockKeyId, deviceId: device, userId: user, usedAt: new Date(NOW).toISOString() },
 };
-const redeem = { unblockKeyId, key, domain: 'shop.example', deviceId: device, userId: user };
+const redeem = { unblockKeyId, domain: 'shop.example', deviceId: device, userId: user };
 /** Its user has never been inactive. */
 const present = { deactivations: 0 };
 
@@ -32,11 +32,26 @@ describe('an unblock key', () => {
     outcome.then(created);
     outcome.thenTakes(unblockKeyClaim('abcd2345'));
   });
-  it('is used once, and releases its claim', () => {
+  it('is used once, and the same device gets the same response again, for a day', () => {
     const outcome = given(created).when(redeemUnblockKey, redeem, present);
     outcome.then(used);
-    outcome.thenReleases(unblockKeyClaim(key));
-    given(created, used).when(redeemUnblockKey, redeem, present).thenRefused('invalid');
+    outcome.thenReleases();
+    const lasting = { ...created, data: { ...created.data, expiresAt: new Date(NOW + 7 * 86_400_000).toISOString() } };
+    const again = given(lasting, used).when(redeemUnblockKey, redeem, present, { now: NOW + 86_399_999 });
+    again.then();
+    expect(again.result()).toEqual({ expiresAt: lasting.data.expiresAt });
+    for (const [over, facts, now] of [
+      [{}, present, NOW + 86_400_000],
+      [{ deviceId: unblockKeyId }, present, NOW],
+      [{ userId: unblockKeyId }, present, NOW],
+      [{ domain: 'bank.example' }, present, NOW],
+    ] as const)
+      given(lasting, used)
+        .when(redeemUnblockKey, { ...redeem, ...over }, facts, { now })
+        .thenRefused('invalid');
+    given(created, used)
+      .when(redeemUnblockKey, redeem, present, { now: NOW + 3_600_000 })
+      .thenRefused('invalid');
   });
   it('is void once its user has become inactive', () => {
     const theirs = { ...created, data: { ...created.data, userId: user } };

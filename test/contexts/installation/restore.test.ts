@@ -22,6 +22,10 @@ const OF_A_RESTORE = [
   'EmployeeDeleted',
   'EmployeeErasureRequested',
   'EmployeeErased',
+  // Whoever is deleted is offboarded.
+  'OffboardingStarted',
+  'OffboardingStepCompleted',
+  'OffboardingCompleted',
 ];
 
 let site: Site;

@@ -82,6 +82,46 @@ describe.each(Object.entries(DOCUMENTED))('%s', (_name, profile) => {
     }));
 });
 
+/** The rows of the tables "What is refused" in the guides, by the names of the audit log. */
+describe('a provider that speaks for another', () => {
+  const entra = DOCUMENTED['Entra ID as registered']!;
+  const ago = (seconds: number) => Math.floor(Date.now() / 1000) - seconds;
+  const refusalBy = async (over: Partial<DocumentedProvider>) => {
+    const profile = { ...entra, ...over };
+    const peer = await runDocumentedProvider(profile, { redirectUri, postLogoutRedirectUri });
+    try {
+      const { issuer: issuerUrl, clientId } = peer;
+      const trust = { ...DEFAULT_ISSUER_TRUST, emailsVerified: true };
+      const client = openIdProvider(
+        { ...trust, issuerUrl, clientId, clientSecret: profile.clientSecret, scopes: 'openid' },
+        { fetch, allowHttp: true },
+      );
+      peer.signsIn(EMAIL);
+      const { searchParams } = await peer.authorize(await client.authorizationUrl(request));
+      return await client.redeem(searchParams, request).then(() => undefined);
+    } catch (error) {
+      return error;
+    } finally {
+      await peer.close();
+    }
+  };
+  const claiming = (claims: object) => ({
+    idToken: (email: string, id: string) => ({ ...entra.idToken(email, id), ...claims }),
+  });
+  const v1 = 'https://sts.windows.net/7a2c0b6e-0000-4000-8000-000000000000/';
+
+  it.each<[string, Partial<DocumentedProvider>, { reason: string; detail: string }]>([
+    ['in its discovery document', { discovery: { issuer: v1 } }, { reason: 'idp_error', detail: 'another issuer' }],
+    ['in its token', claiming({ iss: v1 }), { reason: 'invalid_assertion', detail: 'iss' }],
+    ['as audience', claiming({ aud: 'another client' }), { reason: 'invalid_assertion', detail: 'aud' }],
+    ['at another time', claiming({ iat: ago(4_200), exp: ago(600) }), { reason: 'invalid_assertion', detail: 'exp' }],
+    ['by another nonce', claiming({ nonce: 'x'.repeat(43) }), { reason: 'invalid_assertion', detail: 'nonce' }],
+  ])('%s is refused with a detail that the guides explain', async (_where, over, refusal) => {
+    expect(await refusalBy({})).toBeUndefined();
+    expect(await refusalBy(over)).toMatchObject(refusal);
+  });
+});
+
 type Client = IssuerTrust & { readonly issuerUrl: string; readonly clientSecret: string };
 
 describe('the authentication of the client', () => {

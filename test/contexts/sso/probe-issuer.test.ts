@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { OutboundRefused, type GuardedFetch } from '../../../src/platform/outbound/guarded-fetch.ts';
+import type { GuardedFetch } from '../../../src/platform/outbound/guarded-fetch.ts';
+import { DestinationFailed } from '../../../src/platform/outbound/explained-fetch.ts';
 import { probeIssuer } from '../../../src/contexts/sso/probe-issuer.ts';
 
 const ISSUER = 'https://idp.example/realms/acme';
@@ -53,7 +54,7 @@ describe('the connection test of an issuer', () => {
     ],
     ['speaks for another issuer', answering(JSON.stringify({ ...document, issuer: 'https://idp.example' }))],
     ['cannot be reached', () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.1'))],
-    ['must not be called', () => Promise.reject(new OutboundRefused('the address is not public'))],
+    ['must not be called', () => Promise.reject(new DestinationFailed('the address is not public', undefined))],
   ] as [string, GuardedFetch][])('fails if the issuer %s', async (_case, fetch) => {
     const answer = await probeIssuer(ISSUER, fetch);
     expect(answer).toEqual({ success: false, message: expect.any(String), ...nothing });

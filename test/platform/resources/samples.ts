@@ -57,6 +57,11 @@ export const samples: Readonly<Record<string, Sample>> = {
     change: { alertOnUnwhitelisted: true, alertSeverity: 'high', inventoryIntervalHours: 6 },
     broken: { inventoryIntervalHours: 0 },
   },
+  offboardingSettings: {
+    draft: () => ({}),
+    change: { certificateGraceMinutes: 240 },
+    broken: { certificateGraceMinutes: -1 },
+  },
   signature: {
     draft: (n) => ({
       name: `Signature ${n}`,

@@ -3,20 +3,24 @@ import { organization, organizationStream } from '../../../contexts/organization
 import {
   FailureError,
   forbidden,
+  isFailure,
   notFound,
   reauthenticationRequired,
+  reauthenticationSpent,
   unauthenticated,
 } from '../../../platform/kernel/failure.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import type { Access, OfferingSettings } from '../access.ts';
 import { bearerToken } from '../bearer-token.ts';
 import { permits } from '../../../contexts/identity/domain/permissions.ts';
-import type { AdminPrincipal, DevicePrincipal, OrgPrincipal, Principal } from '../principal.ts';
+import type { AdminPrincipal, DevicePrincipal, OrgPrincipal, Principal, ScimPrincipal } from '../principal.ts';
 import { identifyAgent, type AgentKeyDependencies } from './agent-key.ts';
-import { identifyDevice, type DeviceIdentityDependencies } from './device-identity.ts';
+import { presentedScimToken } from './scim-token.ts';
+import { deviceOrRefusal, type DeviceIdentityDependencies } from './device-identity.ts';
 import type { AggregateLoader } from '../../../platform/execution/aggregate-loader.ts';
 import type { AccessTokens } from '../../../contexts/identity/access-tokens.ts';
 import type { OneTimeTokens } from '../../../contexts/identity/one-time-tokens.ts';
+import type { ScimTokens } from '../../../contexts/scim/access-tokens.ts';
 import type { Lookups } from '../../../contexts/identity/lookups.ts';
 
 export interface AuthenticationDependencies extends AgentKeyDependencies, DeviceIdentityDependencies {
@@ -25,6 +29,7 @@ export interface AuthenticationDependencies extends AgentKeyDependencies, Device
   readonly accessTokens: AccessTokens;
   readonly oneTimeTokens: OneTimeTokens;
   readonly lookups: Lookups;
+  readonly scimTokens: ScimTokens;
 }
 
 /** Authenticates the caller by the route's access profile. Throws 401, 403 or 404. Undefined for open routes. */
@@ -43,6 +48,8 @@ export async function authenticate(
       return authenticateOrgAdmin(request, access, services);
     case 'device':
       return authenticateDevice(request, access, services);
+    case 'scim':
+      return authenticateScimClient(request, access, services);
   }
 }
 
@@ -111,8 +118,13 @@ async function spendReauthentication(
   services: AuthenticationDependencies,
 ): Promise<void> {
   const token = request.headers['x-reauth-token'];
-  const known = typeof token === 'string' ? await services.oneTimeTokens.spend('org-reauth', token) : undefined;
-  if (known?.payload['sessionId'] !== sessionId) throw new FailureError(reauthenticationRequired());
+  if (typeof token !== 'string') throw new FailureError(reauthenticationRequired());
+  const { oneTimeTokens } = services;
+  const known = await oneTimeTokens.spend('org-reauth', token);
+  if (known?.payload['sessionId'] === sessionId) return;
+  const spent = known ? undefined : await oneTimeTokens.spent('org-reauth', token);
+  const wasOwn = spent?.payload['sessionId'] === sessionId;
+  throw new FailureError(wasOwn ? reauthenticationSpent() : reauthenticationRequired());
 }
 
 /** Throws 404 for a tenant of another organization, before the body is validated. */
@@ -132,9 +144,21 @@ async function authenticateDevice(
   services: AuthenticationDependencies,
 ): Promise<DevicePrincipal> {
   const { orAgentKey, evenToBeWiped } = access;
-  const device =
-    (await identifyDevice(request, services, evenToBeWiped)) ??
-    (orAgentKey ? await identifyAgent(request, services, evenToBeWiped) : undefined);
-  if (!device) throw new FailureError(unauthenticated());
-  return device;
+  const byCertificate = await deviceOrRefusal(request, services, access);
+  if (byCertificate && !isFailure(byCertificate)) return byCertificate;
+  const agent = orAgentKey ? await identifyAgent(request, services, evenToBeWiped) : undefined;
+  if (!agent) throw new FailureError(byCertificate ?? unauthenticated());
+  return agent;
+}
+
+async function authenticateScimClient(
+  request: FastifyRequest,
+  { scope }: Extract<Access, { kind: 'scim' }>,
+  services: AuthenticationDependencies,
+): Promise<ScimPrincipal> {
+  const live = await presentedScimToken(request, services);
+  if (!live) throw new FailureError(unauthenticated());
+  const { token, client } = live;
+  if (!token.scopes.includes(scope)) throw new FailureError(forbidden('insufficient_scope'));
+  return { kind: 'scim', tenantId: token.tenantId, clientId: client.clientId, profile: client.profile };
 }

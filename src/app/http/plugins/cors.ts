@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 const PREFLIGHT_SECONDS = 600;
 
 /** Request headers that a script may send. `docs/reference/api-conventions.md` describes them. */
-const ALLOWED_HEADERS = [
+export const ALLOWED_HEADERS = [
   'Authorization',
   'Content-Type',
   'Idempotency-Key',

@@ -1,8 +1,13 @@
 import type { TLSSocket } from 'node:tls';
 import type { FastifyRequest } from 'fastify';
 import { pinDeviceCertificate } from '../../../../commands/devices/pin-device-certificate.ts';
-import { acceptsCertificate, heldCertificate, type DeviceState } from '../../../contexts/devices/domain/device.ts';
-import { FailureError, isFailure } from '../../../platform/kernel/failure.ts';
+import {
+  acceptsCertificate,
+  heldCertificate,
+  isEndedByWipe,
+  type DeviceState,
+} from '../../../contexts/devices/domain/device.ts';
+import { FailureError, isFailure, unauthenticated, type Failure } from '../../../platform/kernel/failure.ts';
 import { isUuid, asTenantId, type TenantId } from '../../../platform/kernel/ids.ts';
 import { readDeviceCertificate } from '../../../platform/pki/device-claims.ts';
 import {
@@ -47,20 +52,39 @@ const proven = new WeakMap<object, ProvenCertificate>();
 export async function identifyDevice(
   request: FastifyRequest,
   services: DeviceIdentityDependencies,
-  evenToBeWiped = false,
 ): Promise<DevicePrincipal | undefined> {
-  const certificate = await presentedCertificateOf(request, services);
-  if (!certificate || certificate.notAfter <= Date.now()) return undefined;
-  const { tenantId, deviceId, serialNumber } = certificate;
-  const device = await services.lookups.device(tenantId, deviceId);
-  if (
-    !device ||
-    !(acceptsCertificate(device, certificate, Date.now()) || (await adopts(device, certificate, services)))
-  )
-    return undefined;
-  if (!(await isAllowedByUser(services, tenantId, device, evenToBeWiped))) return undefined;
-  return { kind: 'device', tenantId, deviceId, userId: device.userId, certificateSerial: serialNumber };
+  const device = await deviceOrRefusal(request, services, { evenToBeWiped: false });
+  return isFailure(device) ? undefined : device;
 }
+
+/**
+ * Like `identifyDevice`, with the reason for the holder of a certificate that is not accepted any more. Undefined for
+ * everybody who has not proved to hold a certificate of a tenant: they learn nothing.
+ */
+export async function deviceOrRefusal(
+  request: FastifyRequest,
+  services: DeviceIdentityDependencies,
+  { evenToBeWiped, confirmsWipe }: { readonly evenToBeWiped: boolean; readonly confirmsWipe?: true },
+): Promise<DevicePrincipal | Failure | undefined> {
+  const certificate = await provenCertificateOf(request, services);
+  if (!certificate) return undefined;
+  const now = Date.now();
+  if (certificate.notAfter <= now) return unauthenticated('certificate_expired');
+  const { tenantId, deviceId, serialNumber: certificateSerial } = certificate;
+  const device = await services.lookups.device(tenantId, deviceId);
+  if (!device) return REVOKED;
+  const principal = { kind: 'device', tenantId, deviceId, userId: device.userId, certificateSerial } as const;
+  if (!(acceptsCertificate(device, certificate, now) || (await adopts(device, certificate, services))))
+    return confirmsWipe && isEndedByWipe(device, certificate, now)
+      ? { ...principal, onlyConfirmsWipe: REVOKED }
+      : REVOKED;
+  if (await isAllowedByUser(services, tenantId, device, false)) return principal;
+  if (!(await isAllowedByUser(services, tenantId, device, evenToBeWiped))) return SUSPENDED;
+  return confirmsWipe ? { ...principal, onlyConfirmsWipe: SUSPENDED } : principal;
+}
+
+const REVOKED = unauthenticated('certificate_revoked');
+const SUSPENDED = unauthenticated('device_suspended');
 
 /**
  * Certificates from before public keys were recorded are bound to the first key that presents them, so that no other key can
@@ -87,8 +111,17 @@ async function adopts(
 /** By request: the rate limit and authentication both need it. */
 const forwarded = new WeakMap<FastifyRequest, Promise<ProvenCertificate | undefined>>();
 
-/** The certificate of a request, if an authority of a tenant signed it. */
+/** The certificate of a request, if an authority of a tenant signed it and it has not expired. */
 export async function presentedCertificateOf(
+  request: FastifyRequest,
+  services: DeviceIdentityDependencies,
+): Promise<ProvenCertificate | undefined> {
+  const certificate = await provenCertificateOf(request, services);
+  return certificate && certificate.notAfter > Date.now() ? certificate : undefined;
+}
+
+/** Also returns a certificate that has expired since. */
+async function provenCertificateOf(
   request: FastifyRequest,
   services: DeviceIdentityDependencies,
 ): Promise<ProvenCertificate | undefined> {
@@ -123,7 +156,9 @@ async function prove(
   const tenantId = asTenantId(read.claims.tenantId);
   const tenant = await services.lookups.tenant(tenantId, tenantId);
   if (!tenant) return undefined;
-  const verdict = verifyDeviceCertificate(presented, authoritiesOf(tenantId, tenant), Date.now());
+  // An expired certificate is verified as of its last moment, so that its holder, and nobody else, learns the reason.
+  const at = Math.min(Date.now(), read.claims.notAfter);
+  const verdict = verifyDeviceCertificate(presented, authoritiesOf(tenantId, tenant), at);
   if ('refused' in verdict) return undefined;
   const { deviceId, serialNumber, publicKeySha256, authoritySha256, notAfter } = verdict;
   return { tenantId, deviceId, serialNumber, publicKeySha256, authoritySha256, notAfter };

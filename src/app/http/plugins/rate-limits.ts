@@ -6,8 +6,10 @@ import { FailureError, limited } from '../../../platform/kernel/failure.ts';
 import type { Config } from '../../config/config.ts';
 import type { RateClass } from '../access.ts';
 import type { AccessTokens } from '../../../contexts/identity/access-tokens.ts';
+import type { ScimTokens } from '../../../contexts/scim/access-tokens.ts';
 import type { Lookups } from '../../../contexts/identity/lookups.ts';
 import { bearerToken } from '../bearer-token.ts';
+import { presentedScimToken } from './scim-token.ts';
 import { clientAddress } from '../client-address.ts';
 import { presentedCertificateOf, type DeviceIdentityDependencies } from './device-identity.ts';
 import {
@@ -24,6 +26,7 @@ export interface RateLimitsDependencies extends DeviceIdentityDependencies {
   >;
   readonly accessTokens: AccessTokens;
   readonly lookups: Lookups;
+  readonly scimTokens: ScimTokens;
 }
 
 interface Budget {
@@ -118,6 +121,11 @@ async function keyOf(request: FastifyRequest, rate: RateClass, unbounded: RateLi
     // Without the database nobody is recognized. The authentication that follows says so.
     const administrator = await administratorOf(request, services).catch(() => undefined);
     if (administrator) return OF_ADMINISTRATOR + administrator;
+  }
+  if (rate === 'scim') {
+    // OP-213: one client has one budget, whatever its addresses and tokens.
+    const live = await presentedScimToken(request, services).catch(() => undefined);
+    if (live) return `${rate}:${live.token.tenantId}/${live.client.clientId}`;
   }
   const proven = rate === 'device' ? await presentedCertificateOf(request, services) : undefined;
   return `${rate}:${proven ? `${proven.tenantId}/${proven.deviceId}` : clientAddress(request.ip)}`;

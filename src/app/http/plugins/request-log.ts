@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { callerIdOf } from '../principal.ts';
 import { traceIdOf } from './request-ids.ts';
 
 /** What supervisors and monitors ask every few seconds. They are logged at level `debug`. */
@@ -40,6 +41,6 @@ function callerOf({ ip }: FastifyRequest, principal: FastifyRequest['principal']
   if (!principal) return { ip: ip ?? null };
   const { kind, tenantId } = principal;
   return principal.kind === 'device'
-    ? { tenantId, actor: kind, actorId: principal.deviceId }
-    : { tenantId, actor: kind, actorId: principal.adminId, ip: ip ?? null };
+    ? { tenantId, actor: kind, actorId: callerIdOf(principal) }
+    : { tenantId, actor: kind, actorId: callerIdOf(principal), ip: ip ?? null };
 }

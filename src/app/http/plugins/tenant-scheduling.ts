@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { EndTenantSlot } from '../../../platform/fairness/tenant-scheduler.ts';
 import { isUuid } from '../../../platform/kernel/ids.ts';
 import { clientAddress } from '../client-address.ts';
+import { callerIdOf } from '../principal.ts';
 import type { Limits } from '../../config/limits.ts';
 
 export interface TenantSchedulingDependencies {
@@ -19,12 +20,7 @@ export async function awaitTenantSlot(
 ): Promise<void> {
   const { principal, method, ip } = request;
   if (principal?.kind === 'device' && (method === 'GET' || method === 'HEAD')) return;
-  if (principal)
-    return hold(
-      request,
-      reply,
-      tenants.enter(principal.tenantId, principal.kind === 'device' ? principal.deviceId : principal.adminId),
-    );
+  if (principal) return hold(request, reply, tenants.enter(principal.tenantId, callerIdOf(principal)));
   // A client that has disconnected has no address.
   if (typeof ip !== 'string') return;
   const address = clientAddress(ip);

@@ -6,9 +6,10 @@ import { uuid } from '../../../platform/kernel/ids.ts';
 import type { AnyDefinedCollection } from '../../../platform/resources/collection.ts';
 import type { AnyCollection, Verb } from '../../../platform/resources/declaration.ts';
 import { defaultOf, valuesOf, withoutDefault, type AnyValues } from '../../../platform/resources/fields.ts';
-import { inWords, snakeCase } from '../../../platform/resources/names.ts';
+import { capitalized, inWords, snakeCase } from '../../../platform/resources/names.ts';
 import { bodySchema } from '../../../platform/resources/schemas.ts';
 import { recordView, taggedOf } from '../../../platform/resources/views.ts';
+import type { ErrorCode } from '../../../platform/kernel/error-codes.ts';
 import type { Logger } from 'pino';
 import type { Vault } from '../../../platform/vault/vault.ts';
 
@@ -32,11 +33,18 @@ function conflictOf({ unique = [] }: AnyCollection, noun: string): string {
 const limitOf = ({ most }: AnyCollection): string =>
   most === undefined ? '' : `At most ${most.toLocaleString('en')} per tenant (409).`;
 
+/** Codes that creations and changes of records have. */
+const refusesOf = ({ unique = [], most }: AnyCollection, isNew: boolean): ErrorCode[] => [
+  ...(unique.length > 0 ? (['already_exists'] as const) : []),
+  ...(isNew && most !== undefined ? (['limit_reached'] as const) : []),
+];
+
 /** The routes of a declared collection, one per verb. */
 export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<CollectionRoutesDependencies>[] {
   const { declared, view, update, remove, all, get } = collection;
   const { path, access, fields, list, parameter } = declared as AnyCollection;
   const noun = inWords(declared.noun);
+  const named = (verb: string) => ({ operation: verb + capitalized(declared.noun) });
   const one = { path: `${path}/{${parameter}}`, params: z.object({ [parameter]: uuid() }) };
   const idOf = (params: AnyValues) => params[parameter] as string;
   const tagged = (shown: AnyValues) => taggedOf(declared as AnyCollection, shown);
@@ -48,6 +56,7 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<Col
         path,
         access: admin(access.read),
         summary: `List ${plural(noun)}`,
+        operation: `list${capitalized(plural(declared.noun))}`,
         description: 'Returns all of them, newest first.',
         query: filterQuery(declared),
         response: z.object({ [list]: z.array(view), total: z.int() }),
@@ -62,6 +71,8 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<Col
         path,
         access: admin(access.write),
         summary: `Create ${withArticle(noun)}`,
+        ...named('create'),
+        refuses: refusesOf(declared as AnyCollection, true),
         description: sentences(conflictOf(declared as AnyCollection, noun), limitOf(declared as AnyCollection)),
         body: bodySchema(fields, 'create'),
         status: 201,
@@ -75,6 +86,7 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<Col
         method: 'GET',
         access: admin(access.read),
         summary: `Get ${withArticle(noun)}`,
+        ...named('get'),
         response: view,
         tagged,
         handle: async ({ ask, params, principal }) =>
@@ -86,6 +98,8 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<Col
         method: 'PUT',
         access: admin(access.write),
         summary: `Change ${withArticle(noun)}`,
+        ...named('change'),
+        refuses: refusesOf(declared as AnyCollection, false),
         description: sentences(
           'Fields that are left out keep their values.',
           conflictOf(declared as AnyCollection, noun),
@@ -105,6 +119,7 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<Col
         method: 'DELETE',
         access: admin(access.write),
         summary: `Delete ${withArticle(noun)}`,
+        ...named('delete'),
         tagged,
         handle: async ({ run, params }) => {
           await run(remove, { id: idOf(params) });

@@ -27,6 +27,9 @@ import { recoveryRoutes } from './identity/recovery.ts';
 import { resourceRoutes } from './resources.ts';
 import { tlsRoutes } from './certificates/tls.ts';
 import { groupRoutes } from './groups/groups.ts';
+import { onCallCalendarRoutes } from './on-call/on-call-calendars.ts';
+import { onCallScheduleRoutes } from './on-call/on-call-schedules.ts';
+import { onCallShiftRoutes } from './on-call/on-call-shifts.ts';
 import { verificationRoutes } from './verification/verification.ts';
 import { unblockKeyRoutes } from './policies/unblock-keys.ts';
 import { settingsRoutes } from './settings/settings.ts';
@@ -34,6 +37,8 @@ import { orgAccountRoutes } from './organizations/org-account.ts';
 import { orgAuditLogRoutes } from './organizations/org-audit-log.ts';
 import { orgSignInRoutes } from './organizations/org-sign-in.ts';
 import { organizationRoutes } from './organizations/organization.ts';
+import { directorySyncRoutes } from './directory-sources/directory-syncs.ts';
+import { directorySourceRoutes } from './directory-sources/directory-sources.ts';
 import { orgTenantSsoConfigRoutes, ssoConfigRoutes } from './sso/sso-configs.ts';
 import { samlLogoutRoutes } from './sso/saml-logout.ts';
 import { samlRoutes } from './sso/saml.ts';
@@ -41,6 +46,9 @@ import { orgSsoRoutes } from './organizations/org-sso.ts';
 import { orgDomainRoutes } from './organizations/org-domains.ts';
 import { ssoRoutes } from './sso/sso.ts';
 import { signaturePackRoutes } from './signatures/signature-packs.ts';
+import { oauthRoutes } from './scim/oauth.ts';
+import { scimClientRoutes } from './scim/scim-clients.ts';
+import { scimRoutes } from './scim/scim.ts';
 import { setupRoutes } from './tenants/setup.ts';
 import { ssoInitiateRoutes } from './sso/sso-initiate.ts';
 import { orgSsoPortalRoutes } from './organizations/org-sso-portal.ts';
@@ -89,10 +97,15 @@ const groups = [
   policyRoutes,
   unblockKeyRoutes,
   groupRoutes,
+  onCallShiftRoutes,
+  onCallScheduleRoutes,
+  onCallCalendarRoutes,
   verificationRoutes,
   settingsRoutes,
   baseUrlRoutes,
   ...resourceRoutes,
+  directorySourceRoutes,
+  directorySyncRoutes,
   ssoConfigRoutes,
   orgSignInRoutes,
   orgAccountRoutes,
@@ -117,6 +130,9 @@ const groups = [
   screenshotRoutes,
   extRoutes,
   domainScanRoutes,
+  oauthRoutes,
+  scimRoutes,
+  scimClientRoutes,
   auditLogRoutes,
   loginPageRoutes,
   opsRoutes,

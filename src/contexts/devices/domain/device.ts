@@ -17,6 +17,11 @@ export interface ShownCertificate {
   readonly publicKeySha256: string;
 }
 
+export interface CompletedWipe {
+  readonly id: string;
+  readonly certificates: readonly CertificateState[];
+}
+
 export interface DeviceState {
   /** `deleted` is final: if the same browser enrolls again, it becomes another device. */
   readonly status: 'none' | 'active' | 'wipe_pending' | 'wiped' | 'revoked' | 'deleted';
@@ -27,6 +32,8 @@ export interface DeviceState {
   readonly browserType: (typeof browserTypes)[number] | null;
   readonly wipe: { readonly id: string; readonly delivered: boolean } | undefined;
   readonly certificates: readonly CertificateState[];
+  /** A completed wipe, and the certificates that it ended: with one of them, the device may confirm the wipe again. */
+  readonly completedWipe: CompletedWipe | undefined;
   /** SHA-256 hex of the key that an agent may present instead of a certificate. */
   readonly accessKeyDigest: string | undefined;
   /** False: another device holds the claim on this fingerprint. */
@@ -44,18 +51,17 @@ const initial: DeviceState = {
   browserType: null,
   wipe: undefined,
   certificates: [],
+  completedWipe: undefined,
   accessKeyDigest: undefined,
   holdsFingerprint: false,
   isConfirmed: false,
   mayReenroll: false,
 };
-const cutOff = { certificates: [], accessKeyDigest: undefined } as const;
+const cutOff = { certificates: [], completedWipe: undefined, accessKeyDigest: undefined } as const;
 
-/**
- * A device that lost the response renews again with its old certificate. After more retries than this it must enroll
- * again.
- */
+/** Former certificates that stay valid for a while: the oldest, and the newest of the others. */
 const KEPT = 4;
+const OVERLAP_MS = 86_400_000;
 /** Times are ISO 8601 in UTC, so text order is chronological order. */
 const endedBy = (certificate: CertificateState, end: string): CertificateState => ({
   ...certificate,
@@ -89,12 +95,19 @@ const certificateOf = ({
   publicKeySha256,
 });
 
-/** The earlier certificates after a renewal: each ends, and only the newest are kept. */
-const endedByIssue = (
+/**
+ * The earlier certificates after a renewal: each ends, and only some are kept. A device that loses responses renews
+ * repeatedly with its old certificate, which is the only one that it certainly has. So the oldest valid one is kept.
+ */
+function endedByIssue(
   { certificates }: DeviceState,
   { previousValidUntil }: Data<'DeviceCertificateIssued'>,
-): CertificateState[] =>
-  previousValidUntil ? certificates.slice(-KEPT).map((known) => endedBy(known, previousValidUntil)) : [];
+): CertificateState[] {
+  if (!previousValidUntil) return [];
+  const issuedAt = new Date(Date.parse(previousValidUntil) - OVERLAP_MS).toISOString();
+  const [oldest, ...others] = certificates.filter(({ validUntil }) => validUntil > issuedAt);
+  return oldest ? [oldest, ...others.slice(1 - KEPT)].map((known) => endedBy(known, previousValidUntil)) : [];
+}
 
 const pinned = (
   known: CertificateState,
@@ -107,6 +120,14 @@ const revoked = (state: DeviceState, { reason }: Data<'DeviceRevoked'>): DeviceS
   userId: reason === 'user_deleted' ? '' : state.userId,
   mayReenroll: false,
   status: state.status === 'wiped' ? 'wiped' : 'revoked',
+});
+
+const wiped = (state: DeviceState): DeviceState => ({
+  ...state,
+  ...cutOff,
+  status: 'wiped',
+  wipe: undefined,
+  completedWipe: state.wipe && { id: state.wipe.id, certificates: state.certificates },
 });
 
 export const device = defineAggregate<DeviceState, typeof deviceEvents>(deviceEvents, initial, (state, event) => {
@@ -132,7 +153,7 @@ export const device = defineAggregate<DeviceState, typeof deviceEvents>(deviceEv
     case 'DeviceWipeDelivered':
       return { ...state, wipe: state.wipe && { ...state.wipe, delivered: true } };
     case 'DeviceWiped':
-      return { ...state, ...cutOff, status: 'wiped', wipe: undefined };
+      return wiped(state);
     case 'DeviceStaleAlertsSilenced':
       return state;
     case 'DeviceDeleted':
@@ -184,6 +205,26 @@ export const acceptsCertificate = (
   { serialNumber, publicKeySha256 }: ShownCertificate,
   now: number,
 ): boolean => heldCertificate(state, serialNumber, now)?.publicKeySha256 === publicKeySha256;
+
+/** Serial number of the certificate that was issued last; null: none, or all were ended. */
+export const latestSerial = ({ certificates }: DeviceState): string | null => certificates.at(-1)?.serialNumber ?? null;
+
+/** True if this certificate was ended by the wipe that the device completed, and would still be valid otherwise. */
+export const isEndedByWipe = (
+  { status, completedWipe }: DeviceState,
+  { serialNumber, publicKeySha256 }: ShownCertificate,
+  now: number,
+): boolean =>
+  status === 'wiped' &&
+  (completedWipe?.certificates ?? []).some(
+    (known) =>
+      known.serialNumber === serialNumber &&
+      known.publicKeySha256 === publicKeySha256 &&
+      Date.parse(known.validUntil) > now,
+  );
+
+/** The wipe that the device may report as completed, also repeatedly. */
+export const wipeIdOf = ({ wipe, completedWipe }: DeviceState): string | undefined => (wipe ?? completedWipe)?.id;
 
 /** True if this key may authenticate the device now. `isIt` compares its digest in constant time. */
 export const acceptsAccessKey = (

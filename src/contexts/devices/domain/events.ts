@@ -4,7 +4,7 @@ import { uuid } from '../../../platform/kernel/ids.ts';
 
 export const browserTypes = ['chrome', 'edge', 'firefox', 'safari'] as const;
 export const osTypes = ['windows', 'macos', 'linux', 'chromeos'] as const;
-export const deviceRevocationReasons = ['revoked', 'deleted', 'wiped', 'user_deleted'] as const;
+export const deviceRevocationReasons = ['revoked', 'deleted', 'wiped', 'user_deleted', 'user_left'] as const;
 export type DeviceRevocationReason = (typeof deviceRevocationReasons)[number];
 
 const browserSchema = z.enum(browserTypes);

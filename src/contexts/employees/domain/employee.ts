@@ -2,8 +2,18 @@ import { defineAggregate, streamName } from '../../../platform/kernel/aggregate.
 import type { Claim } from '../../../platform/kernel/command.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import { employeeEvents } from './events.ts';
+import { linkClaims, provisioningKinds, type EmployeeLink } from './provisioning.ts';
 
-/** State for decisions about an employee. Contains no name and no address. */
+/** What the employee list shows and sources may own. */
+export interface EmployeeRecord {
+  readonly email: string;
+  readonly displayName: string;
+  readonly department: string | null;
+  readonly jobTitle: string | null;
+  readonly externalId: string | null;
+}
+
+/** State for decisions about an employee. Personal values are only in memory: the log holds them sealed. */
 export interface EmployeeState {
   readonly status: 'none' | 'present' | 'deleted' | 'erasing' | 'erased';
   readonly emailDigest: string;
@@ -12,9 +22,28 @@ export interface EmployeeState {
   readonly isActive: boolean;
   /** How often the employee became inactive. Codes and keys made before the latest deactivation stay invalid. */
   readonly deactivations: number;
+  readonly isPlaceholder: boolean;
+  readonly record: EmployeeRecord;
+  /** At most one per kind of source, in the order of precedence. */
+  readonly links: readonly EmployeeLink[];
+  /** The version of the newest change of a link. */
+  readonly linkVersion: number;
 }
 
-const initial: EmployeeState = { status: 'none', emailDigest: '', seat: 0, isActive: false, deactivations: 0 };
+const initial: EmployeeState = {
+  status: 'none',
+  emailDigest: '',
+  seat: 0,
+  isActive: false,
+  deactivations: 0,
+  isPlaceholder: false,
+  record: { email: '', displayName: '', department: null, jobTitle: null, externalId: null },
+  links: [],
+  linkVersion: 0,
+};
+
+export const inPrecedence = <L extends Pick<EmployeeLink, 'source'>>(links: readonly L[]): L[] =>
+  provisioningKinds.flatMap((kind) => links.filter(({ source }) => source.kind === kind));
 
 export const employee = defineAggregate<EmployeeState, typeof employeeEvents>(
   employeeEvents,
@@ -28,12 +57,24 @@ export const employee = defineAggregate<EmployeeState, typeof employeeEvents>(
           emailDigest: event.data.emailDigest,
           seat: event.data.seat,
           isActive: event.data.isActive,
+          isPlaceholder: event.data.isPlaceholder,
+          record: recordWith(initial.record, event.data),
         };
       case 'EmployeeUpdated': {
-        const { emailDigest = state.emailDigest, isActive = state.isActive } = event.data;
+        const { email, emailDigest = state.emailDigest, isActive = state.isActive } = event.data;
         const deactivations = state.deactivations + (state.isActive && !isActive ? 1 : 0);
-        return { ...state, emailDigest, isActive, deactivations };
+        const isPlaceholder = state.isPlaceholder && email === undefined;
+        const record = recordWith(state.record, event.data);
+        return { ...state, emailDigest, isActive, deactivations, isPlaceholder, record };
       }
+      case 'EmployeeLinked':
+      case 'EmployeeLinkChanged': {
+        const { userId: _self, ...link } = event.data;
+        const others = state.links.filter(({ source }) => source.kind !== link.source.kind);
+        return { ...state, links: inPrecedence([...others, link]), linkVersion: link.version };
+      }
+      case 'EmployeeUnlinked':
+        return { ...state, links: state.links.filter(({ source }) => source.kind !== event.data.source.kind) };
       case 'EmployeeDeleted':
         return { ...initial, status: 'deleted' };
       case 'EmployeeErasureRequested':
@@ -43,6 +84,20 @@ export const employee = defineAggregate<EmployeeState, typeof employeeEvents>(
     }
   },
 );
+
+function recordWith(
+  record: EmployeeRecord,
+  given: { readonly [F in keyof EmployeeRecord]?: EmployeeRecord[F] | undefined },
+) {
+  const { email, displayName, department, jobTitle, externalId } = given;
+  return {
+    email: email ?? record.email,
+    displayName: displayName ?? record.displayName,
+    department: department === undefined ? record.department : department,
+    jobTitle: jobTitle === undefined ? record.jobTitle : jobTitle,
+    externalId: externalId === undefined ? record.externalId : externalId,
+  };
+}
 
 /** True for a current employee: not unknown, inactive, deleted or erased. */
 export const isEmployed = ({ status, isActive }: EmployeeState): boolean => status === 'present' && isActive;
@@ -65,7 +120,12 @@ export const SEAT = 'employee-seat';
 export const seatClaim = (seat: number): Claim => ({ kind: SEAT, value: String(seat) });
 
 /** The claims of an employee, released when the record is deleted. */
-export const employeeClaims = ({ emailDigest, seat }: Pick<EmployeeState, 'emailDigest' | 'seat'>): Claim[] => [
+export const employeeClaims = ({
+  emailDigest,
+  seat,
+  links = [],
+}: Pick<EmployeeState, 'emailDigest' | 'seat'> & Partial<Pick<EmployeeState, 'links'>>): Claim[] => [
   employeeEmailClaim(emailDigest),
   seatClaim(seat),
+  ...links.flatMap((link) => linkClaims(link.source, link)),
 ];

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineEvents, type EventOf } from '../../../platform/kernel/event.ts';
 import { uuid } from '../../../platform/kernel/ids.ts';
+import { provisioningKinds } from './provisioning.ts';
 
 /** Where an employee's record came from (choice OP-060). */
 export const employeeSources = ['manual', 'import', 'scim', 'directory', 'enrollment'] as const;
@@ -10,6 +11,29 @@ const userId = uuid();
 const personal = {
   subject: 'userId',
   fields: ['email', 'emailDigest', 'displayName', 'department', 'jobTitle', 'externalId'],
+} as const;
+
+const source = z.object({ kind: z.enum(provisioningKinds), id: uuid() });
+
+/** A source's complete statement about the person. `profile` is JSON text: a sealed value must be a string. */
+const statement = z.object({
+  userId,
+  source,
+  version: z.int(),
+  userName: z.string(),
+  externalId: z.string().nullable(),
+  email: z.string(),
+  displayName: z.string(),
+  department: z.string().nullable(),
+  jobTitle: z.string().nullable(),
+  isActive: z.boolean(),
+  upn: z.string().nullable(),
+  sid: z.string().nullable(),
+  profile: z.string().nullable(),
+});
+const stated = {
+  subject: 'userId',
+  fields: ['userName', 'externalId', 'email', 'displayName', 'department', 'jobTitle', 'upn', 'sid', 'profile'],
 } as const;
 
 /**
@@ -53,6 +77,15 @@ export const employeeEvents = defineEvents('employee', {
     }),
     personal,
     audit: 'employee.updated',
+  },
+  /** A SCIM client or a directory maintains the person from now on. Fields that it owns follow in `EmployeeUpdated`. */
+  EmployeeLinked: { version: 1, schema: statement, personal: stated, audit: 'employee.linked' },
+  EmployeeLinkChanged: { version: 1, schema: statement, personal: stated, audit: 'employee.link_changed' },
+  /** `left`: the source says that the person left. `ended`: the source no longer maintains the person. */
+  EmployeeUnlinked: {
+    version: 1,
+    schema: z.object({ userId, source, how: z.enum(['left', 'ended']) }),
+    audit: 'employee.unlinked',
   },
   EmployeeDeleted: { version: 1, schema: z.object({ userId }), audit: 'employee.deleted' },
   EmployeeErasureRequested: { version: 1, schema: z.object({ userId }), audit: 'employee.erasure_requested' },

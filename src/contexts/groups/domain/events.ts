@@ -11,14 +11,17 @@ const groupId = uuid();
 /** A group of employees. Policies refer to groups, not the other way around. */
 export const groupEvents = defineEvents('group', {
   GroupCreated: {
-    version: 1,
+    version: 2,
     schema: z.object({
       groupId,
       name: z.string(),
       description: z.string(),
       source: z.enum(groupSources),
+      /** The SCIM client or directory source that owns the group. Null: administrators own it. */
+      sourceId: uuid().nullable(),
       externalId: z.string().nullable(),
     }),
+    upcasters: { 1: (data: object) => ({ sourceId: null, ...data }) },
     audit: 'group.created',
   },
   /** The complete new content of the group. */
@@ -27,6 +30,8 @@ export const groupEvents = defineEvents('group', {
     schema: z.object({ groupId, name: z.string(), description: z.string(), externalId: z.string().nullable() }),
     audit: 'group.updated',
   },
+  /** The group's source is gone: administrators own the group from now on. */
+  GroupReleased: { version: 1, schema: z.object({ groupId }), audit: 'group.released' },
   GroupDeleted: { version: 1, schema: z.object({ groupId }), audit: 'group.deleted' },
   GroupMembersAdded: {
     version: 1,

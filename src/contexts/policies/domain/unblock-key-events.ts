@@ -31,5 +31,6 @@ export const unblockKeyEvents = defineEvents('unblockKey', {
     schema: z.object({ unblockKeyId: uuid(), deviceId: uuid(), userId: uuid(), usedAt: z.iso.datetime() }),
     audit: 'unblock_key.used',
   },
+  UnblockKeyRevoked: { version: 1, schema: z.object({ unblockKeyId: uuid() }), audit: 'unblock_key.revoked' },
 });
 export type UnblockKeyEvent = EventOf<typeof unblockKeyEvents>;

@@ -5,13 +5,14 @@ import type { TenantId } from '../../../platform/kernel/ids.ts';
 import { unblockKeyEvents } from './unblock-key-events.ts';
 
 export interface UnblockKeyState {
-  readonly status: 'none' | 'active' | 'used';
+  readonly status: 'none' | 'active' | 'used' | 'revoked';
   readonly domain: string;
   readonly userId: string | null;
   readonly deviceId: string | null;
   readonly userDeactivations: number;
   /** ISO 8601. */
   readonly expiresAt: string;
+  readonly use: { readonly deviceId: string; readonly userId: string; readonly usedAt: string } | undefined;
 }
 
 const initial: UnblockKeyState = {
@@ -21,6 +22,7 @@ const initial: UnblockKeyState = {
   deviceId: null,
   userDeactivations: 0,
   expiresAt: '',
+  use: undefined,
 };
 
 export const unblockKey = defineAggregate<UnblockKeyState, typeof unblockKeyEvents>(
@@ -30,10 +32,12 @@ export const unblockKey = defineAggregate<UnblockKeyState, typeof unblockKeyEven
     switch (event.type) {
       case 'UnblockKeyCreated': {
         const { domain, userId, deviceId, userDeactivations, expiresAt } = event.data;
-        return { status: 'active', domain, userId, deviceId, userDeactivations, expiresAt };
+        return { status: 'active', domain, userId, deviceId, userDeactivations, expiresAt, use: undefined };
       }
       case 'UnblockKeyUsed':
-        return { ...state, status: 'used' };
+        return { ...state, status: 'used', use: event.data };
+      case 'UnblockKeyRevoked':
+        return { ...state, status: 'revoked' };
     }
   },
 );
@@ -54,5 +58,5 @@ export function newUnblockKey(pickInteger: (below: number) => number = randomInt
 /** Normalizes a key as typed by a person. */
 const spelled = (key: string): string => key.toUpperCase().replaceAll(/[\s-]/g, '');
 
-/** Held by the key's stream as long as the key is valid. The claim is how a key is found. */
+/** Held by the key's stream, also after its use: a device may repeat a request whose response got lost. */
 export const unblockKeyClaim = (key: string): Claim => ({ kind: 'unblock-key', value: spelled(key) });

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { timeZoneField } from '../../../platform/time-zones/time-zone-field.ts';
 import { defineSingleton } from '../../../platform/resources/singleton.ts';
 
 export const extensionModes = ['learning', 'warn', 'block'] as const;
 export type ExtensionMode = (typeof extensionModes)[number];
 
-const timezone = z.string().max(64).refine(isTimezone, 'must be an IANA time zone');
 const seconds = z.int().min(30).max(86_400);
 
 /**
@@ -23,7 +23,7 @@ export const tenantSettings = defineSingleton({
     learningThreshold: z.int().min(1).max(1_000).default(5),
     breachCheckEnabled: z.boolean().default(true),
     alertEmailEnabled: z.boolean().default(true),
-    timezone: timezone.default('UTC'),
+    timezone: timeZoneField.default('UTC'),
     staleDeviceDays: z.int().min(1).max(365).default(7),
     policyPollSeconds: seconds.default(300),
     heartbeatSeconds: seconds.default(300),
@@ -33,11 +33,3 @@ export const tenantSettings = defineSingleton({
   showsEditor: true,
   toldToExtensions: true,
 });
-
-function isTimezone(name: string): boolean {
-  try {
-    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
-  } catch {
-    return false;
-  }
-}

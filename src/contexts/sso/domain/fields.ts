@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { wrongIssuerAddress } from './issuer-address.ts';
 import { isCertificateBundle, isSigningKey, pemOf, verifiesSignatures } from './saml-material.ts';
 
 /** The fields of SSO configurations, for tenants and organizations (OP-131 to OP-134). */
@@ -11,7 +12,14 @@ export const DEFAULT_SCOPES = 'openid email profile';
 /** Maximum number of configurations per tenant or organization. */
 export const MAX_CONFIGS = 100;
 
-export const issuerUrl = z.url({ protocol: /^https?$/, error: 'must be an https address' }).max(ADDRESS_CHARACTERS);
+/** Also an address that no issuer can have: a test says what to enter instead. */
+export const testedIssuerUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an https address' })
+  .max(ADDRESS_CHARACTERS, conclusive);
+export const issuerUrl = testedIssuerUrl.superRefine((address, { addIssue }) => {
+  const message = wrongIssuerAddress(address);
+  if (message !== undefined) addIssue({ code: 'custom', message });
+});
 export const clientId = z.string().trim().min(1).max(512);
 export const configName = z.string().trim().min(1).max(200);
 export const clientSecret = z.string().min(1).max(4_096);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { brokenTextIn } from '../../../platform/kernel/broken-text.ts';
 import { isUuid } from '../../../platform/kernel/ids.ts';
 import type { Observation } from './observation.ts';
 import { readReported } from './reported-observation.ts';
@@ -11,10 +12,29 @@ const DAY_MS = 24 * 3_600_000;
 /** Limit for the only kind whose lists could exceed the size of an event. */
 const MAX_CHARACTERS = 128 * 1024;
 
-export interface Rejection {
+/** Why an event is rejected, for programs. Stable: an extension may branch on it. */
+export const rejectionCodes = [
+  'validation_failed',
+  'broken_text',
+  'secret_field',
+  'clock_ahead',
+  'too_old',
+  'too_large',
+  'unknown_wipe',
+  'daily_limit',
+] as const;
+export type RejectionCode = (typeof rejectionCodes)[number];
+
+export interface Reason {
+  readonly error: string;
+  /** The first wrong field; null if it is the event as a whole. */
+  readonly field: string | null;
+}
+
+export interface Rejection extends Reason {
   readonly index: number;
   readonly eventId: string | null;
-  readonly error: string;
+  readonly code: RejectionCode;
 }
 
 /** The result of admission: observations to record, by UTC day, and the rejected ones. */
@@ -34,8 +54,10 @@ export interface TelemetryAdmissionRules {
   readonly now: number;
   /** Maximum age of an observation in days: `acceptedDays` of the log's retention. */
   readonly days: number;
+  /** The device's wipe that is pending or has just ended. Undefined: none. */
+  readonly wipeId: string | undefined;
   /** Converts a schema error into a message. */
-  readonly explain: (error: z.ZodError) => string;
+  readonly explain: (error: z.ZodError) => Reason;
 }
 
 /**
@@ -72,17 +94,19 @@ export class AdmittedBatch implements TelemetryAdmission {
   /** Validates the next item of the batch. */
   take(item: unknown): void {
     const index = this.#taken++;
-    const secret = findSecret(item);
-    if (secret !== undefined) {
-      const word = secretWord(secret);
-      if (word !== undefined) this.#secretWords.add(word);
-      this.rejected.push({ index, eventId: idOf(item), error: refused(secret, 'must not be sent') });
-      return;
-    }
-    const judged = judge(item, this.#rules);
-    if (typeof judged === 'string') this.rejected.push({ index, eventId: idOf(item), error: judged });
+    const judged = this.#secretIn(item) ?? judge(item, this.#rules);
+    if ('error' in judged) this.rejected.push({ index, eventId: idOf(item), ...judged });
     else if (this.indexOf.has(judged.eventId)) this.duplicates += 1;
     else this.#admit(judged, index);
+  }
+
+  #secretIn(item: unknown): Refusal | undefined {
+    const secret = findSecret(item);
+    if (secret === undefined) return undefined;
+    const word = secretWord(secret);
+    if (word !== undefined) this.#secretWords.add(word);
+    const isDigest = /(?:^|\.)passwordHash$/.test(secret);
+    return refused('secret_field', secret, isDigest ? 'must be 64 hexadecimal digits' : 'must not be sent');
   }
 
   #admit(observation: Observation, index: number): void {
@@ -94,18 +118,29 @@ export class AdmittedBatch implements TelemetryAdmission {
   }
 }
 
-function judge(item: unknown, { now, days, explain }: TelemetryAdmissionRules): Observation | string {
+function judge(item: unknown, { now, days, wipeId, explain }: TelemetryAdmissionRules): Observation | Refusal {
+  const broken = brokenTextIn(item);
+  if (broken !== undefined) return refused('broken_text', broken || 'event', 'contains characters that are not text');
   const read = readReported(item);
-  if (read instanceof z.ZodError) return explain(read);
+  if (read instanceof z.ZodError) return { code: 'validation_failed', ...explain(read) };
   const occurredAt = Date.parse(read.occurredAt);
-  if (occurredAt > now + MAX_AHEAD_MS) return refused('occurredAt', 'must not be more than 24 hours ahead');
-  if (occurredAt < now - days * DAY_MS) return refused('occurredAt', 'is older than telemetry is kept');
+  if (occurredAt > now + MAX_AHEAD_MS)
+    return refused('clock_ahead', 'occurredAt', 'must not be more than 24 hours ahead');
+  if (occurredAt < now - days * DAY_MS) return refused('too_old', 'occurredAt', 'is older than telemetry is kept');
   if (read.kind === 'extension_inventory' && JSON.stringify(read).length > MAX_CHARACTERS)
-    return refused('data', 'is too large');
+    return refused('too_large', 'data', 'is too large');
+  if (read.kind === 'wipe_completed' && read.wipeId !== wipeId)
+    return refused('unknown_wipe', 'data.wipeId', 'is not the id of a wipe of this device');
   return read;
 }
 
-const refused = (field: string, reason: string): string => `validation failed: ${field}: ${reason}`;
+type Refusal = Omit<Rejection, 'index' | 'eventId'>;
+
+const refused = (code: RejectionCode, field: string, reason: string): Refusal => ({
+  code,
+  error: `validation failed: ${field}: ${reason}`,
+  field,
+});
 
 function idOf(item: unknown): string | null {
   const { eventId } = (item ?? {}) as { eventId?: unknown };

@@ -136,7 +136,17 @@ describe('the identity of a device', () => {
 
   it('ends when its certificate expires', async () => {
     const expired = issuedBy(authority, { notBefore: Date.now() - 10 * DAY, notAfter: Date.now() - DAY });
-    expect(await answerToIssued(await registered(expired))).toBe(REFUSED);
+    const issued = await registered(expired);
+    expect(await answerToIssued(issued)).toBe(REFUSED);
+    const client = app.device(issued.certificatePem, issued.privateKeyPem ?? '');
+    expect((await client.get(POLICIES)).body.code).toBe('certificate_expired');
+    client.close();
+    const longAgo = Date.now() - 900 * DAY;
+    const impostor = createAuthority({ commonName: 'Acme CA', organization: 'Acme', years: 10, now: longAgo });
+    const forged = issuedBy(impostor, { notBefore: Date.now() - 10 * DAY, notAfter: Date.now() - DAY });
+    const stranger = app.device(forged.certificatePem, forged.privateKeyPem ?? '');
+    expect((await stranger.get(POLICIES)).body.code).toBe('authentication_required');
+    stranger.close();
   });
 
   it('is not accepted from a header without a trusted proxy', async () => {

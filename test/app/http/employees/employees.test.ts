@@ -36,6 +36,8 @@ describe('employees over HTTP', () => {
       riskScore: 0,
       riskFactors: [],
       lastSeenAt: null,
+      sources: [],
+      ownedFields: [],
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
     });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createEmployee } from '../../../../commands/employees/create-employee.ts';
+import { changeProvisionedEmployee } from '../../../../commands/employees/change-provisioned-employee.ts';
 import { erasePerson as decideErasure } from '../../../../commands/employees/erase-person.ts';
 import { readModels } from '../../../../projections/index.ts';
 import { identityProviderNamed } from '../../../../src/contexts/discovery/domain/identity-provider.ts';
@@ -11,6 +11,7 @@ import { diffModel } from '../../../../src/platform/projector/diff.ts';
 import { agentSecretOf } from '../../../dsl/agent-secret.ts';
 import { rebuildLive } from '../../../../src/platform/projector/rebuild.ts';
 import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { provisionedPerson, statedPerson } from '../../../dsl/provisioned-person.ts';
 import { enrolledDevice } from '../../../dsl/enrolled-device.ts';
 
 const USERS = '/api/v1/admin/users';
@@ -27,23 +28,20 @@ describe('the erasure of a person', () => {
   /** A person whose every value holds one word that occurs nowhere else. */
   async function somebody() {
     const mark = `zq${randomUUID().replaceAll('-', '')}`;
-    const userId = randomUUID();
+    const profile = { nickName: `Nick ${mark}` };
+    const names = { upn: `U-${mark}@ad.example`, sid: `S-${mark}`, profile };
+    const source = { kind: 'directory', id: randomUUID() } as const;
+    const { userId } = await provisionedPerson(app, acme, statedPerson(mark, names), source);
     const email = `${mark}@corp.example`;
-    const input = {
-      userId,
-      email,
-      displayName: `N ${mark}`,
-      department: `D ${mark}`,
-      jobTitle: `J ${mark}`,
-      externalId: `X-${mark}`,
-      source: 'directory',
-      isActive: true,
-    } as const;
+    const person = statedPerson(mark, { ...names, email: `second-${email}`, displayName: `Second ${mark}` });
     orThrow(
-      await app.services.executor.execute(createEmployee, input, { tenantId: acme.tenantId, actor: system('test') }),
+      await app.services.executor.execute(
+        changeProvisionedEmployee,
+        { userId, source, person },
+        { tenantId: acme.tenantId, actor: system('test') },
+      ),
     );
     await app.settled();
-    await acme.admin.put(`${USERS}/${userId}`, { email: `second-${email}`, displayName: `Second ${mark}` });
     const enrolled = await app.anonymous.post(
       '/api/v1/enroll/auto',
       {
@@ -127,6 +125,8 @@ describe('the erasure of a person', () => {
     const decoded = await app.services.codec.decode(stored);
     expect(decoded.map((event) => event?.type)).toEqual([
       'EmployeeCreated',
+      'EmployeeLinked',
+      'EmployeeLinkChanged',
       'EmployeeUpdated',
       'EmployeeDeleted',
       'EmployeeErasureRequested',

@@ -1,11 +1,12 @@
 import { createPrivateKey, randomUUID, X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createEmployee } from '../../../../commands/employees/create-employee.ts';
-import type { EmployeeSource } from '../../../../src/contexts/employees/domain/events.ts';
 import { system } from '../../../../src/platform/kernel/actor.ts';
 import { orThrow } from '../../../../src/platform/kernel/failure.ts';
+import { unprovisionEmployee } from '../../../../commands/employees/unprovision-employee.ts';
+import type { ProvisionedPerson } from '../../../../src/contexts/employees/domain/provisioning.ts';
 import { agentSecretOf } from '../../../dsl/agent-secret.ts';
 import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { provisionedPerson } from '../../../dsl/provisioned-person.ts';
 
 const path = '/api/v1/enroll/auto';
 const POLICIES = '/api/v1/ext/policies';
@@ -24,30 +25,18 @@ describe('auto-enrollment of agents', () => {
   afterAll(() => app.close());
 
   async function person(
-    source: Exclude<EmployeeSource, 'enrollment'>,
-    over: { externalId?: string; isActive?: boolean } = {},
+    kind: 'scim' | 'directory' | 'manual',
+    over: Partial<ProvisionedPerson> = {},
     tenant = acme,
     on = app,
   ) {
-    const userId = randomUUID();
-    const email = `${userId.slice(0, 8)}@corp.example`;
-    const input = {
-      userId,
-      email,
-      displayName: 'Ada',
-      department: null,
-      jobTitle: null,
-      externalId: null,
-      source,
-      isActive: true,
-      ...over,
-    };
-    const { services } = on;
-    const { position } = orThrow(
-      await services.executor.execute(createEmployee, input, { tenantId: tenant.tenantId, actor: system('test') }),
-    );
-    await services.freshness.waitFor(['employees'], position!, 10_000);
-    return { userId, upn: email };
+    if (kind === 'manual') {
+      const email = `${randomUUID()}@corp.example`;
+      const { body } = await tenant.admin.post('/api/v1/admin/users', { email, displayName: 'Ada' });
+      return { userId: body.id as string, upn: email };
+    }
+    const { userId, person: stated } = await provisionedPerson(on, tenant, over, { kind, id: randomUUID() });
+    return { userId, upn: stated.email };
   }
   const agentOf = (upn: string, over: Record<string, unknown> = {}) => ({
     username: 'ada',
@@ -143,6 +132,47 @@ describe('auto-enrollment of agents', () => {
     expect({ status, userId: body.userId }).toEqual({ status: 200, userId });
   });
 
+  it('finds a linked person by the UPN or the SID of a directory, in any case (F242)', async () => {
+    const mark = randomUUID().slice(0, 8);
+    const names = { upn: `${mark}@ad.example`, sid: `S-1-5-21-${Date.now()}` };
+    const { userId } = await person('directory', names);
+    for (const asked of [
+      agentOf(names.upn.toUpperCase()),
+      agentOf('unknown@corp.example', { sid: names.sid.toLowerCase() }),
+      agentOf(names.upn, { sid: names.sid }),
+    ])
+      expect(await enroll(asked)).toMatchObject({ status: 200, body: { userId } });
+    const other = await app.newTenant();
+    const abroad = { 'x-tenant-id': other.tenantId, 'x-enrollment-secret': await agentSecretOf(other) };
+    expect(await enroll(agentOf(names.upn, { tenantId: other.tenantId, sid: names.sid }), abroad)).toMatchObject({
+      status: 404,
+      body: refusal('user_not_found'),
+    });
+  });
+
+  it('finds nobody by names that mean two people, by those of a SCIM client, or after the link ended', async () => {
+    const [one, two] = [`${randomUUID()}@ad.example`, `${randomUUID()}@ad.example`];
+    await person('directory', { upn: one, sid: `S-1-1-${one}` });
+    await person('directory', { upn: two, sid: `S-1-1-${two}` });
+    const claimed = `${randomUUID()}@ad.example`;
+    await person('scim', { upn: claimed, sid: `S-1-1-${claimed}` });
+    const { userId, source, person: left } = await provisionedPerson(app, acme);
+    orThrow(
+      await app.services.executor.execute(
+        unprovisionEmployee,
+        { userId, source, how: 'unlink' },
+        { tenantId: acme.tenantId, actor: system('test') },
+      ),
+    );
+    for (const asked of [
+      agentOf(one, { sid: `S-1-1-${two}` }),
+      agentOf(claimed),
+      agentOf('unknown@corp.example', { sid: `S-1-1-${claimed}` }),
+      agentOf(left.email),
+    ])
+      expect(await enroll(asked)).toMatchObject({ status: 404, body: refusal('user_not_found') });
+  });
+
   it('recognizes a computer by its certificate only', async () => {
     const [ada, bob] = [await person('directory'), await person('directory')];
     const first = (await enroll(agentOf(ada.upn))).body;
@@ -202,12 +232,7 @@ describe('auto-enrollment of agents', () => {
   it('creates no users: unknown, manually added, inactive and foreign users are not found', async () => {
     const other = await app.newTenant();
     const foreign = await person('directory', {}, other);
-    const people = [
-      await person('manual'),
-      await person('import'),
-      await person('directory', { isActive: false }),
-      foreign,
-    ];
+    const people = [await person('manual'), await person('directory', { isActive: false }), foreign];
     const before = (await acme.admin.get('/api/v1/admin/users')).body.total as number;
     for (const upn of ['nobody@corp.example', ...people.map((known) => known.upn)]) {
       expect(await enroll(agentOf(upn))).toMatchObject({ status: 404, body: refusal('user_not_found') });

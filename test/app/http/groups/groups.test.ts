@@ -111,7 +111,7 @@ describe('groups', () => {
     const input = {
       name: `Synced ${randomUUID()}`,
       description: '',
-      source: 'directory' as const,
+      owner: { kind: 'directory' as const, id: randomUUID() },
       externalId: 'cn=staff',
     };
     const { result, position } = orThrow(
@@ -145,7 +145,12 @@ describe('a refused call', () => {
     const [now, next, user] = [await newGroup(), await newGroup(), await person()];
     const path = `/api/v1/admin/users/${user}/groups`;
     expect((await tenant.admin.put(path, { groupIds: [now.id] })).status).toBe(200);
-    const managed = { name: `managed ${user}`, description: '', source: 'scim' as const, externalId: user };
+    const managed = {
+      name: `managed ${user}`,
+      description: '',
+      owner: { kind: 'scim' as const, id: randomUUID() },
+      externalId: user,
+    };
     const { result } = orThrow(
       await app.services.executor.execute(createGroup, managed, {
         tenantId: tenant.tenantId,

@@ -185,7 +185,15 @@ describe('re-authentication in an organization', () => {
     const token = await north.reauthenticate();
     expect((await put(token)).status).toBe(200);
     const again = await put(token);
-    expect([again.status, again.body]).toEqual([403, expect.objectContaining({ error: 're-authentication required' })]);
+    const error = 're-authentication required';
+    const fields = [{ field: 'X-ReAuth-Token', message: 'was used already: a token is for one write' }];
+    expect([again.status, again.body]).toEqual([403, expect.objectContaining({ error, fields })]);
+    // Only the session of a token learns that it was used.
+    const { body } = await app.anonymous.post(LOGIN, { email: north.email, password: north.password });
+    const elsewhere = await put(token, app.as(body.accessToken as string));
+    expect([elsewhere.status, elsewhere.body]).toEqual([403, expect.objectContaining({ error, fields: [] })]);
+    expect((await put(`${token.slice(0, -1)}x`)).body.fields).toEqual([]);
+    expect((await put(undefined)).body.fields).toEqual([]);
   });
 
   it('is good for one of two hundred writes at once', async () => {

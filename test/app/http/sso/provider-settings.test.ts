@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { get, type IncomingHttpHeaders } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { privateNetworks } from '../../../../src/platform/outbound/private-networks.ts';
 import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
@@ -6,6 +9,7 @@ import { runDocumentedProvider, type RunningProvider } from '../../../dsl/docume
 import { DOCUMENTED } from '../../../dsl/documented-providers.ts';
 import { newOrganization, type TestOrganization } from '../../../dsl/organization.ts';
 import { ownAuthority } from '../../../dsl/own-authority.ts';
+import { samlMetadata } from '../../../dsl/saml-metadata.ts';
 import { returnsFromProvider, startsSignIn } from '../../../dsl/sso-browser.ts';
 
 const HOME = 'https://castellan.example';
@@ -73,6 +77,25 @@ describe('a provider in a private network that the operator listed', () => {
     expect(await probe({ allowPrivateNetwork: true })).toBe(false);
     expect(await probe({ caCertificate: tls.cert })).toBe(false);
     expect((await north.owner.post(`${ORG_CONFIGS}/test`, settings(provider, acme.email))).body.success).toBe(true);
+  });
+
+  it('gives its metadata only to an import that opts in, with its own authority', async () => {
+    const page = createServer({ key: tls.key, cert: tls.cert }, (_request, response) => response.end(samlMetadata()));
+    page.listen(0, '127.0.0.1');
+    await once(page, 'listening');
+    const metadataUrl = `https://127.0.0.1:${(page.address() as AddressInfo).port}/`;
+    const imported = (over: object) => acme.admin.post(`${CONFIGS}/import`, { metadataUrl, isEnabled: false, ...over });
+    try {
+      for (const over of [{}, { caCertificate: tls.cert }, { allowPrivateNetwork: true }]) {
+        const { status, body } = await imported(over);
+        expect([status, body.error]).toEqual([400, expect.stringContaining('validation failed: metadataUrl: ')]);
+      }
+      const { status, body } = await imported({ allowPrivateNetwork: true, caCertificate: tls.cert });
+      expect([status, body.idpEntityId]).toEqual([201, 'urn:example:described']);
+      expect((await acme.admin.delete(`${CONFIGS}/${body.id}`)).status).toBe(204);
+    } finally {
+      page.close();
+    }
   });
 });
 
@@ -158,6 +181,17 @@ describe('a sign-in that the portal of the provider starts', () => {
     expect(await goes(`${initiate}&iss=${encodeURIComponent('https://evil.example')}`)).toContain(
       'sso_error=sso_not_configured',
     );
+    const posts = async (form: Record<string, string>) => {
+      const raw = new URLSearchParams(form).toString();
+      const type = { 'content-type': 'application/x-www-form-urlencoded' };
+      const { status, headers } = await app.anonymous.send('POST', initiate, { raw, headers: type });
+      expect(status).toBe(303);
+      return headers.get('location');
+    };
+    expect(await posts(Object.fromEntries(new URLSearchParams(given)))).toBe(
+      `/login?${begin}#login_hint=ann%40acme.example`,
+    );
+    expect(await posts({ iss: 'https://evil.example' })).toContain('sso_error=sso_not_configured');
   });
 });
 

@@ -106,12 +106,41 @@ describe('extensions over mTLS', () => {
             index: 1,
             eventId: late.eventId,
             error: 'validation failed: occurredAt: must not be more than 24 hours ahead',
+            code: 'clock_ahead',
+            field: 'occurredAt',
           },
-          { index: 2, eventId: null, error: 'validation failed: kind: is invalid' },
-          { index: 3, eventId: secret.eventId, error: 'validation failed: data.password: must not be sent' },
+          {
+            index: 2,
+            eventId: null,
+            error: expect.stringMatching(/^validation failed: kind: must be one of navigation, /) as string,
+            code: 'validation_failed',
+            field: 'kind',
+          },
+          {
+            index: 3,
+            eventId: secret.eventId,
+            error: 'validation failed: data.password: must not be sent',
+            code: 'secret_field',
+            field: 'data.password',
+          },
         ],
       });
       expect((await credentialsOf(userId)).total).toBe(1);
+    });
+
+    it('loses only the items with broken text, and reports any id as it was sent', async () => {
+      const { client } = await newDevice();
+      const broken = ['a\0b', 'a\ud83d'].map((title) => ({
+        eventId: '11111111-1111-1111-1111-111111111111',
+        kind: 'navigation',
+        occurredAt: now(),
+        data: { title },
+      }));
+      const { status, body } = await client.post(EVENTS, { events: [seen(), ...broken, seen()] });
+      expect([status, body.accepted]).toEqual([202, 2]);
+      expect(body.rejected).toMatchObject(
+        [1, 2].map((index) => ({ index, eventId: broken[0]!.eventId, code: 'broken_text', field: 'data.title' })),
+      );
     });
 
     it.each([

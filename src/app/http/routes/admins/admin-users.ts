@@ -45,6 +45,7 @@ export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
       path: base,
       access: adminReauthenticatedWhere('admin-users:write', 'roleType is super_admin or admin'),
       summary: 'Add an admin',
+      refuses: ['already_exists'],
       description:
         'Without a password, the response contains a temporary one, once. It is valid for seven days and must be changed at the first sign-in.',
       body: z.object({ email: emailField, displayName, roleType: adminRoleSchema, password: newPassword.optional() }),
@@ -95,6 +96,7 @@ export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
         'the e-mail changes, or role or status (a lock included) of an account that is, or becomes, super_admin or admin',
       ),
       summary: 'Change an admin',
+      refuses: ['already_exists', 'own_account'],
       description: 'Fields that are left out keep their values. `status: active` also ends a lock.',
       body: z.object({
         email: emailField.optional(),
@@ -115,6 +117,7 @@ export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
       method: 'DELETE',
       access: adminReauthenticatedWhere('admin-users:write', 'the account is super_admin or admin'),
       summary: 'Remove an admin and end their sessions',
+      refuses: ['own_account'],
       description: 'Refused for the caller and for the last active super admin.',
       handle: async ({ run, params: { userID }, principal }) => {
         await run(deleteAdminUser, { adminId: userID, reauthenticated: principal.reauthenticated });
@@ -151,6 +154,7 @@ export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
       params: one.params,
       access: admin('admin-users:write'),
       summary: 'Allow or forbid an admin the mobile app',
+      operation: 'setAdminUserMobileAccess',
       description: 'Without a body, toggles the current value.',
       body: z.object({ mobileAccess: z.boolean().nullish() }).nullish(),
       response: adminUserView,

@@ -55,6 +55,7 @@ export const alertChartRoutes: RouteGroup = {
       path: `${base}/aggregated`,
       access: admin('alerts:read'),
       summary: 'List alerts grouped by type and domain',
+      operation: 'listAlertGroups',
       description: 'The alerts raised in the interval. Latest occurrence first, 500 groups on a page.',
       query: z
         .object({ ...dateRangeQuery, ...pageQueryOf({ usual: 500, max: 500 }) })

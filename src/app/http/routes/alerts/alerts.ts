@@ -93,6 +93,7 @@ export const alertRoutes: RouteGroup = {
       path: `${base}/{alertID}/related`,
       access: admin('alerts:read'),
       summary: 'List related alerts',
+      operation: 'listRelatedAlerts',
       description:
         'Alerts of the same user, domain or device within seven days before or after, with the reasons. Newest first, 50 on a page.',
       params,
@@ -148,6 +149,7 @@ export const alertRoutes: RouteGroup = {
       path: `${base}/{alertID}/claim`,
       access: admin('alerts:write'),
       summary: 'Claim an unassigned alert',
+      refuses: ['alert_assigned'],
       description: '409 if the alert is assigned to another admin.',
       params,
       response: alertView,
@@ -188,6 +190,7 @@ export const alertRoutes: RouteGroup = {
       path: `${base}/{alertID}/policy-action`,
       access: admin('alerts:write'),
       summary: 'Record the policy that resulted from an alert',
+      refuses: ['alert_not_resolved'],
       description: '409 unless the alert is resolved as a true positive.',
       params,
       body: z.object({

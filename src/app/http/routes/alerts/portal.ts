@@ -36,6 +36,7 @@ export const portalRoutes: RouteGroup<PortalRouteDependencies> = {
       path: '/api/v1/admin/alerts/{alertID}/forward',
       access: admin('alerts:write'),
       summary: 'Forward an alert to the central portal',
+      refuses: ['portal_unavailable'],
       description:
         '503 if the portal is not configured or cannot be reached. If it cannot be reached, the service retries later.',
       params: z.object({ alertID: uuid() }),

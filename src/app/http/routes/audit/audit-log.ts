@@ -76,6 +76,7 @@ export const auditLogRoutes: RouteGroup<AuditLogRouteDependencies> = {
       path: `${base}/export`,
       access: admin('audit:export'),
       summary: 'Export the audit log',
+      sends: ['Content-Disposition'],
       description: 'A file in CSV or JSON, oldest first.',
       query: z
         .object({ ...auditLogFilterQuery, format: z.enum(['csv', 'json']).optional().default('json') })

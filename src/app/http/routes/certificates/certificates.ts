@@ -49,6 +49,7 @@ export const certificateRoutes: RouteGroup<CertificatesRouteDependencies> = {
       path: base,
       access: adminReauthenticated('certificates:write'),
       summary: 'Install the CA that signs device certificates',
+      operation: 'installCa',
       description: 'PEM, at most 64 KiB per field (413).',
       body: z.object({ certificate: pemField, privateKey: pemField }),
       status: 201,
@@ -66,6 +67,7 @@ export const certificateRoutes: RouteGroup<CertificatesRouteDependencies> = {
       path: base,
       access: adminReauthenticated('certificates:write'),
       summary: 'Remove the CA',
+      operation: 'removeCa',
       description: 'No device can enroll until another CA is installed.',
       handle: ({ run, principal: { tenantId }, services }) =>
         services.limits.certificates.run(tenantId, async () => {
@@ -77,6 +79,7 @@ export const certificateRoutes: RouteGroup<CertificatesRouteDependencies> = {
       path: `${base}/crl`,
       access: admin('certificates:read'),
       summary: 'Get the revocation list of the CA',
+      operation: 'getRevocationList',
       description: 'RFC 5280, DER; for a proxy that terminates TLS in front of this service.',
       response: { media: 'application/pkix-crl' },
       handle: async ({ ask, principal: { tenantId }, services, reply }) => {
@@ -90,6 +93,7 @@ export const certificateRoutes: RouteGroup<CertificatesRouteDependencies> = {
       path: `${base}/status`,
       access: admin('certificates:read'),
       summary: 'Get the CA that signs device certificates',
+      operation: 'getCa',
       response: certificateAuthorityView,
       handle: ({ ask }) => ask(certificateAuthorityStatus, undefined),
     }),

@@ -52,6 +52,7 @@ export const tlsRoutes: RouteGroup<TlsRouteDependencies> = {
       path: `${base}/certificate`,
       access: admin('certificates:write'),
       summary: 'Install the certificate of the TLS listener',
+      refuses: ['listener_of_another_tenant'],
       description: 'PEM, at most 64 KiB per field (413). Used for all new connections.',
       body: z.object({ certificate: pemField, privateKey: pemField, chain: pemField.nullish() }),
       response: tlsStatusView,

@@ -84,6 +84,7 @@ export const authEndpointRoutes: RouteGroup = {
       path: `${base}/{authEndpointID}/mfa-override`,
       access: admin('endpoints:write'),
       summary: 'Override whether an authentication endpoint uses MFA',
+      operation: 'overrideAuthEndpointMfa',
       description: 'null removes the override: the value observed by browsers applies again.',
       params,
       body: z.object({ mfaOverride: z.enum(mfaOverrideValues).nullable() }),

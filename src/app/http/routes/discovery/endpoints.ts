@@ -75,6 +75,7 @@ export const endpointRoutes: RouteGroup = {
       path: `${base}/{endpointID}/classification`,
       access: admin('endpoints:write'),
       summary: 'Classify an endpoint',
+      operation: 'classifyEndpoint',
       params,
       body: z.object({ classification: z.enum(classifications), reason: z.string().max(4_000).nullish() }),
       response: endpointView,

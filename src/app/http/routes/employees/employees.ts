@@ -6,6 +6,7 @@ import { erasePerson } from '../../../../../commands/employees/erase-person.ts';
 import { updateEmployee } from '../../../../../commands/employees/update-employee.ts';
 import { employeeStatuses, employeeView } from '../../../../../queries/employees/employee-view.ts';
 import { getEmployee, viewOfNewEmployee } from '../../../../../queries/employees/get-employee.ts';
+import { getOffboarding, offboardingView } from '../../../../../queries/employees/get-offboarding.ts';
 import { employeeOrder, listEmployees } from '../../../../../queries/employees/list-employees.ts';
 import { emailField } from '../../../../contexts/identity/domain/password-rule.ts';
 import { telemetryForgetting } from '../../../../contexts/employees/forget-telemetry.ts';
@@ -100,6 +101,7 @@ export const employeeRoutes: RouteGroup<EmployeesRouteDependencies> = {
       path: base,
       access: admin('employees:write'),
       summary: 'Add an employee',
+      refuses: ['already_exists', 'license_user_limit'],
       body: newEmployee,
       status: 201,
       response: employeeView,
@@ -120,6 +122,7 @@ export const employeeRoutes: RouteGroup<EmployeesRouteDependencies> = {
       path: `${base}/bulk`,
       access: admin('employees:write'),
       summary: 'Delete up to 500 employees',
+      operation: 'deleteUsers',
       description: 'Unknown ids are returned in `notFound`.',
       body: z.object({ userIds: z.array(uuid()).min(1).max(500) }),
       response: z.object({ deleted: z.int(), notFound: z.array(z.uuid()) }),
@@ -140,10 +143,22 @@ export const employeeRoutes: RouteGroup<EmployeesRouteDependencies> = {
       handle: ({ ask, params: { userID } }) => ask(getEmployee, { userId: userID }),
     }),
     route({
+      method: 'GET',
+      path: `${base}/{userID}/offboarding`,
+      access: admin('employees:read'),
+      summary: 'Get the receipt of an offboarding',
+      description:
+        'What ended when the person left, with each step, its time and its event: also of deleted and erased persons. 404 for a person who never left.',
+      params,
+      response: offboardingView,
+      handle: ({ ask, params: { userID } }) => ask(getOffboarding, { userId: userID, now: Date.now() }),
+    }),
+    route({
       method: 'PUT',
       path: `${base}/{userID}`,
       access: adminReauthenticatedWhere('employees:write', 'the e-mail changes'),
       summary: 'Change an employee',
+      refuses: ['already_exists', 'owned_by_source'],
       description: 'Fields that are left out keep their values.',
       params,
       body: changes,

@@ -49,6 +49,7 @@ export const agentSecretRoutes: RouteGroup = {
       path,
       access: adminReauthenticated('enrollment:write'),
       summary: 'Remove all agent secrets',
+      operation: 'removeEnrollmentAgentSecrets',
       description: 'No agent can enroll by itself any more.',
       handle: async ({ run }) => {
         await run(removeAgentSecret, { secretId: null });

@@ -1,32 +1,28 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { autoEnrollDevice } from '../../../../../commands/enrollment/auto-enroll-device.ts';
-import { findSyncedUser } from '../../../../../queries/enrollment/find-synced-user.ts';
 import { osTypes } from '../../../../contexts/devices/domain/events.ts';
-import { employeeEmailClaim } from '../../../../contexts/employees/domain/employee.ts';
 import { agentSecrets, agentSecretStream, isAgentSecret } from '../../../../contexts/enrollment/domain/agent-secret.ts';
-import { streamSubject } from '../../../../platform/kernel/aggregate.ts';
 import { FailureError, invalid, notFound } from '../../../../platform/kernel/failure.ts';
 import { asTenantId, uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
 import { openAccess } from '../../access.ts';
 import { credentialForm } from './device-credentials.ts';
 import { enrollmentTargetOf, type DeviceOfFingerprintDependencies } from './enrollment-target.ts';
+import { refuseWithoutTls } from '../../confidential-request.ts';
 import { identifyDevice, type DeviceIdentityDependencies } from '../../plugins/device-identity.ts';
+import { syncedUser, type SyncedUserDependencies } from './synced-user.ts';
 import { routeWith, type HandlerContext, type RouteGroup } from '../../route.ts';
 import type { Refusal } from '../../refusal.ts';
 import { familyName } from '../../validation.ts';
 import type { AggregateLoader } from '../../../../platform/execution/aggregate-loader.ts';
 import type { Limits } from '../../../config/limits.ts';
-import type { WithClaimHolder } from '../../../../../commands/ports.ts';
-import type { TenantReads } from '../../../../platform/kernel/query.ts';
 
 export type AutoEnrollmentRouteDependencies = DeviceIdentityDependencies &
-  DeviceOfFingerprintDependencies & {
+  DeviceOfFingerprintDependencies &
+  SyncedUserDependencies & {
+    readonly config: { readonly devMode: boolean };
     readonly loader: AggregateLoader;
-    readonly ports: WithClaimHolder;
     readonly limits: Pick<Limits, 'certificates'>;
-    accountDigest(email: string): string;
-    vitalReads(tenantId: TenantId): TenantReads;
   };
 
 const route = routeWith<AutoEnrollmentRouteDependencies>();
@@ -91,20 +87,9 @@ const refusal = (refused: Pick<Refusal, 'status' | 'message'>) => ({
   errorCode: errorCodeOf(refused),
 });
 
-/** Finds the user by UPN, then by SID, among users synchronized from a directory or identity provider. */
-async function syncedUser(
-  { ports, accountDigest, vitalReads }: AutoEnrollmentRouteDependencies,
-  tenantId: TenantId,
-  { upn, sid = null }: AutoEnrollment,
-): Promise<string> {
-  const holder = await ports.claimHolder(tenantId, employeeEmailClaim(accountDigest(upn)));
-  const found = await findSyncedUser(vitalReads(tenantId), {
-    candidateId: holder === undefined ? null : streamSubject(holder),
-    externalId: sid,
-  });
-  if (!found) throw new FailureError(notFound('employee_not_found'));
-  return found;
-}
+const refusalView = z
+  .object({ success: z.literal(false), error: z.string(), errorCode: z.string() })
+  .meta({ title: 'EnrollAgentError' });
 
 /** One agent per user and computer. A keyed digest, because the name of a computer is personal data. */
 const fingerprintOf = (
@@ -126,7 +111,9 @@ async function enrollAgent(
   tenantId: TenantId,
   body: AutoEnrollment,
 ) {
-  const userId = await syncedUser(services, tenantId, body);
+  const { upn, sid = null } = body;
+  const userId = await syncedUser(services, tenantId, { upn, sid });
+  if (userId === undefined) throw new FailureError(notFound('employee_not_found'));
   const { hostname = null, osType = null, osVersion = null, agentVersion = null } = body.deviceInfo ?? {};
   const deviceFingerprint = fingerprintOf(services, userId, hostname);
   const accessKey = randomBytes(32).toString('base64url');
@@ -137,10 +124,11 @@ async function enrollAgent(
     tenantId,
     { fingerprint: deviceFingerprint, userId: null, shown },
     async (target) => {
-      const { deviceId } = target;
+      const { deviceId, besideDeviceId } = target;
       const certificateSerial = shown?.deviceId === deviceId ? shown.certificateSerial : null;
       const input = {
-        ...target,
+        deviceId,
+        besideDeviceId,
         certificateSerial,
         userId,
         accessKeyDigest,
@@ -172,6 +160,7 @@ export const autoEnrollmentRoutes: RouteGroup<AutoEnrollmentRouteDependencies> =
       path: '/api/v1/enroll/auto',
       access: openAccess('enroll'),
       summary: 'Enroll the agent of a synchronized user',
+      operation: 'enrollAgent',
       description:
         "Needs the tenant's agent secret as `X-Enrollment-Secret`; without it, every request gets the same 503. An administrator must confirm the device before it can show verification codes.",
       body: autoEnrollment,
@@ -183,8 +172,10 @@ export const autoEnrollmentRoutes: RouteGroup<AutoEnrollmentRouteDependencies> =
         certificateData: z.string(),
       }),
       refusal,
+      refusalView,
       handle: async ({ request, reply, body, services, run }) => {
         const { headers } = request;
+        refuseWithoutTls(request, services);
         refuseOtherTenant(headers['x-tenant-id'], body);
         const tenantId = asTenantId(body.tenantId);
         if (!(await showsSecret(services, tenantId, headers['x-enrollment-secret']))) {

@@ -18,9 +18,15 @@ import {
 import { tenant, tenantStream } from '../../../../contexts/tenants/domain/tenant.ts';
 import { FailureError } from '../../../../platform/kernel/failure.ts';
 import { deviceAccess, openAccess } from '../../access.ts';
-import { enrollmentTargetOf, type DeviceOfFingerprintDependencies } from './enrollment-target.ts';
+import {
+  enrollmentTargetNow,
+  enrollmentTargetOf,
+  type DeviceOfFingerprintDependencies,
+  type EnrollmentTarget,
+} from './enrollment-target.ts';
 import { credentialForm, enrolledView, enrolledViewOf, IMPOSSIBLE_FORM, isFormPossible } from './device-credentials.ts';
 import { identifyDevice, type DeviceIdentityDependencies } from '../../plugins/device-identity.ts';
+import { refuseWithoutTls } from '../../confidential-request.ts';
 import { routeWith, type CallerContext, type HandlerContext, type RouteGroup } from '../../route.ts';
 import { tenantOfHeader } from '../../tenant-header.ts';
 import { familyName } from '../../validation.ts';
@@ -33,7 +39,7 @@ import type { Position } from '../../../../platform/kernel/event.ts';
 export type EnrollRouteDependencies = DeviceIdentityDependencies &
   DeviceOfFingerprintDependencies & {
     readonly log: Logger;
-    readonly config: ExtensionAddressSettings;
+    readonly config: ExtensionAddressSettings & { readonly devMode: boolean };
     readonly ports: WithAggregates;
     readonly limits: Pick<Limits, 'certificates'>;
     readonly freshness: Freshness;
@@ -96,6 +102,8 @@ export const enrollRoutes: RouteGroup<EnrollRouteDependencies> = {
       path: '/api/v1/enroll/certificate',
       access: openAccess('enroll'),
       summary: 'Exchange an enrollment token for a device certificate',
+      operation: 'enrollDevice',
+      refuses: ['certificate_authority_missing', 'device_revoked', 'invalid_enrollment_token', 'license_user_limit'],
       description:
         "With `csr`, the device generates its key itself; otherwise the server does, returns it once and does not store it. A device that enrolled before keeps its id and user if the token is bound to that user, or the connection presents the device's certificate.",
       body: enrollmentBody,
@@ -103,6 +111,7 @@ export const enrollRoutes: RouteGroup<EnrollRouteDependencies> = {
       response: enrolledView.extend({ apiEndpoint: z.string() }),
       handle: async ({ run, services, request, body }) => {
         const tenantId = tenantOfHeader(request);
+        if (!body.csr) refuseWithoutTls(request, services);
         const { enrollmentToken: token, csr = null, format, ...about } = body;
         const { browserVersion = null, osType = null, osVersion = null, ...required } = about;
         const described = { ...required, browserVersion, osType, osVersion, hostname: null, agentVersion: null };
@@ -112,23 +121,32 @@ export const enrollRoutes: RouteGroup<EnrollRouteDependencies> = {
           identifyDevice(request, services),
         ]);
         const enrolling = { fingerprint: body.deviceFingerprint, userId: issued.userId, shown };
-        const enroll = () =>
-          enrollmentTargetOf(services, tenantId, enrolling, async (target) => {
-            const { deviceId } = target;
-            const behalf: CallerContext = { tenantId, actor: { kind: 'device', id: deviceId } };
-            const certificateSerial = shown?.deviceId === deviceId ? shown.certificateSerial : null;
-            const { result } = await run(
-              enrollDevice,
-              { ...target, certificateSerial, enrollmentToken: token, publicPoint: csr, device: described },
-              behalf,
-            );
-            await givePlaceholder({ run, services }, { userId: result.userId, deviceId }, behalf);
-            const { externalBaseUrl } = await services.ports.aggregates.load(tenant, tenantStream(tenantId));
-            return {
-              ...enrolledViewOf(deviceId, result, format),
-              apiEndpoint: extensionAddress(services.config, externalBaseUrl),
-            };
-          });
+        const arrived = await enrollmentTargetNow(services, tenantId, enrolling);
+        const enrollAs = async (target: EnrollmentTarget) => {
+          const { deviceId, besideDeviceId, expectedSerial } = target;
+          const behalf: CallerContext = { tenantId, actor: { kind: 'device', id: deviceId } };
+          const certificateSerial = shown?.deviceId === deviceId ? shown.certificateSerial : null;
+          const { result } = await run(
+            enrollDevice,
+            {
+              deviceId,
+              besideDeviceId,
+              expectedSerial,
+              certificateSerial,
+              enrollmentToken: token,
+              publicPoint: csr,
+              device: described,
+            },
+            behalf,
+          );
+          await givePlaceholder({ run, services }, { userId: result.userId, deviceId }, behalf);
+          const { externalBaseUrl } = await services.ports.aggregates.load(tenant, tenantStream(tenantId));
+          return {
+            ...enrolledViewOf(deviceId, result, format),
+            apiEndpoint: extensionAddress(services.config, externalBaseUrl),
+          };
+        };
+        const enroll = () => enrollmentTargetOf(services, tenantId, enrolling, enrollAs, arrived);
         // The tenant comes from a header. Without a valid token, do not use its share; the command refuses the request.
         return isRedeemable(issued, tokenDigest, Date.now())
           ? services.limits.certificates.run(tenantId, enroll)
@@ -140,6 +158,7 @@ export const enrollRoutes: RouteGroup<EnrollRouteDependencies> = {
       path: '/api/v1/ext/certificate/renew',
       access: deviceAccess,
       summary: 'Renew the device certificate',
+      refuses: ['renewal_not_due'],
       description:
         'Only in the last 30 days of the current certificate (409 before), which stays valid for 24 hours. The body is optional.',
       body: z.object(credentialForm).refine(isFormPossible, IMPOSSIBLE_FORM).nullish(),

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { FINGERPRINT_MOVED } from '../../../../../commands/enrollment/enroll-device.ts';
+import { ENROLLED_MEANWHILE, FINGERPRINT_MOVED } from '../../../../../commands/enrollment/enroll-device.ts';
 import {
   device,
   deviceStream,
   fingerprintClaim,
+  latestSerial,
   userFingerprintClaim,
   type DeviceState,
 } from '../../../../contexts/devices/domain/device.ts';
@@ -31,24 +32,33 @@ export interface EnrollingDevice {
 
 export interface EnrollmentTarget {
   readonly deviceId: string;
+  readonly isKnown: boolean;
   /** The device that has the fingerprint and stays as it is; null unless `deviceId` is fresh. */
   readonly besideDeviceId: string | null;
+  /** The latest certificate of an existing device; null: it has none, or `deviceId` is fresh. */
+  readonly expectedSerial: string | null;
 }
+
+/** What `enrollmentTargetNow` chose when the request arrived, before it waited for its turn. */
+export type ArrivedAt = Pick<EnrollmentTarget, 'deviceId' | 'expectedSerial'>;
 
 /**
  * Enrolls the existing device that this browser is proved to be, or else a new one. If another request with the same
- * fingerprint wins between the look-up and the append, the command refuses this one, and the look-up is repeated.
+ * fingerprint wins between the look-up and the append, the command refuses this one, and the look-up is repeated. With
+ * `arrived`, a device that another request enrolled since is refused instead: its new certificate must not end.
  */
 export async function enrollmentTargetOf<T>(
   services: DeviceOfFingerprintDependencies,
   tenantId: TenantId,
   enrolling: EnrollingDevice,
   enroll: (target: EnrollmentTarget) => Promise<T>,
+  arrived?: ArrivedAt,
 ): Promise<T> {
   for (let turn = 1; turn <= MAX_TURNS; turn += 1) {
-    const target = await targetOf(services, tenantId, enrolling);
+    const target = await enrollmentTargetNow(services, tenantId, enrolling);
+    if (arrived && target.isKnown && target.deviceId !== arrived.deviceId) throw new FailureError(ENROLLED_MEANWHILE);
     try {
-      return await enroll(target);
+      return await enroll({ ...target, ...(arrived && target.isKnown && { expectedSerial: arrived.expectedSerial }) });
     } catch (error) {
       if (!(error instanceof FailureError) || error.failure !== FINGERPRINT_MOVED) throw error;
     }
@@ -56,11 +66,21 @@ export async function enrollmentTargetOf<T>(
   throw new FailureError(temporarilyUnavailable());
 }
 
-const known = (deviceId: string): EnrollmentTarget => ({ deviceId, besideDeviceId: null });
-const fresh = (besideDeviceId: string | null): EnrollmentTarget => ({ deviceId: randomUUID(), besideDeviceId });
+const known = ({ deviceId, state }: Candidate): EnrollmentTarget => ({
+  deviceId,
+  isKnown: true,
+  besideDeviceId: null,
+  expectedSerial: latestSerial(state),
+});
+const fresh = (besideDeviceId: string | null): EnrollmentTarget => ({
+  deviceId: randomUUID(),
+  isKnown: false,
+  besideDeviceId,
+  expectedSerial: null,
+});
 
 /** Chooses the device. The command checks the choice again, on the device's current state. */
-async function targetOf(
+export async function enrollmentTargetNow(
   { ports }: DeviceOfFingerprintDependencies,
   tenantId: TenantId,
   { fingerprint, userId, shown }: EnrollingDevice,
@@ -77,10 +97,10 @@ async function targetOf(
     principal.tenantId === tenantId && (userId === null || userId === principal.userId);
   const shownStream = shown && isFor(shown) ? deviceStream(tenantId, shown.deviceId) : undefined;
   const [itself, holder, ofUser] = await Promise.all([shownStream, holderStream, ofUserStream].map(candidateOf));
-  if (itself?.state.fingerprint === fingerprint) return known(itself.deviceId);
-  if (ofUser && ofUser.state.userId === userId) return known(ofUser.deviceId);
+  if (itself?.state.fingerprint === fingerprint) return known(itself);
+  if (ofUser && ofUser.state.userId === userId) return known(ofUser);
   if (!holder) return fresh(null);
-  return mayBe(holder.state, userId) ? known(holder.deviceId) : fresh(holder.deviceId);
+  return mayBe(holder.state, userId) ? known(holder) : fresh(holder.deviceId);
 }
 
 interface Candidate {

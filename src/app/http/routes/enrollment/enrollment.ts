@@ -133,6 +133,7 @@ export const enrollmentRoutes: RouteGroup<EnrollmentRouteDependencies> = {
       isBulk: true,
       access: admin('enrollment:write'),
       summary: 'Issue up to 1,000 enrollment configurations',
+      operation: 'issueEnrollmentConfigs',
       description:
         'Each contains a token and the settings that a browser needs to enroll, as JSON or as a zip of files. They can be revoked together by their `batchId`.',
       body: z.object({
@@ -193,6 +194,7 @@ export const enrollmentRoutes: RouteGroup<EnrollmentRouteDependencies> = {
       path: `${base}/tokens/{tokenID}`,
       access: admin('enrollment:write'),
       summary: 'Revoke an enrollment token',
+      refuses: ['enrollment_token_used'],
       description: '409 if a device has used the token: revoke the device instead.',
       params: z.object({ tokenID: uuid() }),
       handle: async ({ run, params: { tokenID: tokenId } }) => {

@@ -56,6 +56,8 @@ export const extensionMonitoringRoutes: RouteGroup = {
       path: `${base}/whitelist/quick-add`,
       access: admin('extension-monitoring:whitelist'),
       summary: 'Add an extension of the inventory to the whitelist',
+      operation: 'quickAddToExtensionWhitelist',
+      refuses: ['already_exists'],
       description: 'Allows it in every kind of browser. Name and publisher are taken from the inventory.',
       body: z.object({
         extensionId: storeId.transform((text) => text.trim()).pipe(z.string().min(1)),

@@ -52,12 +52,13 @@ const memberRoutes: readonly AnyRoute[] = [
     path: `${base}/{groupID}/members`,
     access: admin('groups:write'),
     summary: 'Add employees to a group',
+    refuses: ['group_managed'],
     description: 'Employees who are members already are ignored. At most 1,000 per request.',
     params,
     body: someOf('userIds', 'userId'),
     response: changedView,
     handle: async ({ run, body: add, params: { groupID: groupId } }) => {
-      const { result } = await run(changeGroupMembers, { groupId, add, remove: [], by: 'manual' });
+      const { result } = await run(changeGroupMembers, { groupId, add, remove: [], by: null });
       return { added: result.added, total: result.total };
     },
   }),
@@ -69,7 +70,7 @@ const memberRoutes: readonly AnyRoute[] = [
     description: '404 if the employee is not a member.',
     params: params.extend({ userID: uuid() }),
     handle: async ({ run, params: { groupID: groupId, userID } }) => {
-      const { result } = await run(changeGroupMembers, { groupId, add: [], remove: [userID], by: 'manual' });
+      const { result } = await run(changeGroupMembers, { groupId, add: [], remove: [userID], by: null });
       if (result.removed === 0) throw new FailureError(notFound());
     },
   }),
@@ -133,6 +134,7 @@ const ofUserRoutes: readonly AnyRoute[] = [
     isBulk: true,
     access: admin('employees:write'),
     summary: 'Set the groups of an employee',
+    refuses: ['group_managed'],
     description: '409 if a change affects a group that a directory manages.',
     params: z.object({ userID: uuid() }),
     body: z.object({ groupIds: z.array(uuid()).max(MAX_AT_ONCE) }),
@@ -145,7 +147,7 @@ const ofUserRoutes: readonly AnyRoute[] = [
       const wanted = new Set(body.groupIds);
       if ([...wanted].some((groupId) => !all.some(({ id }) => id === groupId)))
         throw new FailureError(invalid('groupIds', 'must be ids of groups'));
-      const by = 'manual' as const;
+      const by = null;
       const changes = [
         ...[...wanted]
           .filter((groupId) => !now.some(({ id }) => id === groupId))
@@ -179,11 +181,12 @@ export const groupRoutes: RouteGroup = {
       path: base,
       access: admin('groups:write'),
       summary: 'Create a group',
+      refuses: ['already_exists'],
       body: z.object({ name, description: description.default('') }),
       status: 201,
       response: groupView,
       handle: async ({ run, created, body }) => {
-        const executed = await run(createGroup, { ...body, source: 'manual', externalId: null });
+        const executed = await run(createGroup, { ...body, owner: null, externalId: null });
         return created(executed, getGroup, executed.result, viewOfNewGroup(executed.result.groupId));
       },
     }),
@@ -201,7 +204,8 @@ export const groupRoutes: RouteGroup = {
       path: `${base}/{groupID}`,
       access: admin('groups:write'),
       summary: 'Change a group',
-      description: 'Fields that are left out keep their values.',
+      refuses: ['already_exists'],
+      description: 'Fields that are left out keep their values. 409 for the name of a group that a source owns.',
       params,
       body: z.object({ name: name.optional(), description: description.optional() }),
       response: groupView,
@@ -215,10 +219,11 @@ export const groupRoutes: RouteGroup = {
       path: `${base}/{groupID}`,
       access: admin('groups:write'),
       summary: 'Delete a group',
-      description: 'A policy that was attached only to this group applies to nobody until it is changed.',
+      description:
+        'A policy that was attached only to this group applies to nobody until it is changed. 409 for a group that a source owns.',
       params,
       handle: async ({ run, params: { groupID: groupId } }) => {
-        await run(deleteGroup, { groupId });
+        await run(deleteGroup, { groupId, by: null });
       },
     }),
     ...memberRoutes,

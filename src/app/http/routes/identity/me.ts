@@ -49,6 +49,8 @@ export const meRoutes: RouteGroup<MeRouteDependencies> = {
       path: '/api/v1/admin/verify-password',
       access: adminEvenUnlicensed('self:write'),
       summary: 'Get a re-authentication token',
+      operation: 'reauthenticate',
+      refuses: ['account_locked', 'invalid_credentials'],
       description:
         'Confirms the password. The token is valid for 300 seconds in this session, for any number of requests.',
       body: z.object({ password: presentedPassword }),

@@ -46,6 +46,7 @@ export const mfaRoutes: RouteGroup<MfaRouteDependencies> = {
       path: '/api/v1/admin/mfa/setup',
       access: adminReauthenticated('self:write'),
       summary: 'Start the set-up of a second factor',
+      refuses: ['mfa_already_enabled'],
       description:
         'Returns the secret for an authenticator app, once. Sign-ins need it only after its first code was verified.',
       response: z.object({ secret: z.string(), otpauthUrl: z.string(), qrCode: z.string() }),
@@ -66,6 +67,8 @@ export const mfaRoutes: RouteGroup<MfaRouteDependencies> = {
       path: '/api/v1/admin/mfa/setup/verify',
       access: adminReauthenticated('self:write'),
       summary: 'Enable the second factor',
+      operation: 'enableMfa',
+      refuses: ['mfa_already_enabled', 'mfa_not_started'],
       description: 'Needs the first code of the authenticator app. Returns ten backup codes, once.',
       body: z.object({ code: totpCodeField }),
       response: z.object({ enabled: z.literal(true), backupCodes: z.array(z.string()) }),

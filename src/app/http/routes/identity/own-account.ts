@@ -37,6 +37,8 @@ export const ownAccountRoutes: RouteGroup<AdminSignInDependencies> = {
       path: '/api/v1/admin/change-password',
       access: adminEvenUnlicensed('self:write'),
       summary: "Change the calling admin's password",
+      operation: 'changePassword',
+      refuses: ['invalid_credentials'],
       description: 'Ends all their other sessions. 401 if the current password is wrong.',
       body: z
         .object({ currentPassword: presentedPassword, newPassword, confirmPassword: z.string().max(256).optional() })

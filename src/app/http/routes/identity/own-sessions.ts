@@ -30,6 +30,7 @@ export const ownSessionRoutes: RouteGroup<OwnSessionsRouteDependencies> = {
       path: base,
       access: adminEvenUnlicensed('self:read'),
       summary: "List the calling admin's sessions",
+      operation: 'listOwnSessions',
       description: 'Newest first.',
       response: z.object({ sessions: z.array(ownSessionView), total: z.int() }),
       handle: async ({ ask, services, principal: { tenantId, adminId, sessionId: currentId } }) => {
@@ -55,6 +56,7 @@ export const ownSessionRoutes: RouteGroup<OwnSessionsRouteDependencies> = {
       path: base,
       access: adminEvenUnlicensed('self:write'),
       summary: 'End all other sessions of the calling admin',
+      operation: 'endOtherSessions',
       handle: async ({ run, principal: { adminId, sessionId: keptSessionId } }) => {
         await run(revokeOtherSessions, { adminId, keptSessionId });
       },
@@ -64,6 +66,7 @@ export const ownSessionRoutes: RouteGroup<OwnSessionsRouteDependencies> = {
       path: `${base}/{sessionId}`,
       access: adminEvenUnlicensed('self:write'),
       summary: 'End a session of the calling admin',
+      operation: 'endOwnSession',
       description: 'May be the current one.',
       params: z.object({ sessionId: uuid() }),
       handle: async ({ run, services, params: { sessionId }, principal: { tenantId, adminId: subjectId } }) => {

@@ -39,6 +39,8 @@ export const recoveryRoutes: RouteGroup<RecoveryRouteDependencies> = {
       path: '/api/v1/recovery/reset',
       access: openAccessWhere(({ recoveryKey }) => recoveryKey !== undefined, 'recovery'),
       summary: 'Recover the account of an admin',
+      operation: 'recoverAccount',
+      refuses: ['invalid_credentials'],
       description:
         "For admins of tenants and organizations. Sets a temporary password (seven days), removes second factor and lock, ends all sessions, and lifts an organization's requirement of single sign-on. 404 unless RECOVERY_KEY is set.",
       body: z.object({ recoveryKey: z.string().min(1).max(1_024), email: emailField }),

@@ -7,35 +7,43 @@ import { FailureError, temporarilyUnavailable } from '../../../../platform/kerne
 import type { TenantId } from '../../../../platform/kernel/ids.ts';
 import type { HandlerContext } from '../../route.ts';
 
-export const signedIn = z.object({
-  accessToken: z.string(),
-  refreshToken: z.string(),
-  expiresAt: z.iso.datetime(),
-  user: z.object({ id: z.uuid(), email: z.string(), displayName: z.string(), roleType: adminRoleSchema }),
-});
+export const signedIn = z
+  .object({
+    accessToken: z.string(),
+    refreshToken: z.string(),
+    expiresAt: z.iso.datetime(),
+    user: z.object({ id: z.uuid(), email: z.string(), displayName: z.string(), roleType: adminRoleSchema }),
+  })
+  .meta({ title: 'SignedIn' });
 /** `reAuthToken`: if the sign-in was started with `reauthenticate=true`; valid for 300 seconds in this session. */
 export const signedInByProvider = signedIn.extend({ reAuthToken: z.string().optional() });
-export const mfaRequired = z.object({ mfaRequired: z.literal(true), mfaToken: z.string(), message: z.string() });
-export const passwordChangeRequired = z.object({
-  mustChangePassword: z.literal(true),
-  tempToken: z.string(),
-  userId: z.uuid(),
-  message: z.string(),
-});
+export const mfaRequired = z
+  .object({ mfaRequired: z.literal(true), mfaToken: z.string(), message: z.string() })
+  .meta({ title: 'CodeRequired' });
+export const passwordChangeRequired = z
+  .object({
+    mustChangePassword: z.literal(true),
+    tempToken: z.string(),
+    userId: z.uuid(),
+    message: z.string(),
+  })
+  .meta({ title: 'PasswordChangeRequired' });
 
 /** As `signedIn`, for an admin of an organization. */
-export const signedInToOrganization = z.object({
-  accessToken: z.string(),
-  refreshToken: z.string(),
-  expiresAt: z.iso.datetime(),
-  user: z.object({
-    id: z.uuid(),
-    email: z.string(),
-    displayName: z.string(),
-    role: orgRoleSchema,
-    organizationId: z.uuid(),
-  }),
-});
+export const signedInToOrganization = z
+  .object({
+    accessToken: z.string(),
+    refreshToken: z.string(),
+    expiresAt: z.iso.datetime(),
+    user: z.object({
+      id: z.uuid(),
+      email: z.string(),
+      displayName: z.string(),
+      role: orgRoleSchema,
+      organizationId: z.uuid(),
+    }),
+  })
+  .meta({ title: 'SignedInToOrg' });
 /** `reAuthToken`: if started with `reauthenticate=true`; valid for one write in this session, for 300 seconds. */
 export const signedInToOrganizationByProvider = signedInToOrganization.extend({ reAuthToken: z.string().optional() });
 export const mfaRequiredByOrganization = mfaRequired.extend({ userId: z.uuid() });

@@ -41,6 +41,13 @@ const measured = new Gauge({
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest();
 
+const readinessView = z.object({
+  status,
+  ready: z.boolean(),
+  lagging: z.array(z.string()),
+  reason: z.string().optional(),
+});
+
 export const opsRoutes: RouteGroup<OpsRouteDependencies> = {
   area: 'ops',
   routes: [
@@ -49,6 +56,7 @@ export const opsRoutes: RouteGroup<OpsRouteDependencies> = {
       path: '/health',
       access: openAccess('none'),
       summary: 'Get the health of the service and its dependencies',
+      otherwise: { 503: healthView },
       description: '503 if the service is unhealthy.',
       response: healthView,
       handle: async ({ services, reply }) => {
@@ -71,8 +79,9 @@ export const opsRoutes: RouteGroup<OpsRouteDependencies> = {
       path: '/ready',
       access: openAccess('none'),
       summary: 'Check that the process is ready for requests',
+      otherwise: { 503: readinessView },
       description: '503 if it is not, with the read models that lag behind the event log.',
-      response: z.object({ status, ready: z.boolean(), lagging: z.array(z.string()), reason: z.string().optional() }),
+      response: readinessView,
       handle: async ({ services, reply }) => {
         const readiness = await services.state.readiness();
         if (!readiness.ready) reply.status(503);

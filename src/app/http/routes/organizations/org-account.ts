@@ -63,6 +63,7 @@ export const orgAccountRoutes: RouteGroup<OrgAccountRouteDependencies> = {
       path: `${mfa}/setup`,
       access: orgSelfReauthenticated,
       summary: 'Start the set-up of a second factor',
+      refuses: ['mfa_already_enabled'],
       description:
         'Returns the secret for an authenticator app, once. Sign-ins need it only after its first code was verified.',
       response: z.object({ secret: z.string(), otpauthUrl: z.string(), qrCode: z.string() }),
@@ -83,6 +84,8 @@ export const orgAccountRoutes: RouteGroup<OrgAccountRouteDependencies> = {
       path: `${mfa}/setup/verify`,
       access: orgSelfReauthenticated,
       summary: 'Enable the second factor',
+      operation: 'enableOrgMfa',
+      refuses: ['mfa_already_enabled', 'mfa_not_started'],
       description: 'Needs the first code of the authenticator app. Returns ten backup codes, once.',
       body: z.object({ code: totpCodeField }),
       response: z.object({ enabled: z.literal(true), backupCodes: z.array(z.string()) }),
@@ -123,6 +126,8 @@ export const orgAccountRoutes: RouteGroup<OrgAccountRouteDependencies> = {
       path: '/api/v1/org/change-password',
       access: orgReader,
       summary: 'Change the password of the calling admin',
+      operation: 'changeOrgPassword',
+      refuses: ['account_locked', 'invalid_credentials'],
       description: 'Ends all their other sessions. 401 if the current password is wrong.',
       body: z
         .object({ currentPassword: presentedPassword, newPassword, confirmPassword: z.string().max(256).optional() })
@@ -154,6 +159,7 @@ export const orgAccountRoutes: RouteGroup<OrgAccountRouteDependencies> = {
       path: sessions,
       access: orgReader,
       summary: "List the calling admin's sessions",
+      operation: 'listOwnOrgSessions',
       description: 'Newest first.',
       response: z.object({ sessions: z.array(ownSessionView), total: z.int() }),
       handle: async ({ ask, services, principal: { tenantId, adminId, sessionId: currentId } }) => {
@@ -177,6 +183,7 @@ export const orgAccountRoutes: RouteGroup<OrgAccountRouteDependencies> = {
       path: sessions,
       access: orgReader,
       summary: 'End all other sessions of the calling admin',
+      operation: 'endOtherOrgSessions',
       handle: async ({ run, principal: { adminId, sessionId: keptSessionId } }) => {
         await run(revokeOtherOrgSessions, { adminId, keptSessionId });
       },
@@ -186,6 +193,7 @@ export const orgAccountRoutes: RouteGroup<OrgAccountRouteDependencies> = {
       path: `${sessions}/{sessionId}`,
       access: orgReader,
       summary: 'End a session of the calling admin',
+      operation: 'endOwnOrgSession',
       description: 'May be the current one.',
       params: z.object({ sessionId: uuid() }),
       handle: async ({ run, services, params: { sessionId }, principal: { tenantId, adminId: subjectId } }) => {

@@ -38,6 +38,7 @@ export const orgAdminRoutes: RouteGroup = {
       path: base,
       access: orgOwnerReauthenticated,
       summary: 'Add an admin of the organization',
+      refuses: ['already_exists'],
       description:
         'Without a password, the response contains a temporary one, once. It is valid for seven days and must be changed at the first sign-in. 409 if the e-mail administers an organization of this installation already.',
       body: z.object({ email: emailField, displayName, role: orgRoleSchema, password: newPassword.optional() }),
@@ -98,6 +99,7 @@ export const orgAdminRoutes: RouteGroup = {
       method: 'PUT',
       access: orgOwnerReauthenticated,
       summary: 'Change an admin of the organization',
+      refuses: ['own_account'],
       description:
         'Fields that are left out keep their values. `status: suspended` ends their sessions; `status: active` also ends a lock. 409 for the own role or suspension, and for the last active owner.',
       body: z.object({
@@ -119,6 +121,7 @@ export const orgAdminRoutes: RouteGroup = {
       method: 'DELETE',
       access: orgOwnerReauthenticated,
       summary: 'Remove an admin of the organization and end their sessions',
+      refuses: ['last_owner', 'own_account'],
       description: '409 for the caller and for the last active owner.',
       handle: async ({ run, params }) => {
         await run(deleteOrgAdmin, params);
@@ -130,6 +133,7 @@ export const orgAdminRoutes: RouteGroup = {
       params: one.params,
       access: orgOwnerReauthenticated,
       summary: "Reset the password of an organization's admin and end their sessions",
+      refuses: ['own_account'],
       description:
         'The response contains a temporary password, once. It is valid for seven days and must be changed at the next sign-in. 409 for the own account.',
       response: z.object({

@@ -41,6 +41,7 @@ export const orgDomainRoutes: RouteGroup<OrgDomainsRouteDependencies> = {
       path: base,
       access: orgOwnerReauthenticated,
       summary: 'Verify an e-mail domain',
+      refuses: ['domain_taken', 'name_servers_unreachable'],
       description:
         'Returns the TXT record to publish; `status` is `verified` once the name servers return it. 409 if another organization has verified the domain.',
       body: z.object({ domain: emailDomain }),

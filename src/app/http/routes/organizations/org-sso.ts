@@ -98,6 +98,7 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
       path: `${base}/discover`,
       access: openAccess('org-login'),
       summary: 'Find the identity provider for an e-mail',
+      operation: 'discoverSso',
       description:
         'By the domain if an organization has verified it, otherwise by account. Takes the same time for every e-mail.',
       body: z.object({ email: emailField }),
@@ -135,6 +136,8 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
       access: openAccess('sso'),
       facesBrowsers: true,
       summary: "Redirect to the organization's OpenID Connect provider",
+      operation: 'startOrgOidcSignIn',
+      sends: ['Set-Cookie'],
       description: 'With `reauthenticate=true` the user must authenticate again and gets a re-authentication token.',
       query: loginQuery,
       status: 302,
@@ -180,6 +183,7 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
       access: openAccess('sso'),
       facesBrowsers: true,
       summary: 'Receive the OpenID Connect callback',
+      operation: 'receiveOrgOidcCallback',
       description: 'Redirects to the sign-in page, with a code or with the reason of the refusal.',
       query: providerReturnQuery,
       status: 302,
@@ -228,6 +232,8 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
       path: `${base}/exchange`,
       access: openAccess('sso'),
       summary: 'Exchange the code of a single sign-on for tokens',
+      operation: 'exchangeOrgSsoCode',
+      refuses: ['invalid_exchange_code'],
       description:
         'Once, within 60 seconds, in the browser that signed in. After `reauthenticate=true` the response contains a `reAuthToken` for one write.',
       body: z.object({ code: z.string().min(1).max(256), verifier: z.string().max(256).optional() }),

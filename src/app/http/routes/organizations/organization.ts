@@ -12,7 +12,7 @@ import { listOrgSsoConfigs } from '../../../../../queries/organizations/list-org
 import { orgSsoConfigView } from '../../../../../queries/organizations/org-sso-config-view.ts';
 import { clientId, DEFAULT_SCOPES, issuerUrl } from '../../../../contexts/sso/domain/fields.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
-import { destinationFetch } from '../../../../platform/outbound/destinations.ts';
+import { explainedFetch } from '../../../../platform/outbound/explained-fetch.ts';
 import { issuerProbeView, probeIssuer } from '../../../../contexts/sso/probe-issuer.ts';
 import { orgOwner, orgOwnerReauthenticated, orgReader } from '../../access.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
@@ -55,6 +55,7 @@ export const organizationRoutes: RouteGroup<OrganizationRouteDependencies> = {
       path: base,
       access: orgOwnerReauthenticated,
       summary: 'Add an OpenID Connect provider',
+      refuses: ['sso_enabled_elsewhere'],
       description: 'Enabled by default, unless another one is enabled.',
       body: newConfig,
       status: 201,
@@ -94,13 +95,14 @@ export const organizationRoutes: RouteGroup<OrganizationRouteDependencies> = {
       description: 'Fetches its discovery document.',
       body: z.object(oidcProbe),
       response: issuerProbeView,
-      handle: ({ body, services }) => probeIssuer(body.issuerUrl, destinationFetch(services.config, trustOf(body))),
+      handle: ({ body, services }) => probeIssuer(body.issuerUrl, explainedFetch(services.config, trustOf(body))),
     }),
     route({
       method: 'PUT',
       path: `${base}/require`,
       access: orgOwnerReauthenticated,
       summary: 'Require single sign-on of all org admins, or allow passwords again',
+      operation: 'requireOrgSso',
       body: z.object({ requireSso: z.boolean() }),
       response: z.object({ requireSso: z.boolean() }),
       handle: async ({ run, body }) => {
@@ -123,6 +125,7 @@ export const organizationRoutes: RouteGroup<OrganizationRouteDependencies> = {
       path: `${base}/{configId}`,
       access: orgOwnerReauthenticated,
       summary: 'Change an SSO configuration',
+      refuses: ['sso_enabled_elsewhere', 'sso_needed'],
       description:
         'Fields that are left out keep their values, including the client secret. A new `issuerUrl` requires `clientSecret` again, or null (400).',
       params,
@@ -139,6 +142,7 @@ export const organizationRoutes: RouteGroup<OrganizationRouteDependencies> = {
       path: `${base}/{configId}`,
       access: orgOwnerReauthenticated,
       summary: 'Remove an SSO configuration',
+      refuses: ['sso_needed'],
       params,
       handle: async ({ run, params: { configId } }) => {
         await run(deleteOrgSsoConfig, { configId });

@@ -69,7 +69,9 @@ export const unblockKeyRoutes: RouteGroup<UnblockKeysRouteDependencies> = {
       path: '/api/v1/ext/unblock',
       access: deviceAccess,
       summary: 'Redeem an unblock key for a site',
-      description: 'A key can be used once.',
+      operation: 'redeemUnblockKey',
+      description:
+        'A key can be used once. The same device gets the same response again for 24 hours, while the key is valid.',
       body: z.object({ key: z.string().min(1).max(40), domain: hostField() }),
       response: z.object({ unblocked: z.literal(true), expiresAt: z.iso.datetime() }),
       handle: async ({ run, body: { key, domain }, principal: { tenantId, deviceId, userId }, services }) => {
@@ -77,7 +79,6 @@ export const unblockKeyRoutes: RouteGroup<UnblockKeysRouteDependencies> = {
         if (holder === undefined) throw new FailureError(NO_SUCH_KEY);
         const { result } = await run(redeemUnblockKey, {
           unblockKeyId: streamSubject(holder),
-          key,
           domain,
           deviceId,
           userId,

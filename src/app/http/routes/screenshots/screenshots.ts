@@ -85,6 +85,7 @@ export const screenshotRoutes: RouteGroup<ScreenshotsRouteDependencies> = {
       path: `${base}/event/{eventID}`,
       access: admin('screenshots:read'),
       summary: 'List the screenshots of an event',
+      operation: 'listEventScreenshots',
       description:
         'In the order in which they were taken, at most 100. Each has a signed URL of the picture, valid for 15 minutes.',
       params: z.object({ eventID: uuid() }),
@@ -131,6 +132,7 @@ export const screenshotRoutes: RouteGroup<ScreenshotsRouteDependencies> = {
       path: '/api/v1/screenshots/{tenantID}/{screenshotID}/image',
       access: openAccess('admin'),
       summary: 'Get the picture of a screenshot by its signed URL',
+      operation: 'getSignedScreenshotImage',
       description: '403 if the URL is invalid or has expired (15 minutes).',
       params: params.extend({ tenantID: uuid() }),
       query: z.object({ expires: z.string().max(20).default(''), signature: z.string().max(64).default('') }),
@@ -153,6 +155,7 @@ export const screenshotRoutes: RouteGroup<ScreenshotsRouteDependencies> = {
       path: '/api/v1/ext/screenshots',
       access: deviceAccess,
       summary: 'Upload a screenshot',
+      refuses: ['limit_reached', 'screenshots_off'],
       description: 'A picture of a page that the device observed: PNG, JPEG or WebP, at most 5 MiB (413).',
       consumes: 'multipart',
       body: uploadForm,

@@ -40,6 +40,7 @@ export const searchRoutes: RouteGroup<SearchRouteDependencies> = {
       path: base,
       access: admin('search:read'),
       summary: 'Search users, endpoints and alerts',
+      operation: 'search',
       description:
         'Finds entries that contain `q` (2 to 200 characters), in any case: e-mail address and name of employees; host, address and title of endpoints; text, host and person of alerts. Alerts are also found by the words of `q`, in any form and order. Grouped by kind, newest first. Totals count up to 10,000 of a kind.',
       query: z.object({ ...pageQuery, ...asked }),
@@ -51,6 +52,7 @@ export const searchRoutes: RouteGroup<SearchRouteDependencies> = {
       path: `${base}/export`,
       access: admin('search:export'),
       summary: 'Export search results',
+      sends: ['Content-Disposition'],
       description: 'A file in CSV or JSON, newest first, at most 10,000 rows.',
       query: z.object({ ...asked, format: z.enum(['csv', 'json']).optional().default('csv') }),
       response: { media: 'text/csv' },

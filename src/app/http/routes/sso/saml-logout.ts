@@ -48,6 +48,7 @@ export const samlLogoutRoutes: RouteGroup<SingleLogoutDependencies> = {
       access: openAccess('sso'),
       facesBrowsers: true,
       summary: 'Receive a SAML logout message by redirect',
+      operation: 'receiveSamlLogoutRedirect',
       description: DESCRIPTION,
       query: tenantQuery.extend({
         SAMLRequest: z.string().optional(),
@@ -75,6 +76,7 @@ export const samlLogoutRoutes: RouteGroup<SingleLogoutDependencies> = {
       access: openAccess('sso'),
       facesBrowsers: true,
       summary: 'Receive a SAML logout message by form',
+      operation: 'receiveSamlLogoutForm',
       description: DESCRIPTION,
       consumes: 'form',
       query: tenantQuery,

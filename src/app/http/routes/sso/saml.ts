@@ -72,6 +72,8 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
       access: openAccess('sso'),
       facesBrowsers: true,
       summary: "Redirect to the tenant's SAML provider",
+      operation: 'startSamlSignIn',
+      sends: ['Set-Cookie'],
       description:
         'With `return_to=login` the user returns to the sign-in page. With `reauthenticate=true` the user must authenticate again and gets a re-authentication token.',
       query: z.object({ ...tenantQuery, ...pageReturnQuery, ...reauthenticationQuery }),
@@ -96,6 +98,7 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
       access: openAccess('sso'),
       facesBrowsers: true,
       summary: 'Receive a SAML response',
+      operation: 'receiveSamlResponse',
       description:
         'The assertion consumer service. Accepts only responses to requests of this service. A browser that brings an unsolicited response of the provider of a tenant is sent to the sign-in page, which starts a request of its own.',
       consumes: 'form',

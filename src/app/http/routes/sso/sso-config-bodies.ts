@@ -17,6 +17,7 @@ import {
   scopes,
   signingKey,
   ssoAddress,
+  testedIssuerUrl,
   type IssuerTrust,
 } from '../../../../contexts/sso/domain/fields.ts';
 import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
@@ -32,11 +33,12 @@ const shared = {
   isEnabled: z.boolean().optional(),
 };
 
-/** OpenID Connect, for tenants and organizations. `protocol` may be left out, as in the interface. */
-const reach = {
+/** How an address that an administrator names may be reached (`DestinationChoice`). */
+export const reach = {
   allowPrivateNetwork: issuerTrust.allowPrivateNetwork.optional(),
   caCertificate: authorityCertificates.nullable().optional(),
 };
+/** OpenID Connect, for tenants and organizations. `protocol` may be left out, as in the interface. */
 const trust = {
   clientAuthentication: issuerTrust.clientAuthentication.optional(),
   emailsVerified: issuerTrust.emailsVerified.optional(),
@@ -74,7 +76,7 @@ export const ssoConfigChanges = z.object({
 });
 
 /** What the test of an issuer takes, for tenants and organizations. */
-export const oidcProbe = { issuerUrl, clientId, ...reach };
+export const oidcProbe = { issuerUrl: testedIssuerUrl, clientId, ...reach };
 export const ssoConfigProbe = z.discriminatedUnion('protocol', [
   z.object({ protocol: z.literal('oidc').optional(), ...oidcProbe }),
   z.object({ protocol: z.literal('saml'), ...samlProvider }),

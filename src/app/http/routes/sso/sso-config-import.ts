@@ -6,9 +6,10 @@ import {
   providerMetadata,
   type ProviderMetadata,
 } from '../../../../contexts/sso/saml/provider-metadata.ts';
-import { OutboundRefused, type GuardedFetch } from '../../../../platform/outbound/guarded-fetch.ts';
+import type { DestinationChoice, OutboundSettings } from '../../../../platform/outbound/destinations.ts';
+import { DestinationFailed, explainedFetch } from '../../../../platform/outbound/explained-fetch.ts';
 import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
-import { samlSettings } from './sso-config-bodies.ts';
+import { reach, samlSettings, trustOf } from './sso-config-bodies.ts';
 
 /** Pasted or fetched, one of the two. */
 const source = {
@@ -16,6 +17,8 @@ const source = {
   metadataUrl: ssoAddress.optional(),
   /** Names one of several providers in the metadata. */
   entityId: entityId.optional(),
+  /** How `metadataUrl` may be reached. Nothing of it is stored. */
+  ...reach,
 };
 export const ssoConfigImport = z.object({ ...source, ...samlSettings });
 export const ssoMetadataRefresh = z.object(source);
@@ -24,14 +27,14 @@ type Source = z.output<typeof ssoMetadataRefresh>;
 
 /** The metadata of a provider, ready for a configuration. Throws `FailureError` with what is wrong, by field. */
 export async function importedProvider(
-  { metadata, metadataUrl, entityId: wanted }: Source,
-  fetch: GuardedFetch,
+  { metadata, metadataUrl, entityId: wanted, ...choice }: Source,
+  outbound: OutboundSettings,
 ): Promise<ProviderMetadata> {
   if ((metadata === undefined) === (metadataUrl === undefined))
     throw new FailureError(invalid('metadata', 'give either metadata or metadataUrl'));
   const field = metadata === undefined ? 'metadataUrl' : 'metadata';
   const refused = (reason: string) => new FailureError(invalid(field, reason));
-  const text = metadata ?? (await fetched(metadataUrl!, fetch, refused));
+  const text = metadata ?? (await fetched(metadataUrl!, trustOf(choice), outbound, refused));
   try {
     const provider = providerMetadata(text, wanted, Date.now());
     checked(entityId, provider.idpEntityId, 'entityID');
@@ -51,19 +54,23 @@ function checked(field: z.ZodType, value: string, part: string): void {
   if (error) throw new MetadataRefused(`${part}: ${error.issues[0]!.message}`);
 }
 
+const OTHERWISE = '; or paste the document as metadata';
+
 async function fetched(
   address: string,
-  fetch: GuardedFetch,
+  choice: DestinationChoice,
+  outbound: OutboundSettings,
   refused: (reason: string) => FailureError,
 ): Promise<string> {
   try {
+    const fetch = explainedFetch(outbound, choice, { maxBytes: MAX_METADATA_BYTES });
     const response = await fetch(address, {
       headers: { accept: 'application/samlmetadata+xml, application/xml, text/xml' },
     });
-    if (response.status !== 200) throw refused(`the address returned status ${response.status}`);
+    if (response.status !== 200) throw refused(`the address returned status ${response.status}${OTHERWISE}`);
     return await response.text();
   } catch (error) {
-    if (error instanceof FailureError) throw error;
-    throw refused(error instanceof OutboundRefused ? error.message : 'the metadata cannot be fetched');
+    if (error instanceof DestinationFailed) throw refused(error.message + OTHERWISE);
+    throw error;
   }
 }

@@ -5,11 +5,10 @@ import { updateSsoConfig } from '../../../../../commands/sso/update-sso-config.t
 import { getTenant } from '../../../../../queries/tenants/get-tenant.ts';
 import { getSsoConfig, viewOfNewSsoConfig } from '../../../../../queries/sso/get-sso-config.ts';
 import { listSsoConfigs } from '../../../../../queries/sso/list-sso-configs.ts';
-import { ssoConfigView } from '../../../../../queries/sso/sso-config-view.ts';
+import { ssoConfigView, type SsoConfigView } from '../../../../../queries/sso/sso-config-view.ts';
 import { asTenantId, uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
-import { destinationFetch } from '../../../../platform/outbound/destinations.ts';
+import { explainedFetch } from '../../../../platform/outbound/explained-fetch.ts';
 import { issuerProbeView, probeIssuer } from '../../../../contexts/sso/probe-issuer.ts';
-import { MAX_METADATA_BYTES } from '../../../../contexts/sso/saml/provider-metadata.ts';
 import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
 import { probeSaml } from '../../../../contexts/sso/probe-saml.ts';
 import {
@@ -22,7 +21,7 @@ import {
   type Access,
 } from '../../access.ts';
 import type { Principal } from '../../principal.ts';
-import { routeWith, type AnyRoute, type RouteGroup } from '../../route.ts';
+import { routeWith, type AnyRoute, type HandlerContext, type RouteGroup } from '../../route.ts';
 import { importedProvider, ssoConfigImport, ssoMetadataRefresh } from './sso-config-import.ts';
 import {
   draftOf,
@@ -61,14 +60,29 @@ interface Asked {
   readonly principal: Principal | undefined;
 }
 
-/** Whoever names the address has just authenticated again, so networks that the operator listed are within reach. */
-const METADATA = { allowPrivateNetwork: true, caCertificate: null };
-const metadataFetch = ({ config }: SsoConfigsRouteDependencies) =>
-  destinationFetch(config, METADATA, { maxBytes: MAX_METADATA_BYTES });
-
 /** Authentication has checked that a tenant in the path belongs to the caller's organization. */
 const tenantOf = ({ params, principal }: Asked): TenantId =>
   params?.['tenantId'] ? asTenantId(params['tenantId']) : principal!.tenantId;
+
+type Call = Pick<HandlerContext<unknown, unknown, unknown>, 'created' | 'ask'>;
+
+/** Complete before the tables have the configuration. */
+const createdConfig = (
+  { created, ask }: Call,
+  executed: Parameters<Call['created']>[0],
+  configId: string,
+  tenantId: TenantId,
+): Promise<SsoConfigView> =>
+  created(
+    executed,
+    getSsoConfig,
+    { configId },
+    async (events) => {
+      const tenant = await ask(getTenant, undefined, tenantId);
+      return viewOfNewSsoConfig({ ...tenant, tenant_id: tenantId }, configId, events);
+    },
+    tenantId,
+  );
 
 function ssoConfigRoutesFor({
   base,
@@ -97,6 +111,7 @@ function ssoConfigRoutesFor({
       path: base,
       access: write,
       summary: 'Add an identity provider',
+      refuses: ['sso_enabled_elsewhere'],
       description: 'Enabled by default, unless another one of its protocol is enabled.',
       params: owner,
       body: newSsoConfig,
@@ -107,39 +122,33 @@ function ssoConfigRoutesFor({
         const tenantId = tenantOf(call as Asked);
         const configId = call.fresh.id('sso config');
         const executed = await call.run(createSsoConfig, draftOf(call.body, configId), tenantId);
-        return call.created(
-          executed,
-          getSsoConfig,
-          { configId },
-          async (events) => {
-            const tenant = await call.ask(getTenant, undefined, tenantId);
-            return viewOfNewSsoConfig({ ...tenant, tenant_id: tenantId }, configId, events);
-          },
-          tenantId,
-        );
+        return createdConfig(call, executed, configId, tenantId);
       },
     }),
     route({
       method: 'POST',
       path: `${base}/import`,
       access: write,
-      summary: 'Add a SAML provider from its metadata',
+      summary: 'Import a SAML provider from its metadata',
       description:
-        'Give either `metadata` (the XML) or `metadataUrl` (fetched once), at most 256 KiB, with `entityId` if it describes several providers. Takes entity id, addresses, all signing certificates and the NameID format from it; fields that are given count instead. Refuses expired metadata. Does not check a signature of the metadata.',
+        'Give either `metadata` (the XML) or `metadataUrl` (fetched once; with `allowPrivateNetwork` also from networks that the operator listed, with `caCertificate` trusting that authority alone), at most 256 KiB, with `entityId` if it describes several providers. Takes entity id, addresses, all signing certificates and the NameID format from it; fields that are given count instead. Refuses expired metadata. Does not check a signature of the metadata.',
       params: owner,
       body: ssoConfigImport,
       status: 201,
       response: ssoConfigView,
       handle: async (call) => {
-        const { metadata, metadataUrl, entityId, ...settings } = call.body;
-        const provider = await importedProvider({ metadata, metadataUrl, entityId }, metadataFetch(call.services));
+        const { metadata, metadataUrl, entityId, allowPrivateNetwork, caCertificate, ...settings } = call.body;
+        const provider = await importedProvider(
+          { metadata, metadataUrl, entityId, allowPrivateNetwork, caCertificate },
+          call.services.config,
+        );
         const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
         const body = { protocol: 'saml' as const, ...provider, ...given };
         refuseInsecure(call.services, body);
         const tenantId = tenantOf(call as Asked);
         const configId = call.fresh.id('sso config');
-        await call.run(createSsoConfig, draftOf(body, configId), tenantId);
-        return call.ask(getSsoConfig, { configId }, tenantId);
+        const executed = await call.run(createSsoConfig, draftOf(body, configId), tenantId);
+        return createdConfig(call, executed, configId, tenantId);
       },
     }),
     route({
@@ -158,7 +167,7 @@ function ssoConfigRoutesFor({
         if (stored.protocol !== 'saml') throw new FailureError(invalid('protocol', 'has no metadata'));
         const { idpEntityId, idpSsoUrl, idpSloUrl, idpCertificate } = await importedProvider(
           { ...call.body, entityId: call.body.entityId ?? stored.idpEntityId },
-          metadataFetch(call.services),
+          call.services.config,
         );
         if (idpEntityId !== stored.idpEntityId)
           throw new FailureError(invalid('entityId', 'is not the entity id of the configuration'));
@@ -184,7 +193,7 @@ function ssoConfigRoutesFor({
       response: issuerProbeView,
       handle: async ({ body, services }) => {
         if (body.protocol !== 'saml')
-          return probeIssuer(body.issuerUrl, destinationFetch(services.config, trustOf(body)));
+          return probeIssuer(body.issuerUrl, explainedFetch(services.config, trustOf(body)));
         refuseInsecure(services, body);
         return probeSaml(body, Date.now());
       },
@@ -206,6 +215,7 @@ function ssoConfigRoutesFor({
       method: 'PUT',
       access: write,
       summary: 'Change an SSO configuration',
+      refuses: ['sso_enabled_elsewhere'],
       description:
         'Fields that are left out keep their values, including secrets. A new `issuerUrl` requires `clientSecret` again, or null (400).',
       body: ssoConfigChanges,

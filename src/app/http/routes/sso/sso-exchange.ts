@@ -30,6 +30,8 @@ export const ssoExchangeRoutes: RouteGroup<SsoExchangeRouteDependencies> = {
       path: '/api/v1/auth/sso/exchange',
       access: openAccess('session'),
       summary: 'Exchange the code of a single sign-on for tokens',
+      operation: 'exchangeSsoCode',
+      refuses: ['invalid_exchange_code'],
       description: 'Once, within 60 seconds, in the browser tab that started the sign-in.',
       body: z.object({ code: z.string().min(1).max(256), verifier: z.string().min(1).max(256) }),
       response: signedInByProvider,

@@ -124,6 +124,8 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
       access: openAccess('sso'),
       facesBrowsers: true,
       summary: "Redirect to the tenant's OpenID Connect provider",
+      operation: 'startOidcSignIn',
+      sends: ['Set-Cookie'],
       description:
         'With `return_to=login` the user returns to the sign-in page. With `reauthenticate=true` the user must authenticate again and gets a re-authentication token.',
       query: z.object({ ...tenantQuery, ...pageReturnQuery, ...reauthenticationQuery, login_hint: loginHint }),
@@ -175,6 +177,9 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
       access: openAccess('sso'),
       facesBrowsers: true,
       summary: 'Receive the OpenID Connect callback',
+      operation: 'receiveOidcCallback',
+      sends: ['Location', 'Set-Cookie'],
+      refuses: ['single_sign_on_failed'],
       description: 'Returns tokens, or redirects to the sign-in page with a code.',
       query: providerReturnQuery,
       response: signedInByProvider,
@@ -232,6 +237,8 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
       path: OIDC_LOGOUT,
       access: openAccess('session'),
       summary: 'End the session, and get the logout URL of the provider',
+      operation: 'signOutWithSso',
+      refuses: ['authentication_required'],
       description:
         'A browser that navigates to `logoutUrl` also signs out of the provider, and returns to the sign-in page if `postLogoutRedirectUri` is registered there.',
       response: z.object({ success: z.literal(true), logoutUrl: z.string().nullable() }),

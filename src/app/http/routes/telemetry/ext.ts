@@ -2,12 +2,16 @@ import { v5 } from 'uuid';
 import { z } from 'zod';
 import { deliverDeviceWipe } from '../../../../../commands/devices/deliver-device-wipe.ts';
 import { recordHeartbeat } from '../../../../../commands/telemetry/record-heartbeat.ts';
-import { MAX_BATCH_SIZE } from '../../../../contexts/telemetry/domain/admission.ts';
+import { MAX_BATCH_SIZE, rejectionCodes } from '../../../../contexts/telemetry/domain/admission.ts';
 import { deviceDayStream } from '../../../../contexts/telemetry/domain/device-day.ts';
+import { uuid } from '../../../../platform/kernel/ids.ts';
 import { dayOf } from '../../../../platform/kernel/read-model.ts';
-import { deviceAccess, deviceOrAgentAccess } from '../../access.ts';
+import { deviceAccess, deviceOrAgentAccess, reportingDeviceAccess } from '../../access.ts';
 import { isNotModified } from '../../../../contexts/policies/extension-responses.ts';
+import { reportedObservation } from '../../../../contexts/telemetry/domain/reported-observation.ts';
+import { policyBundleView } from './policy-bundle.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
+import { confirmWipe } from './wipe-confirmation.ts';
 import { ingestBatch, type TelemetryIntakeDependencies } from './telemetry-intake.ts';
 import { retentionOf } from '../../../../contexts/telemetry/telemetry-retention.ts';
 import type { BundleSigner } from '../../../../contexts/policies/bundle-signer.ts';
@@ -26,33 +30,45 @@ const commandTypes = ['wipe', 'refresh_policies', 'update'] as const;
 const REFRESHES = '6f2c1d7e-9c0b-4f55-8d43-0f6f1c1f7a04';
 
 /** The routes that browsers call with their device certificates. */
+const batch = { deviceSequence: z.int().min(0).nullish() };
+
 export const extRoutes: RouteGroup<ExtRouteDependencies> = {
   area: 'ext',
   routes: [
     route({
       method: 'POST',
       path: '/api/v1/ext/events',
-      access: deviceAccess,
+      access: reportingDeviceAccess,
+      judgesText: true,
       summary: 'Report telemetry',
+      operation: 'reportTelemetry',
       description:
         'Up to 500 events. Each is accepted or rejected separately, and counted once. 429 if the device reports too much.',
-      body: z.object({
-        deviceSequence: z.int().min(0).nullish(),
-        events: z.array(z.unknown()).min(1).max(MAX_BATCH_SIZE),
-      }),
+      body: z.object({ ...batch, events: z.array(z.unknown()).min(1).max(MAX_BATCH_SIZE) }),
+      // Items are judged one by one, so that a wrong one does not refuse its batch.
+      bodyView: z.object({ ...batch, events: z.array(reportedObservation).min(1).max(MAX_BATCH_SIZE) }),
       status: 202,
       response: z.object({
         accepted: z.int(),
         duplicates: z.int(),
-        rejected: z.array(z.object({ index: z.int(), eventId: z.uuid().nullable(), error: z.string() })),
+        rejected: z.array(
+          z.object({
+            index: z.int(),
+            eventId: uuid().nullable(),
+            error: z.string(),
+            code: z.enum(rejectionCodes),
+            field: z.string().nullable(),
+          }),
+        ),
       }),
-      handle: (call) => ingestBatch(call, call.body),
+      handle: (call) => (call.principal.onlyConfirmsWipe ? confirmWipe(call, call.body) : ingestBatch(call, call.body)),
     }),
     route({
       method: 'POST',
       path: '/api/v1/ext/heartbeat',
       access: deviceOrAgentAccess,
       summary: 'Send a heartbeat',
+      operation: 'sendHeartbeat',
       description: 'Returns the commands for the device, and the time until the next heartbeat in seconds.',
       body: z.object({
         extensionVersion: version,
@@ -127,8 +143,10 @@ export const extRoutes: RouteGroup<ExtRouteDependencies> = {
       path: '/api/v1/ext/policies',
       access: deviceAccess,
       summary: 'Get the policies for the extension',
+      operation: 'getPolicyBundle',
+      sends: ['ETag', 'Cache-Control', 'X-Policy-Signature', 'X-Policy-Key'],
       description: 'With `If-None-Match`, returns 304 if they have not changed.',
-      response: { media: 'application/json' },
+      response: { media: 'application/json', schema: policyBundleView },
       handle: async ({ principal: { tenantId, userId }, services, request, reply }) => {
         const { etag, body, signature } = await services.extensionResponses.ofPerson(tenantId, userId);
         reply.header('etag', etag).header('cache-control', 'private, no-cache');

@@ -7,11 +7,12 @@ import {
   AdmittedBatch,
   type TelemetryAdmission,
   type TelemetryAdmissionRules,
+  type Reason,
   type Rejection,
 } from '../../../../contexts/telemetry/domain/admission.ts';
 import { deviceDayStream } from '../../../../contexts/telemetry/domain/device-day.ts';
 import { inChunks } from '../../../../contexts/telemetry/domain/chunks.ts';
-import { FailureError, limited } from '../../../../platform/kernel/failure.ts';
+import { FailureError, limited, type Failure } from '../../../../platform/kernel/failure.ts';
 import { dayOf } from '../../../../platform/kernel/read-model.ts';
 import type { ExtensionResponses } from '../../../../contexts/policies/extension-responses.ts';
 import type { DevicePrincipal } from '../../principal.ts';
@@ -22,6 +23,7 @@ import {
   type TelemetryRetentionDependencies,
 } from '../../../../contexts/telemetry/telemetry-retention.ts';
 import { registry } from '../../../../platform/observability/metrics.ts';
+import { wipeIdOf } from '../../../../contexts/devices/domain/device.ts';
 import { failureOfIssues } from '../../validation.ts';
 import type { ObservationAllowance } from '../../../../contexts/telemetry/observation-allowance.ts';
 import type { TechnologyAllowance } from '../../../../contexts/discovery/technology-allowance.ts';
@@ -48,7 +50,7 @@ function countObservations({ accepted, duplicates, rejected }: IntakeResult): vo
   observations.labels('rejected').inc(rejected.length);
 }
 
-interface Batch {
+export interface Batch {
   readonly deviceSequence?: number | null | undefined;
   readonly events: readonly unknown[];
 }
@@ -63,7 +65,7 @@ export interface IntakeResult {
 /** Observations per turn of the event loop, about 0.5 ms. */
 const JUDGED_IN_A_TURN = 50;
 
-type Intake = Pick<
+export type Intake = Pick<
   HandlerContext<unknown, unknown, unknown, DevicePrincipal, TelemetryIntakeDependencies>,
   'services' | 'principal' | 'run'
 >;
@@ -88,16 +90,19 @@ async function admitInTurns(events: readonly unknown[], rules: TelemetryAdmissio
   return admitted;
 }
 
+const reasonOf = ({ message, fields }: Failure): Reason => ({ error: message, field: fields?.[0]?.field ?? null });
+
 /** Validates a batch and records the accepted events, with one append per day (and usually one day per batch). */
 export async function ingestBatch(
   { services, principal, run }: Intake,
   { deviceSequence = null, events }: Batch,
 ): Promise<IntakeResult> {
   const { tenantId, deviceId, userId } = principal;
-  const [{ extensionMode, policyVersion }, kept, tenant] = await Promise.all([
+  const [{ extensionMode, policyVersion }, kept, tenant, device] = await Promise.all([
     services.extensionResponses.ofTenant(tenantId),
     retentionOf(services, tenantId),
     services.lookups.tenant(tenantId, tenantId),
+    services.lookups.device(tenantId, deviceId),
   ]);
   const seats = tenant?.license?.maxUsers ?? 0;
   const now = Date.now();
@@ -105,7 +110,8 @@ export async function ingestBatch(
   const admission = await admitInTurns(events, {
     now,
     days,
-    explain: (error) => failureOfIssues('event', error).message,
+    wipeId: device && wipeIdOf(device),
+    explain: (error) => reasonOf(failureOfIssues('event', error)),
   });
   const admitted = admission.indexOf.size;
   await takeAllowance(services, principal, Math.max(1, admitted));
@@ -124,6 +130,8 @@ export async function ingestBatch(
             index: admission.indexOf.get(eventId)!,
             eventId,
             error: 'too many events in one day',
+            code: 'daily_limit' as const,
+            field: null,
           })),
         );
       }

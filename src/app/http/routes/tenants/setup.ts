@@ -42,6 +42,7 @@ export const setupRoutes: RouteGroup<SetupRouteDependencies> = {
       path: '/api/v1/setup/status',
       access: openAccess('setup'),
       summary: 'Get whether the installation needs its first admin',
+      refuses: ['setup_complete'],
       description: '403 once set-up is complete.',
       response: z.object({ needsSetup: z.boolean(), devMode: z.boolean() }),
       handle: async ({ services }) => {
@@ -54,6 +55,8 @@ export const setupRoutes: RouteGroup<SetupRouteDependencies> = {
       path: '/api/v1/setup/complete',
       access: openAccess('setup'),
       summary: 'Create the first tenant and its first admin',
+      operation: 'completeSetup',
+      refuses: ['setup_complete'],
       description: '403 once set-up is complete.',
       precondition: refuseOnceSetUp,
       body: setupBody,

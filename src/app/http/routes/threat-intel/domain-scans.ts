@@ -56,6 +56,7 @@ export const domainScanRoutes: RouteGroup<DomainScansRouteDependencies> = {
       path: `${base}/check`,
       access: deviceAccess,
       summary: 'Check a domain with the threat-intelligence services',
+      operation: 'checkDomain',
       description:
         'The service queries them at most once in seven days per domain; in between, stored results are returned.',
       /** `url` is accepted but not used: for privacy, third parties only get the domain. */

@@ -57,6 +57,7 @@ export const threatIntelRoutes: RouteGroup<ThreatIntelRouteDependencies> = {
       path: `${base}/settings`,
       access: admin('threat-intel:write'),
       summary: 'Enable or disable threat-intelligence services',
+      operation: 'changeThreatIntelSettings',
       description: 'Fields that are left out keep their values.',
       body: z.object({ scannerEnabled: z.boolean().optional(), reputationEnabled: z.boolean().optional() }),
       response: settingsView,

@@ -44,12 +44,13 @@ const NOT_CONFIRMED = forbidden('device_unconfirmed');
 const base = '/api/v1/admin/verification';
 
 /** Both methods have the same interface (OP-234, OP-235). A wrong code is not an error; too many are 429 (OP-236). */
-const verify = (path: string, method: VerificationMethod, summary: string) =>
+const verify = (path: string, method: VerificationMethod, operation: string, summary: string) =>
   route({
     method: 'POST',
     path: `${base}/${path}/verify`,
     access: admin('verification:write'),
     summary,
+    operation,
     description: 'A wrong code returns 200 with `valid: false`. 429 after too many wrong codes.',
     body: z.object({ userId: uuid(), code: z.string().regex(/^\d{6}$/, 'must have 6 digits') }),
     response: z.object({
@@ -71,8 +72,8 @@ const verify = (path: string, method: VerificationMethod, summary: string) =>
 export const verificationRoutes: RouteGroup<VerificationRouteDependencies> = {
   area: 'verification',
   routes: [
-    verify('daily-code', 'daily_code', "Verify an employee's daily code"),
-    verify('otp', 'otp', "Verify an employee's one-time code"),
+    verify('daily-code', 'daily_code', 'verifyDailyCode', "Verify an employee's daily code"),
+    verify('otp', 'otp', 'verifyOneTimeCode', "Verify an employee's one-time code"),
     route({
       method: 'GET',
       path: `${base}/users`,
@@ -124,6 +125,7 @@ export const verificationRoutes: RouteGroup<VerificationRouteDependencies> = {
       path: '/api/v1/ext/verification/code',
       access: deviceAccess,
       summary: 'Get the current verification codes',
+      refuses: ['device_unconfirmed'],
       description:
         'For the employee of this browser. 403 until an administrator has confirmed a device that enrolled by itself.',
       response: z.object({ dailyCode: z.string(), otp: z.string(), expiresAt: z.iso.datetime() }),

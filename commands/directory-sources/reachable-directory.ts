@@ -1,0 +1,16 @@
+import { addressesOf, type DirectoryConfig } from '../../src/contexts/directory-sources/domain/config.ts';
+import { invalid, type Failure } from '../../src/platform/kernel/failure.ts';
+import type { DestinationChoice, Destinations } from '../../src/platform/outbound/destinations.ts';
+
+/** A directory that no synchronization could ever reach is refused when it is saved, with the field. */
+export async function refuseUnreachableDirectory(
+  destinations: Destinations,
+  config: DirectoryConfig,
+  choice: DestinationChoice,
+): Promise<Failure | undefined> {
+  for (const [field, address] of addressesOf(config)) {
+    const reason = await destinations.unreachable(address, choice);
+    if (reason !== undefined) return invalid(field, reason);
+  }
+  return undefined;
+}

@@ -1,0 +1,74 @@
+import { employee, employeeStream } from '../../src/contexts/employees/domain/employee.ts';
+import type { GroupEvent } from '../../src/contexts/groups/domain/events.ts';
+import { group, groupStream, type GroupState } from '../../src/contexts/groups/domain/group.ts';
+import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
+import { inParallel } from '../../src/platform/kernel/in-parallel.ts';
+import type { TenantId } from '../../src/platform/kernel/ids.ts';
+
+/** Streams of new members that are read at the same time. */
+const AT_ONCE = 32;
+/** Members in one event, so that a first synchronization writes no event of megabytes. */
+const IN_ONE_EVENT = 1_000;
+
+/** Whether all of these are members already or present employees. */
+export async function areKnown(
+  aggregates: AggregateReader,
+  tenantId: TenantId,
+  groupId: string,
+  userIds: readonly string[],
+): Promise<boolean> {
+  if (userIds.length === 0) return true;
+  const { members } = await aggregates.load(group, groupStream(tenantId, groupId));
+  let known = true;
+  await inParallel(
+    AT_ONCE,
+    userIds.filter((userId) => !members.has(userId)),
+    async (userId) => {
+      if (!known) return;
+      const { status } = await aggregates.load(employee, employeeStream(tenantId, userId));
+      if (status !== 'present') known = false;
+    },
+  );
+  return known;
+}
+
+export interface MemberChanges {
+  readonly added: number;
+  readonly removed: number;
+  readonly total: number;
+  readonly events: readonly GroupEvent[];
+}
+
+/** Adding an existing member, or removing a non-member, has no effect. */
+export function memberChanges(
+  { members }: Pick<GroupState, 'members'>,
+  groupId: string,
+  add: readonly string[],
+  remove: readonly string[],
+): MemberChanges {
+  const gone = new Set(remove);
+  const added = [...new Set(add)].filter((userId) => !members.has(userId) && !gone.has(userId));
+  const removed = [...gone].filter((userId) => members.has(userId));
+  const events: GroupEvent[] = [
+    ...chunks(added).map((userIds) => ({ type: 'GroupMembersAdded' as const, data: { groupId, userIds } })),
+    ...chunks(removed).map((userIds) => ({ type: 'GroupMembersRemoved' as const, data: { groupId, userIds } })),
+  ];
+  const total = members.size + added.length - removed.length;
+  return { added: added.length, removed: removed.length, total, events };
+}
+
+/** The numbers of a run that is recalled from its events. */
+export function recalledMembers(before: Pick<GroupState, 'members'>, events: readonly GroupEvent[]) {
+  const count = (type: GroupEvent['type']) =>
+    events.reduce(
+      (sum, event) => sum + (event.type === type ? (event.data as { userIds: readonly string[] }).userIds.length : 0),
+      0,
+    );
+  const [added, removed] = [count('GroupMembersAdded'), count('GroupMembersRemoved')];
+  return { added, removed, total: before.members.size + added - removed };
+}
+
+const chunks = (userIds: readonly string[]): string[][] =>
+  Array.from({ length: Math.ceil(userIds.length / IN_ONE_EVENT) }, (_, at) =>
+    userIds.slice(at * IN_ONE_EVENT, (at + 1) * IN_ONE_EVENT),
+  );

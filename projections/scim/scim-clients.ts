@@ -1,0 +1,70 @@
+import type { ScimProfile, ScimScope } from '../../src/contexts/scim/domain/client-events.ts';
+import { scimClientEvents } from '../../src/contexts/scim/domain/client-events.ts';
+import {
+  at,
+  defineReadModel,
+  id,
+  json,
+  nullable,
+  text,
+  timestamp,
+  type Column,
+  type Row,
+} from '../../src/platform/kernel/read-model.ts';
+
+/** A secret of a client, without anything that would let somebody use it. */
+export interface KnownScimSecret {
+  readonly secretId: string;
+  readonly issuedAt: string;
+  readonly issuedBy: string | null;
+  readonly expiresAt: string | null;
+}
+
+const columns = {
+  client_id: id,
+  name: text,
+  scopes: json<readonly ScimScope[]>(),
+  profile: text as Column<ScimProfile>,
+  secrets: json<readonly KnownScimSecret[]>(),
+  created_at: timestamp,
+  created_by: nullable(id),
+};
+export type ScimClientRow = Row<{ columns: typeof columns }>;
+
+const issued = (
+  { secretId, issuedAt, expiresAt }: Omit<KnownScimSecret, 'issuedBy'>,
+  issuedBy: string | null,
+): KnownScimSecret => ({ secretId, issuedAt, issuedBy, expiresAt });
+
+/** The identity providers that may provision people and groups, without their secrets. */
+export const scimClientsModel = defineReadModel({
+  name: 'scim_clients',
+  version: 1,
+  lane: 'main',
+  columns,
+  key: ['client_id'],
+  families: [scimClientEvents],
+  on: {
+    ScimClientCreated: (event) => ({
+      key: { client_id: event.data.clientId },
+      fold: () => ({
+        client_id: event.data.clientId,
+        name: event.data.name,
+        scopes: event.data.scopes,
+        profile: event.data.profile,
+        secrets: [issued(event.data, event.metadata.actor.id)],
+        created_at: at(event),
+        created_by: event.metadata.actor.id,
+      }),
+    }),
+    ScimClientSecretIssued: (event) => ({
+      key: { client_id: event.data.clientId },
+      fold: (row) => row && { ...row, secrets: [...row.secrets, issued(event.data, event.metadata.actor.id)] },
+    }),
+    ScimClientSecretRemoved: (event) => ({
+      key: { client_id: event.data.clientId },
+      fold: (row) => row && { ...row, secrets: row.secrets.filter(({ secretId }) => secretId !== event.data.secretId) },
+    }),
+    ScimClientDeleted: (event) => ({ key: { client_id: event.data.clientId }, fold: () => undefined }),
+  },
+});

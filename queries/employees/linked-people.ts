@@ -1,0 +1,45 @@
+import type { ProvisioningSource } from '../../src/contexts/employees/domain/provisioning.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
+
+/** A person whom a source has linked, as the source last described them. */
+export interface LinkedPersonRow {
+  readonly userId: string;
+  readonly externalId: string | null;
+  readonly userName: string;
+  readonly email: string;
+  readonly displayName: string;
+  readonly department: string | null;
+  readonly jobTitle: string | null;
+  readonly isActive: boolean;
+  readonly upn: string | null;
+  readonly sid: string | null;
+}
+
+const SELECT = `
+  select user_id as "userId", external_id as "externalId", user_name as "userName", email, display_name as "displayName", department,
+         job_title as "jobTitle", is_active as "isActive", upn, sid
+    from provisioned_people where tenant_id = $1 and source_kind = $2 and source_id = $3`;
+
+interface OfSource {
+  readonly source: ProvisioningSource;
+}
+
+export const linkedByExternalId: Query<OfSource & { readonly externalIds: readonly string[] }, LinkedPersonRow[]> = (
+  reads,
+  { source, externalIds },
+) => reads.rows<LinkedPersonRow>(`${SELECT} and external_id = any($4)`, [source.kind, source.id, externalIds]);
+
+export const linkedAmongUsers: Query<OfSource & { readonly userIds: readonly string[] }, LinkedPersonRow[]> = (
+  reads,
+  { source, userIds },
+) => reads.rows<LinkedPersonRow>(`${SELECT} and user_id = any($4::uuid[])`, [source.kind, source.id, userIds]);
+
+/** All people of a source in pages, by their ids. */
+export const linkedPeopleAfter: Query<
+  OfSource & { readonly after: string | undefined; readonly limit: number },
+  LinkedPersonRow[]
+> = (reads, { source, after, limit }) =>
+  reads.rows<LinkedPersonRow>(
+    `${SELECT} and ($4::uuid is null or user_id > $4) order by source_kind, source_id, user_id limit $5`,
+    [source.kind, source.id, after ?? null, limit],
+  );

@@ -1,0 +1,226 @@
+import { folded } from '../../src/contexts/employees/domain/provisioning.ts';
+import type { AttributePath, Comparison, Filter } from '../../src/contexts/scim/domain/filter.ts';
+import { resolvePath } from '../../src/contexts/scim/domain/resolve-path.ts';
+import { attributeNamed, type ScimAttribute, type ScimResourceType } from '../../src/contexts/scim/domain/schema.ts';
+import { FailureError, invalid } from '../../src/platform/kernel/failure.ts';
+
+/** How the rows of a list hold the attributes of its resources. All texts here are SQL of this service. */
+export interface ScimTable {
+  readonly type: ScimResourceType;
+  /** Attributes with columns of their own, by name: `userName`, `meta.lastModified`. */
+  readonly columns: Readonly<Record<string, ScimColumn>>;
+  /** The JSON with all other attributes; undefined: there are none. */
+  readonly profile?: string;
+  /** Lists that are no part of the row: SQL of a set of rows with one JSON column `v`. */
+  readonly lists: Readonly<Record<string, string>>;
+  /** Conditions that an index answers, by attribute: used where a `value` is compared by `eq`. */
+  readonly indexed?: Readonly<Record<string, IndexedCondition>>;
+}
+
+export interface IndexedCondition {
+  /** True: the condition is all that the filter means. False: rows that it finds are compared, too. */
+  readonly isExact: boolean;
+  sql(value: string, parameter: (value: unknown) => string): string;
+}
+
+export interface ScimColumn {
+  readonly sql: string;
+  /** The column holds the text in NFC and lower case. */
+  readonly isFolded?: true;
+}
+
+type Value = string | number | boolean | null;
+
+const refuseFilter = (reason: string): never => {
+  throw new FailureError(invalid('filter', reason, 'scim_invalid_filter'));
+};
+
+/** SQL for a filter. Values are parameters; names come from the schemas. Adds to `parameters`. */
+export class FilterCompiler {
+  readonly #table: ScimTable;
+  readonly #parameters: unknown[];
+
+  /** `parameters` holds those that the statement has already. */
+  constructor(table: ScimTable, parameters: unknown[]) {
+    this.#table = table;
+    this.#parameters = parameters;
+  }
+
+  compile(filter: Filter): string {
+    switch (filter.op) {
+      case 'and':
+      case 'or':
+        return `(${filter.filters.map((each) => this.compile(each)).join(` ${filter.op} `)})`;
+      case 'not':
+        return `not ${this.compile(filter.filter)}`;
+      case 'some':
+        return this.#some(filter.path, filter.where);
+      case 'pr':
+        return this.#compared(filter.path, 'pr', null);
+      default:
+        return this.#compared(filter.path, filter.op, filter.value);
+    }
+  }
+
+  #parameter(value: unknown): string {
+    this.#parameters.push(value);
+    return `$${this.#parameters.length}`;
+  }
+
+  #resolved(path: AttributePath) {
+    return resolvePath(this.#table.type, path) ?? refuseFilter('names an unknown attribute');
+  }
+
+  #compared(path: AttributePath, op: Comparison | 'pr', value: Value): string {
+    const { extension, attribute, sub } = this.#resolved(path);
+    if (attribute.returned === 'never') return refuseFilter('names an attribute that is not stored');
+    if (attribute.multiValued) return this.#inList(attribute, extension, sub, op, value);
+    const name = sub ? `${attribute.name}.${sub.name}` : attribute.name;
+    const column = extension === undefined ? this.#table.columns[name] : undefined;
+    if (!column && attribute.type === 'complex' && !sub && op !== 'pr')
+      return refuseFilter(`has to name a part of ${attribute.name}`);
+    if (!column && attribute.mutability === 'readOnly') return refuseFilter(`cannot compare ${name}`);
+    const sql = column?.sql ?? this.#inProfile(extension, attribute, sub);
+    return this.#condition(sub ?? attribute, sql, op, value, column?.isFolded === true);
+  }
+
+  #inProfile(extension: string | undefined, attribute: ScimAttribute, sub: ScimAttribute | undefined): string {
+    if (this.#table.profile === undefined) return refuseFilter(`cannot compare ${attribute.name}`);
+    const steps = [...(extension === undefined ? [] : [extension]), attribute.name, ...(sub ? [sub.name] : [])];
+    return `(${this.#table.profile} #>> '{${steps.map((step) => `"${step}"`).join(',')}}')`;
+  }
+
+  #elements(attribute: ScimAttribute, extension: string | undefined): string {
+    const own = extension === undefined ? this.#table.lists[attribute.name] : undefined;
+    if (own) return own;
+    if (this.#table.profile === undefined || extension !== undefined)
+      return refuseFilter(`cannot compare ${attribute.name}`);
+    const list = `${this.#table.profile} -> '${attribute.name}'`;
+    return `(select v from jsonb_array_elements(case when jsonb_typeof(${list}) = 'array' then ${list} else '[]'::jsonb end) as e(v))`;
+  }
+
+  /** RFC 7644 §3.4.2.2: a list matches if one of its values does. Without a sub-attribute, `value` is compared. */
+  #inList(
+    attribute: ScimAttribute,
+    extension: string | undefined,
+    sub: ScimAttribute | undefined,
+    op: Comparison | 'pr',
+    value: Value,
+  ): string {
+    const elements = this.#elements(attribute, extension);
+    if (op === 'pr' && !sub) return `exists (select from ${elements} as e(v))`;
+    const compared = sub ?? attributeNamed(attribute.subAttributes ?? [], 'value');
+    if (!compared) return refuseFilter(`has to name a part of ${attribute.name}`);
+    const text = compared.name === 'value' && op === 'eq' && typeof value === 'string' ? value : undefined;
+    const index = text === undefined ? undefined : this.#table.indexed?.[attribute.name];
+    const byIndex = index?.sql(text!, (each) => this.#parameter(each));
+    if (byIndex !== undefined && index!.isExact) return byIndex;
+    const among = `exists (select from ${elements} as e(v) where ${this.#part(compared, op, value)})`;
+    return byIndex === undefined ? among : `(${byIndex} and ${among})`;
+  }
+
+  #some(path: AttributePath, where: Filter): string {
+    const { extension, attribute, sub } = this.#resolved(path);
+    if (!attribute.multiValued || sub) return refuseFilter(`cannot choose among values of ${attribute.name}`);
+    return `exists (select from ${this.#elements(attribute, extension)} as e(v) where ${this.#parts(attribute, where)})`;
+  }
+
+  /** A condition on one value of a list. */
+  #parts(attribute: ScimAttribute, filter: Filter): string {
+    switch (filter.op) {
+      case 'and':
+      case 'or':
+        return `(${filter.filters.map((each) => this.#parts(attribute, each)).join(` ${filter.op} `)})`;
+      case 'not':
+        return `not ${this.#parts(attribute, filter.filter)}`;
+      case 'some':
+        return refuseFilter('has a filter within a filter');
+      default: {
+        const { urn, attribute: name, sub } = filter.path;
+        const part =
+          urn === undefined && sub === undefined ? attributeNamed(attribute.subAttributes ?? [], name) : undefined;
+        if (!part) return refuseFilter('names an unknown attribute');
+        return this.#part(part, filter.op, filter.op === 'pr' ? null : filter.value);
+      }
+    }
+  }
+
+  #part(part: ScimAttribute, op: Comparison | 'pr', value: Value): string {
+    return this.#condition(part, `(e.v ->> '${part.name}')`, op, value, false);
+  }
+
+  #condition(attribute: ScimAttribute, sql: string, op: Comparison | 'pr', value: Value, isFolded: boolean): string {
+    if (op === 'pr') return `(${sql} is not null)`;
+    if (value === null) {
+      if (op !== 'eq' && op !== 'ne') return refuseFilter('can compare null with eq and ne only');
+      return `(${sql} is ${op === 'eq' ? '' : 'not '}null)`;
+    }
+    if (attribute.type === 'boolean') return this.#boolean(sql, op, value);
+    if (attribute.type === 'dateTime') return this.#time(sql, op, value);
+    if (typeof value === 'boolean') return refuseFilter(`compares ${attribute.name} with another type`);
+    return this.#text(attribute, sql, op, String(value), isFolded);
+  }
+
+  #boolean(sql: string, op: Comparison, value: Value): string {
+    const text = String(value).toLowerCase();
+    if ((text !== 'true' && text !== 'false') || (op !== 'eq' && op !== 'ne'))
+      return refuseFilter('can compare a boolean with true or false, by eq and ne only');
+    return `coalesce((${sql})::boolean ${op === 'eq' ? '=' : '<>'} ${this.#parameter(text === 'true')}::boolean, ${op === 'ne'})`;
+  }
+
+  #time(sql: string, op: Comparison, value: Value): string {
+    const sign = SIGNS[op];
+    const time = typeof value === 'string' ? Date.parse(value) : NaN;
+    if (!sign || Number.isNaN(time)) return refuseFilter('can compare a time with a date and time, by order only');
+    const at = this.#parameter(new Date(time).toISOString());
+    // Rows are exact to the millisecond, like the times that a client was shown.
+    return `coalesce(date_trunc('milliseconds', ${sql}) ${sign} ${at}::timestamptz, false)`;
+  }
+
+  #text({ caseExact }: ScimAttribute, sql: string, op: Comparison, value: string, isFolded: boolean): string {
+    const given = this.#parameter(isFolded ? folded(value) : value);
+    const [left, right] = caseExact || isFolded ? [sql, `${given}::text`] : [`lower(${sql})`, `lower(${given}::text)`];
+    switch (op) {
+      case 'eq':
+        return `coalesce(${left} = ${right}, false)`;
+      case 'ne':
+        return `(${left} is distinct from ${right})`;
+      case 'co':
+        return `coalesce(strpos(${left}, ${right}) > 0, false)`;
+      case 'sw':
+        return `coalesce(starts_with(${left}, ${right}), false)`;
+      case 'ew':
+        return `coalesce(right(${left}, length(${right})) = ${right}, false)`;
+      default:
+        return `coalesce(${left} collate "C" ${SIGNS[op]} ${right}, false)`;
+    }
+  }
+
+  /** An expression to order rows by. Of a list, the primary value or else the first. */
+  orderOf(path: AttributePath): string {
+    const { extension, attribute, sub } = resolvePath(this.#table.type, path) ?? refuseSort();
+    if (attribute.returned === 'never') return refuseSort();
+    const name = sub ? `${attribute.name}.${sub.name}` : attribute.name;
+    const column = extension === undefined ? this.#table.columns[name] : undefined;
+    if (column) return orderByColumn(column, sub ?? attribute);
+    if (attribute.mutability === 'readOnly' || this.#table.profile === undefined) return refuseSort();
+    if (attribute.multiValued) return this.#orderByList(attribute, extension, sub);
+    if (attribute.type === 'complex' && !sub) return refuseSort();
+    return `lower(${this.#inProfile(extension, attribute, sub)})`;
+  }
+
+  #orderByList(attribute: ScimAttribute, extension: string | undefined, sub: ScimAttribute | undefined): string {
+    const part = sub ?? attributeNamed(attribute.subAttributes ?? [], 'value') ?? refuseSort();
+    const elements = this.#elements(attribute, extension);
+    return `(select lower(e.v ->> '${part.name}') from ${elements} as e(v) order by (e.v ->> 'primary') = 'true' desc nulls last limit 1)`;
+  }
+}
+
+const orderByColumn = ({ sql, isFolded }: ScimColumn, { type, caseExact }: ScimAttribute): string =>
+  isFolded || type !== 'string' || caseExact ? sql : `lower(${sql})`;
+
+const refuseSort = (): never => {
+  throw new FailureError(invalid('sortBy', 'names no attribute that can be sorted by', 'scim_invalid_value'));
+};
+
+const SIGNS: Partial<Record<Comparison, string>> = { eq: '=', ne: '<>', gt: '>', ge: '>=', lt: '<', le: '<=' };

@@ -1,0 +1,87 @@
+import type { GroupRow } from '../../projections/groups/groups.ts';
+import { groupType } from '../../src/contexts/scim/domain/group-schema.ts';
+import { isUuid } from '../../src/platform/kernel/ids.ts';
+import { invalid, notFound } from '../../src/platform/kernel/failure.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
+import type { ScimTable } from './filter-sql.ts';
+import { rowsByKey, scimPage, type ScimListRequest, type ScimPage } from './list-page.ts';
+
+const MEMBERS = `(
+  select jsonb_build_object('value', m.user_id::text, 'type', 'User', 'display', e.display_name) as v
+    from group_members m left join employees e on e.tenant_id = m.tenant_id and e.user_id = m.user_id
+   where m.tenant_id = $1 and m.group_id = g.group_id)`;
+
+const groupTable: ScimTable = {
+  type: groupType,
+  columns: {
+    id: { sql: 'g.group_id::text' },
+    externalId: { sql: 'g.external_id' },
+    displayName: { sql: 'g.name' },
+    'meta.created': { sql: 'g.created_at' },
+    'meta.lastModified': { sql: 'greatest(g.updated_at, g.members_changed_at)' },
+  },
+  lists: { members: MEMBERS },
+  indexed: {
+    members: {
+      isExact: true,
+      sql: (value, parameter) =>
+        `exists (select from group_members m where m.tenant_id = $1 and m.group_id = g.group_id and m.user_id = ${parameter(isUuid(value) ? value : null)}::uuid)`,
+    },
+  },
+};
+
+interface OfClient {
+  readonly clientId: string;
+}
+
+const FROM = `from groups g where g.tenant_id = $1 and g.source = 'scim' and g.source_id = $2::uuid`;
+
+export const listScimGroups: Query<OfClient & ScimListRequest, ScimPage<GroupRow>> = (
+  reads,
+  { clientId, ...request },
+) =>
+  scimPage<GroupRow>(
+    reads,
+    {
+      table: groupTable,
+      from: FROM,
+      columns: 'g.*',
+      created: 'g.created_at',
+      id: 'g.group_id',
+      parameters: [clientId],
+    },
+    request,
+  );
+
+export const getScimGroup: Query<OfClient & { groupId: string }, GroupRow> = async (reads, { clientId, groupId }) =>
+  (await reads.one<GroupRow>(`select g.* ${FROM} and g.group_id = $3`, [clientId, groupId])) ?? notFound();
+
+export interface MemberOfGroup {
+  readonly group_id: string;
+  readonly user_id: string;
+  readonly display_name: string | null;
+}
+
+const MEMBERS_OF = `
+  select m.group_id, m.user_id, e.display_name
+    from group_members m left join employees e on e.tenant_id = m.tenant_id and e.user_id = m.user_id
+   where m.tenant_id = $1 and m.group_id = any($2::uuid[]) order by m.added_at, m.user_id limit $3`;
+
+/** Members in one response. Groups have any number of members, and a page has up to a thousand groups. */
+export const MAX_MEMBERS_SHOWN = 100_000;
+
+/** The members of these groups, in the order in which they came. Refuses more than `MAX_MEMBERS_SHOWN` (RFC 7644 §3.12). */
+export const membersOfScimGroups: Query<
+  { groupIds: readonly string[] },
+  ReadonlyMap<string, readonly MemberOfGroup[]>
+> = async (reads, { groupIds }) => {
+  const rows =
+    groupIds.length === 0 ? [] : await reads.rows<MemberOfGroup>(MEMBERS_OF, [groupIds, MAX_MEMBERS_SHOWN + 1]);
+  if (rows.length > MAX_MEMBERS_SHOWN)
+    return invalid(
+      'members',
+      `are more than ${MAX_MEMBERS_SHOWN}: ask for fewer groups, or exclude them`,
+      'scim_too_many',
+    );
+  return rowsByKey(rows, ({ group_id: groupId }) => groupId);
+};

@@ -1,0 +1,65 @@
+import type { ProvisionedPersonRow } from '../../projections/employees/provisioned-people.ts';
+import { folded } from '../../src/contexts/employees/domain/provisioning.ts';
+import type { GroupOfUser } from '../../src/contexts/scim/domain/user-resource.ts';
+import { userType } from '../../src/contexts/scim/domain/user-schema.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
+import type { ScimTable } from './filter-sql.ts';
+import { rowsByKey, scimPage, type ScimListRequest, type ScimPage } from './list-page.ts';
+
+/** The groups of a person that the same client provisioned. `$2` is the client. */
+const GROUPS = `(
+  select jsonb_build_object('value', g.group_id::text, 'display', g.name, 'type', 'direct') as v
+    from group_members m join groups g on g.tenant_id = m.tenant_id and g.group_id = m.group_id
+   where m.tenant_id = $1 and m.user_id = p.user_id and g.source = 'scim' and g.source_id = $2::uuid)`;
+
+const users: ScimTable = {
+  type: userType,
+  columns: {
+    id: { sql: 'p.user_id::text' },
+    externalId: { sql: 'p.external_id' },
+    userName: { sql: 'p.user_name_folded', isFolded: true },
+    active: { sql: 'p.is_active' },
+    'meta.created': { sql: 'p.created_at' },
+    'meta.lastModified': { sql: 'p.modified_at' },
+  },
+  profile: 'p.profile',
+  lists: { groups: GROUPS },
+  indexed: {
+    emails: {
+      isExact: false,
+      sql: (value, parameter) => `p.emails_folded @> ${parameter(JSON.stringify([folded(value)]))}::jsonb`,
+    },
+  },
+};
+
+interface OfClient {
+  readonly clientId: string;
+}
+
+const FROM = `from provisioned_people p where p.tenant_id = $1 and p.source_kind = 'scim' and p.source_id = $2::uuid`;
+
+export const listScimUsers: Query<OfClient & ScimListRequest, ScimPage<ProvisionedPersonRow>> = (
+  reads,
+  { clientId, ...request },
+) =>
+  scimPage<ProvisionedPersonRow>(
+    reads,
+    { table: users, from: FROM, columns: 'p.*', created: 'p.created_at', id: 'p.user_id', parameters: [clientId] },
+    request,
+  );
+
+const GROUPS_OF = `
+  select m.user_id, g.group_id as id, g.name
+    from group_members m join groups g on g.tenant_id = m.tenant_id and g.group_id = m.group_id
+   where m.tenant_id = $1 and m.user_id = any($3::uuid[]) and g.source = 'scim' and g.source_id = $2::uuid
+   order by g.created_at, g.group_id`;
+
+/** The groups of these people that the client provisioned. */
+export const groupsOfScimUsers: Query<
+  OfClient & { userIds: readonly string[] },
+  ReadonlyMap<string, readonly GroupOfUser[]>
+> = async (reads, { clientId, userIds }) => {
+  const rows =
+    userIds.length === 0 ? [] : await reads.rows<GroupOfUser & { user_id: string }>(GROUPS_OF, [clientId, userIds]);
+  return rowsByKey(rows, ({ user_id: userId }) => userId);
+};

@@ -1,0 +1,15 @@
+import type { FastifyRequest } from 'fastify';
+import { MEDIA } from './openapi/operation.ts';
+import type { Refusal } from './refusal.ts';
+
+/** A refused media type, with the one that the route accepts (RFC 9110 §15.5.16). */
+export function withExpectedMedia(refusal: Refusal, { routeOptions }: FastifyRequest): Refusal {
+  const declared = routeOptions.config?.declared;
+  if (refusal.code !== 'unsupported_media_type' || !declared?.body) return refusal;
+  const { consumes = 'json' } = declared;
+  const encoding = consumes === 'multipart' ? '' : ', in UTF-8';
+  return {
+    ...refusal,
+    fields: [{ field: 'Content-Type', message: `must be ${MEDIA[consumes].join(' or ')}${encoding}` }],
+  };
+}

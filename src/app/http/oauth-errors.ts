@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { OAuthError, OAuthErrorCode } from '../../contexts/scim/grants.ts';
+import type { Refusal } from './refusal.ts';
+
+export const isForm = ({ headers }: FastifyRequest): boolean =>
+  /^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '');
+
+/** F260. OP-217: clients that send a form expect the name of RFC 6749, too. */
+const bodyOf = (request: FastifyRequest, error: OAuthErrorCode, description: string) => ({
+  error,
+  errorDescription: description,
+  ...(isForm(request) ? { error_description: description } : {}),
+});
+
+/** `error_description`: in responses to forms. */
+export const oauthErrorView = z
+  .object({ error: z.string(), errorDescription: z.string(), error_description: z.string().optional() })
+  .meta({ title: 'OAuthError' });
+
+const codeOf = (status: number): OAuthErrorCode => {
+  if (status === 401) return 'invalid_client';
+  if (status === 429 || status === 503) return 'temporarily_unavailable';
+  return status >= 500 ? 'server_error' : 'invalid_request';
+};
+
+/** The body of an error that a route of OAuth did not decide on itself: a wrong input, a used-up budget. */
+export const oauthRefusal = ({ status, message }: Refusal, request: FastifyRequest): object =>
+  bodyOf(request, codeOf(status), message);
+
+/** RFC 6749 §5.2: 401 for a client that is not authenticated, with the scheme it may use; otherwise 400. */
+export function sendOAuthError(request: FastifyRequest, reply: FastifyReply, { code, message }: OAuthError): object {
+  reply.status(code === 'invalid_client' ? 401 : 400);
+  if (code === 'invalid_client') reply.header('www-authenticate', 'Basic realm="castellan", charset="UTF-8"');
+  return bodyOf(request, code, message);
+}

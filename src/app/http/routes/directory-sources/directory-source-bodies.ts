@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import {
+  configFields,
+  refuseClearText,
+  secretFields,
+  sourceFields,
+  type DirectoryConfig,
+  type DirectoryType,
+} from '../../../../contexts/directory-sources/domain/config.ts';
+import type { DirectorySource } from '../../../../contexts/directory-sources/domain/events.ts';
+import { FailureError } from '../../../../platform/kernel/failure.ts';
+import { withoutDefault } from '../../../../platform/resources/fields.ts';
+
+const DEFAULTS = {
+  isEnabled: true,
+  syncIntervalMinutes: 60,
+  maxDeactivationShare: 20,
+  allowPrivateNetwork: false,
+  caCertificate: null,
+} as const;
+
+const shared = {
+  isEnabled: sourceFields.isEnabled.optional(),
+  syncIntervalMinutes: sourceFields.syncIntervalMinutes.optional(),
+  maxDeactivationShare: sourceFields.maxDeactivationShare.optional(),
+  allowPrivateNetwork: sourceFields.allowPrivateNetwork.optional(),
+  caCertificate: sourceFields.caCertificate.optional(),
+};
+
+const newOf = <Type extends DirectoryType>(type: Type) => {
+  const { name, schema } = secretFields[type];
+  return z.object({
+    type: z.literal(type),
+    name: sourceFields.name,
+    config: z.object({ ...configFields[type], [name]: schema.nullish() }),
+    ...shared,
+  });
+};
+
+export const newDirectorySource = z.discriminatedUnion('type', [
+  newOf('ldap'),
+  newOf('active_directory'),
+  newOf('entra_id'),
+  newOf('google_workspace'),
+  newOf('okta'),
+]);
+
+const optionalFields = (fields: z.ZodRawShape): z.ZodRawShape =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [name, withoutDefault(field as z.ZodType).optional()]),
+  );
+
+/** Fields that are left out keep their values; those of another type are ignored (choice OP-009). */
+export const directorySourceChanges = z.object({
+  name: sourceFields.name.optional(),
+  config: z
+    .object({
+      ...optionalFields(configFields.okta),
+      ...optionalFields(configFields.google_workspace),
+      ...optionalFields(configFields.entra_id),
+      ...optionalFields(configFields.ldap),
+      // `domain` of Google and `host` of LDAP are both host names, so one schema fits each name.
+      bindPassword: secretFields.ldap.schema.nullish(),
+      clientSecret: secretFields.entra_id.schema.nullish(),
+      serviceAccountKey: secretFields.google_workspace.schema.nullish(),
+      apiToken: secretFields.okta.schema.nullish(),
+    })
+    .optional(),
+  ...shared,
+});
+export type DirectorySourceChanges = z.output<typeof directorySourceChanges>;
+
+/** The input of the create command. */
+export function directoryDraftOf(
+  { type, name, config, ...given }: z.output<typeof newDirectorySource>,
+  sourceId: string,
+) {
+  const { [secretFields[type].name]: secret, ...plain } = config as Record<string, unknown>;
+  const credential = (secret as string | null | undefined) ?? null;
+  const chosen = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const source = { ...DEFAULTS, ...chosen, sourceId, name, config: { ...plain, type } as DirectoryConfig };
+  return { source: source as Omit<DirectorySource, 'secretRef'>, credential };
+}
+
+/** The input of the update command, for a source of this type. */
+export function directoryChangesOf(
+  { config = {}, ...changes }: DirectorySourceChanges,
+  type: DirectoryType,
+  sourceId: string,
+) {
+  const given = config as Readonly<Record<string, unknown>>;
+  return { sourceId, changes, config: given, credential: given[secretFields[type].name] as string | null | undefined };
+}
+
+/** Test servers of developers speak plain HTTP and LDAP; nobody else's may. */
+export function refuseInsecureDirectory({ devMode }: { readonly devMode: boolean }, config: DirectoryConfig): void {
+  const refused = devMode ? undefined : refuseClearText(config);
+  if (refused) throw new FailureError(refused);
+}

@@ -1,0 +1,211 @@
+import { z } from 'zod';
+import { createDirectorySource } from '../../../../../commands/directory-sources/create-directory-source.ts';
+import { deleteDirectorySource } from '../../../../../commands/directory-sources/delete-directory-source.ts';
+import { selectDirectoryGroups } from '../../../../../commands/directory-sources/select-directory-groups.ts';
+import { updateDirectorySource } from '../../../../../commands/directory-sources/update-directory-source.ts';
+import {
+  directorySourceView,
+  getDirectorySource,
+  listDirectorySources,
+  viewOfNewDirectorySource,
+} from '../../../../../queries/directory-sources/directory-source-view.ts';
+import { MAX_SYNCED_GROUPS, type DirectoryConfig } from '../../../../contexts/directory-sources/domain/config.ts';
+import type { DirectoryReaders } from '../../../../contexts/directory-sources/open-reader.ts';
+import {
+  DirectoryFailed,
+  type DirectoryReader,
+} from '../../../../contexts/directory-sources/domain/directory-reader.ts';
+import { FailureError, forbidden, notFound, unavailable } from '../../../../platform/kernel/failure.ts';
+import { uuid } from '../../../../platform/kernel/ids.ts';
+import type { TenantId } from '../../../../platform/kernel/ids.ts';
+import type { Config } from '../../../config/config.ts';
+import { admin, adminReauthenticated } from '../../access.ts';
+import type { AdminPrincipal } from '../../principal.ts';
+import { routeWith, type RouteGroup } from '../../route.ts';
+import {
+  directoryChangesOf,
+  directorySourceChanges,
+  directoryDraftOf,
+  newDirectorySource,
+  refuseInsecureDirectory,
+} from './directory-source-bodies.ts';
+
+export interface DirectorySourcesRouteDependencies {
+  readonly config: Pick<Config, 'devMode'>;
+  readonly directoryReaders: DirectoryReaders;
+}
+
+const route = routeWith<DirectorySourcesRouteDependencies>();
+
+export const directorySourcesBase = '/api/v1/admin/directory-sources';
+const base = directorySourcesBase;
+const one = { path: `${base}/{sourceID}`, params: z.object({ sourceID: uuid() }) };
+/** Groups that one response offers. */
+const MAX_OFFERED = 10_000;
+
+/** A directory inside the network is the operator's and the owner's decision. */
+function refusePrivateUnlessOwner({ role }: AdminPrincipal, allowPrivateNetwork: boolean | undefined): void {
+  if (allowPrivateNetwork && role !== 'super_admin') throw new FailureError(forbidden());
+}
+
+async function withReader<T>(
+  readers: DirectoryReaders,
+  tenantId: TenantId,
+  sourceId: string,
+  work: (reader: DirectoryReader) => Promise<T>,
+): Promise<T> {
+  const reader = await readers.open(tenantId, sourceId);
+  if (!reader) throw new FailureError(notFound());
+  try {
+    return await work(reader);
+  } finally {
+    await reader.close();
+  }
+}
+
+export const directorySourceRoutes: RouteGroup<DirectorySourcesRouteDependencies> = {
+  area: 'directory-sources',
+  routes: [
+    route({
+      method: 'GET',
+      path: base,
+      access: admin('directory-sources:read'),
+      summary: 'List directory sources',
+      description: 'Without credentials, newest first.',
+      response: z.object({ sources: z.array(directorySourceView), total: z.int() }),
+      handle: ({ ask }) => ask(listDirectorySources, undefined),
+    }),
+    route({
+      method: 'POST',
+      path: base,
+      access: adminReauthenticated('directory-sources:write'),
+      summary: 'Add a directory source',
+      description:
+        'The credential in `config` is stored in the vault and never shown. Only a super admin may set `allowPrivateNetwork`. `maxDeactivationShare` is in percent: a synchronization that would deactivate at least ten people and a larger share waits for a confirmation.',
+      body: newDirectorySource,
+      status: 201,
+      response: directorySourceView,
+      handle: async ({ body, services, principal, fresh, run, created }) => {
+        const sourceId = fresh.id('directory source');
+        const draft = directoryDraftOf(body, sourceId);
+        refuseInsecureDirectory(services.config, draft.source.config);
+        refusePrivateUnlessOwner(principal, draft.source.allowPrivateNetwork);
+        const executed = await run(createDirectorySource, draft);
+        return created(executed, getDirectorySource, { sourceId }, (events) =>
+          viewOfNewDirectorySource(sourceId, events),
+        );
+      },
+    }),
+    route({
+      ...one,
+      method: 'GET',
+      access: admin('directory-sources:read'),
+      summary: 'Get a directory source',
+      response: directorySourceView,
+      handle: ({ ask, params }) => ask(getDirectorySource, { sourceId: params.sourceID }),
+    }),
+    route({
+      ...one,
+      method: 'PUT',
+      access: adminReauthenticated('directory-sources:write'),
+      summary: 'Change a directory source',
+      description:
+        'Fields that are left out keep their values, the credential included. A new address requires the credential again, or null (400). The type cannot be changed.',
+      body: directorySourceChanges,
+      response: directorySourceView,
+      handle: async ({ ask, run, body, services, principal, params }) => {
+        const sourceId = params.sourceID;
+        const stored = await ask(getDirectorySource, { sourceId });
+        const changes = directoryChangesOf(body, stored.type, sourceId);
+        const wanted = { ...stored.config, ...changes.config, type: stored.type };
+        refuseInsecureDirectory(services.config, wanted as unknown as DirectoryConfig);
+        refusePrivateUnlessOwner(principal, body.allowPrivateNetwork && !stored.allowPrivateNetwork);
+        await run(updateDirectorySource, changes);
+        return ask(getDirectorySource, { sourceId });
+      },
+    }),
+    route({
+      ...one,
+      method: 'DELETE',
+      access: adminReauthenticated('directory-sources:write'),
+      summary: 'Remove a directory source',
+      description:
+        'Its people and groups stay; administrators maintain them from then on. 409 during a synchronization.',
+      handle: async ({ run, params }) => {
+        await run(deleteDirectorySource, { sourceId: params.sourceID });
+      },
+    }),
+    route({
+      ...one,
+      path: `${one.path}/test`,
+      method: 'POST',
+      access: admin('directory-sources:write'),
+      summary: 'Test a directory source',
+      description: 'Connects with the stored credential and reads one entry.',
+      response: z.object({ success: z.boolean(), message: z.string() }),
+      handle: async ({ services, principal, params }) => {
+        try {
+          await withReader(services.directoryReaders, principal.tenantId, params.sourceID, (reader) => reader.test());
+          return { success: true, message: 'the directory can be read' };
+        } catch (error) {
+          if (error instanceof DirectoryFailed) return { success: false, message: error.message };
+          throw error;
+        }
+      },
+    }),
+    route({
+      ...one,
+      path: `${one.path}/groups`,
+      method: 'GET',
+      access: admin('directory-sources:read'),
+      summary: 'List the groups that a directory offers',
+      description: `Asks the directory; 503 if it cannot be read. At most ${MAX_OFFERED.toLocaleString('en')} groups. \`memberCount\` is null if the directory does not tell it.`,
+      response: z.object({
+        groups: z.array(
+          z.object({
+            externalId: z.string(),
+            name: z.string(),
+            memberCount: z.int().nullable(),
+            isSynced: z.boolean(),
+          }),
+        ),
+        total: z.int(),
+        isTruncated: z.boolean(),
+      }),
+      handle: async ({ ask, services, principal, params }) => {
+        const { syncedGroupIds } = await ask(getDirectorySource, { sourceId: params.sourceID });
+        const synced = new Set(syncedGroupIds);
+        const { groups, isTruncated } = await offered(services, principal.tenantId, params.sourceID);
+        const shown = groups.map((group) => ({ ...group, isSynced: synced.has(group.externalId) }));
+        return { groups: shown, total: shown.length, isTruncated };
+      },
+    }),
+    route({
+      ...one,
+      path: `${one.path}/synced-groups`,
+      method: 'PUT',
+      access: adminReauthenticated('directory-sources:write'),
+      summary: 'Choose the groups to synchronize',
+      description: `Replaces the list; at most ${MAX_SYNCED_GROUPS.toLocaleString('en')} groups, by \`externalId\`. Takes effect with the next synchronization.`,
+      body: z.object({ groupIds: z.array(z.string().min(1).max(256)).max(MAX_SYNCED_GROUPS) }),
+      response: directorySourceView,
+      handle: async ({ run, ask, body, params }) => {
+        await run(selectDirectoryGroups, { sourceId: params.sourceID, groupIds: body.groupIds });
+        return ask(getDirectorySource, { sourceId: params.sourceID });
+      },
+    }),
+  ],
+};
+
+const offered = async (
+  { directoryReaders }: DirectorySourcesRouteDependencies,
+  tenantId: TenantId,
+  sourceId: string,
+) => {
+  try {
+    return await withReader(directoryReaders, tenantId, sourceId, (reader) => reader.groups(MAX_OFFERED));
+  } catch (error) {
+    if (error instanceof DirectoryFailed) throw new FailureError(unavailable('directory_unavailable', error.message));
+    throw error;
+  }
+};

@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import { createScimClient } from '../../../../../commands/scim/create-scim-client.ts';
+import { deleteScimClient } from '../../../../../commands/scim/delete-scim-client.ts';
+import { issueScimSecret } from '../../../../../commands/scim/issue-scim-secret.ts';
+import { removeScimSecret } from '../../../../../commands/scim/remove-scim-secret.ts';
+import {
+  listScimClients,
+  scimClient,
+  scimClientView,
+  viewOfNewScimClient,
+} from '../../../../../queries/scim/list-scim-clients.ts';
+import type { ScimTokens } from '../../../../contexts/scim/access-tokens.ts';
+import { scimProfiles, scimScopes } from '../../../../contexts/scim/domain/client-events.ts';
+import { readClientName } from '../../../../contexts/scim/domain/client-names.ts';
+import { digestOfClientSecret, newClientSecret } from '../../../../contexts/scim/domain/clients.ts';
+import { FailureError, notFound } from '../../../../platform/kernel/failure.ts';
+import { uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
+import { admin, adminReauthenticated } from '../../access.ts';
+import { routeWith, type RouteGroup } from '../../route.ts';
+
+export interface ScimClientsRouteDependencies {
+  readonly scimTokens: ScimTokens;
+}
+
+const route = routeWith<ScimClientsRouteDependencies>();
+
+const base = '/api/v1/admin/scim/clients';
+const params = z.object({ clientID: z.string().max(100) });
+const expiresAt = z.iso
+  .datetime({ offset: true })
+  .nullable()
+  .default(null)
+  .transform((text) => (text === null ? null : new Date(text).toISOString()));
+const secretView = z.object({
+  id: z.uuid(),
+  clientSecret: z.string(),
+  createdAt: z.iso.datetime(),
+  expiresAt: z.iso.datetime().nullable(),
+});
+
+/** A client of another tenant is not found. */
+function idOf(clientId: string, tenantId: TenantId): string {
+  const named = readClientName(clientId);
+  if (named?.tenantId !== tenantId) throw new FailureError(notFound());
+  return named.id;
+}
+
+/** OP-220: identity providers that provision people and groups over SCIM. */
+export const scimClientRoutes: RouteGroup<ScimClientsRouteDependencies> = {
+  area: 'scim-clients',
+  routes: [
+    route({
+      method: 'GET',
+      path: base,
+      access: admin('scim-clients:read'),
+      summary: 'List SCIM clients',
+      description: 'Returns all of them, newest first, without their secrets. `lastUsedAt` is exact to the minute.',
+      response: z.object({ clients: z.array(scimClientView), total: z.int() }),
+      handle: async ({ ask, services, principal: { tenantId } }) =>
+        ask(listScimClients, { now: Date.now(), lastUses: await services.scimTokens.lastUses(tenantId) }),
+    }),
+    route({
+      method: 'POST',
+      path: base,
+      access: adminReauthenticated('scim-clients:write'),
+      summary: 'Create a SCIM client',
+      refuses: ['limit_reached'],
+      description:
+        'The response contains `clientSecret`, once. `profile` names the product whose habits are forgiven. At most 50 clients.',
+      body: z.object({
+        name: z.string().trim().min(1).max(200),
+        scopes: z.array(z.enum(scimScopes)).min(1).max(scimScopes.length).default(['scim:read', 'scim:write']),
+        profile: z.enum(scimProfiles).default('generic'),
+        expiresAt,
+      }),
+      status: 201,
+      response: scimClientView.extend({ clientSecret: z.string() }),
+      handle: async ({ run, created, body, fresh, principal: { tenantId } }) => {
+        const id = fresh.id('client');
+        const clientSecret = newClientSecret((size) => fresh.bytes('secret', size));
+        const now = Date.now();
+        const executed = await run(createScimClient, {
+          ...body,
+          clientId: id,
+          secretId: fresh.id('secret'),
+          secretDigest: digestOfClientSecret(clientSecret),
+        });
+        const view = await created(executed, scimClient, { id, now }, viewOfNewScimClient(tenantId, id, now));
+        return { ...view, clientSecret };
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: `${base}/{clientID}`,
+      access: adminReauthenticated('scim-clients:write'),
+      summary: 'Delete a SCIM client',
+      description: 'Its secrets and tokens end at once. People and groups that it provisioned stay.',
+      params,
+      handle: async ({ run, services, principal: { tenantId }, params: { clientID } }) => {
+        const clientId = idOf(clientID, tenantId);
+        await run(deleteScimClient, { clientId });
+        await services.scimTokens.revokeAll(tenantId, clientId, null);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${base}/{clientID}/secrets`,
+      access: adminReauthenticated('scim-clients:write'),
+      summary: 'Add a secret to a SCIM client',
+      refuses: ['limit_reached'],
+      description:
+        'The response contains `clientSecret`, once. A client has at most two live secrets (409): switch the identity provider to the new one, then remove the old one.',
+      params,
+      body: z.object({ expiresAt }).nullish(),
+      status: 201,
+      response: secretView,
+      handle: async ({ run, body, fresh, principal: { tenantId }, params: { clientID } }) => {
+        const clientId = idOf(clientID, tenantId);
+        const [secretId, clientSecret] = [fresh.id('secret'), newClientSecret((size) => fresh.bytes('secret', size))];
+        const { result } = await run(issueScimSecret, {
+          clientId,
+          secretId,
+          secretDigest: digestOfClientSecret(clientSecret),
+          expiresAt: body?.expiresAt ?? null,
+        });
+        return { id: secretId, clientSecret, ...result };
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: `${base}/{clientID}/secrets/{secretID}`,
+      access: adminReauthenticated('scim-clients:write'),
+      summary: 'Remove a secret of a SCIM client',
+      description: 'The tokens that were got with it end at once. A client without secrets gets no tokens.',
+      params: params.extend({ secretID: uuid() }),
+      handle: async ({ run, services, principal: { tenantId }, params: { clientID, secretID: secretId } }) => {
+        const clientId = idOf(clientID, tenantId);
+        await run(removeScimSecret, { clientId, secretId });
+        await services.scimTokens.revokeAll(tenantId, clientId, secretId);
+      },
+    }),
+  ],
+};

@@ -1,0 +1,65 @@
+/** A person as a directory describes them. */
+export interface DirectoryPerson {
+  /** Stays the same when the person is renamed or moved. */
+  readonly externalId: string;
+  /** The name under which memberships refer to the person: a DN in LDAP, otherwise the external id. */
+  readonly memberKey: string;
+  readonly userName: string;
+  readonly email: string | null;
+  readonly displayName: string;
+  readonly department: string | null;
+  readonly jobTitle: string | null;
+  readonly isActive: boolean;
+  readonly upn: string | null;
+  readonly sid: string | null;
+}
+
+export interface DirectoryGroup {
+  readonly externalId: string;
+  readonly name: string;
+  /** Null if the directory does not tell without listing the members. */
+  readonly memberCount: number | null;
+}
+
+export interface DirectoryMembership {
+  readonly groupId: string;
+  readonly memberKey: string;
+}
+
+/**
+ * One step of a listing. Only `complete` says that nothing is missing: a listing that ends without it was read in part,
+ * and nobody may be deactivated because of it.
+ */
+export type Listed<Item> = { readonly kind: 'page'; readonly items: readonly Item[] } | { readonly kind: 'complete' };
+
+export const listedPage = <Item>(items: readonly Item[]): Listed<Item> => ({ kind: 'page', items });
+export const COMPLETE = { kind: 'complete' } as const;
+
+/** Reads one directory. Every method throws `DirectoryFailed` if the directory cannot be reached or misbehaves. */
+export interface DirectoryReader {
+  /** Connects, authenticates and reads one entry. */
+  test(): Promise<void>;
+  /** At most `most` groups. */
+  groups(most: number): Promise<{ readonly groups: readonly DirectoryGroup[]; readonly isTruncated: boolean }>;
+  people(): AsyncIterable<Listed<DirectoryPerson>>;
+  /** Members of these groups, those of nested groups included. */
+  memberships(groupIds: readonly string[]): AsyncIterable<Listed<DirectoryMembership>>;
+  close(): Promise<void>;
+}
+
+/** Why a directory could not be read, in fixed words that an administrator may see. Quotes nothing from the directory. */
+export class DirectoryFailed extends Error {
+  /** Another attempt would fail too, until somebody changes something. */
+  readonly isLasting: boolean;
+
+  constructor(reason: string, { isLasting = false, cause }: { isLasting?: boolean; cause?: unknown } = {}) {
+    super(reason, { cause });
+    this.name = 'DirectoryFailed';
+    this.isLasting = isLasting;
+  }
+}
+
+/** Entries of one directory. A directory that lists more is not read. */
+export const MAX_PEOPLE = 500_000;
+export const MAX_DIRECTORY_GROUPS = 20_000;
+export const MAX_MEMBERSHIPS = 5_000_000;

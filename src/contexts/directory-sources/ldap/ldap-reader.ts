@@ -1,0 +1,134 @@
+import { FilterParser, PresenceFilter, type Filter } from 'ldapts';
+import type { GuardedConnect } from '../../../platform/outbound/guarded-connection.ts';
+import { tidyText } from '../person-fields.ts';
+import {
+  COMPLETE,
+  DirectoryFailed,
+  MAX_DIRECTORY_GROUPS,
+  listedPage,
+  type DirectoryGroup,
+  type DirectoryMembership,
+  type DirectoryPerson,
+  type DirectoryReader,
+  type Listed,
+} from '../domain/directory-reader.ts';
+import { connectToLdap, type LdapAddress } from './ldap-connection.ts';
+import { dnKey, textOf, type LdapDialect } from './ldap-dialect.ts';
+import { GroupMembers } from './group-members.ts';
+import { LdapSession, type LdapEntry } from './ldap-session.ts';
+
+export interface LdapSource extends LdapAddress {
+  readonly baseDn: string;
+  readonly bindDn: string;
+  readonly bindPassword: string;
+  readonly userFilter: string | null;
+  readonly groupFilter: string | null;
+}
+
+/** Reads an LDAP server. Referrals are never followed: they lead to servers that nobody chose. */
+export class LdapReader implements DirectoryReader {
+  readonly #source: LdapSource;
+  readonly #dialect: LdapDialect;
+  readonly #connect: GuardedConnect;
+  #session: Promise<LdapSession> | undefined;
+
+  constructor(source: LdapSource, dialect: LdapDialect, connect: GuardedConnect) {
+    this.#source = source;
+    this.#dialect = dialect;
+    this.#connect = connect;
+  }
+
+  async test(): Promise<void> {
+    const session = await this.#open();
+    const base = { base: this.#source.baseDn, scope: 'base' as const, attributes: ['objectClass'] };
+    for await (const found of session.search({ ...base, filter: new PresenceFilter({ attribute: 'objectClass' }) }))
+      if (found.length > 0) return;
+    throw new DirectoryFailed('the base DN does not exist', { isLasting: true });
+  }
+
+  async groups(most: number) {
+    const groups: DirectoryGroup[] = [];
+    for await (const entries of this.#groupEntries()) {
+      for (const entry of entries) {
+        if (groups.length === most) return { groups, isTruncated: true };
+        groups.push({ externalId: this.#dialect.idOf(entry), name: nameOf(entry), memberCount: null });
+      }
+    }
+    return { groups, isTruncated: false };
+  }
+
+  async *people(): AsyncGenerator<Listed<DirectoryPerson>> {
+    const session = await this.#open();
+    const { userFilter, personAttributes, person } = this.#dialect;
+    const filter = parsedFilter(this.#source.userFilter ?? userFilter, 'userFilter');
+    for await (const entries of session.search({
+      base: this.#source.baseDn,
+      filter,
+      attributes: personAttributes,
+    }))
+      yield listedPage(entries.map(person));
+    yield COMPLETE;
+  }
+
+  async *memberships(groupIds: readonly string[]): AsyncGenerator<Listed<DirectoryMembership>> {
+    const wanted = new Set(groupIds);
+    const dnOf = new Map<string, string>();
+    const groups = new Map<string, string>();
+    for await (const entries of this.#groupEntries()) {
+      for (const entry of entries) {
+        if (groups.size >= MAX_DIRECTORY_GROUPS) throw new DirectoryFailed('the directory lists too many groups');
+        groups.set(dnKey(entry.dn), entry.dn);
+        const id = this.#dialect.idOf(entry);
+        if (wanted.has(id)) dnOf.set(id, entry.dn);
+      }
+    }
+    const members = new GroupMembers(await this.#open(), groups);
+    for (const groupId of groupIds) {
+      const dn = dnOf.get(groupId);
+      if (dn === undefined) continue;
+      for await (const keys of members.of(dn)) yield listedPage(keys.map((memberKey) => ({ groupId, memberKey })));
+    }
+    yield COMPLETE;
+  }
+
+  async close(): Promise<void> {
+    const session = await this.#session?.catch(() => undefined);
+    session?.close();
+  }
+
+  async *#groupEntries(): AsyncGenerator<readonly LdapEntry[]> {
+    const session = await this.#open();
+    const filter = parsedFilter(this.#source.groupFilter ?? this.#dialect.groupFilter, 'groupFilter');
+    yield* session.search({
+      base: this.#source.baseDn,
+      filter,
+      attributes: ['cn', this.#dialect.idAttribute],
+    });
+  }
+
+  #open(): Promise<LdapSession> {
+    return (this.#session ??= this.#openOnce());
+  }
+
+  async #openOnce(): Promise<LdapSession> {
+    const { bindDn, bindPassword } = this.#source;
+    const session = new LdapSession(await connectToLdap(this.#source, this.#connect));
+    try {
+      await session.bind(bindDn, bindPassword);
+      return session;
+    } catch (error) {
+      session.close();
+      throw error;
+    }
+  }
+}
+
+const nameOf = (entry: LdapEntry): string => tidyText(textOf(entry, 'cn')) ?? tidyText(entry.dn) ?? 'group';
+
+export function parsedFilter(text: string, field: string): Filter {
+  try {
+    return FilterParser.parseString(text);
+  } catch (error) {
+    throw new DirectoryFailed(`${field} is not an LDAP filter`, { isLasting: true, cause: error });
+  }
+}

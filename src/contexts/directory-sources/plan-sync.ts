@@ -1,0 +1,121 @@
+import { linkedAmongUsers, linkedByExternalId, linkedPeopleAfter } from '../../../queries/employees/linked-people.ts';
+import { streamSubject } from '../../platform/kernel/aggregate.ts';
+import { orThrow } from '../../platform/kernel/failure.ts';
+import { JobFailed } from '../../platform/jobs/job.ts';
+import { employeeEmailClaim } from '../employees/domain/employee.ts';
+import type { SyncCounts } from './domain/events.ts';
+import { planned, type PlannedAction } from './domain/plan.ts';
+import { NOTHING_SYNCED } from './domain/sync-counts.ts';
+import { DirectoryFailed, type DirectoryPerson } from './domain/directory-reader.ts';
+import type { Staging, StagedStep } from './staging.ts';
+import type { SyncPorts, SyncRun } from './sync-ports.ts';
+
+const PAGE = 1_000;
+/** Entries that repeat an e-mail: more of them are a mistake of the directory, or an attack. */
+const MAX_REPEATED = 10_000;
+const FRESH_MS = 30_000;
+
+const COUNTED: Readonly<Record<PlannedAction, keyof SyncCounts>> = {
+  create: 'created',
+  link: 'linked',
+  change: 'changed',
+  deactivate: 'deactivated',
+  keep: 'unchanged',
+  ignore: 'unchanged',
+  refuse: 'refused',
+};
+
+export interface Plan {
+  readonly counts: SyncCounts;
+  readonly linkedPeople: number;
+}
+
+/** Compares what was read with the people of the source, a page at a time, and writes down what follows for each. */
+export async function planSync(ports: SyncPorts, run: SyncRun, staging: Staging): Promise<Plan> {
+  // The comparison is with read models: they must show all that was written before.
+  if (!(await ports.freshness.waitFor(['employees', 'provisioned_people', 'groups'], await ports.head(), FRESH_MS)))
+    throw new JobFailed('the read models are behind the log');
+  const counts: Record<keyof SyncCounts, number> = { ...NOTHING_SYNCED };
+  const count = (steps: readonly StagedStep[]) => {
+    for (const { action } of steps) counts[COUNTED[action]] += 1;
+  };
+  const repeated = await staging.repeatedEmails(MAX_REPEATED + 1);
+  if (repeated.size > MAX_REPEATED)
+    throw new DirectoryFailed('too many entries have the e-mail of another one', { isLasting: true });
+  for (let after = ''; ;) {
+    run.signal.throwIfAborted();
+    const people = await staging.listedAfter(after, PAGE);
+    if (people.length === 0) break;
+    after = people.at(-1)!.externalId;
+    const steps = await stepsFor(ports, run, staging, people, repeated);
+    counts.people += people.length;
+    count(steps);
+    await staging.plan(steps, counts);
+  }
+  const reads = ports.reads(run.tenantId);
+  let linkedPeople = 0;
+  for (let after: string | undefined; ;) {
+    run.signal.throwIfAborted();
+    const linked = orThrow(await linkedPeopleAfter(reads, { source: run.source, after, limit: PAGE }));
+    if (linked.length === 0) break;
+    after = linked.at(-1)!.userId;
+    linkedPeople += linked.filter(({ isActive }) => isActive).length;
+    const listed = await staging.listedAmong(linked.map(({ externalId }) => externalId ?? ''));
+    // Whoever has a new entry was not removed: the link moves to it.
+    const movedOn = await staging.linkedAnewAmong(linked.map(({ userId }) => userId));
+    const steps = linked
+      .filter(({ userId, externalId }) => externalId !== null && !listed.has(externalId) && !movedOn.has(userId))
+      .map((person) => ({
+        externalId: person.externalId!,
+        ...planned({ listed: undefined, linked: person, namesake: undefined }),
+      }));
+    count(steps);
+    if (steps.length > 0) await staging.plan(steps, counts);
+  }
+  return { counts, linkedPeople };
+}
+
+/** Two look-ups for a page: the people whom the source has linked, and the employees with the e-mails of the others. */
+async function stepsFor(
+  { reads, executor, accountDigest }: SyncPorts,
+  { tenantId, source }: SyncRun,
+  staging: Staging,
+  people: readonly DirectoryPerson[],
+  repeated: ReadonlySet<string>,
+): Promise<StagedStep[]> {
+  const externalIds = people.map(({ externalId }) => externalId);
+  const linked = new Map(
+    orThrow(await linkedByExternalId(reads(tenantId), { source, externalIds })).map((one) => [one.externalId, one]),
+  );
+  const others = people.filter(
+    ({ externalId, email, isActive }) => isActive && email !== null && !linked.has(externalId),
+  );
+  const holders = await executor.claimHolders(
+    tenantId,
+    others.map(({ email }) => employeeEmailClaim(accountDigest(email!))),
+  );
+  const namesakes = new Map(
+    others.map(({ externalId }, at) => {
+      const holder = holders[at];
+      return [externalId, holder && streamSubject(holder)] as const;
+    }),
+  );
+  // An employee whom the source has linked through an entry that is still listed belongs to that entry.
+  const userIds = [...namesakes.values()].filter((userId) => userId !== undefined);
+  const owned = orThrow(await linkedAmongUsers(reads(tenantId), { source, userIds }));
+  const stillListed = await staging.listedAmong(owned.flatMap(({ externalId }) => externalId ?? []));
+  const taken = new Set(
+    owned.filter(({ externalId }) => externalId !== null && stillListed.has(externalId)).map(({ userId }) => userId),
+  );
+  const isEmailTaken = (externalId: string) => repeated.has(externalId) || taken.has(namesakes.get(externalId) ?? '');
+  return people.map((listed) => ({
+    externalId: listed.externalId,
+    email: listed.email === null ? (linked.get(listed.externalId)?.email ?? null) : null,
+    ...planned({
+      listed,
+      linked: linked.get(listed.externalId),
+      namesake: namesakes.get(listed.externalId),
+      isEmailTaken: isEmailTaken(listed.externalId),
+    }),
+  }));
+}

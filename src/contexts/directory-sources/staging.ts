@@ -1,0 +1,284 @@
+import type pg from 'pg';
+import type { TenantPool } from '../../platform/database/tenant-pool.ts';
+import type { TenantId } from '../../platform/kernel/ids.ts';
+import type { SyncCounts } from './domain/events.ts';
+import type { PlannedAction } from './domain/plan.ts';
+import { NOTHING_SYNCED } from './domain/sync-counts.ts';
+import { DirectoryFailed, type DirectoryMembership, type DirectoryPerson } from './domain/directory-reader.ts';
+
+export const syncPhases = ['reading', 'planning', 'applying', 'ended'] as const;
+export type SyncPhase = (typeof syncPhases)[number];
+
+export interface StagedPerson {
+  readonly externalId: string;
+  readonly person: DirectoryPerson | null;
+  readonly action: PlannedAction | null;
+  readonly userId: string | null;
+}
+
+export interface StagedStep {
+  readonly externalId: string;
+  readonly action: PlannedAction;
+  readonly userId: string | null;
+  readonly refusal: string | null;
+  /** The e-mail of a person whom the directory lists without one. */
+  readonly email?: string | null;
+}
+
+export type Progress = Partial<SyncCounts> & { readonly applied?: number };
+
+/** How long an attempt may be silent before another one takes over. */
+const HELD_SECONDS = 60;
+const HOLD = `holder = $3, held_until = now() + interval '${HELD_SECONDS} seconds', updated_at = now()`;
+
+/** Another attempt works on the synchronization now. */
+export class SyncHeldElsewhere extends Error {}
+
+/**
+ * The tables in which one attempt works on one synchronization. Every write proves that the attempt still holds it, so
+ * an attempt that was suspended and comes back too late changes nothing.
+ */
+export class Staging {
+  readonly #pool: TenantPool;
+  readonly #tenantId: TenantId;
+  readonly #syncId: string;
+  readonly #holder: string;
+
+  constructor(pool: TenantPool, tenantId: TenantId, syncId: string, holder: string) {
+    this.#pool = pool;
+    this.#tenantId = tenantId;
+    this.#syncId = syncId;
+    this.#holder = holder;
+  }
+
+  /** The phase that an earlier attempt had reached. Throws `SyncHeldElsewhere` while another one is at work. */
+  async take(): Promise<SyncPhase> {
+    const { rows } = await this.#statement<{ phase: SyncPhase }>(
+      `insert into directory_sync_runs as r (tenant_id, sync_id, holder, phase, held_until, progress, updated_at)
+       values ($1, $2, $3, 'reading', now() + interval '${HELD_SECONDS} seconds', '{}', now())
+       on conflict (tenant_id, sync_id) do update set ${HOLD}
+        where r.holder is null or r.holder = $3 or r.held_until < now()
+       returning phase`,
+      [this.#holder],
+    );
+    if (!rows[0]) throw new SyncHeldElsewhere('another attempt is at work');
+    return rows[0].phase;
+  }
+
+  async release(): Promise<void> {
+    await this.#statement(
+      'update directory_sync_runs set holder = null where tenant_id = $1 and sync_id = $2 and holder = $3',
+      [this.#holder],
+    );
+  }
+
+  enter(phase: SyncPhase, progress: Progress): Promise<void> {
+    return this.#write((client) => this.#query(client, PHASE, [phase, JSON.stringify(progress)]));
+  }
+
+  /** Forgets what an earlier attempt has read, but not which deactivations were shown to whoever confirmed them. */
+  clear(keepsShown: boolean): Promise<void> {
+    return this.#write(async (client) => {
+      await this.#query(client, 'delete from directory_sync_members where tenant_id = $1 and sync_id = $2');
+      await this.#query(
+        client,
+        `delete from directory_sync_people where tenant_id = $1 and sync_id = $2${keepsShown ? ' and not shown' : ''}`,
+      );
+      await this.#query(
+        client,
+        `update directory_sync_people set action = null, person = null, done = false where tenant_id = $1 and sync_id = $2`,
+      );
+      await this.#query(client, PHASE, ['reading', '{}']);
+    });
+  }
+
+  /** Marks the deactivations of a plan that is about to be shown for confirmation. */
+  show(): Promise<void> {
+    return this.#write((client) =>
+      this.#query(
+        client,
+        `update directory_sync_people set shown = (action = 'deactivate') where tenant_id = $1 and sync_id = $2 and (shown or action = 'deactivate')`,
+      ),
+    );
+  }
+
+  /** Throws if the whole page was listed before: the list goes round in circles, and its end is not the end. */
+  addPeople(people: readonly DirectoryPerson[], total: number): Promise<void> {
+    return this.#write(async (client) => {
+      const unique = [...new Map(people.map((one) => [one.externalId, one])).values()];
+      const { rows } = await this.#query<{ new: number }>(client, ADD_PEOPLE, [
+        JSON.stringify(unique.map((one) => ({ id: one.externalId, key: one.memberKey, person: one }))),
+      ]);
+      if (people.length > 0 && rows[0]!.new === 0) throw new DirectoryFailed('the directory repeats a page');
+      await this.#query(client, PHASE, ['reading', JSON.stringify({ people: total })]);
+    });
+  }
+
+  addMembers(members: readonly DirectoryMembership[]): Promise<void> {
+    return this.#write(async (client) => {
+      await this.#query(client, ADD_MEMBERS, [
+        JSON.stringify(members.map(({ groupId, memberKey }) => ({ g: groupId, k: memberKey }))),
+      ]);
+    });
+  }
+
+  /** Listed people after this external id, in its order. */
+  async listedAfter(after: string, limit: number): Promise<readonly DirectoryPerson[]> {
+    const { rows } = await this.#statement<{ person: DirectoryPerson }>(
+      `select person from directory_sync_people where tenant_id = $1 and sync_id = $2 and person is not null and external_id > $3
+        order by external_id limit $4`,
+      [after, limit],
+    );
+    return rows.map(({ person }) => person);
+  }
+
+  /** Which of these ids the directory lists. */
+  async listedAmong(externalIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const { rows } = await this.#statement<{ external_id: string }>(
+      `select external_id from directory_sync_people where tenant_id = $1 and sync_id = $2 and person is not null and external_id = any($3)`,
+      [externalIds],
+    );
+    return new Set(rows.map((row) => row.external_id));
+  }
+
+  /** Active people whose e-mail an earlier one has, too. */
+  async repeatedEmails(limit: number): Promise<ReadonlySet<string>> {
+    const { rows } = await this.#statement<{ external_id: string }>(
+      `select external_id from (
+         select external_id, row_number() over (partition by lower(person ->> 'email') order by external_id) as place
+           from directory_sync_people
+          where tenant_id = $1 and sync_id = $2 and person ->> 'email' is not null and (person -> 'isActive')::boolean) people
+        where place > 1 limit $3`,
+      [limit],
+    );
+    return new Set(rows.map((row) => row.external_id));
+  }
+
+  /** Which of these employees the plan links to another entry of the directory. */
+  async linkedAnewAmong(userIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const { rows } = await this.#statement<{ user_id: string }>(
+      `select user_id from directory_sync_people
+        where tenant_id = $1 and sync_id = $2 and action = 'link' and user_id = any($3)`,
+      [userIds],
+    );
+    return new Set(rows.map((row) => row.user_id));
+  }
+
+  plan(steps: readonly StagedStep[], progress: Progress): Promise<void> {
+    return this.#write(async (client) => {
+      await this.#query(client, PLAN, [JSON.stringify(steps)]);
+      const known = steps.filter(({ email }) => typeof email === 'string');
+      if (known.length > 0) await this.#query(client, KNOWN_EMAILS, [JSON.stringify(known)]);
+      await this.#query(client, PHASE, ['planning', JSON.stringify(progress)]);
+    });
+  }
+
+  /** Deactivations that nobody was shown. */
+  async unseenDeactivations(): Promise<number> {
+    const { rows } = await this.#statement<{ n: number }>(
+      `select count(*)::int as n from directory_sync_people where tenant_id = $1 and sync_id = $2 and action = 'deactivate' and not shown`,
+    );
+    return rows[0]!.n;
+  }
+
+  /** People for whom something is left to do. */
+  async openAfter(after: string, limit: number): Promise<readonly StagedPerson[]> {
+    const { rows } = await this.#statement<StagedPerson>(
+      `select external_id as "externalId", person, action, user_id as "userId" from directory_sync_people
+        where tenant_id = $1 and sync_id = $2 and action in ('create', 'link', 'change', 'deactivate') and not done and external_id > $3
+        order by external_id limit $4`,
+      [after, limit],
+    );
+    return rows;
+  }
+
+  settle(
+    outcomes: readonly {
+      readonly externalId: string;
+      readonly userId: string | null;
+      readonly refusal: string | null;
+    }[],
+    progress: Progress,
+  ): Promise<void> {
+    return this.#write(async (client) => {
+      await this.#query(client, SETTLE, [JSON.stringify(outcomes)]);
+      await this.#query(client, PHASE, ['applying', JSON.stringify(progress)]);
+    });
+  }
+
+  /** Employees who are members of this group, those whom the plan kept included. */
+  async membersOf(groupId: string): Promise<readonly string[]> {
+    const { rows } = await this.#statement<{ user_id: string }>(
+      `select p.user_id from directory_sync_members m
+         join directory_sync_people p on p.tenant_id = m.tenant_id and p.sync_id = m.sync_id and p.member_key = m.member_key
+        where m.tenant_id = $1 and m.sync_id = $2 and m.group_id = $3 and p.user_id is not null and p.refusal is null`,
+      [groupId],
+    );
+    return rows.map((row) => row.user_id);
+  }
+
+  /** The counts of the plan that is being carried out. */
+  async counts(): Promise<SyncCounts> {
+    const { rows } = await this.#statement<{ progress: Progress }>(
+      'select progress from directory_sync_runs where tenant_id = $1 and sync_id = $2',
+    );
+    const { applied: _, ...counts } = rows[0]?.progress ?? {};
+    return { ...NOTHING_SYNCED, ...counts };
+  }
+
+  async refusals(): Promise<number> {
+    const { rows } = await this.#statement<{ n: number }>(
+      `select count(*)::int as n from directory_sync_people where tenant_id = $1 and sync_id = $2 and refusal is not null`,
+    );
+    return rows[0]!.n;
+  }
+
+  #statement<Row extends pg.QueryResultRow>(sql: string, parameters: readonly unknown[] = []) {
+    return this.#pool.statement<Row>(this.#tenantId, sql, [this.#syncId, ...parameters]);
+  }
+
+  #query<Row extends pg.QueryResultRow>(client: pg.PoolClient, sql: string, parameters: readonly unknown[] = []) {
+    return client.query<Row>(sql, [this.#tenantId, this.#syncId, ...parameters]);
+  }
+
+  #write(work: (client: pg.PoolClient) => Promise<unknown>): Promise<void> {
+    return this.#pool.transaction(this.#tenantId, async (client) => {
+      const { rowCount } = await this.#query(
+        client,
+        `update directory_sync_runs set ${HOLD} where tenant_id = $1 and sync_id = $2 and holder = $3`,
+        [this.#holder],
+      );
+      if (rowCount !== 1) throw new SyncHeldElsewhere('another attempt has taken over');
+      await work(client);
+    });
+  }
+}
+
+const PHASE = `update directory_sync_runs set phase = $3, progress = progress || $4::jsonb where tenant_id = $1 and sync_id = $2`;
+const ADD_PEOPLE = `
+  with added as (
+    insert into directory_sync_people as p (tenant_id, sync_id, external_id, member_key, person)
+    select $1, $2, r.id, r.key, r.person from jsonb_to_recordset($3::jsonb) as r(id text, key text, person jsonb)
+    on conflict (tenant_id, sync_id, external_id) do update
+      set member_key = excluded.member_key, person = excluded.person
+    returning (xmax = 0 or (select o.person is null from directory_sync_people o where o.tenant_id = p.tenant_id and o.sync_id = p.sync_id and o.external_id = p.external_id)) as is_new
+  )
+  select count(*) filter (where is_new)::int as new from added`;
+const ADD_MEMBERS = `
+  insert into directory_sync_members (tenant_id, sync_id, group_id, member_key)
+  select $1, $2, r.g, r.k from jsonb_to_recordset($3::jsonb) as r(g text, k text)
+  on conflict do nothing`;
+const PLAN = `
+  insert into directory_sync_people as p (tenant_id, sync_id, external_id, action, user_id, refusal)
+  select $1, $2, r."externalId", r.action, r."userId", r.refusal
+    from jsonb_to_recordset($3::jsonb) as r("externalId" text, action text, "userId" uuid, refusal text)
+  on conflict (tenant_id, sync_id, external_id) do update
+    set action = excluded.action, user_id = excluded.user_id, refusal = excluded.refusal, done = false`;
+const KNOWN_EMAILS = `
+  update directory_sync_people p set person = jsonb_set(p.person, '{email}', to_jsonb(r.email))
+    from jsonb_to_recordset($3::jsonb) as r("externalId" text, email text)
+   where p.tenant_id = $1 and p.sync_id = $2 and p.external_id = r."externalId" and r.email is not null and p.person is not null`;
+const SETTLE = `
+  update directory_sync_people p set done = true, user_id = coalesce(r."userId", p.user_id), refusal = r.refusal
+    from jsonb_to_recordset($3::jsonb) as r("externalId" text, "userId" uuid, refusal text)
+   where p.tenant_id = $1 and p.sync_id = $2 and p.external_id = r."externalId"`;

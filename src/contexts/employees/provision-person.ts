@@ -1,0 +1,62 @@
+import type { ProvisionEmployee, Provisioned } from '../../../commands/employees/provision-employee.ts';
+import type { WithAccountDigest, WithClaimHolders } from '../../../commands/ports.ts';
+import { streamSubject } from '../../platform/kernel/aggregate.ts';
+import { FailureError } from '../../platform/kernel/failure.ts';
+import type { TenantId } from '../../platform/kernel/ids.ts';
+import { employeeEmailClaim } from './domain/employee.ts';
+import {
+  externalIdClaim,
+  userNameClaim,
+  type ProvisionedPerson,
+  type ProvisioningSource,
+} from './domain/provisioning.ts';
+
+/** The employee whom this source means, read from the claims and therefore never behind. */
+export interface FoundPerson {
+  /** Whom this source has linked under this external id or userName. */
+  readonly linked: string | undefined;
+  /** Who has this e-mail, from whatever source. */
+  readonly byEmail: string | undefined;
+}
+
+export async function findProvisioned(
+  { claimHolders, accountDigest }: WithClaimHolders & WithAccountDigest,
+  tenantId: TenantId,
+  source: ProvisioningSource,
+  { externalId, userName, email }: Pick<ProvisionedPerson, 'externalId' | 'userName' | 'email'>,
+): Promise<FoundPerson> {
+  const claims = [
+    userNameClaim(source, userName),
+    employeeEmailClaim(accountDigest(email)),
+    ...(externalId === null ? [] : [externalIdClaim(source, externalId)]),
+  ];
+  const [named, addressed, identified] = (await claimHolders(tenantId, claims)).map(
+    (holder) => holder && streamSubject(holder),
+  );
+  return { linked: identified ?? named, byEmail: addressed };
+}
+
+/** Between the look-up and the decision another request may take the name. A few repetitions settle it. */
+const TRIES = 3;
+
+/**
+ * Finds the person and provisions them. `run` issues the command and throws its failure. `input.userId` is the id of a
+ * new employee, used if nobody matches.
+ */
+export async function provisionPerson(
+  ports: WithClaimHolders & WithAccountDigest,
+  tenantId: TenantId,
+  input: ProvisionEmployee,
+  run: (command: ProvisionEmployee) => Promise<Provisioned>,
+): Promise<Provisioned> {
+  for (let attempt = 1; ; attempt += 1) {
+    const { linked, byEmail } = await findProvisioned(ports, tenantId, input.source, input.person);
+    try {
+      return await run({ ...input, userId: linked ?? byEmail ?? input.userId });
+    } catch (error) {
+      const lostRace = error instanceof FailureError && error.failure.code === 'already_exists';
+      const isNewcomer = linked === undefined && byEmail === undefined;
+      if (!lostRace || !isNewcomer || attempt === TRIES) throw error;
+    }
+  }
+}

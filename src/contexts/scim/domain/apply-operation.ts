@@ -1,0 +1,200 @@
+import type { Filter } from './filter.ts';
+import { matchesValue } from './match-value.ts';
+import type { Leniency } from './normalization.ts';
+import {
+  distinct,
+  isComplex,
+  isUnassigned,
+  readValue,
+  refuse,
+  sameValue,
+  type ScimComplex,
+  type ScimValue,
+} from './read-resource.ts';
+import type { PatchOperation, PatchPath, ResolvedPath } from './resolve-path.ts';
+import { attributeNamed, extensionNamed, type ScimAttribute, type ScimResourceType } from './schema.ts';
+
+type AttributeTarget = Extract<PatchPath, { kind: 'attribute' }>;
+type Op = PatchOperation['op'];
+
+const ofExtension = (resource: ScimComplex, extension: string | undefined): ScimComplex =>
+  extension === undefined ? resource : ((resource[extension] as ScimComplex | undefined) ?? {});
+
+/** Without a value the name is gone, and so is an extension without values. Names come from the schema alone. */
+function put(object: ScimComplex, name: string, value: ScimValue | undefined): ScimComplex {
+  const { [name]: _before, ...others } = object;
+  const isGone = isUnassigned(value) || (isComplex(value) && Object.keys(value).length === 0);
+  return isGone ? others : { ...others, [name]: value! };
+}
+
+function write(
+  resource: ScimComplex,
+  { extension, attribute }: ResolvedPath,
+  value: ScimValue | undefined,
+): ScimComplex {
+  if (extension === undefined) return put(resource, attribute.name, value);
+  return put(resource, extension, put(ofExtension(resource, extension), attribute.name, value));
+}
+
+/** One operation of a PATCH on a resource. Pure: returns another resource. */
+export function applyOperation(
+  type: ScimResourceType,
+  resource: ScimComplex,
+  { op, path, value }: PatchOperation,
+  leniency: Leniency,
+): ScimComplex {
+  if (path.kind === 'extension') return applyToExtension(type, resource, { op, path, value }, path.extension, leniency);
+  const { extension, attribute, sub, where } = path;
+  const before = ofExtension(resource, extension)[attribute.name];
+  const field = attribute.name;
+  if (attribute.multiValued) {
+    const values = (before as readonly ScimValue[] | undefined) ?? [];
+    return write(resource, path, changedList(path, values, op, value, leniency));
+  }
+  if (where) return refuse(field, 'has no values to choose from', 'scim_invalid_path');
+  if (sub) {
+    const next = op === 'remove' ? undefined : readValue(sub, value, `${field}.${sub.name}`, leniency);
+    return write(resource, path, put((before as ScimComplex | undefined) ?? {}, sub.name, next));
+  }
+  const next = op === 'remove' ? undefined : readValue(attribute, value, field, leniency);
+  // Sub-attributes that are not named stay (§3.5.2.1, §3.5.2.3).
+  return write(resource, path, isComplex(before) && isComplex(next) ? { ...before, ...next } : next);
+}
+
+function applyToExtension(
+  type: ScimResourceType,
+  resource: ScimComplex,
+  { op, value }: PatchOperation,
+  extension: string,
+  leniency: Leniency,
+): ScimComplex {
+  if (op === 'remove' || isUnassigned(value)) return put(resource, extension, undefined);
+  if (!isComplex(value)) return refuse(extension, 'has to be an object', 'scim_invalid_value');
+  return Object.entries(value).reduce((before, [name, inner]) => {
+    const attribute = attributeNamed(extensionNamed(type, extension)!.attributes, name);
+    if (!attribute) leniency.note('unknown attribute');
+    const path = attribute && ({ kind: 'attribute', extension, attribute, sub: undefined, where: undefined } as const);
+    return path ? applyOperation(type, before, { op, path, value: inner }, leniency) : before;
+  }, resource);
+}
+
+function changedList(
+  { attribute, sub, where }: AttributeTarget,
+  values: readonly ScimValue[],
+  op: Op,
+  value: unknown,
+  leniency: Leniency,
+): readonly ScimValue[] {
+  if (where) return changedMatches(attribute, sub, where, values, op, value, leniency);
+  if (sub) return changedSubs(attribute, sub, values, () => true, op, value, leniency);
+  if (op === 'remove') return withoutListed(attribute, values, value, leniency);
+  const given = (readValue(attribute, value, attribute.name, leniency) as readonly ScimValue[] | undefined) ?? [];
+  return op === 'replace' ? given : added(values, given);
+}
+
+/** A value that exists already is not added again (§3.5.2.1). A new primary value takes the place of the former. */
+function added(values: readonly ScimValue[], given: readonly ScimValue[]): readonly ScimValue[] {
+  const fresh = given.filter((each) => !values.some((known) => sameValue(known, each)));
+  return onePrimary(distinct([...values, ...fresh]), fresh);
+}
+
+const hasPrimary = (value: ScimValue): boolean => isComplex(value) && value['primary'] === true;
+
+function onePrimary(values: readonly ScimValue[], changed: readonly ScimValue[]): readonly ScimValue[] {
+  const primary = changed.findLast(hasPrimary);
+  if (primary === undefined) return values;
+  return values.map((each) =>
+    each !== primary && hasPrimary(each) ? { ...(each as ScimComplex), primary: false } : each,
+  );
+}
+
+/** Entra removes members with a list of values behind a path without a filter. */
+function withoutListed(
+  attribute: ScimAttribute,
+  values: readonly ScimValue[],
+  value: unknown,
+  leniency: Leniency,
+): readonly ScimValue[] {
+  if (isUnassigned(value)) return [];
+  leniency.note('members removed by value');
+  const listed = readValue(attribute, value, attribute.name, leniency) as readonly ScimComplex[];
+  const gone = new Set(listed.map((each) => each['value']));
+  return values.filter((each) => !gone.has((each as ScimComplex)['value']!));
+}
+
+function changedMatches(
+  attribute: ScimAttribute,
+  sub: ScimAttribute | undefined,
+  where: Filter,
+  values: readonly ScimValue[],
+  op: Op,
+  value: unknown,
+  leniency: Leniency,
+): readonly ScimValue[] {
+  const matches = (each: ScimValue) => matchesValue(attribute, each, where);
+  if (op === 'remove' && !sub) return values.filter((each) => !matches(each));
+  if (op !== 'remove' && !values.some(matches)) return created(attribute, sub, where, values, op, value, leniency);
+  if (sub) return changedSubs(attribute, sub, values, matches, op, value, leniency);
+  const given = readValue({ ...attribute, multiValued: false }, value, attribute.name, leniency) as
+    ScimComplex | undefined;
+  const next = values.flatMap((each): ScimValue[] => {
+    if (!matches(each)) return [each];
+    if (given === undefined) return [];
+    return [op === 'add' ? { ...(each as ScimComplex), ...given } : given];
+  });
+  return onePrimary(next, given ? next.filter((each) => sameValue(each, given)) : []);
+}
+
+/**
+ * `replace` on a filter that matches nothing fails (§3.5.2.3), except for `emails[type eq "work"].value`: Entra sends
+ * that for people who have no such e-mail yet.
+ */
+function created(
+  attribute: ScimAttribute,
+  sub: ScimAttribute | undefined,
+  where: Filter,
+  values: readonly ScimValue[],
+  op: Op,
+  value: unknown,
+  leniency: Leniency,
+): readonly ScimValue[] {
+  const seed = seedOf(attribute, where, leniency);
+  if (!seed || (op === 'replace' && (!sub || leniency.profile === 'okta')))
+    return refuse(attribute.name, 'has no value that the filter matches', 'scim_no_target');
+  leniency.note('value created for a filter that matched none');
+  const given = sub
+    ? { [sub.name]: readValue(sub, value, `${attribute.name}.${sub.name}`, leniency) }
+    : (readValue({ ...attribute, multiValued: false }, value, attribute.name, leniency) as ScimComplex | undefined);
+  const fresh = Object.fromEntries(
+    Object.entries({ ...seed, ...given }).filter(([, each]) => each !== undefined),
+  ) as ScimComplex;
+  return onePrimary(added(values, [fresh]), [fresh]);
+}
+
+/** The values that a filter of equalities demands: `type eq "work" and primary eq true`. */
+function seedOf(attribute: ScimAttribute, where: Filter, leniency: Leniency): ScimComplex | undefined {
+  if (where.op === 'and') {
+    const parts = where.filters.map((each) => seedOf(attribute, each, leniency));
+    return parts.every((each) => each !== undefined) ? (Object.assign({}, ...parts) as ScimComplex) : undefined;
+  }
+  if (where.op !== 'eq' || where.value === null) return undefined;
+  const sub = attributeNamed(attribute.subAttributes ?? [], where.path.attribute);
+  const value = sub && readValue(sub, where.value, `${attribute.name}.${sub.name}`, leniency);
+  return value === undefined ? undefined : { [sub!.name]: value };
+}
+
+function changedSubs(
+  attribute: ScimAttribute,
+  sub: ScimAttribute,
+  values: readonly ScimValue[],
+  matches: (value: ScimValue) => boolean,
+  op: Op,
+  value: unknown,
+  leniency: Leniency,
+): readonly ScimValue[] {
+  const next = op === 'remove' ? undefined : readValue(sub, value, `${attribute.name}.${sub.name}`, leniency);
+  if (values.length === 0 && next !== undefined) return [{ [sub.name]: next }];
+  const changed = values.map((each) => (matches(each) ? put(each as ScimComplex, sub.name, next) : each));
+  const kept = changed.filter((each) => Object.keys(each as ScimComplex).length > 0);
+  return onePrimary(distinct(kept), sub.name === 'primary' ? kept.filter(matches) : []);
+}

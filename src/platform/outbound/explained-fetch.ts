@@ -1,0 +1,68 @@
+import { certificateProblem, type CertificateProblem } from './certificate-problem.ts';
+import {
+  destinationFetch,
+  unreachableDestination,
+  type DestinationChoice,
+  type OutboundSettings,
+} from './destinations.ts';
+import { OutboundRefused, type GuardedFetch } from './guarded-fetch.ts';
+
+/** A call failed. The message is for the administrator who chose the destination; it names no address. */
+export class DestinationFailed extends Error {
+  constructor(reason: string, cause: unknown) {
+    super(reason, { cause });
+    this.name = 'DestinationFailed';
+  }
+}
+
+const ABOUT_CERTIFICATES: Readonly<Record<Exclude<CertificateProblem, 'untrusted'>, string>> = {
+  expired: 'its certificate has expired',
+  not_valid_yet: 'its certificate is not valid yet: compare the clocks',
+  other_name: 'its certificate is for another name',
+};
+
+/**
+ * The way out to a destination for an administrator who waits for the result: the same guard, and every failure says
+ * what to set. Throws `DestinationFailed` alone.
+ */
+export function explainedFetch(
+  settings: OutboundSettings,
+  choice: DestinationChoice,
+  limits: { readonly maxBytes?: number } = {},
+): GuardedFetch {
+  const fetch = destinationFetch(settings, choice, limits);
+  return async (address, request) => {
+    try {
+      return await fetch(address, request);
+    } catch (error) {
+      throw new DestinationFailed(await reasonOf(error, String(address), settings, choice), error);
+    }
+  };
+}
+
+async function reasonOf(
+  error: unknown,
+  address: string,
+  settings: OutboundSettings,
+  choice: DestinationChoice,
+): Promise<string> {
+  if (error instanceof OutboundRefused) return refusalOf(error, address, settings, choice);
+  const problem = certificateProblem(error);
+  if (problem === undefined) return 'the address cannot be reached';
+  if (problem !== 'untrusted') return ABOUT_CERTIFICATES[problem];
+  return choice.caCertificate === null
+    ? 'its certificate is not trusted: set caCertificate to the authority that issued it'
+    : 'its certificate is not trusted: caCertificate is another authority';
+}
+
+/** The guard says no more than that it refuses. What saving would say tells what to set. */
+async function refusalOf(
+  { message }: OutboundRefused,
+  address: string,
+  settings: OutboundSettings,
+  choice: DestinationChoice,
+): Promise<string> {
+  const isCallable = URL.canParse(address) && (settings.devMode || new URL(address).protocol === 'https:');
+  const known = isCallable ? await unreachableDestination(address, settings, choice) : undefined;
+  return known === undefined ? message : `the address ${known}`;
+}

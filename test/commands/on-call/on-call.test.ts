@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest';
+import { createOnCallOverride } from '../../../commands/on-call/create-on-call-override.ts';
+import { createOnCallSchedule } from '../../../commands/on-call/create-on-call-schedule.ts';
+import { deleteOnCallSchedule } from '../../../commands/on-call/delete-on-call-schedule.ts';
+import { removeOnCallOverride } from '../../../commands/on-call/remove-on-call-override.ts';
+import { revokeOnCallCalendar } from '../../../commands/on-call/revoke-on-call-calendar.ts';
+import { shareOnCallCalendar } from '../../../commands/on-call/share-on-call-calendar.ts';
+import { updateOnCallSchedule } from '../../../commands/on-call/update-on-call-schedule.ts';
+import { onCallEvents } from '../../../src/contexts/on-call/domain/events.ts';
+import { MAX_OVERRIDES } from '../../../src/contexts/on-call/domain/schedule-content.ts';
+import { context, historiesOf, NOW } from '../../dsl/given.ts';
+
+const { given } = historiesOf([onCallEvents]);
+const scheduleId = '0198a000-0000-7000-8000-000000000001';
+const adminUserId = '0198a000-0000-7000-8000-000000000002';
+const { id } = context();
+const iso = (moment: number) => new Date(moment).toISOString();
+const MINUTE = 60_000;
+
+const content = {
+  name: 'Primary',
+  timezone: 'Pacific/Kiritimati',
+  rotationType: 'weekly' as const,
+  rotationDays: null,
+  handoffTime: '09:00',
+  startDate: '2026-01-05',
+  participants: [adminUserId],
+  isEnabled: true,
+};
+const createdAt = (moment: number) => ({
+  type: 'OnCallScheduleCreated' as const,
+  data: { scheduleId, slot: 7, version: 1, effectiveAt: iso(moment), content },
+});
+const created = createdAt(NOW - MINUTE);
+const overridden = (n: number, startsAt: number, endsAt: number, at = NOW - MINUTE / 2) => ({
+  type: 'OnCallOverrideCreated' as const,
+  data: {
+    scheduleId,
+    overrideId: `0198a000-0000-7000-8000-${String(n).padStart(12, '0')}`,
+    adminUserId,
+    startsAt: iso(startsAt),
+    endsAt: iso(endsAt),
+    reason: null,
+    effectiveAt: iso(at),
+  },
+});
+const override = (from: number, to: number) => ({
+  scheduleId,
+  adminUserId,
+  startsAt: iso(NOW + from * MINUTE),
+  endsAt: iso(NOW + to * MINUTE),
+  reason: null,
+});
+
+describe('a schedule', () => {
+  it('begins today in its zone, unless told otherwise', () => {
+    given()
+      .when(createOnCallSchedule, { ...content, startDate: undefined }, { slot: 7 })
+      .then({
+        type: 'OnCallScheduleCreated',
+        data: {
+          scheduleId: id,
+          slot: 7,
+          version: 1,
+          effectiveAt: iso(NOW),
+          content: { ...content, startDate: '2026-06-02' },
+        },
+      });
+  });
+
+  it('gets a new version with every change, and none without', () => {
+    const change = (changes: object) => ({ scheduleId, changes });
+    const allowed = { refused: undefined };
+    given(created)
+      .when(updateOnCallSchedule, change({ name: 'Other', timezone: undefined }), allowed)
+      .then({
+        type: 'OnCallScheduleUpdated',
+        data: { scheduleId, version: 2, effectiveAt: iso(NOW), content: { ...content, name: 'Other' } },
+      });
+    given(created)
+      .when(updateOnCallSchedule, change({ name: 'Primary', rotationDays: 5 }), allowed)
+      .thenNothing();
+    given(created)
+      .when(updateOnCallSchedule, change({ rotationType: 'custom' }), allowed)
+      .thenRefused('invalid');
+    given()
+      .when(updateOnCallSchedule, change({ name: 'Other' }), allowed)
+      .thenRefused('notFound');
+  });
+
+  it('changes after everything that was decided before, also on a clock that is behind', () => {
+    given(createdAt(NOW + MINUTE))
+      .when(deleteOnCallSchedule, { scheduleId })
+      .then({
+        type: 'OnCallScheduleDeleted',
+        data: { scheduleId, version: 2, effectiveAt: iso(NOW + MINUTE + 1) },
+      });
+  });
+});
+
+describe('an override', () => {
+  const active = { isActive: true };
+
+  it('may touch others of the schedule, and must not overlap them', () => {
+    const history = [created, overridden(1, NOW, NOW + 10 * MINUTE)] as const;
+    for (const [from, to] of [
+      [-5, 1],
+      [9, 12],
+      [2, 3],
+      [-1, 11],
+    ])
+      given(...history)
+        .when(createOnCallOverride, override(from!, to!), active)
+        .thenRefused('conflict', 'overlaps another override of the schedule');
+    for (const [from, to] of [
+      [-5, 0],
+      [10, 12],
+    ])
+      given(...history)
+        .when(createOnCallOverride, override(from!, to!), active)
+        .then({
+          type: 'OnCallOverrideCreated',
+          data: { ...override(from!, to!), overrideId: id, effectiveAt: iso(NOW) },
+        });
+  });
+
+  it('needs a person who can take over, and a schedule', () => {
+    given(created).when(createOnCallOverride, override(0, 1), { isActive: false }).thenRefused('invalid');
+    given().when(createOnCallOverride, override(0, 1), active).thenRefused('notFound');
+  });
+
+  it('takes the place of those that have ended, up to the limit of a schedule', () => {
+    const full = (from: number) =>
+      Array.from({ length: MAX_OVERRIDES }, (_, n) => overridden(n, from + n * MINUTE, from + (n + 1) * MINUTE));
+    given(created, ...full(NOW + MINUTE))
+      .when(createOnCallOverride, override(-9, -8), active)
+      .thenRefused('conflict', 'no more than 200 overrides of a schedule');
+    const past = full(NOW - 2 * MAX_OVERRIDES * MINUTE);
+    given(created, ...past)
+      .when(createOnCallOverride, override(0, 1), active)
+      .then({ type: 'OnCallOverrideCreated', data: { ...override(0, 1), overrideId: id, effectiveAt: iso(NOW) } });
+    given(created, ...past, overridden(999, NOW, NOW + MINUTE, NOW))
+      .when(removeOnCallOverride, { scheduleId, overrideId: past[0]!.data.overrideId })
+      .thenRefused('notFound');
+  });
+});
+
+describe('a calendar', () => {
+  it('is shared once, and revoked once', () => {
+    const shared = {
+      type: 'OnCallCalendarShared' as const,
+      data: { scheduleId, calendarId: adminUserId, effectiveAt: iso(NOW - MINUTE) },
+    };
+    given(created, shared)
+      .when(shareOnCallCalendar, { scheduleId })
+      .then({ type: 'OnCallCalendarShared', data: { scheduleId, calendarId: id, effectiveAt: iso(NOW) } });
+    given(created, shared)
+      .when(revokeOnCallCalendar, { scheduleId })
+      .then({ type: 'OnCallCalendarRevoked', data: { scheduleId, calendarId: adminUserId, effectiveAt: iso(NOW) } });
+    given(created).when(revokeOnCallCalendar, { scheduleId }).thenNothing();
+    expect(shareOnCallCalendar.freshens).toEqual(['on_call_schedules']);
+  });
+});

@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { areas } from '../../src/app/http/openapi/areas.ts';
+import { openApiDocument } from '../../src/app/http/openapi/document.ts';
+import { refusalCodesOf } from '../../src/app/http/openapi/refusals.ts';
+import type { AnyRoute } from '../../src/app/http/route.ts';
+import { operationIdOf } from '../../src/app/http/openapi/operation-id.ts';
+import { routeGroups } from '../../src/app/http/routes/index.ts';
+import { everyRoute, named } from './every-route.ts';
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, { readonly type?: string }>>;
+  readonly description?: string;
+}
+interface Operation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly description: string;
+  readonly parameters: readonly { readonly name: string; readonly description?: string }[];
+  readonly responses: Readonly<Record<string, { readonly $ref?: string; readonly headers?: object } & object>>;
+}
+const { paths, components } = openApiDocument(routeGroups) as {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Schema>; responses: Record<string, { 'x-codes'?: string[] }> };
+};
+const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+const contentsOf = (operation: Operation): string => JSON.stringify(operation.responses);
+
+/**
+ * What a route must declare for the description of the API. All else follows from its access profile, schemas and path
+ * (decision 0092).
+ */
+describe('the description of the API', () => {
+  it('has every route', () => {
+    expect(operations.length).toBe(everyRoute.length);
+  });
+
+  it('names every operation shortly, and no two alike: declare `operation` where the rule gives a poor name', () => {
+    const ids = everyRoute.map((route) => [operationIdOf(route), named(route)] as const);
+    const malformed = ids.filter(([id]) => !/^[a-z][A-Za-z0-9]{2,49}$/.test(id));
+    expect(malformed).toEqual([]);
+    const twice = ids.filter(([id], at) => ids.findIndex(([other]) => other === id) !== at);
+    expect(twice).toEqual([]);
+  });
+
+  it('declares no `operation` that the rule gives anyway', () => {
+    const needless = everyRoute
+      .filter(({ operation, summary, path }) => operation === operationIdOf({ operation: undefined, summary, path }))
+      // Those of a declared resource follow from its noun, which often equals the path.
+      .filter(({ path }) => !/signatures|canary-cookies|whitelist|domain-scope/.test(path));
+    expect(needless.map(named)).toEqual([]);
+  });
+
+  it('begins every summary with a verb, in one phrase without a full stop', () => {
+    const other = everyRoute.filter(
+      ({ summary }) => !/^[A-Z][a-z]+ .*[^.]$/.test(summary) || summary.includes('. ') || summary.length > 80,
+    );
+    expect(other.map((route) => [named(route), route.summary])).toEqual([]);
+  });
+
+  it('has a sentence about every area, in src/app/http/openapi/areas.ts', () => {
+    const undescribed = routeGroups.filter(({ area }) => areas[area] === undefined).map(({ area }) => area);
+    expect(undescribed).toEqual([]);
+  });
+
+  it('describes every operation and every parameter, and gives each operation one tag', () => {
+    for (const { operationId, description, tags, parameters } of operations) {
+      expect([operationId, description.length > 20, tags.length]).toEqual([operationId, true, 1]);
+      expect([operationId, parameters.filter((parameter) => !parameter.description)]).toEqual([operationId, []]);
+    }
+  });
+
+  it('says with which statuses an operation refuses: declare in `refuses` what its command adds', () => {
+    for (const route of everyRoute) {
+      const { responses } = paths[route.path]![route.method.toLowerCase()]!;
+      const expected = [
+        '400',
+        ...(route.access.kind === 'open' ? [] : ['401']),
+        ...(route.path.includes('{') ? ['404'] : []),
+        ...(route.method === 'GET' ? [] : ['413', '415']),
+        ...(route.tagged && route.method !== 'GET' ? ['412'] : []),
+        '429',
+        '503',
+        'default',
+      ];
+      expect([named(route), expected.filter((status) => !(status in responses))]).toEqual([named(route), []]);
+    }
+  });
+
+  it('declares in `refuses` only what the rest of the declaration does not say', () => {
+    const needless = everyRoute.flatMap(({ refuses = [], ...route }) => {
+      const byRule = refusalCodesOf(route as typeof route & AnyRoute<never>);
+      return refuses
+        .filter((code) => byRule.includes(code))
+        .map((code) => `${named(route as AnyRoute<never>)} ${code}`);
+    });
+    expect(needless).toEqual([]);
+  });
+
+  it('describes the body of errors where a protocol defines it: `refusal` comes with `refusalView`', () => {
+    const without = everyRoute.filter(
+      ({ refusal, refusalView }) => (refusal === undefined) !== (refusalView === undefined),
+    );
+    expect(without.map(named)).toEqual([]);
+  });
+
+  it('gives every JSON response and body a name, and every shape of a result one name', () => {
+    for (const operation of operations)
+      expect([operation.operationId, /"schema":\{"type":"object"/.test(contentsOf(operation))]).toEqual([
+        operation.operationId,
+        false,
+      ]);
+    const results = Object.entries(components.schemas).filter(([name]) => !/Request(?:[A-Z]|$)/.test(name));
+    const shapes = results.map(([name, schema]) => [name, JSON.stringify(schema)] as const);
+    const alike = shapes.filter(([, shape], at) => shapes.findIndex(([, other]) => other === shape) !== at);
+    expect(alike.map(([name]) => name)).toEqual([]);
+    // A number at the end of a name means that two shapes compete for it: declare `.meta({ title })` on a view.
+    expect(Object.keys(components.schemas).filter((name) => /\d$/.test(name))).toEqual([]);
+  });
+
+  it('names lists by what they are: …Page if they are paginated, …List if not', () => {
+    for (const [name, { properties = {} }] of Object.entries(components.schemas)) {
+      const isPage = 'nextCursor' in properties || 'totalPages' in properties;
+      if (name.endsWith('Page') || name.endsWith('List')) expect([name, isPage]).toEqual([name, name.endsWith('Page')]);
+    }
+    const lists = operations.filter(({ operationId }) => /^list[A-Z]/.test(operationId));
+    for (const list of lists)
+      expect([list.operationId, /(?:Page|List)"/.test(contentsOf(list))]).toEqual([list.operationId, true]);
+  });
+});
