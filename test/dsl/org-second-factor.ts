@@ -7,7 +7,8 @@ const MFA = '/api/v1/org/mfa';
 /** Like `secondFactorOf`, for an organization's owner. */
 export async function orgSecondFactorOf({ write }: TestOrganization): Promise<SecondFactor> {
   const { secret } = (await write('POST', `${MFA}/setup`, {})).body as { secret: string };
-  const verified = await write('POST', `${MFA}/setup/verify`, { code: await codeOf(secret, -1) });
+  const usedCode = await codeOf(secret, -1);
+  const verified = await write('POST', `${MFA}/setup/verify`, { code: usedCode });
   if (verified.status !== 200) throw new Error(`no second factor: ${verified.status} ${verified.text}`);
   return { secret, backupCodes: verified.body.backupCodes as string[] };
 }

@@ -16,6 +16,8 @@ export async function codeOf(secret: string, steps = 0): Promise<string> {
 export interface SecondFactor {
   readonly secret: string;
   readonly backupCodes: readonly string[];
+  /** The code that turned it on. It cannot be recomputed later: the step may have changed. */
+  readonly usedCode: string;
 }
 
 /**
@@ -23,9 +25,10 @@ export interface SecondFactor {
  */
 export async function secondFactorOf(client: Client): Promise<SecondFactor> {
   const { secret } = (await client.post('/api/v1/admin/mfa/setup')).body as { secret: string };
-  const verified = await client.post('/api/v1/admin/mfa/setup/verify', { code: await codeOf(secret, -1) });
+  const usedCode = await codeOf(secret, -1);
+  const verified = await client.post('/api/v1/admin/mfa/setup/verify', { code: usedCode });
   if (verified.status !== 200) throw new Error(`no second factor: ${verified.status} ${verified.text}`);
-  return { secret, backupCodes: verified.body.backupCodes as string[] };
+  return { secret, backupCodes: verified.body.backupCodes as string[], usedCode };
 }
 
 type Account = Pick<TestTenant, 'tenantId' | 'email'>;

@@ -70,6 +70,8 @@ export class FairLimiter {
   #movedAt = performance.now();
   /** The last piece of work that ended got no response. */
   #isSilent = false;
+  /** When the resource last moved again after it had hung. */
+  #hungUntil = Number.NEGATIVE_INFINITY;
 
   constructor(shares: ResourceShares) {
     this.#shares = shares;
@@ -108,14 +110,13 @@ export class FairLimiter {
       return undefined;
     }
     const { what, waiting, waitingPerKey, waitMs, retryAfterSeconds = 1 } = this.#shares;
-    const isOwnShare = this.#isShareUsed(key) || (waitingPerKey > 0 && this.#waiting.sizeOf(key) >= waitingPerKey);
-    if (this.#waiting.size >= waiting || this.#waiting.sizeOf(key) >= waitingPerKey)
-      throw new TooBusy(what, { isOwnShare: isOwnShare && !this.#isHanging, retryAfterSeconds });
+    const usesShare = this.#isShareUsed(key) || (waitingPerKey > 0 && this.#waiting.sizeOf(key) >= waitingPerKey);
+    const tooBusy = () => new TooBusy(what, { isOwnShare: usesShare && !this.#hasHung, retryAfterSeconds });
+    if (this.#waiting.size >= waiting || this.#waiting.sizeOf(key) >= waitingPerKey) throw tooBusy();
     return new Promise((resolve, reject) => {
       const path = [key] as const;
       const giveUp = () => {
-        if (this.#waiting.remove(path, waiter))
-          reject(new TooBusy(what, { isOwnShare: isOwnShare && !this.#isHanging, retryAfterSeconds }));
+        if (this.#waiting.remove(path, waiter)) reject(tooBusy());
       };
       const waiter: Waiter = { path, begin: resolve, timer: setTimeout(giveUp, waitMs) };
       this.#waiting.push(path, waiter);
@@ -124,7 +125,10 @@ export class FairLimiter {
 
   /** `hasResponded`: the resource did what was asked, or refused it; it did not fall silent. */
   leave(key: string, hasResponded = true): void {
-    if (hasResponded) this.#movedAt = performance.now();
+    if (hasResponded) {
+      if (this.#isHanging) this.#hungUntil = performance.now();
+      this.#movedAt = performance.now();
+    }
     this.#isSilent = !hasResponded;
     const left = (this.#running.get(key) ?? 0) - 1;
     if (left > 0) this.#running.set(key, left);
@@ -146,6 +150,14 @@ export class FairLimiter {
   /** The resource, not the key, is the cause of waiting. */
   get #isHanging(): boolean {
     return this.#shares.isShort === true && this.#total > 0 && performance.now() - this.#movedAt >= HANG_MS;
+  }
+
+  /**
+   * The resource hangs, or hung while callers of now began to wait: the queue is then what the hang left, and no key is
+   * the cause.
+   */
+  get #hasHung(): boolean {
+    return this.#isHanging || performance.now() - this.#hungUntil <= this.#shares.waitMs;
   }
 
   #begin(key: string): void {

@@ -68,6 +68,8 @@ export class TenantScheduler {
   #probedAt: number | undefined;
   /** The last probe failed: the database is down. */
   #isDown = false;
+  /** When the database last responded again after a silence. */
+  #silentUntil = Number.NEGATIVE_INFINITY;
   #tenants = 0;
 
   /** `probe` sends a short query to the database. */
@@ -236,8 +238,13 @@ export class TenantScheduler {
     return this.#isDown || (this.#probedAt !== undefined && performance.now() - this.#probedAt > ms);
   }
 
+  /** Whoever waits now may have come while the database was silent: the queue is then what the silence left. */
+  get #wasSilent(): boolean {
+    return this.#isSilentFor(SUSPECT_MS) || performance.now() - this.#silentUntil <= WAIT_MS;
+  }
+
   #tooBusy(): TooBusy {
-    return new TooBusy('requests of a tenant', { isOwnShare: !this.#isSilentFor(SUSPECT_MS), retryAfterSeconds: 5 });
+    return new TooBusy('requests of a tenant', { isOwnShare: !this.#wasSilent, retryAfterSeconds: 5 });
   }
 
   /** One probe at a time. A result after a standstill is ignored: it says nothing about tenants. */
@@ -248,6 +255,7 @@ export class TenantScheduler {
     try {
       await new Promise((resolve) => setImmediate(resolve));
       await this.#probe();
+      if (this.#isSilentFor(SUSPECT_MS)) this.#silentUntil = performance.now();
       this.#isDown = false;
     } catch {
       // Other code reports that the database is down, and it is not a tenant's fault.

@@ -66,12 +66,31 @@ describe('a fair limiter', () => {
     const still = expect(works.start('a', 'a3')).rejects.toMatchObject({ name: 'TooBusy', isOwnShare: false });
     await vi.advanceTimersByTimeAsync(1_000);
     await still;
-    const busy = expect(works.start('a', 'a4')).rejects.toMatchObject({ name: 'TooBusy', isOwnShare: true });
+  });
+
+  it('blames the key if other work ends meanwhile', async () => {
+    const works = new Works(new FairLimiter({ ...SHARES, isShort: true }));
+    for (const name of ['a1', 'a2']) void works.start('a', name);
+    const busy = expect(works.start('a', 'a3')).rejects.toMatchObject({ name: 'TooBusy', isOwnShare: true });
+    for (const name of ['b1', 'b2', 'b3']) {
+      void works.start('b', name);
+      await vi.advanceTimersByTimeAsync(300);
+      await works.end(name);
+    }
+    await vi.advanceTimersByTimeAsync(100);
+    await busy;
+  });
+
+  it('blames the resource also after it moved again, as long as callers wait who came while it hung', async () => {
+    const works = new Works(new FairLimiter({ ...SHARES, isShort: true }));
+    for (const name of ['a1', 'a2']) void works.start('a', name);
+    await vi.advanceTimersByTimeAsync(600);
+    const left = expect(works.start('a', 'a3')).rejects.toMatchObject({ name: 'TooBusy', isOwnShare: false });
     void works.start('b', 'b1');
     await vi.advanceTimersByTimeAsync(700);
     await works.end('b1');
     await vi.advanceTimersByTimeAsync(300);
-    await busy;
+    await left;
   });
 
   it('blames the resource also at once, while the queue is full and no work ends well', async () => {
@@ -84,7 +103,8 @@ describe('a fair limiter', () => {
     expect(await refusal()).toMatchObject({ isOwnShare: false });
     await works.end('a0');
     works.start('a', 'a6').catch(() => undefined);
-    expect(await refusal()).toMatchObject({ isOwnShare: true });
+    // The queue is what the hang left.
+    expect(await refusal()).toMatchObject({ isOwnShare: false });
   });
 
   it('takes work that got no response for no progress, but a refusal for one', async () => {
@@ -100,9 +120,10 @@ describe('a fair limiter', () => {
       const hanging = limiter.run('a', () => new Promise(() => {}));
       void hanging;
       const failing = limiter.run('a', silent).catch(() => undefined);
-      await vi.advanceTimersByTimeAsync(600);
+      await vi.advanceTimersByTimeAsync(400);
       fail();
       await failing;
+      await vi.advanceTimersByTimeAsync(300);
       void limiter.run('a', () => new Promise(() => {}));
       expect(await limiter.run('a', async () => {}).catch((thrown: unknown) => thrown)).toMatchObject({ isOwnShare });
     }
