@@ -10,7 +10,7 @@ export async function orgSecondFactorOf({ write }: TestOrganization): Promise<Se
   const usedCode = await codeOf(secret, -1);
   const verified = await write('POST', `${MFA}/setup/verify`, { code: usedCode });
   if (verified.status !== 200) throw new Error(`no second factor: ${verified.status} ${verified.text}`);
-  return { secret, backupCodes: verified.body.backupCodes as string[] };
+  return { secret, backupCodes: verified.body.backupCodes as string[], usedCode };
 }
 
 export const orgLogin = (
