@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { areas } from '../../src/app/http/openapi/areas.ts';
 import { openApiDocument } from '../../src/app/http/openapi/document.ts';
@@ -15,7 +17,7 @@ interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly description: string;
-  readonly parameters: readonly { readonly name: string; readonly description?: string }[];
+  readonly parameters: readonly { readonly name: string; readonly in: string; readonly description?: string }[];
   readonly responses: Readonly<Record<string, { readonly $ref?: string; readonly headers?: object } & object>>;
 }
 const { paths, components } = openApiDocument(routeGroups) as {
@@ -23,6 +25,9 @@ const { paths, components } = openApiDocument(routeGroups) as {
   components: { schemas: Record<string, Schema>; responses: Record<string, { 'x-codes'?: string[] }> };
 };
 const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+const sources = readdirSync('src/app/http', { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.name.endsWith('.ts'))
+  .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'));
 const contentsOf = (operation: Operation): string => JSON.stringify(operation.responses);
 
 /**
@@ -67,6 +72,25 @@ describe('the description of the API', () => {
       expect([operationId, description.length > 20, tags.length]).toEqual([operationId, true, 1]);
       expect([operationId, parameters.filter((parameter) => !parameter.description)]).toEqual([operationId, []]);
     }
+  });
+
+  it('knows every header of ours that the code reads: declare those of a route in `takes`', () => {
+    const described = new Set(
+      operations
+        .flatMap(({ parameters }) => parameters.filter((parameter) => parameter.in === 'header'))
+        .map(({ name }) => name.toLowerCase()),
+    );
+    const elsewhere = new Set([
+      // A security scheme of its own.
+      'x-access-key',
+      // About every request, as docs/reference/api-conventions.md says, or set by a proxy.
+      'x-request-id',
+      'x-forwarded-proto',
+    ]);
+    const read = sources.flatMap((text) =>
+      [...text.matchAll(/headers\['(x-[a-z-]+|idempotency-key|if-[a-z-]+)'\]/g)].map(([, name]) => name!),
+    );
+    expect([...new Set(read)].filter((name) => !described.has(name) && !elsewhere.has(name))).toEqual([]);
   });
 
   it('says with which statuses an operation refuses: declare in `refuses` what its command adds', () => {

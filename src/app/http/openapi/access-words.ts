@@ -35,6 +35,12 @@ export const securitySchemes = {
     type: 'mutualTLS',
     description: 'Client certificate that the device got when it enrolled',
   },
+  agentKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Access-Key',
+    description: 'Access key that an agent got when it enrolled by itself',
+  },
 } as const;
 
 export function securityOf(access: Access): object[] {
@@ -47,7 +53,7 @@ export function securityOf(access: Access): object[] {
     case 'org':
       return [access.reauth ? { orgToken: [], reAuthToken: [] } : { orgToken: [] }];
     case 'device':
-      return [{ deviceCertificate: [] }];
+      return [{ deviceCertificate: [] }, ...(access.orAgentKey ? [{ agentKey: [] }] : [])];
     case 'scim':
       return [{ scimToken: [access.scope] }];
   }

@@ -3,6 +3,7 @@ import type { Access } from '../access.ts';
 import type { AnyRoute } from '../route.ts';
 import { needsReauthentication } from './access-words.ts';
 import { jsonSchema } from './json-schema.ts';
+import { headersOfRequest } from './request-headers.ts';
 import { inWords } from '../../../platform/resources/names.ts';
 
 /**
@@ -49,6 +50,7 @@ function wordsFor(name: string, place: 'path' | 'query'): string {
 export const parametersOf = (declared: AnyRoute<never>): object[] => [
   ...inPath(declared),
   ...inQuery(declared),
+  ...headersOfRequest(declared),
   ...reauthenticationHeader(declared.access),
   ...conditionHeader(declared),
 ];

@@ -161,6 +161,8 @@ export const autoEnrollmentRoutes: RouteGroup<AutoEnrollmentRouteDependencies> =
       access: openAccess('enroll'),
       summary: 'Enroll the agent of a synchronized user',
       operation: 'enrollAgent',
+      takes: { 'X-Tenant-ID': 'required', 'X-Enrollment-Secret': 'required' },
+      refuses: ['not_found'],
       description:
         "Needs the tenant's agent secret as `X-Enrollment-Secret`; without it, every request gets the same 503. An administrator must confirm the device before it can show verification codes.",
       body: autoEnrollment,

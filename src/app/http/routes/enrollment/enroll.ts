@@ -103,6 +103,7 @@ export const enrollRoutes: RouteGroup<EnrollRouteDependencies> = {
       access: openAccess('enroll'),
       summary: 'Exchange an enrollment token for a device certificate',
       operation: 'enrollDevice',
+      takes: { 'X-Tenant-ID': 'required' },
       refuses: ['certificate_authority_missing', 'device_revoked', 'invalid_enrollment_token', 'license_user_limit'],
       description:
         "With `csr`, the device generates its key itself; otherwise the server does, returns it once and does not store it. A device that enrolled before keeps its id and user if the token is bound to that user, or the connection presents the device's certificate.",

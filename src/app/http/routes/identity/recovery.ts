@@ -40,6 +40,7 @@ export const recoveryRoutes: RouteGroup<RecoveryRouteDependencies> = {
       access: openAccessWhere(({ recoveryKey }) => recoveryKey !== undefined, 'recovery'),
       summary: 'Recover the account of an admin',
       operation: 'recoverAccount',
+      takes: { 'X-Tenant-ID': 'optional' },
       refuses: ['invalid_credentials'],
       description:
         "For admins of tenants and organizations. Sets a temporary password (seven days), removes second factor and lock, ends all sessions, and lifts an organization's requirement of single sign-on. 404 unless RECOVERY_KEY is set.",

@@ -237,6 +237,7 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
       path: OIDC_LOGOUT,
       access: openAccess('session'),
       summary: 'End the session, and get the logout URL of the provider',
+      takes: { 'X-Tenant-ID': 'optional' },
       operation: 'signOutWithSso',
       refuses: ['authentication_required'],
       description:

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import type { Access } from '../access.ts';
+import type { AnyRoute } from '../route.ts';
+
+/** Request headers that a route names in `takes`. */
+const TAKEN = {
+  'X-Tenant-ID': 'The id of the tenant',
+  'X-Enrollment-Secret': "The tenant's secret for agents",
+} as const;
+export type TakenHeader = keyof typeof TAKEN;
+
+/** Whether each header is needed, by name. */
+export type TakenHeaders = Readonly<Partial<Record<TakenHeader, 'required' | 'optional'>>>;
+
+/** Request headers that follow from the rest of a route's declaration. */
+const IMPLIED = {
+  'Idempotency-Key': 'Chosen by the caller: a retry with the same key within 24 hours gets the first response',
+  'X-Log-Position': 'A position of the log: the response shows what was written up to it, or says `X-Stale`',
+} as const;
+
+const isSession = ({ kind }: Access): boolean => kind === 'admin' || kind === 'org';
+
+const header = (name: string, description: string, required = false) => ({
+  name,
+  in: 'header',
+  required,
+  description,
+  schema: { type: 'string' },
+});
+
+const implied = (name: keyof typeof IMPLIED) => header(name, IMPLIED[name]);
+
+/** A route that asks for the tenant in the query takes it from the header, too (OP-033). */
+const namesTenant = ({ query }: AnyRoute<never>): boolean => query instanceof z.ZodObject && 'tenant_id' in query.shape;
+
+/** The headers that a request may carry, besides those of conditions, re-authentication and credentials. */
+export function headersOfRequest(declared: AnyRoute<never>): object[] {
+  const { access, method } = declared;
+  const takes: TakenHeaders = { ...(namesTenant(declared) ? { 'X-Tenant-ID': 'optional' } : {}), ...declared.takes };
+  return [
+    ...Object.entries(takes).map(([name, need]) => header(name, TAKEN[name as TakenHeader], need === 'required')),
+    ...(isSession(access) && method === 'POST' ? [implied('Idempotency-Key')] : []),
+    ...(isSession(access) && method === 'GET' ? [implied('X-Log-Position')] : []),
+  ];
+}
