@@ -49,6 +49,11 @@ export interface WithAccountDigest {
   accountDigest(email: string): string;
 }
 
+export interface WithPushTokenDigest {
+  /** Keyed digest that recognizes a tenant's push token without revealing it. */
+  pushTokenDigest(tenantId: TenantId, token: string): string;
+}
+
 export interface WithNewAuthority {
   /** Creates a certificate authority for a tenant of this name. */
   newAuthority(name: string, now: number): Authority;
@@ -81,6 +86,7 @@ export type CommandPorts = WithAggregates &
   WithPasswords &
   WithLicensePublicKey &
   WithAccountDigest &
+  WithPushTokenDigest &
   WithNewAuthority &
   WithCertificates &
   WithClaimHolder &

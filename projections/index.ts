@@ -40,6 +40,8 @@ import { verificationAlerts } from './verification/verification-alerts.ts';
 import { verificationAttempts } from './verification/verification-attempts.ts';
 import { adminAvailability } from './admins/admin-availability.ts';
 import { onCallOverrides } from './on-call/on-call-overrides.ts';
+import { mobileDevices } from './mobile/mobile-devices.ts';
+import { mobilePreferencesModel } from './mobile/mobile-preferences.ts';
 import { onCallSchedules } from './on-call/on-call-schedules.ts';
 import { onCallVersions } from './on-call/on-call-versions.ts';
 import { orgAdmins } from './organizations/org-admins.ts';
@@ -124,6 +126,8 @@ export const readModels: readonly NamedReadModel[] = [
   onCallVersions,
   onCallOverrides,
   adminAvailability,
+  mobileDevices,
+  mobilePreferencesModel,
   verificationAlerts,
   verificationAttempts,
   alertSeverities,

@@ -38,6 +38,7 @@ import { domainScanEvents } from './threat-intel/domain/domain-scan-events.ts';
 import { threatIntelEvents } from './threat-intel/domain/settings.ts';
 import { tenantEvents } from './tenants/domain/events.ts';
 import { masterKeyEvents } from './installation/domain/master-key.ts';
+import { mobileEvents } from './mobile/domain/events.ts';
 import { verificationEvents } from './verification/domain/events.ts';
 
 /** All event families of the application. Events of other families can be neither written nor read. */
@@ -74,6 +75,7 @@ export const families = [
   verificationEvents,
   onCallEvents,
   mobileAccessEvents,
+  mobileEvents,
   canaryCookieTriggers,
   signaturePackEvents,
   endpointEvents,

@@ -13,6 +13,7 @@ import { whenPersonLeavesForgetScreenshots } from './screenshots/reactions/when-
 import { whenEmployeeDeletedRevokeDevices } from './employees/reactions/when-employee-deleted-revoke-devices.ts';
 import { whenPersonLeavesOffboardThem } from './employees/reactions/when-person-leaves-offboard-them.ts';
 import { whenPersonErasedForgetTelemetry } from './employees/reactions/when-person-erased-forget-telemetry.ts';
+import { whenAdminDeletedEndMobileDevices } from './mobile/reactions/when-admin-deleted-end-mobile-devices.ts';
 import { whenErasureRequestedCarryItOut } from './employees/reactions/when-erasure-requested-carry-it-out.ts';
 
 /** All reactions of the application. */
@@ -31,5 +32,6 @@ export const reactions: readonly AnyReaction[] = [
   whenDirectorySyncHeldRaiseAlert,
   whenDirectorySourceDeletedReleasePeople,
   whenScimClientDeletedReleasePeople,
+  whenAdminDeletedEndMobileDevices,
   whenPersonErasedForgetTelemetry,
 ];

@@ -44,6 +44,8 @@ export const readModelNames = [
   'groups',
   'installed_extensions',
   'mfa_overrides',
+  'mobile_devices',
+  'mobile_preferences',
   'new_site_visitors',
   'observations',
   'offboardings',

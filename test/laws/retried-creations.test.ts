@@ -241,6 +241,7 @@ describe('a creation whose response was lost', () => {
     },
     'POST /api/v1/admin/policies': () => ({ body: { name: name(), rules } }),
     'POST /api/v1/admin/unblock-keys': () => ({ body: { domain: 'a.example', reason: 'please' } }),
+    'POST /api/v1/admin/mobile/devices': () => ({ body: { platform: 'ios', pushToken: `token-${randomUUID()}` } }),
     'POST /api/v1/admin/on-call/schedules': () => ({ body: { name: name(), participants: [tenant.adminId] } }),
     'POST /api/v1/admin/on-call/overrides': async () => ({
       body: {

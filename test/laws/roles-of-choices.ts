@@ -44,6 +44,7 @@ const TABLE: readonly (readonly [address: string, reads: string, writes: string]
   ['/clickfix-signatures', ALL, 'SA AD'],
   ['/alert-notifications', 'SA AD AN', 'SA AD'],
   ['/push-rules', 'SA AD AN', 'SA AD'],
+  ['/mobile', ALL, ALL],
   ['/on-call/overrides', ALL, 'SA AD AN'],
   ['/on-call/schedules/{scheduleId}/overrides', ALL, 'SA AD AN'],
   ['/on-call', ALL, 'SA AD'],

@@ -59,6 +59,15 @@ export const STEP_UP_EXCEPTIONS: Readonly<
     because: 'takes access away from whoever has a stolen session, and nothing may delay it',
   },
   'DELETE /api/v1/admin/me/sessions/{sessionId}': { stepUp: 'never', because: 'as above' },
+  'POST /api/v1/admin/mobile/devices': {
+    stepUp: 'never',
+    because: 'a device gets ids and severities of alerts, and signs in to nothing',
+  },
+  'DELETE /api/v1/admin/mobile/devices/{deviceId}': {
+    stepUp: 'never',
+    because: 'takes pushes away from a device, and nothing may delay it',
+  },
+  'PUT /api/v1/admin/mobile/preferences': { stepUp: 'never', because: 'decides which pushes a person gets' },
   'POST /api/v1/admin/directory-sources/{sourceID}/test': { stepUp: 'never', because: 'stores nothing' },
   'POST /api/v1/admin/directory-sources/{sourceID}/sync': {
     stepUp: 'never',

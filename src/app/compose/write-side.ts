@@ -39,6 +39,7 @@ export function openWriteSide(
   const { loader } = readSide;
   const digestAccount = keyring.digester('account');
   const accountDigest = (email: string) => digestAccount(foldedEmail(email));
+  const digestPushToken = keyring.digester('push-token');
   const passwords = options.passwords ?? new Passwords();
   const objects = openObjects(config);
   const pictures = new Pictures(objects, personKeys);
@@ -51,6 +52,7 @@ export function openWriteSide(
     passwords,
     licensePublicKey: licensePublicKey(config.licensePublicKey),
     accountDigest,
+    pushTokenDigest: (tenantId, token) => digestPushToken(`${tenantId}|${token}`),
     newAuthority,
     certificates: new VaultCertificateService(vault),
     verificationCodes: new VerificationCodes(keyring.digester('verification-codes')),

@@ -115,6 +115,11 @@ export const errorCodes = {
     're-authentication required',
     'Get a token from `verify-password` and repeat the request with it in `X-ReAuth-Token`.',
   ),
+  mobile_access_denied: entry(
+    'forbidden',
+    'mobile access denied',
+    'The map of roles or the flag of the account does not allow the mobile app.',
+  ),
   account_locked: entry('forbidden', 'account locked', 'Too many wrong attempts; the lock ends by itself.'),
   account_suspended: entry('forbidden', 'account suspended', 'An administrator suspended the account.'),
   temporary_password_expired: entry(

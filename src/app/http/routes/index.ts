@@ -27,6 +27,7 @@ import { recoveryRoutes } from './identity/recovery.ts';
 import { resourceRoutes } from './resources.ts';
 import { tlsRoutes } from './certificates/tls.ts';
 import { groupRoutes } from './groups/groups.ts';
+import { mobileRoutes } from './mobile/mobile.ts';
 import { onCallCalendarRoutes } from './on-call/on-call-calendars.ts';
 import { onCallScheduleRoutes } from './on-call/on-call-schedules.ts';
 import { onCallShiftRoutes } from './on-call/on-call-shifts.ts';
@@ -100,6 +101,7 @@ const groups = [
   onCallShiftRoutes,
   onCallScheduleRoutes,
   onCallCalendarRoutes,
+  mobileRoutes,
   verificationRoutes,
   settingsRoutes,
   baseUrlRoutes,
