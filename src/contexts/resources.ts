@@ -2,6 +2,7 @@ import { canaryCookies } from './countermeasures/domain/canary-cookie.resource.t
 import { offboardingSettings } from './employees/domain/offboarding-settings.resource.ts';
 import { extensionMonitoringSettings } from './extensions/domain/monitoring-settings.resource.ts';
 import { extensionWhitelist } from './extensions/domain/whitelist-entry.resource.ts';
+import { pushRules } from './notifications/domain/push-rule.resource.ts';
 import { phishingWhitelist } from './policies/domain/phishing-whitelist-entry.resource.ts';
 import { scopedDomains } from './policies/domain/scoped-domain.resource.ts';
 import { clickfixSignatures } from './signatures/domain/clickfix-signature.resource.ts';
@@ -20,6 +21,7 @@ const declared = [
   extensionWhitelist,
   extensionMonitoringSettings,
   offboardingSettings,
+  pushRules,
   signatures,
   clickfixSignatures,
 ] as const;

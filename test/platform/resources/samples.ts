@@ -52,6 +52,11 @@ export const samples: Readonly<Record<string, Sample>> = {
     change: { name: 'Renamed', publisher: null, reason: 'reviewed' },
     broken: { browserType: 'lynx' },
   },
+  pushRule: {
+    draft: (n) => ({ name: `Rule ${n}`, severities: ['critical'], alertTypes: ['phishing_detected'] }),
+    change: { isEnabled: false, severities: [], groupIds: ['0198a000-0000-7000-8000-000000000009'] },
+    broken: { severities: ['severe'] },
+  },
   extensionMonitoringSettings: {
     draft: () => ({}),
     change: { alertOnUnwhitelisted: true, alertSeverity: 'high', inventoryIntervalHours: 6 },

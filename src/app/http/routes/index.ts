@@ -27,6 +27,7 @@ import { recoveryRoutes } from './identity/recovery.ts';
 import { resourceRoutes } from './resources.ts';
 import { tlsRoutes } from './certificates/tls.ts';
 import { groupRoutes } from './groups/groups.ts';
+import { pushRuleTestRoutes } from './notifications/push-rule-test.ts';
 import { mobileRoutes } from './mobile/mobile.ts';
 import { onCallCalendarRoutes } from './on-call/on-call-calendars.ts';
 import { onCallScheduleRoutes } from './on-call/on-call-schedules.ts';
@@ -101,6 +102,7 @@ const groups = [
   onCallShiftRoutes,
   onCallScheduleRoutes,
   onCallCalendarRoutes,
+  pushRuleTestRoutes,
   mobileRoutes,
   verificationRoutes,
   settingsRoutes,

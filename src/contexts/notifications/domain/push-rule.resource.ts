@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { uuid } from '../../../platform/kernel/ids.ts';
+import { defineCollection, type RecordOf } from '../../../platform/resources/collection.ts';
+import { alertTypes, alertTypeSchema, severities, severitySchema } from '../../alerts/domain/vocabulary.ts';
+
+/** Every alert is compared with all rules of its tenant. */
+export const MAX_PUSH_RULES = 100;
+const MAX_GROUPS = 100;
+
+/** Empty: every alert. Filters that are set must all match; within one, one value is enough (OP-186). */
+export const pushRuleFilters = {
+  severities: z.array(severitySchema).max(severities.length),
+  alertTypes: z.array(alertTypeSchema).max(alertTypes.length),
+  /** Groups of the person whom the alert is about. */
+  groupIds: z.array(uuid()).max(MAX_GROUPS),
+  /** Null: everybody who is on call. */
+  scheduleId: uuid().nullable(),
+};
+
+/** Which alerts reach the mobile devices of people on call (F205). Without a rule, none does. */
+export const pushRules = defineCollection({
+  noun: 'pushRule',
+  list: 'rules',
+  area: 'alert-notifications',
+  path: '/api/v1/admin/alert-notifications/push-rules',
+  parameter: 'ruleId',
+  verbs: ['list', 'create', 'update', 'delete'],
+  access: { read: 'notifications:read', write: 'notifications:write' },
+  table: 'push_rules',
+  version: 1,
+  fields: {
+    name: z.string().trim().min(1).max(200),
+    isEnabled: z.boolean().default(true),
+    severities: pushRuleFilters.severities.default([]),
+    alertTypes: pushRuleFilters.alertTypes.default([]),
+    groupIds: pushRuleFilters.groupIds.default([]),
+    scheduleId: pushRuleFilters.scheduleId.default(null),
+  },
+  most: MAX_PUSH_RULES,
+});
+export type PushRule = RecordOf<typeof pushRules>;
