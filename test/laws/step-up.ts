@@ -33,6 +33,7 @@ export const STEP_UP_BY_PERMISSION: Readonly<Partial<Record<Permission, typeof A
     'threat-intel:write': { never: 'switches services; the key itself is an exception below' },
     'countermeasures:write': { never: 'decoys change no account' },
     'signatures:write': { never: 'decides what browsers detect' },
+    'notifications:write': { never: 'decides who hears of alerts, not who can sign in' },
     'on-call:override': { never: 'decides who is paged, not who can sign in' },
     'on-call:write': { never: 'decides who is paged and who sees the shifts, not who can sign in' },
     'extension-monitoring:whitelist': { never: 'decides which extensions are reported' },
