@@ -38,6 +38,10 @@ import { groupMembers } from './groups/group-members.ts';
 import { groups } from './groups/groups.ts';
 import { verificationAlerts } from './verification/verification-alerts.ts';
 import { verificationAttempts } from './verification/verification-attempts.ts';
+import { alertNotificationSettings } from './notifications/alert-notification-settings.ts';
+import { deliveries } from './notifications/deliveries.ts';
+import { deliveryAttempts } from './notifications/delivery-attempts.ts';
+import { messageWindows } from './notifications/message-windows.ts';
 import { adminAvailability } from './admins/admin-availability.ts';
 import { onCallOverrides } from './on-call/on-call-overrides.ts';
 import { mobileDevices } from './mobile/mobile-devices.ts';
@@ -128,6 +132,10 @@ export const readModels: readonly NamedReadModel[] = [
   adminAvailability,
   mobileDevices,
   mobilePreferencesModel,
+  alertNotificationSettings,
+  deliveries,
+  deliveryAttempts,
+  messageWindows,
   verificationAlerts,
   verificationAttempts,
   alertSeverities,

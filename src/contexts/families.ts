@@ -18,6 +18,8 @@ import { installationEvents } from './installation/domain/identity.ts';
 import { loginEvents } from './identity/domain/login-events.ts';
 import { totpEvents } from './identity/domain/totp-codes.ts';
 import { parkedEventRequests } from './installation/domain/parked-events.ts';
+import { deliveryEvents, messageLimitEvents, notificationEvents } from './notifications/domain/events.ts';
+import { notificationSettingsEvents } from './notifications/domain/settings.ts';
 import { onCallEvents } from './on-call/domain/events.ts';
 import { organizationEvents } from './organizations/domain/events.ts';
 import { policyEvents } from './policies/domain/events.ts';
@@ -74,6 +76,10 @@ export const families = [
   groupEvents,
   verificationEvents,
   onCallEvents,
+  notificationSettingsEvents,
+  notificationEvents,
+  messageLimitEvents,
+  deliveryEvents,
   mobileAccessEvents,
   mobileEvents,
   canaryCookieTriggers,

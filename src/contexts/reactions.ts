@@ -7,6 +7,8 @@ import { whenCanaryCookieSeenCountTrigger } from './countermeasures/reactions/wh
 import { whenTelemetryRecordedDetectReuse } from './credentials/reactions/when-telemetry-recorded-detect-reuse.ts';
 import { whenWipeCompletedEndDevice } from './devices/reactions/when-wipe-completed-end-device.ts';
 import { whenDeviceEnrolledCreatePlaceholder } from './devices/reactions/when-device-enrolled-create-placeholder.ts';
+import { whenAlertChangesPlanWebhook } from './notifications/reactions/when-alert-changes-plan-webhook.ts';
+import { whenNotificationPlannedDeliver } from './notifications/reactions/when-notification-planned-deliver.ts';
 import { whenScimClientDeletedReleasePeople } from './scim/reactions/when-scim-client-deleted-release-people.ts';
 import { whenExtensionsReportedJudgeThem } from './extensions/reactions/when-extensions-reported-judge-them.ts';
 import { whenPersonLeavesForgetScreenshots } from './screenshots/reactions/when-person-leaves-forget-screenshots.ts';
@@ -34,4 +36,6 @@ export const reactions: readonly AnyReaction[] = [
   whenScimClientDeletedReleasePeople,
   whenAdminDeletedEndMobileDevices,
   whenPersonErasedForgetTelemetry,
+  whenAlertChangesPlanWebhook,
+  whenNotificationPlannedDeliver,
 ];

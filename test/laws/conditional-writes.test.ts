@@ -14,6 +14,8 @@ interface Subject {
 /** Settings that two people do not edit side by side, each with the reason. */
 const EXEMPT: Readonly<Record<string, string>> = {
   '/api/v1/admin/settings/license': 'the key is signed by its issuer and replaces the whole license',
+  '/api/v1/admin/alert-notifications/settings':
+    'one field is a setting of the tenant, which has an entity tag of its own',
 };
 
 const isGuarded = (path: string): boolean =>

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { planDelivery } from '../../commands/notifications/plan-delivery.ts';
 import { raiseAlert } from '../../commands/alerts/raise-alert.ts';
 import { recordTelemetry } from '../../commands/telemetry/record-telemetry.ts';
 import { system } from '../../src/platform/kernel/actor.ts';
@@ -54,6 +55,9 @@ describe('a list with cursors', () => {
       const recorded = { ...sent, deviceSequence: null, extensionMode: null, policyVersion: null };
       await execute(recordTelemetry as AnyCommand, recorded);
       await execute(raiseAlert as AnyCommand, alertOf());
+      const subject = { kind: 'test', occurredAt };
+      const message = { channel: 'webhook', recipient: { kind: 'webhook' }, subject };
+      await execute(planDelivery as AnyCommand, { deliveryId: randomUUID(), ...message });
     }
     for (let n = 0; n < ROWS; n += 1) {
       const token = (await acme.admin.post('/api/v1/admin/enrollment/token', {})).body.token as string;

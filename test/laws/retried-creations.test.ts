@@ -45,6 +45,9 @@ const WITHOUT_CREATION: Readonly<Record<string, string>> = {
   'POST /api/v1/org/tenants/{tenantId}/sso-configs/test': 'stores nothing',
   'POST /api/v1/org/auth/sso/logout': 'ends the session that a retry would need',
   'POST /api/v1/admin/threat-intel/test': 'asks the service again',
+  'POST /api/v1/admin/alert-notifications/test-webhook': 'the delivery of the first call has had its one attempt',
+  'POST /api/v1/admin/alert-notifications/deliveries/{deliveryId}/retry':
+    'refuses a second round while the first is under way',
   'POST /api/v1/admin/enrollment/tokens/revoke': 'revokes what is valid by then',
 };
 

@@ -21,12 +21,18 @@ import { releaseProvisionedPeople } from '../../contexts/employees/release-peopl
 import { DirectorySyncs } from '../../contexts/directory-sources/sync-directory.ts';
 import { syncDirectoryJob, syncDueDirectories } from '../../contexts/directory-sources/sync-jobs.ts';
 import { scanDomainJob } from '../../contexts/threat-intel/scan-domain.ts';
+import { DeliverySender } from '../../contexts/notifications/delivery-sender.ts';
+import { sendDelivery, sweepDeliveries } from '../../contexts/notifications/sweep-deliveries.ts';
+import { notificationChannels } from './notification-channels.ts';
 import type { ReadSide } from './read-side.ts';
 import type { CompositionContext } from './composition-context.ts';
 import type { Storage } from './storage.ts';
 import type { WriteSide } from './write-side.ts';
 
-export interface Background extends Pick<ServiceContainer, 'jobs' | 'portal' | 'domainScans' | 'directoryReaders'> {
+export interface Background extends Pick<
+  ServiceContainer,
+  'jobs' | 'portal' | 'domainScans' | 'directoryReaders' | 'deliverySender'
+> {
   readonly redis: Redis | undefined;
 }
 
@@ -40,7 +46,7 @@ export function openBackground(
   { executor, accountDigest, objects, pictures }: WriteSide,
   { loader, freshness, reads }: ReadSide,
 ): Background {
-  const { connection, database, store, trust, vault, personKeys } = storage;
+  const { connection, codec, database, store, trust, vault, personKeys } = storage;
   // The operator named the portal's address, so it may be a private one.
   const portal = new Portal(config.portal, guardedFetch({ allowPrivate: true }));
   const domainScans = new DomainScans({
@@ -64,7 +70,13 @@ export function openBackground(
     accountDigest,
   };
   const offboarding = { executor, aggregates: loader, freshness, reads, head: () => store.head() };
+  const deliverySender = new DeliverySender(
+    { executor, store, codec, log, jobs: () => jobs },
+    notificationChannels({ config, executor, aggregates: loader, vault }),
+  );
   const catalogue = [
+    sendDelivery(deliverySender),
+    sweepDeliveries({ projector: database.projector, executor, jobs: () => jobs }),
     ...maintenanceJobs(store, database, config),
     forgetTelemetry(store),
     offboardPersonJob(offboarding),
@@ -87,6 +99,7 @@ export function openBackground(
     log,
   });
   onStop(() => jobs.close());
+  onStop(() => deliverySender.stop());
   const redis = config.redisUrl
     ? new Redis(config.redisUrl, {
         maxRetriesPerRequest: 1,
@@ -98,5 +111,5 @@ export function openBackground(
     : undefined;
   redis?.on('error', (error) => log.warn({ reason: error.message }, 'Redis cannot be reached'));
   if (redis) onStop(() => redis.disconnect());
-  return { jobs, portal, domainScans, directoryReaders, redis };
+  return { jobs, portal, domainScans, directoryReaders, deliverySender, redis };
 }

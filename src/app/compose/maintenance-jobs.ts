@@ -7,6 +7,7 @@ import type { Database } from '../../platform/database/database.ts';
 import type { Config } from '../config/config.ts';
 import { enqueue } from '../../platform/kernel/job.ts';
 import { screenshotSweeping } from '../../contexts/screenshots/sweep-screenshots.ts';
+import { dueDeliveries } from '../../contexts/notifications/jobs.ts';
 import { dueDirectories } from '../../contexts/directory-sources/sync-jobs.ts';
 import { offboardingResumption } from '../../contexts/employees/resume-offboardings.ts';
 import { staleDeviceAlerting } from '../../contexts/devices/alert-stale-devices.ts';
@@ -51,6 +52,7 @@ export const maintenanceSchedules: Readonly<Record<string, Schedule>> = {
   'maintenance/sweep-screenshots': { run: enqueue(screenshotSweeping, {}), recurrence: { everyMs: 6 * HOUR } },
   'maintenance/sweep-claims': { run: enqueue(claimSweeping, {}), recurrence: { everyMs: HOUR } },
   'maintenance/alert-stale-devices': { run: enqueue(staleDeviceAlerting, {}), recurrence: { everyMs: HOUR / 4 } },
+  'notifications/sweep-deliveries': { run: enqueue(dueDeliveries, {}), recurrence: { everyMs: 20_000 } },
   'directories/sync-due': { run: enqueue(dueDirectories, {}), recurrence: { everyMs: 60_000 } },
   'maintenance/resume-offboardings': { run: enqueue(offboardingResumption, {}), recurrence: { everyMs: HOUR / 60 } },
   'maintenance/sweep-expired-tokens': { run: enqueue(tokenSweeping, {}), recurrence: { everyMs: HOUR } },

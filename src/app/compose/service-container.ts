@@ -50,6 +50,7 @@ import type { CalendarAddresses } from '../../contexts/on-call/calendar-addresse
 import type { ShiftCalendars } from '../../contexts/on-call/domain/shift-calendars.ts';
 import type { SignedAddresses } from '../../contexts/screenshots/signed-addresses.ts';
 import type { DirectoryReaders } from '../../contexts/directory-sources/open-reader.ts';
+import type { DeliverySender } from '../../contexts/notifications/delivery-sender.ts';
 import type { DomainScans } from '../../contexts/threat-intel/domain-scans.ts';
 import type { PersonKeys, Vault } from '../../platform/vault/vault.ts';
 
@@ -83,6 +84,8 @@ export interface ServiceContainer {
   readonly shiftCalendars: ShiftCalendars;
   readonly domainScans: DomainScans;
   readonly directoryReaders: DirectoryReaders;
+  /** Makes attempts at messages to the outside. */
+  readonly deliverySender: DeliverySender;
   /** How much a device may still report, by arrival time. */
   readonly observations: ObservationAllowance;
   readonly technologies: TechnologyAllowance;

@@ -185,6 +185,11 @@ export const errorCodes = {
   own_account: entry('conflict', 'not possible for your own account', 'Another administrator has to do it.'),
   last_super_admin: entry('conflict', 'the last active super admin must remain', 'Make another super admin first.'),
   last_owner: entry('conflict', 'the last active owner must remain', 'Make another owner first.'),
+  delivery_not_failed: entry(
+    'conflict',
+    'the delivery has not failed',
+    'Only a delivery that is exhausted or refused can be retried.',
+  ),
   mfa_already_enabled: entry(
     'conflict',
     'multi-factor authentication is already enabled',

@@ -12,6 +12,7 @@ export const areas: Readonly<Record<string, string>> = {
   'scim-clients': 'Clients of identity providers that provision people and groups over SCIM.',
   'sso-configs': 'Identity providers of a tenant, over OpenID Connect or SAML.',
   'threat-intel': 'Look-ups of domains at outside services.',
+  'alert-notifications': 'How a tenant hears of alerts: settings, webhooks, deliveries and their receipts.',
   'on-call': 'Who is on call: schedules, overrides, coverage, calendars.',
   alerts: 'Alerts: triage, figures, the central portal.',
   auth: 'Sign-in of administrators: password, second factor, single sign-on, tokens.',

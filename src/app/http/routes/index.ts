@@ -29,6 +29,8 @@ import { tlsRoutes } from './certificates/tls.ts';
 import { groupRoutes } from './groups/groups.ts';
 import { pushRuleTestRoutes } from './notifications/push-rule-test.ts';
 import { mobileRoutes } from './mobile/mobile.ts';
+import { deliveryRoutes } from './notifications/deliveries.ts';
+import { notificationSettingsRoutes } from './notifications/notification-settings.ts';
 import { onCallCalendarRoutes } from './on-call/on-call-calendars.ts';
 import { onCallScheduleRoutes } from './on-call/on-call-schedules.ts';
 import { onCallShiftRoutes } from './on-call/on-call-shifts.ts';
@@ -104,6 +106,8 @@ const groups = [
   onCallCalendarRoutes,
   pushRuleTestRoutes,
   mobileRoutes,
+  notificationSettingsRoutes,
+  deliveryRoutes,
   verificationRoutes,
   settingsRoutes,
   baseUrlRoutes,

@@ -1,0 +1,104 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  notificationSettings,
+  notificationSettingsStream,
+  SMTP_ADDRESS,
+  smtpPasswordLocation,
+  type NotificationSettings,
+  type NotificationValues,
+} from '../../src/contexts/notifications/domain/settings.ts';
+import { accept, defineCommand, replacedSecret } from '../../src/platform/kernel/command.ts';
+import { invalid, secretNeededAgain, type Failure } from '../../src/platform/kernel/failure.ts';
+import type { DestinationChoice, Destinations } from '../../src/platform/outbound/destinations.ts';
+import type { WithAggregates, WithDestinations, WithVault } from '../ports.ts';
+
+export interface ChangeNotificationSettings {
+  /** Fields that are left out keep their values. */
+  readonly changes: { readonly [Name in keyof NotificationValues]?: NotificationValues[Name] | undefined };
+  /** Null removes the stored password. */
+  readonly smtpPassword?: string | null | undefined;
+}
+
+const changedValues = (
+  before: NotificationValues,
+  { changes }: ChangeNotificationSettings,
+): Partial<NotificationValues> =>
+  Object.fromEntries(
+    Object.entries(changes).filter(
+      ([name, value]) => value !== undefined && !isDeepStrictEqual(before[name as keyof NotificationValues], value),
+    ),
+  );
+
+/** Changes settings of alert notifications (choice OP-181), all or none. */
+export const changeNotificationSettings = defineCommand({
+  name: 'ChangeNotificationSettings',
+  aggregate: notificationSettings,
+  stream: (_input: ChangeNotificationSettings, { tenantId }) => notificationSettingsStream(tenantId),
+  async prepare(
+    input: ChangeNotificationSettings,
+    { aggregates, destinations, vault }: WithAggregates & WithDestinations & WithVault,
+    { tenantId },
+  ): Promise<{ passwordRef: string | null | undefined } | Failure> {
+    const { values } = await aggregates.load(notificationSettings, notificationSettingsStream(tenantId));
+    const changed = changedValues(values, input);
+    const refused = await refuseUnreachable(destinations, { ...values, ...changed }, changed);
+    if (refused) return refused;
+    const { smtpPassword } = input;
+    return {
+      passwordRef:
+        typeof smtpPassword === 'string' ? await vault.put(tenantId, smtpPasswordLocation, smtpPassword) : smtpPassword,
+    };
+  },
+  decide(state, input, _context, { passwordRef }) {
+    const changed = changedValues(state.values, input);
+    const values = { ...state.values, ...changed };
+    if (values.webhookEnabled && values.webhookUrl === null)
+      return invalid('webhookUrl', 'is required where webhookEnabled is true');
+    const smtpPasswordRef = passwordRef === undefined ? state.smtpPasswordRef : passwordRef;
+    const moved = refuseMovedPassword(state, values, smtpPasswordRef);
+    if (moved) return moved;
+    const isNew = smtpPasswordRef !== state.smtpPasswordRef;
+    if (Object.keys(changed).length === 0 && !isNew) return accept([]);
+    return accept(
+      [{ type: 'AlertNotificationSettingsChanged', data: { ...changed, ...(isNew ? { smtpPasswordRef } : {}) } }],
+      { forget: replacedSecret(state.smtpPasswordRef, smtpPasswordRef) },
+    );
+  },
+  freshens: ['alert_notification_settings'],
+});
+
+/** A stored password never goes to a server that it was not given for. */
+function refuseMovedPassword(
+  { values: before, smtpPasswordRef: stored }: NotificationSettings,
+  after: NotificationValues,
+  smtpPasswordRef: string | null,
+): Failure | undefined {
+  if (stored === null || stored !== smtpPasswordRef) return undefined;
+  const moved = SMTP_ADDRESS.find((field) => before[field] !== after[field]);
+  return moved && secretNeededAgain('smtpPassword', moved);
+}
+
+/** Only changes of the reach are checked: any other change must stay possible while a name leads elsewhere. */
+async function refuseUnreachable(
+  destinations: Destinations,
+  values: NotificationValues,
+  changed: Partial<NotificationValues>,
+): Promise<Failure | undefined> {
+  const { webhookUrl, smtpHost } = values;
+  const check = async (field: string, address: string, choice: DestinationChoice) => {
+    const reason = await destinations.unreachable(address, choice);
+    return reason === undefined ? undefined : invalid(field, reason);
+  };
+  const webhook = {
+    allowPrivateNetwork: values.webhookAllowPrivateNetwork,
+    caCertificate: values.webhookCaCertificate,
+  };
+  if (webhookUrl !== null && ('webhookUrl' in changed || 'webhookAllowPrivateNetwork' in changed)) {
+    const refused = await check('webhookUrl', webhookUrl, webhook);
+    if (refused) return refused;
+  }
+  const smtp = { allowPrivateNetwork: values.smtpAllowPrivateNetwork, caCertificate: values.smtpCaCertificate };
+  if (smtpHost !== null && ('smtpHost' in changed || 'smtpAllowPrivateNetwork' in changed))
+    return check('smtpHost', `smtp://${smtpHost.includes(':') ? `[${smtpHost}]` : smtpHost}`, smtp);
+  return undefined;
+}

@@ -1,0 +1,43 @@
+import { LRUCache } from 'lru-cache';
+import type { CommandPorts } from '../../../commands/ports.ts';
+import type { Channel } from '../../contexts/notifications/channel.ts';
+import { WebhookChannel } from '../../contexts/notifications/webhook-channel.ts';
+import type { Executor } from '../../platform/execution/executor.ts';
+import type { AggregateReader } from '../../platform/kernel/aggregate.ts';
+import {
+  destinationFetch,
+  type DestinationChoice,
+  type OutboundSettings,
+} from '../../platform/outbound/destinations.ts';
+import type { GuardedFetch } from '../../platform/outbound/guarded-fetch.ts';
+import type { Vault } from '../../platform/vault/vault.ts';
+
+export interface ChannelPorts {
+  readonly config: OutboundSettings;
+  readonly executor: Pick<Executor<CommandPorts>, 'execute'>;
+  readonly aggregates: AggregateReader;
+  readonly vault: Vault;
+}
+
+/** OP-184. */
+const WEBHOOK_TIMEOUT_MS = 10_000;
+/** Of a response that nobody reads. */
+const WEBHOOK_RESPONSE_BYTES = 64 * 1024;
+const MAX_CHOICES = 200;
+
+/** The ways out of the installation for messages to people and their systems. */
+export const notificationChannels = ({ config, ...ports }: ChannelPorts): readonly Channel[] => [
+  new WebhookChannel({ ...ports, fetch: webhookFetch(config) }),
+];
+
+/** One fetch for each choice: its agent holds certificates and connections. */
+function webhookFetch(settings: OutboundSettings): (choice: DestinationChoice) => GuardedFetch {
+  const limits = { maxBytes: WEBHOOK_RESPONSE_BYTES, timeoutMs: WEBHOOK_TIMEOUT_MS };
+  const fetches = new LRUCache<string, GuardedFetch>({ max: MAX_CHOICES });
+  return (choice) => {
+    const key = JSON.stringify(choice);
+    let fetch = fetches.get(key);
+    if (!fetch) fetches.set(key, (fetch = destinationFetch(settings, choice, limits)));
+    return fetch;
+  };
+}

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { changeNotificationSettings } from '../../../../../commands/notifications/change-notification-settings.ts';
+import { changeSmtpPassword } from '../../../../../commands/notifications/change-smtp-password.ts';
+import { rotateWebhookSecret } from '../../../../../commands/notifications/rotate-webhook-secret.ts';
+import {
+  getNotificationSettings,
+  notificationSettingsView,
+} from '../../../../../queries/notifications/notification-settings-view.ts';
+import { webhookSecretText } from '../../../../contexts/notifications/domain/webhook-secret.ts';
+import { tenantSettings } from '../../../../contexts/settings/domain/tenant-settings.resource.ts';
+import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
+import type { Config } from '../../../config/config.ts';
+import { admin } from '../../access.ts';
+import { routeWith, type RouteGroup } from '../../route.ts';
+import { notificationSettingsChanges, smtpPasswordText } from './notification-settings-body.ts';
+import { testDelivery, testDeliveryView, type TestDeliveryDependencies } from './test-delivery.ts';
+
+export interface NotificationSettingsRouteDependencies extends TestDeliveryDependencies {
+  readonly config: Pick<Config, 'devMode'>;
+}
+
+const route = routeWith<NotificationSettingsRouteDependencies>();
+
+export const alertNotificationsBase = '/api/v1/admin/alert-notifications';
+const base = alertNotificationsBase;
+const configured = z.object({ configured: z.literal(true) });
+
+/** How a tenant hears of its alerts (choices OP-181 to OP-185). */
+export const notificationSettingsRoutes: RouteGroup<NotificationSettingsRouteDependencies> = {
+  area: 'alert-notifications',
+  routes: [
+    route({
+      method: 'GET',
+      path: `${base}/settings`,
+      access: admin('notifications:read'),
+      summary: 'Get the settings of alert notifications',
+      description:
+        'Passwords and secrets show only as configured. `emailEnabled` is the `alertEmailEnabled` of the tenant.',
+      response: notificationSettingsView,
+      handle: ({ ask }) => ask(getNotificationSettings, { now: Date.now() }),
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/settings`,
+      access: admin('notifications:write'),
+      summary: 'Change the settings of alert notifications',
+      description:
+        'Fields that are left out keep their values. A change of `smtpHost`, `smtpPort` or `smtpSecurity` requires `smtpPassword` again, or null, if a password is stored (400). `webhookEnabled` true ends `webhookDisabled`.',
+      body: notificationSettingsChanges,
+      response: notificationSettingsView,
+      handle: async ({ run, ask, services, body: { emailEnabled, smtpPassword, ...changes } }) => {
+        if (!services.config.devMode && changes.webhookUrl?.startsWith('http:'))
+          throw new FailureError(invalid('webhookUrl', 'must be an https address'));
+        await run(changeNotificationSettings, { changes, smtpPassword });
+        if (emailEnabled !== undefined)
+          await run(tenantSettings.update, { changes: { alertEmailEnabled: emailEnabled } });
+        return ask(getNotificationSettings, { now: Date.now() });
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/smtp-password`,
+      access: admin('notifications:write'),
+      summary: 'Set the SMTP password',
+      operation: 'setSmtpPassword',
+      description: 'Stored in the vault and never returned.',
+      body: z.object({ password: smtpPasswordText }),
+      response: configured,
+      handle: async ({ run, body: { password } }) => {
+        await run(changeSmtpPassword, { password });
+        return { configured: true };
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/webhook-secret`,
+      access: admin('notifications:write'),
+      summary: 'Set or rotate the webhook secret',
+      operation: 'setWebhookSecret',
+      description:
+        'At least 16 characters, or `whsec_` and base64 of 24 to 64 bytes. Never returned. For 24 hours the former secret signs too (`formerSecretUntil`); null: there was none.',
+      body: z.object({ secret: webhookSecretText }),
+      response: configured.extend({ formerSecretUntil: z.iso.datetime().nullable() }),
+      handle: async ({ run, ask, body: { secret } }) => {
+        await run(rotateWebhookSecret, { secret });
+        const { webhookRotationEndsAt } = await ask(getNotificationSettings, { now: Date.now() });
+        return { configured: true, formerSecretUntil: webhookRotationEndsAt };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${base}/test-webhook`,
+      access: admin('notifications:write'),
+      summary: 'Send a test to the webhook',
+      operation: 'testWebhook',
+      description:
+        'One attempt, also while the webhook is off. `message` says what became of it. 400 if address or secret are not configured.',
+      body: z.object({}).nullish(),
+      response: testDeliveryView,
+      handle: async (call) => {
+        const { webhookUrl, webhookSecretConfigured } = await call.ask(getNotificationSettings, { now: Date.now() });
+        if (webhookUrl === null) throw new FailureError(invalid('webhookUrl', 'is not configured'));
+        if (!webhookSecretConfigured) throw new FailureError(invalid('webhookSecret', 'is not configured'));
+        return testDelivery(call, 'webhook', { kind: 'webhook' });
+      },
+    }),
+  ],
+};
