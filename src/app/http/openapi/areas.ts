@@ -13,6 +13,7 @@ export const areas: Readonly<Record<string, string>> = {
   'sso-configs': 'Identity providers of a tenant, over OpenID Connect or SAML.',
   'threat-intel': 'Look-ups of domains at outside services.',
   'alert-notifications': 'How a tenant hears of alerts: settings, webhooks, deliveries and their receipts.',
+  mobile: "Administrators' mobile devices, and which alerts are pushed to them.",
   'on-call': 'Who is on call: schedules, overrides, coverage, calendars.',
   alerts: 'Alerts: triage, figures, the central portal.',
   auth: 'Sign-in of administrators: password, second factor, single sign-on, tokens.',
