@@ -78,6 +78,8 @@ import { domainScans } from './threat-intel/domain-scans.ts';
 import { threatIntelSettings } from './threat-intel/threat-intel-settings.ts';
 import { tenantDirectory } from './tenants/tenant-directory.ts';
 import { tenants } from './tenants/tenants.ts';
+import { softwareUpdateHistory } from './updates/software-update-history.ts';
+import { softwareUpdates } from './updates/software-updates.ts';
 
 /** All read models that the projector maintains. */
 export const readModels: readonly NamedReadModel[] = [
@@ -159,5 +161,7 @@ export const readModels: readonly NamedReadModel[] = [
   domainScans,
   signaturePacks,
   claimedNumbers,
+  softwareUpdates,
+  softwareUpdateHistory,
   ...resourceModels,
 ];

@@ -39,6 +39,7 @@ import { telemetryEvents } from './telemetry/domain/events.ts';
 import { domainScanEvents } from './threat-intel/domain/domain-scan-events.ts';
 import { threatIntelEvents } from './threat-intel/domain/settings.ts';
 import { tenantEvents } from './tenants/domain/events.ts';
+import { softwareUpdateEvents } from './updates/domain/events.ts';
 import { masterKeyEvents } from './installation/domain/master-key.ts';
 import { mobileEvents } from './mobile/domain/events.ts';
 import { verificationEvents } from './verification/domain/events.ts';
@@ -90,6 +91,7 @@ export const families = [
   domainScanEvents,
   auditHeadEvents,
   parkedEventRequests,
+  softwareUpdateEvents,
   ...resourceFamilies,
 ] as const;
 

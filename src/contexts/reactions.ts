@@ -17,6 +17,7 @@ import { whenPersonLeavesOffboardThem } from './employees/reactions/when-person-
 import { whenPersonErasedForgetTelemetry } from './employees/reactions/when-person-erased-forget-telemetry.ts';
 import { whenAdminDeletedEndMobileDevices } from './mobile/reactions/when-admin-deleted-end-mobile-devices.ts';
 import { whenErasureRequestedCarryItOut } from './employees/reactions/when-erasure-requested-carry-it-out.ts';
+import { whenUpdateBegunRunIt } from './updates/reactions/when-update-begun-run-it.ts';
 
 /** All reactions of the application. */
 export const reactions: readonly AnyReaction[] = [
@@ -38,4 +39,5 @@ export const reactions: readonly AnyReaction[] = [
   whenPersonErasedForgetTelemetry,
   whenAlertChangesPlanWebhook,
   whenNotificationPlannedDeliver,
+  whenUpdateBegunRunIt,
 ];

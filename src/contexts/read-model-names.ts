@@ -75,6 +75,8 @@ export const readModelNames = [
   'sign_in_daily',
   'signature_packs',
   'sites',
+  'software_update_history',
+  'software_updates',
   'sso_configs',
   'telemetry_quarters',
   'tenant_directory',

@@ -64,6 +64,15 @@ export const testConfig = (dataDir: string, over: Partial<Config> = {}): Config 
   // The discard port: no test uses the machine's own name servers.
   dnsServers: ['127.0.0.1:9'],
   outboundNetworks: NO_PRIVATE_NETWORKS,
+  updates: {
+    runningVersion: '0.1.0',
+    tenantId: undefined,
+    publicKey: undefined,
+    allowsUnsigned: false,
+    feedUrl: undefined,
+    command: undefined,
+    commandMs: 60_000,
+  },
   eventRetentionDays: 90,
   streamRetentionDays: 365,
   tokenKeyGeneration: 1,

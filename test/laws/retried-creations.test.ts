@@ -6,8 +6,10 @@ import { holdDirectorySync } from '../../commands/directory-sources/hold-directo
 import { startDirectorySync } from '../../commands/directory-sources/start-directory-sync.ts';
 import { raiseAlert } from '../../commands/alerts/raise-alert.ts';
 import { attachTenant } from '../../commands/organizations/attach-tenant.ts';
+import { stageUpdate } from '../../commands/updates/stage-update.ts';
 import { NOTHING_SYNCED } from '../../src/contexts/directory-sources/domain/sync-counts.ts';
 import { system } from '../../src/platform/kernel/actor.ts';
+import { INSTALLATION } from '../../src/platform/kernel/ids.ts';
 import { orThrow } from '../../src/platform/kernel/failure.ts';
 import { newAuthority } from '../../src/platform/pki/new-authority.ts';
 import { issueServerCertificate } from '../../src/platform/pki/server-certificate.ts';
@@ -48,6 +50,7 @@ const WITHOUT_CREATION: Readonly<Record<string, string>> = {
   'POST /api/v1/admin/alert-notifications/test-webhook': 'the delivery of the first call has had its one attempt',
   'POST /api/v1/admin/alert-notifications/deliveries/{deliveryId}/retry':
     'refuses a second round while the first is under way',
+  'POST /api/v1/admin/updates/upload': 'stages the bundle in place of the first copy',
   'POST /api/v1/admin/enrollment/tokens/revoke': 'revokes what is valid by then',
 };
 
@@ -74,6 +77,9 @@ const LAST = ['POST /api/v1/setup/complete'];
 const NOT_HERE: Readonly<Record<string, string>> = {
   'POST /api/v1/admin/change-password': 'an earlier case has changed the password',
   'POST /api/v1/org/change-password': 'an earlier case has changed the password',
+  'POST /api/v1/admin/updates/check': 'by then there are several tenants, so the operator has to name one',
+  'POST /api/v1/admin/updates/apply': 'as above',
+  'POST /api/v1/admin/updates/rollback': 'as above',
   'POST /api/v1/admin/extension-monitoring/whitelist/quick-add': 'an earlier case has added the extension',
 };
 /** Fewer than a tenant's share. */
@@ -139,6 +145,14 @@ describe('a creation whose response was lost', () => {
   const signature = () => ({ name: name(), type: 'url', pattern: 'login', patternType: 'exact', severity: 'low' });
   const host = () => `${randomUUID()}.example`;
 
+  let updates = 0;
+  async function stageNextUpdate(): Promise<void> {
+    updates += 1;
+    const stored = { bundleId: randomUUID(), sha256: 'a'.repeat(64), bytes: 1, pieces: 1, isSigned: true };
+    const input = { bundle: { ...stored, version: `1.${updates}.0` }, runningVersion: '0.1.0' };
+    orThrow(await app.services.executor.execute(stageUpdate, input, { tenantId: INSTALLATION, actor: system('test') }));
+  }
+
   async function newAlert(): Promise<string> {
     const alertId = randomUUID();
     const input = {
@@ -179,6 +193,16 @@ describe('a creation whose response was lost', () => {
       return { file: `email,displayName\r\n${known},New\r\n${address()},Bo\r\n${address()},Cy\r\n` };
     },
     'POST /api/v1/admin/alerts/{alertID}/forward': async () => ({ path: `${BASE}/alerts/${await newAlert()}/forward` }),
+    'POST /api/v1/admin/updates/check': () => ({}),
+    'POST /api/v1/admin/updates/apply': async () => {
+      await stageNextUpdate();
+      return { body: {} };
+    },
+    'POST /api/v1/admin/updates/rollback': async () => {
+      await stageNextUpdate();
+      await tenant.admin.post(`${BASE}/updates/apply`);
+      return {};
+    },
     'POST /api/v1/admin/enrollment/token': () => ({ body: { expiresInDays: 7 } }),
     'POST /api/v1/admin/enrollment/bulk-config': () => ({ body: { count: 3 } }),
     'POST /api/v1/admin/certificates/ca': () => {

@@ -57,6 +57,7 @@ const TABLE: readonly (readonly [address: string, reads: string, writes: string]
   ['POST /directory-sources/{sourceID}/syncs/{syncId}/confirm', '', 'SA'],
   ['/scim/clients', 'SA AD', 'SA AD'],
   ['/directory-sources', 'SA AD', 'SA AD'],
+  ['/updates', 'SA AD', 'SA'],
   ['/certificates', 'SA AD', 'SA'],
   ['/tls', 'SA AD', 'SA'],
   ['/enrollment', 'SA AD', 'SA AD'],

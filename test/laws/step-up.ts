@@ -36,6 +36,10 @@ export const STEP_UP_BY_PERMISSION: Readonly<Partial<Record<Permission, typeof A
     'notifications:write': { never: 'decides who hears of alerts, not who can sign in' },
     'on-call:override': { never: 'decides who is paged, not who can sign in' },
     'on-call:write': { never: 'decides who is paged and who sees the shifts, not who can sign in' },
+    'updates:write': {
+      never:
+        "installs only what the publisher's key has signed, by the operator's own command; an unsigned bundle is an exception below",
+    },
     'extension-monitoring:whitelist': { never: 'decides which extensions are reported' },
     'extension-monitoring:write': { never: 'decides which extensions are reported' },
     'enrollment:write': {
@@ -80,6 +84,7 @@ export const STEP_UP_EXCEPTIONS: Readonly<
     stepUp: 'never',
     because: 'names the listener; clients are authenticated by their own certificates',
   },
+  'POST /api/v1/admin/updates/upload': { stepUp: 'where', because: 'a signed bundle is vouched for by its publisher' },
   'POST /api/v1/admin/admin-users': { stepUp: 'where', because: 'an analyst or viewer controls no account' },
   'PUT /api/v1/admin/admin-users/{userID}': {
     stepUp: 'where',

@@ -20,6 +20,10 @@ import { DirectoryReaders } from '../../contexts/directory-sources/open-reader.t
 import { releaseProvisionedPeople } from '../../contexts/employees/release-people.ts';
 import { DirectorySyncs } from '../../contexts/directory-sources/sync-directory.ts';
 import { syncDirectoryJob, syncDueDirectories } from '../../contexts/directory-sources/sync-jobs.ts';
+import { BundleStore } from '../../contexts/updates/bundle-store.ts';
+import { MAX_ANNOUNCEMENT_BYTES, UpdateAnnouncements } from '../../contexts/updates/update-announcements.ts';
+import { updateJobs } from '../../contexts/updates/update-jobs.ts';
+import { UpdateRuns } from '../../contexts/updates/update-runs.ts';
 import { scanDomainJob } from '../../contexts/threat-intel/scan-domain.ts';
 import { DeliverySender } from '../../contexts/notifications/delivery-sender.ts';
 import { sendDelivery, sweepDeliveries } from '../../contexts/notifications/sweep-deliveries.ts';
@@ -31,7 +35,14 @@ import type { WriteSide } from './write-side.ts';
 
 export interface Background extends Pick<
   ServiceContainer,
-  'jobs' | 'portal' | 'domainScans' | 'directoryReaders' | 'deliverySender'
+  | 'jobs'
+  | 'portal'
+  | 'domainScans'
+  | 'directoryReaders'
+  | 'deliverySender'
+  | 'updateBundles'
+  | 'updateAnnouncements'
+  | 'updateRuns'
 > {
   readonly redis: Redis | undefined;
 }
@@ -74,6 +85,20 @@ export function openBackground(
     { executor, store, codec, log, jobs: () => jobs },
     notificationChannels({ config, executor, aggregates: loader, vault }),
   );
+  const { updates, dataDir } = config;
+  const updateBundles = new BundleStore(objects, dataDir);
+  const updateRuns = new UpdateRuns({
+    executor,
+    aggregates: loader,
+    bundles: updateBundles,
+    settings: updates,
+    dataDir,
+  });
+  // The operator named the feed, so it may have a private address.
+  const updateAnnouncements = new UpdateAnnouncements(
+    updates,
+    guardedFetch({ allowPrivate: true, maxBytes: MAX_ANNOUNCEMENT_BYTES }),
+  );
   const catalogue = [
     sendDelivery(deliverySender),
     sweepDeliveries({ projector: database.projector, executor, jobs: () => jobs }),
@@ -89,6 +114,7 @@ export function openBackground(
     releaseProvisionedPeople(syncPorts),
     forgetScreenshots(pictures),
     destroySecrets(store, vault),
+    ...updateJobs(updateRuns),
     sweepScreenshots({ objects, aggregates: loader, personKeys, projector: database.projector, trust, kept: config }),
   ];
   const jobs = openJobs({
@@ -111,5 +137,15 @@ export function openBackground(
     : undefined;
   redis?.on('error', (error) => log.warn({ reason: error.message }, 'Redis cannot be reached'));
   if (redis) onStop(() => redis.disconnect());
-  return { jobs, portal, domainScans, directoryReaders, deliverySender, redis };
+  return {
+    jobs,
+    portal,
+    domainScans,
+    directoryReaders,
+    deliverySender,
+    updateBundles,
+    updateAnnouncements,
+    updateRuns,
+    redis,
+  };
 }

@@ -263,6 +263,10 @@ async function startWork(composition: CompositionContext, services: ServiceConta
   }
   if (projects(composition) || config.role === 'worker') {
     await jobs.start();
+    // An update whose command restarted the service is recorded at once.
+    void services.updateRuns
+      .settle()
+      .catch((error: unknown) => log.warn({ reason: (error as Error).message }, 'updates could not be settled'));
     const schedules = new PersistentSchedules(jobs, maintenanceSchedules, log);
     schedules.start();
     onStop(() => schedules.stop());

@@ -11,6 +11,7 @@ import { dueDeliveries } from '../../contexts/notifications/jobs.ts';
 import { dueDirectories } from '../../contexts/directory-sources/sync-jobs.ts';
 import { offboardingResumption } from '../../contexts/employees/resume-offboardings.ts';
 import { staleDeviceAlerting } from '../../contexts/devices/alert-stale-devices.ts';
+import { updateSettling } from '../../contexts/updates/update-jobs.ts';
 import { observationTrimming, trimObservations } from '../../contexts/telemetry/trim-observations.ts';
 
 const TRIMMED_AT_ONCE = 5_000;
@@ -55,5 +56,6 @@ export const maintenanceSchedules: Readonly<Record<string, Schedule>> = {
   'notifications/sweep-deliveries': { run: enqueue(dueDeliveries, {}), recurrence: { everyMs: 20_000 } },
   'directories/sync-due': { run: enqueue(dueDirectories, {}), recurrence: { everyMs: 60_000 } },
   'maintenance/resume-offboardings': { run: enqueue(offboardingResumption, {}), recurrence: { everyMs: HOUR / 60 } },
+  'maintenance/settle-updates': { run: enqueue(updateSettling, {}), recurrence: { everyMs: HOUR / 60 } },
   'maintenance/sweep-expired-tokens': { run: enqueue(tokenSweeping, {}), recurrence: { everyMs: HOUR } },
 };

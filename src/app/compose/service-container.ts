@@ -51,6 +51,9 @@ import type { ShiftCalendars } from '../../contexts/on-call/domain/shift-calenda
 import type { SignedAddresses } from '../../contexts/screenshots/signed-addresses.ts';
 import type { DirectoryReaders } from '../../contexts/directory-sources/open-reader.ts';
 import type { DeliverySender } from '../../contexts/notifications/delivery-sender.ts';
+import type { BundleStore } from '../../contexts/updates/bundle-store.ts';
+import type { UpdateAnnouncements } from '../../contexts/updates/update-announcements.ts';
+import type { UpdateRuns } from '../../contexts/updates/update-runs.ts';
 import type { DomainScans } from '../../contexts/threat-intel/domain-scans.ts';
 import type { PersonKeys, Vault } from '../../platform/vault/vault.ts';
 
@@ -83,6 +86,10 @@ export interface ServiceContainer {
   /** Handoffs of on-call schedules, computed ahead. */
   readonly shiftCalendars: ShiftCalendars;
   readonly domainScans: DomainScans;
+  /** Updates of this installation's software. */
+  readonly updateBundles: BundleStore;
+  readonly updateAnnouncements: UpdateAnnouncements;
+  readonly updateRuns: UpdateRuns;
   readonly directoryReaders: DirectoryReaders;
   /** Makes attempts at messages to the outside. */
   readonly deliverySender: DeliverySender;

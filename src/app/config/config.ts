@@ -24,9 +24,14 @@ import {
   networks,
   outboundNetworks,
   pemText,
+  programWithArguments,
+  publisherKey,
   wholeNumberFrom,
 } from './setting-types.ts';
 import { privateNetworks, type PrivateNetworks } from '../../platform/outbound/private-networks.ts';
+import { uuid } from '../../platform/kernel/ids.ts';
+import { version } from '../../platform/version.ts';
+import { LONGEST_COMMAND_SECONDS, type UpdateSettings } from '../../contexts/updates/domain/update-settings.ts';
 import type { S3Settings } from '../../platform/objects/s3-objects.ts';
 import { s3Of } from './s3-settings.ts';
 import type { ProviderAddress } from '../../contexts/threat-intel/open-providers.ts';
@@ -90,6 +95,12 @@ const environment = {
   CORS_ALLOWED_ORIGINS: origins.default([]),
   DNS_SERVERS: nameServers.default([]),
   OUTBOUND_PRIVATE_NETWORKS: outboundNetworks.default(privateNetworks([])),
+  UPDATE_TENANT_ID: uuid().optional(),
+  UPDATE_PUBLIC_KEY: secret(publisherKey.optional()),
+  UPDATE_ALLOW_UNSIGNED: trueOrFalse.default(false),
+  UPDATE_FEED_URL: httpUrl.optional(),
+  UPDATE_COMMAND: programWithArguments.optional(),
+  UPDATE_COMMAND_SECONDS: wholeNumberFrom(1, LONGEST_COMMAND_SECONDS).default(600),
   EVENT_RETENTION_DAYS: count.default(90),
   STREAM_RETENTION_DAYS: count.default(365),
   TOKEN_KEY_GENERATION: count.default(1),
@@ -163,6 +174,7 @@ export interface Config {
   readonly dnsServers: readonly string[];
   /** Private networks that destinations chosen by administrators may be in. */
   readonly outboundNetworks: PrivateNetworks;
+  readonly updates: UpdateSettings;
   readonly eventRetentionDays: number;
   readonly streamRetentionDays: number;
   readonly tokenKeyGeneration: number;
@@ -269,6 +281,15 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, role: ProcessRo
     corsAllowedOrigins: settings.CORS_ALLOWED_ORIGINS,
     dnsServers: settings.DNS_SERVERS,
     outboundNetworks: settings.OUTBOUND_PRIVATE_NETWORKS,
+    updates: {
+      runningVersion: version,
+      tenantId: settings.UPDATE_TENANT_ID,
+      publicKey: settings.UPDATE_PUBLIC_KEY,
+      allowsUnsigned: settings.UPDATE_ALLOW_UNSIGNED,
+      feedUrl: settings.UPDATE_FEED_URL,
+      command: settings.UPDATE_COMMAND,
+      commandMs: settings.UPDATE_COMMAND_SECONDS * 1_000,
+    },
     eventRetentionDays: settings.EVENT_RETENTION_DAYS,
     streamRetentionDays: settings.STREAM_RETENTION_DAYS,
     tokenKeyGeneration: settings.TOKEN_KEY_GENERATION,

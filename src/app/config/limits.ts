@@ -9,6 +9,8 @@ export interface Limits {
   readonly imports: FairLimiter;
   /** Uploaded signature packs: one command for each signature. */
   readonly packs: FairLimiter;
+  /** Uploads of update bundles: the installation stages one. */
+  readonly bundles: FairLimiter;
   /** Device certificates, revocation lists, and the installation and removal of authorities. */
   readonly certificates: FairLimiter;
   /** Zip archives, built in memory, with one secret for each entry. */
@@ -50,6 +52,15 @@ export const openLimits = (probe: () => Promise<unknown>): Limits => ({
     waiting: 12,
     waitingPerKey: 2,
     waitMs: 30 * SECOND,
+    retryAfterSeconds: 10,
+  }),
+  bundles: new FairLimiter({
+    what: 'update bundles',
+    atOnce: 1,
+    perKey: 1,
+    waiting: 0,
+    waitingPerKey: 0,
+    waitMs: 0,
     retryAfterSeconds: 10,
   }),
   // A long queue per tenant, for a fleet that enrolls in one morning. Enough run at once to share commits.

@@ -43,6 +43,9 @@ export const ed25519PublicKey = pemText.refine(isEd25519, {
   error: 'must be an Ed25519 public key in PEM (`castellan keys make` creates one)',
 });
 
+/** Of whoever publishes updates. */
+export const publisherKey = pemText.refine(isEd25519, { error: 'must be an Ed25519 public key in PEM' });
+
 function isEd25519(text: string): boolean {
   try {
     return text.includes('PUBLIC KEY') && createPublicKey(text).asymmetricKeyType === 'ed25519';
@@ -96,3 +99,25 @@ export const nameServers = listOf((text) => {
   const address = bracketed ?? plain ?? text;
   return isIP(address) !== 0 && Number(port ?? 53) <= 65_535;
 }, 'must list IP addresses, each with an optional port, separated by commas: 192.0.2.53, [2001:db8::1]:5353');
+
+const PROGRAM_FORM =
+  'must be the absolute path of a program, or a JSON list of that path and its arguments: ["/opt/castellan/update","--now"]';
+
+/** A program and its arguments, for use without a shell: a plain text is one path, never split at spaces. */
+export const programWithArguments = z
+  .string()
+  .max(4_096, { error: PROGRAM_FORM })
+  .transform((text, context): readonly [program: string, ...given: string[]] => {
+    const [program, ...given] = text.startsWith('[') ? listIn(text) : [text];
+    if (program?.startsWith('/') && ![program, ...given].some((one) => one.includes('\0'))) return [program, ...given];
+    context.addIssue({ code: 'custom', message: PROGRAM_FORM });
+    return z.NEVER;
+  });
+
+function listIn(text: string): readonly string[] {
+  try {
+    return z.array(z.string()).parse(JSON.parse(text));
+  } catch {
+    return [];
+  }
+}

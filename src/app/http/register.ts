@@ -34,6 +34,7 @@ import {
   RequestDeadline,
   type DeadlineDependencies,
 } from './request-deadline.ts';
+import { takesIdempotencyKey } from './keyed-routes.ts';
 import type { AnyRoute, CallerContext, HandlerContext } from './route.ts';
 
 /** Dependencies of serving any route, besides those of its handler. */
@@ -199,12 +200,13 @@ const isUnseen = (error: unknown, reply: FastifyReply): boolean =>
 /** Idempotency keys belong to admins; anonymous callers, devices and identity providers have none. */
 async function beginOf(
   request: FastifyRequest,
-  { access, file }: AnyRoute<never>,
+  declared: AnyRoute<never>,
   answers: IdempotentResponses,
 ): Promise<StoredResponse | KeyedRequest | undefined> {
+  const { access, file } = declared;
   const { headers, principal, method, url, body } = request;
   const key = headers['idempotency-key'];
-  if (typeof key !== 'string' || !principal) return undefined;
+  if (typeof key !== 'string' || !principal || !takesIdempotencyKey(declared)) return undefined;
   if (principal.kind === 'device' || principal.kind === 'scim') return undefined;
   const content = file ? await fileOf(request, file) : JSON.stringify(body ?? null);
   const asksForProof = access.kind === 'admin' && access.reauthWhere !== undefined;

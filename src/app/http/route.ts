@@ -129,6 +129,11 @@ export interface Route<
   /** The part of a multipart body that holds the file. */
   readonly file?: { readonly part: string; readonly mostBytes: number };
   readonly status?: number;
+  /**
+   * The handler reads a file too large for memory, so the request cannot be compared with an earlier one: an
+   * `Idempotency-Key` is ignored.
+   */
+  readonly streamsFile?: true;
   /** Makes one change after another, for each item of the body, so its event store calls share a longer deadline. */
   readonly isBulk?: true;
   /** The schema of a JSON response, or its media type. Undefined: no body. */

@@ -141,6 +141,11 @@ export const errorCodes = {
     'the listener belongs to another tenant',
     "Another tenant installed the TLS listener's certificate.",
   ),
+  updates_of_the_operator: entry(
+    'forbidden',
+    'another tenant or the operator administers this installation',
+    'All tenants share the software. The operator names the tenant that updates it in UPDATE_TENANT_ID; without it, the only tenant does.',
+  ),
   tls_required: entry(
     'forbidden',
     'keys are returned over TLS only: use the https address of devices',
@@ -182,6 +187,18 @@ export const errorCodes = {
   // 409
   already_exists: entry('conflict', 'already exists', 'Another record has this value; `fields` names the field.'),
   limit_reached: entry('conflict', 'no more can be created', 'The tenant has as many as it may have; delete one.'),
+  nothing_staged: entry('conflict', 'no update is staged', 'Upload a bundle of this version first.'),
+  nothing_to_roll_back: entry(
+    'conflict',
+    'there is nothing to roll back',
+    'No update was applied since the last rollback.',
+  ),
+  update_under_way: entry('conflict', 'an update is under way', 'Wait for its end; the history shows it.'),
+  update_not_newer: entry(
+    'conflict',
+    'the version is not newer than the installed one',
+    'An update never leads back to an older version; a rollback does.',
+  ),
   own_account: entry('conflict', 'not possible for your own account', 'Another administrator has to do it.'),
   last_super_admin: entry('conflict', 'the last active super admin must remain', 'Make another super admin first.'),
   last_owner: entry('conflict', 'the last active owner must remain', 'Make another owner first.'),
@@ -343,6 +360,16 @@ export const errorCodes = {
     'unavailable',
     'the identity provider cannot be used',
     'It cannot be reached, or its metadata cannot be used.',
+  ),
+  bundle_storage_unavailable: entry(
+    'unavailable',
+    'the bundle cannot be stored now, try again',
+    'The object store does not respond.',
+  ),
+  update_feed_unavailable: entry(
+    'unavailable',
+    'the update feed cannot be used',
+    'The feed does not respond, or its announcement was refused; `error` ends with the reason.',
   ),
   portal_unavailable: entry('unavailable', 'service unavailable', 'The central portal cannot be reached.'),
   portal_not_configured: lasting('service unavailable', 'The installation has no central portal.'),

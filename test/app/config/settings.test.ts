@@ -55,6 +55,12 @@ describe('wrong settings', () => {
     CORS_ALLOWED_ORIGINS: 'https://*.wrong.example',
     EXTENSION_BASE_URL: 'http://wrong.example',
     LOG_REQUESTS: 'wrong',
+    UPDATE_TENANT_ID: 'wrong',
+    UPDATE_PUBLIC_KEY: 'wrong',
+    UPDATE_ALLOW_UNSIGNED: 'wrong',
+    UPDATE_FEED_URL: 'ftp://wrong',
+    UPDATE_COMMAND: 'wrong --relative',
+    UPDATE_COMMAND_SECONDS: '3601wrong',
     EVENT_RETENTION_DAYS: '0wrong',
     STREAM_RETENTION_DAYS: '0wrong',
     TOKEN_KEY_GENERATION: '0wrong',
@@ -156,6 +162,19 @@ describe('a password with any characters', () => {
   });
 });
 
+describe('the command of updates', () => {
+  const commandOf = (text: string) => readConfig({ ...OWN, UPDATE_COMMAND: text }).updates.command;
+
+  it('is a path, or a list with arguments, and is never split', () => {
+    expect(commandOf('/opt/my programs/update')).toEqual(['/opt/my programs/update']);
+    expect(commandOf('["/opt/update","a b","$(id)"]')).toEqual(['/opt/update', 'a b', '$(id)']);
+    for (const text of ['update', '[]', '["update"]', '["/opt/update",1]', '["/opt/update"', '{"a":1}'])
+      expect(refusal({ ...OWN, UPDATE_COMMAND: text })).toMatch(
+        /^UPDATE_COMMAND must be the absolute path of a program/,
+      );
+  });
+});
+
 describe('a secret', () => {
   it('may come from a file, whichever it is', () => {
     const authority = new PrivateAuthority().certificatePem;
@@ -174,6 +193,7 @@ describe('a secret', () => {
       PORTAL_API_KEY: 'four',
       S3_ACCESS_KEY_ID: 'five',
       S3_SECRET_ACCESS_KEY: 'six',
+      UPDATE_PUBLIC_KEY: licensePublicKeyPem,
     };
     expect(Object.keys(secrets).toSorted()).toEqual([...secretSettings].toSorted());
     const files = Object.entries(secrets).map(([name, text]) => {

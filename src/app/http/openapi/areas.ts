@@ -36,5 +36,6 @@ export const areas: Readonly<Record<string, string>> = {
   settings: 'Settings of a tenant, and its license.',
   setup: 'The first tenant and its first administrator.',
   signatures: 'Signatures of phishing pages, and their packs.',
+  updates: 'Updates of the software, which all tenants share, and versions of the extension.',
   verification: 'Verification of callers by a code that their device shows.',
 };

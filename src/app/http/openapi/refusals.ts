@@ -5,6 +5,7 @@ import { rateClassOf, type Access } from '../access.ts';
 import { statusOf } from '../refusal.ts';
 import type { AnyRoute } from '../route.ts';
 import { needsReauthentication } from './access-words.ts';
+import { takesIdempotencyKey } from '../keyed-routes.ts';
 import { headersOfRefusal } from './response-headers.ts';
 
 /**
@@ -13,7 +14,6 @@ import { headersOfRefusal } from './response-headers.ts';
  */
 export function refusalCodesOf(declared: AnyRoute<never>): ErrorCode[] {
   const { access, method, path, params, tagged, refuses = [] } = declared;
-  const isKeyed = method === 'POST' && (access.kind === 'admin' || access.kind === 'org');
   const codes: (ErrorCode | false)[] = [
     'validation_failed',
     'malformed_request',
@@ -21,7 +21,7 @@ export function refusalCodesOf(declared: AnyRoute<never>): ErrorCode[] {
     (params !== undefined || path.includes('{')) && 'not_found',
     ...(method === 'GET' ? [] : codesOfWrite(declared)),
     tagged !== undefined && method !== 'GET' && 'changed_meanwhile',
-    ...(isKeyed ? OF_KEYS : []),
+    ...(takesIdempotencyKey(declared) ? OF_KEYS : []),
     rateClassOf(access) !== 'none' && 'rate_limit_exceeded',
     'share_used_up',
     'service_unavailable',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Access } from '../access.ts';
+import { takesIdempotencyKey } from '../keyed-routes.ts';
 import type { AnyRoute } from '../route.ts';
 
 /** Request headers that a route names in `takes`. */
@@ -39,7 +40,7 @@ export function headersOfRequest(declared: AnyRoute<never>): object[] {
   const takes: TakenHeaders = { ...(namesTenant(declared) ? { 'X-Tenant-ID': 'optional' } : {}), ...declared.takes };
   return [
     ...Object.entries(takes).map(([name, need]) => header(name, TAKEN[name as TakenHeader], need === 'required')),
-    ...(isSession(access) && method === 'POST' ? [implied('Idempotency-Key')] : []),
+    ...(takesIdempotencyKey(declared) ? [implied('Idempotency-Key')] : []),
     ...(isSession(access) && method === 'GET' ? [implied('X-Log-Position')] : []),
   ];
 }

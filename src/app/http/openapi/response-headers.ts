@@ -1,4 +1,5 @@
 import { rateClassOf } from '../access.ts';
+import { takesIdempotencyKey } from '../keyed-routes.ts';
 import type { AnyRoute } from '../route.ts';
 import { headerWords, type DescribedHeader } from './header-words.ts';
 
@@ -29,7 +30,7 @@ export function headersOfSuccess(declared: AnyRoute<never>): object {
     isAuthenticated && isWrite && 'X-Log-Position',
     isAuthenticated && 'X-Stale',
     tagged !== undefined && response !== undefined && 'ETag',
-    method === 'POST' && (access.kind === 'admin' || access.kind === 'org') && 'Idempotent-Replayed',
+    takesIdempotencyKey(declared) && 'Idempotent-Replayed',
     status >= 300 && 'Location',
     ...sends,
   ]);

@@ -35,6 +35,8 @@ import { onCallCalendarRoutes } from './on-call/on-call-calendars.ts';
 import { onCallScheduleRoutes } from './on-call/on-call-schedules.ts';
 import { onCallShiftRoutes } from './on-call/on-call-shifts.ts';
 import { verificationRoutes } from './verification/verification.ts';
+import { updateUploadRoutes } from './updates/update-upload.ts';
+import { updateRoutes } from './updates/updates.ts';
 import { unblockKeyRoutes } from './policies/unblock-keys.ts';
 import { settingsRoutes } from './settings/settings.ts';
 import { orgAccountRoutes } from './organizations/org-account.ts';
@@ -108,6 +110,8 @@ const groups = [
   mobileRoutes,
   notificationSettingsRoutes,
   deliveryRoutes,
+  updateRoutes,
+  updateUploadRoutes,
   verificationRoutes,
   settingsRoutes,
   baseUrlRoutes,

@@ -1,0 +1,11 @@
+import type { Access } from './access.ts';
+
+interface KeyedRoute {
+  readonly method: string;
+  readonly access: Access;
+  readonly streamsFile?: true;
+}
+
+/** Whether a request may carry `Idempotency-Key` (OP-014). */
+export const takesIdempotencyKey = ({ method, access: { kind }, streamsFile }: KeyedRoute): boolean =>
+  method === 'POST' && (kind === 'admin' || kind === 'org') && !streamsFile;
