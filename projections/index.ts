@@ -63,6 +63,7 @@ import { claimedNumbers } from './tenants/claimed-numbers.ts';
 import { screenshots } from './screenshots/screenshots.ts';
 import { alertTexts } from './search/alert-texts.ts';
 import { adminSessions } from './identity/admin-sessions.ts';
+import { logDestinations } from './log-destinations/log-destinations.ts';
 import { directorySources } from './directory-sources/directory-sources.ts';
 import { directorySyncs } from './directory-sources/directory-syncs.ts';
 import { scimClientsModel } from './scim/scim-clients.ts';
@@ -96,6 +97,7 @@ export const readModels: readonly NamedReadModel[] = [
   orgSsoConfigs,
   orgSsoRouting,
   directorySources,
+  logDestinations,
   directorySyncs,
   ssoConfigsModel,
   scimClientsModel,

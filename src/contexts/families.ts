@@ -31,6 +31,7 @@ import { scimClientEvents } from './scim/domain/client-events.ts';
 import { sessionEvents } from './identity/domain/session-events.ts';
 import { alertSeverityEvents } from './settings/domain/alert-severity.ts';
 import { mobileAccessEvents } from './settings/domain/mobile-access.ts';
+import { logDestinationEvents } from './log-destinations/domain/events.ts';
 import { directorySourceEvents } from './directory-sources/domain/events.ts';
 import { ssoEvents } from './sso/domain/events.ts';
 import { ssoSignInEvents } from './sso/domain/refusals.ts';
@@ -55,6 +56,7 @@ export const families = [
   installationEvents,
   organizationEvents,
   directorySourceEvents,
+  logDestinationEvents,
   ssoEvents,
   ssoSignInEvents,
   scimClientEvents,

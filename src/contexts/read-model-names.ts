@@ -46,6 +46,7 @@ export const readModelNames = [
   'group_members',
   'groups',
   'installed_extensions',
+  'log_destinations',
   'message_windows',
   'mfa_overrides',
   'mobile_devices',

@@ -42,6 +42,9 @@ const WITHOUT_CREATION: Readonly<Record<string, string>> = {
   'POST /api/v1/admin/alert-notifications/push-rules/test': 'stores nothing',
   'POST /api/v1/admin/sso-configs/test': 'stores nothing',
   'POST /api/v1/admin/directory-sources/{sourceID}/test': 'stores nothing',
+  'POST /api/v1/admin/integrations/log-destinations/{destID}/test': 'stores nothing',
+  'POST /api/v1/admin/integrations/log-destinations/{destID}/refused/retry':
+    'sends what is still in the list; the destination recognizes a record by its id',
   'POST /api/v1/admin/directory-sources/sync-all': 'skips what the first call has started',
   'POST /api/v1/org/sso-configs/test': 'stores nothing',
   'POST /api/v1/org/tenants/{tenantId}/sso-configs/test': 'stores nothing',
@@ -59,6 +62,13 @@ const directory = () => ({
   name: `Directory ${randomUUID()}`,
   type: 'okta',
   config: { orgUrl: 'https://acme.okta.example', apiToken: 'hush' },
+});
+
+const logDestination = () => ({
+  name: 'SIEM',
+  type: 'webhook',
+  isEnabled: false,
+  config: { url: 'https://siem.acme.example', token: 'hush' },
 });
 
 /** Names of fields with a value that is shown once. */
@@ -219,6 +229,14 @@ describe('a creation whose response was lost', () => {
       return { body: { certificate, privateKey } };
     },
     'POST /api/v1/admin/enrollment/agent-secret': () => ({}),
+    'POST /api/v1/admin/integrations/log-destinations': () => ({ body: logDestination() }),
+    'POST /api/v1/admin/integrations/log-destinations/{destID}/backfill': async () => {
+      const { body } = await tenant.admin.post(`${BASE}/integrations/log-destinations`, logDestination());
+      return {
+        path: `${BASE}/integrations/log-destinations/${body.id as string}/backfill`,
+        body: { from: '2026-01-01T00:00:00Z' },
+      };
+    },
     'POST /api/v1/admin/directory-sources': () => ({ body: directory() }),
     'POST /api/v1/admin/directory-sources/{sourceID}/sync': async () => {
       const { body } = await tenant.admin.post(`${BASE}/directory-sources`, directory());

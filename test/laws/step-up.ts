@@ -45,6 +45,7 @@ export const STEP_UP_BY_PERMISSION: Readonly<Partial<Record<Permission, typeof A
     'enrollment:write': {
       never: 'a token that names nobody enrolls a new placeholder; fleets are rolled out by scripts',
     },
+    'integrations:write': { never: 'decides where the log is copied to, not who can sign in' },
     'groups:write': { never: 'groups of employees' },
     'verification:write': { never: 'checks a code and changes nothing' },
   };
@@ -123,6 +124,10 @@ export const STEP_UP_EXCEPTIONS: Readonly<
   'DELETE /api/v1/admin/users/{userID}': {
     stepUp: 'where',
     because: 'an erasure destroys what is known of a person, for ever',
+  },
+  'POST /api/v1/admin/integrations/log-destinations/{destID}/backfill': {
+    stepUp: 'always',
+    because: 'sends the whole history of the tenant to another system',
   },
   'PUT /api/v1/admin/threat-intel/api-key': { stepUp: 'always', because: 'as the interface has it' },
 };

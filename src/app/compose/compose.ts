@@ -13,6 +13,10 @@ import { SchemaValidation } from '../../contexts/sso/saml/schema-validation.ts';
 import { ThreadedResponseReader } from '../../contexts/sso/saml/response-reader.ts';
 import { HeadSealer } from '../../contexts/audit/head-sealer.ts';
 import { SealAlarms } from '../../contexts/audit/seal-alarms.ts';
+import { Forwarder } from '../../contexts/log-destinations/forwarding/forwarder.ts';
+import { DestinationSinks } from '../../contexts/log-destinations/forwarding/destination-sinks.ts';
+import { RefusedRecords } from '../../contexts/log-destinations/refused-records.ts';
+import { forwardingMetrics } from '../operations/forwarding-metrics.ts';
 import { openBackground, type Background } from './background.ts';
 import { openReadSide, type ReadSide } from './read-side.ts';
 import type { ComposeOptions, CompositionContext } from './composition-context.ts';
@@ -166,6 +170,7 @@ function assemble(
   const oneTimeTokens = new OneTimeTokens(database.service);
   const credentialSalt = commands.credentialSalt;
   const bundleSigner = new BundleSigner(keyrings);
+  const destinationSinks = new DestinationSinks(readSide.loader, vault, config);
   const services: ServiceContainer = {
     config: settingsOf(config),
     chainKey: new ChainKey(config.auditKey),
@@ -212,6 +217,17 @@ function assemble(
     domainChallenge: keyrings.current.digester('domain-challenges'),
     txtRecords: txtRecords(config.dnsServers),
     head: () => store.head(),
+    destinationSinks,
+    refusedRecords: new RefusedRecords({ pool: database.service, store, codec, sinks: destinationSinks }),
+    forwarder: new Forwarder({
+      ...readSide,
+      pool: database.projector,
+      store,
+      codec,
+      trust,
+      sinks: destinationSinks,
+      log,
+    }),
     limits,
     trustsProxy: trustedProxies(config.trustedProxies),
     state: new ServiceState({
@@ -230,6 +246,7 @@ function assemble(
       lagging: () => projector.lagging(),
       measure: together(
         serviceMetrics(store, trust, projector, later.jobs, limits),
+        forwardingMetrics(() => services.forwarder.lags),
         expiryMetrics({ database, sealAlarms, listenerCertificate: () => listenerCertificate }),
       ),
     }),
@@ -267,6 +284,8 @@ async function startWork(composition: CompositionContext, services: ServiceConta
     void services.updateRuns
       .settle()
       .catch((error: unknown) => log.warn({ reason: (error as Error).message }, 'updates could not be settled'));
+    services.forwarder.start();
+    onStop(() => services.forwarder.stop());
     const schedules = new PersistentSchedules(jobs, maintenanceSchedules, log);
     schedules.start();
     onStop(() => schedules.stop());

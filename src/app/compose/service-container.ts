@@ -49,6 +49,9 @@ import type { Pictures } from '../../contexts/screenshots/pictures.ts';
 import type { CalendarAddresses } from '../../contexts/on-call/calendar-addresses.ts';
 import type { ShiftCalendars } from '../../contexts/on-call/domain/shift-calendars.ts';
 import type { SignedAddresses } from '../../contexts/screenshots/signed-addresses.ts';
+import type { DestinationSinks } from '../../contexts/log-destinations/forwarding/destination-sinks.ts';
+import type { Forwarder } from '../../contexts/log-destinations/forwarding/forwarder.ts';
+import type { RefusedRecords } from '../../contexts/log-destinations/refused-records.ts';
 import type { DirectoryReaders } from '../../contexts/directory-sources/open-reader.ts';
 import type { DeliverySender } from '../../contexts/notifications/delivery-sender.ts';
 import type { BundleStore } from '../../contexts/updates/bundle-store.ts';
@@ -93,6 +96,9 @@ export interface ServiceContainer {
   readonly directoryReaders: DirectoryReaders;
   /** Makes attempts at messages to the outside. */
   readonly deliverySender: DeliverySender;
+  readonly destinationSinks: DestinationSinks;
+  readonly refusedRecords: RefusedRecords;
+  readonly forwarder: Forwarder;
   /** How much a device may still report, by arrival time. */
   readonly observations: ObservationAllowance;
   readonly technologies: TechnologyAllowance;

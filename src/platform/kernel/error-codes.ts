@@ -389,6 +389,10 @@ export const errorCodes = {
     'the directory cannot be read',
     'The text says why. Test the source and correct its settings.',
   ),
+  destination_unavailable: lasting(
+    'the log destination takes no records',
+    'The text says why. Test the destination and correct its settings.',
+  ),
   license_missing: lasting('service unavailable', 'The tenant has no license.'),
   enrollment_license_expired: lasting('license expired', 'No agent enrolls until a new license is installed.'),
 } as const satisfies Readonly<Record<string, ErrorCodeEntry>>;

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-import { AwsV4Signer } from 'aws4fetch';
 import type { GuardedFetch } from '../outbound/guarded-fetch.ts';
 import {
   checkKey,
@@ -10,24 +8,12 @@ import {
   type ObjectStore,
   type StoredObject,
 } from './object-store.ts';
+import { s3Request, type S3Bucket, type S3Request } from './s3-request.ts';
 
 /** From the environment: `S3_ENDPOINT` and related settings. */
-export interface S3Settings {
-  /** Without the bucket, which follows as the first part of the path. */
-  readonly endpoint: string;
-  readonly region: string;
-  readonly bucket: string;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
+export interface S3Settings extends S3Bucket {
   /** The operator trusts the endpoint: it may have a private address and use plain HTTP. */
   readonly isTrusted: boolean;
-}
-
-interface Ask {
-  readonly method: 'GET' | 'PUT' | 'DELETE';
-  readonly key?: string;
-  readonly query?: Readonly<Record<string, string>>;
-  readonly body?: Buffer;
 }
 
 const MAX_IN_A_PAGE = 1_000;
@@ -83,30 +69,9 @@ export class S3Objects implements ObjectStore {
     } while (continuation !== undefined);
   }
 
-  async #ask({ method, key = '', query = {}, body }: Ask): Promise<Response> {
-    const { endpoint, bucket, region, accessKeyId, secretAccessKey } = this.#settings;
-    const url = new URL(`${endpoint.replace(/\/+$/, '')}/${bucket}/${key}`);
-    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
-    const signer = new AwsV4Signer({
-      method,
-      url: url.href,
-      headers: {
-        'x-amz-content-sha256': createHash('sha256')
-          .update(body ?? '')
-          .digest('hex'),
-      },
-      service: 's3',
-      region,
-      accessKeyId,
-      secretAccessKey,
-    });
-    const signed = await signer.sign();
+  async #ask(request: S3Request): Promise<Response> {
     try {
-      return await this.#fetch(signed.url, {
-        method,
-        headers: Object.fromEntries(signed.headers),
-        ...(body ? { body } : {}),
-      });
+      return await s3Request(this.#settings, this.#fetch, request);
     } catch (error) {
       throw new ObjectStoreUnavailable('the object storage cannot be reached', error);
     }

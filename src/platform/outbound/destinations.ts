@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { AddressGuard } from './address-guard.ts';
 import { guardedConnect, type GuardedConnect } from './guarded-connection.ts';
+import { guardedDatagrams, type GuardedDatagrams } from './guarded-datagrams.ts';
 import { guardedFetch, type GuardedFetch } from './guarded-fetch.ts';
 import { isMetadataAddress, NO_PRIVATE_NETWORKS, type PrivateNetworks } from './private-networks.ts';
 import { isPublicAddress } from './public-addresses.ts';
@@ -52,6 +53,10 @@ export const destinationFetch = (
 /** The same for protocols other than HTTP. The caller checks certificates. */
 export const destinationConnect = (settings: OutboundSettings, choice: DestinationChoice): GuardedConnect =>
   guardedConnect(guardOf(settings, choice));
+
+/** The same for UDP. */
+export const destinationDatagrams = (settings: OutboundSettings, choice: DestinationChoice): GuardedDatagrams =>
+  guardedDatagrams(guardOf(settings, choice));
 
 const RESOLVE_MS = 2_000;
 

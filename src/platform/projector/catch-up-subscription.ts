@@ -119,6 +119,20 @@ export class CatchUpSubscription {
   }
 
   /**
+   * The next events of one tenant and some types: from memory, which all subscribers share, or from the store. Returns
+   * fewer than `limit` events at the end of the log, or with `more`.
+   */
+  async readOf(after: Position, limit: number, filter: AllStreamFilter): Promise<LogSlice> {
+    if (after < this.#from) return this.#store.readAll(after, limit, filter);
+    const { events, position } = await this.read(after, MAX_CACHED);
+    const types = new Set(filter.types);
+    const own = events.filter(({ tenantId, type }) => tenantId === filter.tenantId && types.has(type)).slice(0, limit);
+    return own.length === limit
+      ? { events: own, position: own.at(-1)!.position, more: true }
+      : { events: own, position, more: position < this.#to };
+  }
+
+  /**
    * Resolves when the log may have grown past `after` by an event that `concerns` the subscriber. Also resolves after
    * `timeoutMs` milliseconds; the next read then polls the store. With `pause`, it resolves after `pause`
    * milliseconds instead, without a poll.

@@ -8,6 +8,7 @@ export const areas: Readonly<Record<string, string>> = {
   'enrollment-admin': 'Enrollment tokens, configurations for browsers, secrets of agents.',
   'event-viewer': 'Telemetry as devices reported it.',
   'extension-monitoring': 'Browser extensions on devices, and which of them are allowed.',
+  'log-destinations': 'Systems to which the log is forwarded: SIEMs, collectors, object stores.',
   'login-page': 'The sign-in page for administrators.',
   'scim-clients': 'Clients of identity providers that provision people and groups over SCIM.',
   'sso-configs': 'Identity providers of a tenant, over OpenID Connect or SAML.',

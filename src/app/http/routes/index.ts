@@ -43,6 +43,8 @@ import { orgAccountRoutes } from './organizations/org-account.ts';
 import { orgAuditLogRoutes } from './organizations/org-audit-log.ts';
 import { orgSignInRoutes } from './organizations/org-sign-in.ts';
 import { organizationRoutes } from './organizations/organization.ts';
+import { logDestinationRoutes } from './log-destinations/log-destinations.ts';
+import { logRedeliveryRoutes } from './log-destinations/log-redelivery.ts';
 import { directorySyncRoutes } from './directory-sources/directory-syncs.ts';
 import { directorySourceRoutes } from './directory-sources/directory-sources.ts';
 import { orgTenantSsoConfigRoutes, ssoConfigRoutes } from './sso/sso-configs.ts';
@@ -118,6 +120,8 @@ const groups = [
   ...resourceRoutes,
   directorySourceRoutes,
   directorySyncRoutes,
+  logDestinationRoutes,
+  logRedeliveryRoutes,
   ssoConfigRoutes,
   orgSignInRoutes,
   orgAccountRoutes,

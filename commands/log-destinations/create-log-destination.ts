@@ -1,0 +1,51 @@
+import {
+  destinationSlotClaim,
+  destinationSlots,
+  logDestination,
+  logDestinationSecret,
+  logDestinationStream,
+} from '../../src/contexts/log-destinations/domain/log-destination.ts';
+import type { LogDestination } from '../../src/contexts/log-destinations/domain/events.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { conflict, isFailure, type Failure } from '../../src/platform/kernel/failure.ts';
+import { slotFor, type SlotPorts } from '../../src/platform/resources/slots.ts';
+import type { WithDestinations, WithVault } from '../ports.ts';
+import { refuseUnreachableDestination } from './reachable-destination.ts';
+
+interface CreateLogDestination {
+  readonly destination: Omit<LogDestination, 'secretRef' | 'slot'>;
+  readonly credential: string | null;
+}
+
+interface Facts {
+  readonly secretRef: string | null;
+  readonly slot: number;
+}
+
+export const createLogDestination = defineCommand({
+  name: 'CreateLogDestination',
+  aggregate: logDestination,
+  stream: ({ destination }: CreateLogDestination, { tenantId }) =>
+    logDestinationStream(tenantId, destination.destinationId),
+  async prepare(
+    { destination, credential }: CreateLogDestination,
+    ports: WithVault & WithDestinations & SlotPorts,
+    { tenantId },
+  ): Promise<Facts | Failure> {
+    const unreachable = await refuseUnreachableDestination(ports.destinations, destination.config, destination);
+    if (unreachable) return unreachable;
+    const found = await slotFor(destinationSlots, tenantId, ports);
+    if (isFailure(found)) return found;
+    const location = logDestinationSecret(destination.destinationId);
+    const secretRef = credential === null ? null : await ports.vault.put(tenantId, location, credential);
+    return { secretRef, slot: found.slot! };
+  },
+  decide(state, { destination }, _context, { secretRef, slot }: Facts) {
+    if (state.destination || state.isDeleted) return conflict();
+    return accept([{ type: 'LogDestinationCreated', data: { ...destination, secretRef, slot } }], {
+      claim: [destinationSlotClaim(slot)],
+    });
+  },
+  whenClaimed: () => 'prepareAgain',
+  freshens: ['log_destinations'],
+});

@@ -1,0 +1,80 @@
+import { isDeepStrictEqual } from 'node:util';
+import { refuseTokenElsewhere, type DestinationConfig } from '../../src/contexts/log-destinations/domain/config.ts';
+import {
+  logDestination,
+  logDestinationSecret,
+  logDestinationStream,
+} from '../../src/contexts/log-destinations/domain/log-destination.ts';
+import type { LogDestination } from '../../src/contexts/log-destinations/domain/events.ts';
+import { accept, defineCommand, replacedSecret } from '../../src/platform/kernel/command.ts';
+import { notFound, type Failure } from '../../src/platform/kernel/failure.ts';
+import type { WithAggregates, WithDestinations, WithVault } from '../ports.ts';
+import { refuseUnreachableDestination } from './reachable-destination.ts';
+
+type Settings = Omit<LogDestination, 'destinationId' | 'secretRef' | 'slot' | 'config'>;
+
+interface UpdateLogDestination {
+  readonly destinationId: string;
+  /** Omitted fields keep their values. */
+  readonly changes: { readonly [Name in keyof Settings]?: Settings[Name] | undefined };
+  readonly config: Readonly<Record<string, unknown>>;
+  /** Undefined keeps the stored one; null removes it. */
+  readonly credential: string | null | undefined;
+}
+
+interface Facts {
+  readonly secretRef: string | null | undefined;
+}
+
+export const updateLogDestination = defineCommand({
+  name: 'UpdateLogDestination',
+  aggregate: logDestination,
+  stream: ({ destinationId }: UpdateLogDestination, { tenantId }) => logDestinationStream(tenantId, destinationId),
+  async prepare(
+    input: UpdateLogDestination,
+    { vault, aggregates, destinations }: WithVault & WithAggregates & WithDestinations,
+    { tenantId },
+  ): Promise<Facts | Failure> {
+    const { destinationId, credential } = input;
+    const { destination } = await aggregates.load(logDestination, logDestinationStream(tenantId, destinationId));
+    if (!destination) return notFound();
+    const wanted = changed(destination, input);
+    // Only changes of the reach are checked: any other change must stay possible while a name leads elsewhere.
+    const reaches =
+      !isDeepStrictEqual(wanted.config, destination.config) ||
+      wanted.allowPrivateNetwork !== destination.allowPrivateNetwork;
+    const unreachable = reaches ? await refuseUnreachableDestination(destinations, wanted.config, wanted) : undefined;
+    if (unreachable) return unreachable;
+    const location = logDestinationSecret(destinationId);
+    return {
+      secretRef: typeof credential === 'string' ? await vault.put(tenantId, location, credential) : credential,
+    };
+  },
+  decide({ destination }, input, _context, { secretRef }: Facts) {
+    if (!destination) return notFound();
+    const updated = {
+      ...changed(destination, input),
+      secretRef: secretRef === undefined ? destination.secretRef : secretRef,
+    };
+    const keepsSecret = destination.secretRef !== null && updated.secretRef === destination.secretRef;
+    const refused = keepsSecret ? refuseTokenElsewhere(destination.config, updated.config) : undefined;
+    if (refused) return refused;
+    if (isDeepStrictEqual(updated, destination)) return accept([]);
+    return accept([{ type: 'LogDestinationUpdated', data: updated }], {
+      forget: replacedSecret(destination.secretRef, updated.secretRef),
+    });
+  },
+  freshens: ['log_destinations'],
+});
+
+/** The type of a destination never changes. Fields of another type are ignored. */
+function changed(destination: LogDestination, { changes, config }: UpdateLogDestination): LogDestination {
+  const given = (values: object, known: object) =>
+    Object.fromEntries(Object.entries(values).filter(([name, value]) => value !== undefined && name in known));
+  const { type } = destination.config;
+  return {
+    ...destination,
+    ...given(changes, destination),
+    config: { ...destination.config, ...given(config, destination.config), type } as DestinationConfig,
+  };
+}

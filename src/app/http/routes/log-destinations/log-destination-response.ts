@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import {
+  logDestinationSettingsView,
+  type LogDestinationSettings,
+} from '../../../../../queries/log-destinations/log-destination-view.ts';
+import { NOTHING_DELIVERED, type DeliveryState } from '../../../../contexts/log-destinations/delivery-states.ts';
+import { destinationStatuses } from '../../../../contexts/log-destinations/domain/vocabulary.ts';
+
+const backfillView = z.object({
+  id: z.uuid(),
+  from: z.iso.datetime(),
+  to: z.iso.datetime().nullable(),
+  state: z.enum(['sending', 'complete']),
+  delivered: z.int().describe('Records that were acknowledged'),
+  lastError: z.string().nullable(),
+});
+
+/** OP-203. */
+export const logDestinationView = logDestinationSettingsView
+  .extend({
+    status: z.enum(destinationStatuses),
+    lastDeliveryAt: z.iso.datetime().nullable(),
+    lastError: z.string().nullable(),
+    lagEvents: z.int().describe('Events that wait to be sent'),
+    lagSeconds: z.int().describe('Seconds since the oldest waiting event was recorded'),
+    backfill: backfillView.nullable().describe('The latest request to send events of the past'),
+  })
+  .meta({ title: 'LogDestination' });
+export type LogDestinationView = z.output<typeof logDestinationView>;
+
+/** A destination with its progress. */
+export function logDestinationResponse(
+  { shown, backfill }: LogDestinationSettings,
+  states: ReadonlyMap<string, DeliveryState>,
+): LogDestinationView {
+  const { status, lastDeliveryAt, lastError, lagEvents, lagSeconds } = states.get(shown.id) ?? NOTHING_DELIVERED;
+  const past = backfill && (states.get(backfill.id) ?? NOTHING_DELIVERED);
+  return {
+    ...shown,
+    status: shown.isEnabled ? status : 'paused',
+    lastDeliveryAt,
+    lastError,
+    lagEvents,
+    lagSeconds,
+    backfill: past && {
+      ...backfill!,
+      state: past.isComplete ? 'complete' : 'sending',
+      delivered: past.delivered,
+      lastError: past.lastError,
+    },
+  };
+}

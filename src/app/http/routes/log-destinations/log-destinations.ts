@@ -1,0 +1,148 @@
+import { z } from 'zod';
+import { createLogDestination } from '../../../../../commands/log-destinations/create-log-destination.ts';
+import { deleteLogDestination } from '../../../../../commands/log-destinations/delete-log-destination.ts';
+import { updateLogDestination } from '../../../../../commands/log-destinations/update-log-destination.ts';
+import {
+  getLogDestination,
+  listLogDestinations,
+  viewOfNewLogDestination,
+} from '../../../../../queries/log-destinations/log-destination-view.ts';
+import { deliveryStates } from '../../../../contexts/log-destinations/delivery-states.ts';
+import { MAX_DESTINATIONS, type DestinationConfig } from '../../../../contexts/log-destinations/domain/config.ts';
+import type { DestinationSinks } from '../../../../contexts/log-destinations/forwarding/destination-sinks.ts';
+import { sendTestRecord } from '../../../../contexts/log-destinations/test-delivery.ts';
+import type { Database } from '../../../../platform/database/database.ts';
+import { FailureError, forbidden, notFound } from '../../../../platform/kernel/failure.ts';
+import { uuid } from '../../../../platform/kernel/ids.ts';
+import type { Config } from '../../../config/config.ts';
+import { admin } from '../../access.ts';
+import type { AdminPrincipal } from '../../principal.ts';
+import { routeWith, type RouteGroup } from '../../route.ts';
+import {
+  logDestinationChanges,
+  logDestinationDraft,
+  logDestinationUpdate,
+  newLogDestination,
+  refuseInsecureDestination,
+} from './log-destination-bodies.ts';
+import { logDestinationResponse, logDestinationView } from './log-destination-response.ts';
+
+export interface LogDestinationsRouteDependencies {
+  readonly config: Pick<Config, 'devMode'>;
+  readonly database: Pick<Database, 'service'>;
+  readonly destinationSinks: DestinationSinks;
+}
+
+const route = routeWith<LogDestinationsRouteDependencies>();
+
+export const logDestinationsBase = '/api/v1/admin/integrations/log-destinations';
+const base = logDestinationsBase;
+const one = { path: `${base}/{destID}`, params: z.object({ destID: uuid() }) };
+
+/** A destination inside the network is the operator's and the owner's decision. */
+function refusePrivateUnlessOwner({ role }: AdminPrincipal, allowPrivateNetwork: boolean | undefined): void {
+  if (allowPrivateNetwork && role !== 'super_admin') throw new FailureError(forbidden());
+}
+
+/** OP-203 to OP-206. */
+export const logDestinationRoutes: RouteGroup<LogDestinationsRouteDependencies> = {
+  area: 'log-destinations',
+  routes: [
+    route({
+      method: 'GET',
+      path: base,
+      access: admin('integrations:read'),
+      summary: 'List log destinations',
+      description: 'All of them, newest first, each with its progress; without credentials.',
+      response: z.object({ destinations: z.array(logDestinationView), total: z.int() }),
+      handle: async ({ ask, services, principal }) => {
+        const [listed, states] = await Promise.all([
+          ask(listLogDestinations, undefined),
+          deliveryStates(services.database.service, principal.tenantId),
+        ]);
+        return { destinations: listed.map((one) => logDestinationResponse(one, states)), total: listed.length };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: base,
+      access: admin('integrations:write'),
+      summary: 'Add a log destination',
+      description: `Forwards events from now on. The credential in \`config\` is stored in the vault and never shown. Without \`format\`: rfc5424 for syslog, otherwise json. Only a super admin may set \`allowPrivateNetwork\`. A tenant may have ${MAX_DESTINATIONS} destinations (409).`,
+      body: newLogDestination,
+      status: 201,
+      response: logDestinationView,
+      handle: async ({ body, services, principal, fresh, run, created }) => {
+        const destinationId = fresh.id('log destination');
+        const draft = logDestinationDraft(body, destinationId);
+        refuseInsecureDestination(services.config, draft.destination.config);
+        refusePrivateUnlessOwner(principal, draft.destination.allowPrivateNetwork);
+        const executed = await run(createLogDestination, draft);
+        const settings = await created(executed, getLogDestination, { destinationId }, (events) =>
+          viewOfNewLogDestination(destinationId, events),
+        );
+        return logDestinationResponse(settings, new Map());
+      },
+    }),
+    route({
+      ...one,
+      method: 'GET',
+      access: admin('integrations:read'),
+      summary: 'Get a log destination',
+      response: logDestinationView,
+      handle: async ({ ask, services, principal, params }) =>
+        logDestinationResponse(
+          await ask(getLogDestination, { destinationId: params.destID }),
+          await deliveryStates(services.database.service, principal.tenantId),
+        ),
+    }),
+    route({
+      ...one,
+      method: 'PUT',
+      access: admin('integrations:write'),
+      summary: 'Change a log destination',
+      description:
+        'Fields that are left out keep their values, the credential included. A new address requires the credential again, or null (400). The type cannot be changed. A disabled destination keeps its place in the log and goes on from there.',
+      body: logDestinationChanges,
+      response: logDestinationView,
+      handle: async ({ ask, run, body, services, principal, params }) => {
+        const destinationId = params.destID;
+        const { shown } = await ask(getLogDestination, { destinationId });
+        const update = logDestinationUpdate(body, shown.type, destinationId);
+        const wanted = { ...shown.config, ...update.config, type: shown.type };
+        refuseInsecureDestination(services.config, wanted as unknown as DestinationConfig);
+        refusePrivateUnlessOwner(principal, body.allowPrivateNetwork && !shown.allowPrivateNetwork);
+        await run(updateLogDestination, update);
+        return logDestinationResponse(
+          await ask(getLogDestination, { destinationId }),
+          await deliveryStates(services.database.service, principal.tenantId),
+        );
+      },
+    }),
+    route({
+      ...one,
+      method: 'DELETE',
+      access: admin('integrations:write'),
+      summary: 'Remove a log destination',
+      description: 'Its place in the log and its list of refused records go with it.',
+      handle: async ({ run, params }) => {
+        await run(deleteLogDestination, { destinationId: params.destID });
+      },
+    }),
+    route({
+      ...one,
+      path: `${one.path}/test`,
+      method: 'POST',
+      access: admin('integrations:write'),
+      summary: 'Test a log destination',
+      description:
+        'Sends one record with the stored credential. 200 also if that fails; `latencyMs` is in milliseconds.',
+      response: z.object({ success: z.boolean(), message: z.string(), latencyMs: z.int() }),
+      handle: async ({ services, principal, params }) => {
+        const result = await sendTestRecord(services.destinationSinks, principal.tenantId, params.destID);
+        if (!result) throw new FailureError(notFound());
+        return result;
+      },
+    }),
+  ],
+};

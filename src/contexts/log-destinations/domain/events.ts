@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { defineEvents, type EventOf } from '../../../platform/kernel/event.ts';
+import { uuid } from '../../../platform/kernel/ids.ts';
+import { storedDestinationConfig } from './config.ts';
+import { logFormats, recordTypes } from './vocabulary.ts';
+
+const destinationId = uuid();
+
+const destination = z.object({
+  destinationId,
+  /** The claim that bounds the number of destinations. */
+  slot: z.int(),
+  name: z.string(),
+  format: z.enum(logFormats),
+  isEnabled: z.boolean(),
+  eventTypes: z.array(z.enum(recordTypes)),
+  config: storedDestinationConfig,
+  /** The credential in the vault; null: none. */
+  secretRef: z.string().nullable(),
+  allowPrivateNetwork: z.boolean(),
+  caCertificate: z.string().nullable(),
+});
+export type LogDestination = z.output<typeof destination>;
+
+/** Where the log is forwarded to. Deliveries are no events: they would be forwarded again. */
+export const logDestinationEvents = defineEvents('logDestination', {
+  /** Forwarding begins after this event. */
+  LogDestinationCreated: { version: 1, schema: destination, audit: 'log_destination.created' },
+  /** The complete new content. */
+  LogDestinationUpdated: { version: 1, schema: destination, audit: 'log_destination.updated' },
+  LogDestinationDeleted: { version: 1, schema: z.object({ destinationId }), audit: 'log_destination.deleted' },
+  /** Events of these times are sent again, beside the live stream. The range ends at this event. */
+  LogBackfillRequested: {
+    version: 1,
+    schema: z.object({ destinationId, backfillId: uuid(), from: z.iso.datetime(), to: z.iso.datetime().nullable() }),
+    audit: 'log_destination.backfill_requested',
+  },
+});
+export type LogDestinationEvent = EventOf<typeof logDestinationEvents>;
