@@ -13,7 +13,7 @@ export class ForwardingLost extends Error {
 
 const ACQUIRE = `
   insert into log_forwarding_lease as l (owner, epoch, leased_until) values ($1, 1, now() + make_interval(secs => $2))
-  on conflict (only) do update set owner = $1, epoch = l.epoch + 1, leased_until = now() + make_interval(secs => $2)
+  on conflict (single) do update set owner = $1, epoch = l.epoch + 1, leased_until = now() + make_interval(secs => $2)
    where l.owner = $1 or l.leased_until < now()
   returning epoch::text`;
 const RENEW = `

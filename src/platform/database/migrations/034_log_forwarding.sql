@@ -1,6 +1,6 @@
 -- The process that forwards the log to log destinations. Its epoch is the fencing token of every checkpoint below.
 create table log_forwarding_lease (
-  only         boolean     primary key default true check (only),
+  single       boolean     primary key default true check (single),
   owner        text        not null,
   epoch        bigint      not null,
   leased_until timestamptz not null
