@@ -26,4 +26,9 @@ it('other protocols use the same way out', () => {
     'src/platform/outbound/destinations.ts',
     'src/platform/outbound/guarded-connection.ts',
   ]);
+  const datagrams = sources.filter((path) => /\bguardedDatagrams\b/.test(readFileSync(path, 'utf8')));
+  expect(datagrams.sort()).toEqual([
+    'src/platform/outbound/destinations.ts',
+    'src/platform/outbound/guarded-datagrams.ts',
+  ]);
 });

@@ -28,7 +28,7 @@ export const NOTHING_DELIVERED: DeliveryState = {
 };
 
 interface Row {
-  readonly cursor_id: string;
+  readonly checkpoint_id: string;
   readonly status: DeliveryState['status'];
   readonly last_delivery_at: string | null;
   readonly last_error: string | null;
@@ -45,7 +45,7 @@ export async function deliveryStates(
 ): Promise<ReadonlyMap<string, DeliveryState>> {
   const { rows } = await pool.statement<Row>(
     tenantId,
-    `select cursor_id, status, last_delivery_at, last_error, lag_events, delivered,
+    `select checkpoint_id, status, last_delivery_at, last_error, lag_events, delivered,
             greatest(0, coalesce(extract(epoch from now() - waiting_since), 0))::int as lag_seconds,
             coalesce(position >= until_position, false) as is_complete
        from log_forwarding where tenant_id = $1`,
@@ -53,7 +53,7 @@ export async function deliveryStates(
   );
   return new Map(
     rows.map((row) => [
-      row.cursor_id,
+      row.checkpoint_id,
       {
         status: row.status,
         lastDeliveryAt: row.last_delivery_at,

@@ -35,13 +35,13 @@ export function explainedFetch(
     try {
       return await fetch(address, request);
     } catch (error) {
-      throw new DestinationFailed(await failureReason(error, String(address), settings, choice), error);
+      throw new DestinationFailed(await destinationFailure(error, String(address), settings, choice), error);
     }
   };
 }
 
 /** Why a call to the address failed, for the administrator who chose it. The address is a URL, also of other protocols. */
-export async function failureReason(
+export async function destinationFailure(
   error: unknown,
   address: string,
   settings: OutboundSettings,

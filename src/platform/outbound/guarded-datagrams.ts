@@ -6,7 +6,7 @@ import { guardedLookup, isAllowed, NOT_PUBLIC, OutboundRefused, type AddressGuar
 /** Opens a UDP socket that is connected to an address that a user entered: it sends to and hears no other. */
 export type GuardedDatagrams = (host: string, port: number) => Promise<Socket>;
 
-/** The guard of `guardedConnect` for UDP: the name is resolved once, and all its addresses must be allowed. */
+/** The guard of `guardedFetch` for UDP: the name is resolved once, and all its addresses must be allowed. */
 export const guardedDatagrams =
   (guard: AddressGuard): GuardedDatagrams =>
   async (host, port) => {

@@ -9,7 +9,7 @@ import type { Freshness } from '../../../platform/projector/freshness.ts';
 import { logDestinationEvents } from '../domain/events.ts';
 import { systemClock, type Clock } from './clock.ts';
 import type { DestinationSinks } from './destination-sinks.ts';
-import { ForwardingCursors } from './forwarding-cursors.ts';
+import { ForwardingCheckpoints } from './forwarding-checkpoints.ts';
 import { ForwardingLease, ForwardingLost, LEASE_SECONDS } from './forwarding-lease.ts';
 import { RunningStreams, type StreamLag } from './running-streams.ts';
 
@@ -88,8 +88,8 @@ export class Forwarder {
     const unsubscribe = trust.onDoubt(() => over.abort());
     if (trust.epoch !== trusted) over.abort();
     const signal = AbortSignal.any([this.#stop.signal, over.signal]);
-    const cursors = new ForwardingCursors(pool, epoch);
-    const streams = new RunningStreams({ ...this.#ports, clock, cursors }, subscription.head, () => over.abort());
+    const checkpoints = new ForwardingCheckpoints(pool, epoch);
+    const streams = new RunningStreams({ ...this.#ports, clock, checkpoints }, subscription.head, () => over.abort());
     this.#streams = streams;
     const keeping = this.#keepLease(epoch, over, signal);
     try {

@@ -3,10 +3,10 @@ import type { StoredEvent } from '../../../platform/eventstore/port.ts';
 import type { Position } from '../../../platform/kernel/event.ts';
 import { SinkFailed, type Sink } from '../sinks/sink.ts';
 import type { Clock } from './clock.ts';
-import type { ForwardingCursor, ForwardingCursors } from './forwarding-cursors.ts';
+import type { ForwardingCheckpoint, ForwardingCheckpoints } from './forwarding-checkpoints.ts';
 import { ForwardingLost } from './forwarding-lease.ts';
 import { hourEnd, PageSender, type OpenedDestination } from './page-sender.ts';
-import type { FeedPage, TenantFeed } from './tenant-feed.ts';
+import type { TenantLogPage, TenantLog } from './tenant-log.ts';
 import { Unconfirmed } from './unconfirmed.ts';
 
 const PAGE = 500;
@@ -19,12 +19,12 @@ const HOURLY_EVENTS = 20_000;
 /** Clocks of database nodes may differ. */
 const HOUR_GRACE_MS = 60_000;
 const IDLE_MS = 15_000;
-/** A cursor that only passed other tenants' events is saved this seldom. */
+/** A checkpoint that only passed other tenants' events is saved this seldom. */
 const LAZY_SAVE_MS = 600_000;
 
 export interface ForwardingStreamPorts {
-  readonly feed: TenantFeed;
-  readonly cursors: ForwardingCursors;
+  readonly tenantLog: TenantLog;
+  readonly checkpoints: ForwardingCheckpoints;
   readonly clock: Clock;
   readonly log: Logger;
   /** How far the forwarder has counted: it calls `notice` for later events. */
@@ -33,11 +33,11 @@ export interface ForwardingStreamPorts {
 }
 
 /**
- * Forwards to one destination, from one cursor. Reads the log, sends, lets the sink confirm, moves the cursor. After
- * any failure it begins again at the saved cursor: what waits is in the log, not in memory.
+ * Forwards to one destination, from one checkpoint. Reads the log, sends, lets the sink confirm, moves the checkpoint. After
+ * any failure it begins again at the saved checkpoint: what waits is in the log, not in memory.
  */
 export class ForwardingStream {
-  readonly #cursor: ForwardingCursor;
+  readonly #checkpoint: ForwardingCheckpoint;
   readonly #ports: ForwardingStreamPorts;
   readonly #unconfirmed = new Unconfirmed();
   #saved: Position;
@@ -50,13 +50,13 @@ export class ForwardingStream {
   #wake: (() => void) | undefined;
   #isAwake = false;
 
-  constructor(cursor: ForwardingCursor, ports: ForwardingStreamPorts) {
-    this.#cursor = cursor;
+  constructor(checkpoint: ForwardingCheckpoint, ports: ForwardingStreamPorts) {
+    this.#checkpoint = checkpoint;
     this.#ports = ports;
-    this.#saved = cursor.position;
-    this.#reached = cursor.position;
+    this.#saved = checkpoint.position;
+    this.#reached = checkpoint.position;
     this.#savedAt = ports.clock.now();
-    this.#lag = cursor.lagEvents;
+    this.#lag = checkpoint.lagEvents;
   }
 
   /** Undelivered events, as counted so far, and the time since the oldest of them was recorded. */
@@ -76,6 +76,7 @@ export class ForwardingStream {
   /** Returns when aborted, or at the end of a range of the past. Throws `ForwardingLost`. */
   async run(signal: AbortSignal): Promise<void> {
     void this.#countBehind(signal).catch(() => undefined);
+    signal.addEventListener('abort', () => this.#wake?.(), { once: true });
     while (!signal.aborted) {
       let opened: OpenedDestination | undefined;
       try {
@@ -97,9 +98,9 @@ export class ForwardingStream {
 
   /** Events between the last count and the forwarder's beginning. */
   async #countBehind(signal: AbortSignal): Promise<void> {
-    const { feed, counted } = this.#ports;
-    if (this.#cursor.range) return;
-    this.#lag += await feed.count(this.#cursor.countedTo, counted(), signal);
+    const { tenantLog, counted } = this.#ports;
+    if (this.#checkpoint.range) return;
+    this.#lag += await tenantLog.count(this.#checkpoint.countedTo, counted(), signal);
   }
 
   async #forward(opened: OpenedDestination, signal: AbortSignal): Promise<void> {
@@ -107,7 +108,7 @@ export class ForwardingStream {
     this.#reached = this.#saved;
     this.#unconfirmed.clear();
     const confirm = () => this.#confirm(sink, signal);
-    const sender = new PageSender(opened, this.#ports, this.#cursor, {
+    const sender = new PageSender(opened, this.#ports, this.#checkpoint, {
       signal,
       sent: (position, amount) => {
         this.#unconfirmed.add(amount, this.#ports.clock.now());
@@ -115,7 +116,7 @@ export class ForwardingStream {
       },
       endOfHour: confirm,
     });
-    let next: Promise<FeedPage> | undefined;
+    let next: Promise<TenantLogPage> | undefined;
     while (!signal.aborted) {
       const page = await (next ?? this.#read(this.#reached));
       next = undefined;
@@ -141,15 +142,15 @@ export class ForwardingStream {
     }
   }
 
-  #read(after: Position): Promise<FeedPage> {
+  #read(after: Position): Promise<TenantLogPage> {
     // What is noticed from here on may be missing in the page.
     this.#isAwake = false;
-    return this.#ports.feed.next(after, this.#failures > 0 ? CAREFUL_PAGE : PAGE);
+    return this.#ports.tenantLog.next(after, this.#failures > 0 ? CAREFUL_PAGE : PAGE);
   }
 
   /** The events to send now: those of an hour that is not over wait, where objects are hourly. */
-  #dueOf({ events }: FeedPage, { limits }: Sink): readonly StoredEvent[] {
-    if (!limits.isHourly || this.#cursor.range || this.#lag >= HOURLY_EVENTS) return events;
+  #dueOf({ events }: TenantLogPage, { limits }: Sink): readonly StoredEvent[] {
+    if (!limits.isHourly || this.#checkpoint.range || this.#lag >= HOURLY_EVENTS) return events;
     const now = this.#ports.clock.now();
     const held = events.findIndex(({ recordedAt }) => now < hourEnd(recordedAt) + HOUR_GRACE_MS);
     if (held === 0) this.#waitingSince ??= events[0]!.recordedAt;
@@ -157,7 +158,7 @@ export class ForwardingStream {
   }
 
   get #isFinished(): boolean {
-    return this.#cursor.range !== undefined && this.#reached >= this.#cursor.range.until;
+    return this.#checkpoint.range !== undefined && this.#reached >= this.#checkpoint.range.until;
   }
 
   /** Waits for more events. Confirms what was sent, if nothing comes soon. */
@@ -165,7 +166,7 @@ export class ForwardingStream {
     const { clock } = this.#ports;
     if (!this.#unconfirmed.isEmpty) {
       const dueIn = this.#unconfirmed.dueIn(sink.limits, clock.now());
-      if (dueIn === 0 || !(await this.#woken(dueIn, signal))) await this.#confirm(sink, signal);
+      if (dueIn === 0 || !(await this.#woken(dueIn))) await this.#confirm(sink, signal);
       return;
     }
     if (!isHeld) {
@@ -173,15 +174,15 @@ export class ForwardingStream {
       if (this.#reached > this.#saved && clock.now() - this.#savedAt >= LAZY_SAVE_MS) await this.#save(0);
     }
     if (isHeld) await clock.sleep(IDLE_MS, signal);
-    else await this.#woken(IDLE_MS, signal);
+    else await this.#woken(IDLE_MS);
   }
 
   /** Resolves with true when there are more events, with false after the time. */
-  async #woken(milliseconds: number, signal: AbortSignal): Promise<boolean> {
+  async #woken(milliseconds: number): Promise<boolean> {
     if (this.#isAwake) return true;
     const over = new AbortController();
     this.#wake = () => over.abort();
-    await this.#ports.clock.sleep(milliseconds, AbortSignal.any([signal, over.signal]));
+    await this.#ports.clock.sleep(milliseconds, over.signal);
     this.#wake = undefined;
     return this.#isAwake;
   }
@@ -199,8 +200,8 @@ export class ForwardingStream {
   }
 
   async #save(records: number): Promise<void> {
-    const { cursors, clock } = this.#ports;
-    await cursors.move(this.#cursor, { from: this.#saved, to: this.#reached, records, ...this.#counts });
+    const { checkpoints, clock } = this.#ports;
+    await checkpoints.move(this.#checkpoint, { from: this.#saved, to: this.#reached, records, ...this.#counts });
     this.#saved = this.#reached;
     this.#savedAt = clock.now();
   }
@@ -214,8 +215,8 @@ export class ForwardingStream {
   }
 
   get #named() {
-    const { tenantId, destinationId, range } = this.#cursor;
-    return { tenantId, destinationId, ...(range ? { backfill: this.#cursor.cursorId } : {}) };
+    const { tenantId, destinationId, range } = this.#checkpoint;
+    return { tenantId, destinationId, ...(range ? { backfill: this.#checkpoint.checkpointId } : {}) };
   }
 
   async #failed(error: Error): Promise<void> {
@@ -227,7 +228,7 @@ export class ForwardingStream {
       this.#ports.log.warn({ ...this.#named, reason, cause }, 'a log destination fails; its records wait in the log');
     }
     this.#reason = reason;
-    await this.#ports.cursors.fail(this.#cursor, { reason, ...this.#counts }).catch((failure: unknown) => {
+    await this.#ports.checkpoints.fail(this.#checkpoint, { reason, ...this.#counts }).catch((failure: unknown) => {
       if (failure instanceof ForwardingLost) throw failure;
     });
   }

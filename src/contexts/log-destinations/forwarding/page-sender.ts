@@ -4,8 +4,8 @@ import type { RecordType } from '../domain/vocabulary.ts';
 import type { FormatRecord, LogRecord } from '../formats/log-record.ts';
 import { recordsOf } from '../records-of.ts';
 import { SinkFailed, type OutgoingRecord, type Sink } from '../sinks/sink.ts';
-import type { ForwardingCursor, ForwardingCursors, RefusedRecord } from './forwarding-cursors.ts';
-import type { TenantFeed } from './tenant-feed.ts';
+import type { ForwardingCheckpoint, ForwardingCheckpoints, RefusedRecord } from './forwarding-checkpoints.ts';
+import type { TenantLog } from './tenant-log.ts';
 
 /** A destination as it is configured now. */
 export interface OpenedDestination {
@@ -30,20 +30,20 @@ interface Listeners {
 /** Turns events into batches of formatted records, and sends them in order. */
 export class PageSender {
   readonly #destination: OpenedDestination;
-  readonly #ports: { readonly feed: TenantFeed; readonly cursors: ForwardingCursors };
-  readonly #cursor: ForwardingCursor;
+  readonly #ports: { readonly tenantLog: TenantLog; readonly checkpoints: ForwardingCheckpoints };
+  readonly #checkpoint: ForwardingCheckpoint;
   readonly #listeners: Listeners;
   #hour: number | undefined;
 
   constructor(
     destination: OpenedDestination,
-    ports: { readonly feed: TenantFeed; readonly cursors: ForwardingCursors },
-    cursor: ForwardingCursor,
+    ports: { readonly tenantLog: TenantLog; readonly checkpoints: ForwardingCheckpoints },
+    checkpoint: ForwardingCheckpoint,
     listeners: Listeners,
   ) {
     this.#destination = destination;
     this.#ports = ports;
-    this.#cursor = cursor;
+    this.#checkpoint = checkpoint;
     this.#listeners = listeners;
   }
 
@@ -72,7 +72,7 @@ export class PageSender {
   async #sendGroup(events: readonly StoredEvent[]): Promise<void> {
     const { sink, format } = this.#destination;
     const { batchRecords, batchBytes } = sink.limits;
-    const decoded = await this.#ports.feed.decode(events);
+    const decoded = await this.#ports.tenantLog.decode(events);
     let batch: OutgoingRecord[] = [];
     let [bytes, records, allBytes] = [0, 0, 0];
     for (const [index, event] of decoded.entries()) {
@@ -95,7 +95,7 @@ export class PageSender {
 
   /** Records of an event outside the range are none. A damaged event is listed as refused: no retry would help. */
   async #recordsOf(event: RecordedEvent | undefined): Promise<readonly LogRecord[]> {
-    const { range } = this.#cursor;
+    const { range } = this.#checkpoint;
     if (!event) return [];
     if (range && (event.recordedAt < range.from || event.recordedAt > range.to || event.position > range.until))
       return [];
@@ -120,6 +120,6 @@ export class PageSender {
   }
 
   async #refuse(refused: readonly RefusedRecord[]): Promise<void> {
-    if (!(await this.#ports.cursors.refuse(this.#cursor, refused))) throw new SinkFailed(NO_ROOM);
+    if (!(await this.#ports.checkpoints.refuse(this.#checkpoint, refused))) throw new SinkFailed(NO_ROOM);
   }
 }

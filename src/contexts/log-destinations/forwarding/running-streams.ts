@@ -11,16 +11,16 @@ import { SinkFailed } from '../sinks/sink.ts';
 import type { Clock } from './clock.ts';
 import { listedDestinations, positionBefore, type ListedDestination } from './destination-listing.ts';
 import type { DestinationSinks } from './destination-sinks.ts';
-import type { CursorKey, ForwardingCursor, ForwardingCursors } from './forwarding-cursors.ts';
+import type { CheckpointKey, ForwardingCheckpoint, ForwardingCheckpoints } from './forwarding-checkpoints.ts';
 import { ForwardingStream } from './forwarding-stream.ts';
-import { TenantFeed } from './tenant-feed.ts';
+import { TenantLog } from './tenant-log.ts';
 
 export interface RunningStreamsPorts {
   readonly pool: pg.Pool;
   readonly store: Pick<EventStore, 'readStream' | 'readStreamTail'>;
   readonly subscription: CatchUpSubscription;
   readonly codec: EventCodec;
-  readonly cursors: ForwardingCursors;
+  readonly checkpoints: ForwardingCheckpoints;
   readonly sinks: Pick<DestinationSinks, 'open'>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -35,7 +35,7 @@ export interface StreamLag {
 }
 
 interface Running {
-  readonly key: CursorKey;
+  readonly key: CheckpointKey;
   readonly stream: ForwardingStream;
   readonly wanted: ReadonlySet<string>;
   /** Changes with the configuration: then the stream starts anew. */
@@ -89,9 +89,9 @@ export class RunningStreams {
 
   /** Starts, restarts and ends streams, so that they are those of the configured destinations. */
   async refresh(): Promise<void> {
-    const { pool, cursors } = this.#ports;
-    const [listed, known] = await Promise.all([listedDestinations(pool), cursors.all()]);
-    const cursorOf = new Map(known.map((cursor) => [cursor.cursorId, cursor]));
+    const { pool, checkpoints } = this.#ports;
+    const [listed, known] = await Promise.all([listedDestinations(pool), checkpoints.all()]);
+    const checkpointOf = new Map(known.map((checkpoint) => [checkpoint.checkpointId, checkpoint]));
     const wanted = new Set<string>();
     const exists = new Set<string>();
     for (const destination of listed) {
@@ -99,16 +99,18 @@ export class RunningStreams {
       exists.add(destinationId);
       if (!isEnabled) continue;
       wanted.add(destinationId);
-      await this.#ensureRunning(destination, destinationId, () => this.#liveCursor(destination, cursorOf));
+      await this.#ensureRunning(destination, destinationId, () => this.#liveCheckpoint(destination, checkpointOf));
       if (!backfill || this.#finished.has(backfill.backfillId)) continue;
       wanted.add(backfill.backfillId);
-      await this.#ensureRunning(destination, backfill.backfillId, () => this.#pastCursor(destination, cursorOf));
+      await this.#ensureRunning(destination, backfill.backfillId, () =>
+        this.#pastCheckpoint(destination, checkpointOf),
+      );
     }
-    for (const [cursorId, running] of this.#running) if (!wanted.has(cursorId)) await this.#end(running);
+    for (const [checkpointId, running] of this.#running) if (!wanted.has(checkpointId)) await this.#end(running);
     const latest = new Set(listed.flatMap(({ backfill }) => backfill?.backfillId ?? []));
-    for (const cursor of known) {
-      if (!exists.has(cursor.destinationId)) await this.#forgetIfDeleted(cursor);
-      else if (cursor.range && !latest.has(cursor.cursorId)) await cursors.remove(cursor);
+    for (const checkpoint of known) {
+      if (!exists.has(checkpoint.destinationId)) await this.#forgetIfDeleted(checkpoint);
+      else if (checkpoint.range && !latest.has(checkpoint.checkpointId)) await checkpoints.remove(checkpoint);
     }
     this.#wantedTypes = new Set([...this.#running.values()].flatMap((running) => [...running.wanted]));
   }
@@ -119,87 +121,91 @@ export class RunningStreams {
 
   async #ensureRunning(
     destination: ListedDestination,
-    cursorId: string,
-    cursorOf: () => Promise<ForwardingCursor | undefined>,
+    checkpointId: string,
+    checkpointOf: () => Promise<ForwardingCheckpoint | undefined>,
   ): Promise<void> {
     const content = `${destination.contentRevision}`;
-    const running = this.#running.get(cursorId);
+    const running = this.#running.get(checkpointId);
     if (running?.content === content) return;
     if (running) await this.#end(running);
-    // Read anew after the end of the stream before: it has moved the cursor.
-    const cursor = await cursorOf();
-    if (cursor) this.#start(cursor, destination, content);
+    // Read anew after the end of the stream before: it has moved the checkpoint.
+    const checkpoint = await checkpointOf();
+    if (checkpoint) this.#start(checkpoint, destination, content);
   }
 
-  #start(cursor: ForwardingCursor, destination: ListedDestination, content: string): void {
-    const { sinks, clock, log, cursors } = this.#ports;
-    const { tenantId, destinationId, cursorId, range } = cursor;
+  #start(checkpoint: ForwardingCheckpoint, destination: ListedDestination, content: string): void {
+    const { sinks, clock, log, checkpoints } = this.#ports;
+    const { tenantId, destinationId, checkpointId, range } = checkpoint;
     const wanted = wantedEvents(destination.eventTypes);
     const over = new AbortController();
-    const stream = new ForwardingStream(cursor, {
-      feed: new TenantFeed(this.#ports, tenantId, wanted),
-      cursors,
+    const stream = new ForwardingStream(checkpoint, {
+      tenantLog: new TenantLog(this.#ports, tenantId, wanted),
+      checkpoints,
       clock,
       log,
       counted: () => this.#counted,
       open: async () => {
-        const opened = await sinks.open(tenantId, destinationId, range ? `backfill/${cursorId}` : undefined);
+        const opened = await sinks.open(tenantId, destinationId, range ? `backfill/${checkpointId}` : undefined);
         if (!opened) throw new SinkFailed('the destination was deleted');
         return opened;
       },
     });
     const ended = stream.run(over.signal).then(
-      () => void (range && !over.signal.aborted && this.#finished.add(cursorId)),
+      () => void (range && !over.signal.aborted && this.#finished.add(checkpointId)),
       () => this.#lost(),
     );
-    const running = { key: cursor, stream, wanted, content, isLive: !range, ended, over };
-    this.#running.set(cursorId, running);
+    const running = { key: checkpoint, stream, wanted, content, isLive: !range, ended, over };
+    this.#running.set(checkpointId, running);
     if (!range) this.#ofTenant.set(tenantId, (this.#ofTenant.get(tenantId) ?? new Set()).add(running));
   }
 
   async #end(running: Running): Promise<void> {
     running.over.abort();
     await running.ended;
-    this.#running.delete(running.key.cursorId);
+    this.#running.delete(running.key.checkpointId);
     this.#ofTenant.get(running.key.tenantId)?.delete(running);
   }
 
   /** A new destination begins after the event that created it. */
-  async #liveCursor(
+  async #liveCheckpoint(
     { tenantId, destinationId }: ListedDestination,
-    known: ReadonlyMap<string, ForwardingCursor>,
-  ): Promise<ForwardingCursor | undefined> {
-    const key = { tenantId, destinationId, cursorId: destinationId };
+    known: ReadonlyMap<string, ForwardingCheckpoint>,
+  ): Promise<ForwardingCheckpoint | undefined> {
+    const key = { tenantId, destinationId, checkpointId: destinationId };
     const begin = known.get(destinationId)?.position ?? (await this.#eventOf(key, 0n))?.position;
-    return begin === undefined ? undefined : this.#ports.cursors.ensure(key, begin);
+    return begin === undefined ? undefined : this.#ports.checkpoints.ensure(key, begin);
   }
 
   /** A range of the past ends with the event that requested it. */
-  async #pastCursor(
+  async #pastCheckpoint(
     { tenantId, destinationId, backfill }: ListedDestination,
-    known: ReadonlyMap<string, ForwardingCursor>,
-  ): Promise<ForwardingCursor | undefined> {
+    known: ReadonlyMap<string, ForwardingCheckpoint>,
+  ): Promise<ForwardingCheckpoint | undefined> {
     const { backfillId, from, to, revision } = backfill!;
-    const key = { tenantId, destinationId, cursorId: backfillId };
+    const key = { tenantId, destinationId, checkpointId: backfillId };
     const existing = known.get(backfillId);
     if (existing && existing.position >= existing.range!.until) {
       this.#finished.add(backfillId);
       return undefined;
     }
-    if (existing) return this.#ports.cursors.ensure(key, existing.position, existing.range);
+    if (existing) return this.#ports.checkpoints.ensure(key, existing.position, existing.range);
     const until = (await this.#eventOf(key, BigInt(revision)))?.position;
     if (until === undefined) return undefined;
-    return this.#ports.cursors.ensure(key, await positionBefore(this.#ports.pool, tenantId, from), { from, to, until });
+    return this.#ports.checkpoints.ensure(key, await positionBefore(this.#ports.pool, tenantId, from), {
+      from,
+      to,
+      until,
+    });
   }
 
   /** The read model may be incomplete; only the log proves that a destination was deleted. */
-  async #forgetIfDeleted(cursor: ForwardingCursor): Promise<void> {
-    const stream = logDestinationStream(cursor.tenantId, cursor.destinationId);
+  async #forgetIfDeleted(checkpoint: ForwardingCheckpoint): Promise<void> {
+    const stream = logDestinationStream(checkpoint.tenantId, checkpoint.destinationId);
     const [last] = await this.#ports.store.readStreamTail(stream, 1);
-    if (last?.type === 'LogDestinationDeleted') await this.#ports.cursors.forget(cursor);
+    if (last?.type === 'LogDestinationDeleted') await this.#ports.checkpoints.forget(checkpoint);
   }
 
-  async #eventOf({ tenantId, destinationId }: CursorKey, revision: bigint): Promise<StoredEvent | undefined> {
+  async #eventOf({ tenantId, destinationId }: CheckpointKey, revision: bigint): Promise<StoredEvent | undefined> {
     const stream = logDestinationStream(tenantId, destinationId);
     return (await this.#ports.store.readStream(stream, { from: revision, limit: 1 }))[0];
   }

@@ -1,7 +1,7 @@
 import type { GuardedFetch } from '../../../platform/outbound/guarded-fetch.ts';
 import type { ConfigOf } from '../domain/config.ts';
 import { failureOfStatus, jsonObject, post } from './sink-http.ts';
-import { REQUEST_LIMITS, SinkFailed, type OutgoingRecord, type Refusal, type Sink } from './sink.ts';
+import { REQUEST_LIMITS, SinkFailed, type OutgoingRecord, type SinkRefusal, type Sink } from './sink.ts';
 
 /** Only what decides about an item: a response for a thousand items stays small. */
 const FILTER = 'filter_path=errors,items.*.status,items.*.error.type';
@@ -35,7 +35,7 @@ export class ElasticsearchSink implements Sink {
     };
   }
 
-  async send(batch: readonly OutgoingRecord[], signal: AbortSignal): Promise<readonly Refusal[]> {
+  async send(batch: readonly OutgoingRecord[], signal: AbortSignal): Promise<readonly SinkRefusal[]> {
     const body = batch.map((one) => this.#itemOf(one)).join('');
     const response = await post(this.#fetch, this.#url, { headers: this.#headers, body, signal });
     if (response.status !== 200) throw failureOfStatus(response.status);
@@ -62,7 +62,7 @@ export class ElasticsearchSink implements Sink {
 }
 
 /** Throws if the item may succeed later: then the whole batch is sent again, and what was created is recognized. */
-function refusalOf(item: unknown, index: number): Refusal[] {
+function refusalOf(item: unknown, index: number): SinkRefusal[] {
   const { create } = (item ?? {}) as { create?: { status?: unknown; error?: { type?: unknown } } };
   const status = Number(create?.status);
   if ((status >= 200 && status < 300) || status === EXISTS) return [];

@@ -3,7 +3,7 @@ import {
   destinationDatagrams,
   type OutboundSettings,
 } from '../../../platform/outbound/destinations.ts';
-import { explainedFetch, failureReason } from '../../../platform/outbound/explained-fetch.ts';
+import { explainedFetch, destinationFailure } from '../../../platform/outbound/explained-fetch.ts';
 import { destinationAddress } from '../domain/config.ts';
 import type { LogDestination } from '../domain/events.ts';
 import { isJsonFormat } from '../formats/formats.ts';
@@ -33,7 +33,7 @@ export function openSink(
   switch (config.type) {
     case 'syslog': {
       const { address } = destinationAddress(config);
-      const explain = (error: unknown) => failureReason(error, address, settings, destination);
+      const explain = (error: unknown) => destinationFailure(error, address, settings, destination);
       if (config.protocol === 'udp')
         return new SyslogDatagramSink(config, { open: destinationDatagrams(settings, destination), explain });
       const connect = destinationConnect(settings, destination);

@@ -4,7 +4,7 @@ import { s3Request, type S3Bucket } from '../../../platform/objects/s3-request.t
 import type { GuardedFetch } from '../../../platform/outbound/guarded-fetch.ts';
 import type { ConfigOf } from '../domain/config.ts';
 import { failed, failureOfStatus } from './sink-http.ts';
-import { SinkFailed, type OutgoingRecord, type Refusal, type Sink, type SinkLimits } from './sink.ts';
+import { SinkFailed, type OutgoingRecord, type SinkRefusal, type Sink, type SinkLimits } from './sink.ts';
 
 const compress = promisify(gzip);
 const POSITION_DIGITS = 20;
@@ -45,7 +45,7 @@ export class S3Sink implements Sink {
     this.#fetch = fetch;
   }
 
-  async send(batch: readonly OutgoingRecord[]): Promise<readonly Refusal[]> {
+  async send(batch: readonly OutgoingRecord[]): Promise<readonly SinkRefusal[]> {
     this.#key ??= this.#keyOf(batch[0]!);
     this.#members.push(await compress(batch.map(({ line }) => `${line}\n`).join('')));
     return [];

@@ -1,6 +1,6 @@
 import { DestinationFailed } from '../../../platform/outbound/explained-fetch.ts';
 import type { GuardedFetch } from '../../../platform/outbound/guarded-fetch.ts';
-import { SinkFailed, type OutgoingRecord, type Refusal } from './sink.ts';
+import { SinkFailed, type OutgoingRecord, type SinkRefusal } from './sink.ts';
 
 export interface SinkRequest {
   readonly headers: Readonly<Record<string, string>>;
@@ -51,8 +51,8 @@ const MAX_REFUSED_IN_BATCH = 20;
 export async function sendHalving(
   batch: readonly OutgoingRecord[],
   send: (part: readonly OutgoingRecord[]) => Promise<boolean>,
-): Promise<readonly Refusal[]> {
-  const refused: Refusal[] = [];
+): Promise<readonly SinkRefusal[]> {
+  const refused: SinkRefusal[] = [];
   const part = async (from: number, to: number): Promise<void> => {
     if (await send(batch.slice(from, to))) return;
     if (to - from === 1) {

@@ -11,7 +11,7 @@ export interface OutgoingRecord {
 }
 
 /** A record that the destination refuses for good. */
-export interface Refusal {
+export interface SinkRefusal {
   /** Its index in the batch. */
   readonly index: number;
   /** Fixed words, or a name from the protocol. */
@@ -50,7 +50,7 @@ export interface SinkLimits {
  */
 export interface Sink {
   readonly limits: SinkLimits;
-  send(batch: readonly OutgoingRecord[], signal: AbortSignal): Promise<readonly Refusal[]>;
+  send(batch: readonly OutgoingRecord[], signal: AbortSignal): Promise<readonly SinkRefusal[]>;
   confirm(signal: AbortSignal): Promise<void>;
   close(): void;
 }

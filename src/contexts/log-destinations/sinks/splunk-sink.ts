@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { GuardedFetch } from '../../../platform/outbound/guarded-fetch.ts';
 import type { ConfigOf } from '../domain/config.ts';
 import { failureOfStatus, isAboutContent, jsonObject, post, sendHalving } from './sink-http.ts';
-import { REQUEST_LIMITS, SinkFailed, type OutgoingRecord, type Refusal, type Sink } from './sink.ts';
+import { REQUEST_LIMITS, SinkFailed, type OutgoingRecord, type SinkRefusal, type Sink } from './sink.ts';
 
 /** Status code of the collector's body for an index that the token may not use or that does not exist. */
 const INCORRECT_INDEX = 7;
@@ -38,7 +38,7 @@ export class SplunkSink implements Sink {
     };
   }
 
-  send(batch: readonly OutgoingRecord[], signal: AbortSignal): Promise<readonly Refusal[]> {
+  send(batch: readonly OutgoingRecord[], signal: AbortSignal): Promise<readonly SinkRefusal[]> {
     return sendHalving(batch, async (part) => {
       const body = part.map((one) => this.#eventOf(one)).join('\n');
       const response = await post(this.#fetch, this.#address('/event'), { headers: this.#headers, body, signal });

@@ -2,7 +2,7 @@ import type { Socket } from 'node:dgram';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GuardedDatagrams } from '../../../platform/outbound/guarded-datagrams.ts';
 import type { ConfigOf } from '../domain/config.ts';
-import { SinkFailed, type OutgoingRecord, type Refusal, type Sink, type SinkLimits } from './sink.ts';
+import { SinkFailed, type OutgoingRecord, type SinkRefusal, type Sink, type SinkLimits } from './sink.ts';
 
 /** RFC 5426 §3.2 leaves the limit to the transport: the largest payload of UDP over IPv4. */
 const MAX_DATAGRAM = 65_507;
@@ -37,9 +37,9 @@ export class SyslogDatagramSink implements Sink {
     this.#explain = explain;
   }
 
-  async send(batch: readonly OutgoingRecord[], signal: AbortSignal): Promise<readonly Refusal[]> {
+  async send(batch: readonly OutgoingRecord[], signal: AbortSignal): Promise<readonly SinkRefusal[]> {
     const socket = (this.#socket ??= await this.#connected());
-    const refused: Refusal[] = [];
+    const refused: SinkRefusal[] = [];
     const sending: Promise<void>[] = [];
     for (const [index, { line }] of batch.entries()) {
       const datagram = Buffer.from(line);

@@ -2,7 +2,7 @@ import { isIP, type Socket } from 'node:net';
 import { connect as startTls } from 'node:tls';
 import type { GuardedConnect } from '../../../platform/outbound/guarded-connection.ts';
 import type { ConfigOf } from '../domain/config.ts';
-import { SinkFailed, type OutgoingRecord, type Refusal, type Sink, type SinkLimits } from './sink.ts';
+import { SinkFailed, type OutgoingRecord, type SinkRefusal, type Sink, type SinkLimits } from './sink.ts';
 
 const CONNECT_MS = 10_000;
 /** How long the server may leave data or the end of the connection unread. */
@@ -35,52 +35,42 @@ export class SyslogStreamSink implements Sink {
   readonly limits = LIMITS;
   readonly #config: ConfigOf<'syslog'>;
   readonly #transport: StreamTransport;
-  #socket: Socket | undefined;
-  #lost: Error | undefined;
+  #connection: Connection | undefined;
 
   constructor(config: ConfigOf<'syslog'>, transport: StreamTransport) {
     this.#config = config;
     this.#transport = transport;
   }
 
-  async send(batch: readonly OutgoingRecord[], signal: AbortSignal): Promise<readonly Refusal[]> {
-    const socket = (this.#socket ??= await this.#open(signal));
+  async send(batch: readonly OutgoingRecord[], signal: AbortSignal): Promise<readonly SinkRefusal[]> {
+    const connection = (this.#connection ??= await this.#open(signal));
     const text = batch.map(({ line }) => `${Buffer.byteLength(line)} ${line}`).join('');
-    await this.#within(signal, (done) => socket.write(text, (error) => done(error ?? undefined)));
+    await within(connection, signal, (done) => connection.socket.write(text, (error) => done(error ?? undefined)));
     return [];
   }
 
   async confirm(signal: AbortSignal): Promise<void> {
-    const socket = this.#socket;
-    if (!socket) return;
-    await this.#within(signal, (done) => {
-      socket.once('end', () => done());
-      socket.end();
+    const connection = this.#connection;
+    if (!connection) return;
+    await within(connection, signal, (done) => {
+      connection.socket.once('end', () => done());
+      connection.socket.end();
     });
     this.close();
   }
 
   close(): void {
-    this.#socket?.destroy();
-    this.#socket = undefined;
-    this.#lost = undefined;
+    this.#connection?.socket.destroy();
+    this.#connection = undefined;
   }
 
-  async #open(signal: AbortSignal): Promise<Socket> {
+  async #open(signal: AbortSignal): Promise<Connection> {
     const { host, port } = this.#config;
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS)]);
     try {
       const plain = await this.#transport.connect(host, port, deadline);
       const socket = this.#transport.authorities === undefined ? plain : await this.#secured(plain, deadline);
-      socket.on('error', (error) => (this.#lost ??= error));
-      // The server may end only after we have.
-      socket.on('end', () => {
-        if (!socket.writableEnded) this.#lost ??= new Error('ended');
-      });
-      socket.on('close', () => (this.#lost ??= new Error('closed')));
-      // Syslog servers send nothing. What one sends is dropped, so that its end is seen.
-      socket.resume();
-      return socket;
+      return watched(socket);
     } catch (error) {
       signal.throwIfAborted();
       throw new SinkFailed(await this.#transport.explain(error), { cause: error });
@@ -114,30 +104,51 @@ export class SyslogStreamSink implements Sink {
       });
     });
   }
-
-  /** Runs a step of the connection: it ends by itself, with the connection, by the signal, or in time. */
-  async #within(signal: AbortSignal, step: (done: (error?: Error) => void) => void): Promise<void> {
-    const socket = this.#socket!;
-    if (this.#lost) throw this.#lostFailure();
-    signal.throwIfAborted();
-    await new Promise<void>((resolve, reject) => {
-      const settle = (error?: Error) => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', giveUp);
-        socket.removeListener('close', onClose);
-        if (error) reject(error);
-        else resolve();
-      };
-      const onClose = () => settle(this.#lostFailure());
-      const giveUp = () => settle(signal.reason as Error);
-      const timer = setTimeout(() => settle(new SinkFailed('the destination does not read what is sent')), PATIENCE_MS);
-      signal.addEventListener('abort', giveUp, { once: true });
-      socket.once('close', onClose);
-      step((error) => settle(error && this.#lostFailure()));
-    });
-  }
-
-  #lostFailure(): SinkFailed {
-    return new SinkFailed('the destination closed the connection', { cause: this.#lost });
-  }
 }
+
+interface Connection {
+  readonly socket: Socket;
+  /** Why it can no longer be used. */
+  lost: Error | undefined;
+}
+
+function watched(socket: Socket): Connection {
+  const connection: Connection = { socket, lost: undefined };
+  const lose = (error: Error) => void (connection.lost ??= error);
+  socket.on('error', lose);
+  // The server may end only after we have.
+  socket.on('end', () => socket.writableEnded || lose(new Error('the server ended first')));
+  socket.on('close', () => lose(new Error('closed')));
+  // Syslog servers send nothing. What one sends is dropped, so that its end is seen.
+  socket.resume();
+  return connection;
+}
+
+/** Runs a step of the connection: it ends by itself, with the connection, by the signal, or in time. */
+async function within(
+  connection: Connection,
+  signal: AbortSignal,
+  step: (done: (error?: Error) => void) => void,
+): Promise<void> {
+  const { socket } = connection;
+  if (connection.lost) throw lostFailure(connection);
+  signal.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
+    const settle = (error?: Error) => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', giveUp);
+      socket.removeListener('close', onClose);
+      if (error) reject(error);
+      else resolve();
+    };
+    const onClose = () => settle(lostFailure(connection));
+    const giveUp = () => settle(signal.reason as Error);
+    const timer = setTimeout(() => settle(new SinkFailed('the destination does not read what is sent')), PATIENCE_MS);
+    signal.addEventListener('abort', giveUp, { once: true });
+    socket.once('close', onClose);
+    step((error) => settle(error && lostFailure(connection)));
+  });
+}
+
+const lostFailure = ({ lost }: Connection): SinkFailed =>
+  new SinkFailed('the destination closed the connection', { cause: lost });

@@ -1,7 +1,7 @@
 import type { GuardedFetch } from '../../../platform/outbound/guarded-fetch.ts';
 import type { ConfigOf } from '../domain/config.ts';
 import { failureOfStatus, isAboutContent, post, sendHalving } from './sink-http.ts';
-import { REQUEST_LIMITS, type OutgoingRecord, type Refusal, type Sink } from './sink.ts';
+import { REQUEST_LIMITS, type OutgoingRecord, type SinkRefusal, type Sink } from './sink.ts';
 
 /** Posts batches, as lines or as one JSON array. Any 2xx acknowledges one. */
 export class WebhookSink implements Sink {
@@ -25,7 +25,7 @@ export class WebhookSink implements Sink {
     };
   }
 
-  send(batch: readonly OutgoingRecord[], signal: AbortSignal): Promise<readonly Refusal[]> {
+  send(batch: readonly OutgoingRecord[], signal: AbortSignal): Promise<readonly SinkRefusal[]> {
     return sendHalving(batch, async (part) => {
       const request = { headers: this.#headers, body: this.#bodyOf(part), signal };
       const { status } = await post(this.#fetch, this.#config.url, request);

@@ -6,12 +6,12 @@ create table log_forwarding_lease (
   leased_until timestamptz not null
 );
 
--- How far each destination has come: its live cursor (`cursor_id` is the destination's id), and at most one that sends
--- a range of the past. A cursor moves only after the sink has acknowledged everything up to `position`.
+-- How far each destination has come: its live checkpoint (`checkpoint_id` is the destination's id), and at most one that sends
+-- a range of the past. A checkpoint moves only after the sink has acknowledged everything up to `position`.
 create table log_forwarding (
   tenant_id        uuid        not null,
   destination_id   uuid        not null,
-  cursor_id        uuid        not null,
+  checkpoint_id        uuid        not null,
   -- For a range of the past: the times of its events, and the last position that may belong to it.
   from_at          timestamptz,
   to_at            timestamptz,
@@ -26,7 +26,7 @@ create table log_forwarding (
   last_error       text,
   last_delivery_at timestamptz,
   delivered        bigint      not null default 0,
-  primary key (tenant_id, destination_id, cursor_id)
+  primary key (tenant_id, destination_id, checkpoint_id)
 );
 
 -- Records that a destination refused for good. The content stays in the log, so that an erasure reaches it.

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { requestLogBackfill } from '../../../../../commands/log-destinations/request-log-backfill.ts';
 import { getLogDestination } from '../../../../../queries/log-destinations/log-destination-view.ts';
 import { recordTypes } from '../../../../contexts/log-destinations/domain/vocabulary.ts';
-import { MAX_REFUSED } from '../../../../contexts/log-destinations/forwarding/forwarding-cursors.ts';
+import { MAX_REFUSED } from '../../../../contexts/log-destinations/forwarding/forwarding-checkpoints.ts';
 import { RETRIED_AT_ONCE, type RefusedRecords } from '../../../../contexts/log-destinations/refused-records.ts';
 import { SinkFailed } from '../../../../contexts/log-destinations/sinks/sink.ts';
 import { FailureError, notFound, unavailable } from '../../../../platform/kernel/failure.ts';

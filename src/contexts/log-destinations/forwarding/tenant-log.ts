@@ -4,7 +4,7 @@ import type { Position, RecordedEvent } from '../../../platform/kernel/event.ts'
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import type { CatchUpSubscription } from '../../../platform/projector/catch-up-subscription.ts';
 
-export interface FeedPage {
+export interface TenantLogPage {
   readonly events: readonly StoredEvent[];
   /** Everything of the tenant up to here is in the page, or before it. */
   readonly position: Position;
@@ -12,24 +12,24 @@ export interface FeedPage {
   readonly more: boolean;
 }
 
-interface FeedSource {
+interface LogSource {
   readonly subscription: Pick<CatchUpSubscription, 'head' | 'readOf'>;
   readonly codec: Pick<EventCodec, 'decodeForFollowers'>;
 }
 
 /** The events of one tenant and some types, in the order of the log. Keeps nothing: the log is the buffer. */
-export class TenantFeed {
-  readonly #source: FeedSource;
+export class TenantLog {
+  readonly #source: LogSource;
   readonly #tenantId: TenantId;
   readonly #types: readonly string[];
 
-  constructor(source: FeedSource, tenantId: TenantId, types: ReadonlySet<string>) {
+  constructor(source: LogSource, tenantId: TenantId, types: ReadonlySet<string>) {
     this.#source = source;
     this.#tenantId = tenantId;
     this.#types = [...types];
   }
 
-  async next(after: Position, limit: number): Promise<FeedPage> {
+  async next(after: Position, limit: number): Promise<TenantLogPage> {
     const { subscription } = this.#source;
     // Events up to this position were in the log before the read began.
     const known = subscription.head;

@@ -4,11 +4,11 @@ import type { Position } from '../../../platform/kernel/event.ts';
 import { asTenantId, type TenantId } from '../../../platform/kernel/ids.ts';
 import { ForwardingLost } from './forwarding-lease.ts';
 
-export interface CursorKey {
+export interface CheckpointKey {
   readonly tenantId: TenantId;
   readonly destinationId: string;
-  /** The destination's id for its live cursor, otherwise the backfill's. */
-  readonly cursorId: string;
+  /** The destination's id for its live checkpoint, otherwise the backfill's. */
+  readonly checkpointId: string;
 }
 
 /** A range of the past. Times are epoch milliseconds, both included; without an end, `to` is infinity. */
@@ -18,7 +18,7 @@ export interface PastRange {
   readonly until: Position;
 }
 
-export interface ForwardingCursor extends CursorKey {
+export interface ForwardingCheckpoint extends CheckpointKey {
   readonly position: Position;
   readonly lagEvents: number;
   readonly countedTo: Position;
@@ -51,10 +51,10 @@ export interface RefusedRecord {
 /** Records that a destination may have refused. One more, and its stream stops until the list has room. */
 export const MAX_REFUSED = 10_000;
 
-interface CursorRow {
+interface CheckpointRow {
   readonly tenant_id: string;
   readonly destination_id: string;
-  readonly cursor_id: string;
+  readonly checkpoint_id: string;
   readonly position: string;
   readonly lag_events: number;
   readonly counted_to: string;
@@ -64,7 +64,7 @@ interface CursorRow {
 }
 
 const FENCE = `exists (select 1 from log_forwarding_lease where epoch = $4::bigint)`;
-const KEY = `tenant_id = $1 and destination_id = $2 and cursor_id = $3`;
+const KEY = `tenant_id = $1 and destination_id = $2 and checkpoint_id = $3`;
 const timeOf = (milliseconds: number | null): string | null =>
   milliseconds === null || milliseconds === Number.POSITIVE_INFINITY ? null : new Date(milliseconds).toISOString();
 
@@ -73,7 +73,7 @@ const timeOf = (milliseconds: number | null): string | null =>
  * checkpoint that is not where the caller left it, throws `ForwardingLost`. Commits do not wait for the disk: a crash of
  * the database can only move checkpoints back, and records are sent again.
  */
-export class ForwardingCursors {
+export class ForwardingCheckpoints {
   readonly #pool: pg.Pool;
   readonly #epoch: string;
 
@@ -82,38 +82,38 @@ export class ForwardingCursors {
     this.#epoch = String(epoch);
   }
 
-  async all(): Promise<ForwardingCursor[]> {
-    const { rows } = await this.#pool.query<CursorRow>(
-      `select tenant_id, destination_id, cursor_id, position::text, lag_events, counted_to::text, from_at, to_at, until_position::text
+  async all(): Promise<ForwardingCheckpoint[]> {
+    const { rows } = await this.#pool.query<CheckpointRow>(
+      `select tenant_id, destination_id, checkpoint_id, position::text, lag_events, counted_to::text, from_at, to_at, until_position::text
          from log_forwarding`,
     );
-    return rows.map(cursorOf);
+    return rows.map(checkpointOf);
   }
 
-  /** Creates a cursor; one that exists stays as it is. Returns the one that counts. */
-  async ensure(key: CursorKey, position: Position, range?: PastRange): Promise<ForwardingCursor> {
+  /** Creates a checkpoint; one that exists stays as it is. Returns the one that counts. */
+  async ensure(key: CheckpointKey, position: Position, range?: PastRange): Promise<ForwardingCheckpoint> {
     await this.#write(
-      `insert into log_forwarding (tenant_id, destination_id, cursor_id, position, counted_to, from_at, to_at, until_position)
+      `insert into log_forwarding (tenant_id, destination_id, checkpoint_id, position, counted_to, from_at, to_at, until_position)
        select $1, $2, $3, $5, $5, $6, $7, $8 where ${FENCE} on conflict do nothing`,
       key,
       [String(position), timeOf(range?.from ?? null), timeOf(range?.to ?? null), range ? String(range.until) : null],
       { isRequired: false },
     );
-    const { rows } = await this.#pool.query<CursorRow>(
-      `select tenant_id, destination_id, cursor_id, position::text, lag_events, counted_to::text, from_at, to_at, until_position::text
+    const { rows } = await this.#pool.query<CheckpointRow>(
+      `select tenant_id, destination_id, checkpoint_id, position::text, lag_events, counted_to::text, from_at, to_at, until_position::text
          from log_forwarding where ${KEY}`,
-      [key.tenantId, key.destinationId, key.cursorId],
+      [key.tenantId, key.destinationId, key.checkpointId],
     );
     if (!rows[0]) throw new ForwardingLost();
-    return cursorOf(rows[0]);
+    return checkpointOf(rows[0]);
   }
 
-  async remove(key: CursorKey): Promise<void> {
+  async remove(key: CheckpointKey): Promise<void> {
     await this.#write(`delete from log_forwarding where ${KEY} and ${FENCE}`, key, [], { isRequired: false });
   }
 
   /** Everything of a destination that no longer exists. */
-  async forget({ tenantId, destinationId }: Pick<CursorKey, 'tenantId' | 'destinationId'>): Promise<void> {
+  async forget({ tenantId, destinationId }: Pick<CheckpointKey, 'tenantId' | 'destinationId'>): Promise<void> {
     await this.#pool.query('delete from log_refused_records where tenant_id = $1 and destination_id = $2', [
       tenantId,
       destinationId,
@@ -125,7 +125,7 @@ export class ForwardingCursors {
   }
 
   /** After the sink's acknowledgement. */
-  async move(key: CursorKey, { from, to, records, lagEvents, countedTo, waitingSince }: Moved): Promise<void> {
+  async move(key: CheckpointKey, { from, to, records, lagEvents, countedTo, waitingSince }: Moved): Promise<void> {
     await this.#write(
       `update log_forwarding set position = $6, delivered = delivered + $7, lag_events = $8, counted_to = $9,
               waiting_since = $10, status = 'healthy', last_error = null,
@@ -136,7 +136,7 @@ export class ForwardingCursors {
     );
   }
 
-  async fail(key: CursorKey, { reason, lagEvents, countedTo, waitingSince }: FailedDelivery): Promise<void> {
+  async fail(key: CheckpointKey, { reason, lagEvents, countedTo, waitingSince }: FailedDelivery): Promise<void> {
     await this.#write(
       `update log_forwarding set status = 'failing', last_error = $5, lag_events = $6, counted_to = $7, waiting_since = $8
         where ${KEY} and ${FENCE}`,
@@ -146,7 +146,7 @@ export class ForwardingCursors {
   }
 
   /** Lists records as refused. Returns false, and lists none, if the destination has no room for them. */
-  async refuse(key: CursorKey, refused: readonly RefusedRecord[]): Promise<boolean> {
+  async refuse(key: CheckpointKey, refused: readonly RefusedRecord[]): Promise<boolean> {
     return transaction(this.#pool, async (client) => {
       await client.query(
         `insert into log_refused_records (tenant_id, destination_id, record_id, record_type, position, reason)
@@ -180,21 +180,21 @@ export class ForwardingCursors {
 
   async #write(
     sql: string,
-    { tenantId, destinationId, cursorId }: CursorKey,
+    { tenantId, destinationId, checkpointId }: CheckpointKey,
     values: readonly unknown[],
     { isRequired = true } = {},
   ): Promise<void> {
-    const { rowCount } = await this.#pool.query(sql, [tenantId, destinationId, cursorId, this.#epoch, ...values]);
+    const { rowCount } = await this.#pool.query(sql, [tenantId, destinationId, checkpointId, this.#epoch, ...values]);
     if (isRequired && rowCount !== 1) throw new ForwardingLost();
   }
 }
 
 class NoRoom extends Error {}
 
-const cursorOf = (row: CursorRow): ForwardingCursor => ({
+const checkpointOf = (row: CheckpointRow): ForwardingCheckpoint => ({
   tenantId: asTenantId(row.tenant_id),
   destinationId: row.destination_id,
-  cursorId: row.cursor_id,
+  checkpointId: row.checkpoint_id,
   position: BigInt(row.position),
   lagEvents: row.lag_events,
   countedTo: BigInt(row.counted_to),
