@@ -166,7 +166,7 @@ export class ForwardingStream {
     const { clock } = this.#ports;
     if (!this.#unconfirmed.isEmpty) {
       const dueIn = this.#unconfirmed.dueIn(sink.limits, clock.now());
-      if (dueIn === 0 || !(await this.#woken(dueIn))) await this.#confirm(sink, signal);
+      if (dueIn === 0 || !(await this.#woken(dueIn, signal))) await this.#confirm(sink, signal);
       return;
     }
     if (!isHeld) {
@@ -174,12 +174,14 @@ export class ForwardingStream {
       if (this.#reached > this.#saved && clock.now() - this.#savedAt >= LAZY_SAVE_MS) await this.#save(0);
     }
     if (isHeld) await clock.sleep(IDLE_MS, signal);
-    else await this.#woken(IDLE_MS);
+    else await this.#woken(IDLE_MS, signal);
   }
 
   /** Resolves with true when there are more events, with false after the time. */
-  async #woken(milliseconds: number): Promise<boolean> {
+  async #woken(milliseconds: number, signal: AbortSignal): Promise<boolean> {
     if (this.#isAwake) return true;
+    // An abort from here on calls `#wake`.
+    if (signal.aborted) return false;
     const over = new AbortController();
     this.#wake = () => over.abort();
     await this.#ports.clock.sleep(milliseconds, over.signal);
