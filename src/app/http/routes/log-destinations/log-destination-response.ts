@@ -3,7 +3,7 @@ import {
   logDestinationSettingsView,
   type LogDestinationSettings,
 } from '../../../../../queries/log-destinations/log-destination-view.ts';
-import { NOTHING_DELIVERED, type DeliveryState } from '../../../../contexts/log-destinations/delivery-states.ts';
+import { NOTHING_FORWARDED, type ForwardingState } from '../../../../contexts/log-destinations/forwarding-states.ts';
 import { destinationStatuses } from '../../../../contexts/log-destinations/domain/vocabulary.ts';
 
 const backfillView = z.object({
@@ -31,10 +31,10 @@ export type LogDestinationView = z.output<typeof logDestinationView>;
 /** A destination with its progress. */
 export function logDestinationResponse(
   { shown, backfill }: LogDestinationSettings,
-  states: ReadonlyMap<string, DeliveryState>,
+  states: ReadonlyMap<string, ForwardingState>,
 ): LogDestinationView {
-  const { status, lastDeliveryAt, lastError, lagEvents, lagSeconds } = states.get(shown.id) ?? NOTHING_DELIVERED;
-  const past = backfill && (states.get(backfill.id) ?? NOTHING_DELIVERED);
+  const { status, lastDeliveryAt, lastError, lagEvents, lagSeconds } = states.get(shown.id) ?? NOTHING_FORWARDED;
+  const past = backfill && (states.get(backfill.id) ?? NOTHING_FORWARDED);
   return {
     ...shown,
     status: shown.isEnabled ? status : 'paused',

@@ -7,7 +7,7 @@ import {
   listLogDestinations,
   viewOfNewLogDestination,
 } from '../../../../../queries/log-destinations/log-destination-view.ts';
-import { deliveryStates } from '../../../../contexts/log-destinations/delivery-states.ts';
+import { forwardingStates } from '../../../../contexts/log-destinations/forwarding-states.ts';
 import { MAX_DESTINATIONS, type DestinationConfig } from '../../../../contexts/log-destinations/domain/config.ts';
 import type { DestinationSinks } from '../../../../contexts/log-destinations/forwarding/destination-sinks.ts';
 import { sendTestRecord } from '../../../../contexts/log-destinations/test-delivery.ts';
@@ -58,7 +58,7 @@ export const logDestinationRoutes: RouteGroup<LogDestinationsRouteDependencies> 
       handle: async ({ ask, services, principal }) => {
         const [listed, states] = await Promise.all([
           ask(listLogDestinations, undefined),
-          deliveryStates(services.database.service, principal.tenantId),
+          forwardingStates(services.database.service, principal.tenantId),
         ]);
         return { destinations: listed.map((one) => logDestinationResponse(one, states)), total: listed.length };
       },
@@ -93,7 +93,7 @@ export const logDestinationRoutes: RouteGroup<LogDestinationsRouteDependencies> 
       handle: async ({ ask, services, principal, params }) =>
         logDestinationResponse(
           await ask(getLogDestination, { destinationId: params.destID }),
-          await deliveryStates(services.database.service, principal.tenantId),
+          await forwardingStates(services.database.service, principal.tenantId),
         ),
     }),
     route({
@@ -115,7 +115,7 @@ export const logDestinationRoutes: RouteGroup<LogDestinationsRouteDependencies> 
         await run(updateLogDestination, update);
         return logDestinationResponse(
           await ask(getLogDestination, { destinationId }),
-          await deliveryStates(services.database.service, principal.tenantId),
+          await forwardingStates(services.database.service, principal.tenantId),
         );
       },
     }),

@@ -3,7 +3,7 @@ import type { TenantId } from '../../platform/kernel/ids.ts';
 import type { DestinationStatus } from './domain/vocabulary.ts';
 
 /** How far a destination, or a range of the past that is sent to it, has come. */
-export interface DeliveryState {
+export interface ForwardingState {
   readonly status: Exclude<DestinationStatus, 'paused'>;
   readonly lastDeliveryAt: string | null;
   readonly lastError: string | null;
@@ -17,7 +17,7 @@ export interface DeliveryState {
   readonly isComplete: boolean;
 }
 
-export const NOTHING_DELIVERED: DeliveryState = {
+export const NOTHING_FORWARDED: ForwardingState = {
   status: 'unknown',
   lastDeliveryAt: null,
   lastError: null,
@@ -29,7 +29,7 @@ export const NOTHING_DELIVERED: DeliveryState = {
 
 interface Row {
   readonly checkpoint_id: string;
-  readonly status: DeliveryState['status'];
+  readonly status: ForwardingState['status'];
   readonly last_delivery_at: string | null;
   readonly last_error: string | null;
   readonly lag_events: number;
@@ -39,10 +39,10 @@ interface Row {
 }
 
 /** The states of a tenant's destinations, by the ids of destinations and of ranges of the past. */
-export async function deliveryStates(
+export async function forwardingStates(
   pool: TenantPool,
   tenantId: TenantId,
-): Promise<ReadonlyMap<string, DeliveryState>> {
+): Promise<ReadonlyMap<string, ForwardingState>> {
   const { rows } = await pool.statement<Row>(
     tenantId,
     `select checkpoint_id, status, last_delivery_at, last_error, lag_events, delivered,
