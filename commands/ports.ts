@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import type { AggregateReader } from '../src/platform/kernel/aggregate.ts';
+import type { AggregateReader, BulkAggregateReader } from '../src/platform/kernel/aggregate.ts';
 import type { Claim } from '../src/platform/kernel/command.ts';
 import type { TenantId } from '../src/platform/kernel/ids.ts';
 import type { FreeNumbers } from '../src/platform/numbers/number-finder.ts';
@@ -15,6 +15,11 @@ import type { VerificationPorts } from './verification/verify-employee.ts';
 
 export interface WithAggregates {
   readonly aggregates: AggregateReader;
+}
+
+/** For commands that look at many streams. */
+export interface WithBulkAggregates {
+  readonly aggregates: BulkAggregateReader;
 }
 
 export interface WithVault {
@@ -80,6 +85,7 @@ export interface WithFreeNumbers {
 
 /** The ports of all commands together. The executor is built with them. */
 export type CommandPorts = WithAggregates &
+  WithBulkAggregates &
   WithVault &
   WithDestinations &
   WithPersonKeys &

@@ -13,8 +13,8 @@ import {
   type ProvisionedPerson,
   type ProvisioningSource,
 } from '../../src/contexts/employees/domain/provisioning.ts';
-import { acceptWith, defineCommand, type Decision } from '../../src/platform/kernel/command.ts';
-import { alreadyExists, conflict, type Failure } from '../../src/platform/kernel/failure.ts';
+import { acceptWith, defineCommand, type CommandContext, type Decision } from '../../src/platform/kernel/command.ts';
+import { alreadyExists, conflict, isFailure, type Failure } from '../../src/platform/kernel/failure.ts';
 import {
   admitEmployee,
   retryAdmission,
@@ -81,6 +81,26 @@ export const provisionEmployee = defineCommand({
   }),
   whenClaimed: retryAdmission,
   freshens: ['employees', 'provisioned_people', 'live-state'],
+});
+
+/**
+ * As `provisionEmployee`, for the id of an employee who does not exist yet: their stream is read only if the admission
+ * or the append is refused. An earlier run may have created them.
+ */
+export const provisionNewcomer = defineCommand({
+  ...provisionEmployee,
+  name: 'ProvisionNewcomer',
+  begins: true,
+  async prepare(
+    input: ProvisionEmployee,
+    ports: EmployeeAdmissionPorts,
+    context: CommandContext,
+  ): Promise<Facts | Failure> {
+    const admitted = await admitEmployee(context.tenantId, input.person.email, ports);
+    if (!isFailure(admitted)) return admitted;
+    const { status } = await ports.aggregates.load(employee, employeeStream(context.tenantId, input.userId));
+    return status === 'none' ? admitted : { emailDigest: ports.accountDigest(input.person.email) };
+  },
 });
 
 function create(

@@ -1,7 +1,7 @@
 import { group, groupStream, refuseUnlessOwner, type GroupOwner } from '../../src/contexts/groups/domain/group.ts';
 import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
 import { invalid, notFound } from '../../src/platform/kernel/failure.ts';
-import type { WithAggregates } from '../ports.ts';
+import type { WithBulkAggregates } from '../ports.ts';
 import { areKnown, memberChanges, recalledMembers } from './group-members.ts';
 
 interface ChangeGroupMembers {
@@ -20,7 +20,7 @@ export const changeGroupMembers = defineCommand({
   name: 'ChangeGroupMembers',
   aggregate: group,
   stream: ({ groupId }: ChangeGroupMembers, { tenantId }) => groupStream(tenantId, groupId),
-  prepare: async ({ groupId, add }: ChangeGroupMembers, { aggregates }: WithAggregates, { tenantId }) => ({
+  prepare: async ({ groupId, add }: ChangeGroupMembers, { aggregates }: WithBulkAggregates, { tenantId }) => ({
     areKnown: await areKnown(aggregates, tenantId, groupId, add),
   }),
   decide(state, { groupId, add, remove, by }, _context, facts: { areKnown: boolean }) {

@@ -9,7 +9,7 @@ import {
 } from '../../src/contexts/groups/domain/group.ts';
 import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
 import { invalid, notFound, stale } from '../../src/platform/kernel/failure.ts';
-import type { WithAggregates } from '../ports.ts';
+import type { WithBulkAggregates } from '../ports.ts';
 import { areKnown, memberChanges, recalledMembers } from './group-members.ts';
 
 interface ChangeProvisionedGroup {
@@ -33,7 +33,7 @@ export const changeProvisionedGroup = defineCommand({
   stream: ({ groupId }: ChangeProvisionedGroup, { tenantId }) => groupStream(tenantId, groupId),
   prepare: async (
     { groupId, add = [], members = [] }: ChangeProvisionedGroup,
-    { aggregates }: WithAggregates,
+    { aggregates }: WithBulkAggregates,
     { tenantId },
   ) => ({ areKnown: await areKnown(aggregates, tenantId, groupId, [...members, ...add]) }),
   decide(state, input, _context, facts: { areKnown: boolean }) {

@@ -8,7 +8,7 @@ import {
 import type { GroupEvent } from '../../src/contexts/groups/domain/events.ts';
 import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
 import { invalid } from '../../src/platform/kernel/failure.ts';
-import type { WithAggregates } from '../ports.ts';
+import type { WithBulkAggregates } from '../ports.ts';
 import { areKnown, memberChanges } from './group-members.ts';
 
 interface CreateGroup {
@@ -26,7 +26,7 @@ export const createGroup = defineCommand({
   name: 'CreateGroup',
   aggregate: group,
   stream: (_input: CreateGroup, { tenantId, id }) => groupStream(tenantId, id),
-  prepare: async ({ userIds = [] }: CreateGroup, { aggregates }: WithAggregates, { tenantId, id }) => ({
+  prepare: async ({ userIds = [] }: CreateGroup, { aggregates }: WithBulkAggregates, { tenantId, id }) => ({
     areKnown: await areKnown(aggregates, tenantId, id, userIds),
   }),
   decide(state, input, { id: groupId }, facts: { areKnown: boolean }) {

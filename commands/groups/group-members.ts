@@ -1,35 +1,31 @@
 import { employee, employeeStream } from '../../src/contexts/employees/domain/employee.ts';
 import type { GroupEvent } from '../../src/contexts/groups/domain/events.ts';
 import { group, groupStream, type GroupState } from '../../src/contexts/groups/domain/group.ts';
-import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
-import { inParallel } from '../../src/platform/kernel/in-parallel.ts';
+import type { BulkAggregateReader } from '../../src/platform/kernel/aggregate.ts';
 import type { TenantId } from '../../src/platform/kernel/ids.ts';
 
-/** Streams of new members that are read at the same time. */
-const AT_ONCE = 32;
+/** Streams of new members that are read together. */
+const AT_ONCE = 1_000;
 /** Members in one event, so that a first synchronization writes no event of megabytes. */
 const IN_ONE_EVENT = 1_000;
 
 /** Whether all of these are members already or present employees. */
 export async function areKnown(
-  aggregates: AggregateReader,
+  aggregates: BulkAggregateReader,
   tenantId: TenantId,
   groupId: string,
   userIds: readonly string[],
 ): Promise<boolean> {
   if (userIds.length === 0) return true;
   const { members } = await aggregates.load(group, groupStream(tenantId, groupId));
-  let known = true;
-  await inParallel(
-    AT_ONCE,
-    userIds.filter((userId) => !members.has(userId)),
-    async (userId) => {
-      if (!known) return;
-      const { status } = await aggregates.load(employee, employeeStream(tenantId, userId));
-      if (status !== 'present') known = false;
-    },
-  );
-  return known;
+  const streams = [...new Set(userIds)]
+    .filter((userId) => !members.has(userId))
+    .map((userId) => employeeStream(tenantId, userId));
+  for (let at = 0; at < streams.length; at += AT_ONCE) {
+    const states = await aggregates.loadAll(employee, streams.slice(at, at + AT_ONCE));
+    if (states.some(({ status }) => status !== 'present')) return false;
+  }
+  return true;
 }
 
 export interface MemberChanges {

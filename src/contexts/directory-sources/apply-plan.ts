@@ -1,5 +1,5 @@
 import { changeProvisionedEmployee } from '../../../commands/employees/change-provisioned-employee.ts';
-import { provisionEmployee } from '../../../commands/employees/provision-employee.ts';
+import { provisionEmployee, provisionNewcomer } from '../../../commands/employees/provision-employee.ts';
 import { unprovisionEmployee } from '../../../commands/employees/unprovision-employee.ts';
 import { derivedId } from '../../platform/execution/executor.ts';
 import { inParallel } from '../../platform/kernel/in-parallel.ts';
@@ -55,7 +55,7 @@ async function decided(
   if (action === 'create' || action === 'link')
     return failureOf(
       await executor.execute(
-        provisionEmployee,
+        action === 'create' ? provisionNewcomer : provisionEmployee,
         { userId, source, person: provisionedOf(person), ifLinked: 'update' },
         execution,
       ),

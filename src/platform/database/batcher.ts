@@ -1,4 +1,3 @@
-/** Larger batches are split into several statements. */
 const MAX_BATCH = 1_000;
 
 interface Waiting<Item, Result> {
@@ -14,10 +13,12 @@ interface Waiting<Item, Result> {
 export class Batcher<Key, Item, Result> {
   readonly #runBatch: (key: Key, items: readonly Item[]) => Promise<readonly Result[]>;
   readonly #waiting = new Map<Key, Waiting<Item, Result>[]>();
+  readonly #maxBatch: number;
 
-  /** Results of `runBatch` are in input order. An error rejects the whole batch. */
-  constructor(runBatch: (key: Key, items: readonly Item[]) => Promise<readonly Result[]>) {
+  /** Results of `runBatch` are in input order. An error rejects the whole batch. Larger batches are split. */
+  constructor(runBatch: (key: Key, items: readonly Item[]) => Promise<readonly Result[]>, maxBatch = MAX_BATCH) {
     this.#runBatch = runBatch;
+    this.#maxBatch = maxBatch;
   }
 
   load(key: Key, item: Item): Promise<Result> {
@@ -33,8 +34,8 @@ export class Batcher<Key, Item, Result> {
   #send(key: Key): void {
     const waiting = this.#waiting.get(key)!;
     this.#waiting.delete(key);
-    for (let from = 0; from < waiting.length; from += MAX_BATCH)
-      void this.#run(key, waiting.slice(from, from + MAX_BATCH));
+    for (let from = 0; from < waiting.length; from += this.#maxBatch)
+      void this.#run(key, waiting.slice(from, from + this.#maxBatch));
   }
 
   async #run(key: Key, batch: readonly Waiting<Item, Result>[]): Promise<void> {

@@ -86,6 +86,8 @@ const PROJECTOR = [
   'enable_seqscan=off',
   'enable_hashjoin=off',
   'enable_mergejoin=off',
+  'enable_sort=off',
+  'enable_incremental_sort=off',
   'gin_pending_list_limit=256kB',
 ]
   .map((setting) => `-c ${setting}`)

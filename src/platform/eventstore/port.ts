@@ -17,6 +17,8 @@ export interface EventStore {
 
   /** Returns events of one stream in order, from `from` (inclusive) on. An unknown stream is empty. */
   readStream(stream: string, options?: { from?: bigint; limit?: number }): Promise<StoredEvent[]>;
+  /** Reads many streams from a revision (inclusive) to their end, in few round trips. Results are in input order. */
+  readStreams(asked: readonly StreamPart[]): Promise<readonly (readonly StoredEvent[])[]>;
   /** Returns the newest `limit` events of a stream, oldest first: for streams of which only the newest part matters. */
   readStreamTail(stream: string, limit: number): Promise<StoredEvent[]>;
 
@@ -85,6 +87,12 @@ export interface LogAddress {
 export interface AllStreamFilter {
   readonly tenantId: TenantId;
   readonly types: readonly string[];
+}
+
+/** A stream from a revision (inclusive) to its end. */
+export interface StreamPart {
+  readonly stream: string;
+  readonly from: bigint;
 }
 
 export interface AllStreamPage {

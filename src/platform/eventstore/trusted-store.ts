@@ -21,6 +21,7 @@ export function whileTrusted(store: EventStore, trust: LogTrust): EventStore {
     forgetTelemetryOf: guarded((tenantId: TenantId, personId: string) => store.forgetTelemetryOf(tenantId, personId)),
     sweepClaims: guarded(() => store.sweepClaims()),
     readStream: (stream, options) => store.readStream(stream, options),
+    readStreams: (asked) => store.readStreams(asked),
     readStreamTail: (stream, limit) => store.readStreamTail(stream, limit),
     readAll: (after, limit, filter) => store.readAll(after, limit, filter),
     head: () => store.head(),

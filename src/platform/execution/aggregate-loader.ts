@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { Aggregate, AggregateReader } from '../kernel/aggregate.ts';
+import type { Aggregate, BulkAggregateReader } from '../kernel/aggregate.ts';
 import type { DomainEvent } from '../kernel/event.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import type { EventStore, StoredEvent } from '../eventstore/port.ts';
@@ -21,7 +21,7 @@ const newCache = (): Cache => new LRUCache({ maxSize: MAX_CACHED, sizeCalculatio
  * Folds streams and caches the states, so that a later load reads only new events. A cached state is never trusted to
  * be current: a load always asks the store, and an append checks the revision that was decided on.
  */
-export class AggregateLoader implements AggregateReader {
+export class AggregateLoader implements BulkAggregateReader {
   readonly #store: EventStore;
   readonly #codec: EventCodec;
   #caches = new WeakMap<object, Cache>();
@@ -39,6 +39,27 @@ export class AggregateLoader implements AggregateReader {
 
   async load<State, E extends DomainEvent>(aggregate: Aggregate<State, E>, stream: string): Promise<State> {
     return (await this.loadWithRevision(aggregate, stream)).state;
+  }
+
+  async loadAll<State, E extends DomainEvent>(
+    aggregate: Aggregate<State, E>,
+    streams: readonly string[],
+  ): Promise<readonly State[]> {
+    const known = streams.map((stream) => this.cached(aggregate, stream) ?? { state: aggregate.initial, revision: -1n });
+    const fresh = await this.#store.readStreams(
+      streams.map((stream, at) => ({ stream, from: known[at]!.revision + 1n })),
+    );
+    // One look-up for the keys of all events.
+    const decoded = await this.#codec.decode(fresh.flat());
+    let next = 0;
+    return streams.map((stream, at) => {
+      const stored = fresh[at]!;
+      if (stored.length === 0) return known[at]!.state;
+      let { state } = known[at]!;
+      for (const event of decoded.slice(next, (next += stored.length)))
+        if (event) state = aggregate.fold(state, event as unknown as E);
+      return this.#cache(aggregate, stream, { state, revision: stored.at(-1)!.revision }).state;
+    });
   }
 
   /** Calls made in the same tick share one read of the store. */

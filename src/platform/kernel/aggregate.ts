@@ -32,3 +32,11 @@ export const streamCategory = (stream: string): string => stream.slice(0, stream
 export interface AggregateReader {
   load<State, E extends DomainEvent>(aggregate: Aggregate<State, E>, stream: string): Promise<State>;
 }
+
+export interface BulkAggregateReader extends AggregateReader {
+  /** The same for many streams, in few round trips. Streams are named once; results are in input order. */
+  loadAll<State, E extends DomainEvent>(
+    aggregate: Aggregate<State, E>,
+    streams: readonly string[],
+  ): Promise<readonly State[]>;
+}

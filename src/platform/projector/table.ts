@@ -77,11 +77,15 @@ export class TableStatements {
     const typed = (list: readonly string[]) => list.map((name) => `${quoted(name)} ${types[name]}`).join(', ');
     const list = (items: readonly string[]) => items.map(quoted).join(', ');
     const match = keys.map((name) => `t.${quoted(name)} = k.${quoted(name)}`).join(' and ');
+    const row = (of: string) => keys.map((name) => `${of}.${quoted(name)}`).join(', ');
     const rest = names.filter((name) => !keys.includes(name));
     const update = rest.map((name) => `${quoted(name)} = excluded.${quoted(name)}`).join(', ');
     this.#full = full;
-    // `limit 1` makes the planner use the primary key, even without statistics on the table.
-    this.load = `select t.* from json_to_recordset($1::json) as k(${typed(keys)}) cross join lateral (select t.* from ${full} t where ${match} limit 1) t`;
+    // Equal to the key, said so that only the primary key gives the rows in this order. The statement is planned while
+    // the table is empty: with `=`, another index that begins with the same columns looks as good, and each look-up
+    // would later read all rows of a tenant.
+    const equal = `(${row('t')}) >= (${row('k')}) and (${row('t')}) <= (${row('k')}) order by ${row('t')} limit 1`;
+    this.load = `select t.* from json_to_recordset($1::json) as k(${typed(keys)}) cross join lateral (select t.* from ${full} t where ${equal}) t`;
     this.upsert = (place) =>
       `insert into ${full} (${list(names)}) select ${list(names)} from unnest($${place}::${full}[])` +
       ` on conflict (${list(keys)}) do ${rest.length ? `update set ${update}` : 'nothing'}`;

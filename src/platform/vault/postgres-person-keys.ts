@@ -1,5 +1,7 @@
 import { LRUCache } from 'lru-cache';
+import { Batcher } from '../database/batcher.ts';
 import type { TenantPool } from '../database/tenant-pool.ts';
+import { settleAll } from '../database/transaction.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { newKey, decrypt, encrypt } from './keyring.ts';
 import type { TenantDataKeys } from './tenant-data-keys.ts';
@@ -8,6 +10,25 @@ import { personKey, type Person, type PersonKeys } from './vault.ts';
 const MAX_IN_MEMORY = 50_000;
 /** The longest time a process uses a destroyed key, if it missed the erasure. */
 const TRUSTED_FOR_MS = 60_000;
+
+/** Persons of one transaction: it holds a lock for each. */
+const AT_ONCE = 256;
+
+interface KeyRow {
+  readonly person_id: string;
+  readonly wrapped: Buffer;
+}
+
+/** The locks serialize this with erasures, so that an erased person never gets a new key. Their order avoids deadlocks. */
+const LOCK_PERSONS = `
+  select pg_advisory_xact_lock(lock)
+    from (select distinct hashtextextended(name, 0) as lock from unnest($1::text[]) as name order by lock) locks`;
+const MAKE_KEYS = `
+  insert into person_keys (tenant_id, person_id, wrapped)
+  select $1, n.person_id, n.wrapped from unnest($2::uuid[], $3::bytea[]) as n(person_id, wrapped)
+   where not exists (select from erased_persons e where e.tenant_id = $1 and e.person_id = n.person_id)
+  on conflict do nothing`;
+const KEYS = 'select person_id, wrapped from person_keys where tenant_id = $1 and person_id = any($2)';
 
 export class PostgresPersonKeys implements PersonKeys {
   readonly #pool: TenantPool;
@@ -19,33 +40,35 @@ export class PostgresPersonKeys implements PersonKeys {
     ttlResolution: 0,
     perf: Date,
   });
+  readonly #unknown = new Batcher(
+    (tenantId: TenantId, personIds: readonly string[]) => this.#makeKeys(tenantId, personIds),
+    AT_ONCE,
+  );
 
   constructor(pool: TenantPool, dataKeys: TenantDataKeys) {
     this.#pool = pool;
     this.#dataKeys = dataKeys;
   }
 
+  /** Calls of one tick share a transaction: an import or a synchronization begins with hundreds of new people. */
   async forSealing(tenantId: TenantId, personId: string): Promise<Buffer | undefined> {
-    const known = this.#known.get(personKey({ tenantId, personId }));
-    if (known) return known;
+    return this.#known.get(personKey({ tenantId, personId })) ?? this.#unknown.load(tenantId, personId);
+  }
+
+  async #makeKeys(tenantId: TenantId, personIds: readonly string[]): Promise<(Buffer | undefined)[]> {
+    const ids = [...new Set(personIds)];
     const dataKey = await this.#dataKeys.get(tenantId);
-    const wrapped = encrypt(dataKey, newKey(), bound(personId));
-    const row = await this.#pool.transaction(tenantId, async (client) => {
-      // The lock serializes this with an erasure, so that an erased person never gets a new key.
-      await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [personKey({ tenantId, personId })]);
-      await client.query(
-        `insert into person_keys (tenant_id, person_id, wrapped)
-         select $1, $2, $3 where not exists (select from erased_persons where tenant_id = $1 and person_id = $2)
-         on conflict do nothing`,
-        [tenantId, personId, wrapped],
-      );
-      const { rows } = await client.query<{ wrapped: Buffer }>(
-        'select wrapped from person_keys where tenant_id = $1 and person_id = $2',
-        [tenantId, personId],
-      );
-      return rows[0];
+    const wrapped = ids.map((personId) => encrypt(dataKey, newKey(), bound(personId)));
+    const names = ids.map((personId) => personKey({ tenantId, personId }));
+    const rows = await this.#pool.transaction(tenantId, async (client) => {
+      const locked = client.query(LOCK_PERSONS, [names]);
+      const made = client.query(MAKE_KEYS, [tenantId, ids, wrapped]);
+      const read = client.query<KeyRow>(KEYS, [tenantId, ids]);
+      await settleAll([locked, made, read]);
+      return (await read).rows;
     });
-    return row && this.#remember({ tenantId, personId }, decrypt(dataKey, row.wrapped, bound(personId)));
+    const keys = this.#opened(tenantId, dataKey, rows);
+    return personIds.map((personId) => keys.get(personId));
   }
 
   async forOpening(persons: readonly Person[]): Promise<ReadonlyMap<string, Buffer>> {
@@ -62,19 +85,18 @@ export class PostgresPersonKeys implements PersonKeys {
 
   async #load(tenantId: TenantId, ids: readonly string[], into: Map<string, Buffer>): Promise<void> {
     const dataKey = await this.#dataKeys.get(tenantId);
-    const sql = 'select person_id, wrapped from person_keys where tenant_id = $1 and person_id = any($2)';
-    const { rows } = await this.#pool.statement<{ person_id: string; wrapped: Buffer }>(
-      tenantId,
-      sql,
-      [ids],
-      'person-keys',
+    const { rows } = await this.#pool.statement<KeyRow>(tenantId, KEYS, [ids], 'person-keys');
+    for (const [personId, key] of this.#opened(tenantId, dataKey, rows)) into.set(personKey({ tenantId, personId }), key);
+  }
+
+  #opened(tenantId: TenantId, dataKey: Buffer, rows: readonly KeyRow[]): ReadonlyMap<string, Buffer> {
+    return new Map(
+      rows.map(({ person_id: personId, wrapped }) => {
+        const key = decrypt(dataKey, wrapped, bound(personId));
+        this.#known.set(personKey({ tenantId, personId }), key);
+        return [personId, key];
+      }),
     );
-    for (const { person_id: personId, wrapped } of rows) {
-      into.set(
-        personKey({ tenantId, personId }),
-        this.#remember({ tenantId, personId }, decrypt(dataKey, wrapped, bound(personId))),
-      );
-    }
   }
 
   async destroy(tenantId: TenantId, personId: string): Promise<boolean> {
@@ -99,11 +121,6 @@ export class PostgresPersonKeys implements PersonKeys {
 
   forget(tenantId: TenantId, personId: string): void {
     this.#known.delete(personKey({ tenantId, personId }));
-  }
-
-  #remember(person: Person, key: Buffer): Buffer {
-    this.#known.set(personKey(person), key);
-    return key;
   }
 }
 

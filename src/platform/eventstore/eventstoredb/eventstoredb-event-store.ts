@@ -10,6 +10,7 @@ import type {
   AllStreamPage,
   StoredEvent,
   AppendResult,
+  StreamPart,
 } from '../port.ts';
 import { Appender } from './appender.ts';
 import { ClaimRegister } from './claim-register.ts';
@@ -48,7 +49,7 @@ export interface EventStoreDbOptions {
 const SECONDS_PER_DAY = 86_400;
 const READ_AT_ONCE = 500;
 /** Concurrent claim look-ups of one call: each is one to three reads, and the same server takes the appends. */
-const CLAIMS_AT_ONCE = 24;
+const STREAMS_AT_ONCE = 24;
 const EVERYTHING = Number.MAX_SAFE_INTEGER;
 
 /** The store for installations that need more than one machine: EventStoreDB 23.10 and later, or KurrentDB. */
@@ -113,6 +114,14 @@ export class EventStoreDbEventStore implements EventStore {
     return (await this.#history.since(stream, from, limit)).events;
   }
 
+  async readStreams(asked: readonly StreamPart[]): Promise<readonly (readonly StoredEvent[])[]> {
+    const found = Array.from<readonly StoredEvent[]>({ length: asked.length });
+    await inParallel(STREAMS_AT_ONCE, asked, async ({ stream, from }, at) => {
+      found[at] = await this.readStream(stream, { from });
+    });
+    return found;
+  }
+
   readStreamTail(stream: string, limit: number): Promise<StoredEvent[]> {
     return this.#history.tail(stream, limit);
   }
@@ -148,7 +157,7 @@ export class EventStoreDbEventStore implements EventStore {
 
   async claimHolders(claims: readonly ClaimKey[]): Promise<readonly (string | undefined)[]> {
     const holders = Array.from<string | undefined>({ length: claims.length });
-    await inParallel(CLAIMS_AT_ONCE, claims, async (claim, at) => {
+    await inParallel(STREAMS_AT_ONCE, claims, async (claim, at) => {
       holders[at] = await this.claimHolder(claim);
     });
     return holders;

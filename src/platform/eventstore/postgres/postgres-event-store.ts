@@ -16,6 +16,7 @@ import {
   type AppendNotification,
   type AllStreamPage,
   type StoredEvent,
+  type StreamPart,
   type AppendResult,
 } from '../port.ts';
 import { ClaimLookup } from './claim-lookup.ts';
@@ -32,6 +33,15 @@ const ANONYMIZED_AT_ONCE = 500;
 const READ_STREAM = `
   select position::text, tenant_id, stream, revision::text, id, type, version, recorded_at, metadata, data
     from events where stream = $1 and revision >= $2 and type <> '$trimmed' order by events.revision limit $3`;
+// A lateral join reads each stream through its index, however many there are.
+const READ_STREAMS = `
+  select position::text, tenant_id, e.stream, revision::text, id, type, version, recorded_at, metadata, data
+    from unnest($1::text[], $2::bigint[]) as asked(stream, first_revision)
+   cross join lateral (
+     select * from events s where s.stream = asked.stream and s.revision >= asked.first_revision and s.type <> '$trimmed'
+      order by s.revision) e`;
+/** Streams that one statement reads. */
+const STREAMS_AT_ONCE = 256;
 const READ_TAIL = `
   select position::text, tenant_id, stream, revision::text, id, type, version, recorded_at, metadata, data
     from events where stream = $1 and type <> '$trimmed' order by events.revision desc limit $2`;
@@ -98,6 +108,20 @@ export class PostgresEventStore implements EventStore {
 
   async readStream(stream: string, { from = 0n, limit = 1_000_000 } = {}): Promise<StoredEvent[]> {
     return this.#read(streamTenant(stream), 'read-stream', READ_STREAM, [stream, from.toString(), limit]);
+  }
+
+  async readStreams(asked: readonly StreamPart[]): Promise<readonly (readonly StoredEvent[])[]> {
+    const found = new Map<string, StoredEvent[]>();
+    for (let at = 0; at < asked.length; at += STREAMS_AT_ONCE) {
+      const part = asked.slice(at, at + STREAMS_AT_ONCE);
+      const values = [part.map(({ stream }) => stream), part.map(({ from }) => from.toString())];
+      for (const event of await this.#read(streamTenant(part[0]!.stream), 'read-streams', READ_STREAMS, values)) {
+        const events = found.get(event.stream);
+        if (events) events.push(event);
+        else found.set(event.stream, [event]);
+      }
+    }
+    return asked.map(({ stream }) => found.get(stream) ?? []);
   }
 
   async readStreamTail(stream: string, limit: number): Promise<StoredEvent[]> {
