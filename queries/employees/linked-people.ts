@@ -43,3 +43,16 @@ export const linkedPeopleAfter: Query<
     `${SELECT} and ($4::uuid is null or user_id > $4) order by source_kind, source_id, user_id limit $5`,
     [source.kind, source.id, after ?? null, limit],
   );
+
+/** How many people a source has linked: those with an external id, and those whom it calls active. */
+export const countLinkedPeople: Query<OfSource, { readonly identified: number; readonly active: number }> = async (
+  reads,
+  { source },
+) => {
+  const row = await reads.one<{ identified: number; active: number }>(
+    `select count(external_id)::int as identified, count(*) filter (where is_active)::int as active
+       from provisioned_people where tenant_id = $1 and source_kind = $2 and source_id = $3`,
+    [source.kind, source.id],
+  );
+  return row ?? { identified: 0, active: 0 };
+};

@@ -5,12 +5,19 @@ export interface GroupOfSource {
   readonly groupId: string;
   readonly externalId: string | null;
   readonly name: string;
+  readonly members: number;
+  /** A sum over the members, whatever their order: two groups with the same members have the same. */
+  readonly digest: string;
 }
 
 /** The groups that a SCIM client or a directory source owns. */
 export const groupsOfSource: Query<{ readonly source: GroupOwner }, GroupOfSource[]> = (reads, { source }) =>
   reads.rows<GroupOfSource>(
-    `select group_id as "groupId", external_id as "externalId", name from groups
-      where tenant_id = $1 and source = $2 and source_id = $3 order by created_at, group_id`,
+    `select g.group_id as "groupId", g.external_id as "externalId", g.name, m.members, m.digest
+       from groups g
+      cross join lateral (
+        select count(*)::int as members, coalesce(sum(hashtextextended(gm.user_id::text, 0)::numeric), 0)::text as digest
+          from group_members gm where gm.tenant_id = g.tenant_id and gm.group_id = g.group_id) m
+      where g.tenant_id = $1 and g.source = $2 and g.source_id = $3 order by g.created_at, g.group_id`,
     [source.kind, source.id],
   );

@@ -11,27 +11,36 @@ import type { StagedPerson, Staging } from './staging.ts';
 import type { SyncPorts, SyncRun } from './sync-ports.ts';
 
 /**
- * Commands at the same time. The event store appends what many of them decide in one transaction, so more at a time is
- * faster until a page is one transaction.
+ * People of a page run at the same time: their look-ups, keys and appends share round trips. While one page is written,
+ * the next one is decided.
  */
-const AT_ONCE = 256;
-const PAGE = 1_024;
+const PAGE = 512;
+const PAGES_AT_ONCE = 2;
 
 /** Carries out what the plan left open. Every person is one command, and a repeated command changes nothing. */
 export async function applyPlan(ports: SyncPorts, run: SyncRun, staging: Staging, counts: SyncCounts): Promise<void> {
   let applied = 0;
-  for (let after = ''; ;) {
-    run.signal.throwIfAborted();
-    const page = await staging.openAfter(after, PAGE);
-    if (page.length === 0) return;
-    after = page.at(-1)!.externalId;
-    const outcomes: { externalId: string; userId: string | null; refusal: string | null }[] = [];
-    await inParallel(AT_ONCE, page, async (step) => {
-      outcomes.push({ externalId: step.externalId, ...(await carryOut(ports, run, step)) });
-    });
-    applied += page.length;
-    await staging.settle(outcomes, { ...counts, applied });
-  }
+  let after = '';
+  let pages = Promise.resolve<readonly StagedPerson[]>([]);
+  const nextPage = () =>
+    (pages = pages.then(async () => {
+      const page = await staging.openAfter(after, PAGE);
+      after = page.at(-1)?.externalId ?? after;
+      return page;
+    }));
+  await inParallel(PAGES_AT_ONCE, Array.from({ length: PAGES_AT_ONCE }), async () => {
+    for (let page = await nextPage(); page.length > 0; page = await nextPage()) {
+      run.signal.throwIfAborted();
+      const outcomes: { externalId: string; userId: string | null; refusal: string | null }[] = [];
+      await inParallel(PAGE, page, async (step) => {
+        outcomes.push({ externalId: step.externalId, ...(await carryOut(ports, run, step)) });
+      });
+      applied += page.length;
+      await staging.settle(outcomes, { ...counts, applied });
+    }
+  });
+  // What follows is planned for people who have ids now.
+  if (applied > 0) await staging.analyze();
 }
 
 async function carryOut(ports: SyncPorts, run: SyncRun, step: StagedPerson) {

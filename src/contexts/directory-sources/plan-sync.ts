@@ -1,4 +1,9 @@
-import { linkedAmongUsers, linkedByExternalId, linkedPeopleAfter } from '../../../queries/employees/linked-people.ts';
+import {
+  countLinkedPeople,
+  linkedAmongUsers,
+  linkedByExternalId,
+  linkedPeopleAfter,
+} from '../../../queries/employees/linked-people.ts';
 import { streamSubject } from '../../platform/kernel/aggregate.ts';
 import { orThrow } from '../../platform/kernel/failure.ts';
 import { JobFailed } from '../../platform/jobs/job.ts';
@@ -30,29 +35,75 @@ export interface Plan {
   readonly linkedPeople: number;
 }
 
-/** Compares what was read with the people of the source, a page at a time, and writes down what follows for each. */
-export async function planSync(ports: SyncPorts, run: SyncRun, staging: Staging): Promise<Plan> {
-  // The comparison is with read models: they must show all that was written before.
-  if (!(await ports.freshness.waitFor(['employees', 'provisioned_people', 'groups'], await ports.head(), FRESH_MS)))
+/** Directories are compared with read models: these must show all that was written before. */
+export async function awaitReadModels({ freshness, head }: SyncPorts): Promise<void> {
+  if (!(await freshness.waitFor(['employees', 'provisioned_people', 'groups'], await head(), FRESH_MS)))
     throw new JobFailed('the read models are behind the log');
+}
+
+/** The people of a page of whom the source has said the same before, by external id. Most pages list nobody else. */
+export async function keptPeople(
+  { reads }: SyncPorts,
+  { tenantId, source }: SyncRun,
+  people: readonly DirectoryPerson[],
+): Promise<ReadonlyMap<string, string>> {
+  const externalIds = people.map(({ externalId }) => externalId);
+  const linked = new Map(
+    orThrow(await linkedByExternalId(reads(tenantId), { source, externalIds })).map((one) => [one.externalId, one]),
+  );
+  const kept = new Map<string, string>();
+  for (const listed of people) {
+    const { action, userId } = planned({ listed, linked: linked.get(listed.externalId), namesake: undefined });
+    if (action === 'keep' && userId !== null) kept.set(listed.externalId, userId);
+  }
+  return kept;
+}
+
+/**
+ * Compares what was read with the people of the source, a page at a time, and writes down what follows for each. Those
+ * who stay as they are were recognized while they were read.
+ */
+export async function planSync(ports: SyncPorts, run: SyncRun, staging: Staging): Promise<Plan> {
   const counts: Record<keyof SyncCounts, number> = { ...NOTHING_SYNCED };
   const count = (steps: readonly StagedStep[]) => {
     for (const { action } of steps) counts[COUNTED[action]] += 1;
   };
-  const repeated = await staging.repeatedEmails(MAX_REPEATED + 1);
-  if (repeated.size > MAX_REPEATED)
-    throw new DirectoryFailed('too many entries have the e-mail of another one', { isLasting: true });
+  const { people: listed, kept } = await staging.totals();
+  counts.people = listed;
+  counts.unchanged = kept;
+  let repeated: ReadonlySet<string> | undefined;
   for (let after = ''; ;) {
     run.signal.throwIfAborted();
-    const people = await staging.listedAfter(after, PAGE);
+    const people = await staging.undecidedAfter(after, PAGE);
     if (people.length === 0) break;
     after = people.at(-1)!.externalId;
+    repeated ??= await repeatedEmails(staging);
     const steps = await stepsFor(ports, run, staging, people, repeated);
-    counts.people += people.length;
     count(steps);
     await staging.plan(steps, counts);
   }
+  return { counts, linkedPeople: await planMissing(ports, run, staging, counts, count) };
+}
+
+async function repeatedEmails(staging: Staging): Promise<ReadonlySet<string>> {
+  const repeated = await staging.repeatedEmails(MAX_REPEATED + 1);
+  if (repeated.size > MAX_REPEATED)
+    throw new DirectoryFailed('too many entries have the e-mail of another one', { isLasting: true });
+  return repeated;
+}
+
+/** Plans for the people whom the directory no longer lists. Returns how many active people the source had. */
+async function planMissing(
+  ports: SyncPorts,
+  run: SyncRun,
+  staging: Staging,
+  counts: SyncCounts,
+  count: (steps: readonly StagedStep[]) => void,
+): Promise<number> {
   const reads = ports.reads(run.tenantId);
+  const { identified, active } = orThrow(await countLinkedPeople(reads, { source: run.source }));
+  // An external id is linked once, so nobody is missing if as many are listed as are linked.
+  if ((await staging.totals()).linked === identified) return active;
   let linkedPeople = 0;
   for (let after: string | undefined; ;) {
     run.signal.throwIfAborted();
@@ -72,7 +123,7 @@ export async function planSync(ports: SyncPorts, run: SyncRun, staging: Staging)
     count(steps);
     if (steps.length > 0) await staging.plan(steps, counts);
   }
-  return { counts, linkedPeople };
+  return linkedPeople;
 }
 
 /** Two look-ups for a page: the people whom the source has linked, and the employees with the e-mails of the others. */

@@ -2,23 +2,28 @@ import {
   DirectoryFailed,
   MAX_MEMBERSHIPS,
   MAX_PEOPLE,
+  type DirectoryPerson,
   type DirectoryReader,
   type Listed,
 } from './domain/directory-reader.ts';
 import type { Staging } from './staging.ts';
 
+export interface Reading {
+  readonly reader: DirectoryReader;
+  readonly groupIds: readonly string[];
+  readonly staging: Staging;
+  readonly signal: AbortSignal;
+  /** The employees of a page about whom it says nothing new, by external id. */
+  kept(people: readonly DirectoryPerson[]): Promise<ReadonlyMap<string, string>>;
+}
+
 /** Reads a whole directory into the staging tables, a page at a time. Throws unless it has seen the end. */
-export async function readDirectory(
-  reader: DirectoryReader,
-  groupIds: readonly string[],
-  staging: Staging,
-  signal: AbortSignal,
-): Promise<number> {
+export async function readDirectory({ reader, groupIds, staging, signal, kept }: Reading): Promise<number> {
   let people = 0;
   await eachPage(reader.people(), signal, async (items) => {
     people += items.length;
     if (people > MAX_PEOPLE) throw new DirectoryFailed('the directory lists too many people', { isLasting: true });
-    await staging.addPeople(items, people);
+    await staging.addPeople(items, await kept(items), people);
   });
   let memberships = 0;
   if (groupIds.length > 0)
@@ -27,6 +32,7 @@ export async function readDirectory(
       if (memberships > MAX_MEMBERSHIPS) throw new DirectoryFailed('the directory lists too many members');
       await staging.addMembers(items);
     });
+  await staging.analyze();
   return people;
 }
 
@@ -35,10 +41,19 @@ async function eachPage<Item>(
   signal: AbortSignal,
   work: (items: readonly Item[]) => Promise<void>,
 ): Promise<void> {
-  for await (const step of listing) {
-    if (step.kind === 'complete') return;
-    signal.throwIfAborted();
-    await work(step.items);
+  // The next page is read while this one is written.
+  let written = Promise.resolve();
+  try {
+    for await (const step of listing) {
+      await written;
+      if (step.kind === 'complete') return;
+      signal.throwIfAborted();
+      written = work(step.items);
+      written.catch(() => undefined); // reported with the next page
+    }
+    await written;
+  } finally {
+    await written.catch(() => undefined);
   }
   throw new DirectoryFailed('the directory ended its list early');
 }

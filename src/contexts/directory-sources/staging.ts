@@ -25,6 +25,12 @@ export interface StagedStep {
   readonly email?: string | null;
 }
 
+/** A set of employees, as two databases' tables can compare it without listing it. */
+export interface MemberDigest {
+  readonly members: number;
+  readonly digest: string;
+}
+
 export type Progress = Partial<SyncCounts> & { readonly applied?: number };
 
 /** How long an attempt may be silent before another one takes over. */
@@ -86,7 +92,7 @@ export class Staging {
       );
       await this.#query(
         client,
-        `update directory_sync_people set action = null, person = null, done = false where tenant_id = $1 and sync_id = $2`,
+        `update directory_sync_people set action = null, person = null, listed = false, done = false where tenant_id = $1 and sync_id = $2`,
       );
       await this.#query(client, PHASE, ['reading', '{}']);
     });
@@ -102,12 +108,19 @@ export class Staging {
     );
   }
 
-  /** Throws if the whole page was listed before: the list goes round in circles, and its end is not the end. */
-  addPeople(people: readonly DirectoryPerson[], total: number): Promise<void> {
+  /**
+   * `kept` are the employees about whom the directory says nothing new, by external id. Throws if the whole page was
+   * listed before: the list goes round in circles, and its end is not the end.
+   */
+  addPeople(people: readonly DirectoryPerson[], kept: ReadonlyMap<string, string>, total: number): Promise<void> {
     return this.#write(async (client) => {
       const unique = [...new Map(people.map((one) => [one.externalId, one])).values()];
       const { rows } = await this.#query<{ new: number }>(client, ADD_PEOPLE, [
-        JSON.stringify(unique.map((one) => ({ id: one.externalId, key: one.memberKey, person: one }))),
+        unique.map(({ externalId }) => externalId),
+        unique.map(({ memberKey }) => memberKey),
+        unique.map(({ email, isActive }) => (isActive && email !== null ? email.toLowerCase() : null)),
+        unique.map(({ externalId }) => kept.get(externalId) ?? null),
+        unique.map((one) => (kept.has(one.externalId) ? null : JSON.stringify(one))),
       ]);
       if (people.length > 0 && rows[0]!.new === 0) throw new DirectoryFailed('the directory repeats a page');
       await this.#query(client, PHASE, ['reading', JSON.stringify({ people: total })]);
@@ -117,13 +130,29 @@ export class Staging {
   addMembers(members: readonly DirectoryMembership[]): Promise<void> {
     return this.#write(async (client) => {
       await this.#query(client, ADD_MEMBERS, [
-        JSON.stringify(members.map(({ groupId, memberKey }) => ({ g: groupId, k: memberKey }))),
+        members.map(({ groupId }) => groupId),
+        members.map(({ memberKey }) => memberKey),
       ]);
     });
   }
 
-  /** Listed people after this external id, in its order. */
-  async listedAfter(after: string, limit: number): Promise<readonly DirectoryPerson[]> {
+  /** Lets the database plan for as many rows as there are. Without it everything works, more slowly. */
+  async analyze(): Promise<void> {
+    await this.#pool.asSystem('select analyze_directory_syncs()').catch(() => undefined);
+  }
+
+  /** Listed people, those who stay as they are, and those whom the source had linked. */
+  async totals(): Promise<{ readonly people: number; readonly kept: number; readonly linked: number }> {
+    const { rows } = await this.#statement<{ people: number; kept: number; linked: number }>(
+      `select count(*)::int as people, count(*) filter (where action = 'keep')::int as kept,
+              count(*) filter (where action in ('keep', 'change', 'deactivate'))::int as linked
+         from directory_sync_people where tenant_id = $1 and sync_id = $2 and listed`,
+    );
+    return rows[0]!;
+  }
+
+  /** Listed people about whom nothing was decided while they were read, after this external id, in its order. */
+  async undecidedAfter(after: string, limit: number): Promise<readonly DirectoryPerson[]> {
     const { rows } = await this.#statement<{ person: DirectoryPerson }>(
       `select person from directory_sync_people where tenant_id = $1 and sync_id = $2 and person is not null and external_id > $3
         order by external_id limit $4`,
@@ -135,7 +164,7 @@ export class Staging {
   /** Which of these ids the directory lists. */
   async listedAmong(externalIds: readonly string[]): Promise<ReadonlySet<string>> {
     const { rows } = await this.#statement<{ external_id: string }>(
-      `select external_id from directory_sync_people where tenant_id = $1 and sync_id = $2 and person is not null and external_id = any($3)`,
+      `select external_id from directory_sync_people where tenant_id = $1 and sync_id = $2 and listed and external_id = any($3)`,
       [externalIds],
     );
     return new Set(rows.map((row) => row.external_id));
@@ -145,9 +174,8 @@ export class Staging {
   async repeatedEmails(limit: number): Promise<ReadonlySet<string>> {
     const { rows } = await this.#statement<{ external_id: string }>(
       `select external_id from (
-         select external_id, row_number() over (partition by lower(person ->> 'email') order by external_id) as place
-           from directory_sync_people
-          where tenant_id = $1 and sync_id = $2 and person ->> 'email' is not null and (person -> 'isActive')::boolean) people
+         select external_id, row_number() over (partition by email order by external_id) as place
+           from directory_sync_people where tenant_id = $1 and sync_id = $2 and listed and email is not null) people
         where place > 1 limit $3`,
       [limit],
     );
@@ -217,6 +245,17 @@ export class Staging {
     return rows.map((row) => row.user_id);
   }
 
+  /** How many members each group has, and a sum that two sets of employees have in common only if they are the same. */
+  async memberships(): Promise<ReadonlyMap<string, MemberDigest>> {
+    const { rows } = await this.#statement<MemberDigest & { group_id: string }>(
+      `select m.group_id, count(*)::int as members, sum(hashtextextended(p.user_id::text, 0)::numeric)::text as digest
+         from directory_sync_members m
+         join directory_sync_people p on p.tenant_id = m.tenant_id and p.sync_id = m.sync_id and p.member_key = m.member_key
+        where m.tenant_id = $1 and m.sync_id = $2 and p.user_id is not null and p.refusal is null group by m.group_id`,
+    );
+    return new Map(rows.map((row) => [row.group_id, row]));
+  }
+
   /** The counts of the plan that is being carried out. */
   async counts(): Promise<SyncCounts> {
     const { rows } = await this.#statement<{ progress: Progress }>(
@@ -257,16 +296,18 @@ export class Staging {
 const PHASE = `update directory_sync_runs set phase = $3, progress = progress || $4::jsonb where tenant_id = $1 and sync_id = $2`;
 const ADD_PEOPLE = `
   with added as (
-    insert into directory_sync_people as p (tenant_id, sync_id, external_id, member_key, person)
-    select $1, $2, r.id, r.key, r.person from jsonb_to_recordset($3::jsonb) as r(id text, key text, person jsonb)
+    insert into directory_sync_people as p (tenant_id, sync_id, external_id, member_key, listed, email, action, user_id, person)
+    select $1, $2, r.id, r.key, true, r.email, case when r.user_id is not null then 'keep' end, r.user_id, r.person
+      from unnest($3::text[], $4::text[], $5::text[], $6::uuid[], $7::jsonb[]) as r(id, key, email, user_id, person)
     on conflict (tenant_id, sync_id, external_id) do update
-      set member_key = excluded.member_key, person = excluded.person
-    returning (xmax = 0 or (select o.person is null from directory_sync_people o where o.tenant_id = p.tenant_id and o.sync_id = p.sync_id and o.external_id = p.external_id)) as is_new
+      set member_key = excluded.member_key, listed = true, email = excluded.email, action = excluded.action,
+          user_id = excluded.user_id, person = excluded.person
+    returning (xmax = 0 or (select not o.listed from directory_sync_people o where o.tenant_id = p.tenant_id and o.sync_id = p.sync_id and o.external_id = p.external_id)) as is_new
   )
   select count(*) filter (where is_new)::int as new from added`;
 const ADD_MEMBERS = `
   insert into directory_sync_members (tenant_id, sync_id, group_id, member_key)
-  select $1, $2, r.g, r.k from jsonb_to_recordset($3::jsonb) as r(g text, k text)
+  select $1, $2, r.group_id, r.member_key from unnest($3::text[], $4::text[]) as r(group_id, member_key)
   on conflict do nothing`;
 const PLAN = `
   insert into directory_sync_people as p (tenant_id, sync_id, external_id, action, user_id, refusal)

@@ -14,9 +14,9 @@ import {
 } from './domain/directory-source.ts';
 import type { SyncCounts } from './domain/events.ts';
 import { NOTHING_SYNCED } from './domain/sync-counts.ts';
-import { planSync } from './plan-sync.ts';
+import { awaitReadModels, keptPeople, planSync } from './plan-sync.ts';
 import { readDirectory } from './read-directory.ts';
-import { DirectoryFailed, type DirectoryReader } from './domain/directory-reader.ts';
+import { DirectoryFailed, type DirectoryPerson, type DirectoryReader } from './domain/directory-reader.ts';
 import { SyncHeldElsewhere, Staging } from './staging.ts';
 import { selectedGroups, syncGroups } from './sync-groups.ts';
 import type { SyncPorts, SyncRun } from './sync-ports.ts';
@@ -99,7 +99,9 @@ export class DirectorySyncs {
   ): Promise<SyncCounts | undefined> {
     // A confirmation covers the people who were shown. If the directory has lost more since, it is asked for again.
     await staging.clear(sync!.isConfirmed);
-    const people = await readDirectory(reader, groupIds, staging, run.signal);
+    await awaitReadModels(this.#ports);
+    const kept = (page: readonly DirectoryPerson[]) => keptPeople(this.#ports, run, page);
+    const people = await readDirectory({ reader, groupIds, staging, signal: run.signal, kept });
     const { counts, linkedPeople } = await planSync(this.#ports, run, staging);
     if (people === 0 && linkedPeople > 0) throw new DirectoryFailed('the directory lists nobody');
     if (sync!.isDryRun) {

@@ -6,11 +6,12 @@ import { derivedId } from '../../platform/execution/executor.ts';
 import { FailureError, isFailure, orThrow } from '../../platform/kernel/failure.ts';
 import { inParallel } from '../../platform/kernel/in-parallel.ts';
 import { MAX_DIRECTORY_GROUPS, type DirectoryReader } from './domain/directory-reader.ts';
-import type { Staging } from './staging.ts';
+import type { MemberDigest, Staging } from './staging.ts';
 import type { SyncPorts, SyncRun } from './sync-ports.ts';
 
 const AT_ONCE = 8;
 const FRESH_MS = 30_000;
+const NO_MEMBERS: MemberDigest = { members: 0, digest: '0' };
 
 export interface SyncedGroups {
   readonly groups: number;
@@ -40,14 +41,22 @@ export async function syncGroups(
 ): Promise<SyncedGroups> {
   const { executor, freshness, head, reads } = ports;
   const owner = { kind: 'directory', id: run.sourceId } as const;
-  await freshness.waitFor(['groups'], await head(), FRESH_MS);
+  await freshness.waitFor(['groups', 'group_members'], await head(), FRESH_MS);
   const present = orThrow(await groupsOfSource(reads(run.tenantId), { source: owner }));
+  const byExternalId = new Map(present.map((one) => [one.externalId, one]));
+  const read = await staging.memberships();
   let groups = 0;
   let memberships = 0;
   await inParallel(AT_ONCE, [...selected], async ([externalId, name]) => {
     run.signal.throwIfAborted();
+    const known = byExternalId.get(externalId);
+    const wanted = read.get(externalId) ?? NO_MEMBERS;
+    if (known?.name === name && known.members === wanted.members && known.digest === wanted.digest) {
+      groups += 1;
+      memberships += wanted.members;
+      return;
+    }
     const userIds = await staging.membersOf(externalId);
-    const known = present.find((one) => one.externalId === externalId);
     const isWritten = known
       ? await written(() =>
           executor.execute(

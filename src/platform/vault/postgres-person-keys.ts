@@ -86,7 +86,8 @@ export class PostgresPersonKeys implements PersonKeys {
   async #load(tenantId: TenantId, ids: readonly string[], into: Map<string, Buffer>): Promise<void> {
     const dataKey = await this.#dataKeys.get(tenantId);
     const { rows } = await this.#pool.statement<KeyRow>(tenantId, KEYS, [ids], 'person-keys');
-    for (const [personId, key] of this.#opened(tenantId, dataKey, rows)) into.set(personKey({ tenantId, personId }), key);
+    for (const [personId, key] of this.#opened(tenantId, dataKey, rows))
+      into.set(personKey({ tenantId, personId }), key);
   }
 
   #opened(tenantId: TenantId, dataKey: Buffer, rows: readonly KeyRow[]): ReadonlyMap<string, Buffer> {
