@@ -12,18 +12,30 @@ export interface Answer {
  * bodies with a length, one at a time.
  */
 class Connection {
-  readonly #socket: Socket;
+  readonly #host: string;
+  readonly #port: number;
+  #socket: Socket;
   #received = '';
-  #waiting: ((answer: Answer) => void) | undefined;
+  #waiting: { readonly resolve: (answer: Answer) => void; readonly reject: (error: Error) => void } | undefined;
 
   constructor(host: string, port: number) {
-    this.#socket = connect({ host, port, noDelay: true });
-    this.#socket.setEncoding('latin1').on('data', (text: string) => this.#take(text));
+    this.#host = host;
+    this.#port = port;
+    this.#socket = this.#open();
+  }
+
+  /** A server closes connections that were idle while another side was measured. */
+  #open(): Socket {
+    const socket = connect({ host: this.#host, port: this.#port, noDelay: true });
+    socket.setEncoding('latin1').on('data', (text: string) => this.#take(text));
+    socket.on('error', () => undefined);
+    return socket.on('close', () => this.#waiting?.reject(new Error('the server closed the connection')));
   }
 
   ask(request: string): Promise<Answer> {
-    return new Promise((resolve) => {
-      this.#waiting = resolve;
+    if (this.#socket.destroyed || this.#socket.readableEnded) this.#socket = this.#open();
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
       this.#socket.write(request);
     });
   }
@@ -41,7 +53,9 @@ class Connection {
     if (this.#received.length < end + 4 + length) return;
     const body = this.#received.slice(end + 4);
     this.#received = '';
-    this.#waiting?.({ status: Number(head.slice(9, 12)), head, body });
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.resolve({ status: Number(head.slice(9, 12)), head, body });
   }
 }
 

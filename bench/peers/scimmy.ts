@@ -37,6 +37,8 @@ export async function startScimmy() {
   const Routers = SCIMMYRouters as unknown as new (options: object) => express.RequestHandler;
   app.use('/scim/v2', new Routers({ type: 'bearer', handler: () => 'bench' }));
   const server = app.listen(0, '127.0.0.1');
+  // Otherwise it closes connections while the other side is measured.
+  server.keepAliveTimeout = 0;
   await new Promise((resolve) => server.once('listening', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -7,6 +7,7 @@ import {
 import type { EmployeeEvent } from '../../src/contexts/employees/domain/events.ts';
 import { changesBy, linkWith } from '../../src/contexts/employees/domain/provisioned-changes.ts';
 import {
+  folded,
   linkClaims,
   ownedBySource,
   asStatement,
@@ -62,7 +63,8 @@ export const provisionEmployee = defineCommand({
     if (state.status === 'none') return create(state, input, facts);
     if (state.status !== 'present') return conflict();
     const link = linkWith(state, source);
-    if (link && ifLinked === 'refuse') return alreadyExists('userName');
+    if (link && ifLinked === 'refuse')
+      return alreadyExists(folded(link.userName) === folded(person.userName) ? 'userName' : 'externalId');
     const other = state.links.find((each) => each.source.kind === source.kind);
     if (!link && other) return ownedBySource([{ field: 'email', source: other.source }]);
     const { events, version, ...claims } = changesBy(

@@ -20,8 +20,8 @@ export const changeGroupMembers = defineCommand({
   name: 'ChangeGroupMembers',
   aggregate: group,
   stream: ({ groupId }: ChangeGroupMembers, { tenantId }) => groupStream(tenantId, groupId),
-  prepare: async ({ groupId, add }: ChangeGroupMembers, { aggregates }: WithBulkAggregates, { tenantId }) => ({
-    areKnown: await areKnown(aggregates, tenantId, groupId, add),
+  prepare: async ({ groupId, add, by }: ChangeGroupMembers, { aggregates }: WithBulkAggregates, { tenantId }) => ({
+    areKnown: await areKnown(aggregates, tenantId, groupId, add, by),
   }),
   decide(state, { groupId, add, remove, by }, _context, facts: { areKnown: boolean }) {
     if (!state.exists) return notFound();

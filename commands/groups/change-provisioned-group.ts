@@ -8,9 +8,9 @@ import {
   type GroupState,
 } from '../../src/contexts/groups/domain/group.ts';
 import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
-import { invalid, notFound, stale } from '../../src/platform/kernel/failure.ts';
+import { notFound, stale } from '../../src/platform/kernel/failure.ts';
 import type { WithBulkAggregates } from '../ports.ts';
-import { areKnown, memberChanges, recalledMembers } from './group-members.ts';
+import { areKnown, memberChanges, recalledMembers, unknownMembers } from './group-members.ts';
 
 interface ChangeProvisionedGroup {
   readonly groupId: string;
@@ -32,16 +32,16 @@ export const changeProvisionedGroup = defineCommand({
   aggregate: group,
   stream: ({ groupId }: ChangeProvisionedGroup, { tenantId }) => groupStream(tenantId, groupId),
   prepare: async (
-    { groupId, add = [], members = [] }: ChangeProvisionedGroup,
+    { groupId, source, add = [], members = [] }: ChangeProvisionedGroup,
     { aggregates }: WithBulkAggregates,
     { tenantId },
-  ) => ({ areKnown: await areKnown(aggregates, tenantId, groupId, [...members, ...add]) }),
+  ) => ({ areKnown: await areKnown(aggregates, tenantId, groupId, [...members, ...add], source) }),
   decide(state, input, _context, facts: { areKnown: boolean }) {
     if (!state.exists) return notFound();
     const refused = refuseUnlessOwner(state, input.source);
     if (refused) return refused;
     if (input.ifVersion !== undefined && input.ifVersion !== state.version) return stale();
-    if (!facts.areKnown) return invalid('members', 'contains an id that is not an employee');
+    if (!facts.areKnown) return unknownMembers(input.source);
     const { groupId, name = state.name, externalId = state.externalId } = input;
     const isDescribed = name !== state.name || externalId !== state.externalId;
     const described: GroupEvent[] = isDescribed

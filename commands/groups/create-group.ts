@@ -7,9 +7,8 @@ import {
 } from '../../src/contexts/groups/domain/group.ts';
 import type { GroupEvent } from '../../src/contexts/groups/domain/events.ts';
 import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
-import { invalid } from '../../src/platform/kernel/failure.ts';
 import type { WithBulkAggregates } from '../ports.ts';
-import { areKnown, memberChanges } from './group-members.ts';
+import { areKnown, memberChanges, unknownMembers } from './group-members.ts';
 
 interface CreateGroup {
   readonly name: string;
@@ -26,12 +25,12 @@ export const createGroup = defineCommand({
   name: 'CreateGroup',
   aggregate: group,
   stream: (_input: CreateGroup, { tenantId, id }) => groupStream(tenantId, id),
-  prepare: async ({ userIds = [] }: CreateGroup, { aggregates }: WithBulkAggregates, { tenantId, id }) => ({
-    areKnown: await areKnown(aggregates, tenantId, id, userIds),
+  prepare: async ({ userIds = [], owner }: CreateGroup, { aggregates }: WithBulkAggregates, { tenantId, id }) => ({
+    areKnown: await areKnown(aggregates, tenantId, id, userIds, owner),
   }),
   decide(state, input, { id: groupId }, facts: { areKnown: boolean }) {
     if (state.exists) return acceptWith({ groupId, version: state.version }, []);
-    if (!facts.areKnown) return invalid('members', 'contains an id that is not an employee');
+    if (!facts.areKnown) return unknownMembers(input.owner);
     const { owner, name, description, externalId, userIds = [] } = input;
     const { kind: source = 'manual' as const, id: sourceId = null } = owner ?? {};
     const identified = owner && externalId !== null ? [groupExternalIdClaim(owner, externalId)] : [];

@@ -1,6 +1,8 @@
 import { employee, employeeStream } from '../../src/contexts/employees/domain/employee.ts';
+import { linkWith } from '../../src/contexts/employees/domain/provisioned-changes.ts';
+import { invalid, type Failure } from '../../src/platform/kernel/failure.ts';
 import type { GroupEvent } from '../../src/contexts/groups/domain/events.ts';
-import { group, groupStream, type GroupState } from '../../src/contexts/groups/domain/group.ts';
+import { group, groupStream, type GroupOwner, type GroupState } from '../../src/contexts/groups/domain/group.ts';
 import type { BulkAggregateReader } from '../../src/platform/kernel/aggregate.ts';
 import type { TenantId } from '../../src/platform/kernel/ids.ts';
 
@@ -9,12 +11,16 @@ const AT_ONCE = 1_000;
 /** Members in one event, so that a first synchronization writes no event of megabytes. */
 const IN_ONE_EVENT = 1_000;
 
-/** Whether all of these are members already or present employees. */
+/**
+ * Whether all of these are members already or present employees; in a group of a source, employees whom that source has
+ * linked. A source learns nothing about the people of another.
+ */
 export async function areKnown(
   aggregates: BulkAggregateReader,
   tenantId: TenantId,
   groupId: string,
   userIds: readonly string[],
+  owner: GroupOwner | null,
 ): Promise<boolean> {
   if (userIds.length === 0) return true;
   const { members } = await aggregates.load(group, groupStream(tenantId, groupId));
@@ -23,10 +29,13 @@ export async function areKnown(
     .map((userId) => employeeStream(tenantId, userId));
   for (let at = 0; at < streams.length; at += AT_ONCE) {
     const states = await aggregates.loadAll(employee, streams.slice(at, at + AT_ONCE));
-    if (states.some(({ status }) => status !== 'present')) return false;
+    if (states.some((state) => state.status !== 'present' || (owner && !linkWith(state, owner)))) return false;
   }
   return true;
 }
+
+export const unknownMembers = (owner: GroupOwner | null): Failure =>
+  invalid('members', `contains an id that is not ${owner ? 'a user of this source' : 'an employee'}`);
 
 export interface MemberChanges {
   readonly added: number;

@@ -57,7 +57,8 @@ export async function scimPage<Row extends object>(
     (await reads.figures<{ total: number }>(`select count(*)::int as total ${where}`, counted.slice(1)))!.total;
   if (request.count === 0) return { rows: [], total: await count(), nextCursor: undefined };
 
-  const after = request.cursor ? readCursor(request) : undefined;
+  const list = listOf(source, request);
+  const after = request.cursor ? readCursor(request.cursor, list) : undefined;
   if (after) parameters.push(after.createdAt, after.id);
   const behind = after
     ? ` and (${source.created}, ${source.id}) > ($${parameters.length - 1}::timestamptz, $${parameters.length}::uuid)`
@@ -74,7 +75,7 @@ export async function scimPage<Row extends object>(
   const isWhole = !after && found.length <= request.count && (rows.length > 0 || offset === 0);
   const total = isWhole ? offset + rows.length : await count();
   const last = rows.at(-1);
-  const nextCursor = isByCursor && found.length > request.count && last ? cursorOf(request, last) : undefined;
+  const nextCursor = isByCursor && found.length > request.count && last ? cursorOf(list, last) : undefined;
   return { rows, total, nextCursor };
 }
 
@@ -94,24 +95,26 @@ function orderOf({ created, id }: ScimListSource, compiler: FilterCompiler, requ
   }
 }
 
-/** A cursor belongs to one list: with another filter it is refused. */
-const listOf = ({ filter = '' }: ScimListRequest): string =>
-  createHash('sha256').update(filter).digest('base64url').slice(0, 16);
+/** A cursor belongs to one list of one client: with another filter, type of resource or client it is refused. */
+const listOf = ({ table, parameters }: ScimListSource, { filter = '' }: ScimListRequest): string =>
+  createHash('sha256')
+    .update(JSON.stringify([table.type.name, parameters, filter]))
+    .digest('base64url')
+    .slice(0, 16);
 
-const cursorOf = (request: ScimListRequest, { created_at, listed_id }: ListedRow): string =>
-  Buffer.from(JSON.stringify([listOf(request), created_at, listed_id])).toString('base64url');
+const cursorOf = (list: string, { created_at, listed_id }: ListedRow): string =>
+  Buffer.from(JSON.stringify([list, created_at, listed_id])).toString('base64url');
 
 const MAX_CURSOR = 300;
 
-function readCursor(request: ScimListRequest): { createdAt: string; id: string } {
+function readCursor(cursor: string, of: string): { createdAt: string; id: string } {
   const refuse = (): never => {
     throw new FailureError(invalid('cursor', 'is not one of this list', 'scim_invalid_cursor'));
   };
-  const { cursor = '' } = request;
   if (cursor.length > MAX_CURSOR) return refuse();
   try {
     const [list, createdAt, id] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
-    if (list !== listOf(request) || typeof createdAt !== 'string' || !isUuid(id)) return refuse();
+    if (list !== of || typeof createdAt !== 'string' || !isUuid(id)) return refuse();
     if (new Date(createdAt).toISOString() !== createdAt) return refuse();
     return { createdAt, id };
   } catch (error) {

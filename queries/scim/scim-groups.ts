@@ -6,9 +6,14 @@ import type { Query } from '../../src/platform/kernel/query.ts';
 import type { ScimTable } from './filter-sql.ts';
 import { rowsByKey, scimPage, type ScimListRequest, type ScimPage } from './list-page.ts';
 
+/** A client sees its own users, and of them what it said itself. `$2` is the client. */
+const OWN_MEMBERS = `
+  from group_members m
+  join provisioned_people p on p.tenant_id = m.tenant_id and p.user_id = m.user_id
+   and p.source_kind = 'scim' and p.source_id = $2::uuid`;
+
 const MEMBERS = `(
-  select jsonb_build_object('value', m.user_id::text, 'type', 'User', 'display', e.display_name) as v
-    from group_members m left join employees e on e.tenant_id = m.tenant_id and e.user_id = m.user_id
+  select jsonb_build_object('value', m.user_id::text, 'type', 'User', 'display', p.display_name) as v ${OWN_MEMBERS}
    where m.tenant_id = $1 and m.group_id = g.group_id)`;
 
 const groupTable: ScimTable = {
@@ -25,7 +30,7 @@ const groupTable: ScimTable = {
     members: {
       isExact: true,
       sql: (value, parameter) =>
-        `exists (select from group_members m where m.tenant_id = $1 and m.group_id = g.group_id and m.user_id = ${parameter(isUuid(value) ? value : null)}::uuid)`,
+        `exists (select ${OWN_MEMBERS} where m.tenant_id = $1 and m.group_id = g.group_id and m.user_id = ${parameter(isUuid(value) ? value : null)}::uuid)`,
     },
   },
 };
@@ -59,24 +64,25 @@ export const getScimGroup: Query<OfClient & { groupId: string }, GroupRow> = asy
 export interface MemberOfGroup {
   readonly group_id: string;
   readonly user_id: string;
-  readonly display_name: string | null;
+  readonly display_name: string;
 }
 
 const MEMBERS_OF = `
-  select m.group_id, m.user_id, e.display_name
-    from group_members m left join employees e on e.tenant_id = m.tenant_id and e.user_id = m.user_id
-   where m.tenant_id = $1 and m.group_id = any($2::uuid[]) order by m.added_at, m.user_id limit $3`;
+  select m.group_id, m.user_id, p.display_name ${OWN_MEMBERS}
+   where m.tenant_id = $1 and m.group_id = any($3::uuid[]) order by m.added_at, m.user_id limit $4`;
 
 /** Members in one response. Groups have any number of members, and a page has up to a thousand groups. */
 export const MAX_MEMBERS_SHOWN = 100_000;
 
 /** The members of these groups, in the order in which they came. Refuses more than `MAX_MEMBERS_SHOWN` (RFC 7644 §3.12). */
 export const membersOfScimGroups: Query<
-  { groupIds: readonly string[] },
+  OfClient & { groupIds: readonly string[] },
   ReadonlyMap<string, readonly MemberOfGroup[]>
-> = async (reads, { groupIds }) => {
+> = async (reads, { clientId, groupIds }) => {
   const rows =
-    groupIds.length === 0 ? [] : await reads.rows<MemberOfGroup>(MEMBERS_OF, [groupIds, MAX_MEMBERS_SHOWN + 1]);
+    groupIds.length === 0
+      ? []
+      : await reads.rows<MemberOfGroup>(MEMBERS_OF, [clientId, groupIds, MAX_MEMBERS_SHOWN + 1]);
   if (rows.length > MAX_MEMBERS_SHOWN)
     return invalid(
       'members',

@@ -8,6 +8,7 @@ const STATUS: Readonly<Record<ErrorKind, number>> = {
   unauthenticated: 401,
   forbidden: 403,
   notFound: 404,
+  methodNotAllowed: 405,
   requestTimeout: 408,
   conflict: 409,
   stale: 412,

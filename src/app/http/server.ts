@@ -25,6 +25,7 @@ import { countRequests } from './plugins/request-metrics.ts';
 import { traceRequests } from './plugins/request-tracing.ts';
 import { endSlowReaders } from './plugins/slow-readers.ts';
 import { setSecurityHeaders } from './plugins/security-headers.ts';
+import { refuseOtherScimMethods } from './other-methods.ts';
 import { registerRoute, type RegisterDependencies } from './register.ts';
 import { routeGroups, type RouteDependencies } from './routes/index.ts';
 import { parseJsonBodies, validateWithZod } from './validation.ts';
@@ -129,6 +130,10 @@ export async function buildServer(
   await describeApi(app, routeGroups);
   const answers = new IdempotentResponses(services.database.service, options.idempotencyKeys);
   for (const { routes } of routeGroups) for (const declared of routes) registerRoute(app, declared, services, answers);
+  refuseOtherScimMethods(
+    app,
+    routeGroups.flatMap(({ routes }) => routes),
+  );
   await app.ready();
   return app;
 }

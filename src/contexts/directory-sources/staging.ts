@@ -33,8 +33,9 @@ export interface MemberDigest {
 
 export type Progress = Partial<SyncCounts> & { readonly applied?: number };
 
-/** How long an attempt may be silent before another one takes over. */
-const HELD_SECONDS = 60;
+/** How long an attempt may be silent before another one takes over. It renews its hold several times within. */
+const HELD_SECONDS = 20;
+export const RENEWED_EVERY_MS = 5_000;
 const HOLD = `holder = $3, held_until = now() + interval '${HELD_SECONDS} seconds', updated_at = now()`;
 
 /** Another attempt works on the synchronization now. */
@@ -69,6 +70,11 @@ export class Staging {
     );
     if (!rows[0]) throw new SyncHeldElsewhere('another attempt is at work');
     return rows[0].phase;
+  }
+
+  /** Throws `SyncHeldElsewhere` if another attempt has taken over. */
+  renew(): Promise<void> {
+    return this.#write(() => Promise.resolve());
   }
 
   async release(): Promise<void> {

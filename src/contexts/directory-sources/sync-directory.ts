@@ -17,7 +17,7 @@ import { NOTHING_SYNCED } from './domain/sync-counts.ts';
 import { awaitReadModels, keptPeople, planSync } from './plan-sync.ts';
 import { readDirectory } from './read-directory.ts';
 import { DirectoryFailed, type DirectoryPerson, type DirectoryReader } from './domain/directory-reader.ts';
-import { SyncHeldElsewhere, Staging } from './staging.ts';
+import { RENEWED_EVERY_MS, SyncHeldElsewhere, Staging } from './staging.ts';
 import { selectedGroups, syncGroups } from './sync-groups.ts';
 import type { SyncPorts, SyncRun } from './sync-ports.ts';
 
@@ -60,14 +60,21 @@ export class DirectorySyncs {
     } catch (error) {
       throw error instanceof SyncHeldElsewhere ? new JobFailed('another attempt is at work', { cause: error }) : error;
     }
+    const lost = new AbortController();
+    const heartbeat = setInterval(
+      () => void staging.renew().catch((error: unknown) => error instanceof SyncHeldElsewhere && lost.abort(error)),
+      RENEWED_EVERY_MS,
+    );
     try {
-      await this.#synchronize(run, state, staging, phase === 'applying');
+      const whileHeld = { ...run, signal: AbortSignal.any([signal, lost.signal]) };
+      await this.#synchronize(whileHeld, state, staging, phase === 'applying');
     } catch (error) {
       const reason = lastingReason(error, isLastAttempt);
       if (reason === undefined)
         throw error instanceof DirectoryFailed ? new JobFailed(error.message, { cause: error }) : error;
       await this.#end(run, staging, 'failed', NOTHING_SYNCED, reason);
     } finally {
+      clearInterval(heartbeat);
       await staging.release().catch(() => undefined);
     }
   }

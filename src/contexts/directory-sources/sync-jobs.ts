@@ -19,7 +19,8 @@ export const directorySyncing = declareJob({
   name: 'sync-directory',
   data: z.object({ tenantId: uuid(), sourceId: uuid(), syncId: uuid() }),
   attempts: 4,
-  backoff: [5_000, 30_000, 120_000],
+  // A directory that cannot be reached is given up within half a minute, and asked again on schedule.
+  backoff: [1_000, 5_000, 15_000],
   timeoutMs: 3 * HOUR_MS,
   lane: 'directories',
 });
@@ -49,7 +50,7 @@ export const dueDirectories = declareJob({
 const AT_ONCE = 200;
 const TIME_LIMIT_MS = 30_000;
 /** A synchronization whose job was lost, with all data of Redis, is taken up again after this time. */
-const LOST_MINUTES = 3;
+const LOST_MINUTES = 1;
 
 /** A new source waits for an interval: time to look at its plan, and to choose groups. */
 const DUE = `

@@ -26,6 +26,7 @@ export type FailureKind =
 
 /** Kinds that only the HTTP listeners have. */
 export type TransportKind =
+  | 'methodNotAllowed'
   | 'requestTimeout'
   | 'addressTooLong'
   | 'unsupportedMedia'
@@ -316,7 +317,12 @@ export const errorCodes = {
     'changed in the meantime: read it again, then repeat the change',
     '`If-Match` names a state that somebody changed since.',
   ),
-  // 408, 413, 414, 415, 417, 431
+  // 405, 408, 413, 414, 415, 417, 431
+  method_not_allowed: entry(
+    'methodNotAllowed',
+    'the method is not allowed',
+    'SCIM: the path has other methods; `Allow` names them.',
+  ),
   request_timeout: entry('requestTimeout', 'request timeout', 'The request did not arrive completely in time.'),
   payload_too_large: entry(
     'tooLarge',

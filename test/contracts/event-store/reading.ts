@@ -21,6 +21,24 @@ export function describeReading(subject: Subject): void {
       expect(await store.readStream(append.stream, { from: 5n })).toEqual([]);
     });
 
+    it('reads many streams together, each from its revision, in the order of the request', async () => {
+      const { store } = subject;
+      const appends = [
+        newAppend(newTenant(), { events: newEvents(3) }),
+        newAppend(newTenant(), { events: newEvents(2) }),
+      ];
+      for (const append of appends) await mustAppend(store, append);
+      const [first, second] = appends as [(typeof appends)[0], (typeof appends)[0]];
+      const read = await store.readStreams([
+        { stream: second.stream, from: 0n },
+        { stream: newStream(newTenant()), from: 0n },
+        { stream: first.stream, from: 1n },
+        { stream: first.stream.toUpperCase(), from: 0n },
+      ]);
+      expect(read.map(idsOf)).toEqual([idsOf(second.events), [], idsOf(first.events).slice(1), []]);
+      expect(await store.readStreams([])).toEqual([]);
+    });
+
     it('returns the newest events of a stream, oldest first', async () => {
       const { store } = subject;
       const append = newAppend(newTenant(), { events: newEvents(5) });

@@ -2,9 +2,17 @@ import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newLogger } from '../../../src/platform/observability/logger.ts';
 import { openDatabase, type Database } from '../../../src/platform/database/database.ts';
-import { flag, text } from '../../../src/platform/kernel/read-model.ts';
+import { flag, id, integer, text } from '../../../src/platform/kernel/read-model.ts';
 import { createTable, TableStatements, type TableShape } from '../../../src/platform/projector/table.ts';
 import { freshDatabase, type FreshDatabase } from '../../dsl/database.ts';
+
+/** Indexes that begin like the key: a look-up through one of them would read all rows of a holder or a source. */
+const sharing: TableShape = {
+  name: 'shares',
+  columns: { kind: text, holder: id, person: id, number: integer, mail: text },
+  key: ['kind', 'holder', 'person'],
+  indexes: [['person'], ['kind', 'number'], ['kind', 'holder', 'number'], ['kind', 'holder', 'mail']],
+};
 
 /** An index of few different values is smaller than the primary key, and so looks cheaper without statistics. */
 const shape: TableShape = {
@@ -40,5 +48,31 @@ describe('loading the rows of a page', () => {
     const { load } = new TableStatements(shape, 'hosts_v1');
     const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain ${load.replace('$1', `'[]'`)}`);
     expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('using hosts_v1_pkey');
+  });
+
+  it('uses the primary key where other indexes begin like it, also in an empty table', async () => {
+    await client.query(createTable(sharing, 'shares_v1'));
+    const { load } = new TableStatements(sharing, 'shares_v1');
+    const plan = async () => {
+      const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain ${load.replace('$1', `'[]'`)}`);
+      return rows.map((row) => row['QUERY PLAN']).join('\n');
+    };
+    expect(await plan()).toContain('using shares_v1_pkey');
+    await client.query(
+      `insert into shares_v1 select gen_random_uuid(), 'seat', gen_random_uuid(), gen_random_uuid(), n, '' from generate_series(1, 1500) t(n)`,
+    );
+    expect(await plan()).toContain('using shares_v1_pkey');
+    const { rows } = await client.query<{ tenant_id: string; holder: string; person: string }>(
+      'select * from shares_v1 where number in (7, 8)',
+    );
+    const missing = { ...rows[0], person: rows[1]!.person };
+    const keys = [...rows, missing].map(({ tenant_id, holder, person }) => ({
+      tenant_id,
+      kind: 'seat',
+      holder,
+      person,
+    }));
+    const found = await client.query<{ number: number }>(load, [JSON.stringify(keys)]);
+    expect(found.rows.map(({ number }) => number).sort()).toEqual([7, 8]);
   });
 });

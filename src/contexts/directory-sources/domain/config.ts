@@ -1,3 +1,5 @@
+import { isIPv6 } from 'node:net';
+import { FilterParser } from 'ldapts';
 import { z } from 'zod';
 import { authorityCertificates } from '../../sso/domain/fields.ts';
 import { invalid, secretNeededAgain, type Failure } from '../../../platform/kernel/failure.ts';
@@ -8,10 +10,25 @@ import { googleServiceAccount } from './google-service-account.ts';
 export const directoryTypes = ['ldap', 'active_directory', 'entra_id', 'google_workspace', 'okta'] as const;
 export type DirectoryType = (typeof directoryTypes)[number];
 
+function isLdapFilter(text: string): boolean {
+  try {
+    FilterParser.parseString(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const ADDRESS_CHARACTERS = 2_048;
 const SECRET_CHARACTERS = 4_096;
 const name = (most: number) => z.string().trim().min(1).max(most);
-const filter = z.string().trim().min(3).max(2_000).startsWith('(').endsWith(')').nullable();
+const filter = z
+  .string()
+  .trim()
+  .min(3)
+  .max(2_000)
+  .refine((text) => text.startsWith('(') && isLdapFilter(text), 'must be an LDAP filter (RFC 4515), in parentheses')
+  .nullable();
 /** Stored without a trailing slash. */
 const baseUrl = z
   .url({ protocol: /^https?$/, error: 'must be an https address' })
@@ -22,8 +39,18 @@ const baseUrl = z
   )
   .overwrite((text) => text.replace(/\/+$/, ''));
 
+/** A name or an address; IPv6 addresses also in brackets, as in URLs. Stored without them. */
+const serverField = z.union([
+  z
+    .string()
+    .trim()
+    .transform((text) => text.replace(/^\[(.*)\]$/, '$1').toLowerCase())
+    .refine((text) => isIPv6(text) && !text.includes('%'), 'must be a host name or an address'),
+  hostField(),
+]);
+
 const ldapFields = {
-  host: hostField(),
+  host: serverField,
   port: z.int().min(1).max(65_535).default(636),
   useTls: z.boolean().default(true),
   startTls: z.boolean().default(false),

@@ -39,6 +39,9 @@ export class LdapReader implements DirectoryReader {
   }
 
   async test(): Promise<void> {
+    const { userFilter, groupFilter } = this.#source;
+    parsedFilter(userFilter ?? this.#dialect.userFilter, 'userFilter');
+    parsedFilter(groupFilter ?? this.#dialect.groupFilter, 'groupFilter');
     const session = await this.#open();
     const base = { base: this.#source.baseDn, scope: 'base' as const, attributes: ['objectClass'] };
     for await (const found of session.search({ ...base, filter: new PresenceFilter({ attribute: 'objectClass' }) }))

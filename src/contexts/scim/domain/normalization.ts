@@ -17,6 +17,7 @@ export const normalizations = [
   'value created for a filter that matched none',
   'schemas missing or incomplete',
   'several primary values',
+  'list for a single value',
 ] as const;
 export type Normalization = (typeof normalizations)[number];
 

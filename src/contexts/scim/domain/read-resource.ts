@@ -108,13 +108,20 @@ export function readValue(
   leniency: Leniency,
 ): ScimValue | undefined {
   if (isUnassigned(value)) return undefined;
-  if (!attribute.multiValued) return readSingle(attribute, value, field, leniency);
+  if (!attribute.multiValued) return readSingle(attribute, unlisted(value, leniency), field, leniency);
   if (!Array.isArray(value)) leniency.note('single value for a list');
   const given = Array.isArray(value) ? value : [value];
   const most = attribute.name === 'members' ? MAX_MEMBERS : MAX_VALUES;
   if (given.length > most) refuse(field, `must have at most ${most} values`, 'scim_invalid_value');
   const values = given.flatMap((each) => readSingle(attribute, each, field, leniency) ?? []);
   return withOnePrimary(field, distinct(values));
+}
+
+/** Entra ID sends a manager as a list of one. Of several values none is chosen. */
+function unlisted(value: unknown, leniency: Leniency): unknown {
+  if (!Array.isArray(value) || value.length !== 1) return value;
+  leniency.note('list for a single value');
+  return value[0];
 }
 
 /** RFC 7643 §2.4: the same value is not listed twice. */

@@ -350,7 +350,7 @@ describe('RFC 7643 and RFC 7644', () => {
       ['PATCH', `/Groups/${randomUUID()}`, 404],
       ['DELETE', `/Users/${randomUUID()}`, 404],
       ['GET', '/Nonsense', 404],
-      ['DELETE', '/Users', 404],
+      ['DELETE', '/Users', 405],
       ['POST', '/Bulk', 501],
       ['GET', '/Me', 501],
       ['PATCH', '/Me', 501],

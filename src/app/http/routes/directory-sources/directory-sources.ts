@@ -13,9 +13,10 @@ import { MAX_SYNCED_GROUPS, type DirectoryConfig } from '../../../../contexts/di
 import type { DirectoryReaders } from '../../../../contexts/directory-sources/open-reader.ts';
 import {
   DirectoryFailed,
+  MAX_DIRECTORY_GROUPS,
   type DirectoryReader,
 } from '../../../../contexts/directory-sources/domain/directory-reader.ts';
-import { FailureError, forbidden, notFound, unavailable } from '../../../../platform/kernel/failure.ts';
+import { FailureError, forbidden, invalid, notFound, unavailable } from '../../../../platform/kernel/failure.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import type { TenantId } from '../../../../platform/kernel/ids.ts';
 import type { Config } from '../../../config/config.ts';
@@ -186,10 +187,13 @@ export const directorySourceRoutes: RouteGroup<DirectorySourcesRouteDependencies
       method: 'PUT',
       access: adminReauthenticated('directory-sources:write'),
       summary: 'Choose the groups to synchronize',
-      description: `Replaces the list; at most ${MAX_SYNCED_GROUPS.toLocaleString('en')} groups, by \`externalId\`. Takes effect with the next synchronization.`,
+      description: `Replaces the list; at most ${MAX_SYNCED_GROUPS.toLocaleString('en')} groups, by \`externalId\`. A group that is new in the list has to be one that the directory offers (400); 503 if the directory cannot be read. Takes effect with the next synchronization.`,
       body: z.object({ groupIds: z.array(z.string().min(1).max(256)).max(MAX_SYNCED_GROUPS) }),
       response: directorySourceView,
-      handle: async ({ run, ask, body, params }) => {
+      handle: async ({ run, ask, body, params, services, principal }) => {
+        const { syncedGroupIds } = await ask(getDirectorySource, { sourceId: params.sourceID });
+        const added = body.groupIds.filter((id) => !syncedGroupIds.includes(id));
+        if (added.length > 0) await refuseUnknownGroups(services, principal.tenantId, params.sourceID, added);
         await run(selectDirectoryGroups, { sourceId: params.sourceID, groupIds: body.groupIds });
         return ask(getDirectorySource, { sourceId: params.sourceID });
       },
@@ -197,13 +201,26 @@ export const directorySourceRoutes: RouteGroup<DirectorySourcesRouteDependencies
   ],
 };
 
+async function refuseUnknownGroups(
+  services: DirectorySourcesRouteDependencies,
+  tenantId: TenantId,
+  sourceId: string,
+  groupIds: readonly string[],
+): Promise<void> {
+  const { groups, isTruncated } = await offered(services, tenantId, sourceId, MAX_DIRECTORY_GROUPS);
+  const known = new Set(groups.map(({ externalId }) => externalId));
+  if (!isTruncated && !groupIds.every((id) => known.has(id)))
+    throw new FailureError(invalid('groupIds', 'contains an id that is not a group of the directory'));
+}
+
 const offered = async (
   { directoryReaders }: DirectorySourcesRouteDependencies,
   tenantId: TenantId,
   sourceId: string,
+  most = MAX_OFFERED,
 ) => {
   try {
-    return await withReader(directoryReaders, tenantId, sourceId, (reader) => reader.groups(MAX_OFFERED));
+    return await withReader(directoryReaders, tenantId, sourceId, (reader) => reader.groups(most));
   } catch (error) {
     if (error instanceof DirectoryFailed) throw new FailureError(unavailable('directory_unavailable', error.message));
     throw error;

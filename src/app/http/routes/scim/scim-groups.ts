@@ -94,7 +94,7 @@ function groupResource(row: GroupRow, members: readonly MemberOfGroup[] | undefi
     value,
     $ref: `${base}/Users/${value}`,
     type: 'User',
-    ...(display === null ? {} : { display }),
+    display,
   }));
   return {
     schemas: [GROUP],
@@ -115,7 +115,7 @@ async function shown(
   const groupIds = rows.map(({ group_id: groupId }) => groupId);
   const [base, members] = await Promise.all([
     baseOf(request, principal.tenantId, services),
-    selection.hides('members') ? undefined : ask(membersOfScimGroups, { groupIds }),
+    selection.hides('members') ? undefined : ask(membersOfScimGroups, { clientId: principal.clientId, groupIds }),
   ]);
   return rows.map((row) => groupResource(row, members?.get(row.group_id), base));
 }

@@ -74,10 +74,17 @@ function integerIn(name: string, text: string | undefined, usual: number): numbe
 /** Rows before a page by index. A client that goes further down needs a cursor. */
 const MAX_START = 10_000_000;
 
+/** RFC 7644 §3.4.2.3. */
+function isDescending(order = ''): boolean {
+  if (!['', 'ascending', 'descending'].includes(order.toLowerCase()))
+    return refuse('sortOrder', 'has to be ascending or descending', 'scim_invalid_value');
+  return order.toLowerCase() === 'descending';
+}
+
 export const listRequestOf = (query: ListParameters): ScimListRequest => ({
   filter: query.filter === undefined || query.filter.trim() === '' ? undefined : query.filter,
   sortBy: query.sortBy || undefined,
-  descending: query.sortOrder?.toLowerCase() === 'descending',
+  descending: isDescending(query.sortOrder),
   startIndex: Math.min(MAX_START, Math.max(1, integerIn('startIndex', query.startIndex, 1))),
   count: Math.min(MAX_COUNT, Math.max(0, integerIn('count', query.count, DEFAULT_COUNT))),
   cursor: query.cursor,
