@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { attributePath, MalformedExpression, parseFilter } from '../../src/contexts/scim/domain/filter.ts';
+import { attributePath, MalformedExpression, parseFilter, type Filter } from '../../src/contexts/scim/domain/filter.ts';
 import { FailureError, invalid } from '../../src/platform/kernel/failure.ts';
 import { isUuid } from '../../src/platform/kernel/ids.ts';
 import type { TenantReads } from '../../src/platform/kernel/query.ts';
@@ -67,16 +67,34 @@ export async function scimPage<Row extends object>(
   const offset = isByCursor ? 0 : request.startIndex - 1;
   // One more than the page, to know whether another follows.
   parameters.push(request.count + 1, offset);
-  const found = await reads.rows<Row & ListedRow>(
-    `select ${source.columns}, ${source.id} as listed_id ${where}${behind} order by ${order} limit $${parameters.length - 1} offset $${parameters.length}`,
-    parameters.slice(1),
-  );
+  const page = `order by ${order} limit $${parameters.length - 1} offset $${parameters.length}`;
+  const select = `select ${source.columns}, ${source.id} as listed_id`;
+  // A list of a few rows is found through the index of what names them, and sorted afterwards. Without statistics the
+  // planner would rather read all rows in the order of the list.
+  const sql =
+    filter && namesOne(filter) && request.sortBy === undefined
+      ? `with ${aliasOf(source)} as materialized (select ${source.columns} ${where}${behind}) ${select} from ${aliasOf(source)} ${page}`
+      : `${select} ${where}${behind} ${page}`;
+  const found = await reads.rows<Row & ListedRow>(sql, parameters.slice(1));
   const rows = found.slice(0, request.count);
   const isWhole = !after && found.length <= request.count && (rows.length > 0 || offset === 0);
   const total = isWhole ? offset + rows.length : await count();
   const last = rows.at(-1);
   const nextCursor = isByCursor && found.length > request.count && last ? cursorOf(list, last) : undefined;
   return { rows, total, nextCursor };
+}
+
+/** `p` of `p.*`: the rows of the list have this name in every part of the statement. */
+const aliasOf = ({ columns }: ScimListSource): string => columns.slice(0, columns.indexOf('.'));
+
+const NAMES = new Set(['username', 'externalid', 'id', 'emails']);
+
+/** Whether all that a filter finds has one name, address or id. */
+function namesOne(filter: Filter): boolean {
+  if (filter.op === 'and') return filter.filters.some(namesOne);
+  if (filter.op !== 'eq' || typeof filter.value !== 'string') return false;
+  const { attribute, sub = 'value' } = filter.path;
+  return NAMES.has(attribute.toLowerCase()) && sub.toLowerCase() === 'value';
 }
 
 function orderOf({ created, id }: ScimListSource, compiler: FilterCompiler, request: ScimListRequest): string {

@@ -10,7 +10,9 @@ import { googleServiceAccount } from './google-service-account.ts';
 export const directoryTypes = ['ldap', 'active_directory', 'entra_id', 'google_workspace', 'okta'] as const;
 export type DirectoryType = (typeof directoryTypes)[number];
 
+/** The parser of ldapts overlooks a missing end. Parentheses within values are escaped (RFC 4515 §3). */
 function isLdapFilter(text: string): boolean {
+  if (text.split('(').length !== text.split(')').length) return false;
   try {
     FilterParser.parseString(text);
     return true;

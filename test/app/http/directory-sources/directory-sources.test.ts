@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { directorySyncing } from '../../../../src/contexts/directory-sources/sync-jobs.ts';
 import { secretLocation } from '../../../../src/platform/resources/secrets.ts';
 import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { GOOGLE, googleKeyFile, GRAPH, OKTA_TOKEN, startGraph } from '../../../dsl/directory-peers.ts';
@@ -91,6 +92,11 @@ describe('directory sources', () => {
     ['a private address', ldap({ host: '10.1.2.3' }), 'config.host'],
     ['a metadata address', { name: 'x', type: 'okta', config: { orgUrl: 'https://169.254.169.254' } }, 'config.orgUrl'],
     ['no filter', ldap({ userFilter: 'uid=*' }), 'config.userFilter'],
+    ['half a filter', ldap({ userFilter: '(&(objectClass=person)(uid=*)' }), 'config.userFilter'],
+    ['a filter without a comparison', ldap({ groupFilter: '(objectClass)' }), 'config.groupFilter'],
+    ['two filters', ldap({ userFilter: '(uid=a)(uid=b)' }), 'config.userFilter'],
+    ['a private IPv6 address', ldap({ host: '[fd00::1]' }), 'config.host'],
+    ['an IPv6 address with a zone', ldap({ host: 'fe80::1%eth0' }), 'config.host'],
     ['a port out of range', ldap({ port: 70_000 }), 'config.port'],
     ['a share out of range', ldap({}, { maxDeactivationShare: 0 }), 'maxDeactivationShare'],
     ['an interval out of range', ldap({}, { syncIntervalMinutes: 1 }), 'syncIntervalMinutes'],
@@ -103,6 +109,27 @@ describe('directory sources', () => {
   ])('refuses %s, naming the field', async (_what, body, field) => {
     const refused = await tenant.admin.post(BASE, body);
     expect([refused.status, refused.body.fields?.[0]?.field ?? refused.body.error]).toEqual([400, field]);
+  });
+
+  it.each([
+    ['2606:4700::1111', '2606:4700::1111'],
+    ['[2606:4700::ABCD]', '2606:4700::abcd'],
+  ])('takes the IPv6 address %s', async (host, stored) => {
+    const { status, body } = await tenant.admin.post(BASE, ldap({ host }));
+    expect([status, body.config?.host]).toEqual([201, stored]);
+  });
+
+  it('does not choose groups that the directory does not offer', async () => {
+    const unread = await tenant.admin.post(BASE, ldap({ host: 'nowhere.invalid' }));
+    const chosen = await tenant.admin.put(`${BASE}/${unread.body.id}/synced-groups`, { groupIds: ['g-1'] });
+    expect([chosen.status, chosen.body.code]).toEqual([503, 'directory_unavailable']);
+    expect((await tenant.admin.put(`${BASE}/${unread.body.id}/synced-groups`, { groupIds: [] })).status).toBe(200);
+  });
+
+  it('gives up a directory that cannot be reached within half a minute of waiting', () => {
+    const { attempts, backoff } = directorySyncing;
+    expect(backoff).toHaveLength(attempts - 1);
+    expect((backoff as readonly number[]).reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(30_000);
   });
 
   it('lets only a super admin allow a private network, and nobody write without a fresh proof', async () => {

@@ -120,6 +120,8 @@ describe('a directory is synchronized', () => {
       total: 2,
       groups: [{ externalId: 'g-sales', name: 'Sales', isSynced: false }, {}],
     });
+    const unknown = await tenant.admin.put(`${BASE}/${sourceId}/synced-groups`, { groupIds: ['g-sales', 'g-gone'] });
+    expect([unknown.status, unknown.body.fields?.[0]?.field]).toEqual([400, 'groupIds']);
     const chosen = await tenant.admin.put(`${BASE}/${sourceId}/synced-groups`, { groupIds: ['g-sales'] });
     expect([chosen.status, chosen.body.syncedGroupIds]).toEqual([200, ['g-sales']]);
     expect((await sync()).counts).toMatchObject({ groups: 1, memberships: 3 });

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { compose } from '../../../../src/app/compose/compose.ts';
+import { newLogger } from '../../../../src/platform/observability/logger.ts';
+import { httpClient, startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { askForToken, basic, form, newScimClient, type TestScimClient } from '../../../dsl/scim.ts';
 
 describe('OAuth 2.0 client credentials', () => {
@@ -167,6 +169,39 @@ describe('OAuth 2.0 client credentials', () => {
       expect([status, body]).toEqual([200, {}]);
     }
     expect((await introspect(token)).body).toEqual({ active: false });
+  });
+
+  it('OP-391: a token that is revoked, or whose client or secret goes, is dead on another process at once', async () => {
+    const other = await compose(
+      { ...app.config, role: 'api' },
+      { database: app.services.database.config, log: newLogger('silent') },
+    );
+    try {
+      const of = await newScimClient(tenant, { name: 'Two processes' });
+      const { clientId, clientSecret } = of;
+      const newToken = async () => (await askForToken(app, of)).body.accessToken as string;
+      const seenBy = async (token: string) =>
+        Promise.all(
+          [app.url, other.addresses.http].map(
+            async (url) =>
+              (await httpClient(url, { authorization: `Bearer ${token}` }).get('/scim/v2/Users?count=0')).status,
+          ),
+        );
+      const [revoked, kept] = [await newToken(), await newToken()];
+      expect([await seenBy(revoked), await seenBy(kept)]).toEqual([
+        [200, 200],
+        [200, 200],
+      ]);
+      await app.anonymous.post('/oauth/revoke', { token: revoked, clientId, clientSecret });
+      expect([await seenBy(revoked), await seenBy(kept)]).toEqual([
+        [401, 401],
+        [200, 200],
+      ]);
+      expect((await tenant.admin.delete(`/api/v1/admin/scim/clients/${of.clientId}`)).status).toBe(204);
+      expect(await seenBy(kept)).toEqual([401, 401]);
+    } finally {
+      await other.stop();
+    }
   });
 
   it('RFC 7009 §2.1: a client cannot revoke the token of another', async () => {
