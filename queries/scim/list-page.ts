@@ -59,22 +59,14 @@ export async function scimPage<Row extends object>(
 
   const list = listOf(source, request);
   const after = request.cursor ? readCursor(request.cursor, list) : undefined;
-  if (after) parameters.push(after.createdAt, after.id);
-  const behind = after
-    ? ` and (${source.created}, ${source.id}) > ($${parameters.length - 1}::timestamptz, $${parameters.length}::uuid)`
-    : '';
+  const behind = after ? behindSql(source, after, parameters) : '';
   const isByCursor = request.cursor !== undefined;
   const offset = isByCursor ? 0 : request.startIndex - 1;
   // One more than the page, to know whether another follows.
   parameters.push(request.count + 1, offset);
   const page = `order by ${order} limit $${parameters.length - 1} offset $${parameters.length}`;
-  const select = `select ${source.columns}, ${source.id} as listed_id`;
-  // A list of a few rows is found through the index of what names them, and sorted afterwards. Without statistics the
-  // planner would rather read all rows in the order of the list.
-  const sql =
-    filter && namesOne(filter) && request.sortBy === undefined
-      ? `with ${aliasOf(source)} as materialized (select ${source.columns} ${where}${behind}) ${select} from ${aliasOf(source)} ${page}`
-      : `${select} ${where}${behind} ${page}`;
+  const isNarrow = filter !== undefined && request.sortBy === undefined && namesOne(filter);
+  const sql = pageSql(source, where + behind, page, isNarrow);
   const found = await reads.rows<Row & ListedRow>(sql, parameters.slice(1));
   const rows = found.slice(0, request.count);
   const isWhole = !after && found.length <= request.count && (rows.length > 0 || offset === 0);
@@ -82,6 +74,29 @@ export async function scimPage<Row extends object>(
   const last = rows.at(-1);
   const nextCursor = isByCursor && found.length > request.count && last ? cursorOf(list, last) : undefined;
   return { rows, total, nextCursor };
+}
+
+interface Place {
+  readonly createdAt: string;
+  readonly id: string;
+}
+
+/** The rows behind a cursor. Adds to `parameters`. */
+function behindSql({ created, id }: ScimListSource, after: Place, parameters: unknown[]): string {
+  parameters.push(after.createdAt, after.id);
+  return ` and (${created}, ${id}) > ($${parameters.length - 1}::timestamptz, $${parameters.length}::uuid)`;
+}
+
+/**
+ * A list of a few rows is found through the index of what names them, and sorted afterwards. Without statistics the
+ * planner would rather read all rows in the order of the list.
+ */
+function pageSql(source: ScimListSource, where: string, page: string, isNarrow: boolean): string {
+  const select = `select ${source.columns}, ${source.id} as listed_id`;
+  const alias = aliasOf(source);
+  return isNarrow
+    ? `with ${alias} as materialized (select ${source.columns} ${where}) ${select} from ${alias} ${page}`
+    : `${select} ${where} ${page}`;
 }
 
 /** `p` of `p.*`: the rows of the list have this name in every part of the statement. */
@@ -125,7 +140,7 @@ const cursorOf = (list: string, { created_at, listed_id }: ListedRow): string =>
 
 const MAX_CURSOR = 300;
 
-function readCursor(cursor: string, of: string): { createdAt: string; id: string } {
+function readCursor(cursor: string, of: string): Place {
   const refuse = (): never => {
     throw new FailureError(invalid('cursor', 'is not one of this list', 'scim_invalid_cursor'));
   };

@@ -1,0 +1,47 @@
+/** Longer statements on the staging tables. `$1` is the tenant, `$2` the synchronization. */
+
+export const PHASE = `update directory_sync_runs set phase = $3, progress = progress || $4::jsonb where tenant_id = $1 and sync_id = $2`;
+export const ADD_PEOPLE = `
+  with added as (
+    insert into directory_sync_people as p (tenant_id, sync_id, external_id, member_key, listed, email, action, user_id, person)
+    select $1, $2, r.id, r.key, true, r.email, case when r.user_id is not null then 'keep' end, r.user_id, r.person
+      from unnest($3::text[], $4::text[], $5::text[], $6::uuid[], $7::jsonb[]) as r(id, key, email, user_id, person)
+    on conflict (tenant_id, sync_id, external_id) do update
+      set member_key = excluded.member_key, listed = true, email = excluded.email, action = excluded.action,
+          user_id = excluded.user_id, person = excluded.person
+    returning (xmax = 0 or (select not o.listed from directory_sync_people o where o.tenant_id = p.tenant_id and o.sync_id = p.sync_id and o.external_id = p.external_id)) as is_new
+  )
+  select count(*) filter (where is_new)::int as new from added`;
+export const ADD_MEMBERS = `
+  insert into directory_sync_members (tenant_id, sync_id, group_id, member_key)
+  select $1, $2, r.group_id, r.member_key from unnest($3::text[], $4::text[]) as r(group_id, member_key)
+  on conflict do nothing`;
+export const PLAN = `
+  insert into directory_sync_people as p (tenant_id, sync_id, external_id, action, user_id, refusal)
+  select $1, $2, r."externalId", r.action, r."userId", r.refusal
+    from jsonb_to_recordset($3::jsonb) as r("externalId" text, action text, "userId" uuid, refusal text)
+  on conflict (tenant_id, sync_id, external_id) do update
+    set action = excluded.action, user_id = excluded.user_id, refusal = excluded.refusal, done = false`;
+export const KNOWN_EMAILS = `
+  update directory_sync_people p set person = jsonb_set(p.person, '{email}', to_jsonb(r.email))
+    from jsonb_to_recordset($3::jsonb) as r("externalId" text, email text)
+   where p.tenant_id = $1 and p.sync_id = $2 and p.external_id = r."externalId" and r.email is not null and p.person is not null`;
+export const SETTLE = `
+  update directory_sync_people p set done = true, user_id = coalesce(r."userId", p.user_id), refusal = r.refusal
+    from jsonb_to_recordset($3::jsonb) as r("externalId" text, "userId" uuid, refusal text)
+   where p.tenant_id = $1 and p.sync_id = $2 and p.external_id = r."externalId"`;
+export const MEMBERSHIPS = `
+  select m.group_id, count(*)::int as members, sum(hashtextextended(p.user_id::text, 0)::numeric)::text as digest
+    from directory_sync_members m
+    join directory_sync_people p on p.tenant_id = m.tenant_id and p.sync_id = m.sync_id and p.member_key = m.member_key
+   where m.tenant_id = $1 and m.sync_id = $2 and p.user_id is not null and p.refusal is null group by m.group_id`;
+export const REPEATED_EMAILS = `
+  select external_id from (
+     select external_id, row_number() over (partition by email order by external_id) as place
+       from directory_sync_people where tenant_id = $1 and sync_id = $2 and listed and email is not null) people
+    where place > 1 limit $3`;
+/** Employees who are members of a group. */
+export const MEMBERS = `
+  select p.user_id from directory_sync_members m
+    join directory_sync_people p on p.tenant_id = m.tenant_id and p.sync_id = m.sync_id and p.member_key = m.member_key
+   where m.tenant_id = $1 and m.sync_id = $2 and m.group_id = $3 and p.user_id is not null and p.refusal is null`;
