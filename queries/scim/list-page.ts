@@ -65,8 +65,7 @@ export async function scimPage<Row extends object>(
   // One more than the page, to know whether another follows.
   parameters.push(request.count + 1, offset);
   const page = `order by ${order} limit $${parameters.length - 1} offset $${parameters.length}`;
-  const isNarrow = filter !== undefined && request.sortBy === undefined && namesOne(filter);
-  const sql = pageSql(source, where + behind, page, isNarrow);
+  const sql = pageSql(source, where + behind, page, isNarrow(filter, request));
   const found = await reads.rows<Row & ListedRow>(sql, parameters.slice(1));
   const rows = found.slice(0, request.count);
   const isWhole = !after && found.length <= request.count && (rows.length > 0 || offset === 0);
@@ -91,10 +90,10 @@ function behindSql({ created, id }: ScimListSource, after: Place, parameters: un
  * A list of a few rows is found through the index of what names them, and sorted afterwards. Without statistics the
  * planner would rather read all rows in the order of the list.
  */
-function pageSql(source: ScimListSource, where: string, page: string, isNarrow: boolean): string {
+function pageSql(source: ScimListSource, where: string, page: string, isOfOne: boolean): string {
   const select = `select ${source.columns}, ${source.id} as listed_id`;
   const alias = aliasOf(source);
-  return isNarrow
+  return isOfOne
     ? `with ${alias} as materialized (select ${source.columns} ${where}) ${select} from ${alias} ${page}`
     : `${select} ${where} ${page}`;
 }
@@ -103,6 +102,9 @@ function pageSql(source: ScimListSource, where: string, page: string, isNarrow: 
 const aliasOf = ({ columns }: ScimListSource): string => columns.slice(0, columns.indexOf('.'));
 
 const NAMES = new Set(['username', 'externalid', 'id', 'emails']);
+
+const isNarrow = (filter: Filter | undefined, { sortBy }: ScimListRequest): boolean =>
+  filter !== undefined && sortBy === undefined && namesOne(filter);
 
 /** Whether all that a filter finds has one name, address or id. */
 function namesOne(filter: Filter): boolean {

@@ -45,7 +45,9 @@ export class AggregateLoader implements BulkAggregateReader {
     aggregate: Aggregate<State, E>,
     streams: readonly string[],
   ): Promise<readonly State[]> {
-    const known = streams.map((stream) => this.cached(aggregate, stream) ?? { state: aggregate.initial, revision: -1n });
+    const known = streams.map(
+      (stream) => this.cached(aggregate, stream) ?? { state: aggregate.initial, revision: -1n },
+    );
     const fresh = await this.#store.readStreams(
       streams.map((stream, at) => ({ stream, from: known[at]!.revision + 1n })),
     );
