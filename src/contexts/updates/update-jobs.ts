@@ -11,7 +11,6 @@ export const updateRunning = declareJob({
   attempts: 5,
   backoff: [1_000, 5_000, 30_000],
   timeoutMs: (LONGEST_COMMAND_SECONDS + 300) * 1_000,
-  lane: 'updates',
 });
 
 export const updateSettling = declareJob({

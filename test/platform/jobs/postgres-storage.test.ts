@@ -55,6 +55,17 @@ describe('the jobs in PostgreSQL', () => {
     expect(ours).toEqual(theirs);
   });
 
+  it('are not worked on with too few connections for their lanes, each of which listens on one', async () => {
+    const settings = { config: database.config, log: pino({ level: 'silent' }) };
+    const lanes = ['first', 'second', 'third'].map((lane) => ({ ...greet, name: `greet-${lane}`, lane }));
+    const few = openJobs({ ...settings, jobs: lanes, connections: 4 });
+    await expect(few.start()).rejects.toThrow('4 connections are too few for 3 lanes of jobs');
+    await few.close();
+    const enough = openJobs({ ...settings, jobs: lanes, connections: 5 });
+    await enough.start();
+    await enough.close();
+  });
+
   it('can be prepared by several processes at once, and repeatedly', async () => {
     await Promise.all([migrateJobs(owner), migrateJobs(owner), migrateJobs(owner)]);
   });

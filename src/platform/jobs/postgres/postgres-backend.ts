@@ -45,17 +45,22 @@ const ADD_JOB = {
 
 const LIMITS = { statement: 15_000, lock: 5_000, idleInTransaction: 15_000 };
 
+/** Connections that all lanes share, besides the one of each that listens. */
+const SHARED = 2;
+
 /** BullMQ's event stream is not read here; zero would keep all of it. */
 const EVENTS_KEPT = 100;
 
 export class PostgresJobBackend implements JobBackend {
   readonly #pool: pg.Pool;
+  readonly #connections: number;
+  readonly #lanes = new Set<string>();
 
   constructor(config: DatabaseConfig, connections: number) {
+    this.#connections = connections;
     this.#pool = plainPool(
       {
         ...asLogin(config, 'service', `-c search_path=${SCHEMA} -c TimeZone=UTC`),
-        // The worker of each lane keeps one connection to listen.
         max: connections,
         application_name: 'castellan/jobs',
       },
@@ -70,7 +75,11 @@ export class PostgresJobBackend implements JobBackend {
     return new Queue(lane, options, onPool(this.#pool)) as unknown as LaneQueue;
   }
 
+  /** Each worker keeps one connection to listen. Throws if too few would be left: then no job would ever run. */
   worker(lane: string, processor: Processor<JobPayload>, options: Omit<WorkerOptions, 'connection'>): LaneWorker {
+    this.#lanes.add(lane);
+    if (this.#lanes.size + SHARED > this.#connections)
+      throw new Error(`${this.#connections} connections are too few for ${this.#lanes.size} lanes of jobs`);
     return new Worker(
       lane,
       processor,
