@@ -41,6 +41,7 @@ import { verificationAttempts } from './verification/verification-attempts.ts';
 import { alertNotificationSettings } from './notifications/alert-notification-settings.ts';
 import { deliveries } from './notifications/deliveries.ts';
 import { deliveryAttempts } from './notifications/delivery-attempts.ts';
+import { webhookReplays } from './notifications/webhook-replays.ts';
 import { messageWindows } from './notifications/message-windows.ts';
 import { adminAvailability } from './admins/admin-availability.ts';
 import { onCallOverrides } from './on-call/on-call-overrides.ts';
@@ -140,6 +141,7 @@ export const readModels: readonly NamedReadModel[] = [
   deliveries,
   deliveryAttempts,
   messageWindows,
+  webhookReplays,
   verificationAlerts,
   verificationAttempts,
   alertSeverities,

@@ -53,6 +53,7 @@ export const deliveries = defineReadModel({
     ['alert_id', 'planned_at desc'],
     ['state', 'planned_at desc'],
     '(tenant_id, next_attempt_at) where next_attempt_at is not null',
+    '(tenant_id, replay_id) where replay_id is not null',
   ],
   families: [deliveryEvents],
   on: {

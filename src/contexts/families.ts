@@ -19,6 +19,7 @@ import { loginEvents } from './identity/domain/login-events.ts';
 import { totpEvents } from './identity/domain/totp-codes.ts';
 import { parkedEventRequests } from './installation/domain/parked-events.ts';
 import { deliveryEvents, messageLimitEvents, notificationEvents } from './notifications/domain/events.ts';
+import { webhookReplayEvents } from './notifications/domain/webhook-replay.ts';
 import { notificationSettingsEvents } from './notifications/domain/settings.ts';
 import { onCallEvents } from './on-call/domain/events.ts';
 import { organizationEvents } from './organizations/domain/events.ts';
@@ -83,6 +84,7 @@ export const families = [
   notificationEvents,
   messageLimitEvents,
   deliveryEvents,
+  webhookReplayEvents,
   mobileAccessEvents,
   mobileEvents,
   canaryCookieTriggers,

@@ -8,6 +8,7 @@ import { whenTelemetryRecordedDetectReuse } from './credentials/reactions/when-t
 import { whenWipeCompletedEndDevice } from './devices/reactions/when-wipe-completed-end-device.ts';
 import { whenDeviceEnrolledCreatePlaceholder } from './devices/reactions/when-device-enrolled-create-placeholder.ts';
 import { whenAlertChangesPlanWebhook } from './notifications/reactions/when-alert-changes-plan-webhook.ts';
+import { whenWebhookReplayStartedPlanIt } from './notifications/reactions/when-webhook-replay-started-plan-it.ts';
 import { whenNotificationPlannedDeliver } from './notifications/reactions/when-notification-planned-deliver.ts';
 import { whenScimClientDeletedReleasePeople } from './scim/reactions/when-scim-client-deleted-release-people.ts';
 import { whenExtensionsReportedJudgeThem } from './extensions/reactions/when-extensions-reported-judge-them.ts';
@@ -40,4 +41,5 @@ export const reactions: readonly AnyReaction[] = [
   whenAlertChangesPlanWebhook,
   whenNotificationPlannedDeliver,
   whenUpdateBegunRunIt,
+  whenWebhookReplayStartedPlanIt,
 ];

@@ -87,6 +87,7 @@ export const readModelNames = [
   'user_quarters',
   'verification_alerts',
   'verification_attempts',
+  'webhook_replays',
 ] as const;
 
 declare module '../platform/kernel/read-model-name.ts' {

@@ -27,6 +27,7 @@ import { UpdateRuns } from '../../contexts/updates/update-runs.ts';
 import { scanDomainJob } from '../../contexts/threat-intel/scan-domain.ts';
 import { DeliverySender } from '../../contexts/notifications/delivery-sender.ts';
 import { sendDelivery, sweepDeliveries } from '../../contexts/notifications/sweep-deliveries.ts';
+import { replayWebhooks } from '../../contexts/notifications/replay-webhooks.ts';
 import { notificationChannels } from './notification-channels.ts';
 import type { ReadSide } from './read-side.ts';
 import type { CompositionContext } from './composition-context.ts';
@@ -101,6 +102,7 @@ export function openBackground(
   );
   const catalogue = [
     sendDelivery(deliverySender),
+    replayWebhooks({ executor, store, codec, reads, aggregates: loader, jobs: () => jobs }),
     sweepDeliveries({ projector: database.projector, executor, jobs: () => jobs }),
     ...maintenanceJobs(store, database, config),
     forgetTelemetry(store),

@@ -52,6 +52,7 @@ import { reactions } from '../../contexts/reactions.ts';
 import { CalendarAddresses } from '../../contexts/on-call/calendar-addresses.ts';
 import { ShiftCalendars } from '../../contexts/on-call/domain/shift-calendars.ts';
 import { SignedAddresses } from '../../contexts/screenshots/signed-addresses.ts';
+import { deliveryFigures } from '../operations/delivery-figures.ts';
 import { expiryMetrics } from '../operations/expiry-metrics.ts';
 import { serviceMetrics } from '../operations/service-metrics.ts';
 import { ServiceState } from '../operations/service-state.ts';
@@ -248,6 +249,7 @@ function assemble(
         serviceMetrics(store, trust, projector, later.jobs, limits),
         forwardingMetrics(() => services.forwarder.lags),
         expiryMetrics({ database, sealAlarms, listenerCertificate: () => listenerCertificate }),
+        deliveryFigures(database.projector),
       ),
     }),
   };

@@ -17,6 +17,15 @@ const duration = new Histogram({
   registers: [registry],
 });
 
+const exhaustions = new Counter({
+  name: 'castellan_delivery_exhausted_total',
+  help: 'Messages that were tried for three days, by channel',
+  labelNames: ['channel'] as const,
+  registers: [registry],
+});
+
+export const countExhausted = (channel: ChannelName): void => exhaustions.labels(channel).inc();
+
 export function countAttempt(channel: ChannelName, outcome: AttemptOutcome['kind'], seconds: number): void {
   attempts.labels(channel, outcome).inc();
   duration.labels(channel).observe(seconds);

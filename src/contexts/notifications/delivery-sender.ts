@@ -11,7 +11,7 @@ import type { TenantId } from '../../platform/kernel/ids.ts';
 import { alertAfter, type AlertHistory } from './alert-document.ts';
 import type { AttemptOutcome, Channel, OutboundMessage } from './channel.ts';
 import type { ChannelName } from './domain/message.ts';
-import { countAttempt } from './delivery-metrics.ts';
+import { countAttempt, countExhausted } from './delivery-metrics.ts';
 import { deliveryWaking } from './jobs.ts';
 
 export interface SenderPorts extends AlertHistory {
@@ -87,6 +87,7 @@ export class DeliverySender {
         execution,
       ),
     );
+    if (outcome.kind === 'deferred' && isLast(ended.events)) countExhausted(result.message.channel);
     await this.#wakeLater(tenantId, result, ended.events);
     return outcome;
   }
@@ -124,8 +125,8 @@ export class DeliverySender {
     { attempt, message: { deliveryId, channel } }: StartedAttempt,
     events: readonly { readonly type: string; readonly data: unknown }[],
   ): Promise<void> {
-    const { nextAttemptAt = null } = (events[0]?.data ?? {}) as { nextAttemptAt?: string | null };
-    if (nextAttemptAt === null) return;
+    const nextAttemptAt = nextOf(events);
+    if (typeof nextAttemptAt !== 'string') return;
     const delayMs = Date.parse(nextAttemptAt) - Date.now();
     if (delayMs > SOON_MS) return;
     await this.#ports
@@ -134,6 +135,13 @@ export class DeliverySender {
       .catch(() => undefined); // the sweep finds it
   }
 }
+
+type Events = readonly { readonly type: string; readonly data: unknown }[];
+
+/** Null: there is none. Undefined: nothing was recorded. */
+const nextOf = ([ended]: Events): string | null | undefined =>
+  (ended?.data as { readonly nextAttemptAt: string | null } | undefined)?.nextAttemptAt;
+const isLast = (events: Events): boolean => nextOf(events) === null;
 
 function resultOf(outcome: AttemptOutcome): {
   readonly outcome: AttemptOutcome['kind'];

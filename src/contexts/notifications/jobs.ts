@@ -23,3 +23,21 @@ export const dueDeliveries = declareJob({
   attempts: 2,
   backoff: { firstMs: 5_000, longestMs: 10_000 },
 });
+
+/** Plans the messages of a replay. Planning one twice changes nothing, so a lost job begins at the start again. */
+export const webhookReplaying = declareJob({
+  name: 'replay-webhooks',
+  data: z.object({
+    tenantId: uuid(),
+    replayId: uuid(),
+    /** The position in the log up to which messages are planned. */
+    after: z
+      .string()
+      .regex(/^-?\d+$/)
+      .default('0'),
+    planned: z.int().default(0),
+  }),
+  attempts: 5,
+  backoff: { firstMs: 5_000, longestMs: 60_000 },
+  timeoutMs: 120_000,
+});

@@ -9,7 +9,7 @@ import { system } from '../../platform/kernel/actor.ts';
 import { asTenantId } from '../../platform/kernel/ids.ts';
 import type { ChannelName, Recipient } from './domain/message.ts';
 import type { DeliverySender } from './delivery-sender.ts';
-import { deliveryWaking, dueDeliveries } from './jobs.ts';
+import { deliveryWaking, dueDeliveries, webhookReplaying } from './jobs.ts';
 
 const TIME_LIMIT_MS = 15_000;
 const AT_ONCE = 5_000;
@@ -37,6 +37,9 @@ interface Due {
   readonly channel: ChannelName;
   readonly attempts: number;
 }
+
+/** Replays that began long ago: their job may be lost. */
+const REPLAYS = `select tenant_id, replay_id from webhook_replays where started_at < now() - interval '5 minutes'`;
 
 export interface SweepPorts {
   readonly projector: pg.Pool;
@@ -73,6 +76,15 @@ export const sweepDeliveries = ({ projector, executor, jobs }: SweepPorts): AnyJ
         TIME_LIMIT_MS,
         WINDOWS,
       );
+      const replays = await maintenanceQuery<{ tenant_id: string; replay_id: string }>(
+        projector,
+        TIME_LIMIT_MS,
+        REPLAYS,
+      );
+      for (const { tenant_id: tenantId, replay_id: replayId } of replays.rows) {
+        const id = `${replayId}/${minute.slice(0, 13)}`;
+        await jobs().enqueue(webhookReplaying, { tenantId, replayId }, { id });
+      }
       for (const { tenant_id, channel, recipient } of windows.rows) {
         if (signal.aborted) return;
         const execution = { tenantId: asTenantId(tenant_id), actor: system('outbox') };

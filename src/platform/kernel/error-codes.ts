@@ -203,6 +203,11 @@ export const errorCodes = {
   own_account: entry('conflict', 'not possible for your own account', 'Another administrator has to do it.'),
   last_super_admin: entry('conflict', 'the last active super admin must remain', 'Make another super admin first.'),
   last_owner: entry('conflict', 'the last active owner must remain', 'Make another owner first.'),
+  replay_running: entry(
+    'conflict',
+    'a replay is under way',
+    'Wait until the messages of the other replay are planned.',
+  ),
   delivery_not_failed: entry(
     'conflict',
     'the delivery has not failed',

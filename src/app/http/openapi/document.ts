@@ -9,6 +9,7 @@ import { areas } from './areas.ts';
 import { jsonSchema } from './json-schema.ts';
 import { nameSchemas, type DescribedOperation } from './name-schemas.ts';
 import { operationOf, type SharedResponses } from './operation.ts';
+import { webhookOperations, webhookSchemas } from './webhooks.ts';
 import { headerComponents } from './response-headers.ts';
 
 /**
@@ -59,6 +60,9 @@ export function openApiDocument(groups: readonly RouteGroup<never>[]): object {
     get paths() {
       return parts().paths;
     },
+    get webhooks() {
+      return parts().webhooks;
+    },
     get components() {
       return parts().components;
     },
@@ -74,12 +78,16 @@ function pathsAndComponents(groups: readonly RouteGroup<never>[]) {
     }
   }
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods)) as DescribedOperation[];
-  const schemas = { Error: jsonSchema(errorBodyView, 'output'), ...nameSchemas(operations) };
+  const schemas = { Error: jsonSchema(errorBodyView, 'output'), ...nameSchemas(operations), ...webhookSchemas() };
   const used = JSON.stringify([paths, responses]);
   const headers = Object.fromEntries(
     Object.entries(headerComponents).filter(([name]) => used.includes(`"#/components/headers/${name}"`)),
   );
-  return { paths, components: { schemas, headers, responses, securitySchemes: usedSchemes(groups) } };
+  return {
+    paths,
+    webhooks: webhookOperations,
+    components: { schemas, headers, responses, securitySchemes: usedSchemes(groups) },
+  };
 }
 
 /** The ways to authenticate that some route asks for. */

@@ -29,6 +29,7 @@ import { tlsRoutes } from './certificates/tls.ts';
 import { groupRoutes } from './groups/groups.ts';
 import { pushRuleTestRoutes } from './notifications/push-rule-test.ts';
 import { mobileRoutes } from './mobile/mobile.ts';
+import { webhookReplayRoutes } from './notifications/webhook-replays.ts';
 import { deliveryRoutes } from './notifications/deliveries.ts';
 import { notificationSettingsRoutes } from './notifications/notification-settings.ts';
 import { onCallCalendarRoutes } from './on-call/on-call-calendars.ts';
@@ -114,6 +115,7 @@ const groups = [
   deliveryRoutes,
   updateRoutes,
   updateUploadRoutes,
+  webhookReplayRoutes,
   verificationRoutes,
   settingsRoutes,
   baseUrlRoutes,

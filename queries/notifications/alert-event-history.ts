@@ -1,0 +1,69 @@
+import type { replayedTypes } from '../../src/contexts/notifications/domain/webhook-replay.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
+
+/** The words in the audit log of the events that a webhook tells. */
+const ACTIONS = {
+  'alert.created': ['alert.raised'],
+  'alert.updated': [
+    'alert.acknowledged',
+    'alert.resolved',
+    'alert.reopened',
+    'alert.assigned',
+    'alert.claimed',
+    'alert.severity_changed',
+  ],
+} as const satisfies Record<(typeof replayedTypes)[number], readonly string[]>;
+
+export interface AlertEventRange {
+  /** Inclusive. */
+  readonly from: string;
+  readonly to: string;
+  readonly types: readonly (typeof replayedTypes)[number][];
+}
+
+const EVENTS = `
+  from audit_log
+ where tenant_id = $1 and resource_type = 'alert' and action = any($2::text[])
+   and recorded_at >= $3::timestamptz and recorded_at <= $4::timestamptz`;
+const COUNT = `select count(*)::int as total ${EVENTS}`;
+const PAGE = `
+  select position::text, event_id, resource_id as alert_id, action, recorded_at ${EVENTS}
+     and position > $5::bigint order by position limit $6`;
+
+const parametersOf = ({ from, to, types }: AlertEventRange) => [types.flatMap((type) => ACTIONS[type]), from, to];
+
+/** How many events of alerts a replay would go through. */
+export const countAlertEvents: Query<AlertEventRange, number> = async (reads, range) =>
+  (await reads.figures<{ total: number }>(COUNT, parametersOf(range)))?.total ?? 0;
+
+interface AlertEventRow {
+  readonly position: string;
+  readonly event_id: string;
+  readonly alert_id: string;
+  readonly action: string;
+  readonly recorded_at: string;
+}
+
+export interface PastAlertEvent {
+  /** A mark for the next page. */
+  readonly position: string;
+  readonly eventId: string;
+  readonly alertId: string;
+  readonly change: 'created' | 'updated';
+  readonly occurredAt: string;
+}
+
+/** The next events of alerts in the order of the log. */
+export const pageOfAlertEvents: Query<
+  AlertEventRange & { readonly after: string; readonly size: number },
+  readonly PastAlertEvent[]
+> = async (reads, { after, size, ...range }) => {
+  const rows = await reads.rows<AlertEventRow>(PAGE, [...parametersOf(range), after, size]);
+  return rows.map(({ position, event_id, alert_id, action, recorded_at }) => ({
+    position,
+    eventId: event_id,
+    alertId: alert_id,
+    change: action === 'alert.raised' ? 'created' : 'updated',
+    occurredAt: new Date(recorded_at).toISOString(),
+  }));
+};

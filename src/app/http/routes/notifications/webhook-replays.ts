@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { startWebhookReplay } from '../../../../../commands/notifications/start-webhook-replay.ts';
+import { countAlertEvents } from '../../../../../queries/notifications/alert-event-history.ts';
+import { getNotificationSettings } from '../../../../../queries/notifications/notification-settings-view.ts';
+import { replayedTypes, replayedTypeSchema } from '../../../../contexts/notifications/domain/webhook-replay.ts';
+import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
+import { admin } from '../../access.ts';
+import { route, type RouteGroup } from '../../route.ts';
+
+const moment = z.iso.datetime({ offset: true }).transform((text) => new Date(text).toISOString());
+
+export const webhookReplayRoutes: RouteGroup = {
+  area: 'alert-notifications',
+  routes: [
+    route({
+      method: 'POST',
+      path: '/api/v1/admin/alert-notifications/webhooks/replay',
+      access: admin('notifications:write'),
+      summary: 'Send history to the webhook again',
+      operation: 'replayWebhooks',
+      description:
+        'Events of alerts from `from` to `to` (by default now), of all `types` by default, in the order of the log, at most 50 a second. Messages have the ids and bodies of the originals, and the header `castellan-replay`. Alerts that the settings exclude now are left out, so `events` is an upper limit. `dryRun` only counts. 409 while another replay is under way; 400 if the webhook is off or not configured.',
+      refuses: ['replay_running'],
+      body: z
+        .object({
+          from: moment,
+          to: moment.optional(),
+          types: z.array(replayedTypeSchema).min(1).max(replayedTypes.length).optional(),
+          dryRun: z.boolean().optional(),
+        })
+        .refine(({ from, to }) => to === undefined || from <= to, { path: ['from'], message: 'must not be after to' }),
+      response: z
+        .object({
+          /** Null in a dry run. */
+          replayId: z.uuid().nullable(),
+          from: z.iso.datetime(),
+          to: z.iso.datetime(),
+          types: z.array(replayedTypeSchema),
+          events: z.int(),
+        })
+        .meta({ title: 'WebhookReplay' }),
+      handle: async ({ ask, run, fresh, body }) => {
+        const { from, to = new Date().toISOString(), dryRun = false } = body;
+        const range = { from, to, types: [...new Set(body.types ?? replayedTypes)] };
+        const events = await ask(countAlertEvents, range);
+        if (dryRun) return { replayId: null, ...range, events };
+        const settings = await ask(getNotificationSettings, { now: Date.now() });
+        if (!settings.webhookEnabled || !settings.webhookSecretConfigured)
+          throw new FailureError(invalid('webhookEnabled', 'the webhook is off or has no secret'));
+        const replayId = fresh.id('webhook replay');
+        await run(startWebhookReplay, { replayId, ...range });
+        return { replayId, ...range, events };
+      },
+    }),
+  ],
+};
