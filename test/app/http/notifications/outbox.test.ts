@@ -132,7 +132,7 @@ describe('the outbox', () => {
     });
     const alertId = await newAlert(app, tenant, { userId: person.id, title: 'About Ann' });
     await app.settled();
-    await tenant.admin.send('DELETE', `/api/v1/admin/users/${person.id}`, { body: { gdprErasure: true } });
+    expect((await tenant.admin.delete(`/api/v1/admin/users/${person.id}?erase=true`)).status).toBe(204);
     await app.settled();
     await withWebhook(tenant, url);
     const replay = await tenant.admin.post(`${NOTIFICATIONS}/webhooks/replay`, { from: ago(MINUTE) });
