@@ -22,6 +22,7 @@ const benches: Readonly<Record<string, () => Promise<{ measure(): Promise<Row[]>
   login: () => import('./login.ts'),
   provisioning: () => import('./provisioning/main.ts'),
   'on-call': () => import('./on-call.ts'),
+  delivery: () => import('./delivery/main.ts'),
 };
 
 const asked = process.argv.slice(2);

@@ -44,6 +44,7 @@ export async function switchLog(copy: LogCopy, parts: CopyParts): Promise<void> 
   const map = new PositionMap(owner, source, copy.target, copy.record);
   await transaction(owner, async (client) => {
     await moveCheckpoints(client, map);
+    await moveForwarding(client, map);
     await moveParkedEvents(client, map);
     await moveAuditLog(client);
     await client.query('update log_watch set position = null, event_id = null, doubt = null, doubted_at = null');
@@ -74,6 +75,28 @@ async function moveCheckpoints(client: pg.PoolClient, map: PositionMap): Promise
       [name, version, generation, tenant_id, to],
     );
   }
+}
+
+/** Checkpoints of log destinations, and the events of records that they refused. */
+async function moveForwarding(client: pg.PoolClient, map: PositionMap): Promise<void> {
+  for (const [table, column] of [
+    ['log_forwarding', 'position'],
+    ['log_forwarding', 'counted_to'],
+    ['log_forwarding', 'until_position'],
+    ['log_refused_records', 'position'],
+  ] as const) {
+    const { rows } = await client.query<{ position: string }>(
+      `select distinct ${column}::text as position from ${table} where ${column} is not null`,
+    );
+    const moved: string[] = [];
+    for (const { position } of rows) moved.push(String(await map.checkpoint(BigInt(position))));
+    await client.query(
+      `update ${table} t set ${column} = m.place from unnest($1::bigint[], $2::bigint[]) as m(former, place)
+        where t.${column} = m.former`,
+      [rows.map(({ position }) => position), moved],
+    );
+  }
+  await client.query('update log_forwarding_lease set epoch = epoch + 1');
 }
 
 /** Uses negative numbers in between, because old and new positions may overlap. */

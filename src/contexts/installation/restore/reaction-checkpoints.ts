@@ -51,7 +51,22 @@ export async function moveReactionCheckpoints(parts: RefoldParts, end: Position,
       ]);
       await client.query(`delete from parked_events where ${OF} and position > $4`, [...key, String(to)]);
     }
+    await limitForwarding(client, end);
   });
+}
+
+/**
+ * Destinations go on where they were, but not after the end of the log: later events will have those positions. What was
+ * refused there is not in this log.
+ */
+async function limitForwarding(client: pg.PoolClient, end: Position): Promise<void> {
+  await client.query('update log_forwarding_lease set epoch = epoch + 1');
+  await client.query(
+    `update log_forwarding set position = least(position, $1), counted_to = least(position, $1), lag_events = 0
+      where greatest(position, counted_to) > $1`,
+    [String(end)],
+  );
+  await client.query('delete from log_refused_records where position > $1', [String(end)]);
 }
 
 async function liveReactions(pool: pg.Pool): Promise<Live[]> {

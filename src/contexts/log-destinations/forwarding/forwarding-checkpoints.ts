@@ -128,7 +128,8 @@ export class ForwardingCheckpoints {
   async move(key: CheckpointKey, { from, to, records, lagEvents, countedTo, waitingSince }: Moved): Promise<void> {
     await this.#write(
       `update log_forwarding set position = $6, delivered = delivered + $7, lag_events = $8, counted_to = $9,
-              waiting_since = $10, status = 'healthy', last_error = null,
+              waiting_since = $10, status = case when $7 > 0 then 'healthy' else status end,
+              last_error = case when $7 > 0 then null else last_error end,
               last_delivery_at = case when $7 > 0 then now() else last_delivery_at end
         where ${KEY} and ${FENCE} and position = $5`,
       key,

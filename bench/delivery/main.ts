@@ -1,0 +1,5 @@
+import type { Row } from '../measure.ts';
+import { measureForwarding } from './forwarding.ts';
+
+/** What leaves the installation. */
+export const measure = async (): Promise<Row[]> => [...(await measureForwarding())];
