@@ -32,7 +32,9 @@ export async function startSyslog(tls?: { readonly key: string; readonly cert: s
     socket.on('close', () => sockets.delete(socket));
     if (behaviour === 'hangs') return void socket.pause();
     if (behaviour === 'closes') return void socket.end();
-    if (behaviour === 'resets') return void socket.once('data', () => socket.resetAndDestroy());
+    // A TLS socket cannot send a reset: it is closed before it has read anything.
+    if (behaviour === 'resets')
+      return void (tls ? socket.destroy() : socket.once('data', () => socket.resetAndDestroy()));
     let pending = Buffer.alloc(0);
     socket.on('data', (chunk: Buffer) => {
       pending = Buffer.concat([pending, chunk]);

@@ -1,4 +1,5 @@
 import { isIP, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as startTls } from 'node:tls';
 import type { GuardedConnect } from '../../../platform/outbound/guarded-connection.ts';
 import type { ConfigOf } from '../domain/config.ts';
@@ -7,12 +8,17 @@ import { SinkFailed, type OutgoingRecord, type SinkRefusal, type Sink, type Sink
 const CONNECT_MS = 10_000;
 /** How long the server may leave data or the end of the connection unread. */
 const PATIENCE_MS = 15_000;
+/**
+ * The connection must have lasted this long after the last write. The end of a server that closed before our data
+ * arrived is seen by then, and not taken for its response to our end.
+ */
+const SETTLE_MS = 250;
 
 const LIMITS: SinkLimits = {
   batchRecords: 1_000,
   batchBytes: 1024 * 1024,
-  unconfirmedRecords: 20_000,
-  unconfirmedBytes: 16 * 1024 * 1024,
+  unconfirmedRecords: 50_000,
+  unconfirmedBytes: 32 * 1024 * 1024,
   quietMs: 1_000,
   ageMs: 5_000,
 };
@@ -46,12 +52,14 @@ export class SyslogStreamSink implements Sink {
     const connection = (this.#connection ??= await this.#open(signal));
     const text = batch.map(({ line }) => `${Buffer.byteLength(line)} ${line}`).join('');
     await within(connection, signal, (done) => connection.socket.write(text, (error) => done(error ?? undefined)));
+    connection.writtenAt = performance.now();
     return [];
   }
 
   async confirm(signal: AbortSignal): Promise<void> {
     const connection = this.#connection;
     if (!connection) return;
+    await sleep(Math.max(0, connection.writtenAt + SETTLE_MS - performance.now()), undefined, { signal });
     await within(connection, signal, (done) => {
       connection.socket.once('end', () => done());
       connection.socket.end();
@@ -110,10 +118,11 @@ interface Connection {
   readonly socket: Socket;
   /** Why it can no longer be used. */
   lost: Error | undefined;
+  writtenAt: number;
 }
 
 function watched(socket: Socket): Connection {
-  const connection: Connection = { socket, lost: undefined };
+  const connection: Connection = { socket, lost: undefined, writtenAt: 0 };
   const lose = (error: Error) => void (connection.lost ??= error);
   socket.on('error', lose);
   // The server may end only after we have.
