@@ -55,6 +55,7 @@ export const testConfig = (dataDir: string, over: Partial<Config> = {}): Config 
     device: PLENTY,
   },
   portal: undefined,
+  push: { gateway: undefined, fcm: undefined, apns: undefined },
   threatIntel: { scanner: NOWHERE, reputation: NOWHERE },
   s3: undefined,
   trustedProxies: [],

@@ -33,7 +33,9 @@ import { uuid } from '../../platform/kernel/ids.ts';
 import { version } from '../../platform/version.ts';
 import { LONGEST_COMMAND_SECONDS, type UpdateSettings } from '../../contexts/updates/domain/update-settings.ts';
 import type { S3Settings } from '../../platform/objects/s3-objects.ts';
+import { apnsEnvironment, apnsKey, apnsTopic, appleId, fcmServiceAccount, pushOf } from './push-settings.ts';
 import { s3Of } from './s3-settings.ts';
+import type { PushSettings } from '../../contexts/notifications/push/open-push-services.ts';
 import type { ProviderAddress } from '../../contexts/threat-intel/open-providers.ts';
 
 /** A setting that may also come from a file: `NAME_FILE` holds the file's path. */
@@ -73,6 +75,14 @@ const environment = {
   ENROLL_RATE_LIMIT_RPS: count.default(3_000),
   PORTAL_URL: httpUrl.optional(),
   PORTAL_API_KEY: secret(text.optional()),
+  PUSH_GATEWAY_URL: httpUrl.optional(),
+  PUSH_GATEWAY_TOKEN: secret(text.optional()),
+  FCM_SERVICE_ACCOUNT: secret(fcmServiceAccount.optional()),
+  APNS_KEY: secret(apnsKey.optional()),
+  APNS_KEY_ID: appleId.optional(),
+  APNS_TEAM_ID: appleId.optional(),
+  APNS_TOPIC: apnsTopic.optional(),
+  APNS_ENVIRONMENT: apnsEnvironment.default('production'),
   SCANNER_URL: httpUrl.optional(),
   REPUTATION_URL: httpUrl.optional(),
   S3_ENDPOINT: httpUrl.optional(),
@@ -159,6 +169,8 @@ export interface Config {
   /** Overrides the specified budgets, by class. For load tests only: no environment variable sets it. */
   readonly rateBudgets: Readonly<Record<string, number>>;
   readonly portal: { readonly url: string; readonly apiKey: string | undefined } | undefined;
+  /** The services that reach mobile devices. */
+  readonly push: PushSettings;
   /** The external services that scan domains. */
   readonly threatIntel: Readonly<Record<ScanService, ProviderAddress>>;
   /** Object storage. If undefined, objects are files in a directory below `dataDir`. */
@@ -187,14 +199,21 @@ export interface Config {
 }
 
 /** Members of the configuration that are keys, or credentials for other systems that no request needs. */
-type Confidential = 'masterKey' | 'otherMasterKey' | 'auditKey' | 's3';
+type Confidential = 'masterKey' | 'otherMasterKey' | 'auditKey' | 's3' | 'push';
 
 /** The configuration as parts of the running service get it. */
 export type Settings = Omit<Config, Confidential>;
 
 /** The settings without keys. Only the composition root reads keys; other parts get objects derived from them. */
 export function settingsOf(config: Config): Settings {
-  const { masterKey: _master, otherMasterKey: _other, auditKey: _audit, s3: _objects, ...settings } = config;
+  const {
+    masterKey: _master,
+    otherMasterKey: _other,
+    auditKey: _audit,
+    s3: _objects,
+    push: _push,
+    ...settings
+  } = config;
   return settings;
 }
 
@@ -241,6 +260,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, role: ProcessRo
   const eventStoreUrl = problems.of(() => eventStoreUrlOf(given));
   const redisUrl = problems.of(() => redisUrlOf(given));
   const s3 = s3Of(given, settings, problems);
+  const push = pushOf(given, settings, problems);
   checkTogether(given, settings, problems);
   problems.refuse(env);
   const dataDir = dataDirectory(given);
@@ -267,6 +287,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, role: ProcessRo
     enrollRateLimit: settings.ENROLL_RATE_LIMIT_RPS,
     rateBudgets: {},
     portal: settings.PORTAL_URL ? { url: settings.PORTAL_URL, apiKey: settings.PORTAL_API_KEY } : undefined,
+    push,
     threatIntel: {
       scanner: { url: settings.SCANNER_URL ?? 'https://urlscan.io/', isTrusted: settings.SCANNER_URL !== undefined },
       reputation: {
