@@ -1,7 +1,9 @@
-import { notificationEvents } from '../../src/contexts/notifications/domain/events.ts';
 import { notificationIdOf } from '../../src/contexts/notifications/domain/delivery-ids.ts';
 import type { ChannelName, Recipient, MessageSubject } from '../../src/contexts/notifications/domain/message.ts';
-import { defineAggregate, streamName } from '../../src/platform/kernel/aggregate.ts';
+import {
+  notificationStream,
+  plannedNotification,
+} from '../../src/contexts/notifications/domain/planned-notification.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 
 export interface PlanNotification {
@@ -12,18 +14,11 @@ export interface PlanNotification {
   readonly recipients: readonly Recipient[];
 }
 
-const planned = defineAggregate<{ readonly isPlanned: boolean }, typeof notificationEvents>(
-  notificationEvents,
-  { isPlanned: false },
-  () => ({ isPlanned: true }),
-);
-
 /** Decides who gets a message. Each recipient then gets a delivery, within the limit of the channel. */
 export const planNotification = defineCommand({
   name: 'PlanNotification',
-  aggregate: planned,
-  stream: ({ channel, cause }: PlanNotification, { tenantId }) =>
-    streamName('notification', tenantId, notificationIdOf(tenantId, cause, channel)),
+  aggregate: plannedNotification,
+  stream: ({ channel, cause }: PlanNotification, { tenantId }) => notificationStream(tenantId, cause, channel),
   decide({ isPlanned }, { channel, cause, subject, recipients }, { tenantId }) {
     if (isPlanned || recipients.length === 0) return accept([]);
     const notificationId = notificationIdOf(tenantId, cause, channel);

@@ -4,6 +4,8 @@ import type { OnCallScheduleRow } from '../../projections/on-call/on-call-schedu
 import { mayUseMobile } from '../../src/contexts/mobile/domain/mobile-eligibility.ts';
 import { DEFAULT_PREFERENCES } from '../../src/contexts/mobile/domain/preferences.ts';
 import type { PushPerson } from '../../src/contexts/notifications/domain/push-selection.ts';
+import type { AdminRole } from '../../src/contexts/identity/domain/roles.ts';
+import type { Span } from '../../src/contexts/on-call/domain/schedule-resolver.ts';
 import { availabilityAt } from '../../src/contexts/on-call/domain/reachability.ts';
 import type { ShiftCalendars } from '../../src/contexts/on-call/domain/shift-calendars.ts';
 import type { MobileAccess } from '../../src/contexts/settings/domain/mobile-access.ts';
@@ -23,11 +25,18 @@ export interface AudienceInterval {
 export interface NamedPerson extends PushPerson {
   readonly email: string;
   readonly displayName: string;
+  readonly role: AdminRole;
+  readonly isActive: boolean;
 }
 
 export interface PushAudience {
   /** Every administrator of the tenant, with the schedules that they were on call in at a moment of the interval. */
   at(moment: number): readonly NamedPerson[];
+  /**
+   * Since when (epoch milliseconds) no schedule has had anybody on call who can be reached. Undefined: somebody is, or
+   * no schedule is in use.
+   */
+  gapSince(moment: number): number | undefined;
 }
 
 type AccountRow = Pick<AdminUserRow, 'admin_id' | 'email' | 'display_name' | 'role_type' | 'status' | 'mobile_access'> &
@@ -62,16 +71,25 @@ export async function pushAudience(
     accounts.map(({ admin_id: id }) => id),
   );
   const people = accounts.map((row) => personOf(row, current, byRole));
+  const isReachable = (adminId: string, moment: number) => availabilityAt(availability, adminId, moment) === 'active';
   return {
     at: (moment) => {
       const onCall = shiftsAt(schedules, moment);
-      return people.map((person) => {
-        const isActive = availabilityAt(availability, person.adminId, moment) === 'active';
-        return { ...person, onCallIn: (isActive ? onCall.get(person.adminId) : undefined) ?? NO_SCHEDULES };
-      });
+      return people.map((person) => ({
+        ...person,
+        onCallIn: (isReachable(person.adminId, moment) ? onCall.get(person.adminId) : undefined) ?? NO_SCHEDULES,
+      }));
+    },
+    gapSince: (moment) => {
+      const spans = schedules.map(({ resolver }) => resolver.at(moment)).filter(isInUse);
+      const isCovered = spans.some((span) => span.kind === 'shift' && isReachable(span.adminUserId, moment));
+      return isCovered || spans.length === 0 ? undefined : Math.max(...spans.map(({ startsAt }) => startsAt));
     },
   };
 }
+
+/** A schedule that was deleted or switched off leaves no gap. */
+const isInUse = (span: Span): boolean => span.kind === 'shift' || span.reason === 'not_started';
 
 const NO_SCHEDULES: ReadonlySet<string> = new Set();
 
@@ -85,6 +103,8 @@ function personOf(
     adminId,
     email: row.email,
     displayName: row.display_name,
+    role,
+    isActive: status === 'active',
     mayUseMobile: mayUseMobile({ role, status, mobileAccess }, byRole),
     preferences: row.preferences ?? DEFAULT_PREFERENCES,
     deviceIds: row.device_ids,

@@ -16,6 +16,8 @@ import { whenPersonLeavesForgetScreenshots } from './screenshots/reactions/when-
 import { whenEmployeeDeletedRevokeDevices } from './employees/reactions/when-employee-deleted-revoke-devices.ts';
 import { whenPersonLeavesOffboardThem } from './employees/reactions/when-person-leaves-offboard-them.ts';
 import { whenPersonErasedForgetTelemetry } from './employees/reactions/when-person-erased-forget-telemetry.ts';
+import { whenAlertChangesPlanEmails } from './notifications/reactions/when-alert-changes-plan-emails.ts';
+import { whenAlertIsRaisedPlanPushes } from './notifications/reactions/when-alert-is-raised-plan-pushes.ts';
 import { whenAdminDeletedEndMobileDevices } from './mobile/reactions/when-admin-deleted-end-mobile-devices.ts';
 import { whenErasureRequestedCarryItOut } from './employees/reactions/when-erasure-requested-carry-it-out.ts';
 import { whenUpdateBegunRunIt } from './updates/reactions/when-update-begun-run-it.ts';
@@ -37,6 +39,8 @@ export const reactions: readonly AnyReaction[] = [
   whenDirectorySourceDeletedReleasePeople,
   whenScimClientDeletedReleasePeople,
   whenAdminDeletedEndMobileDevices,
+  whenAlertChangesPlanEmails,
+  whenAlertIsRaisedPlanPushes,
   whenPersonErasedForgetTelemetry,
   whenAlertChangesPlanWebhook,
   whenNotificationPlannedDeliver,

@@ -51,6 +51,7 @@ const WITHOUT_CREATION: Readonly<Record<string, string>> = {
   'POST /api/v1/org/auth/sso/logout': 'ends the session that a retry would need',
   'POST /api/v1/admin/threat-intel/test': 'asks the service again',
   'POST /api/v1/admin/alert-notifications/webhooks/replay': 'refuses a second replay while the first is under way',
+  'POST /api/v1/admin/alert-notifications/test-email': 'the delivery of the first call has had its one attempt',
   'POST /api/v1/admin/alert-notifications/test-webhook': 'the delivery of the first call has had its one attempt',
   'POST /api/v1/admin/alert-notifications/deliveries/{deliveryId}/retry':
     'refuses a second round while the first is under way',

@@ -25,6 +25,9 @@ import { MAX_ANNOUNCEMENT_BYTES, UpdateAnnouncements } from '../../contexts/upda
 import { updateJobs } from '../../contexts/updates/update-jobs.ts';
 import { UpdateRuns } from '../../contexts/updates/update-runs.ts';
 import { scanDomainJob } from '../../contexts/threat-intel/scan-domain.ts';
+import { openPushServices } from '../../contexts/notifications/push/open-push-services.ts';
+import { planPushesJob } from '../../contexts/notifications/push/plan-pushes.ts';
+import { ShiftCalendars } from '../../contexts/on-call/domain/shift-calendars.ts';
 import { DeliverySender } from '../../contexts/notifications/delivery-sender.ts';
 import { sendDelivery, sweepDeliveries } from '../../contexts/notifications/sweep-deliveries.ts';
 import { replayWebhooks } from '../../contexts/notifications/replay-webhooks.ts';
@@ -44,6 +47,7 @@ export interface Background extends Pick<
   | 'updateBundles'
   | 'updateAnnouncements'
   | 'updateRuns'
+  | 'shiftCalendars'
 > {
   readonly redis: Redis | undefined;
 }
@@ -82,9 +86,11 @@ export function openBackground(
     accountDigest,
   };
   const offboarding = { executor, aggregates: loader, freshness, reads, head: () => store.head() };
+  const shiftCalendars = new ShiftCalendars();
+  const pushServices = openPushServices(config.push, log);
   const deliverySender = new DeliverySender(
     { executor, store, codec, log, jobs: () => jobs },
-    notificationChannels({ config, executor, aggregates: loader, vault }),
+    notificationChannels({ config, executor, aggregates: loader, vault, pushServices }),
   );
   const { updates, dataDir } = config;
   const updateBundles = new BundleStore(objects, dataDir);
@@ -101,6 +107,16 @@ export function openBackground(
     guardedFetch({ allowPrivate: true, maxBytes: MAX_ANNOUNCEMENT_BYTES }),
   );
   const catalogue = [
+    planPushesJob({
+      executor,
+      store,
+      codec,
+      freshness,
+      reads,
+      calendars: shiftCalendars,
+      aggregates: loader,
+      head: () => store.head(),
+    }),
     sendDelivery(deliverySender),
     replayWebhooks({ executor, store, codec, reads, aggregates: loader, jobs: () => jobs }),
     sweepDeliveries({ projector: database.projector, executor, jobs: () => jobs }),
@@ -126,6 +142,7 @@ export function openBackground(
     jobs: catalogue,
     log,
   });
+  onStop(() => Promise.all(Object.values(pushServices).map((service) => service.close())).then(() => undefined));
   onStop(() => jobs.close());
   onStop(() => deliverySender.stop());
   const redis = config.redisUrl
@@ -145,6 +162,7 @@ export function openBackground(
     domainScans,
     directoryReaders,
     deliverySender,
+    shiftCalendars,
     updateBundles,
     updateAnnouncements,
     updateRuns,

@@ -50,7 +50,6 @@ import { EFFECTS_AT_ONCE, ReactionRunner, type EffectPorts } from '../../platfor
 import { ConcurrencyLimiter } from '../../platform/projector/concurrency-limiter.ts';
 import { reactions } from '../../contexts/reactions.ts';
 import { CalendarAddresses } from '../../contexts/on-call/calendar-addresses.ts';
-import { ShiftCalendars } from '../../contexts/on-call/domain/shift-calendars.ts';
 import { SignedAddresses } from '../../contexts/screenshots/signed-addresses.ts';
 import { deliveryFigures } from '../operations/delivery-figures.ts';
 import { expiryMetrics } from '../operations/expiry-metrics.ts';
@@ -204,7 +203,6 @@ function assemble(
     ...later,
     screenshotAddresses: new SignedAddresses(keyrings.current.key('screenshot-addresses')),
     calendarAddresses: new CalendarAddresses(keysOf(keyrings, 'on-call-calendars')),
-    shiftCalendars: new ShiftCalendars(),
     bundleSigner,
     listenerCertificate: () => listenerCertificate,
     accessTokens: new AccessTokens(keyrings, tokenKey),

@@ -1,10 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import type { CommandPorts } from '../../../commands/ports.ts';
 import type { Channel } from '../../contexts/notifications/channel.ts';
+import { EmailChannel } from '../../contexts/notifications/email/email-channel.ts';
+import { PushChannel, type PushPorts } from '../../contexts/notifications/push/push-channel.ts';
 import { WebhookChannel } from '../../contexts/notifications/webhook-channel.ts';
 import type { Executor } from '../../platform/execution/executor.ts';
 import type { AggregateReader } from '../../platform/kernel/aggregate.ts';
 import {
+  destinationConnect,
   destinationFetch,
   type DestinationChoice,
   type OutboundSettings,
@@ -17,6 +20,7 @@ export interface ChannelPorts {
   readonly executor: Pick<Executor<CommandPorts>, 'execute'>;
   readonly aggregates: AggregateReader;
   readonly vault: Vault;
+  readonly pushServices: PushPorts['services'];
 }
 
 /** OP-184. */
@@ -26,8 +30,10 @@ const WEBHOOK_RESPONSE_BYTES = 64 * 1024;
 const MAX_CHOICES = 200;
 
 /** The ways out of the installation for messages to people and their systems. */
-export const notificationChannels = ({ config, ...ports }: ChannelPorts): readonly Channel[] => [
+export const notificationChannels = ({ config, pushServices, ...ports }: ChannelPorts): readonly Channel[] => [
   new WebhookChannel({ ...ports, fetch: webhookFetch(config) }),
+  new EmailChannel({ ...ports, connect: (choice) => destinationConnect(config, choice) }),
+  new PushChannel({ ...ports, services: pushServices }),
 ];
 
 /** One fetch for each choice: its agent holds certificates and connections. */

@@ -60,8 +60,6 @@ export function pushOf(given: GivenSettings, settings: PushValues, problems: Set
   if (hasApns) for (const name of missing) problems.add(`${name} is required with the other APNS settings`);
   if (isSet('PUSH_GATEWAY_URL') && (hasApns || isSet('FCM_SERVICE_ACCOUNT')))
     problems.add('PUSH_GATEWAY_URL excludes FCM_SERVICE_ACCOUNT and APNS_KEY: the gateway gets all pushes');
-  if (isSet('PUSH_GATEWAY_TOKEN') && !isSet('PUSH_GATEWAY_URL'))
-    problems.add('PUSH_GATEWAY_TOKEN has no effect without PUSH_GATEWAY_URL');
   const { PUSH_GATEWAY_URL: url, PUSH_GATEWAY_TOKEN: token, FCM_SERVICE_ACCOUNT: keyFile } = settings;
   return {
     gateway: url === undefined ? undefined : { url, token },

@@ -14,6 +14,16 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const KEYS = { MASTER_KEY: 'a'.repeat(64), AUDIT_HMAC_KEY: 'b'.repeat(64), LICENSE_PUBLIC_KEY: licensePublicKeyPem };
 const OWN = { ...KEYS, DATABASE_URL: 'postgresql://castellan@db.example:5432/castellan', DATA_DIR: folder };
 
+const pkcs8 = { type: 'pkcs8', format: 'pem' } as const;
+const appleKey = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export(pkcs8).toString().trim();
+const serviceAccount = JSON.stringify({
+  type: 'service_account',
+  project_id: 'my-project',
+  client_email: 'push@my-project.example',
+  private_key: generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey.export(pkcs8).toString(),
+});
+const apns = { APNS_KEY_ID: 'KEY1234567', APNS_TEAM_ID: 'TEAM123456', APNS_TOPIC: 'com.example.app' };
+
 function refusal(env: NodeJS.ProcessEnv): string {
   try {
     readConfig(env);
@@ -42,6 +52,13 @@ describe('wrong settings', () => {
     RATE_LIMIT_RPS: '-1wrong',
     ENROLL_RATE_LIMIT_RPS: '1.5wrong',
     PORTAL_URL: 'ftp://wrong',
+    PUSH_GATEWAY_URL: 'ftp://wrong',
+    FCM_SERVICE_ACCOUNT: '{"wrong": true}',
+    APNS_KEY: 'wrong',
+    APNS_KEY_ID: 'wrong',
+    APNS_TEAM_ID: 'wrong',
+    APNS_TOPIC: 'wrong topic',
+    APNS_ENVIRONMENT: 'wrong',
     SCANNER_URL: 'wrong',
     REPUTATION_URL: 'wrong',
     S3_ENDPOINT: 'ftp://wrong',
@@ -75,6 +92,7 @@ describe('wrong settings', () => {
     'DATABASE_PASSWORD',
     'REDIS_PASSWORD',
     'PORTAL_API_KEY',
+    'PUSH_GATEWAY_TOKEN',
     'S3_ACCESS_KEY_ID',
     'S3_SECRET_ACCESS_KEY',
   ];
@@ -194,6 +212,9 @@ describe('a secret', () => {
       S3_ACCESS_KEY_ID: 'five',
       S3_SECRET_ACCESS_KEY: 'six',
       UPDATE_PUBLIC_KEY: licensePublicKeyPem,
+      PUSH_GATEWAY_TOKEN: 'seven',
+      FCM_SERVICE_ACCOUNT: serviceAccount,
+      APNS_KEY: appleKey,
     };
     expect(Object.keys(secrets).toSorted()).toEqual([...secretSettings].toSorted());
     const files = Object.entries(secrets).map(([name, text]) => {
@@ -206,6 +227,7 @@ describe('a secret', () => {
       PORTAL_URL: 'https://p.example',
       S3_ENDPOINT: 'https://s3.example',
       S3_BUCKET: 'bucket',
+      ...apns,
     };
     const trimmed = Object.fromEntries(Object.entries(secrets).map(([name, text]) => [name, text.trim()]));
     expect(readConfig({ ...rest, ...Object.fromEntries(files) })).toEqual(readConfig({ ...rest, ...trimmed }));
@@ -250,5 +272,32 @@ describe('a variable that is almost a setting', () => {
     ];
     expect(settingWarnings(Object.fromEntries(usual.map((name) => [name, 'x'])))).toEqual([]);
     expect(settingWarnings({ RATE_LIMT_RPS: '' })).toEqual([]);
+  });
+});
+
+describe('the settings of push services', () => {
+  const read = (over: NodeJS.ProcessEnv) => readConfig({ ...OWN, ...over });
+
+  it('are a gateway, or those of FCM and APNs', () => {
+    expect(read({}).push).toEqual({ gateway: undefined, fcm: undefined, apns: undefined });
+    expect(read({ PUSH_GATEWAY_URL: 'https://push.example/x', PUSH_GATEWAY_TOKEN: 't' }).push.gateway).toEqual({
+      url: 'https://push.example/x',
+      token: 't',
+    });
+    const { fcm, apns: apple } = read({ FCM_SERVICE_ACCOUNT: serviceAccount, APNS_KEY: appleKey, ...apns }).push;
+    expect(fcm).toMatchObject({ projectId: 'my-project', account: { clientEmail: 'push@my-project.example' } });
+    expect(apple).toMatchObject({ keyId: 'KEY1234567', topic: 'com.example.app', url: 'https://api.push.apple.com' });
+    expect(read({ APNS_KEY: appleKey, ...apns, APNS_ENVIRONMENT: 'sandbox' }).push.apns?.url).toBe(
+      'https://api.sandbox.push.apple.com',
+    );
+  });
+
+  it('are refused if they are incomplete, or if a gateway would get what another service should', () => {
+    expect(() => read({ APNS_KEY: appleKey, APNS_KEY_ID: 'KEY1234567' })).toThrow(
+      /APNS_TEAM_ID is required[^]*APNS_TOPIC is required/,
+    );
+    expect(() => read({ PUSH_GATEWAY_URL: 'https://push.example', FCM_SERVICE_ACCOUNT: serviceAccount })).toThrow(
+      /PUSH_GATEWAY_URL excludes/,
+    );
   });
 });

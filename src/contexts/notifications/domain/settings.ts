@@ -163,3 +163,7 @@ export const isWebhookReady = ({
   values: { webhookEnabled, webhookUrl },
   webhookSecretRef,
 }: NotificationSettings): boolean => webhookEnabled && webhookUrl !== null && webhookSecretRef !== null;
+
+/** With a mail server, a sender and somebody to write to. Whether e-mail is on is a setting of the tenant. */
+export const isEmailReady = ({ values: { smtpHost, smtpFrom, emailRecipients } }: NotificationSettings): boolean =>
+  smtpHost !== null && smtpFrom !== null && emailRecipients.length > 0;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
-import { raisedAlert } from '../../../dsl/raised-alert.ts';
+import { newAlert } from '../../../dsl/notified.ts';
 
 const RULES = '/api/v1/admin/alert-notifications/push-rules';
 const TEST = `${RULES}/test`;
@@ -74,9 +74,9 @@ describe('the test of a push rule', () => {
     const schedule = { name: 'Primary', participants: [bo.adminId], startDate: day };
     scheduleId = (await tenant.admin.post('/api/v1/admin/on-call/schedules', schedule)).body.id;
     await bo.client.post('/api/v1/admin/mobile/devices', { platform: 'ios', pushToken: randomUUID() });
-    critical = await raisedAlert(app, tenant.tenantId, { severity: 'critical' });
-    high = await raisedAlert(app, tenant.tenantId, { severity: 'high', alertType: 'breached_password' });
-    await raisedAlert(app, tenant.tenantId, { severity: 'low', alertType: 'weak_password' });
+    critical = await newAlert(app, tenant, { severity: 'critical' });
+    high = await newAlert(app, tenant, { severity: 'high', alertType: 'breached_password' });
+    await newAlert(app, tenant, { severity: 'low', alertType: 'weak_password' });
     await app.settled();
   });
 

@@ -6,6 +6,8 @@ import {
   getNotificationSettings,
   notificationSettingsView,
 } from '../../../../../queries/notifications/notification-settings-view.ts';
+import { getAdminUser } from '../../../../../queries/admins/get-admin-user.ts';
+import { emailField } from '../../../../contexts/identity/domain/password-rule.ts';
 import { webhookSecretText } from '../../../../contexts/notifications/domain/webhook-secret.ts';
 import { tenantSettings } from '../../../../contexts/settings/domain/tenant-settings.resource.ts';
 import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
@@ -85,6 +87,25 @@ export const notificationSettingsRoutes: RouteGroup<NotificationSettingsRouteDep
         await run(rotateWebhookSecret, { secret });
         const { webhookRotationEndsAt } = await ask(getNotificationSettings, { now: Date.now() });
         return { configured: true, formerSecretUntil: webhookRotationEndsAt };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${base}/test-email`,
+      access: admin('notifications:write'),
+      summary: 'Send a test by e-mail',
+      operation: 'testEmail',
+      description:
+        'One attempt, also while e-mail is off: to `to`, otherwise to the first recipient of the settings, otherwise to the caller. `message` says what became of it. 400 if mail server or sender are not configured.',
+      body: z.object({ to: emailField.nullish() }).nullish(),
+      response: testDeliveryView,
+      handle: async (call) => {
+        const { smtpHost, smtpFrom, emailRecipients } = await call.ask(getNotificationSettings, { now: Date.now() });
+        if (smtpHost === null) throw new FailureError(invalid('smtpHost', 'is not configured'));
+        if (smtpFrom === null) throw new FailureError(invalid('smtpFrom', 'is not configured'));
+        const { adminId } = call.principal;
+        const address = call.body?.to ?? emailRecipients[0] ?? (await call.ask(getAdminUser, { adminId })).email;
+        return testDelivery(call, 'email', { kind: 'email', address });
       },
     }),
     route({

@@ -1,0 +1,67 @@
+import { alertStream } from '../../src/contexts/alerts/domain/alert.ts';
+import type { Severity } from '../../src/contexts/alerts/domain/vocabulary.ts';
+import { notificationIdOf } from '../../src/contexts/notifications/domain/delivery-ids.ts';
+import { notifiedAlert } from '../../src/contexts/notifications/domain/notified-alert.ts';
+import {
+  notificationStream,
+  plannedNotification,
+} from '../../src/contexts/notifications/domain/planned-notification.ts';
+import {
+  isEmailReady,
+  isWanted,
+  notificationSettings,
+  notificationSettingsStream,
+} from '../../src/contexts/notifications/domain/settings.ts';
+import { tenantSettings } from '../../src/contexts/settings/domain/tenant-settings.resource.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import type { WithAggregates } from '../ports.ts';
+
+export interface PlanAlertEmail {
+  readonly alertId: string;
+  /** The event that the message is about. */
+  readonly eventId: string;
+  readonly change: 'created' | 'updated';
+  readonly occurredAt: string;
+  /** Set if the event names the severity. By default the present one. */
+  readonly severity?: Severity;
+}
+
+interface Facts {
+  /** Undefined: nobody is to hear of it. */
+  readonly severity: Severity | undefined;
+  readonly addresses: readonly string[];
+}
+
+const NOBODY: Facts = { severity: undefined, addresses: [] };
+
+/** Plans the e-mails about an event of an alert, if the tenant wants them now. */
+export const planAlertEmail = defineCommand({
+  name: 'PlanAlertEmail',
+  aggregate: plannedNotification,
+  stream: ({ eventId }: PlanAlertEmail, { tenantId }) => notificationStream(tenantId, eventId, 'email'),
+  prepare: async ({ alertId, severity }: PlanAlertEmail, { aggregates }: WithAggregates, { tenantId }) => {
+    const settings = await aggregates.load(notificationSettings, notificationSettingsStream(tenantId));
+    if (!isEmailReady(settings)) return NOBODY;
+    const { values } = await aggregates.load(tenantSettings.aggregate, tenantSettings.stream(tenantId));
+    const known = await aggregates.load(notifiedAlert, alertStream(tenantId, alertId));
+    if (!values.alertEmailEnabled || !known) return NOBODY;
+    const now = severity ?? known.severity;
+    if (!isWanted(settings.values, known.alertType, now)) return NOBODY;
+    return { severity: now, addresses: settings.values.emailRecipients } satisfies Facts;
+  },
+  decide({ isPlanned }, { alertId, eventId, change, occurredAt }, { tenantId }, { severity, addresses }: Facts) {
+    if (isPlanned || severity === undefined || addresses.length === 0) return accept([]);
+    return accept([
+      {
+        type: 'NotificationPlanned',
+        data: {
+          notificationId: notificationIdOf(tenantId, eventId, 'email'),
+          channel: 'email',
+          cause: eventId,
+          subject: { kind: 'alert', alertId, eventId, change, severity, occurredAt },
+          recipients: addresses.map((address) => ({ kind: 'email' as const, address })),
+        },
+      },
+    ]);
+  },
+});

@@ -1,0 +1,33 @@
+import type { RecordedEvent } from '../../../platform/kernel/event.ts';
+import { enqueue } from '../../../platform/kernel/job.ts';
+import { asTenantId } from '../../../platform/kernel/ids.ts';
+import { defineReaction } from '../../../platform/kernel/reaction.ts';
+import { at } from '../../../platform/kernel/read-model.ts';
+import { alertEvents } from '../../alerts/domain/events.ts';
+import { pushPlanning } from '../push/plan-pushes.ts';
+
+const planned = (event: RecordedEvent<{ type: string; data: { alertId: string } }>, change: 'created' | 'updated') => [
+  {
+    effects: [
+      enqueue(pushPlanning, {
+        tenantId: asTenantId(event.tenantId),
+        alertId: event.data.alertId,
+        eventId: event.id,
+        change,
+        occurredAt: at(event),
+      }),
+    ],
+  },
+];
+
+/** Pushes call people to an alert that needs somebody: a new one, one that became critical, one that is open again. */
+export const whenAlertIsRaisedPlanPushes = defineReaction({
+  name: 'alert-pushes',
+  lane: 'main',
+  families: [alertEvents],
+  on: {
+    AlertRaised: (event) => planned(event, 'created'),
+    AlertReopened: (event) => planned(event, 'updated'),
+    AlertSeverityChanged: (event) => (event.data.severity === 'critical' ? planned(event, 'updated') : []),
+  },
+});
