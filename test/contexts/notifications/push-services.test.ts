@@ -343,7 +343,9 @@ describe('the content of a push', () => {
       data: { kind: 'page', step: '2' },
     });
     const heldBack = { critical: 0, high: 1, medium: 0, low: 0 };
-    expect(pushContentOf({ kind: 'digest', from: occurredAt, to: occurredAt, heldBack, alertIds: [id] })?.title).toBe('1 more message about alerts');
+    expect(pushContentOf({ kind: 'digest', from: occurredAt, to: occurredAt, heldBack, alertIds: [id] })?.title).toBe(
+      '1 more message about alerts',
+    );
     const notice = { kind: 'notice', notice: 'nobody_on_call', alertId, eventId: id, occurredAt } as const;
     expect(pushContentOf(notice)).toBeUndefined();
   });

@@ -1,11 +1,13 @@
 import { v5 } from 'uuid';
 import { raiseAlert } from '../../../../commands/alerts/raise-alert.ts';
+import type { CommandPorts } from '../../../../commands/ports.ts';
 import { planNotification } from '../../../../commands/notifications/plan-notification.ts';
 import type { PushAudience } from '../../../../queries/notifications/push-audience.ts';
+import type { Executor } from '../../../platform/execution/executor.ts';
 import { system } from '../../../platform/kernel/actor.ts';
 import { orThrow } from '../../../platform/kernel/failure.ts';
 import { MAX_RECIPIENTS } from '../domain/events.ts';
-import type { CallingEvent, PushPlanningPorts } from './plan-pushes.ts';
+import type { CallingEvent } from './calling-event.ts';
 
 /** UUIDv5 namespaces (RFC 9562 §5.5): one notice for each event, one alert for each gap. */
 const NOTICES = '2f0c4a8e-7b1d-4c55-8e0a-6c2d9f31b740';
@@ -16,7 +18,7 @@ const GAPS = 'c3b0d7f4-9a26-4e18-b5d3-1f7e8a60429c';
  * raises one alert for the gap. That alert is not critical, so it causes no further one.
  */
 export async function tellOfGap(
-  { executor }: Pick<PushPlanningPorts, 'executor'>,
+  { executor }: { readonly executor: Pick<Executor<CommandPorts>, 'execute'> },
   { tenantId, eventId, occurredAt, alert }: CallingEvent,
   audience: PushAudience,
 ): Promise<void> {

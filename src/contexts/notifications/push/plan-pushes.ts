@@ -14,11 +14,12 @@ import type { TenantReads } from '../../../platform/kernel/query.ts';
 import type { Freshness } from '../../../platform/projector/freshness.ts';
 import type { ShiftCalendars } from '../../on-call/domain/shift-calendars.ts';
 import { mobileAccess, mobileAccessStream } from '../../settings/domain/mobile-access.ts';
-import { alertAfter, type AlertDocument, type AlertHistory } from '../alert-document.ts';
+import { alertAfter, type AlertHistory } from '../alert-document.ts';
 import { MAX_RECIPIENTS } from '../domain/events.ts';
 import { pushRules } from '../domain/push-rule.resource.ts';
 import { selectPushes } from '../domain/push-selection.ts';
 import { notificationSettings, notificationSettingsStream } from '../domain/settings.ts';
+import type { CallingEvent } from './calling-event.ts';
 import { tellOfGap } from './nobody-on-call.ts';
 
 /** Decides who gets a push about an event of an alert. Runs at least once; the plan is made once. */
@@ -42,15 +43,6 @@ export interface PushPlanningPorts extends AlertHistory {
   readonly calendars: ShiftCalendars;
   reads(tenantId: TenantId): TenantReads;
   head(): Promise<Position>;
-}
-
-/** An event of an alert that calls people. */
-export interface CallingEvent {
-  readonly tenantId: TenantId;
-  readonly eventId: string;
-  readonly change: 'created' | 'updated';
-  readonly occurredAt: string;
-  readonly alert: AlertDocument;
 }
 
 const MODELS = [
