@@ -54,11 +54,10 @@ const APNS_SETTINGS = ['APNS_KEY', 'APNS_KEY_ID', 'APNS_TEAM_ID', 'APNS_TOPIC'];
 
 /** A gateway, or the services of the platforms. Incomplete settings would lose pushes without a word. */
 export function pushOf(given: GivenSettings, settings: PushValues, problems: SettingProblems): PushSettings {
-  const isSet = (name: string) => given[name] !== undefined;
-  const missing = APNS_SETTINGS.filter((name) => !isSet(name));
+  const missing = APNS_SETTINGS.filter((name) => given[name] === undefined);
   const hasApns = missing.length < APNS_SETTINGS.length;
   if (hasApns) for (const name of missing) problems.add(`${name} is required with the other APNS settings`);
-  if (isSet('PUSH_GATEWAY_URL') && (hasApns || isSet('FCM_SERVICE_ACCOUNT')))
+  if (settings.PUSH_GATEWAY_URL && (settings.APNS_KEY || settings.FCM_SERVICE_ACCOUNT))
     problems.add('PUSH_GATEWAY_URL excludes FCM_SERVICE_ACCOUNT and APNS_KEY: the gateway gets all pushes');
   const { PUSH_GATEWAY_URL: url, PUSH_GATEWAY_TOKEN: token, FCM_SERVICE_ACCOUNT: keyFile } = settings;
   return {

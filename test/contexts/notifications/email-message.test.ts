@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AlertDocument } from '../../../src/contexts/notifications/alert-document.ts';
 import type { OutboundMessage } from '../../../src/contexts/notifications/channel.ts';
 import type { MessageSubject } from '../../../src/contexts/notifications/domain/message.ts';
-import { emailOf } from '../../../src/contexts/notifications/email/email-message.ts';
+import { composeEmail } from '../../../src/contexts/notifications/email/email-message.ts';
 import { sendMail, type Mail } from '../../../src/contexts/notifications/email/smtp-sender.ts';
 import { guardedConnect } from '../../../src/platform/outbound/guarded-connection.ts';
 import { asTenantId } from '../../../src/platform/kernel/ids.ts';
@@ -52,7 +52,7 @@ const message = (subject: MessageSubject, over: Partial<OutboundMessage> = {}): 
 const context = { from: 'alerts@acme.example', to: 'ann@acme.example', baseUrl: 'https://castellan.acme.example/' };
 const LINK = `https://castellan.acme.example/alerts/${alertId}`;
 const composed = (subject: MessageSubject, over: Partial<OutboundMessage> = {}): Mail =>
-  emailOf(message(subject, over), context)!;
+  composeEmail(message(subject, over), context)!;
 
 /** As a mail server of another make gets it, read by a parser of another make. */
 async function received(mail: Mail): Promise<ReceivedMail> {
@@ -130,11 +130,11 @@ describe('an e-mail about an alert', () => {
   });
 
   it('has no link without an external base URL', () => {
-    expect(emailOf(message(about('created')), { ...context, baseUrl: '' })!.text).not.toContain('/alerts/');
+    expect(composeEmail(message(about('created')), { ...context, baseUrl: '' })!.text).not.toContain('/alerts/');
   });
 
   it('is not composed without the alert', () => {
-    expect(emailOf(message(about('created'), { alert: undefined }), context)).toBeUndefined();
+    expect(composeEmail(message(about('created'), { alert: undefined }), context)).toBeUndefined();
   });
 });
 

@@ -12,7 +12,7 @@ import {
   smtpPasswordLocation,
   type NotificationSettings,
 } from '../domain/settings.ts';
-import { emailOf } from './email-message.ts';
+import { composeEmail } from './email-message.ts';
 import { sendMail, type MailServer, type SmtpLimits } from './smtp-sender.ts';
 
 export interface EmailPorts {
@@ -48,7 +48,7 @@ export class EmailChannel implements Channel {
     const login = await this.#login(tenantId, settings);
     if (login === 'no password') return { kind: 'refused', reason: 'the password of the mail server is not set' };
     const { externalBaseUrl } = await aggregates.load(tenant, tenantStream(tenantId));
-    const mail = emailOf(message, { from: smtpFrom, to: recipient.address, baseUrl: externalBaseUrl });
+    const mail = composeEmail(message, { from: smtpFrom, to: recipient.address, baseUrl: externalBaseUrl });
     if (!mail) return { kind: 'refused', reason: 'the alert no longer exists' };
     const { smtpPort: port, smtpSecurity: security } = settings.values;
     const server: MailServer = { host: smtpHost, port, security, login, caCertificate: smtpCaCertificate };

@@ -24,7 +24,7 @@ const UNSAFE = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
 const UNSAFE_IN_TEXT = /[^\P{Cc}\n\t]+|[\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
 
 /** One line that cannot begin another header. */
-export const oneLine = (text: string, most = SUBJECT_CHARACTERS): string => {
+export const headerLine = (text: string, most = SUBJECT_CHARACTERS): string => {
   const clean = text.replace(UNSAFE, ' ').replace(/\s+/g, ' ').trim();
   const characters = [...clean];
   return characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : clean;
@@ -36,10 +36,10 @@ const cleanText = (text: string): string => text.replace(/\r\n?/g, '\n').replace
 export function renderText({ heading, paragraphs, facts, links, footer }: EmailContent): string {
   const width = Math.max(0, ...facts.map(([label]) => label.length));
   return [
-    oneLine(heading),
+    headerLine(heading),
     ...paragraphs.map(cleanText),
-    facts.map(([label, value]) => `${`${label}:`.padEnd(width + 2)}${oneLine(value)}`).join('\n'),
-    links.map(({ label, url }) => `${oneLine(label)}:\n${url}`).join('\n\n'),
+    facts.map(([label, value]) => `${`${label}:`.padEnd(width + 2)}${headerLine(value)}`).join('\n'),
+    links.map(({ label, url }) => `${headerLine(label)}:\n${url}`).join('\n\n'),
     `-- \n${footer}`,
   ]
     .filter((part) => part !== '')
@@ -52,16 +52,16 @@ export function renderHtml({ subject, heading, paragraphs, facts, links, footer 
   const rows = facts
     .map(
       ([label, value]) =>
-        `<tr><th align="left" style="padding:2px 16px 2px 0;font-weight:normal;color:#555">${html(label)}</th><td style="padding:2px 0">${html(oneLine(value))}</td></tr>`,
+        `<tr><th align="left" style="padding:2px 16px 2px 0;font-weight:normal;color:#555">${html(label)}</th><td style="padding:2px 0">${html(headerLine(value))}</td></tr>`,
     )
     .join('');
   return [
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${html(subject)}</title></head>`,
     '<body style="font-family:sans-serif;font-size:15px;line-height:1.4;color:#111;background:#fff">',
-    `<h1 style="font-size:19px">${html(oneLine(heading))}</h1>`,
+    `<h1 style="font-size:19px">${html(headerLine(heading))}</h1>`,
     ...paragraphs.map((text) => `<p>${html(cleanText(text)).replaceAll('\n', '<br>')}</p>`),
     rows === '' ? '' : `<table style="border-collapse:collapse">${rows}</table>`,
-    ...links.map(({ label, url }) => `<p><a href="${html(url)}">${html(oneLine(label))}</a></p>`),
+    ...links.map(({ label, url }) => `<p><a href="${html(url)}">${html(headerLine(label))}</a></p>`),
     `<p style="color:#555;font-size:13px">${html(footer)}</p></body></html>`,
   ].join('\n');
 }

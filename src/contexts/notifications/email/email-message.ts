@@ -2,7 +2,7 @@ import type { Severity } from '../../alerts/domain/vocabulary.ts';
 import type { AlertDocument } from '../alert-document.ts';
 import type { OutboundMessage } from '../channel.ts';
 import type { HeldCounts, MessageSubject } from '../domain/message.ts';
-import { oneLine, renderHtml, renderText, type EmailContent, type EmailLink } from './email-content.ts';
+import { headerLine, renderHtml, renderText, type EmailContent, type EmailLink } from './email-content.ts';
 import { domainOf, type Mail } from './smtp-sender.ts';
 
 export interface EmailContext {
@@ -15,7 +15,7 @@ export interface EmailContext {
 const FOOTER = 'Sent by Castellan, because this address is on record for notifications. Replies are not read.';
 
 /** Composes the e-mail of a message. Undefined if it is about an alert that is not given. */
-export function emailOf(message: OutboundMessage, context: EmailContext): Mail | undefined {
+export function composeEmail(message: OutboundMessage, context: EmailContext): Mail | undefined {
   const content = contentOf(message.subject, message.alert, context.baseUrl);
   if (!content) return undefined;
   const domain = domainOf(context.from);
@@ -74,7 +74,7 @@ function aboutPage({ step }: Of<'page'>, alert: AlertDocument, baseUrl: string):
       : `You are called because nobody has acknowledged this alert (step ${step}).`;
   return {
     ...alertContent(alert, baseUrl),
-    subject: oneLine(`Page: ${subjectOf(alert)}`),
+    subject: headerLine(`Page: ${subjectOf(alert)}`),
     paragraphs: [called, 'Acknowledge the alert, so that nobody else is called.'],
     isUrgent: true,
   };
@@ -84,7 +84,7 @@ function aboutNotice({ notice }: Of<'notice'>, alert: AlertDocument | undefined,
   if (notice === 'nobody_on_call')
     return {
       ...(alert ? alertContent(alert, baseUrl) : PLAIN),
-      subject: oneLine(`[Castellan] Nobody is on call${alert ? ` for: ${defanged(alert.title, alert)}` : ''}`),
+      subject: headerLine(`[Castellan] Nobody is on call${alert ? ` for: ${defanged(alert.title, alert)}` : ''}`),
       heading: 'Nobody is on call',
       paragraphs: [
         'A critical alert was raised, and no schedule has anybody on call who can be reached.',
@@ -135,7 +135,7 @@ const TEST: EmailContent = {
 function alertContent(alert: AlertDocument, baseUrl: string): Omit<EmailContent, 'subject' | 'paragraphs'> {
   return {
     ...PLAIN,
-    heading: oneLine(defanged(alert.title, alert)),
+    heading: headerLine(defanged(alert.title, alert)),
     facts: [
       ['Severity', capitalized(alert.severity)],
       ['Type', inWords(alert.alertType)],
@@ -150,7 +150,7 @@ function alertContent(alert: AlertDocument, baseUrl: string): Omit<EmailContent,
 }
 
 const subjectOf = (alert: AlertDocument): string =>
-  oneLine(`[Castellan] ${capitalized(alert.severity)}: ${defanged(alert.title, alert)}`);
+  headerLine(`[Castellan] ${capitalized(alert.severity)}: ${defanged(alert.title, alert)}`);
 
 const linkTo = (alertId: string, label: string, baseUrl: string): EmailLink[] =>
   baseUrl === '' ? [] : [{ label, url: `${baseUrl.replace(/\/+$/, '')}/alerts/${alertId}` }];

@@ -20,7 +20,7 @@ import { pushRules } from '../domain/push-rule.resource.ts';
 import { selectPushes } from '../domain/push-selection.ts';
 import { notificationSettings, notificationSettingsStream } from '../domain/settings.ts';
 import type { CallingEvent } from './calling-event.ts';
-import { tellOfGap } from './nobody-on-call.ts';
+import { tellOfGap } from './on-call-gap.ts';
 
 /** Decides who gets a push about an event of an alert. Runs at least once; the plan is made once. */
 export const pushPlanning = declareJob({
