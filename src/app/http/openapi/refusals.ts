@@ -21,6 +21,7 @@ export function refusalCodesOf(declared: AnyRoute<never>): ErrorCode[] {
     (params !== undefined || path.includes('{')) && 'not_found',
     ...(method === 'GET' ? [] : codesOfWrite(declared)),
     tagged !== undefined && method !== 'GET' && 'changed_meanwhile',
+    ...(access.kind === 'scim' ? codesOfScim(declared) : []),
     ...(takesIdempotencyKey(declared) ? OF_KEYS : []),
     rateClassOf(access) !== 'none' && 'rate_limit_exceeded',
     'share_used_up',
@@ -29,6 +30,13 @@ export function refusalCodesOf(declared: AnyRoute<never>): ErrorCode[] {
   ];
   return [...new Set(codes.filter((code) => code !== false))];
 }
+
+/** RFC 7644 §3.12 and §3.14: a body is read in the terms of its schema, and entity tags are understood on one resource. */
+const codesOfScim = ({ method, params, body }: AnyRoute<never>): (ErrorCode | false)[] => [
+  body !== undefined && 'scim_invalid_syntax',
+  body !== undefined && 'scim_invalid_value',
+  method !== 'GET' && params !== undefined && 'changed_meanwhile',
+];
 
 const codesOfWrite = ({ body, consumes = 'json' }: AnyRoute<never>): (ErrorCode | false)[] => [
   body !== undefined && consumes.startsWith('json') && 'malformed_json',

@@ -122,6 +122,21 @@ describe('what a SCIM client may see, say and name', () => {
     expect(response.headers.get('content-type')).toContain('application/scim+json');
   });
 
+  it('leaves the group of a deleted client to administrators, with its name', async () => {
+    const leaving = await newScimClient(tenant, { name: 'Leaving' });
+    const before = await scimAs(app, leaving);
+    const made = await before.post(SCIM_GROUPS, groupOf('Sales'));
+    expect(made.status).toBe(201);
+    expect((await tenant.admin.delete(`/api/v1/admin/scim/clients/${leaving.clientId}`)).status).toBe(204);
+    await app.settled();
+    const refused = await one.post(SCIM_GROUPS, groupOf('sales'));
+    expect([refused.status, refused.body.scimType]).toEqual([409, 'uniqueness']);
+    const group = `/api/v1/admin/groups/${made.body.id as string}`;
+    await expect.poll(async () => (await tenant.admin.get(group)).body.source, { timeout: 20_000 }).toBe('manual');
+    expect((await tenant.admin.delete(group)).status).toBe(204);
+    expect((await one.post(SCIM_GROUPS, groupOf('sales'))).status).toBe(201);
+  });
+
   it('refuses an order that there is not', async () => {
     const bogus = await one.get(`${SCIM_USERS}?sortBy=userName&sortOrder=bogus`);
     expect([bogus.status, bogus.body.scimType]).toEqual([400, 'invalidValue']);

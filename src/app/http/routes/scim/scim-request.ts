@@ -9,6 +9,7 @@ import { refuse, type ScimComplex } from '../../../../contexts/scim/domain/read-
 import { selectionOf, type Selection } from '../../../../contexts/scim/domain/selection.ts';
 import type { ScimResourceType } from '../../../../contexts/scim/domain/schema.ts';
 import { versionTag } from '../../../../contexts/scim/domain/user-resource.ts';
+import type { ErrorCode } from '../../../../platform/kernel/error-codes.ts';
 import { FailureError, stale } from '../../../../platform/kernel/failure.ts';
 import { uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
 import { actorOf, type ScimPrincipal } from '../../principal.ts';
@@ -32,6 +33,22 @@ export const scimPageView = z
   .meta({ title: 'ScimResourcePage' });
 
 export const scimId = z.object({ id: uuid() });
+
+/** Refusals of lists and searches, of a body that makes or changes a resource, and of operations, for the API description. */
+export const scimListRefuses = [
+  'scim_invalid_filter',
+  'scim_invalid_value',
+  'scim_invalid_cursor',
+  'scim_too_many',
+] as const satisfies readonly ErrorCode[];
+export const scimWriteRefuses = ['already_exists', 'owned_by_source'] as const satisfies readonly ErrorCode[];
+export const scimPatchRefuses = [
+  ...scimWriteRefuses,
+  'scim_invalid_filter',
+  'scim_invalid_path',
+  'scim_no_target',
+  'scim_mutability',
+] as const satisfies readonly ErrorCode[];
 
 const parameter = z.string().max(10_000).optional();
 export const selectionQuery = z.object({
