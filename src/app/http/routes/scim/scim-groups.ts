@@ -161,7 +161,7 @@ export const scimGroupRoutes: readonly AnyRoute<ScimGroupsRouteDependencies>[] =
     description: 'As the list of users. `excludedAttributes=members` makes it cheap for large groups.',
     query: listQuery,
     response: scimPageView,
-    refuses: scimListRefuses,
+    refuses: [...scimListRefuses, 'scim_invalid_value'],
     refusal,
     refusalView: scimErrorView,
     handle: (call) => list(call, call.query),

@@ -37,7 +37,6 @@ export const scimId = z.object({ id: uuid() });
 /** Refusals of lists and searches, of a body that makes or changes a resource, and of operations, for the API description. */
 export const scimListRefuses = [
   'scim_invalid_filter',
-  'scim_invalid_value',
   'scim_invalid_cursor',
   'scim_too_many',
 ] as const satisfies readonly ErrorCode[];

@@ -147,7 +147,7 @@ export const scimUserRoutes: readonly AnyRoute<ScimUsersRouteDependencies>[] = [
       'RFC 7644 §3.4.2. `startIndex` counts from 1, `count` is 100 and at most 1000. `cursor` (empty for the first page) instead gives pages by RFC 9865.',
     query: listQuery,
     response: scimPageView,
-    refuses: scimListRefuses,
+    refuses: [...scimListRefuses, 'scim_invalid_value'],
     refusal,
     refusalView: scimErrorView,
     handle: (call) => list(call, call.query),
