@@ -1,5 +1,6 @@
 import type { Row } from '../measure.ts';
 import { measureForwarding } from './forwarding.ts';
+import { measureWebhooks } from './webhooks.ts';
 
 /** What leaves the installation. */
-export const measure = async (): Promise<Row[]> => [...(await measureForwarding())];
+export const measure = async (): Promise<Row[]> => [...(await measureForwarding()), ...(await measureWebhooks())];
