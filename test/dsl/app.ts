@@ -16,6 +16,7 @@ import { cheapPasswords } from './cheap-passwords.ts';
 import { freshDatabase } from './database.ts';
 import { licenseKey, licensePublicKeyPem } from './licenses.ts';
 import { modelsTemplate } from './models-template.ts';
+import { isRecording, recordExchange, recordOrigin } from './example-recorder.ts';
 import { checkPromise } from './promises.ts';
 import { scratchFolder } from './scratch.ts';
 
@@ -163,6 +164,7 @@ export async function startApp(over: Partial<Config> = {}, log?: Logger): Promis
 export function appOf(application: Application, close: () => Promise<void> = () => application.stop()): TestApp {
   const { services, config } = application;
   const url = application.addresses.http;
+  recordOrigin(url);
   const clientFor = (headers: Record<string, string>): Client => httpClient(url, headers);
   const app: TestApp = {
     application,
@@ -350,6 +352,15 @@ export function mutualTlsClient(url: string, cert: string, key: string): Client 
               Object.entries(response.headers).map(([name, value]) => [name, String(value)] as [string, string]),
             );
             const received = { status: response.statusCode ?? 0, headers, text, body: parsed(text) };
+            if (isRecording)
+              recordExchange({
+                method,
+                path,
+                body: payloadOf(asking),
+                status: received.status,
+                media: headers.get('content-type') ?? '',
+                text,
+              });
             try {
               checkPromise(method, path, received);
               resolve(received);

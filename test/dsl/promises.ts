@@ -39,12 +39,12 @@ function load() {
   };
   ({ responses } = components);
   ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: false });
-  ajv.addSchema({ $id: 'api', components: { schemas: closed(components.schemas) } });
+  ajv.addSchema({ $id: 'api', components: { schemas: closedSchema(components.schemas) } });
   // Fixed paths win over those with parameters.
   known = Object.entries(paths)
     .sort(([one], [other]) => Number(one.includes('{')) - Number(other.includes('{')))
     .map(([path, methods]) => [
-      new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}/?$`),
+      new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}/?$`),
       methods,
     ]);
   return known;
@@ -56,16 +56,23 @@ export function operationAt(method: string, path: string): Operation | undefined
   return (known ?? load()).find(([pattern, methods]) => pattern.test(plain) && methods[verb])?.[1][verb];
 }
 
+/** The parameters in the path, by name. */
+export function operationPath(method: string, path: string): Readonly<Record<string, string>> {
+  const verb = method.toLowerCase();
+  const pattern = (known ?? load()).find(([one, methods]) => one.test(path) && methods[verb])?.[0];
+  return { ...pattern?.exec(path)?.groups };
+}
+
 const within = (schema: object): object =>
   JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"api#/components/')) as object;
 
 /** Clients must ignore members that they do not know (OP-018), so the description leaves objects open. A test does not. */
-function closed(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(closed);
+export function closedSchema(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(closedSchema);
   if (typeof node !== 'object' || node === null) return node;
   const { type, properties } = node as { type?: unknown; properties?: unknown };
   const isClosed = type === 'object' && properties !== undefined && !('additionalProperties' in node);
-  const inside = Object.fromEntries(Object.entries(node).map(([key, child]) => [key, closed(child)]));
+  const inside = Object.fromEntries(Object.entries(node).map(([key, child]) => [key, closedSchema(child)]));
   return isClosed ? { ...inside, additionalProperties: false } : inside;
 }
 

@@ -6,6 +6,7 @@ import { errorBodyView } from '../refusal.ts';
 import type { RouteGroup } from '../route.ts';
 import { securitySchemes, securityOf } from './access-words.ts';
 import { areas } from './areas.ts';
+import { exemplify } from './examples.ts';
 import { jsonSchema } from './json-schema.ts';
 import { nameSchemas, type DescribedOperation } from './name-schemas.ts';
 import { operationOf, type SharedResponses } from './operation.ts';
@@ -83,11 +84,16 @@ function pathsAndComponents(groups: readonly RouteGroup<never>[]) {
   const headers = Object.fromEntries(
     Object.entries(headerComponents).filter(([name]) => used.includes(`"#/components/headers/${name}"`)),
   );
+<<<<<<< HEAD
   return {
     paths,
     webhooks: webhookOperations,
     components: { schemas, headers, responses, securitySchemes: usedSchemes(groups) },
   };
+=======
+  for (const operation of operations) exemplify(operation as never);
+  return { paths, components: { schemas, headers, responses, securitySchemes: usedSchemes(groups) } };
+>>>>>>> df0a5bd0 (Examples of the API description are recorded in tests)
 }
 
 /** The ways to authenticate that some route asks for. */
