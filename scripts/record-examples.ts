@@ -6,8 +6,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ExampleCandidate, RecordedExample } from '../test/dsl/example-recorder.ts';
-import { exampleProblems, exampleScore, missingExamples } from '../test/dsl/example-check.ts';
+import type { ExampleCandidate } from '../test/dsl/example-recorder.ts';
+import { scoreOf, type RecordedExample } from '../test/dsl/example-score.ts';
+import { exampleProblems, missingExamples } from '../test/dsl/example-check.ts';
 
 const FILE = fileURLToPath(new URL('../src/app/http/openapi/examples.json', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'castellan-examples-'));
@@ -30,15 +31,24 @@ const examples = JSON.parse(readFileSync(FILE, 'utf8')) as Record<string, Record
 const isKept = (operationId: string, { score }: ExampleCandidate): boolean => {
   const known = examples[operationId];
   if (known === undefined || exampleProblems(operationId, known).length > 0) return false;
-  return !given.includes('--better') || exampleScore(known) >= score;
+  return !given.includes('--better') || scoreOf(known) >= score;
 };
 let recorded = 0;
+/** Why the last candidate of an operation was no example. */
+const refused = new Map<string, string>();
 for (const candidate of candidates) {
   const { operationId, example } = candidate;
-  if (isKept(operationId, candidate) || exampleProblems(operationId, example).length > 0) continue;
+  if (isKept(operationId, candidate)) continue;
+  const [problem] = exampleProblems(operationId, example);
+  if (problem !== undefined) {
+    refused.set(operationId, problem);
+    continue;
+  }
   examples[operationId] = example;
   recorded += 1;
 }
+for (const [operationId, problem] of refused)
+  if (examples[operationId] === undefined) process.stdout.write(`${operationId} was called, but ${problem}\n`);
 const sorted = Object.fromEntries(Object.entries(examples).toSorted(([one], [other]) => (one < other ? -1 : 1)));
 writeFileSync(FILE, `${JSON.stringify(sorted, null, 1)}\n`);
 const missing = missingExamples(sorted);

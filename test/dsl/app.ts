@@ -353,7 +353,7 @@ export function mutualTlsClient(url: string, cert: string, key: string): Client 
             );
             const received = { status: response.statusCode ?? 0, headers, text, body: parsed(text) };
             if (isRecording)
-              recordExchange({
+              void recordExchange({
                 method,
                 path,
                 body: payloadOf(asking),

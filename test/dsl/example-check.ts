@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { openApiDocument } from '../../src/app/http/openapi/document.ts';
 import { routeGroups } from '../../src/app/http/routes/index.ts';
-import { scoreOf, type RecordedExample } from './example-recorder.ts';
+import type { RecordedExample } from './example-score.ts';
 import { closedSchema } from './promises.ts';
 import { isSecretName, placeholder } from './sanitized-exchange.ts';
 
@@ -78,8 +78,6 @@ export const missingExamples = (examples: Readonly<Record<string, RecordedExampl
     .filter((operationId) => examples[operationId] === undefined)
     .sort();
 
-export const exampleScore = (example: RecordedExample): number => scoreOf(example);
-
 const REAL: readonly RegExp[] = [
   /eyJ[\w-]{8,}/,
   /-----BEGIN [A-Z0-9 ]+-----\s*(?!\s*EXAMPLE)/,
@@ -88,7 +86,7 @@ const REAL: readonly RegExp[] = [
   /otpauth:(?!\/\/totp\/Castellan\?secret=EXAMPLEEXAMPLE)/,
   /data:image\/png;base64,(?!iVBORw0KGgo=$)/,
 ];
-const LONG_RUN = /[\w+/]{24,}/g;
+const LONG_RUN = /[\w+]{24,}/g;
 const isPlaceholder = (run: string): boolean =>
   /^(?:EXAMPLE|example)+[EXAMPLexample]*$/.test(run) ||
   /^(?:0123456789abcdef)+[0-9a-f]*$/.test(run) ||

@@ -1,5 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { scoreOf, type RecordedExample } from './example-score.ts';
 import { operationAt, operationPath } from './promises.ts';
 import { Sanitizer } from './sanitized-exchange.ts';
 
@@ -10,14 +11,6 @@ import { Sanitizer } from './sanitized-exchange.ts';
 const FOLDER = process.env['RECORD_EXAMPLES'];
 export const isRecording = FOLDER !== undefined;
 
-/** An exchange as it is in the file of examples. */
-export interface RecordedExample {
-  readonly status: number;
-  /** Values of parameters, by name. */
-  readonly parameters?: Readonly<Record<string, string>>;
-  readonly request?: unknown;
-  readonly response?: unknown;
-}
 export interface ExampleCandidate {
   readonly operationId: string;
   readonly score: number;
@@ -63,7 +56,7 @@ function recordFetches(): void {
   };
 }
 
-export function recordExchange(exchange: Exchange): void {
+export async function recordExchange(exchange: Exchange): Promise<void> {
   if (FOLDER === undefined || exchange.status >= 400) return;
   const operation = operationAt(exchange.method, exchange.path);
   // Only the success that the route declares: the first one in the description.
@@ -71,7 +64,10 @@ export function recordExchange(exchange: Exchange): void {
   const example = exampleOf(exchange);
   const score = scoreOf(example);
   if (score <= (best.get(operation.operationId) ?? -Infinity)) return;
-  best.set(operation.operationId, score);
+  // Generates the description, which only recording needs.
+  const { exampleProblems } = await import('./example-check.ts');
+  // Written all the same: the script says why nothing fits.
+  if (exampleProblems(operation.operationId, example).length === 0) best.set(operation.operationId, score);
   const candidate: ExampleCandidate = { operationId: operation.operationId, score, example };
   appendFileSync(join(FOLDER, `${process.pid}.jsonl`), `${JSON.stringify(candidate)}\n`);
 }
@@ -93,14 +89,23 @@ function exampleOf({ method, path, body, status, media, text }: Exchange): Recor
   };
 }
 
+const FILE = 'the content of the file';
+
 function bodyOf(body: unknown): unknown {
   if (body instanceof FormData)
-    return Object.fromEntries(
-      [...body].map(([name, part]) => [name, typeof part === 'string' ? part : 'the content of the file']),
-    );
+    return Object.fromEntries([...body].map(([name, part]) => [name, typeof part === 'string' ? part : FILE]));
+  if (Buffer.isBuffer(body)) return partsOf(body.toString('latin1'));
   if (body instanceof URLSearchParams) return Object.fromEntries(body);
   if (typeof body !== 'string') return undefined;
   return parsed(body) ?? (/^[\w.~%+-]+=[^\s]*$/.test(body) ? Object.fromEntries(new URLSearchParams(body)) : undefined);
+}
+
+const PART = /name="(\w+)"(;\s*filename=)?[^]*?\r\n\r\n([^]*?)\r\n--/g;
+
+/** The fields of a multipart body that a test has put together itself. */
+function partsOf(text: string): unknown {
+  const parts = [...text.matchAll(PART)].map(([, name, isFile, value]) => [name, isFile ? FILE : value]);
+  return parts.length === 0 ? undefined : Object.fromEntries(parts);
 }
 
 function responseOf(media: string, text: string): unknown {
@@ -114,17 +119,4 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-const IDEAL_BYTES = 1_500;
-const LONG_BYTES = 5_000;
-
-/** Tells more, up to a page. Hostile inputs of tests are no examples. */
-export function scoreOf({ request, response, parameters }: RecordedExample): number {
-  const text = JSON.stringify([request, response, parameters]);
-  const filled = Math.min(text.length, IDEAL_BYTES) - Math.max(0, text.length - LONG_BYTES) / 4;
-  const empty = (text.match(/:(?:null|\[\]|\{\}|"")/g) ?? []).length;
-  // eslint-disable-next-line no-control-regex
-  const isHostile = /\\u0000|\\u[0-9a-f]{4}|<script|\.\.\/|[^\u0000-\u024f]|x{20}/i.test(text);
-  return Math.round(filled - empty * 15 - (isHostile ? 5_000 : 0));
 }

@@ -17,12 +17,16 @@ const OWN_ADDRESS = /\b(?:https?:\/\/)?(?:127\.0\.0\.1|localhost|\[::1\]):\d+/g;
 const HEX = /\b[0-9a-f]{32,}\b/gi;
 const RANDOM = /[\w+/-]{24,}={0,2}/g;
 const SHORT_HEX = /\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8}\b/g;
+const OTPAUTH = /otpauth:\/\/\S+/;
+const TOTP = 'otpauth://totp/Castellan?secret=EXAMPLEEXAMPLE';
 const DATA_URL = /data:image\/[\w+]+;base64,[\w+/=]+/g;
 
 /** Names of members whose text is a secret, or looks like one to scanners. */
 const SECRET =
   /(?:token|secret|password|passphrase|private_?key|backup_?codes?|qr_?code|otpauth|recovery_?key|license_?key|api_?key|access_?key|assertion|saml_?response|signature|^salt|^code|hash)$/i;
-export const isSecretName = (name: string): boolean => SECRET.test(name);
+/** Types of alerts: their members hold a severity. */
+const ALERT_TYPE = /_password$/;
+export const isSecretName = (name: string): boolean => SECRET.test(name) && !ALERT_TYPE.test(name);
 
 const cycled = (pattern: string, length: number): string =>
   pattern.repeat(Math.ceil(length / pattern.length)).slice(0, length);
@@ -32,7 +36,7 @@ export function placeholder(name: string, text: string): string {
   if (/password|passphrase/i.test(name)) return 'Example-Password-1!';
   if (text.includes('-----BEGIN ')) return text.replaceAll(PEM, pemOf);
   if (text.startsWith('data:')) return text.replaceAll(DATA_URL, 'data:image/png;base64,iVBORw0KGgo=');
-  if (text.startsWith('otpauth:')) return 'otpauth://totp/Castellan?secret=EXAMPLEEXAMPLE';
+  if (OTPAUTH.test(text)) return text.replace(OTPAUTH, TOTP);
   if (IS_UUID.test(text)) return '00000000-0000-4000-8000-000000000000';
   if (/^\d+$/.test(text)) return cycled('123456', text.length);
   if (/^[0-9a-f]+$/i.test(text)) return cycled('0123456789abcdef', text.length);
@@ -79,6 +83,7 @@ export class Sanitizer {
     return text
       .replaceAll(PEM, pemOf)
       .replaceAll(DATA_URL, 'data:image/png;base64,iVBORw0KGgo=')
+      .replace(OTPAUTH, TOTP)
       .replaceAll(JWT, 'EXAMPLE.EXAMPLE.EXAMPLE')
       .replaceAll(OWN_ADDRESS, (address) =>
         address.startsWith('http') ? 'https://castellan.example' : 'castellan.example',
