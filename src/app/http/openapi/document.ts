@@ -84,16 +84,12 @@ function pathsAndComponents(groups: readonly RouteGroup<never>[]) {
   const headers = Object.fromEntries(
     Object.entries(headerComponents).filter(([name]) => used.includes(`"#/components/headers/${name}"`)),
   );
-<<<<<<< HEAD
+  for (const operation of operations) exemplify(operation as never);
   return {
     paths,
     webhooks: webhookOperations,
     components: { schemas, headers, responses, securitySchemes: usedSchemes(groups) },
   };
-=======
-  for (const operation of operations) exemplify(operation as never);
-  return { paths, components: { schemas, headers, responses, securitySchemes: usedSchemes(groups) } };
->>>>>>> df0a5bd0 (Examples of the API description are recorded in tests)
 }
 
 /** The ways to authenticate that some route asks for. */
