@@ -12,7 +12,7 @@ import type { CommandPorts } from '../../../commands/ports.ts';
 import type { ErrorCode } from '../../platform/kernel/error-codes.ts';
 import type { Access } from './access.ts';
 import type { DescribedHeader } from './openapi/header-words.ts';
-import type { TakenHeaders } from './openapi/request-headers.ts';
+import type { RequestHeaderNeeds } from './openapi/request-header-words.ts';
 import type { Refusal } from './refusal.ts';
 import type { AdminPrincipal, DevicePrincipal, OrgPrincipal, Principal, ScimPrincipal } from './principal.ts';
 
@@ -147,7 +147,7 @@ export interface Route<
   /** For the API description: codes of its refusals that do not follow from the rest of the declaration. */
   readonly refuses?: readonly ErrorCode[];
   /** For the API description: request headers that the handler reads, besides those that follow from the rest. */
-  readonly takes?: TakenHeaders;
+  readonly takes?: RequestHeaderNeeds;
   /** For the API description: headers of a success that do not follow from the rest of the declaration. */
   readonly sends?: readonly DescribedHeader[];
   /** For the API description: bodies of other responses that the handler sends itself, by status. */

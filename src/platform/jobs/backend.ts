@@ -15,6 +15,8 @@ export interface JobBackend {
   ): LaneWorker;
   add(job: PreparedJob): Promise<void>;
   addWithin(client: pg.ClientBase, job: PreparedJob): Promise<void>;
+  /** Before workers are opened: throws if the backend has too few connections for that many. */
+  expectRoomFor(workers: number): void;
   /** Starts the backend's own work, besides the workers. */
   start(): Promise<void>;
   stop(): Promise<void>;

@@ -86,6 +86,7 @@ export class BullMqJobs implements Jobs {
 
   async start(): Promise<void> {
     if (this.#workers.length > 0) return;
+    this.#backend.expectRoomFor(this.#catalogue.lanes.length);
     this.#draining = new AbortController();
     this.#givingBack = new AbortController();
     this.#workers = this.#catalogue.lanes.map((lane) => this.#openWorker(lane));

@@ -2,16 +2,7 @@ import { z } from 'zod';
 import type { Access } from '../access.ts';
 import { takesIdempotencyKey } from '../keyed-routes.ts';
 import type { AnyRoute } from '../route.ts';
-
-/** Request headers that a route names in `takes`. */
-const TAKEN = {
-  'X-Tenant-ID': 'The id of the tenant',
-  'X-Enrollment-Secret': "The tenant's secret for agents",
-} as const;
-export type TakenHeader = keyof typeof TAKEN;
-
-/** Whether each header is needed, by name. */
-export type TakenHeaders = Readonly<Partial<Record<TakenHeader, 'required' | 'optional'>>>;
+import { takenHeaderWords, type RequestHeaderName, type RequestHeaderNeeds } from './request-header-words.ts';
 
 /** Request headers that follow from the rest of a route's declaration. */
 const IMPLIED = {
@@ -37,9 +28,14 @@ const namesTenant = ({ query }: AnyRoute<never>): boolean => query instanceof z.
 /** The headers that a request may carry, besides those of conditions, re-authentication and credentials. */
 export function headersOfRequest(declared: AnyRoute<never>): object[] {
   const { access, method } = declared;
-  const takes: TakenHeaders = { ...(namesTenant(declared) ? { 'X-Tenant-ID': 'optional' } : {}), ...declared.takes };
+  const takes: RequestHeaderNeeds = {
+    ...(namesTenant(declared) ? { 'X-Tenant-ID': 'optional' } : {}),
+    ...declared.takes,
+  };
   return [
-    ...Object.entries(takes).map(([name, need]) => header(name, TAKEN[name as TakenHeader], need === 'required')),
+    ...Object.entries(takes).map(([name, need]) =>
+      header(name, takenHeaderWords[name as RequestHeaderName], need === 'required'),
+    ),
     ...(takesIdempotencyKey(declared) ? [implied('Idempotency-Key')] : []),
     ...(isSession(access) && method === 'GET' ? [implied('X-Log-Position')] : []),
   ];

@@ -54,7 +54,6 @@ const EVENTS_KEPT = 100;
 export class PostgresJobBackend implements JobBackend {
   readonly #pool: pg.Pool;
   readonly #connections: number;
-  readonly #lanes = new Set<string>();
 
   constructor(config: DatabaseConfig, connections: number) {
     this.#connections = connections;
@@ -75,11 +74,7 @@ export class PostgresJobBackend implements JobBackend {
     return new Queue(lane, options, onPool(this.#pool)) as unknown as LaneQueue;
   }
 
-  /** Each worker keeps one connection to listen. Throws if too few would be left: then no job would ever run. */
   worker(lane: string, processor: Processor<JobPayload>, options: Omit<WorkerOptions, 'connection'>): LaneWorker {
-    this.#lanes.add(lane);
-    if (this.#lanes.size + SHARED > this.#connections)
-      throw new Error(`${this.#connections} connections are too few for ${this.#lanes.size} lanes of jobs`);
     return new Worker(
       lane,
       processor,
@@ -94,6 +89,12 @@ export class PostgresJobBackend implements JobBackend {
 
   async addWithin(client: pg.ClientBase, job: PreparedJob): Promise<void> {
     await addJob(client, job);
+  }
+
+  /** Each worker keeps one connection to listen. If none is left, no job ever runs. */
+  expectRoomFor(workers: number): void {
+    if (workers + SHARED > this.#connections)
+      throw new Error(`${this.#connections} connections are too few for ${workers} lanes of jobs`);
   }
 
   async start(): Promise<void> {}

@@ -86,6 +86,10 @@ export class RedisJobBackend implements JobBackend {
     return this.#outbox.put(client, job);
   }
 
+  expectRoomFor(): void {
+    // Redis has a connection for each.
+  }
+
   async start(): Promise<void> {
     this.#outbox.start();
   }
