@@ -14,4 +14,5 @@ export const beginUpdateCheck = defineCommand({
     const until = new Date(now + CHECK_MS).toISOString();
     return acceptWith({ isMine: true }, [{ type: 'UpdateCheckBegun', data: { checkId, until } }]);
   },
+  freshens: ['software_updates'],
 });

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 /** Who may call the guard directly, because the operator sets the address. All others use `destinationFetch`. */
 const SET_BY_THE_OPERATOR = [
   'src/app/compose/background.ts',
+  'src/contexts/notifications/push/open-push-services.ts',
   'src/contexts/threat-intel/open-providers.ts',
   'src/platform/objects/open-objects.ts',
 ];

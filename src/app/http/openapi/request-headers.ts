@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Access } from '../access.ts';
 import { takesIdempotencyKey } from '../keyed-routes.ts';
 import type { AnyRoute } from '../route.ts';
-import { takenHeaderWords, type RequestHeaderName, type RequestHeaderNeeds } from './request-header-words.ts';
+import { requestHeaderWords, type RequestHeaderName, type RequestHeaderNeeds } from './request-header-words.ts';
 
 /** Request headers that follow from the rest of a route's declaration. */
 const IMPLIED = {
@@ -34,7 +34,7 @@ export function headersOfRequest(declared: AnyRoute<never>): object[] {
   };
   return [
     ...Object.entries(takes).map(([name, need]) =>
-      header(name, takenHeaderWords[name as RequestHeaderName], need === 'required'),
+      header(name, requestHeaderWords[name as RequestHeaderName], need === 'required'),
     ),
     ...(takesIdempotencyKey(declared) ? [implied('Idempotency-Key')] : []),
     ...(isSession(access) && method === 'GET' ? [implied('X-Log-Position')] : []),
