@@ -38,6 +38,7 @@ import { RefreshTokens } from '../../contexts/identity/refresh-tokens.ts';
 import { tokenKeyGeneration, type TokenKeyGeneration } from '../../contexts/identity/token-key-generation.ts';
 import { PersistentSchedules } from '../../platform/jobs/persistent-schedules.ts';
 import type { AnyCommand } from '../../platform/kernel/command.ts';
+import { isFailure } from '../../platform/kernel/failure.ts';
 import { openLimits } from '../config/limits.ts';
 import { rejectAfter } from '../../platform/observability/health.ts';
 import { InstallationIdentity } from '../../contexts/installation/installation-identity.ts';
@@ -294,11 +295,15 @@ async function startWork(composition: CompositionContext, services: ServiceConta
 
 async function startReactions(
   { log, onStop }: CompositionContext,
-  { database, projector, subscription, trust, executor, jobs }: ServiceContainer,
+  { database, projector, subscription, trust, executor, jobs, deliverySender }: ServiceContainer,
   alone: boolean,
 ): Promise<void> {
   const effects: EffectPorts = {
-    execute: (command: AnyCommand, input, execution) => executor.execute(command, input, execution),
+    async execute(command: AnyCommand, input, execution) {
+      const outcome = await executor.execute(command, input, execution);
+      if (!isFailure(outcome)) deliverySender.wake(execution.tenantId, outcome.events);
+      return outcome;
+    },
     enqueueWithin: (client, request, jobOptions) => jobs.enqueueWithin(client, request, jobOptions),
   };
   const limiter = new ConcurrencyLimiter(EFFECTS_AT_ONCE);

@@ -4,9 +4,8 @@ import { TenantPool } from './tenant-pool.ts';
 import { connectionsOf } from './connections.ts';
 import { PreparedStatementClient } from './prepared-statement-client.ts';
 import { settingsFor, type TimeLimits } from './time-limits.ts';
-import { closeIdle } from './idle-connections.ts';
+import { endAbandonedSessions } from './abandoned-sessions.ts';
 import { CHECKOUT_MS } from './pool-shares.ts';
-import { DatabaseTimeout } from './unavailable.ts';
 import { asLogin, roleGroupOf, type DatabaseConfig, type DatabaseRole } from './logins.ts';
 import { SESSION_MARK } from './session-mark.ts';
 
@@ -156,12 +155,8 @@ export function openDatabase(config: DatabaseConfig, log: Logger, sizes: Databas
     );
     // The pool listens for errors only while a connection is idle. An error while it is checked out must not end the
     // process.
-    opened.on('connect', (client) =>
-      client.on('error', (error) => {
-        lost();
-        if (error instanceof DatabaseTimeout) closeIdle(opened);
-      }),
-    );
+    opened.on('connect', (client) => client.on('error', lost));
+    endAbandonedSessions(opened);
     return opened;
   };
   const opened = {

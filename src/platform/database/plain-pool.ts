@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { endAbandonedSessions } from './abandoned-sessions.ts';
 import { PreparedStatementClient } from './prepared-statement-client.ts';
 import { settingsFor, type TimeLimits } from './time-limits.ts';
 import { CHECKOUT_MS } from './pool-shares.ts';
@@ -21,5 +22,6 @@ export function plainPool(config: pg.PoolConfig, limits: TimeLimits = NO_LIMITS)
   } as pg.PoolConfig);
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
+  endAbandonedSessions(pool);
   return pool;
 }

@@ -19,7 +19,7 @@ import { until } from './until.ts';
 /** The time in which all nodes report that they are healthy after the fault, and in which read models then catch up. */
 const HEALTHY_MS = 20_000;
 const CAUGHT_UP_MS = 30_000;
-const DIFFS_AT_ONCE = 3;
+const DIFFS_AT_ONCE = 2;
 const TYPES_PAGE = 2_000;
 /** The number of findings of one kind that are shown. */
 const SHOWN = 5;

@@ -7,6 +7,7 @@ import {
   type PreparedStatementClientConfig,
 } from '../../../src/platform/database/prepared-statement-client.ts';
 import { maintenanceQuery } from '../../../src/platform/database/time-limits.ts';
+import { endAbandonedSessions } from '../../../src/platform/database/abandoned-sessions.ts';
 import { closeIdle } from '../../../src/platform/database/idle-connections.ts';
 import { DatabaseTimeout, isDatabaseUnavailable } from '../../../src/platform/database/unavailable.ts';
 import { freshDatabase, type FreshDatabase } from '../../dsl/database.ts';
@@ -42,6 +43,22 @@ describe('a statement', () => {
     return pool;
   };
   const proxied = () => stallingProxy({ path: `${fresh.config.host}/.s.PGSQL.${fresh.config.port}` });
+
+  it('that was given up leaves no session on the server, nor do idle ones that were closed with it', async () => {
+    const proxy = await proxied();
+    const pool = poolVia(proxy.port);
+    endAbandonedSessions(pool);
+    const backend = async () => (await pool.query('select pg_backend_pid() as pid')).rows[0].pid as number;
+    const before = await Promise.all([backend(), backend(), backend(), backend()]);
+    proxy.stall();
+    await failureOf(backend());
+    await backend();
+    const left = async () =>
+      (await pool.query('select pid from pg_stat_activity where pid = any($1)', [before])).rowCount;
+    await expect.poll(left, { timeout: 5_000 }).toBe(0);
+    await pool.end();
+    await proxy.close();
+  });
 
   it('is given up when the server does not respond, and the next one uses a new connection', async () => {
     const proxy = await proxied();

@@ -24,8 +24,21 @@ interface ExemplifiedOperation {
 /** By the id of the operation. */
 export const examples = recorded as Readonly<Record<string, Example>>;
 
+/** Without SCIM's `$ref` (RFC 7643 §2.4): readers of a description take it for a reference, and fetch its address. */
+function withoutReferences(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutReferences);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name]) => name !== '$ref')
+      .map(([name, member]) => [name, withoutReferences(member)]),
+  );
+}
+
 const withExample = (content: Content, example: unknown): Content =>
-  Object.fromEntries(Object.entries(content).map(([media, described]) => [media, { ...described, example }]));
+  Object.fromEntries(
+    Object.entries(content).map(([media, described]) => [media, { ...described, example: withoutReferences(example) }]),
+  );
 
 /** A parameter's value was text on the wire. */
 function valueOf(text: string, { type }: { readonly type?: unknown }): unknown {

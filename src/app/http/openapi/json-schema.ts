@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+/** `\p{Cc}` within a class. */
+const CONTROLS = '\\u0000-\\u001f\\u007f-\\u009f';
+
 /** The JSON Schema of a zod schema, as OpenAPI 3.1 has it. */
 export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): object {
   const { $schema: _, ...described } = z.toJSONSchema(schema, {
@@ -15,7 +18,8 @@ export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): object {
       // A later version may return further members (OP-018).
       if (io === 'output' && node.properties && node.additionalProperties === false) delete node.additionalProperties;
       // Engines that do not know the properties of Unicode read this, too.
-      if (node.pattern) node.pattern = node.pattern.replaceAll('\\P{Cc}', '[^\\u0000-\\u001f\\u007f-\\u009f]');
+      if (node.pattern)
+        node.pattern = node.pattern.replaceAll('\\P{Cc}', `[^${CONTROLS}]`).replaceAll('\\p{Cc}', CONTROLS);
     },
   });
   return described;

@@ -53,6 +53,7 @@ export const logDestinationRoutes: RouteGroup<LogDestinationsRouteDependencies> 
       path: base,
       access: admin('integrations:read'),
       summary: 'List log destinations',
+      operation: 'listLogDestinations',
       description: 'All of them, newest first, each with its progress; without credentials.',
       response: z.object({ destinations: z.array(logDestinationView), total: z.int() }),
       handle: async ({ ask, services, principal }) => {
@@ -68,6 +69,7 @@ export const logDestinationRoutes: RouteGroup<LogDestinationsRouteDependencies> 
       path: base,
       access: admin('integrations:write'),
       summary: 'Add a log destination',
+      operation: 'addLogDestination',
       description: `Forwards events from now on. The credential in \`config\` is stored in the vault and never shown. Without \`format\`: rfc5424 for syslog, otherwise json. Only a super admin may set \`allowPrivateNetwork\`. A tenant may have ${MAX_DESTINATIONS} destinations (409).`,
       body: newLogDestination,
       status: 201,
@@ -89,6 +91,7 @@ export const logDestinationRoutes: RouteGroup<LogDestinationsRouteDependencies> 
       method: 'GET',
       access: admin('integrations:read'),
       summary: 'Get a log destination',
+      operation: 'getLogDestination',
       response: logDestinationView,
       handle: async ({ ask, services, principal, params }) =>
         logDestinationResponse(
@@ -101,6 +104,7 @@ export const logDestinationRoutes: RouteGroup<LogDestinationsRouteDependencies> 
       method: 'PUT',
       access: admin('integrations:write'),
       summary: 'Change a log destination',
+      operation: 'updateLogDestination',
       description:
         'Fields that are left out keep their values, the credential included. A new address requires the credential again, or null (400). The type cannot be changed. A disabled destination keeps its place in the log and goes on from there.',
       body: logDestinationChanges,
@@ -124,6 +128,7 @@ export const logDestinationRoutes: RouteGroup<LogDestinationsRouteDependencies> 
       method: 'DELETE',
       access: admin('integrations:write'),
       summary: 'Remove a log destination',
+      operation: 'deleteLogDestination',
       description: 'Its place in the log and its list of refused records go with it.',
       handle: async ({ run, params }) => {
         await run(deleteLogDestination, { destinationId: params.destID });
@@ -135,6 +140,7 @@ export const logDestinationRoutes: RouteGroup<LogDestinationsRouteDependencies> 
       method: 'POST',
       access: admin('integrations:write'),
       summary: 'Test a log destination',
+      operation: 'testLogDestination',
       description:
         'Sends one record with the stored credential. 200 also if that fails; `latencyMs` is in milliseconds.',
       response: z.object({ success: z.boolean(), message: z.string(), latencyMs: z.int() }),

@@ -55,6 +55,7 @@ export const logRedeliveryRoutes: RouteGroup<LogRedeliveryRouteDependencies> = {
       method: 'GET',
       access: admin('integrations:read'),
       summary: 'List records that a log destination refused',
+      operation: 'listRefusedLogRecords',
       description: `Newest first, with the reason. They do not stop the stream, as long as there are no more than ${MAX_REFUSED.toLocaleString('en')}.`,
       query: z.object(pageQuery),
       response: z.object({
@@ -83,6 +84,7 @@ export const logRedeliveryRoutes: RouteGroup<LogRedeliveryRouteDependencies> = {
       method: 'POST',
       access: admin('integrations:write'),
       summary: 'Send refused records again',
+      operation: 'retryRefusedLogRecords',
       description: `At most ${RETRIED_AT_ONCE} records, as their events read now. Those that the destination takes leave the list; so do \`gone\` ones, whose event has expired. 503 if the destination takes none now.`,
       body: z.object({ recordIds }),
       response: z.object({ sent: z.int(), refused: z.int(), gone: z.int() }),
@@ -104,6 +106,7 @@ export const logRedeliveryRoutes: RouteGroup<LogRedeliveryRouteDependencies> = {
       method: 'DELETE',
       access: admin('integrations:write'),
       summary: 'Remove a record from the refused ones',
+      operation: 'deleteRefusedLogRecord',
       description: 'It is not sent.',
       params: z.object({ destID: uuid(), recordId: uuid() }),
       handle: async ({ services, principal, params: { destID, recordId } }) => {
