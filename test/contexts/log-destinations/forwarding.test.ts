@@ -147,11 +147,13 @@ describe('forwarding', () => {
   it('runs in one process of several, and moves to another one', async () => {
     tenant = await app.newTenant();
     const peer = await startHttpSink();
-    await add(tenant, 'webhook', { url: peer.url });
+    const id = await add(tenant, 'webhook', { url: peer.url });
     const both = [start(), start()];
     await until(() => expect(both.filter(({ lags }) => lags !== undefined)).toHaveLength(1));
     for (const name of tenth('One')) await rename(name);
     await until(() => expect(names(bodies(peer.received))).toEqual(tenth('One')));
+    // Its checkpoint has moved too: otherwise the other process would send the last record again.
+    await until(async () => expect(await shown(id)).toMatchObject({ status: 'healthy', lagEvents: 0 }));
     const leader = both.find(({ lags }) => lags !== undefined)!;
     await leader.stop();
     await rename('After');
