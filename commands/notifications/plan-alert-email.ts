@@ -1,3 +1,4 @@
+import type { AlertChange } from '../../src/contexts/notifications/domain/alert-change.ts';
 import { alertStream } from '../../src/contexts/alerts/domain/alert.ts';
 import type { Severity } from '../../src/contexts/alerts/domain/vocabulary.ts';
 import { notificationIdOf } from '../../src/contexts/notifications/domain/delivery-ids.ts';
@@ -16,16 +17,6 @@ import { tenantSettings } from '../../src/contexts/settings/domain/tenant-settin
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import type { WithAggregates } from '../ports.ts';
 
-export interface PlanAlertEmail {
-  readonly alertId: string;
-  /** The event that the message is about. */
-  readonly eventId: string;
-  readonly change: 'created' | 'updated';
-  readonly occurredAt: string;
-  /** Set if the event names the severity. By default the present one. */
-  readonly severity?: Severity;
-}
-
 interface Facts {
   /** Undefined: nobody is to hear of it. */
   readonly severity: Severity | undefined;
@@ -36,10 +27,10 @@ const NOBODY: Facts = { severity: undefined, addresses: [] };
 
 /** Plans the e-mails about an event of an alert, if the tenant wants them now. */
 export const planAlertEmail = defineCommand({
-  name: 'PlanAlertEmail',
+  name: 'AlertChange',
   aggregate: plannedNotification,
-  stream: ({ eventId }: PlanAlertEmail, { tenantId }) => notificationStream(tenantId, eventId, 'email'),
-  prepare: async ({ alertId, severity }: PlanAlertEmail, { aggregates }: WithAggregates, { tenantId }) => {
+  stream: ({ eventId }: AlertChange, { tenantId }) => notificationStream(tenantId, eventId, 'email'),
+  prepare: async ({ alertId, severity }: AlertChange, { aggregates }: WithAggregates, { tenantId }) => {
     const settings = await aggregates.load(notificationSettings, notificationSettingsStream(tenantId));
     if (!isEmailReady(settings)) return NOBODY;
     const { values } = await aggregates.load(tenantSettings.aggregate, tenantSettings.stream(tenantId));

@@ -1,3 +1,4 @@
+import type { AlertChange } from '../../src/contexts/notifications/domain/alert-change.ts';
 import { alertStream } from '../../src/contexts/alerts/domain/alert.ts';
 import { delivery, deliveryStream } from '../../src/contexts/notifications/domain/delivery.ts';
 import { deliveryIdOf } from '../../src/contexts/notifications/domain/delivery-ids.ts';
@@ -8,29 +9,18 @@ import {
   notificationSettings,
   notificationSettingsStream,
 } from '../../src/contexts/notifications/domain/settings.ts';
-import type { Severity } from '../../src/contexts/alerts/domain/vocabulary.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import type { WithAggregates } from '../ports.ts';
-
-export interface PlanAlertWebhook {
-  readonly alertId: string;
-  /** The event that the message is about. */
-  readonly eventId: string;
-  readonly change: 'created' | 'updated';
-  readonly occurredAt: string;
-  /** Set if the event names the severity. By default the present one. */
-  readonly severity?: Severity;
-}
 
 const RECIPIENT = { kind: 'webhook' } as const;
 
 /** Plans the webhook message about an event of an alert, if the tenant wants it now. Webhooks have no limit. */
 export const planAlertWebhook = defineCommand({
-  name: 'PlanAlertWebhook',
+  name: 'AlertChange',
   aggregate: delivery,
-  stream: ({ eventId }: PlanAlertWebhook, { tenantId }) =>
+  stream: ({ eventId }: AlertChange, { tenantId }) =>
     deliveryStream(tenantId, deliveryIdOf(tenantId, eventId, RECIPIENT)),
-  prepare: async ({ alertId, severity }: PlanAlertWebhook, { aggregates }: WithAggregates, { tenantId }) => {
+  prepare: async ({ alertId, severity }: AlertChange, { aggregates }: WithAggregates, { tenantId }) => {
     const settings = await aggregates.load(notificationSettings, notificationSettingsStream(tenantId));
     if (!isWebhookReady(settings)) return { severity: undefined };
     const known = await aggregates.load(notifiedAlert, alertStream(tenantId, alertId));

@@ -1,26 +1,10 @@
 import { planAlertWebhook } from '../../../../commands/notifications/plan-alert-webhook.ts';
-import type { RecordedEvent } from '../../../platform/kernel/event.ts';
 import { defineReaction, effect } from '../../../platform/kernel/reaction.ts';
-import { at } from '../../../platform/kernel/read-model.ts';
 import { alertEvents } from '../../alerts/domain/events.ts';
-import type { Severity } from '../../alerts/domain/vocabulary.ts';
+import { alertChangeIn } from '../domain/alert-change.ts';
 
-const planned = (
-  event: RecordedEvent<{ type: string; data: { alertId: string } }>,
-  change: 'created' | 'updated',
-  severity?: Severity,
-) => [
-  {
-    effects: [
-      effect(planAlertWebhook, {
-        alertId: event.data.alertId,
-        eventId: event.id,
-        change,
-        occurredAt: at(event),
-        ...(severity === undefined ? {} : { severity }),
-      }),
-    ],
-  },
+const planned = (...event: Parameters<typeof alertChangeIn>) => [
+  { effects: [effect(planAlertWebhook, alertChangeIn(...event))] },
 ];
 
 /** Events of an alert that a webhook tells: it was raised, or somebody decided about it. Repetitions are counted only. */

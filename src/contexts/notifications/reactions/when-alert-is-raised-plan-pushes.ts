@@ -2,8 +2,8 @@ import type { RecordedEvent } from '../../../platform/kernel/event.ts';
 import { enqueue } from '../../../platform/kernel/job.ts';
 import { asTenantId } from '../../../platform/kernel/ids.ts';
 import { defineReaction } from '../../../platform/kernel/reaction.ts';
-import { at } from '../../../platform/kernel/read-model.ts';
 import { alertEvents } from '../../alerts/domain/events.ts';
+import { alertChangeIn } from '../domain/alert-change.ts';
 import { pushPlanning } from '../push/plan-pushes.ts';
 
 const planned = (event: RecordedEvent<{ type: string; data: { alertId: string } }>, change: 'created' | 'updated') => [
@@ -11,10 +11,7 @@ const planned = (event: RecordedEvent<{ type: string; data: { alertId: string } 
     effects: [
       enqueue(pushPlanning, {
         tenantId: asTenantId(event.tenantId),
-        alertId: event.data.alertId,
-        eventId: event.id,
-        change,
-        occurredAt: at(event),
+        ...alertChangeIn(event, change),
       }),
     ],
   },

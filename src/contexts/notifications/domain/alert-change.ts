@@ -1,0 +1,26 @@
+import type { RecordedEvent } from '../../../platform/kernel/event.ts';
+import { at } from '../../../platform/kernel/read-model.ts';
+import type { Severity } from '../../alerts/domain/vocabulary.ts';
+
+/** An event of an alert that somebody may have to know. */
+export interface AlertChange {
+  readonly alertId: string;
+  /** The event that the message is about. */
+  readonly eventId: string;
+  readonly change: 'created' | 'updated';
+  readonly occurredAt: string;
+  /** Set if the event names the severity. By default the present one. */
+  readonly severity?: Severity;
+}
+
+export const alertChangeIn = (
+  event: RecordedEvent<{ type: string; data: { alertId: string } }>,
+  change: AlertChange['change'],
+  severity?: Severity,
+): AlertChange => ({
+  alertId: event.data.alertId,
+  eventId: event.id,
+  change,
+  occurredAt: at(event),
+  ...(severity === undefined ? {} : { severity }),
+});
