@@ -31,7 +31,7 @@ const sqlFor = (accounts: 'admin_users' | 'org_admins') => `
      and (s.epoch = u.session_epoch or s.session_id = u.kept_session_id)
    order by s.created_at desc, s.session_id`;
 
-type OwnSessions = Query<Asked, { sessions: OwnSessionView[]; total: number }>;
+export type OwnSessions = Query<Asked, { sessions: OwnSessionView[]; total: number }>;
 
 const ownSessions =
   (sql: string): OwnSessions =>
