@@ -1,4 +1,4 @@
-import { refuseGuessable } from '../../src/contexts/identity/domain/password-rule.ts';
+import { storeFirstPassword } from '../identity/chosen-password.ts';
 import { temporaryPasswordExpiry } from '../../src/contexts/identity/domain/temporary-password.ts';
 import type { AdminRole } from '../../src/contexts/identity/domain/roles.ts';
 import { adminPasswordLocation } from '../../src/contexts/tenants/domain/admin.ts';
@@ -9,7 +9,7 @@ import {
 } from '../../src/contexts/admins/domain/administration.ts';
 import { adminEmailClaim, tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
 import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
-import { conflict, notFound, type Failure } from '../../src/platform/kernel/failure.ts';
+import { conflict, isFailure, notFound, type Failure } from '../../src/platform/kernel/failure.ts';
 import type { WithAccountDigest, WithAggregates, WithPasswords, WithVault } from '../ports.ts';
 
 interface CreateAdminUser {
@@ -40,14 +40,15 @@ export const createAdminUser = defineCommand({
     ports: Ports,
     { tenantId },
   ): Promise<Facts | Failure> {
-    const { vault, passwords, accountDigest, aggregates } = ports;
-    const { name } = await aggregates.load(tenant, tenantStream(tenantId));
-    const guessable = mustChangePassword
-      ? undefined
-      : refuseGuessable('password', password, [email, displayName, name]);
-    if (guessable) return guessable;
-    const passwordRef = await vault.put(tenantId, adminPasswordLocation(adminId), await passwords.hash(password));
-    return { passwordRef, accountDigest: accountDigest(email) };
+    const { name } = await ports.aggregates.load(tenant, tenantStream(tenantId));
+    const stored = await storeFirstPassword(ports, {
+      tenantId,
+      place: adminPasswordLocation(adminId),
+      password,
+      known: [email, displayName, name],
+      isTemporary: mustChangePassword,
+    });
+    return isFailure(stored) ? stored : { ...stored, accountDigest: ports.accountDigest(email) };
   },
   decide(
     state,

@@ -1,8 +1,8 @@
-import { refuseGuessable } from '../../src/contexts/identity/domain/password-rule.ts';
+import { storeChosenPassword } from './chosen-password.ts';
 import { adminPasswordLocation } from '../../src/contexts/tenants/domain/admin.ts';
 import { tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
-import { invalid, unauthenticated } from '../../src/platform/kernel/failure.ts';
+import { unauthenticated } from '../../src/platform/kernel/failure.ts';
 import type { WithAggregates, WithPasswords, WithVault } from '../ports.ts';
 
 interface ChangeAdminPassword {
@@ -26,15 +26,14 @@ export const changeAdminPassword = defineCommand({
     ports: WithAggregates & WithVault & WithPasswords,
     { tenantId },
   ) {
-    const place = adminPasswordLocation(adminId);
     const { admins, name } = await ports.aggregates.load(tenant, tenantStream(tenantId));
-    const guessable = refuseGuessable('newPassword', newPassword, [...known, name]);
-    if (guessable) return guessable;
-    const admin = admins.get(adminId);
-    const old = admin && (await ports.vault.get(tenantId, place, admin.passwordRef));
-    if (old && (await ports.passwords.verify(old.toString(), newPassword)))
-      return invalid('newPassword', 'must differ from the old password');
-    return { passwordRef: await ports.vault.put(tenantId, place, await ports.passwords.hash(newPassword)) };
+    return storeChosenPassword(ports, {
+      tenantId,
+      place: adminPasswordLocation(adminId),
+      password: newPassword,
+      known: [...known, name],
+      replaces: admins.get(adminId)?.passwordRef,
+    });
   },
   decide(state, { adminId, epoch }, _context, { passwordRef }: { passwordRef: string }) {
     const admin = state.admins.get(adminId);

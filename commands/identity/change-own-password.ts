@@ -1,8 +1,8 @@
-import { refuseGuessable } from '../../src/contexts/identity/domain/password-rule.ts';
+import { storeChosenPassword } from './chosen-password.ts';
 import { adminPasswordLocation } from '../../src/contexts/tenants/domain/admin.ts';
 import { tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
-import { invalid, unauthenticated } from '../../src/platform/kernel/failure.ts';
+import { unauthenticated } from '../../src/platform/kernel/failure.ts';
 import type { WithAggregates, WithPasswords, WithVault } from '../ports.ts';
 
 interface ChangeOwnPassword {
@@ -28,16 +28,16 @@ export const changeOwnPassword = defineCommand({
     ports: WithAggregates & WithVault & WithPasswords,
     { tenantId },
   ) {
-    const place = adminPasswordLocation(adminId);
     const { admins, name } = await ports.aggregates.load(tenant, tenantStream(tenantId));
-    const guessable = refuseGuessable('newPassword', newPassword, [...known, name]);
-    if (guessable) return guessable;
     // Checked again in `decide`; here it avoids the slow hash and a secret that nothing would refer to.
     if (admins.get(adminId)?.passwordRef !== provedRef) return changedMeanwhile();
-    const old = await ports.vault.get(tenantId, place, provedRef);
-    if (old && (await ports.passwords.verify(old.toString(), newPassword)))
-      return invalid('newPassword', 'must differ from the old password');
-    return { passwordRef: await ports.vault.put(tenantId, place, await ports.passwords.hash(newPassword)) };
+    return storeChosenPassword(ports, {
+      tenantId,
+      place: adminPasswordLocation(adminId),
+      password: newPassword,
+      known: [...known, name],
+      replaces: provedRef,
+    });
   },
   decide({ admins }, { adminId, provedRef, keptSessionId }, _context, { passwordRef }: { passwordRef: string }) {
     const admin = admins.get(adminId);

@@ -1,4 +1,4 @@
-import { refuseGuessable } from '../../src/contexts/identity/domain/password-rule.ts';
+import { storeChosenPassword } from '../identity/chosen-password.ts';
 import type { OrganizationEvent } from '../../src/contexts/organizations/domain/events.ts';
 import {
   organization,
@@ -6,7 +6,7 @@ import {
   orgPasswordLocation,
 } from '../../src/contexts/organizations/domain/organization.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
-import { invalid, unauthenticated } from '../../src/platform/kernel/failure.ts';
+import { unauthenticated } from '../../src/platform/kernel/failure.ts';
 import type { WithAggregates, WithPasswords, WithVault } from '../ports.ts';
 
 interface ChangeOrgPassword {
@@ -35,16 +35,16 @@ export const changeOrgPassword = defineCommand({
     ports: WithAggregates & WithVault & WithPasswords,
     { tenantId },
   ) {
-    const place = orgPasswordLocation(adminId);
     const { admins, name } = await ports.aggregates.load(organization, organizationStream(tenantId));
-    const guessable = refuseGuessable('newPassword', newPassword, [...known, name]);
-    if (guessable) return guessable;
     // Checked again in `decide`; here it avoids the slow hash and a secret that nothing would refer to.
     if (admins.get(adminId)?.passwordRef !== provedRef) return changedMeanwhile();
-    const old = await ports.vault.get(tenantId, place, provedRef);
-    if (old && (await ports.passwords.verify(old.toString(), newPassword)))
-      return invalid('newPassword', 'must differ from the old password');
-    return { passwordRef: await ports.vault.put(tenantId, place, await ports.passwords.hash(newPassword)) };
+    return storeChosenPassword(ports, {
+      tenantId,
+      place: orgPasswordLocation(adminId),
+      password: newPassword,
+      known: [...known, name],
+      replaces: provedRef,
+    });
   },
   decide({ admins }, { adminId, provedRef, keptSessionId }, _context, { passwordRef }: { passwordRef: string }) {
     const admin = admins.get(adminId);

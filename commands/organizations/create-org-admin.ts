@@ -1,4 +1,4 @@
-import { refuseGuessable } from '../../src/contexts/identity/domain/password-rule.ts';
+import { storeFirstPassword } from '../identity/chosen-password.ts';
 import type { OrgRole } from '../../src/contexts/identity/domain/roles.ts';
 import { temporaryPasswordExpiry } from '../../src/contexts/identity/domain/temporary-password.ts';
 import type { OrganizationEvent } from '../../src/contexts/organizations/domain/events.ts';
@@ -9,7 +9,7 @@ import {
   orgPasswordLocation,
 } from '../../src/contexts/organizations/domain/organization.ts';
 import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
-import { alreadyExists, conflict, notFound, type Failure } from '../../src/platform/kernel/failure.ts';
+import { alreadyExists, conflict, isFailure, notFound, type Failure } from '../../src/platform/kernel/failure.ts';
 import type { WithAccountDigest, WithAggregates, WithPasswords, WithVault } from '../ports.ts';
 
 interface CreateOrgAdmin {
@@ -38,16 +38,18 @@ export const createOrgAdmin = defineCommand({
   stream: (_input: CreateOrgAdmin, { tenantId }) => organizationStream(tenantId),
   async prepare(
     { adminId, email, displayName, password, mustChangePassword }: CreateOrgAdmin,
-    { vault, passwords, accountDigest, aggregates }: Ports,
+    ports: Ports,
     { tenantId },
   ): Promise<Facts | Failure> {
-    const { name } = await aggregates.load(organization, organizationStream(tenantId));
-    const guessable = mustChangePassword
-      ? undefined
-      : refuseGuessable('password', password, [email, displayName, name]);
-    if (guessable) return guessable;
-    const passwordRef = await vault.put(tenantId, orgPasswordLocation(adminId), await passwords.hash(password));
-    return { passwordRef, accountDigest: accountDigest(email) };
+    const { name } = await ports.aggregates.load(organization, organizationStream(tenantId));
+    const stored = await storeFirstPassword(ports, {
+      tenantId,
+      place: orgPasswordLocation(adminId),
+      password,
+      known: [email, displayName, name],
+      isTemporary: mustChangePassword,
+    });
+    return isFailure(stored) ? stored : { ...stored, accountDigest: ports.accountDigest(email) };
   },
   decide(
     state,

@@ -1,4 +1,9 @@
-import { accountColumns, accountFolds, changeOf, newAccountRow } from '../../src/contexts/identity/account-rows.ts';
+import {
+  accountColumns,
+  accountFolds,
+  changeOf,
+  newAccountRow,
+} from '../../src/contexts/identity/domain/account-rows.ts';
 import type { AdminRole } from '../../src/contexts/identity/domain/roles.ts';
 import { loginEvents } from '../../src/contexts/identity/domain/login-events.ts';
 import { tenantEvents } from '../../src/contexts/tenants/domain/events.ts';

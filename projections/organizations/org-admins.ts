@@ -1,4 +1,9 @@
-import { accountColumns, accountFolds, changeOf, newAccountRow } from '../../src/contexts/identity/account-rows.ts';
+import {
+  accountColumns,
+  accountFolds,
+  changeOf,
+  newAccountRow,
+} from '../../src/contexts/identity/domain/account-rows.ts';
 import type { OrgRole } from '../../src/contexts/identity/domain/roles.ts';
 import { loginEvents } from '../../src/contexts/identity/domain/login-events.ts';
 import { organizationEvents } from '../../src/contexts/organizations/domain/events.ts';

@@ -1,4 +1,4 @@
-import type { RecordedEvent } from '../../platform/kernel/event.ts';
+import type { RecordedEvent } from '../../../platform/kernel/event.ts';
 import {
   at,
   flag,
@@ -9,7 +9,7 @@ import {
   timestamp,
   type Column,
   type Row,
-} from '../../platform/kernel/read-model.ts';
+} from '../../../platform/kernel/read-model.ts';
 
 /** The columns that administrators of a tenant and of an organization have in common. */
 export const accountColumns = {
