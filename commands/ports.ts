@@ -1,4 +1,6 @@
 import type { KeyObject } from 'node:crypto';
+import type { NotifiedEvent } from '../src/contexts/notifications/domain/alert-change.ts';
+import type { ChannelName } from '../src/contexts/notifications/domain/message.ts';
 import type { AggregateReader, BulkAggregateReader } from '../src/platform/kernel/aggregate.ts';
 import type { Claim } from '../src/platform/kernel/command.ts';
 import type { TenantId } from '../src/platform/kernel/ids.ts';
@@ -83,6 +85,15 @@ export interface WithFreeNumbers {
   readonly freeNumbers: FreeNumbers;
 }
 
+export interface WithOutbox {
+  readonly outbox: {
+    /**
+     * This process would begin an attempt at once. It then reads what the message needs, while the plan is appended.
+     */
+    mayBegin(tenantId: TenantId, channel: ChannelName, about: NotifiedEvent): boolean;
+  };
+}
+
 /** The ports of all commands together. The executor is built with them. */
 export type CommandPorts = WithAggregates &
   WithBulkAggregates &
@@ -98,5 +109,6 @@ export type CommandPorts = WithAggregates &
   WithClaimHolder &
   WithClaimHolders &
   WithFreeNumbers &
+  WithOutbox &
   ScreenshotPorts &
   VerificationPorts;

@@ -30,6 +30,7 @@ export const raiseAlert = defineCommand({
   name: 'RaiseAlert',
   aggregate: alert,
   stream: ({ alertId }: RaiseAlert, { tenantId }) => alertStream(tenantId, alertId),
+  begins: true,
   prepare: async (
     { alertType, severity }: RaiseAlert,
     { aggregates }: { aggregates: AggregateReader },

@@ -1,8 +1,8 @@
 import type { AlertChange } from '../../src/contexts/notifications/domain/alert-change.ts';
 import { alertStream } from '../../src/contexts/alerts/domain/alert.ts';
-import { delivery, deliveryStream } from '../../src/contexts/notifications/domain/delivery.ts';
+import { attemptStarted, delivery, deliveryStream } from '../../src/contexts/notifications/domain/delivery.ts';
 import { deliveryIdOf } from '../../src/contexts/notifications/domain/delivery-ids.ts';
-import { notifiedAlert } from '../../src/contexts/notifications/domain/notified-alert.ts';
+import { notifiedAlert, type NotifiedAlert } from '../../src/contexts/notifications/domain/notified-alert.ts';
 import {
   isWanted,
   isWebhookReady,
@@ -10,25 +10,33 @@ import {
   notificationSettingsStream,
 } from '../../src/contexts/notifications/domain/settings.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
-import type { WithAggregates } from '../ports.ts';
+import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
+import type { TenantId } from '../../src/platform/kernel/ids.ts';
+import type { WithAggregates, WithOutbox } from '../ports.ts';
 
 const RECIPIENT = { kind: 'webhook' } as const;
 
-/** Plans the webhook message about an event of an alert, if the tenant wants it now. Webhooks have no limit. */
+/**
+ * Plans the webhook message about an event of an alert, if the tenant wants it now. Webhooks have no limit. If this
+ * process has room to send, the first attempt begins with the plan: one append instead of two.
+ */
 export const planAlertWebhook = defineCommand({
   name: 'AlertChange',
   aggregate: delivery,
   stream: ({ eventId }: AlertChange, { tenantId }) =>
     deliveryStream(tenantId, deliveryIdOf(tenantId, eventId, RECIPIENT)),
-  prepare: async ({ alertId, severity }: AlertChange, { aggregates }: WithAggregates, { tenantId }) => {
-    const settings = await aggregates.load(notificationSettings, notificationSettingsStream(tenantId));
-    if (!isWebhookReady(settings)) return { severity: undefined };
-    const known = await aggregates.load(notifiedAlert, alertStream(tenantId, alertId));
-    if (!known) return { severity: undefined };
-    const now = severity ?? known.severity;
-    return { severity: isWanted(settings.values, known.alertType, now) ? now : undefined };
+  begins: true,
+  prepare: async (change: AlertChange, { aggregates, outbox }: WithAggregates & WithOutbox, { tenantId }) => {
+    const [settings, about] = await Promise.all([
+      aggregates.load(notificationSettings, notificationSettingsStream(tenantId)),
+      alertOf(change, aggregates, tenantId),
+    ]);
+    const isUnwanted =
+      !about || !isWebhookReady(settings) || !isWanted(settings.values, about.alertType, about.severity);
+    if (isUnwanted) return { severity: undefined, beginsNow: false };
+    return { severity: about.severity, beginsNow: outbox.mayBegin(tenantId, 'webhook', change) };
   },
-  decide(state, { alertId, eventId, change, occurredAt }, { now, tenantId }, { severity }) {
+  decide(state, { alertId, eventId, change, occurredAt }, { now, tenantId }, { severity, beginsNow }) {
     if (state.status !== 'none' || severity === undefined) return accept([]);
     const deliveryId = deliveryIdOf(tenantId, eventId, RECIPIENT);
     return accept([
@@ -45,6 +53,18 @@ export const planAlertWebhook = defineCommand({
           plannedAt: new Date(now).toISOString(),
         },
       },
+      ...(beginsNow ? [attemptStarted(deliveryId, 1, now)] : []),
     ]);
   },
 });
+
+/** What the event says, as far as it does; otherwise the present state. Undefined if there is no such alert. */
+async function alertOf(
+  { alertId, severity, alertType }: AlertChange,
+  aggregates: AggregateReader,
+  tenantId: TenantId,
+): Promise<NotifiedAlert | undefined> {
+  if (severity !== undefined && alertType !== undefined) return { severity, alertType };
+  const known = await aggregates.load(notifiedAlert, alertStream(tenantId, alertId));
+  return known && { ...known, severity: severity ?? known.severity };
+}

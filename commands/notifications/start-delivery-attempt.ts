@@ -1,10 +1,12 @@
-import { delivery, deliveryStream, type PlannedMessage } from '../../src/contexts/notifications/domain/delivery.ts';
+import {
+  attemptStarted,
+  delivery,
+  deliveryStream,
+  type PlannedMessage,
+} from '../../src/contexts/notifications/domain/delivery.ts';
 import type { DeliveryEvent } from '../../src/contexts/notifications/domain/events.ts';
 import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
 import { notFound } from '../../src/platform/kernel/failure.ts';
-
-/** An attempt takes at most half a minute. After this time the process that made it is gone. */
-export const ATTEMPT_HELD_MS = 60_000;
 
 export interface StartedAttempt {
   readonly attempt: number;
@@ -26,15 +28,7 @@ export const startDeliveryAttempt = defineCommand({
     if (!isDue || isHeld) return acceptWith<DeliveryEvent, StartedAttempt | undefined>(undefined, []);
     const attempt = attempts + 1;
     return acceptWith<DeliveryEvent, StartedAttempt | undefined>({ attempt, message }, [
-      {
-        type: 'DeliveryAttemptStarted',
-        data: {
-          deliveryId,
-          attempt,
-          startedAt: new Date(now).toISOString(),
-          heldUntil: new Date(now + ATTEMPT_HELD_MS).toISOString(),
-        },
-      },
+      attemptStarted(deliveryId, attempt, now),
     ]);
   },
 });

@@ -1,7 +1,11 @@
 import { z } from 'zod';
 import type { NotificationSettingsRow } from '../../projections/notifications/alert-notification-settings.ts';
 import { alertTypeSchema, severitySchema } from '../../src/contexts/alerts/domain/vocabulary.ts';
-import { notificationSettings, smtpSecurities } from '../../src/contexts/notifications/domain/settings.ts';
+import {
+  notificationSettings,
+  smtpSecurities,
+  type NotificationSettings,
+} from '../../src/contexts/notifications/domain/settings.ts';
 import { tenantSettings } from '../../src/contexts/settings/domain/tenant-settings.resource.ts';
 import { isFailure } from '../../src/platform/kernel/failure.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
@@ -51,17 +55,35 @@ export const getNotificationSettings: Query<{ readonly now: number }, Notificati
   ]);
   if (isFailure(tenant)) return tenant;
   const settings = row?.settings ?? notificationSettings.initial;
+  return {
+    ...shownNotificationSettings(settings, { emailEnabled: tenant.alertEmailEnabled, now }),
+    updatedAt: row?.updated_at ?? null,
+    updatedBy: row?.updated_by ?? null,
+  };
+};
+
+type ShownSettings = Omit<NotificationSettingsView, 'updatedAt' | 'updatedBy'>;
+
+/** What the entity tag stands for: everything but who changed the settings, and when. */
+export const taggedNotificationSettings = ({
+  updatedAt,
+  updatedBy,
+  ...shown
+}: NotificationSettingsView): ShownSettings => shown;
+
+export function shownNotificationSettings(
+  settings: NotificationSettings,
+  { emailEnabled, now }: { readonly emailEnabled: boolean; readonly now: number },
+): ShownSettings {
   const { formerSecretRef, formerSecretUntil } = settings;
   const isRotating = formerSecretRef !== null && formerSecretUntil !== null && Date.parse(formerSecretUntil) > now;
   return {
     ...notificationSettings.initial.values,
     ...settings.values,
-    emailEnabled: tenant.alertEmailEnabled,
+    emailEnabled,
     smtpPasswordConfigured: settings.smtpPasswordRef !== null,
     webhookSecretConfigured: settings.webhookSecretRef !== null,
     webhookRotationEndsAt: isRotating ? formerSecretUntil : null,
     webhookDisabled: settings.webhookDisabled,
-    updatedAt: row?.updated_at ?? null,
-    updatedBy: row?.updated_by ?? null,
   };
-};
+}

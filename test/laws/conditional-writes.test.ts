@@ -14,8 +14,6 @@ interface Subject {
 /** Settings that two people do not edit side by side, each with the reason. */
 const EXEMPT: Readonly<Record<string, string>> = {
   '/api/v1/admin/settings/license': 'the key is signed by its issuer and replaces the whole license',
-  '/api/v1/admin/alert-notifications/settings':
-    'one field is a setting of the tenant, which has an entity tag of its own',
 };
 
 const isGuarded = (path: string): boolean =>
@@ -74,6 +72,11 @@ describe('conditional writes (RFC 9110 §13.1.1)', () => {
     subjects.set('/api/v1/admin/settings/external-base-url', {
       path: '/api/v1/admin/settings/external-base-url',
       changes: [{ externalBaseUrl: 'https://a.example' }, { externalBaseUrl: 'https://b.example' }],
+      deletes: false,
+    });
+    subjects.set('/api/v1/admin/alert-notifications/settings', {
+      path: '/api/v1/admin/alert-notifications/settings',
+      changes: [{ minSeverity: 'high', emailEnabled: true }, { minSeverity: 'low' }],
       deletes: false,
     });
     subjects.set('/api/v1/admin/threat-intel/settings', {

@@ -64,7 +64,7 @@ export function openBackground(
 ): Background {
   const { connection, codec, database, store, trust, vault, personKeys } = storage;
   // The operator named the portal's address, so it may be a private one.
-  const portal = new Portal(config.portal, guardedFetch({ allowPrivate: true }));
+  const portal = new Portal(config.portal, guardedFetch({ allowPrivate: true, keepsConnections: true }));
   const domainScans = new DomainScans({
     executor,
     aggregates: loader,

@@ -103,7 +103,10 @@ async function build(composition: CompositionContext): Promise<Omit<Application,
   const { options, onStop } = composition;
   const storage = await openStorage(composition);
   const readSide = await openReadSide(composition, storage);
-  const writeSide = openWriteSide(composition, storage, readSide, () => background.jobs);
+  const writeSide = openWriteSide(composition, storage, readSide, {
+    jobs: () => background.jobs,
+    outbox: () => background.deliverySender,
+  });
   const background: Background = openBackground(composition, storage, writeSide, readSide);
   const tokenKey = await tokenKeyGeneration(storage.database.owner, composition.config.tokenKeyGeneration);
   const services = assemble(composition, storage, writeSide, readSide, background, tokenKey);
@@ -304,7 +307,9 @@ async function startReactions(
       if (!isFailure(outcome)) deliverySender.wake(execution.tenantId, outcome.events);
       return outcome;
     },
-    enqueueWithin: (client, request, jobOptions) => jobs.enqueueWithin(client, request, jobOptions),
+    async enqueueWithin(client, request, jobOptions) {
+      if (!deliverySender.wasWokenFor(request)) await jobs.enqueueWithin(client, request, jobOptions);
+    },
   };
   const limiter = new ConcurrencyLimiter(EFFECTS_AT_ONCE);
   for (const reaction of reactions) {

@@ -33,7 +33,7 @@ export function openWriteSide(
   { config, options, log }: CompositionContext,
   { store, codec, database, keyrings, vault, personKeys }: Storage,
   readSide: ReadSide,
-  jobs: () => Jobs,
+  later: { readonly jobs: () => Jobs; readonly outbox: () => CommandPorts['outbox'] },
 ): WriteSide {
   const keyring = keyrings.current;
   const { loader } = readSide;
@@ -60,6 +60,7 @@ export function openWriteSide(
     arrivals: new ArrivalBudgets(database.service),
     claimHolder: (tenantId, claim) => executor.claimHolder(tenantId, claim),
     claimHolders,
+    outbox: { mayBegin: (...attempt) => later.outbox().mayBegin(...attempt) },
     freeNumbers: new NumberFinder(
       heldNumbersFromClaims({ claimHolders }),
       heldNumbersFromReadModel(readSide, () => store.head()),
@@ -71,7 +72,7 @@ export function openWriteSide(
     loader,
     keyring.digester('claim'),
     () => vaultUnitOfWork(ports),
-    vaultDisposal(vault, jobs, log),
+    vaultDisposal(vault, later.jobs, log),
   );
   return {
     executor,

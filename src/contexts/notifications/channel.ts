@@ -32,5 +32,7 @@ export type AttemptOutcome =
  */
 export interface Channel {
   readonly name: ChannelName;
+  /** Loads what every message of the tenant needs, while the sender reads the message. */
+  ready?(tenantId: TenantId): Promise<Pick<Channel, 'send'>>;
   send(message: OutboundMessage, signal: AbortSignal): Promise<AttemptOutcome>;
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { endDeliveryAttempt } from '../../../commands/notifications/end-delivery-attempt.ts';
 import { startDeliveryAttempt, type StartedAttempt } from '../../../commands/notifications/start-delivery-attempt.ts';
@@ -5,16 +6,20 @@ import type { CommandPorts } from '../../../commands/ports.ts';
 import type { Executor } from '../../platform/execution/executor.ts';
 import { FairLimiter, TooBusy } from '../../platform/fairness/fair-limiter.ts';
 import type { Jobs } from '../../platform/jobs/jobs.ts';
+import type { JobRequest } from '../../platform/kernel/job.ts';
 import { system } from '../../platform/kernel/actor.ts';
 import type { DomainEvent } from '../../platform/kernel/event.ts';
 import { orThrow } from '../../platform/kernel/failure.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
-import { alertAfter, type AlertHistory } from './alert-document.ts';
-import type { AttemptOutcome, Channel, OutboundMessage } from './channel.ts';
+import type { AlertHistory } from './alert-document.ts';
+import type { AttemptOutcome, Channel } from './channel.ts';
+import { ATTEMPT_HELD_MS, delivery } from './domain/delivery.ts';
 import type { DeliveryEvent } from './domain/events.ts';
+import type { NotifiedEvent } from './domain/alert-change.ts';
 import type { ChannelName } from './domain/message.ts';
 import { countAttempt, countExhausted } from './delivery-metrics.ts';
 import { deliveryWaking } from './jobs.ts';
+import { MessageReader } from './message-reader.ts';
 
 export interface SenderPorts extends AlertHistory {
   readonly executor: Pick<Executor<CommandPorts>, 'execute'>;
@@ -40,6 +45,8 @@ const SHARES = {
   waitMs: 10 * 60_000,
 };
 
+const MAX_WOKEN = 10_000;
+
 const ACTOR = system('outbox');
 
 type DeliveryPlanned = Extract<DeliveryEvent, { readonly type: 'DeliveryPlanned' }>;
@@ -47,34 +54,60 @@ type DeliveryPlanned = Extract<DeliveryEvent, { readonly type: 'DeliveryPlanned'
 /** Makes attempts at deliveries: records the beginning, sends, records the result. */
 export class DeliverySender {
   readonly #ports: SenderPorts;
-  readonly #channels: ReadonlyMap<string, Channel>;
+  readonly #reader: MessageReader;
   readonly #limiter = new FairLimiter(SHARES);
   readonly #underWay = new Map<string, Promise<unknown>>();
   readonly #stopping = new AbortController();
+  /** Deliveries whose jobs are not needed. */
+  readonly #woken = new LRUCache<string, true>({ max: MAX_WOKEN });
 
   constructor(ports: SenderPorts, channels: readonly Channel[]) {
     this.#ports = ports;
-    this.#channels = new Map(channels.map((channel) => [channel.name, channel]));
+    this.#reader = new MessageReader(ports, channels);
   }
 
   /**
-   * Begins with deliveries that this process has just planned. Their jobs follow, and find nothing to do: this saves the
-   * way over the feed and the queue.
+   * Begins with deliveries that this process has just planned: this saves the way over the feed and the queue.
    */
   wake(tenantId: TenantId, events: readonly DomainEvent[]): void {
     for (const event of events) {
       if (event.type !== 'DeliveryPlanned') continue;
       const { deliveryId, channel, digestDueAt, subject } = (event as DeliveryPlanned).data;
-      if (digestDueAt === null && subject.kind !== 'test') this.submit(tenantId, deliveryId, channel);
+      if (digestDueAt !== null || subject.kind === 'test') continue;
+      this.#woken.set(deliveryId, true);
+      const begun = begunAttempt(events, deliveryId);
+      if (begun) this.#queue(tenantId, deliveryId, channel, () => this.#finish(tenantId, begun));
+      else this.submit(tenantId, deliveryId, channel);
     }
+  }
+
+  /** An attempt that begins now would not wait for its turn. Then reads what the message needs. */
+  mayBegin(tenantId: TenantId, channel: ChannelName, about: NotifiedEvent): boolean {
+    if (this.#stopping.signal.aborted || !this.#limiter.hasRoom(`${tenantId}|${channel}`)) return false;
+    this.#reader.begin(tenantId, channel, about);
+    return true;
+  }
+
+  /**
+   * True, once, for the job of a delivery that this process was woken for: the job would find nothing to do. If the
+   * process is killed, the sweep finds the delivery.
+   */
+  wasWokenFor({ job, data }: JobRequest): boolean {
+    return job.name === deliveryWaking.name && this.#woken.delete((data as { readonly deliveryId: string }).deliveryId);
   }
 
   /** Attempts the delivery when it is its tenant's turn. Returns at once; a delivery under way is not started twice. */
   submit(tenantId: TenantId, deliveryId: string, channel: ChannelName): void {
-    if (this.#underWay.has(deliveryId) || this.#stopping.signal.aborted) return;
+    if (this.#stopping.signal.aborted) return;
+    this.#queue(tenantId, deliveryId, channel, () => this.attempt(tenantId, deliveryId));
+  }
+
+  #queue(tenantId: TenantId, deliveryId: string, channel: ChannelName, work: () => Promise<unknown>): void {
+    if (this.#underWay.has(deliveryId)) return;
     const attempt = this.#limiter
-      .run(`${tenantId}|${channel}`, () => this.attempt(tenantId, deliveryId))
+      .run(`${tenantId}|${channel}`, work)
       .catch((error: unknown) => {
+        this.#woken.delete(deliveryId);
         if (error instanceof TooBusy) return;
         this.#ports.log.warn({ tenantId, deliveryId, reason: (error as Error).name }, 'an attempt was not recorded');
       })
@@ -88,23 +121,23 @@ export class DeliverySender {
    */
   async attempt(tenantId: TenantId, deliveryId: string): Promise<AttemptOutcome | undefined> {
     if (this.#stopping.signal.aborted) return undefined;
-    const { executor } = this.#ports;
     const execution = { tenantId, actor: ACTOR };
-    const { result } = orThrow(await executor.execute(startDeliveryAttempt, { deliveryId }, execution));
-    if (!result) return undefined;
+    const { result } = orThrow(await this.#ports.executor.execute(startDeliveryAttempt, { deliveryId }, execution));
+    return result && this.#finish(tenantId, { ...result, heldUntil: Date.now() + ATTEMPT_HELD_MS });
+  }
+
+  /** Sends, and records the result. Undefined if the attempt waited for its turn so long that it may be another's now. */
+  async #finish(tenantId: TenantId, started: BegunAttempt): Promise<AttemptOutcome | undefined> {
+    if (Date.now() > started.heldUntil - ATTEMPT_MS) return undefined;
+    const { attempt, message } = started;
     const begun = performance.now();
-    const outcome = await this.#send(tenantId, result);
+    const outcome = await this.#send(tenantId, started);
     const durationMs = Math.round(performance.now() - begun);
-    countAttempt(result.message.channel, outcome.kind, durationMs / 1_000);
-    const ended = orThrow(
-      await executor.execute(
-        endDeliveryAttempt,
-        { deliveryId, attempt: result.attempt, durationMs, ...resultOf(outcome) },
-        execution,
-      ),
-    );
-    if (outcome.kind === 'deferred' && isLast(ended.events)) countExhausted(result.message.channel);
-    await this.#wakeLater(tenantId, result, ended.events);
+    countAttempt(message.channel, outcome.kind, durationMs / 1_000);
+    const result = { deliveryId: message.deliveryId, attempt, durationMs, ...resultOf(outcome) };
+    const ended = orThrow(await this.#ports.executor.execute(endDeliveryAttempt, result, { tenantId, actor: ACTOR }));
+    if (outcome.kind === 'deferred' && isLast(ended.events)) countExhausted(message.channel);
+    await this.#wakeLater(tenantId, started, ended.events);
     return outcome;
   }
 
@@ -115,25 +148,15 @@ export class DeliverySender {
   }
 
   async #send(tenantId: TenantId, { attempt, message }: StartedAttempt): Promise<AttemptOutcome> {
-    const channel = this.#channels.get(message.channel);
-    if (!channel) return { kind: 'deferred', reason: 'this process has no such channel' };
     const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(ATTEMPT_MS)]);
     try {
-      const content = await this.#content(tenantId, message);
+      const { content, ready } = await this.#reader.read(tenantId, message.channel, message.subject);
+      if (!ready) return { kind: 'deferred', reason: 'this process has no such channel' };
       if (content === 'gone') return { kind: 'refused', reason: 'the alert no longer exists' };
-      return await channel.send({ tenantId, attempt, ...message, alert: content }, signal);
+      return await ready.send({ tenantId, attempt, ...message, alert: content }, signal);
     } catch {
       return { kind: 'deferred', reason: signal.aborted ? 'the attempt was given up' : 'the attempt failed' };
     }
-  }
-
-  async #content(
-    tenantId: TenantId,
-    { subject }: StartedAttempt['message'],
-  ): Promise<OutboundMessage['alert'] | 'gone'> {
-    if (!('alertId' in subject) || subject.alertId === null || subject.eventId === null) return undefined;
-    const { alertId, eventId } = subject;
-    return (await alertAfter(this.#ports, tenantId, { alertId, eventId })) ?? 'gone';
   }
 
   async #wakeLater(
@@ -150,6 +173,19 @@ export class DeliverySender {
       .enqueue(deliveryWaking, { tenantId, deliveryId, channel }, { id: `${deliveryId}/${attempt}`, delayMs })
       .catch(() => undefined); // the sweep finds it
   }
+}
+
+/** An attempt that this process has recorded. */
+interface BegunAttempt extends StartedAttempt {
+  /** Epoch milliseconds. Another process may begin one then. */
+  readonly heldUntil: number;
+}
+
+/** The attempt that began in the same append as the plan of its delivery. */
+function begunAttempt(events: readonly DomainEvent[], deliveryId: string): BegunAttempt | undefined {
+  const own = (events as readonly DeliveryEvent[]).filter(({ data }) => data.deliveryId === deliveryId);
+  const { message, attempts, heldUntil } = own.reduce(delivery.fold, delivery.initial);
+  return message && heldUntil !== undefined ? { message, attempt: attempts, heldUntil } : undefined;
 }
 
 type Events = readonly { readonly type: string; readonly data: unknown }[];

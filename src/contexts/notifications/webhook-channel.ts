@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { disableWebhook } from '../../../commands/notifications/disable-webhook.ts';
 import type { CommandPorts } from '../../../commands/ports.ts';
 import type { Executor } from '../../platform/execution/executor.ts';
@@ -22,11 +23,12 @@ export interface WebhookPorts {
   readonly aggregates: AggregateReader;
   readonly vault: Pick<Vault, 'get'>;
   readonly executor: Pick<Executor<CommandPorts>, 'execute'>;
-  /** The way out to a webhook, with a limit of ten seconds (OP-184) and a bounded response. */
-  readonly fetch: (choice: DestinationChoice) => GuardedFetch;
+  /** The tenant's way out to its webhook, with a limit of ten seconds (OP-184) and a bounded response. */
+  readonly fetch: (tenantId: TenantId, choice: DestinationChoice) => GuardedFetch;
 }
 
 const GONE = 410;
+const MAX_TENANTS = 1_000;
 /** Too many requests, and unavailable: their `Retry-After` counts. */
 const ASK_TO_WAIT = new Set([429, 503]);
 
@@ -34,17 +36,43 @@ const ASK_TO_WAIT = new Set([429, 503]);
 export class WebhookChannel implements Channel {
   readonly name = 'webhook';
   readonly #ports: WebhookPorts;
+  /** Names of the secrets that signed a tenant's last message. */
+  readonly #references = new LRUCache<TenantId, readonly string[]>({ max: MAX_TENANTS });
 
   constructor(ports: WebhookPorts) {
     this.#ports = ports;
   }
 
+  /** Reads the settings, and beside them the secrets that the last message was signed with. */
+  async ready(tenantId: TenantId): Promise<Pick<Channel, 'send'>> {
+    const [settings, early] = await Promise.all([
+      this.#ports.aggregates.load(notificationSettings, notificationSettingsStream(tenantId)),
+      this.#secretsOf(tenantId, this.#references.get(tenantId) ?? []),
+    ]);
+    const references = liveReferences(settings, Date.now());
+    this.#references.set(tenantId, references);
+    const late = await this.#secretsOf(
+      tenantId,
+      references.filter((reference) => !early.has(reference)),
+    );
+    const secrets = references.map((reference) => early.get(reference) ?? late.get(reference));
+    const found = secrets.filter((secret) => secret !== undefined);
+    return { send: (message, signal) => this.#send(message, settings, found, signal) };
+  }
+
   async send(message: OutboundMessage, signal: AbortSignal): Promise<AttemptOutcome> {
+    return (await this.ready(message.tenantId)).send(message, signal);
+  }
+
+  async #send(
+    message: OutboundMessage,
+    settings: NotificationSettings,
+    secrets: readonly string[],
+    signal: AbortSignal,
+  ): Promise<AttemptOutcome> {
     const { tenantId, messageId, subject, replayId } = message;
-    const settings = await this.#ports.aggregates.load(notificationSettings, notificationSettingsStream(tenantId));
     const { webhookUrl, webhookEnabled, webhookAllowPrivateNetwork, webhookCaCertificate } = settings.values;
     if (!webhookEnabled && subject.kind !== 'test') return { kind: 'refused', reason: 'the webhook is off' };
-    const secrets = await this.#secrets(tenantId, settings);
     if (webhookUrl === null || secrets.length === 0)
       return { kind: 'refused', reason: 'the webhook has no address or no secret' };
     const body = webhookBody(message);
@@ -55,7 +83,7 @@ export class WebhookChannel implements Channel {
       ...webhookHeaders(secrets, { messageId, now: Date.now(), body }),
       ...(replayId === null ? {} : { 'castellan-replay': replayId }),
     };
-    const fetch = this.#ports.fetch({
+    const fetch = this.#ports.fetch(tenantId, {
       allowPrivateNetwork: webhookAllowPrivateNetwork,
       caCertificate: webhookCaCertificate,
     });
@@ -68,20 +96,26 @@ export class WebhookChannel implements Channel {
     }
   }
 
-  /** The present secret, and the former one during a rotation. */
-  async #secrets(tenantId: TenantId, settings: NotificationSettings): Promise<readonly string[]> {
-    const { webhookSecretRef, formerSecretRef, formerSecretUntil } = settings;
-    const isFormerLive = formerSecretUntil !== null && Date.parse(formerSecretUntil) > Date.now();
-    const references = [webhookSecretRef, isFormerLive ? formerSecretRef : null].filter((one) => one !== null);
+  /** The secrets that there are, by reference. */
+  async #secretsOf(tenantId: TenantId, references: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const found = await Promise.all(
       references.map((reference) => this.#ports.vault.get(tenantId, webhookSecretLocation, reference)),
     );
-    return found.filter((secret) => secret !== undefined).map((secret) => secret.toString());
+    return new Map(references.flatMap((reference, at) => (found[at] ? [[reference, found[at].toString()]] : [])));
   }
 
   async #disable(tenantId: TenantId, webhookUrl: string): Promise<void> {
     await this.#ports.executor.execute(disableWebhook, { webhookUrl }, { tenantId, actor: system('outbox') });
   }
+}
+
+/** The present secret, and the former one during a rotation. */
+function liveReferences(
+  { webhookSecretRef, formerSecretRef, formerSecretUntil }: NotificationSettings,
+  now: number,
+): readonly string[] {
+  const isFormerLive = formerSecretUntil !== null && Date.parse(formerSecretUntil) > now;
+  return [webhookSecretRef, isFormerLive ? formerSecretRef : null].filter((one) => one !== null);
 }
 
 function outcomeOf({ status, headers }: Response): AttemptOutcome {

@@ -85,6 +85,11 @@ export class FairLimiter {
     return this.#waiting.size;
   }
 
+  /** Work of this key would begin at once. */
+  hasRoom(key: string): boolean {
+    return this.#mayBegin(key);
+  }
+
   /** Runs `work` when it is the key's turn. Rejects with `TooBusy` if the queue is full or the wait times out. */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const waiting = this.enter(key);

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import type { AddressGuard } from './address-guard.ts';
 import { guardedConnect, type GuardedConnect } from './guarded-connection.ts';
 import { guardedDatagrams, type GuardedDatagrams } from './guarded-datagrams.ts';
-import { guardedFetch, type GuardedFetch } from './guarded-fetch.ts';
+import { guardedFetch, type GuardedFetch, type GuardOptions } from './guarded-fetch.ts';
 import { isMetadataAddress, NO_PRIVATE_NETWORKS, type PrivateNetworks } from './private-networks.ts';
 import { isPublicAddress } from './public-addresses.ts';
 
@@ -42,7 +42,7 @@ const guardOf = (
 export const destinationFetch = (
   settings: OutboundSettings,
   choice: DestinationChoice,
-  limits: { readonly maxBytes?: number; readonly timeoutMs?: number } = {},
+  limits: Pick<GuardOptions, 'maxBytes' | 'timeoutMs' | 'keepsConnections'> = {},
 ): GuardedFetch =>
   guardedFetch({
     ...guardOf(settings, choice),

@@ -5,7 +5,7 @@ import {
   type DestinationChoice,
   type OutboundSettings,
 } from './destinations.ts';
-import { OutboundRefused, type GuardedFetch } from './guarded-fetch.ts';
+import { OutboundRefused, type GuardedFetch, type GuardOptions } from './guarded-fetch.ts';
 
 /** A call failed. The message is for the administrator who chose the destination; it names no address. */
 export class DestinationFailed extends Error {
@@ -28,7 +28,7 @@ const ABOUT_CERTIFICATES: Readonly<Record<Exclude<CertificateProblem, 'untrusted
 export function explainedFetch(
   settings: OutboundSettings,
   choice: DestinationChoice,
-  limits: { readonly maxBytes?: number } = {},
+  limits: Pick<GuardOptions, 'maxBytes' | 'keepsConnections'> = {},
 ): GuardedFetch {
   const fetch = destinationFetch(settings, choice, limits);
   return async (address, request) => {

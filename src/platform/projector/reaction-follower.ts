@@ -23,7 +23,8 @@ const IDLE_MS = 1_000;
  */
 const QUIET_MS = 100;
 /**
- * Pages of relevant events begin at least this far apart. Under load, many events are looked up and written together.
+ * Pages of relevant events begin at least this far apart, or twice as long as the last one took if that is less. Under
+ * load, pages take long, and many events are looked up and written together. A single event does not wait.
  */
 const STRIDE_MS = 25;
 /** A tenant with more effects than this on a page is set aside, so that the page and later ones do not wait for it. */
@@ -48,7 +49,8 @@ export class ReactionFollower {
   readonly #lease: ReactionLease;
   readonly #signal: AbortSignal;
   #renewed = 0;
-  #lastPage = 0;
+  /** No page of relevant events begins before (epoch milliseconds). */
+  #nextPage = 0;
   #lookedAt = 0;
 
   constructor(lease: ReactionLease, signal: AbortSignal, services: FollowerServices) {
@@ -132,18 +134,19 @@ export class ReactionFollower {
     const wanted = slice.events.filter(({ type }) => this.#concerns(type));
     const events = (await subscription.decode(wanted)).filter((event) => event !== undefined);
     if (events.length > 0) {
-      const untilNext = this.#lastPage + STRIDE_MS - Date.now();
+      const untilNext = this.#nextPage - Date.now();
       if (untilNext > 0 && slice.events.length < PAGE) {
         await sleep(untilNext, undefined, { signal });
         return true;
       }
-      this.#lastPage = Date.now();
     }
+    const begun = Date.now();
     const shares = await lease.divide(() => this.#sharesOf(events, { from, to: slice.position }));
     if (isCareful) {
       const setAside = new Map(shares.map(({ tenantId }) => [tenantId, from]));
       await lease.passPage(slice.position, { worked: [], setAside });
     } else await this.#work(shares, slice.position);
+    if (events.length > 0) this.#nextPage = begun + Math.min(STRIDE_MS, 2 * (Date.now() - begun));
     return true;
   }
 

@@ -59,13 +59,21 @@ describe('a delivery', () => {
     given().when(planDelivery, message).then(planned);
     given(planned).when(planDelivery, message).thenNothing();
     const about = { alertId, eventId, change: 'created' as const, occurredAt: iso(NOW) };
-    given().when(planAlertWebhook, about, { severity: 'high' }).then(planned);
-    given(planned).when(planAlertWebhook, about, { severity: 'high' }).thenNothing();
+    given().when(planAlertWebhook, about, { severity: 'high', beginsNow: false }).then(planned);
+    given(planned).when(planAlertWebhook, about, { severity: 'high', beginsNow: false }).thenNothing();
+  });
+
+  it('begins its first attempt with the plan where there is room to send', () => {
+    const about = { alertId, eventId, change: 'created' as const, occurredAt: iso(NOW) };
+    const wanted = { severity: 'high' as const, beginsNow: true };
+    given().when(planAlertWebhook, about, wanted).then(planned, started(1));
+    given(planned, started(1)).when(planAlertWebhook, about, wanted).thenNothing();
+    given(planned, started(1)).when(startDeliveryAttempt, { deliveryId }).thenNothing();
   });
 
   it('is not planned for an alert that the settings exclude', () => {
     const about = { alertId, eventId, change: 'created' as const, occurredAt: iso(NOW) };
-    given().when(planAlertWebhook, about, { severity: undefined }).thenNothing();
+    given().when(planAlertWebhook, about, { severity: undefined, beginsNow: false }).thenNothing();
   });
 
   it('is attempted when it is due, by one process at a time', () => {

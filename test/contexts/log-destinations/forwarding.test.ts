@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import type pg from 'pg';
 import { afterEach, beforeAll, afterAll, describe, expect, it, vi } from 'vitest';
 import { Forwarder } from '../../../src/contexts/log-destinations/forwarding/forwarder.ts';
-import type { Clock } from '../../../src/contexts/log-destinations/forwarding/clock.ts';
+import { systemClock, type Clock } from '../../../src/contexts/log-destinations/forwarding/clock.ts';
 import { startApp, type TestApp, type TestTenant } from '../../dsl/app.ts';
 import {
   accepted,
@@ -161,6 +161,38 @@ describe('forwarding', () => {
     await peer.close();
   });
 
+  it('has open syslog batches confirmed when it stops, so that an orderly restart repeats nothing', async () => {
+    tenant = await app.newTenant();
+    const peer = await startSyslog();
+    const id = await add(tenant, 'syslog', { host: '127.0.0.1', port: peer.port, protocol: 'tcp' }, { format: 'json' });
+    // Time stands still, so that nothing is confirmed because the log is quiet.
+    const still: Clock = { ...systemClock, sleep: (_milliseconds, signal) => aborted(signal) };
+    const stopping = start(still);
+    for (const name of tenth('Order')) await rename(name);
+    await until(() => expect(names(peer.received)).toEqual(tenth('Order')));
+    expect((await shown(id)).lastDeliveryAt).toBeNull();
+    await stopping.stop();
+    expect(await shown(id)).toMatchObject({ status: 'healthy', lagEvents: 0 });
+    start();
+    await rename('Restarted');
+    await until(() => expect(names(peer.received)).toContain('Restarted'));
+    expect(names(peer.received)).toEqual([...tenth('Order'), 'Restarted']);
+    await peer.close();
+  });
+
+  it('stops within seconds beside a sink that does not confirm', async () => {
+    tenant = await app.newTenant();
+    const peer = await startSyslog();
+    peer.behave('hangs');
+    const id = await add(tenant, 'syslog', { host: '127.0.0.1', port: peer.port, protocol: 'tcp' }, { format: 'json' });
+    const stopping = start({ ...systemClock, sleep: (_milliseconds, signal) => aborted(signal) });
+    await rename('Unconfirmed');
+    await until(() => expect(stopping.lags?.find(({ destinationId }) => destinationId === id)?.events).toBe(1));
+    await stopping.stop();
+    expect((await shown(id)).lastDeliveryAt).toBeNull();
+    await peer.close();
+  });
+
   it('does not send values of a person who was erased while they waited', async () => {
     tenant = await app.newTenant();
     const peer = await startHttpSink();
@@ -268,6 +300,12 @@ describe('forwarding', () => {
     await peer.close();
   });
 });
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 
 /** A collector that takes everything and acknowledges at once. */
 function takingCollector() {

@@ -1,8 +1,15 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { guardedFetch, OutboundRefused, type GuardOptions } from '../../../src/platform/outbound/guarded-fetch.ts';
+import {
+  guardedFetch,
+  OutboundRefused,
+  type GuardedFetch,
+  type GuardOptions,
+} from '../../../src/platform/outbound/guarded-fetch.ts';
 
 const servers: Server[] = [];
 afterEach(() =>
@@ -11,15 +18,27 @@ afterEach(() =>
   ),
 );
 
-async function serve(listener: RequestListener): Promise<{ port: number; hosts: string[] }> {
+async function serve(listener: RequestListener) {
   const hosts: string[] = [];
+  let connections = 0;
   const server = createServer((request, response) => {
     hosts.push(request.headers.host ?? '');
     listener(request, response);
   });
   servers.push(server);
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    connections += 1;
+    sockets.add(socket);
+  });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  return { port: (server.address() as AddressInfo).port, hosts };
+  return {
+    port: (server.address() as AddressInfo).port,
+    hosts,
+    connections: () => connections,
+    /** Resolves once the client has closed its side too. */
+    disconnect: () => Promise.all([...sockets].map((socket) => (socket.end(), once(socket, 'close')))),
+  };
 }
 
 /** A resolver that returns these addresses for every name. */
@@ -186,5 +205,69 @@ describe('a permitted outbound call', () => {
       response.on('close', () => clearInterval(dripping));
     });
     await expect(open({ timeoutMs: 300 })(`http://127.0.0.1:${endless.port}/`)).rejects.toThrow();
+  });
+});
+
+describe('an outbound call over a kept connection', () => {
+  /** A connection is free again after the turn of the event loop in which its response ended. */
+  const open = (over: Partial<GuardOptions> = {}): GuardedFetch => {
+    const fetch = guardedFetch({ allowPrivate: true, timeoutMs: 5_000, keepsConnections: true, ...over });
+    return (...call) => fetch(...call).finally(nextTurn);
+  };
+
+  it('uses the connection of the call before, and that of no other caller', async () => {
+    const { port, connections } = await serve((_request, response) => response.end('hello'));
+    const fetch = open();
+    for (let n = 0; n < 3; n += 1) expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200);
+    expect(connections()).toBe(1);
+    await open()(`http://127.0.0.1:${port}/`);
+    expect(connections()).toBe(2);
+  });
+
+  it('stays with the checked address, and checks again before another connection', async () => {
+    const { port, connections, disconnect } = await serve((_request, response) => response.end());
+    const addresses = ['127.0.0.1', '169.254.169.254'];
+    const fetch = open({ resolve: (...asked) => names(addresses.shift()!)(...asked) });
+    const url = `http://peer.example:${port}/`;
+    await fetch(url);
+    await fetch(url);
+    expect([connections(), addresses.length]).toEqual([1, 1]);
+    await disconnect();
+    await expect(fetch(url)).rejects.toThrow(OutboundRefused);
+    expect(connections()).toBe(1);
+  });
+
+  it('is made again if the peer closes the connection instead of responding', async () => {
+    const bySocket = new Map<Socket, number>();
+    const { port, hosts, connections } = await serve((request, response) => {
+      const before = bySocket.get(request.socket) ?? 0;
+      bySocket.set(request.socket, before + 1);
+      if (before > 0) request.socket.destroy();
+      else response.end();
+    });
+    const fetch = open();
+    const send = () => fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: 'x' });
+    expect([(await send()).status, (await send()).status]).toEqual([200, 200]);
+    expect([hosts.length, connections()]).toEqual([3, 2]);
+  });
+
+  it('is made once over a new connection that the peer closes', async () => {
+    const { port, connections } = await serve((request) => request.socket.destroy());
+    await expect(open()(`http://127.0.0.1:${port}/`, { method: 'POST', body: 'x' })).rejects.toThrow();
+    expect(connections()).toBe(1);
+  });
+
+  it('has at most four connections to a destination', async () => {
+    const held: ServerResponse[] = [];
+    const { port, connections } = await serve((_request, response) => void held.push(response));
+    const fetch = open();
+    const calls = Array.from({ length: 6 }, () => fetch(`http://127.0.0.1:${port}/`));
+    for (let ended = 0; ended < 6;) {
+      const next = held.shift();
+      if (next) (next.end(), (ended += 1));
+      else await nextTurn();
+    }
+    await Promise.all(calls);
+    expect(connections()).toBeLessThanOrEqual(4);
   });
 });

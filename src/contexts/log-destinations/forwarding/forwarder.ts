@@ -91,14 +91,17 @@ export class Forwarder {
     const checkpoints = new ForwardingCheckpoints(pool, epoch);
     const streams = new RunningStreams({ ...this.#ports, clock, checkpoints }, subscription.head, () => over.abort());
     this.#streams = streams;
-    const keeping = this.#keepLease(epoch, over, signal);
+    const keeping = this.#keepLease(epoch, over);
     try {
       await this.#follow(streams, signal);
     } finally {
+      // The lease is kept until the last records are confirmed, unless it is lost, or the log is in doubt.
+      const inOrder = this.#stop.signal.aborted && !over.signal.aborted;
+      this.#streams = undefined;
+      await streams.stop({ inOrder });
       unsubscribe();
       over.abort();
-      this.#streams = undefined;
-      await Promise.all([streams.stop(), keeping]);
+      await keeping;
       await this.#lease.release(epoch).catch(() => undefined);
     }
   }
@@ -130,7 +133,8 @@ export class Forwarder {
   }
 
   /** Ends the lead before another process may begin, if the lease cannot be renewed. */
-  async #keepLease(epoch: bigint, over: AbortController, signal: AbortSignal): Promise<void> {
+  async #keepLease(epoch: bigint, over: AbortController): Promise<void> {
+    const { signal } = over;
     let renewed = performance.now();
     while (!signal.aborted) {
       await systemClock.sleep(RENEW_MS, signal);

@@ -73,15 +73,19 @@ export class ForwardingStream {
     this.#wake?.();
   }
 
-  /** Returns when aborted, or at the end of a range of the past. Throws `ForwardingLost`. */
-  async run(signal: AbortSignal): Promise<void> {
+  /**
+   * Returns at the end of a range of the past, or when `leaving` is aborted and what was sent is confirmed: then nothing
+   * of it is sent again. `over` ends that too, without a confirmation. Throws `ForwardingLost`.
+   */
+  async run(leaving: AbortSignal, over: AbortSignal): Promise<void> {
+    const signal = AbortSignal.any([leaving, over]);
     void this.#countBehind(signal).catch(() => undefined);
     signal.addEventListener('abort', () => this.#wake?.(), { once: true });
     while (!signal.aborted) {
       let opened: OpenedDestination | undefined;
       try {
         opened = await this.#ports.open();
-        await this.#forward(opened, signal);
+        await this.#forward(opened, signal, over);
         return;
       } catch (error) {
         if (error instanceof ForwardingLost) throw error;
@@ -103,13 +107,13 @@ export class ForwardingStream {
     this.#lag += await tenantLog.count(this.#checkpoint.countedTo, counted(), signal);
   }
 
-  async #forward(opened: OpenedDestination, signal: AbortSignal): Promise<void> {
+  async #forward(opened: OpenedDestination, signal: AbortSignal, over: AbortSignal): Promise<void> {
     const { sink } = opened;
     this.#reached = this.#saved;
     this.#unconfirmed.clear();
-    const confirm = () => this.#confirm(sink, signal);
+    const confirm = () => this.#confirm(sink, over);
     const sender = new PageSender(opened, this.#ports, this.#checkpoint, {
-      signal,
+      signal: over,
       sent: (position, amount) => {
         this.#unconfirmed.add(amount, this.#ports.clock.now());
         this.#reached = position;
@@ -137,9 +141,10 @@ export class ForwardingStream {
         if (!isHeld) this.#reached = page.position;
         if (page.more && !isHeld) continue;
         if (this.#isFinished) return confirm();
-        await this.#rest(sink, isHeld, signal);
+        if (await this.#rest(sink, isHeld, signal)) await confirm();
       }
     }
+    if (!this.#unconfirmed.isEmpty && !over.aborted) await confirm();
   }
 
   #read(after: Position): Promise<TenantLogPage> {
@@ -161,13 +166,12 @@ export class ForwardingStream {
     return this.#checkpoint.range !== undefined && this.#reached >= this.#checkpoint.range.until;
   }
 
-  /** Waits for more events. Confirms what was sent, if nothing comes soon. */
-  async #rest(sink: Sink, isHeld: boolean, signal: AbortSignal): Promise<void> {
+  /** Waits for more events. Resolves with true if nothing came soon, and what was sent must be confirmed. */
+  async #rest(sink: Sink, isHeld: boolean, signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#ports;
     if (!this.#unconfirmed.isEmpty) {
       const dueIn = this.#unconfirmed.dueIn(sink.limits, clock.now());
-      if (dueIn === 0 || !(await this.#woken(dueIn, signal))) await this.#confirm(sink, signal);
-      return;
+      return dueIn === 0 || !(await this.#woken(dueIn, signal));
     }
     if (!isHeld) {
       this.#waitingSince = null;
@@ -179,6 +183,7 @@ export class ForwardingStream {
     }
     if (isHeld) await clock.sleep(IDLE_MS, signal);
     else await this.#woken(IDLE_MS, signal);
+    return false;
   }
 
   /** Resolves with true when there are more events, with false after the time. */

@@ -42,8 +42,12 @@ interface Running {
   readonly content: string;
   readonly isLive: boolean;
   readonly ended: Promise<void>;
+  readonly leaving: AbortController;
   readonly over: AbortController;
 }
+
+/** How long a stream that ends in order may take to send what it has read and to have it confirmed. */
+const LEAVE_MS = 3_000;
 
 /** The streams of the process that holds the lease. */
 export class RunningStreams {
@@ -115,8 +119,9 @@ export class RunningStreams {
     this.#wantedTypes = new Set([...this.#running.values()].flatMap((running) => [...running.wanted]));
   }
 
-  async stop(): Promise<void> {
-    await Promise.all([...this.#running.values()].map((running) => this.#end(running)));
+  /** `inOrder`: the streams have their last records confirmed. Otherwise they end at once. */
+  async stop({ inOrder }: { readonly inOrder: boolean }): Promise<void> {
+    await Promise.all([...this.#running.values()].map((running) => this.#end(running, inOrder ? LEAVE_MS : 0)));
   }
 
   async #ensureRunning(
@@ -137,7 +142,7 @@ export class RunningStreams {
     const { sinks, clock, log, checkpoints } = this.#ports;
     const { tenantId, destinationId, checkpointId, range } = checkpoint;
     const wanted = wantedEvents(destination.eventTypes);
-    const over = new AbortController();
+    const [leaving, over] = [new AbortController(), new AbortController()];
     const stream = new ForwardingStream(checkpoint, {
       tenantLog: new TenantLog(this.#ports, tenantId, wanted),
       checkpoints,
@@ -150,18 +155,21 @@ export class RunningStreams {
         return opened;
       },
     });
-    const ended = stream.run(over.signal).then(
-      () => void (range && !over.signal.aborted && this.#finished.add(checkpointId)),
+    const ended = stream.run(leaving.signal, over.signal).then(
+      () => void (range && !leaving.signal.aborted && this.#finished.add(checkpointId)),
       () => this.#lost(),
     );
-    const running = { key: checkpoint, stream, wanted, content, isLive: !range, ended, over };
+    const running = { key: checkpoint, stream, wanted, content, isLive: !range, ended, leaving, over };
     this.#running.set(checkpointId, running);
     if (!range) this.#ofTenant.set(tenantId, (this.#ofTenant.get(tenantId) ?? new Set()).add(running));
   }
 
-  async #end(running: Running): Promise<void> {
-    running.over.abort();
+  async #end(running: Running, withinMs = 0): Promise<void> {
+    running.leaving.abort();
+    if (withinMs === 0) running.over.abort();
+    const timer = setTimeout(() => running.over.abort(), withinMs);
     await running.ended;
+    clearTimeout(timer);
     this.#running.delete(running.key.checkpointId);
     this.#ofTenant.get(running.key.tenantId)?.delete(running);
   }

@@ -51,7 +51,7 @@ export class ElasticsearchSink implements Sink {
   }
 
   close(): void {
-    // Connections end with their requests.
+    // Idle connections end by themselves.
   }
 
   #itemOf({ record, line }: OutgoingRecord): string {

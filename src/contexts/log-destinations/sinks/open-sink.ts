@@ -28,7 +28,7 @@ export function openSink(
   { settings, folder }: SinkOptions,
 ): Sink {
   const { config, format } = destination;
-  const fetch = () => explainedFetch(settings, destination);
+  const fetch = () => explainedFetch(settings, destination, { keepsConnections: true });
   const isJson = isJsonFormat(format);
   switch (config.type) {
     case 'syslog': {

@@ -40,7 +40,7 @@ export class WebhookSink implements Sink {
   }
 
   close(): void {
-    // Connections end with their requests.
+    // Idle connections end by themselves.
   }
 
   #bodyOf(part: readonly OutgoingRecord[]): string {

@@ -1,16 +1,21 @@
 import type { RecordedEvent } from '../../../platform/kernel/event.ts';
 import { at } from '../../../platform/kernel/read-model.ts';
-import type { Severity } from '../../alerts/domain/vocabulary.ts';
+import type { AlertType, Severity } from '../../alerts/domain/vocabulary.ts';
+
+/** An event of an alert. */
+export interface NotifiedEvent {
+  readonly alertId: string;
+  readonly eventId: string;
+}
 
 /** An event of an alert that somebody may have to know. */
-export interface AlertChange {
-  readonly alertId: string;
-  /** The event that the message is about. */
-  readonly eventId: string;
+export interface AlertChange extends NotifiedEvent {
   readonly change: 'created' | 'updated';
   readonly occurredAt: string;
   /** Set if the event names the severity. By default the present one. */
   readonly severity?: Severity;
+  /** Set if the event names the type. By default it is read. */
+  readonly alertType?: AlertType;
 }
 
 export const alertChangeIn = (

@@ -7,6 +7,9 @@ import type { ChannelName, Recipient, MessageSubject } from './message.ts';
 export const deliveryStates = ['pending', 'delivered', 'refused', 'exhausted', 'held_back'] as const;
 export type DeliveryStatus = (typeof deliveryStates)[number];
 
+/** An attempt takes at most half a minute. After this time the process that made it is gone. */
+export const ATTEMPT_HELD_MS = 60_000;
+
 /** What an attempt needs to know. */
 export interface PlannedMessage {
   readonly deliveryId: string;
@@ -90,6 +93,17 @@ export const statusAfter = (
   if (outcome === 'refused') return 'refused';
   return nextAttemptAt === null ? 'exhausted' : 'pending';
 };
+
+/** Recorded before anything is sent. `now`: epoch milliseconds. */
+export const attemptStarted = (deliveryId: string, attempt: number, now: number) => ({
+  type: 'DeliveryAttemptStarted' as const,
+  data: {
+    deliveryId,
+    attempt,
+    startedAt: new Date(now).toISOString(),
+    heldUntil: new Date(now + ATTEMPT_HELD_MS).toISOString(),
+  },
+});
 
 export const deliveryStream = (tenantId: TenantId, deliveryId: string): string =>
   streamName('delivery', tenantId, deliveryId);

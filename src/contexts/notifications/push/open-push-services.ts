@@ -21,14 +21,15 @@ export function openPushServices(
   { gateway, fcm, apns }: PushSettings,
   log: Logger,
 ): Readonly<Record<MobilePlatform, PushService>> {
-  const fetch = guardedFetch({ allowPrivate: true, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES });
+  const limits = { allowPrivate: true, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES } as const;
   if (gateway) {
-    const service = new GatewayPush(gateway, fetch);
+    // The gateway recognizes repetitions by their key.
+    const service = new GatewayPush(gateway, guardedFetch({ ...limits, keepsConnections: true }));
     return { ios: service, android: service };
   }
   return {
     ios: apns ? new ApnsPush(apns) : new LoggedPush(log, 'APNS_KEY'),
-    android: fcm ? new FcmPush(fcm, fetch) : new LoggedPush(log, 'FCM_SERVICE_ACCOUNT'),
+    android: fcm ? new FcmPush(fcm, guardedFetch(limits)) : new LoggedPush(log, 'FCM_SERVICE_ACCOUNT'),
   };
 }
 

@@ -13,7 +13,10 @@ export const whenAlertChangesPlanWebhook = defineReaction({
   lane: 'main',
   families: [alertEvents],
   on: {
-    AlertRaised: (event) => planned(event, 'created', event.data.severity),
+    AlertRaised: (event) => {
+      const { severity, alertType } = event.data;
+      return [{ effects: [effect(planAlertWebhook, { ...alertChangeIn(event, 'created', severity), alertType })] }];
+    },
     AlertAcknowledged: (event) => planned(event, 'updated'),
     AlertResolved: (event) => planned(event, 'updated'),
     AlertReopened: (event) => planned(event, 'updated'),

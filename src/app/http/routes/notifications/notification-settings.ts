@@ -5,9 +5,12 @@ import { rotateWebhookSecret } from '../../../../../commands/notifications/rotat
 import {
   getNotificationSettings,
   notificationSettingsView,
+  shownNotificationSettings,
+  taggedNotificationSettings,
 } from '../../../../../queries/notifications/notification-settings-view.ts';
 import { getAdminUser } from '../../../../../queries/admins/get-admin-user.ts';
 import { emailField } from '../../../../contexts/identity/domain/password-rule.ts';
+import type { NotificationSettings } from '../../../../contexts/notifications/domain/settings.ts';
 import { webhookSecretText } from '../../../../contexts/notifications/domain/webhook-secret.ts';
 import { tenantSettings } from '../../../../contexts/settings/domain/tenant-settings.resource.ts';
 import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
@@ -39,6 +42,7 @@ export const notificationSettingsRoutes: RouteGroup<NotificationSettingsRouteDep
       description:
         'Passwords and secrets show only as configured. `emailEnabled` is the `alertEmailEnabled` of the tenant.',
       response: notificationSettingsView,
+      tagged: taggedNotificationSettings,
       handle: ({ ask }) => ask(getNotificationSettings, { now: Date.now() }),
     }),
     route({
@@ -50,12 +54,20 @@ export const notificationSettingsRoutes: RouteGroup<NotificationSettingsRouteDep
         'Fields that are left out keep their values. A change of `smtpHost`, `smtpPort` or `smtpSecurity` requires `smtpPassword` again, or null, if a password is stored (400). `webhookEnabled` true ends `webhookDisabled`.',
       body: notificationSettingsChanges,
       response: notificationSettingsView,
-      handle: async ({ run, ask, services, body: { emailEnabled, smtpPassword, ...changes } }) => {
+      tagged: taggedNotificationSettings,
+      handle: async ({ run, ask, services, principal, body: { emailEnabled, smtpPassword, ...changes } }) => {
         if (!services.config.devMode && changes.webhookUrl?.startsWith('http:'))
           throw new FailureError(invalid('webhookUrl', 'must be an https address'));
-        await run(changeNotificationSettings, { changes, smtpPassword });
-        if (emailEnabled !== undefined)
-          await run(tenantSettings.update, { changes: { alertEmailEnabled: emailEnabled } });
+        const { values } = await services.loader.load(
+          tenantSettings.aggregate,
+          tenantSettings.stream(principal.tenantId),
+        );
+        // The entity tag stands for both records. The first command compares it, so the second one does not.
+        const before = { emailEnabled: values.alertEmailEnabled, now: Date.now() };
+        const shown = (settings: NotificationSettings) => shownNotificationSettings(settings, before);
+        await run({ ...changeNotificationSettings, shown }, { changes, smtpPassword });
+        const { shown: _, ...changeTenant } = tenantSettings.update;
+        if (emailEnabled !== undefined) await run(changeTenant, { changes: { alertEmailEnabled: emailEnabled } });
         return ask(getNotificationSettings, { now: Date.now() });
       },
     }),
