@@ -56,6 +56,7 @@ export async function startBenchApp({
     adminRateLimit: PLENTY,
     addressRateLimit: PLENTY,
     enrollRateLimit: PLENTY,
+    scimRateLimit: PLENTY,
     rateBudgets: { login: PLENTY, 'org-login': PLENTY, device: PLENTY, scim: PLENTY, oauth: PLENTY },
   };
   const application = await compose(config, { ...options, log: newLogger('error') });

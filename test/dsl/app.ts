@@ -45,6 +45,7 @@ export const testConfig = (dataDir: string, over: Partial<Config> = {}): Config 
   adminRateLimit: PLENTY,
   addressRateLimit: PLENTY,
   enrollRateLimit: PLENTY,
+  scimRateLimit: PLENTY,
   rateBudgets: {
     setup: PLENTY,
     login: PLENTY,
@@ -52,7 +53,6 @@ export const testConfig = (dataDir: string, over: Partial<Config> = {}): Config 
     'org-login': PLENTY,
     recovery: PLENTY,
     oauth: PLENTY,
-    scim: PLENTY,
     device: PLENTY,
   },
   portal: undefined,

@@ -4,6 +4,9 @@ import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newLogger } from '../../src/platform/observability/logger.ts';
 import { errorCodes } from '../../src/platform/kernel/error-codes.ts';
+import { bodyFields, isAddress, type BodyField, type JsonSchema } from '../dsl/body-fields.ts';
+import { ADDRESSES_WITH_CREDENTIALS, NO_ADDRESSES } from '../dsl/hostile-addresses.ts';
+import { HOSTILE_VALUES } from '../dsl/hostile-values.ts';
 import { newScimClient, scimAs } from '../dsl/scim.ts';
 import { startApp, type TestResponse, type Client, type TestApp } from '../dsl/app.ts';
 
@@ -14,36 +17,6 @@ interface Operation {
   readonly parameters: readonly { name: string; in: string }[];
   readonly requestBody?: { required: boolean; content: Record<string, { schema: JsonSchema }> };
 }
-interface JsonSchema {
-  readonly properties?: Record<string, object>;
-  readonly anyOf?: readonly JsonSchema[];
-  readonly oneOf?: readonly JsonSchema[];
-}
-
-/** Hostile JSON values; each is sent in one field at a time. */
-const HOSTILE_VALUES: readonly unknown[] = [
-  null,
-  true,
-  -1,
-  1.5,
-  1e308,
-  '',
-  [],
-  {},
-  [[]],
-  ['\u0000'],
-  'a\u0000b',
-  '\ud800',
-  '\u202e',
-  '😀'.repeat(300),
-  '../../etc/passwd',
-  "' or 1=1 --",
-  '__proto__',
-  '0000-01-01',
-  '2026-02-30',
-  '9999-12-31T23:59:59-14:00',
-  '2026-01-01T00:00:00+99:99',
-];
 
 /** Hostile text of query parameters, percent-encoded; each is sent in one parameter at a time. */
 const HOSTILE_TEXTS = [
@@ -120,11 +93,6 @@ async function all(requests: readonly (() => Promise<void>)[]): Promise<void> {
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
 }
 
-const fieldsOf = (schema: JsonSchema | undefined): string[] => [
-  ...Object.keys(schema?.properties ?? {}),
-  ...[...(schema?.anyOf ?? []), ...(schema?.oneOf ?? [])].flatMap(fieldsOf),
-];
-
 /** The schemas of SCIM resources are served by SCIM itself. */
 const SCIM_FIELDS = [
   'userName',
@@ -137,11 +105,6 @@ const SCIM_FIELDS = [
   'schemas',
   'filter',
 ];
-const namedFieldsOf = ({ path, requestBody }: Operation): string[] => [
-  ...fieldsOf(requestBody?.content['application/json']?.schema),
-  ...(path.startsWith('/scim/') ? SCIM_FIELDS : []),
-];
-
 /**
  * A body with this text in one field, encoded for the media type. A lone surrogate is sent as three bytes of invalid
  * UTF-8.
@@ -172,6 +135,17 @@ describe('bad input, generated from the OpenAPI document', () => {
   let operations: Operation[] = [];
   let admin: Client;
   const errors: string[] = [];
+  let schemas: Readonly<Record<string, JsonSchema>> = {};
+  const fieldsOf = (schema: JsonSchema | undefined): BodyField[] =>
+    bodyFields(schema, (ref) => schemas[ref.split('/').at(-1)!] ?? {});
+  const namedFieldsOf = ({ path, requestBody }: Operation): BodyField[] => [
+    ...fieldsOf(requestBody?.content['application/json']?.schema),
+    ...[...(path.startsWith('/scim/') ? SCIM_FIELDS : []), 'unknownField'].map((name) => ({
+      name,
+      schema: {},
+      holding: (value: unknown) => ({ [name]: value }),
+    })),
+  ];
   beforeAll(async () => {
     const kept = new Writable({
       write(line: Buffer, _encoding, done) {
@@ -182,7 +156,9 @@ describe('bad input, generated from the OpenAPI document', () => {
     app = await startApp({ recoveryKey: 'a-recovery-key-for-tests' }, newLogger('error', kept));
     const document = (await app.anonymous.get('/openapi.json')).body as {
       paths: Record<string, Record<string, Omit<Operation, 'method' | 'path'>>>;
+      components: { schemas: Record<string, JsonSchema> };
     };
+    ({ schemas } = document.components);
     operations = Object.entries(document.paths)
       // Takes only its credential and ends that session: every later refusal would become a 401.
       .filter(([path]) => !path.endsWith('/logout'))
@@ -263,11 +239,12 @@ describe('bad input, generated from the OpenAPI document', () => {
 
   it('rejects hostile values, one in one field of a body at a time', async () => {
     const values = new Turns(HOSTILE_VALUES);
+    const addresses = new Turns([...NO_ADDRESSES, ...ADDRESSES_WITH_CREDENTIALS]);
     await all(
       mutating().flatMap((operation) =>
-        [...namedFieldsOf(operation), 'unknownField'].flatMap((field) =>
-          values.next(6).map((value) => async () => {
-            const body = { [field]: value };
+        namedFieldsOf(operation).flatMap((field) =>
+          [...values.next(4), ...addresses.next(isAddress(field.schema) ? 4 : 1)].map((value) => async () => {
+            const body = field.holding(value);
             const answer = await admin.send(operation.method, pathOf(operation, id), { body });
             expectRefusal(`${operation.method} ${operation.path} ${JSON.stringify(body)}`, answer);
           }),
@@ -280,7 +257,8 @@ describe('bad input, generated from the OpenAPI document', () => {
     for (const operation of mutating()) {
       const what = `${operation.method} ${operation.path}`;
       for (const [media, { schema }] of Object.entries(operation.requestBody?.content ?? {})) {
-        for (const field of fieldsOf(schema)) {
+        const names = new Set(fieldsOf(schema).map(({ name }) => name.split('.')[0]!));
+        for (const field of names) {
           for (const text of ['a\u0000b', '\ud800']) {
             const answer = await admin.send(operation.method, pathOf(operation, id), bodyOf(media, field, text));
             expectRefusal(`${what} ${media} ${field}`, answer);

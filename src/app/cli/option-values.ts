@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
+import { baseUrlField } from '../../contexts/tenants/domain/base-url.ts';
 import { emailField } from '../../contexts/identity/domain/password-rule.ts';
 import { UsageError } from './outcome.ts';
 
@@ -19,8 +20,8 @@ export function email(text: string): string {
 }
 
 export function webAddress(text: string): string {
-  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
-    throw new InvalidArgumentError('must be a URL that begins with http:// or https://');
+  const { error } = baseUrlField.safeParse(text);
+  if (error) throw new InvalidArgumentError(error.issues[0]!.message);
   return text;
 }
 

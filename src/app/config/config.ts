@@ -51,6 +51,8 @@ const text = z.string();
  */
 const ADMIN_BUDGET = 600;
 const ADDRESS_BUDGET = 100;
+/** F037. */
+const SCIM_BUDGET = 100;
 
 /** Every environment variable that the service reads. Empty means unset. */
 const environment = {
@@ -73,6 +75,7 @@ const environment = {
   METRICS_TOKEN: secret(atLeast(16).optional()),
   RATE_LIMIT_RPS: count.optional(),
   ENROLL_RATE_LIMIT_RPS: count.default(3_000),
+  SCIM_RATE_LIMIT_RPM: count.default(SCIM_BUDGET),
   PORTAL_URL: httpUrl.optional(),
   PORTAL_API_KEY: secret(text.optional()),
   PUSH_GATEWAY_URL: httpUrl.optional(),
@@ -166,6 +169,8 @@ export interface Config {
   /** The same for addresses, of requests without a live session. */
   readonly addressRateLimit: number;
   readonly enrollRateLimit: number;
+  /** Requests of one SCIM client in 60 seconds (OP-562). */
+  readonly scimRateLimit: number;
   /** Overrides the specified budgets, by class. For load tests only: no environment variable sets it. */
   readonly rateBudgets: Readonly<Record<string, number>>;
   readonly portal: { readonly url: string; readonly apiKey: string | undefined } | undefined;
@@ -285,6 +290,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, role: ProcessRo
     adminRateLimit: settings.RATE_LIMIT_RPS ?? ADMIN_BUDGET,
     addressRateLimit: settings.RATE_LIMIT_RPS ?? ADDRESS_BUDGET,
     enrollRateLimit: settings.ENROLL_RATE_LIMIT_RPS,
+    scimRateLimit: settings.SCIM_RATE_LIMIT_RPM,
     rateBudgets: {},
     portal: settings.PORTAL_URL ? { url: settings.PORTAL_URL, apiKey: settings.PORTAL_API_KEY } : undefined,
     push,

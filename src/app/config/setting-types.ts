@@ -2,6 +2,7 @@ import { createPublicKey } from 'node:crypto';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
+import { addressField } from '../../platform/web-addresses/address-field.ts';
 import { privateNetworks, type PrivateNetworks } from '../../platform/outbound/private-networks.ts';
 
 /** The kinds of settings. Each refuses a wrong value in words that follow the setting's name and never repeat the value. */
@@ -22,7 +23,7 @@ export const wholeNumberFrom = (min: number, max = Number.MAX_SAFE_INTEGER) => {
     .pipe(z.number().min(min, { error }).max(max, { error }));
 };
 
-export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' });
+export const httpUrl = addressField();
 
 export const atLeast = (characters: number) =>
   z.string().min(characters, { error: `must have at least ${characters} characters` });

@@ -82,7 +82,8 @@ const facesBrowser = (request: FastifyRequest): boolean =>
 
 function logFailure(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   // Requests of a client that disconnected fail half-way. That is not our error, so do not log it as one.
-  const isGone = request.raw.destroyed || reply.raw.destroyed || request.raw.socket.destroyed;
+  // Node destroys the incoming message of every request whose body has been read: only connection and response tell.
+  const isGone = reply.raw.destroyed || request.raw.socket.destroyed;
   // A refusal that the service decides on, such as a missing certificate authority, is no defect.
   const level = isGone ? 'info' : error instanceof FailureError ? 'warn' : 'error';
   request.log[level](

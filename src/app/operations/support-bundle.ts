@@ -34,6 +34,7 @@ const settingsOf = (config: Settings) => ({
   adminRateLimit: config.adminRateLimit,
   addressRateLimit: config.addressRateLimit,
   enrollRateLimit: config.enrollRateLimit,
+  scimRateLimit: config.scimRateLimit,
   trustedProxies: config.trustedProxies.length,
   eventRetentionDays: config.eventRetentionDays,
   streamRetentionDays: config.streamRetentionDays,

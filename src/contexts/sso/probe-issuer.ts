@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { addressField } from '../../platform/web-addresses/address-field.ts';
 import { sameIssuer, withoutSlash } from './openid-refusals.ts';
 import { wrongIssuerAddress } from './domain/issuer-address.ts';
 import { asOneLine } from './one-line.ts';
@@ -16,7 +17,7 @@ export const issuerProbeView = z.object({
 });
 export type IssuerProbe = z.output<typeof issuerProbeView>;
 
-const address = z.url({ protocol: /^https?$/ }).max(2_048);
+const address = addressField();
 /** OpenID Connect Discovery 1.0 §3: the fields that the code flow requires. */
 const discoverySchema = z.object({
   issuer: z.string().max(2_048),

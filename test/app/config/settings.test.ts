@@ -51,6 +51,7 @@ describe('wrong settings', () => {
     METRICS_TOKEN: 'wrong',
     RATE_LIMIT_RPS: '-1wrong',
     ENROLL_RATE_LIMIT_RPS: '1.5wrong',
+    SCIM_RATE_LIMIT_RPM: '0wrong',
     PORTAL_URL: 'ftp://wrong',
     PUSH_GATEWAY_URL: 'ftp://wrong',
     FCM_SERVICE_ACCOUNT: '{"wrong": true}',

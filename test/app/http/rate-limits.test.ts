@@ -5,6 +5,7 @@ import { issueServerCertificate } from '../../../src/platform/pki/server-certifi
 import { startApp, type TestApp } from '../../dsl/app.ts';
 import { openSession } from '../../../src/contexts/identity/sign-in.ts';
 import { system } from '../../../src/platform/kernel/actor.ts';
+import { newScimClient, scimAs } from '../../dsl/scim.ts';
 import { newOrganization } from '../../dsl/organization.ts';
 import { findRedis, startRedis, type TestRedis } from '../../dsl/redis.ts';
 
@@ -42,6 +43,21 @@ describe.each(findRedis() ? ['this process', 'Redis'] : ['this process'])('rate 
     expect(elsewhere.status).toBe(429);
     expect(Number(elsewhere.headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await app.anonymous.get('/api/v1/auth/tenant')).status).not.toBe(429);
+  });
+
+  it('give each SCIM client as many requests as the operator allows', async () => {
+    const provisioned = await startApp({ scimRateLimit: BUDGET, redisUrl: redis?.url });
+    const acme = await provisioned.newTenant();
+    const [one, other] = [
+      await scimAs(provisioned, await newScimClient(acme)),
+      await scimAs(provisioned, await newScimClient(acme)),
+    ];
+    expect(await statuses(() => one.get('/scim/v2/Users'))).toEqual([
+      ...Array<number>(BUDGET).fill(200),
+      ...Array<number>(CALLS - BUDGET).fill(429),
+    ]);
+    expect((await other.get('/scim/v2/Users')).status).toBe(200);
+    await provisioned.close();
   });
 
   it('give each administrator a budget of their own behind one address, whatever sessions they have', async () => {

@@ -22,7 +22,12 @@ import {
 export interface RateLimitsDependencies extends DeviceIdentityDependencies {
   readonly config: Pick<
     Config,
-    'adminRateLimit' | 'addressRateLimit' | 'enrollRateLimit' | 'rateBudgets' | 'clientCertificateHeader'
+    | 'adminRateLimit'
+    | 'addressRateLimit'
+    | 'enrollRateLimit'
+    | 'scimRateLimit'
+    | 'rateBudgets'
+    | 'clientCertificateHeader'
   >;
   readonly accessTokens: AccessTokens;
   readonly lookups: Lookups;
@@ -40,7 +45,7 @@ interface Budget {
  */
 const budgets = (config: RateLimitsDependencies['config']): Readonly<Record<Exclude<RateClass, 'none'>, Budget>> => ({
   admin: { max: config.addressRateLimit, seconds: 60 },
-  scim: { max: 100, seconds: 60 },
+  scim: { max: config.scimRateLimit, seconds: 60 },
   enroll: { max: config.enrollRateLimit, seconds: 60 },
   login: { max: 10, seconds: 60 },
   // Redirects to a provider and back: nothing can be guessed there, and an office of many people has one address.

@@ -3,6 +3,7 @@ import { FilterParser } from 'ldapts';
 import { z } from 'zod';
 import { authorityCertificates } from '../../sso/domain/fields.ts';
 import { invalid, secretNeededAgain, type Failure } from '../../../platform/kernel/failure.ts';
+import { baseAddressField } from '../../../platform/web-addresses/address-field.ts';
 import { hostField } from '../../../platform/web-addresses/host-field.ts';
 import { googleServiceAccount } from './google-service-account.ts';
 
@@ -21,7 +22,6 @@ function isLdapFilter(text: string): boolean {
   }
 }
 
-const ADDRESS_CHARACTERS = 2_048;
 const SECRET_CHARACTERS = 4_096;
 const name = (most: number) => z.string().trim().min(1).max(most);
 const filter = z
@@ -31,16 +31,6 @@ const filter = z
   .max(2_000)
   .refine((text) => text.startsWith('(') && isLdapFilter(text), 'must be an LDAP filter (RFC 4515), in parentheses')
   .nullable();
-/** Stored without a trailing slash. */
-const baseUrl = z
-  .url({ protocol: /^https?$/, error: 'must be an https address' })
-  .max(ADDRESS_CHARACTERS)
-  .refine(
-    (text) => URL.canParse(text) && new URL(text).search === '' && new URL(text).hash === '',
-    'must have no query',
-  )
-  .overwrite((text) => text.replace(/\/+$/, ''));
-
 /** A name or an address; IPv6 addresses also in brackets, as in URLs. Stored without them. */
 const serverField = z.union([
   z
@@ -64,15 +54,15 @@ const ldapFields = {
 const entraFields = {
   directoryId: name(200).regex(/^[\w.-]+$/, 'must be an id or a domain'),
   clientId: name(200),
-  loginUrl: baseUrl.default('https://login.microsoftonline.com'),
-  graphUrl: baseUrl.default('https://graph.microsoft.com'),
+  loginUrl: baseAddressField().default('https://login.microsoftonline.com'),
+  graphUrl: baseAddressField().default('https://graph.microsoft.com'),
 };
 const googleFields = {
   domain: hostField(),
   adminEmail: z.email().max(254),
-  apiUrl: baseUrl.default('https://admin.googleapis.com'),
+  apiUrl: baseAddressField().default('https://admin.googleapis.com'),
 };
-const oktaFields = { orgUrl: baseUrl };
+const oktaFields = { orgUrl: baseAddressField() };
 
 /** The fields of each type, as requests hold them. The secret is apart: only the vault holds it. */
 export const configFields = {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { addressField } from '../../../platform/web-addresses/address-field.ts';
 
 /** The parts of a service account's key file that are needed. */
 export interface GoogleServiceAccount {
@@ -13,10 +14,7 @@ const keyFile = z.object({
   client_email: z.string().min(1).max(320),
   private_key: z.string().includes('PRIVATE KEY').max(16_384),
   private_key_id: z.string().max(200).nullish(),
-  token_uri: z
-    .url({ protocol: /^https?$/ })
-    .max(2_048)
-    .nullish(),
+  token_uri: addressField().nullish(),
 });
 
 const TOKEN_URI = 'https://oauth2.googleapis.com/token';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { authorityCertificates } from '../../sso/domain/fields.ts';
 import { invalid, secretNeededAgain, type Failure } from '../../../platform/kernel/failure.ts';
+import { addressField, baseAddressField } from '../../../platform/web-addresses/address-field.ts';
 import { hostField } from '../../../platform/web-addresses/host-field.ts';
 import { refusedHeader } from './header-rules.ts';
 import {
@@ -12,20 +13,8 @@ import {
   type DestinationType,
 } from './vocabulary.ts';
 
-const ADDRESS_CHARACTERS = 2_048;
 const SECRET_CHARACTERS = 4_096;
 const MAX_HEADERS = 20;
-
-const url = z
-  .url({ protocol: /^https?$/, error: 'must be an https address' })
-  .max(ADDRESS_CHARACTERS)
-  .refine((text) => {
-    const { username, password, hash } = new URL(text);
-    return username === '' && password === '' && hash === '';
-  }, 'must contain no credentials and no fragment');
-const baseUrl = url
-  .refine((text) => new URL(text).search === '', 'must have no query')
-  .overwrite((text) => text.replace(/\/+$/, ''));
 
 /** Visible ASCII characters and inner spaces: nothing that could begin another header. */
 const headerValue = z
@@ -48,12 +37,12 @@ const syslogFields = {
   facility: z.enum(syslogFacilities).default('local0'),
 };
 const webhookFields = {
-  url,
+  url: addressField(),
   headers: headers.default({}),
   payload: z.enum(webhookPayloads).default('ndjson').describe('Lines of JSON, or one JSON array'),
 };
 const splunkFields = {
-  url: baseUrl,
+  url: baseAddressField(),
   index: z
     .string()
     .regex(/^[a-z0-9_][a-z0-9_-]{0,79}$/, 'must be the name of an index')
@@ -65,12 +54,12 @@ const splunkFields = {
     .default('castellan'),
 };
 const elasticsearchFields = {
-  url: baseUrl,
+  url: baseAddressField(),
   /** https://www.elastic.co/docs/api: lower case, none of the characters that a path or a list would use. */
   index: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,199}$/, 'must be the name of an index or a data stream'),
 };
 const s3Fields = {
-  endpoint: baseUrl,
+  endpoint: baseAddressField(),
   region: z.string().regex(/^[a-z0-9-]{1,64}$/, 'must be a region'),
   bucket: z.string().regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'must be the name of a bucket'),
   prefix: z

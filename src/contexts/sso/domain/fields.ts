@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { addressField } from '../../../platform/web-addresses/address-field.ts';
 import { wrongIssuerAddress } from './issuer-address.ts';
 import { isCertificateBundle, isSigningKey, pemOf, verifiesSignatures } from './saml-material.ts';
 
 /** The fields of SSO configurations, for tenants and organizations (OP-131 to OP-134). */
-const ADDRESS_CHARACTERS = 2_048;
 const PEM_CHARACTERS = 32_768;
 /** A text that is too long is not parsed. */
 const conclusive = { abort: true };
@@ -13,9 +13,8 @@ export const DEFAULT_SCOPES = 'openid email profile';
 export const MAX_CONFIGS = 100;
 
 /** Also an address that no issuer can have: a test says what to enter instead. */
-export const testedIssuerUrl = z
-  .url({ protocol: /^https?$/, error: 'must be an https address' })
-  .max(ADDRESS_CHARACTERS, conclusive);
+export const testedIssuerUrl = addressField({ query: false });
+/** OpenID Connect Discovery 1.0 §3: an issuer has neither query nor fragment. */
 export const issuerUrl = testedIssuerUrl.superRefine((address, { addIssue }) => {
   const message = wrongIssuerAddress(address);
   if (message !== undefined) addIssue({ code: 'custom', message });
@@ -64,7 +63,8 @@ export const nameIdFormats = ['emailAddress', 'persistent', 'transient', 'unspec
 export const nameIdFormat = z.enum(nameIdFormats);
 export type NameIdFormat = (typeof nameIdFormats)[number];
 export const entityId = z.string().trim().min(1).max(1_024);
-export const ssoAddress = z.url({ protocol: /^https?$/, error: 'must be an https address' }).max(ADDRESS_CHARACTERS);
+/** Browsers are sent there: a portal's address may have a fragment. */
+export const ssoAddress = addressField({ fragment: true });
 /** One certificate, also without the lines around it, or a few while the provider changes its key. */
 export const certificateBundle = z
   .string()

@@ -17,7 +17,7 @@ export function wrongIssuerAddress(address: string): string | undefined {
   const { origin, hostname, pathname } = new URL(address);
   if (pathname.replace(/\/+$/, '').endsWith(DISCOVERY_PATH))
     return `is the address of a discovery document: leave out ${DISCOVERY_PATH}`;
-  const directory = pathname.split('/')[1]!.toLowerCase();
+  const directory = pathname.split('/')[1]?.toLowerCase() ?? '';
   return MICROSOFT_HOSTS.has(hostname) && SHARED_DIRECTORIES.has(directory)
     ? `stands for every directory of Microsoft: use ${origin}/<directory (tenant) id>/v2.0`
     : undefined;

@@ -3,10 +3,10 @@ import { alertTypeSchema, alertTypes, severitySchema } from '../../../../context
 import { emailField } from '../../../../contexts/identity/domain/password-rule.ts';
 import { smtpSecurities } from '../../../../contexts/notifications/domain/settings.ts';
 import { authorityCertificates } from '../../../../contexts/sso/domain/fields.ts';
+import { addressField } from '../../../../platform/web-addresses/address-field.ts';
 import { hostField } from '../../../../platform/web-addresses/host-field.ts';
 
 const MAX_RECIPIENTS = 50;
-const ADDRESS_CHARACTERS = 2_048;
 
 const distinct = (texts: readonly string[]): boolean =>
   new Set(texts.map((text) => text.toLowerCase())).size === texts.length;
@@ -18,14 +18,6 @@ const line = z
   .min(1)
   .max(320)
   .refine((text) => !/\p{Cc}/u.test(text), 'must not contain control characters');
-
-const webhookUrl = z
-  .url({ protocol: /^https?$/, error: 'must be an https address' })
-  .max(ADDRESS_CHARACTERS)
-  .refine((text) => {
-    const { username, password, hash } = URL.canParse(text) ? new URL(text) : { username: '', password: '', hash: '' };
-    return username === '' && password === '' && hash === '';
-  }, 'must contain neither credentials nor a fragment');
 
 export const smtpPasswordText = z
   .string()
@@ -48,7 +40,7 @@ export const notificationSettingsChanges = z.object({
   smtpAllowPrivateNetwork: z.boolean().optional(),
   smtpCaCertificate: authorityCertificates.nullable().optional(),
   webhookEnabled: z.boolean().optional(),
-  webhookUrl: webhookUrl.nullable().optional(),
+  webhookUrl: addressField().nullable().optional(),
   webhookAllowPrivateNetwork: z.boolean().optional(),
   webhookCaCertificate: authorityCertificates.nullable().optional(),
   pushEnabled: z.boolean().optional(),
