@@ -122,6 +122,9 @@ export async function restoreRebuildFromLog(
   for (const { tenantId, personId } of lost.slice(0, 20)) say(`  ${personId} of tenant ${tenantId}`);
   if (lost.length > 20) say(`  and ${lost.length - 20} more`);
   say(
+    'log destinations go on from their checkpoints in the tables: records since then are sent again, with the same ids',
+  );
+  say(
     `brought to position ${standing.end}: read models and the state of ${reactions.length} reactions, without their effects`,
   );
   if (!yes) {

@@ -38,8 +38,13 @@ interface Due {
   readonly attempts: number;
 }
 
-/** Replays that began long ago: their job may be lost. */
-const REPLAYS = `select tenant_id, replay_id from webhook_replays where started_at < now() - interval '5 minutes'`;
+/** Replays that plan nothing although nothing waits for the receiver: their job is lost. */
+const REPLAYS = `
+  select tenant_id, replay_id from webhook_replays replay
+   where started_at < now() - interval '2 minutes' and not exists (
+     select 1 from deliveries
+      where tenant_id = replay.tenant_id and replay_id = replay.replay_id
+        and (next_attempt_at is not null or planned_at > now() - interval '2 minutes'))`;
 
 export interface SweepPorts {
   readonly projector: pg.Pool;
@@ -82,7 +87,8 @@ export const sweepDeliveries = ({ projector, executor, jobs }: SweepPorts): AnyJ
         REPLAYS,
       );
       for (const { tenant_id: tenantId, replay_id: replayId } of replays.rows) {
-        const id = `${replayId}/${minute.slice(0, 13)}`;
+        // At most once in ten minutes.
+        const id = `${replayId}/${minute.slice(0, 15)}`;
         await jobs().enqueue(webhookReplaying, { tenantId, replayId }, { id });
       }
       for (const { tenant_id, channel, recipient } of windows.rows) {

@@ -12,6 +12,8 @@ export interface OutboundSettings {
   /** All private addresses, and plain HTTP. */
   readonly devMode: boolean;
   readonly outboundNetworks: PrivateNetworks;
+  /** Resolves names at connections. Default: the system's resolver. */
+  readonly resolve?: NonNullable<AddressGuard['resolve']>;
 }
 
 /** What an administrator chose for one destination. */
@@ -31,9 +33,10 @@ export interface Destinations {
 }
 
 const guardOf = (
-  { devMode, outboundNetworks }: OutboundSettings,
+  { devMode, outboundNetworks, resolve }: OutboundSettings,
   { allowPrivateNetwork }: Pick<DestinationChoice, 'allowPrivateNetwork'>,
 ): AddressGuard => ({
+  ...(resolve ? { resolve } : {}),
   allowPrivate: devMode,
   privateNetworks: allowPrivateNetwork ? outboundNetworks : NO_PRIVATE_NETWORKS,
 });

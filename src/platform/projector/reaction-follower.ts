@@ -49,7 +49,7 @@ export class ReactionFollower {
   readonly #lease: ReactionLease;
   readonly #signal: AbortSignal;
   #renewed = 0;
-  /** No page of relevant events begins before (epoch milliseconds). */
+  /** No page of relevant events begins before. Of the monotonic clock: that of the day may be set back. */
   #nextPage = 0;
   #lookedAt = 0;
 
@@ -134,19 +134,19 @@ export class ReactionFollower {
     const wanted = slice.events.filter(({ type }) => this.#concerns(type));
     const events = (await subscription.decode(wanted)).filter((event) => event !== undefined);
     if (events.length > 0) {
-      const untilNext = this.#nextPage - Date.now();
+      const untilNext = this.#nextPage - performance.now();
       if (untilNext > 0 && slice.events.length < PAGE) {
         await sleep(untilNext, undefined, { signal });
         return true;
       }
     }
-    const begun = Date.now();
+    const begun = performance.now();
     const shares = await lease.divide(() => this.#sharesOf(events, { from, to: slice.position }));
     if (isCareful) {
       const setAside = new Map(shares.map(({ tenantId }) => [tenantId, from]));
       await lease.passPage(slice.position, { worked: [], setAside });
     } else await this.#work(shares, slice.position);
-    if (events.length > 0) this.#nextPage = begun + Math.min(STRIDE_MS, 2 * (Date.now() - begun));
+    if (events.length > 0) this.#nextPage = begun + Math.min(STRIDE_MS, 2 * (performance.now() - begun));
     return true;
   }
 

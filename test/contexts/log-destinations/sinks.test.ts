@@ -215,6 +215,20 @@ describe('a webhook', () => {
   });
 });
 
+describe('Elasticsearch', () => {
+  it.each([
+    ['an API key', 'bm90LWEta2V5', 'ApiKey bm90LWEta2V5'],
+    ['user and password', 'castellan:pass:word', `Basic ${Buffer.from('castellan:pass:word').toString('base64')}`],
+  ])('gets %s in the form that it expects', async (_name, credential, authorization) => {
+    const peer = await startHttpSink();
+    peer.answer((_request, response) => void response.end('{"errors":false}'));
+    const sink = sinkOf({ type: 'elasticsearch', url: peer.url, index: 'logs' }, { credential });
+    expect(await sink.send([numbered(0)], AbortSignal.timeout(20_000))).toEqual([]);
+    expect(peer.received[0]!.headers.authorization).toBe(authorization);
+    await peer.close();
+  });
+});
+
 describe('addresses', () => {
   const signal = AbortSignal.timeout(30_000);
   const bucket = { bucket: 'acme-logs', region: 'eu-central-1', accessKeyId: 'AKIATEST', prefix: 'logs' };

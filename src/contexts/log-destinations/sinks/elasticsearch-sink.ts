@@ -31,7 +31,7 @@ export class ElasticsearchSink implements Sink {
     this.#fetch = fetch;
     this.#headers = {
       'content-type': 'application/x-ndjson',
-      ...(apiKey === null ? {} : { authorization: `ApiKey ${apiKey}` }),
+      ...(apiKey === null ? {} : { authorization: authorizationOf(apiKey) }),
     };
   }
 
@@ -60,6 +60,10 @@ export class ElasticsearchSink implements Sink {
     return `{"create":{"_id":"${record.type}-${record.id}"}}\n${document}\n`;
   }
 }
+
+/** An encoded API key is base64, without a colon. `user:password` is for basic authentication (RFC 7617). */
+const authorizationOf = (credential: string): string =>
+  credential.includes(':') ? `Basic ${Buffer.from(credential).toString('base64')}` : `ApiKey ${credential}`;
 
 /** Throws if the item may succeed later: then the whole batch is sent again, and what was created is recognized. */
 function refusalOf(item: unknown, index: number): SinkRefusal[] {

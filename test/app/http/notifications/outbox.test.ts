@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { planNotification } from '../../../../commands/notifications/plan-notification.ts';
@@ -7,6 +8,7 @@ import {
   notificationSettings,
   notificationSettingsStream,
 } from '../../../../src/contexts/notifications/domain/settings.ts';
+import { deliveryWaking } from '../../../../src/contexts/notifications/jobs.ts';
 import { sweepDeliveries } from '../../../../src/contexts/notifications/sweep-deliveries.ts';
 import { alertNotificationSettings } from '../../../../projections/notifications/alert-notification-settings.ts';
 import { deliveries } from '../../../../projections/notifications/deliveries.ts';
@@ -25,6 +27,7 @@ import {
   webhookSecret,
   withWebhook,
 } from '../../../dsl/notified.ts';
+import { findRedis, startRedis } from '../../../dsl/redis.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../../fixtures/webhook-receiver.ts';
 
 const MINUTE = 60_000;
@@ -219,6 +222,38 @@ describe('the outbox', () => {
       'castellan_delivery_oldest_due_seconds',
     ])
       expect(response.text).toContain(name);
+  });
+});
+
+describe.runIf(findRedis())('Redis that loses its data while deliveries wait', () => {
+  it('loses no delivery: the sweep makes its job again', async () => {
+    const redis = await startRedis();
+    const app = await startApp({ devMode: true, redisUrl: redis.url, drainMs: 2_000 });
+    const { url, received, close } = await startWebhookReceiver();
+    const tenant = await app.newTenant();
+    const { tenantId } = tenant;
+    await withWebhook(tenant, url);
+    const deliveryId = randomUUID();
+    const execution = { tenantId, actor: system('test') };
+    orThrow(await app.services.executor.execute(abandonDelivery, { deliveryId, isStarted: false }, execution));
+    const { database, executor, jobs } = app.services;
+    await jobs.enqueue(deliveryWaking, { tenantId, deliveryId, channel: 'webhook' }, { delayMs: 3_600_000 });
+    const client = new Redis(redis.url);
+    await client.flushall();
+    client.disconnect();
+    await app.settled();
+    const context = { id: randomUUID(), attempt: 1, isLastAttempt: true, tenantId: undefined, correlationId: 'test' };
+    const { signal } = new AbortController();
+    await sweepDeliveries({ projector: database.projector, executor, jobs: () => jobs }).handle(
+      {},
+      { ...context, signal },
+    );
+    expect((await eventually(() => received[0])).headers['webhook-id']).toBe(deliveryId);
+    await deliveryWhere(tenant, ({ state }) => state === 'delivered');
+    expect(received).toHaveLength(1);
+    await app.close();
+    await redis.stop();
+    await close();
   });
 });
 

@@ -1,0 +1,83 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { delivery, deliveryStream } from '../../../../src/contexts/notifications/domain/delivery.ts';
+import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { DELIVERIES, deliveryWhere, eventually, newAlert, withWebhook } from '../../../dsl/notified.ts';
+import { accept, returning, startWebhookReceiver, type WebhookReceiver } from '../../../fixtures/webhook-receiver.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe('a webhook endpoint that is down for days', () => {
+  let app: TestApp;
+  let tenant: TestTenant;
+  let receiver: WebhookReceiver;
+  beforeAll(async () => {
+    app = await startApp({ devMode: true });
+  });
+  afterEach(async () => {
+    vi.useRealTimers();
+    await receiver.close();
+  });
+  afterAll(() => app.close());
+
+  const begin = async (alerts: number) => {
+    tenant = await app.newTenant();
+    receiver = await startWebhookReceiver(returning(503));
+    await withWebhook(tenant, receiver.url);
+    for (let n = 0; n < alerts; n += 1) await newAlert(app, tenant);
+    const failed = await eventually(async () => {
+      const { body } = await tenant.admin.get(`${DELIVERIES}?page_size=100`);
+      const once = body.deliveries.filter(({ attemptCount }: { attemptCount: number }) => attemptCount > 0);
+      return once.length === alerts && once.every(({ nextAttemptAt }: { nextAttemptAt: string }) => nextAttemptAt)
+        ? (once as { id: string }[])
+        : undefined;
+    });
+    return failed.map(({ id }) => id);
+  };
+  const stateOf = (id: string) => app.services.loader.load(delivery, deliveryStream(tenant.tenantId, id));
+  /** Makes the attempts of a delivery when they are due, as long as `goesOn` says. */
+  const attempts = async (id: string, goesOn: (dueAt: number) => boolean): Promise<number[]> => {
+    const made: number[] = [];
+    for (;;) {
+      const { dueAt } = await stateOf(id);
+      if (dueAt === undefined || !goesOn(dueAt)) return made;
+      vi.setSystemTime(dueAt);
+      made.push(dueAt);
+      await app.services.deliverySender.attempt(tenant.tenantId, id);
+    }
+  };
+
+  it('loses nothing: what is exhausted is listed, retried with its id, and arrives', async () => {
+    const ids = await begin(3);
+    const begun = Date.now();
+    vi.useFakeTimers({ toFake: ['Date'] });
+    for (const id of ids) {
+      const made = await attempts(id, () => true);
+      expect(made.length).toBeGreaterThan(8);
+      expect(made.at(-1)! - begun).toBeGreaterThan(71 * HOUR_MS);
+      expect(await stateOf(id)).toMatchObject({ status: 'exhausted', dueAt: undefined });
+      vi.setSystemTime(begun);
+    }
+    vi.useRealTimers();
+    await app.settled();
+    const { body: listed } = await tenant.admin.get(`${DELIVERIES}?state=exhausted`);
+    expect(listed.deliveries.map(({ id }: { id: string }) => id).sort()).toEqual(ids.sort());
+
+    receiver.behave(accept);
+    receiver.received.length = 0;
+    for (const id of ids) expect((await tenant.admin.post(`${DELIVERIES}/${id}/retry`)).status).toBe(200);
+    for (const id of ids) await deliveryWhere(tenant, (one) => one.id === id && one.state === 'delivered');
+    expect(receiver.received.map(({ headers }) => headers['webhook-id']).sort()).toEqual(ids.sort());
+  });
+
+  it('gets everything by itself if it is back within three days', async () => {
+    const [id] = await begin(1);
+    const begun = Date.now();
+    vi.useFakeTimers({ toFake: ['Date'] });
+    await attempts(id!, (dueAt) => dueAt < begun + 70 * HOUR_MS);
+    receiver.behave(accept);
+    receiver.received.length = 0;
+    expect(await attempts(id!, () => true)).toHaveLength(1);
+    expect(await stateOf(id!)).toMatchObject({ status: 'delivered' });
+    expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([id]);
+  });
+});
