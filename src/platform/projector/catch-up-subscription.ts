@@ -63,7 +63,7 @@ export class CatchUpSubscription {
   #from: Position;
   #to: Position;
   #mark: LogMark | undefined;
-  #grownAt = 0;
+  #grownAt = Number.NEGATIVE_INFINITY;
   /** When the store was last read at its end, by the monotonic clock. */
   #polledAt = -Infinity;
   #suspect = true;
@@ -97,7 +97,7 @@ export class CatchUpSubscription {
 
   /** True when nothing has arrived for this many milliseconds. */
   quietFor(milliseconds: number): boolean {
-    return Date.now() - this.#grownAt >= milliseconds;
+    return performance.now() - this.#grownAt >= milliseconds;
   }
 
   /** The next events after a position, at most `limit`. Empty at the end of the log. */
@@ -248,7 +248,7 @@ export class CatchUpSubscription {
     this.#to = to;
     const lasting = events.findLast(({ type }) => this.#codec.isLasting(type));
     if (lasting) this.#mark = { position: lasting.position, id: lasting.id };
-    this.#grownAt = Date.now();
+    this.#grownAt = performance.now();
     if (this.#recent.length > 2 * MAX_CACHED) {
       // Events after this position are still in memory.
       this.#from = this.#recent.at(-MAX_CACHED - 1)!.position;

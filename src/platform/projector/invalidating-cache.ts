@@ -80,7 +80,7 @@ export class InvalidatingCache {
   readonly #modelsByType = new Map<string, Set<string>>();
   readonly #stop = new AbortController();
   #position: Position;
-  #currentAt = 0;
+  #currentAt = Number.NEGATIVE_INFINITY;
   #running: Promise<void> | undefined;
 
   constructor({ subscription, freshness, aggregates, log, trust = new LogTrust() }: LiveStateParts) {
@@ -104,7 +104,7 @@ export class InvalidatingCache {
     this.#caches.push(cache);
     return async (tenantId, id) => {
       const name = `${tenantId}/${id}`;
-      const trusted = this.#trust.holds && Date.now() - this.#currentAt < TRUSTED_MS;
+      const trusted = this.#trust.holds && performance.now() - this.#currentAt < TRUSTED_MS;
       const known = trusted ? cache.entries.get(name) : undefined;
       if (known !== undefined) return known as Value;
       const running: Load = { sources: new Set(), isStale: !trusted };
@@ -131,7 +131,7 @@ export class InvalidatingCache {
 
   /** Drops every cached value, and the results of loads in progress. */
   forget(): void {
-    this.#currentAt = 0;
+    this.#currentAt = Number.NEGATIVE_INFINITY;
     for (const { entries, loads } of this.#caches) {
       entries.forgetAll();
       for (const load of loads) load.isStale = true;
@@ -153,7 +153,7 @@ export class InvalidatingCache {
       try {
         const slice = await this.#subscription.read(this.#position, PAGE);
         if (slice.position === this.#position) {
-          this.#currentAt = Date.now();
+          this.#currentAt = performance.now();
           await this.#subscription.wait(this.#position, POLL_MS, { signal });
           continue;
         }

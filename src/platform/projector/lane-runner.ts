@@ -59,8 +59,8 @@ export class LaneRunner {
   /** The members that fold events of a type. Cached, because it is needed for every event. */
   readonly #followers = new Map<string, readonly LaneMember[]>();
   #running: Promise<void> | undefined;
-  #lastLook = 0;
-  #lastPage = 0;
+  #lastLook = Number.NEGATIVE_INFINITY;
+  #lastPage = Number.NEGATIVE_INFINITY;
   #unsaved = false;
   #failures = 0;
   /** The epoch of log trust in which the members were loaded. Caches of another epoch are dropped. */
@@ -97,7 +97,7 @@ export class LaneRunner {
     while (!signal.aborted) {
       try {
         if (!(await this.#mayWork(signal))) continue;
-        if (Date.now() - this.#lastLook > this.#timeoutMs) {
+        if (performance.now() - this.#lastLook > this.#timeoutMs) {
           await this.#lookForWork(seize);
           seize = false;
         }
@@ -115,7 +115,7 @@ export class LaneRunner {
     if (trust.epoch !== this.#epoch) {
       this.#epoch = trust.epoch;
       this.#lead([]);
-      this.#lastLook = 0;
+      this.#lastLook = Number.NEGATIVE_INFINITY;
     }
     if (!trust.holds) await trust.changed(IDLE_MS, signal);
     return trust.holds;
@@ -123,7 +123,7 @@ export class LaneRunner {
 
   /** Acquires free leases, renews those held, and folds parked streams again at an operator's request. */
   async #lookForWork(seize: boolean): Promise<void> {
-    this.#lastLook = Date.now();
+    this.#lastLook = performance.now();
     if (this.#members.length > 0) await this.#save();
     this.#unsaved = false;
     const held = new Set(this.#members.map(({ checkpoint }) => checkpoint.name));
@@ -192,7 +192,7 @@ export class LaneRunner {
     const wanted = slice.events.filter(({ type }) => this.#followersOf(type).length > 0);
     const events = (await this.#services.subscription.decode(wanted)).filter((event) => event !== undefined);
     if (events.length === 0) return this.#passBy(slice.position);
-    const untilNext = this.#lastPage + STRIDE_MS - Date.now();
+    const untilNext = this.#lastPage + STRIDE_MS - performance.now();
     if (
       untilNext > 0 &&
       slice.events.length < PAGE[this.lane] &&
@@ -201,7 +201,7 @@ export class LaneRunner {
     ) {
       return this.#services.freshness.idle(untilNext, signal);
     }
-    this.#lastPage = Date.now();
+    this.#lastPage = performance.now();
     await this.#commit(events, slice.position);
   }
 
@@ -282,7 +282,7 @@ export class LaneRunner {
     const giveWay = !this.#services.alone && this.#failures % GIVES_WAY === 0;
     if (giveWay) await checkpoints.release(this.#members.map(({ checkpoint }) => checkpoint)).catch(() => undefined);
     this.#lead([]);
-    this.#lastLook = 0;
+    this.#lastLook = Number.NEGATIVE_INFINITY;
     const wait = giveWay ? 2 * IDLE_MS : Math.min(50 * 2 ** this.#failures, 2_000) * Math.random();
     await sleep(wait, undefined, { signal }).catch(() => undefined);
   }

@@ -48,10 +48,10 @@ export class ReactionFollower {
   readonly #services: FollowerServices;
   readonly #lease: ReactionLease;
   readonly #signal: AbortSignal;
-  #renewed = 0;
-  /** No page of relevant events begins before. Of the monotonic clock: that of the day may be set back. */
-  #nextPage = 0;
-  #lookedAt = 0;
+  #renewed = Number.NEGATIVE_INFINITY;
+  /** No page of relevant events begins before. */
+  #nextPage = Number.NEGATIVE_INFINITY;
+  #lookedAt = Number.NEGATIVE_INFINITY;
 
   constructor(lease: ReactionLease, signal: AbortSignal, services: FollowerServices) {
     this.#lease = lease;
@@ -92,12 +92,12 @@ export class ReactionFollower {
     const signal = this.#signal;
     while (!signal.aborted) {
       await sleep(IDLE_MS / 4, undefined, { signal }).catch(() => undefined);
-      if (!signal.aborted && Date.now() - this.#renewed >= IDLE_MS) await this.#keep().catch(() => undefined);
+      if (!signal.aborted && performance.now() - this.#renewed >= IDLE_MS) await this.#keep().catch(() => undefined);
     }
   }
 
   async #keep(): Promise<void> {
-    this.#renewed = Date.now();
+    this.#renewed = performance.now();
     await this.#lease.keep();
   }
 
@@ -114,8 +114,8 @@ export class ReactionFollower {
    */
   async #lookForRequests(): Promise<void> {
     const lease = this.#lease;
-    if (!lease.hasParked || Date.now() - this.#lookedAt < IDLE_MS) return;
-    this.#lookedAt = Date.now();
+    if (!lease.hasParked || performance.now() - this.#lookedAt < IDLE_MS) return;
+    this.#lookedAt = performance.now();
     const asked = await this.#services.deadLetters.askedTenants(lease.checkpoint);
     const setAside = new Map(
       asked.filter((tenantId) => !lease.laggards.has(tenantId)).map((tenantId) => [tenantId, lease.position]),
