@@ -66,8 +66,8 @@ type ShownSettings = Omit<NotificationSettingsView, 'updatedAt' | 'updatedBy'>;
 
 /** What the entity tag stands for: everything but who changed the settings, and when. */
 export const taggedNotificationSettings = ({
-  updatedAt,
-  updatedBy,
+  updatedAt: _at,
+  updatedBy: _by,
   ...shown
 }: NotificationSettingsView): ShownSettings => shown;
 

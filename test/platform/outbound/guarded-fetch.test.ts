@@ -264,8 +264,10 @@ describe('an outbound call over a kept connection', () => {
     const calls = Array.from({ length: 6 }, () => fetch(`http://127.0.0.1:${port}/`));
     for (let ended = 0; ended < 6;) {
       const next = held.shift();
-      if (next) (next.end(), (ended += 1));
-      else await nextTurn();
+      if (next) {
+        next.end();
+        ended += 1;
+      } else await nextTurn();
     }
     await Promise.all(calls);
     expect(connections()).toBeLessThanOrEqual(4);

@@ -86,6 +86,7 @@ export class ForwardingStream {
       try {
         opened = await this.#ports.open();
         await this.#forward(opened, signal, over);
+        if (!this.#unconfirmed.isEmpty && !over.aborted) await this.#confirm(opened.sink, over);
         return;
       } catch (error) {
         if (error instanceof ForwardingLost) throw error;
@@ -141,10 +142,9 @@ export class ForwardingStream {
         if (!isHeld) this.#reached = page.position;
         if (page.more && !isHeld) continue;
         if (this.#isFinished) return confirm();
-        if (await this.#rest(sink, isHeld, signal)) await confirm();
+        await this.#rest(sink, isHeld, signal, confirm);
       }
     }
-    if (!this.#unconfirmed.isEmpty && !over.aborted) await confirm();
   }
 
   #read(after: Position): Promise<TenantLogPage> {
@@ -166,12 +166,13 @@ export class ForwardingStream {
     return this.#checkpoint.range !== undefined && this.#reached >= this.#checkpoint.range.until;
   }
 
-  /** Waits for more events. Resolves with true if nothing came soon, and what was sent must be confirmed. */
-  async #rest(sink: Sink, isHeld: boolean, signal: AbortSignal): Promise<boolean> {
+  /** Waits for more events. Confirms what was sent, if nothing comes soon. */
+  async #rest(sink: Sink, isHeld: boolean, signal: AbortSignal, confirm: () => Promise<void>): Promise<void> {
     const { clock } = this.#ports;
     if (!this.#unconfirmed.isEmpty) {
       const dueIn = this.#unconfirmed.dueIn(sink.limits, clock.now());
-      return dueIn === 0 || !(await this.#woken(dueIn, signal));
+      if (dueIn === 0 || !(await this.#woken(dueIn, signal))) await confirm();
+      return;
     }
     if (!isHeld) {
       this.#waitingSince = null;
@@ -183,7 +184,6 @@ export class ForwardingStream {
     }
     if (isHeld) await clock.sleep(IDLE_MS, signal);
     else await this.#woken(IDLE_MS, signal);
-    return false;
   }
 
   /** Resolves with true when there are more events, with false after the time. */
