@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import type { OrgSsoConfigRow } from '../../projections/organizations/org-sso-configs.ts';
-import { AFTER_LOGOUT, ORG_OIDC_CALLBACK, ORG_OIDC_INITIATE } from '../../src/contexts/sso/domain/addresses.ts';
+import {
+  AFTER_LOGOUT,
+  ORG_OIDC_BACKCHANNEL_LOGOUT,
+  ORG_OIDC_CALLBACK,
+  ORG_OIDC_INITIATE,
+} from '../../src/contexts/sso/domain/addresses.ts';
 import { commonSsoConfigFields, oidcConfigFields } from '../sso/sso-config-view.ts';
 
 /** An organization's SSO configuration without its secret (OP-131, OP-132). */
@@ -35,6 +40,7 @@ export const toOrgSsoConfigView = (row: OrgSsoConfigWithAddress): OrgSsoConfigVi
   redirectUri: row.external_base_url + ORG_OIDC_CALLBACK,
   postLogoutRedirectUri: row.external_base_url + AFTER_LOGOUT,
   initiateLoginUri: `${row.external_base_url}${ORG_OIDC_INITIATE}?slug=${encodeURIComponent(row.slug)}`,
+  backchannelLogoutUri: `${row.external_base_url}${ORG_OIDC_BACKCHANNEL_LOGOUT}?organization_id=${row.tenant_id}`,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { SsoConfigRow } from '../../projections/sso/sso-configs.ts';
 import {
   AFTER_LOGOUT,
+  OIDC_BACKCHANNEL_LOGOUT,
   OIDC_CALLBACK,
   OIDC_INITIATE,
   SAML_CALLBACK,
@@ -29,6 +30,8 @@ export const oidcConfigFields = {
   /** To register at the provider: after a logout there, and for sign-ins that start there. */
   postLogoutRedirectUri: z.string(),
   initiateLoginUri: z.string(),
+  /** To register at the provider, so that it ends sessions here by itself. */
+  backchannelLogoutUri: z.string(),
   ...issuerTrust,
 };
 /** OP-133. */
@@ -75,6 +78,7 @@ const oidcAddresses = (base: string, tenantId: string) => ({
   redirectUri: base + OIDC_CALLBACK,
   postLogoutRedirectUri: base + AFTER_LOGOUT,
   initiateLoginUri: `${base}${OIDC_INITIATE}?tenant_id=${tenantId}`,
+  backchannelLogoutUri: `${base}${OIDC_BACKCHANNEL_LOGOUT}?tenant_id=${tenantId}`,
 });
 
 export function toSsoConfigView(row: SsoConfigWithAddress): SsoConfigView {

@@ -1,6 +1,7 @@
 import { createHmac, createPublicKey, sign, type KeyObject } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { LogoutTokenIssuer } from './logout-token.ts';
 import { rsaKey } from './rsa-keys.ts';
 
 /** How the next responses are wrong. Omitted fields are correct. */
@@ -20,8 +21,7 @@ export interface Misbehaviour {
   readonly withoutIdToken?: boolean;
 }
 
-export interface HostileOpenIdProvider {
-  readonly issuer: string;
+export interface HostileOpenIdProvider extends LogoutTokenIssuer {
   behave(next: Misbehaviour): void;
   /** Bodies that arrived at the token endpoint. */
   readonly redeemed: URLSearchParams[];
@@ -126,6 +126,9 @@ export async function startHostileOpenIdProvider(
   issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     issuer,
+    clientId,
+    key: ownKey,
+    publicPem: ownPublicKey.export({ type: 'spki', format: 'pem' }).toString(),
     redeemed,
     behave: (next) => {
       wrong = next;

@@ -16,6 +16,8 @@ export interface TestOpenIdProvider {
   signsIn(person: OpenIdPerson | undefined): void;
   /** Follows a browser's redirects, with its cookies, and returns the final address. */
   visit(address: string): Promise<URL>;
+  /** Logs the last visiting browser out, at this provider. */
+  logsOut(): Promise<void>;
   /** Authorization requests that arrived. */
   readonly asked: readonly URLSearchParams[];
   close(): Promise<void>;
@@ -25,6 +27,8 @@ export interface OpenIdProviderOptions {
   readonly redirectUris: readonly string[];
   /** Only the userinfo endpoint returns the e-mail. */
   readonly quietIdToken?: boolean;
+  /** Receives the provider's reports of logouts (OpenID Connect Back-Channel Logout 1.0). */
+  readonly backchannelLogout?: (form: URLSearchParams) => Promise<number>;
   /** How the client authenticates. */
   readonly authentication?: 'client_secret_basic' | 'client_secret_post' | 'none';
 }
@@ -33,9 +37,11 @@ export interface OpenIdProviderOptions {
 export async function startOpenIdProvider({
   redirectUris,
   quietIdToken = false,
+  backchannelLogout,
   authentication = 'client_secret_basic',
 }: OpenIdProviderOptions): Promise<TestOpenIdProvider> {
   let person: OpenIdPerson | undefined;
+  let browser = new Map<string, string>();
   const people = new Map<string, OpenIdPerson>();
   const asked: URLSearchParams[] = [];
   const clientId = 'castellan';
@@ -54,13 +60,20 @@ export async function startOpenIdProvider({
         redirect_uris: [...redirectUris],
         response_types: ['code'],
         grant_types: ['authorization_code'],
+        ...(backchannelLogout
+          ? { backchannel_logout_uri: 'https://client.example/', backchannel_logout_session_required: true }
+          : {}),
       },
     ],
     clientAuthMethods: [authentication],
     cookies: { keys: [randomBytes(16).toString('hex')] },
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
     conformIdTokenClaims: quietIdToken,
-    features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: true } },
+    features: {
+      devInteractions: { enabled: false },
+      rpInitiatedLogout: { enabled: true },
+      backchannelLogout: { enabled: backchannelLogout !== undefined },
+    },
     pkce: { required: () => true },
     interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
     ttl: { AccessToken: 60, AuthorizationCode: 60, IdToken: 60, Interaction: 60, Session: 60, Grant: 60 },
@@ -68,6 +81,7 @@ export async function startOpenIdProvider({
       const { email, emailVerified = true } = people.get(id) ?? { email: '' };
       return { accountId: id, claims: () => ({ sub: id, email, email_verified: emailVerified, name: 'Somebody' }) };
     },
+    fetch: async (_url, { body }) => new Response(null, { status: await backchannelLogout!(body as URLSearchParams) }),
     // No consent is needed for one's own company's service.
     loadExistingGrant: async ({ oidc }) => {
       const grant = new oidc.provider.Grant({ clientId, accountId: oidc.session!.accountId! });
@@ -106,7 +120,14 @@ export async function startOpenIdProvider({
     signsIn: (next) => {
       person = next;
     },
-    visit: (address) => visit(address, issuer),
+    visit: (address) => visit(address, issuer, (browser = new Map<string, string>())),
+    logsOut: async () => {
+      const asked = await navigate(new URL(`/session/end?client_id=${clientId}`, issuer), browser);
+      const [, xsrf] = /name="xsrf" value="([^"]+)"/.exec(await asked.text()) ?? [];
+      if (!xsrf) throw new Error(`the provider responded with ${asked.status} to a logout`);
+      const body = new URLSearchParams({ xsrf, logout: 'yes' });
+      await navigate(new URL('/session/end/confirm', issuer), browser, { method: 'POST', body });
+    },
     close: async () => {
       server.closeAllConnections();
       await new Promise((closed) => server.close(closed));
@@ -114,16 +135,20 @@ export async function startOpenIdProvider({
   };
 }
 
-async function visit(address: string, issuer: string): Promise<URL> {
-  const cookies = new Map<string, string>();
+async function navigate(address: URL, cookies: Map<string, string>, init: RequestInit = {}): Promise<Response> {
+  const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const answer = await fetch(address, { ...init, redirect: 'manual', headers: { cookie } });
+  for (const set of answer.headers.getSetCookie()) {
+    const [, name, value] = /^([^=]+)=([^;]*)/.exec(set)!;
+    cookies.set(name!, value!);
+  }
+  return answer;
+}
+
+async function visit(address: string, issuer: string, cookies: Map<string, string>): Promise<URL> {
   let next = new URL(address);
   for (let hops = 0; next.origin === issuer && hops < 10; hops += 1) {
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const answer = await fetch(next, { redirect: 'manual', headers: { cookie } });
-    for (const set of answer.headers.getSetCookie()) {
-      const [, name, value] = /^([^=]+)=([^;]*)/.exec(set)!;
-      cookies.set(name!, value!);
-    }
+    const answer = await navigate(next, cookies);
     const location = answer.headers.get('location');
     if (!location)
       throw new Error(

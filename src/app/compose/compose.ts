@@ -8,6 +8,7 @@ import { SharedRuns } from '../../contexts/audit/shared-runs.ts';
 import { verifySegmentsInThreads } from '../../contexts/audit/segment-verification-threads.ts';
 import { ExtensionResponses } from '../../contexts/policies/extension-responses.ts';
 import { PendingRequests } from '../../contexts/sso/saml/pending-requests.ts';
+import { OidcSessions } from '../../contexts/sso/oidc-sessions.ts';
 import { ProviderSessions } from '../../contexts/sso/saml/provider-sessions.ts';
 import { SchemaValidation } from '../../contexts/sso/saml/schema-validation.ts';
 import { ThreadedResponseReader } from '../../contexts/sso/saml/response-reader.ts';
@@ -188,6 +189,7 @@ function assemble(
       }),
     verifications: new SharedRuns(),
     samlResponses,
+    oidcSessions: new OidcSessions(database.service, keysOf(keyrings, 'oidc-sessions')),
     samlSessions: new ProviderSessions(database.service, keyrings.current.key('saml-sessions')),
     pendingSamlRequests: new PendingRequests(oneTimeTokens, keyrings.current.key('saml-request')),
     extensionResponses: new ExtensionResponses({ ...readSide, credentialSalt, bundleSigner }),

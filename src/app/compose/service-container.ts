@@ -16,6 +16,7 @@ import type { Settings } from '../config/config.ts';
 import type { ChainKey } from '../../contexts/audit/domain/chain-key.ts';
 import type { ExtensionResponses } from '../../contexts/policies/extension-responses.ts';
 import type { StreamRetention } from '../../contexts/telemetry/telemetry-retention.ts';
+import type { OidcSessions } from '../../contexts/sso/oidc-sessions.ts';
 import type { ProviderSessions } from '../../contexts/sso/saml/provider-sessions.ts';
 import type { ResponseChecks } from '../../contexts/sso/saml/accept-response.ts';
 import type { PendingRequests } from '../../contexts/sso/saml/pending-requests.ts';
@@ -133,6 +134,7 @@ export interface ServiceContainer {
   readonly chainWalking: SegmentVerification | undefined;
   readonly verifications: SharedRuns<TenantId, AuditVerdict>;
   readonly pendingSamlRequests: PendingRequests;
+  readonly oidcSessions: OidcSessions;
   readonly samlSessions: ProviderSessions;
   readonly samlResponses: ResponseChecks;
   readonly extensionResponses: ExtensionResponses;

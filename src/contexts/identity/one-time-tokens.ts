@@ -14,7 +14,9 @@ export type TokenPurpose =
   | 'sso-state'
   | 'sso-handoff'
   | 'saml-request'
-  | 'saml-session';
+  | 'saml-session'
+  | 'oidc-session'
+  | 'oidc-logout';
 
 export interface OneTimeToken {
   readonly tenantId: TenantId;

@@ -1,5 +1,6 @@
 import { organization, organizationStream, type OrgAdminState } from '../organizations/domain/organization.ts';
 import { vouchedBySchema, type VouchedBy } from '../sso/domain/vouching.ts';
+import { providerSubjectSchema, type ProviderSubject } from '../sso/oidc-sessions.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { browserDigest, isBrowserOf } from './browser-binding.ts';
 import { isStillVouchedFor } from './vouching.ts';
@@ -37,15 +38,18 @@ export function issueOrgHandoff(
     readonly challenge: string | null;
     readonly vouchedBy: VouchedBy;
     readonly reauthenticated: boolean;
+    /** A logout at the provider ends the code, too. */
+    readonly provider: ProviderSubject;
   },
 ): Promise<string> {
-  const { challenge, vouchedBy, reauthenticated } = bound;
+  const { challenge, vouchedBy, reauthenticated, provider } = bound;
   const payload = {
     epoch: sessionEpoch,
     browser: browserDigest(bound.browserSecret),
     challenge,
     vouchedBy,
     reauthenticated,
+    provider,
   };
   return services.oneTimeTokens.issue(
     'org-handoff',
@@ -68,6 +72,7 @@ export async function redeemOrgHandoff(
       readonly admin: OrgAdminState;
       readonly vouchedBy: VouchedBy;
       readonly reauthenticated: boolean;
+      readonly provider: ProviderSubject | undefined;
     }
   | undefined
 > {
@@ -87,6 +92,12 @@ export async function redeemOrgHandoff(
     return undefined;
   const admin = (await services.loader.load(organization, organizationStream(organizationId))).admins.get(subjectId);
   return admin?.status === 'active' && admin.sessionEpoch === payload['epoch']
-    ? { organizationId, admin, vouchedBy, reauthenticated: payload['reauthenticated'] === true }
+    ? {
+        organizationId,
+        admin,
+        vouchedBy,
+        reauthenticated: payload['reauthenticated'] === true,
+        provider: providerSubjectSchema.safeParse(payload['provider']).data,
+      }
     : undefined;
 }

@@ -7,6 +7,7 @@ import { vouchedByNow } from '../identity/vouching.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { destinationFetch, type OutboundSettings } from '../../platform/outbound/destinations.ts';
 import { enabledSsoConfig, type EnabledConfig, type EnabledConfigDependencies } from './enabled-config.ts';
+import type { OidcSessions, ProviderSubject } from './oidc-sessions.ts';
 import { openIdProvider } from './openid-client-provider.ts';
 import type { OpenIdProvider } from './openid-provider.ts';
 import {
@@ -21,6 +22,7 @@ import type { AggregateLoader } from '../../platform/execution/aggregate-loader.
 export interface OidcSignInDependencies extends EnabledConfigDependencies, PendingAuthorizationDependencies {
   readonly config: OutboundSettings;
   readonly loader: AggregateLoader;
+  readonly oidcSessions: OidcSessions;
 }
 
 /** The common part of a tenant's and an organization's configuration. */
@@ -30,7 +32,7 @@ type Registered = EnabledConfig<
   }
 >;
 /** Loads the enabled configuration of the sign-in's owner. */
-type FindConfig = (owner: TenantId) => Promise<Registered | undefined>;
+export type FindConfig = (owner: TenantId) => Promise<Registered | undefined>;
 
 const CALLBACKS = { tenant: OIDC_CALLBACK, organization: ORG_OIDC_CALLBACK } as const;
 
@@ -86,6 +88,8 @@ export interface FinishedSignIn {
   readonly secure: boolean;
   /** For the logout at the provider. */
   readonly idToken: string;
+  /** For a logout by the provider. */
+  readonly provider: ProviderSubject;
 }
 
 /**
@@ -106,7 +110,8 @@ export async function finishOidcSignIn(
   // Another configuration was enabled since: the callback is from an issuer that is no longer trusted.
   if (found?.config.configId !== authorization.configId) throw new SsoRefused('sso_not_configured');
   const redirectUri = found.externalBaseUrl + CALLBACKS[kind];
-  const { email, idToken } = await openIdProviderOf(services, found).redeem(query, { ...request, redirectUri });
+  const redeemed = await openIdProviderOf(services, found).redeem(query, { ...request, redirectUri });
+  const { email, idToken } = redeemed;
   return {
     authorization,
     vouchedBy,
@@ -114,6 +119,7 @@ export async function finishOidcSignIn(
     browserSecret: browserSecret!,
     secure: isSecure(found),
     idToken,
+    provider: services.oidcSessions.subjectOf(authorization.configId, redeemed),
   };
 }
 

@@ -1,4 +1,4 @@
-import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { decodeJwt, decodeProtectedHeader, type JSONWebKeySet } from 'jose';
 import * as oidc from 'openid-client';
 import { REAUTHENTICATION_SECONDS } from '../identity/reauthentication.ts';
 import { SsoRefused } from '../identity/sso-sign-in.ts';
@@ -6,24 +6,10 @@ import type { GuardedFetch } from '../../platform/outbound/guarded-fetch.ts';
 import { clientAuthenticationFor } from './client-authentication.ts';
 import { identityOf, isIncomplete, type PersonClaims } from './openid-identity.ts';
 import type { AuthorizationRequest, OpenIdClient, OpenIdProvider } from './openid-provider.ts';
+import { LogoutRefused, readLogoutToken } from './logout-token.ts';
 import { exchangeRefusal, issuerRefusal, namesOtherIssuer, sameIssuer, withoutSlash } from './openid-refusals.ts';
+import { isSignedByOneOf, SIGNATURE_ALGORITHMS, SKEW_SECONDS } from './openid-signatures.ts';
 
-/** Signatures made with the issuer's private key. Neither `none` nor an HMAC, whose key could be a public value. */
-const SIGNATURE_ALGORITHMS = new Set([
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-]);
-/** Maximum clock difference to the issuer. */
-const SKEW_SECONDS = 60;
 const TIMEOUT_SECONDS = 10;
 
 export interface OidcHttpOptions {
@@ -59,7 +45,11 @@ export function openIdProvider(client: OpenIdClient, reach: OidcHttpOptions): Op
         if (claims['azp'] !== undefined && claims['azp'] !== client.clientId)
           throw new SsoRefused('invalid_assertion', 'azp');
         const userClaims = await completedClaims(config, claims, tokens.access_token, client);
-        return { ...identityOf(claims.sub, userClaims, client.emailsVerified), idToken: tokens.id_token! };
+        return {
+          ...identityOf(claims.sub, userClaims, client.emailsVerified),
+          providerSessionId: typeof claims['sid'] === 'string' ? claims['sid'] : undefined,
+          idToken: tokens.id_token!,
+        };
       } catch (error) {
         throw exchangeRefusal(error);
       }
@@ -74,7 +64,27 @@ export function openIdProvider(client: OpenIdClient, reach: OidcHttpOptions): Op
         ...(isOwnToken(idTokenHint, config.serverMetadata().issuer, client) ? { id_token_hint: idTokenHint! } : {}),
       });
     },
+    async loggedOut(token) {
+      const loggedOut = readLogoutToken(token, { ...client, now: Date.now() });
+      const { jwks_uri: address } = (await discovered(client, reach)).serverMetadata();
+      if (!address || !isWebAddress(address, reach)) throw new SsoRefused('idp_error', 'no keys');
+      if (!(await isSignedByOneOf(await keysAt(address, reach), token))) throw new LogoutRefused('signature');
+      return loggedOut;
+    },
   };
+}
+
+/** The issuer's signature keys, read now: a key that it has withdrawn does not count. */
+async function keysAt(address: string, { fetch }: OidcHttpOptions): Promise<JSONWebKeySet> {
+  try {
+    const response = await fetch(address, { headers: { accept: 'application/json' } });
+    if (response.status !== 200) throw new SsoRefused('idp_error', 'unexpected response');
+    const keys = (await response.json()) as JSONWebKeySet;
+    if (!Array.isArray(keys.keys)) throw new SsoRefused('idp_error', 'unexpected response');
+    return keys;
+  } catch (error) {
+    throw issuerRefusal(error);
+  }
 }
 
 /**

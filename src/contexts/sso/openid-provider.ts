@@ -1,4 +1,5 @@
 import type { ClientAuthentication } from './domain/fields.ts';
+import type { LoggedOut } from './logout-token.ts';
 
 /** A client's registration at one issuer, with its secret decrypted. */
 export interface OpenIdClient {
@@ -33,6 +34,8 @@ export interface OpenIdIdentity {
 }
 
 export interface RedeemedIdentity extends OpenIdIdentity {
+  /** The session at the issuer (`sid`), if it names one. */
+  readonly providerSessionId: string | undefined;
   /** Only for the logout at the issuer. */
   readonly idToken: string;
 }
@@ -58,4 +61,9 @@ export interface OpenIdProvider {
    * RP-Initiated Logout 1.0; null if the issuer does not support it. A hint that is not this client's is left out.
    */
   endSessionUrl(request: ProviderLogout): Promise<URL | null>;
+  /**
+   * Whom a logout token names (Back-Channel Logout 1.0 §2.6). Its signature and claims have been verified, but not
+   * whether it was used before. Throws `LogoutRefused`, too.
+   */
+  loggedOut(token: string): Promise<LoggedOut>;
 }

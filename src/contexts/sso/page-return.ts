@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { SsoProtocol } from './domain/events.ts';
 import { vouchedBySchema, type VouchedBy } from './domain/vouching.ts';
 import type { SsoRefusal } from './domain/refusals.ts';
+import { providerSubjectSchema, type ProviderSubject } from './oidc-sessions.ts';
 import { publicHint } from './refusal-hints.ts';
 import type { OneTimeTokens } from '../identity/one-time-tokens.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
@@ -52,6 +53,8 @@ export interface SignInHandover {
   readonly reauthenticated: boolean;
   /** The session at a SAML provider, sealed. */
   readonly providerSession?: string | undefined;
+  /** The session at an OpenID Connect provider. A logout there ends the code, too. */
+  readonly provider?: ProviderSubject | undefined;
 }
 
 const SECONDS = 60;
@@ -62,6 +65,7 @@ const payloadSchema = z.object({
   vouchedBy: vouchedBySchema,
   reauthenticated: z.boolean().default(false),
   providerSession: z.string().optional(),
+  provider: providerSubjectSchema.optional(),
 });
 
 /** Returns the address on this host to redirect the browser to. */

@@ -49,6 +49,7 @@ import { logRedeliveryRoutes } from './log-destinations/log-redelivery.ts';
 import { directorySyncRoutes } from './directory-sources/directory-syncs.ts';
 import { directorySourceRoutes } from './directory-sources/directory-sources.ts';
 import { orgTenantSsoConfigRoutes, ssoConfigRoutes } from './sso/sso-configs.ts';
+import { backchannelLogoutRoutes } from './sso/backchannel-logout.ts';
 import { samlLogoutRoutes } from './sso/saml-logout.ts';
 import { samlRoutes } from './sso/saml.ts';
 import { orgSsoRoutes } from './organizations/org-sso.ts';
@@ -81,6 +82,7 @@ const groups = [
   authRoutes,
   ssoRoutes,
   samlRoutes,
+  backchannelLogoutRoutes,
   samlLogoutRoutes,
   ssoExchangeRoutes,
   ssoInitiateRoutes,

@@ -14,6 +14,10 @@ export const ORG_OIDC_LOGOUT = '/api/v1/org/auth/sso/logout';
 export const OIDC_INITIATE = '/api/v1/auth/sso/initiate';
 export const ORG_OIDC_INITIATE = '/api/v1/org/auth/sso/initiate';
 
+/** At which a provider ends sessions itself (OpenID Connect Back-Channel Logout 1.0). Each owner has its own address. */
+export const OIDC_BACKCHANNEL_LOGOUT = '/api/v1/auth/sso/backchannel-logout';
+export const ORG_OIDC_BACKCHANNEL_LOGOUT = '/api/v1/org/auth/sso/backchannel-logout';
+
 /** One assertion consumer for all tenants; the relay state identifies the tenant of a response. */
 export const SAML_CALLBACK = '/api/v1/auth/saml/callback';
 

@@ -18,7 +18,7 @@ export const ssoRefusals = [
 export type SsoRefusal = (typeof ssoRefusals)[number];
 
 /**
- * Each refused attempt has its own short stream: requests from unknown clients must not lengthen a stream that
+ * Each refused attempt, and each refused logout, has its own short stream: requests from unknown clients must not lengthen a stream that
  * decisions load. Nothing of the request is stored, only the reason.
  */
 export const ssoSignInEvents = defineEvents('ssoSignIn', {
@@ -34,6 +34,17 @@ export const ssoSignInEvents = defineEvents('ssoSignIn', {
       subjectId: uuid().nullable(),
     }),
     audit: 'sso.sign_in_refused',
+  },
+  /** A logout message of a provider, or one that pretends to be. */
+  SsoLogoutRefused: {
+    version: 1,
+    schema: z.object({
+      protocol: z.enum(['oidc', 'saml']),
+      /** The claim or the check that failed, e.g. `aud` or `signature`. */
+      detail: z.string().nullable(),
+      configId: uuid().nullable(),
+    }),
+    audit: 'sso.logout_refused',
   },
 });
 

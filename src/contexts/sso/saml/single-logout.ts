@@ -1,13 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { endSession } from '../../../../commands/identity/end-session.ts';
-import type { CommandPorts } from '../../../../commands/ports.ts';
-import type { Executor } from '../../../platform/execution/executor.ts';
 import type { Actor } from '../../../platform/kernel/actor.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
-import type { RefreshTokens } from '../../identity/refresh-tokens.ts';
 import { samlEntityId, samlLogoutUrl } from '../domain/addresses.ts';
 import { certificatesOf } from '../domain/saml-material.ts';
 import { enabledSsoConfig, type EnabledConfigDependencies } from '../enabled-config.ts';
+import { endLocalSession, type EndLocalSessionDependencies } from '../end-local-session.ts';
 import {
   logoutRequestOf,
   logoutRequestXml,
@@ -18,10 +15,8 @@ import {
 import type { ProviderSessions } from './provider-sessions.ts';
 import { redirectAddress, signedRedirectMessage } from './redirect-binding.ts';
 
-export interface SingleLogoutDependencies extends EnabledConfigDependencies {
+export interface SingleLogoutDependencies extends EnabledConfigDependencies, EndLocalSessionDependencies {
   readonly samlSessions: ProviderSessions;
-  readonly executor: Executor<CommandPorts>;
-  readonly refreshTokens: RefreshTokens;
 }
 
 const newId = (): string => `_${randomBytes(20).toString('hex')}`;
@@ -80,8 +75,7 @@ export async function logOutForProvider(
   const sloUrl = samlLogoutUrl(enabled.externalBaseUrl, tenantId);
   const request = logoutRequestOf(verified, { idpEntityId, sloUrl, now });
   for (const sessionId of await services.samlSessions.of(tenantId, configId, request)) {
-    await services.executor.execute(endSession, { sessionId, reason: 'sso_logout' }, { tenantId, actor });
-    await services.refreshTokens.revokeSession(tenantId, sessionId);
+    await endLocalSession(services, tenantId, sessionId, actor);
     await services.samlSessions.take(tenantId, sessionId);
   }
   if (idpSloUrl === null) return signedOutAddress(tenantId);

@@ -192,19 +192,21 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
         let believed: PendingAuthorization | undefined;
         try {
           const find = (owner: TenantId) => enabledOrgConfig(services, owner);
-          const { authorization, identity, vouchedBy, browserSecret, secure, idToken } = await finishOidcSignIn(
-            services,
-            'organization',
-            returnedBy(request, state),
-            find,
-            (trip) => (believed = trip),
-          );
+          const { authorization, identity, vouchedBy, browserSecret, secure, idToken, provider } =
+            await finishOidcSignIn(
+              services,
+              'organization',
+              returnedBy(request, state),
+              find,
+              (trip) => (believed = trip),
+            );
           const admin = await admitOrgAdmin(services, authorization.owner, identity);
           const code = await issueOrgHandoff(services, authorization.owner, admin, {
             browserSecret,
             challenge: authorization.challenge,
             vouchedBy,
             reauthenticated: authorization.reauthenticates,
+            provider,
           });
           clearBrowserSecret(reply, state, secure);
           setBrowserSecret(reply, code, browserSecret, { seconds: HANDOFF_SECONDS, secure });
@@ -244,10 +246,11 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
           verifier,
         });
         if (!redeemed) throw new FailureError(unauthenticated('invalid_exchange_code'));
-        const { organizationId: tenantId, admin, vouchedBy, reauthenticated } = redeemed;
+        const { organizationId: tenantId, admin, vouchedBy, reauthenticated, provider } = redeemed;
         const { adminId, sessionEpoch: epoch, role } = admin;
         const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
         const sessionId = randomUUID();
+        if (provider) await services.oidcSessions.remember(tenantId, sessionId, provider);
         const tokens = await openSession(services, {
           tenantId,
           sessionId,

@@ -4,6 +4,7 @@ import { tenant, tenantStream } from '../../../../contexts/tenants/domain/tenant
 import { openSsoSession, type SsoSignInDependencies } from '../../../../contexts/identity/sso-sign-in.ts';
 import { isStillVouchedFor } from '../../../../contexts/identity/vouching.ts';
 import { FailureError, unauthenticated } from '../../../../platform/kernel/failure.ts';
+import type { OidcSessions } from '../../../../contexts/sso/oidc-sessions.ts';
 import type { ProviderSessions } from '../../../../contexts/sso/saml/provider-sessions.ts';
 import { redeemHandover } from '../../../../contexts/sso/page-return.ts';
 import { openAccess } from '../../access.ts';
@@ -16,6 +17,7 @@ import type { OneTimeTokens } from '../../../../contexts/identity/one-time-token
 export interface SsoExchangeRouteDependencies extends SsoSignInDependencies {
   readonly loader: AggregateLoader;
   readonly oneTimeTokens: OneTimeTokens;
+  readonly oidcSessions: OidcSessions;
   readonly samlSessions: ProviderSessions;
 }
 
@@ -39,7 +41,8 @@ export const ssoExchangeRoutes: RouteGroup<SsoExchangeRouteDependencies> = {
         const refused = new FailureError(unauthenticated('invalid_exchange_code'));
         const taken = await redeemHandover(services.oneTimeTokens, body.code, body.verifier);
         if (!taken) throw refused;
-        const { tenantId, adminId, sessionEpoch, method, vouchedBy, reauthenticated, providerSession } = taken;
+        const { tenantId, adminId, sessionEpoch, method, vouchedBy, reauthenticated, providerSession, provider } =
+          taken;
         const admin = (await services.loader.load(tenant, tenantStream(tenantId))).admins.get(adminId);
         if (
           admin?.status !== 'active' ||
@@ -50,6 +53,7 @@ export const ssoExchangeRoutes: RouteGroup<SsoExchangeRouteDependencies> = {
         const sessionId = randomUUID();
         if (providerSession !== undefined)
           await services.samlSessions.remember({ tenantId, sessionId, configId: vouchedBy.configId }, providerSession);
+        if (provider) await services.oidcSessions.remember(tenantId, sessionId, provider);
         const tokens = await openSsoSession(
           services,
           tenantId,

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { endSession } from '../../../../../commands/identity/end-session.ts';
 import { getAdminUser } from '../../../../../queries/admins/get-admin-user.ts';
@@ -187,7 +188,7 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
         const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
         let believed: PendingAuthorization | undefined;
         try {
-          const { authorization, identity, vouchedBy, secure, idToken } = await finishOidcSignIn(
+          const { authorization, identity, vouchedBy, secure, idToken, provider } = await finishOidcSignIn(
             services,
             'tenant',
             returnedBy(request, state),
@@ -205,15 +206,17 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
               302,
               await issueHandover(
                 services.oneTimeTokens,
-                { tenantId, adminId, sessionEpoch, method: 'oidc', vouchedBy, reauthenticated },
+                { tenantId, adminId, sessionEpoch, method: 'oidc', vouchedBy, reauthenticated, provider },
                 { challenge },
               ),
             );
+          const sessionId = randomUUID();
+          await services.oidcSessions.remember(tenantId, sessionId, provider);
           const tokens = await openSsoSession(
             services,
             tenantId,
             admin,
-            { method: 'oidc', vouchedBy, reauthenticated },
+            { method: 'oidc', vouchedBy, reauthenticated, sessionId },
             actor,
           );
           const { id, email, displayName, roleType } = await ask(getAdminUser, { adminId }, tenantId);

@@ -1,0 +1,61 @@
+import { refuseSsoLogout } from '../../../commands/sso/refuse-sso-logout.ts';
+import type { Actor } from '../../platform/kernel/actor.ts';
+import type { Position } from '../../platform/kernel/event.ts';
+import type { TenantId } from '../../platform/kernel/ids.ts';
+import { SsoRefused } from '../identity/sso-sign-in.ts';
+import { endLocalSession, type EndLocalSessionDependencies } from './end-local-session.ts';
+import { LogoutRefused } from './logout-token.ts';
+import { openIdProviderOf, type FindConfig, type OidcSignInDependencies } from './oidc-sign-in.ts';
+
+export interface BackchannelLogoutDependencies extends EndLocalSessionDependencies, OidcSignInDependencies {}
+
+export interface ReceivedLogoutToken {
+  /** The tenant or the organization. */
+  readonly owner: TenantId;
+  readonly token: string;
+  readonly actor: Actor;
+}
+
+/**
+ * Ends the sessions of a person or a session at the provider, as its logout token says (OpenID Connect Back-Channel
+ * Logout 1.0 §2.5 to §2.7). Returns the position of the last event; undefined if no session was left. Refusals are
+ * audited. Throws `LogoutRefused`.
+ */
+export async function logOutByToken(
+  services: BackchannelLogoutDependencies,
+  find: FindConfig,
+  received: ReceivedLogoutToken,
+): Promise<Position | undefined> {
+  const { owner: tenantId, actor } = received;
+  const found = await find(tenantId);
+  // Not audited: anyone may name any tenant.
+  if (!found) throw new LogoutRefused('not_configured');
+  try {
+    return await endSessions(services, found, received);
+  } catch (error) {
+    if (!(error instanceof LogoutRefused) && !(error instanceof SsoRefused)) throw error;
+    const detail = error instanceof LogoutRefused ? error.detail : (error.detail ?? error.reason);
+    const { configId } = found.config;
+    await services.executor.execute(refuseSsoLogout, { protocol: 'oidc', detail, configId }, { tenantId, actor });
+    throw error;
+  }
+}
+
+async function endSessions(
+  services: BackchannelLogoutDependencies,
+  found: NonNullable<Awaited<ReturnType<FindConfig>>>,
+  { owner: tenantId, token, actor }: ReceivedLogoutToken,
+): Promise<Position | undefined> {
+  const { oidcSessions } = services;
+  const { configId } = found.config;
+  const loggedOut = await openIdProviderOf(services, found).loggedOut(token);
+  if (await oidcSessions.wasUsed(tenantId, configId, loggedOut)) throw new LogoutRefused('replayed');
+  let last: Position | undefined;
+  for (const sessionId of await oidcSessions.endedBy(tenantId, configId, loggedOut)) {
+    last = (await endLocalSession(services, tenantId, sessionId, actor)) ?? last;
+    await oidcSessions.forget(tenantId, sessionId);
+  }
+  // Last, so that the provider can repeat a logout that failed half way.
+  await oidcSessions.use(tenantId, configId, loggedOut);
+  return last;
+}
