@@ -14,11 +14,14 @@ import { asTenantId, type TenantId } from '../../src/platform/kernel/ids.ts';
 import { NO_PRIVATE_NETWORKS } from '../../src/platform/outbound/private-networks.ts';
 import { cheapPasswords } from './cheap-passwords.ts';
 import { freshDatabase } from './database.ts';
+import { clientOver, headersOf, httpClient, parsed, payloadOf, type Client } from './http-client.ts';
 import { licenseKey, licensePublicKeyPem } from './licenses.ts';
 import { modelsTemplate } from './models-template.ts';
 import { isRecording, recordExchange, recordOrigin } from './example-recorder.ts';
 import { checkPromise } from './promises.ts';
 import { scratchFolder } from './scratch.ts';
+
+export { httpClient, type Client, type TestRequestOptions, type TestResponse } from './http-client.ts';
 
 /** Budgets so large that no test exhausts them by accident. */
 const PLENTY = 1_000_000;
@@ -85,30 +88,6 @@ export const testConfig = (dataDir: string, over: Partial<Config> = {}): Config 
   ...over,
 });
 
-export interface TestResponse {
-  readonly status: number;
-  readonly headers: Headers;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
-  readonly body: any;
-  readonly text: string;
-}
-
-export interface TestRequestOptions {
-  readonly body?: unknown;
-  /** Sent unchanged, with its own content type in `headers`. */
-  readonly raw?: string | Buffer;
-  readonly headers?: Record<string, string>;
-}
-
-/** An HTTP client with any credential. */
-export interface Client {
-  get(path: string, asking?: TestRequestOptions): Promise<TestResponse>;
-  post(path: string, body?: unknown, asking?: TestRequestOptions): Promise<TestResponse>;
-  put(path: string, body?: unknown, asking?: TestRequestOptions): Promise<TestResponse>;
-  delete(path: string, asking?: TestRequestOptions): Promise<TestResponse>;
-  send(method: string, path: string, asking?: TestRequestOptions): Promise<TestResponse>;
-}
-
 export interface TestTenant {
   readonly tenantId: TenantId;
   readonly adminId: string;
@@ -158,6 +137,20 @@ export async function startApp(over: Partial<Config> = {}, log?: Logger): Promis
     await database.drop();
     rmSync(dataDir, { recursive: true, force: true });
   });
+}
+
+const shared = new Map<string, Promise<TestApp>>();
+
+/**
+ * One application for all files of a worker that need nothing but tenants of their own: starting one, with its database,
+ * costs more than many of them. It runs until the worker ends. A file uses `startApp` instead if it stops or replaces
+ * parts, looks at other tenants or the installation, or fills the log.
+ */
+export async function sharedApp(over: Partial<Config> = {}): Promise<TestApp> {
+  const key = JSON.stringify(over);
+  const app = shared.get(key) ?? startApp(over);
+  shared.set(key, app);
+  return { ...(await app), close: () => Promise.resolve() };
 }
 
 /** The same helpers for an application that a test has composed itself. */
@@ -277,65 +270,24 @@ async function addAdmin(services: TestApp['services'], tenantId: TenantId, roleT
   return { adminId, position: position! };
 }
 
-export async function settle({ store, projector }: TestApp['services']): Promise<void> {
+const BEHIND = `
+  select array(select name from cursors where state <> 'retired' and position < $1::bigint order by name) as names,
+         exists (select from tenant_backlogs) as backlog`;
+
+/** Waits until every read model and reaction has saved a checkpoint at the end of the log. */
+export async function settle({ store, database, freshness, mainModels }: TestApp['services']): Promise<void> {
   const deadline = Date.now() + 20_000;
+  // Lanes that somebody waits for do not collect events first.
+  await freshness.waitFor(mainModels, await store.head(), 250);
   for (;;) {
     const head = await store.head();
-    const cursors = (await projector.checkpoints.all()).filter(({ state }) => state !== 'retired');
+    const { rows } = await database.projector.query<{ names: string[]; backlog: boolean }>(BEHIND, [String(head)]);
+    const { names, backlog } = rows[0]!;
     // A reaction may have appended meanwhile: settled means that everything has reached the newest head.
-    const isWorked =
-      cursors.every(({ position }) => position >= head) && (await projector.backlogs.counts()).size === 0;
-    if (isWorked && (await store.head()) === head) return;
-    if (Date.now() > deadline)
-      throw new Error(
-        `not settled: ${cursors
-          .filter(({ position }) => position < head)
-          .map(({ name }) => name)
-          .join(', ')}`,
-      );
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    if (names.length === 0 && !backlog && (await store.head()) === head) return;
+    if (Date.now() > deadline) throw new Error(`not settled: ${names.join(', ')}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
   }
-}
-
-function clientOver(send: Client['send']): Client {
-  return {
-    send,
-    get: (path, asking) => send('GET', path, asking),
-    post: (path, body, asking) => send('POST', path, { ...asking, body }),
-    put: (path, body, asking) => send('PUT', path, { ...asking, body }),
-    delete: (path, asking) => send('DELETE', path, asking),
-  };
-}
-
-const payloadOf = ({ body, raw }: TestRequestOptions): string | Buffer | undefined =>
-  raw ?? (body === undefined ? undefined : JSON.stringify(body));
-const headersOf = ({ body, headers = {} }: TestRequestOptions): Record<string, string> => ({
-  ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-  ...headers,
-});
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-export function httpClient(url: string, always: Record<string, string>): Client {
-  return clientOver(async (method, path, asking = {}) => {
-    const payload = payloadOf(asking);
-    const answer = await fetch(url + path, {
-      method,
-      headers: { ...always, ...headersOf(asking) },
-      redirect: 'manual',
-      ...(payload === undefined ? {} : { body: payload as string }),
-    });
-    const text = await answer.text();
-    const received = { status: answer.status, headers: answer.headers, text, body: parsed(text) };
-    checkPromise(method, path, received);
-    return received;
-  });
 }
 
 export function mutualTlsClient(url: string, cert: string, key: string): Client & { close(): void } {

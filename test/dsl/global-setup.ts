@@ -1,4 +1,5 @@
-import { rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres, type EmbeddedConnection } from '../../src/platform/embedded/postgres.ts';
@@ -34,6 +35,10 @@ export default async function setUp(project: TestProject): Promise<() => Promise
 
 async function startServer(): Promise<Server> {
   const dataDir = scratchFolder('test');
+  const keys = path.join(dataDir, 'keys');
+  mkdirSync(keys, { recursive: true });
+  // Workers start after this, with this environment.
+  process.env['TEST_KEYS_FOLDER'] = keys;
   const postgres = await startEmbeddedPostgres({ dataDir, durable: false });
   const stop = async () => {
     await postgres.stop();

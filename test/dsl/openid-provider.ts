@@ -81,7 +81,8 @@ export async function startOpenIdProvider({
       const { email, emailVerified = true } = people.get(id) ?? { email: '' };
       return { accountId: id, claims: () => ({ sub: id, email, email_verified: emailVerified, name: 'Somebody' }) };
     },
-    fetch: async (_url, { body }) => new Response(null, { status: await backchannelLogout!(body as URLSearchParams) }),
+    fetch: async (_url, init) =>
+      new Response(null, { status: await backchannelLogout!(init?.body as URLSearchParams) }),
     // No consent is needed for one's own company's service.
     loadExistingGrant: async ({ oidc }) => {
       const grant = new oidc.provider.Grant({ clientId, accountId: oidc.session!.accountId! });

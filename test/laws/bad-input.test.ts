@@ -14,7 +14,7 @@ interface Operation {
   readonly method: string;
   readonly path: string;
   readonly security: readonly Record<string, unknown>[];
-  readonly parameters: readonly { name: string; in: string }[];
+  readonly parameters: readonly { name: string; in: string; schema?: object }[];
   readonly requestBody?: { required: boolean; content: Record<string, { schema: JsonSchema }> };
 }
 
@@ -179,7 +179,7 @@ describe('bad input, generated from the OpenAPI document', () => {
     if (status < 400) return;
     expect([what, text.includes('    at ')]).toEqual([what, false]);
     expect([what, status, headers.get('x-log-position')]).toEqual([what, status, null]);
-    if (what.includes(' /oauth/') || what.includes('/.well-known/oauth'))
+    if (/ \/oauth\/|\/\.well-known\/oauth|\/backchannel-logout/.test(what))
       return expect([what, body]).toEqual([what, expect.objectContaining(OAUTH_ERROR)]);
     if (what.includes(' /scim/')) return expect([what, body]).toEqual([what, expect.objectContaining(SCIM_ERROR)]);
     if (what.includes('/enroll/auto')) return expect([what, typeof body?.error]).toEqual([what, 'string']);
@@ -270,12 +270,22 @@ describe('bad input, generated from the OpenAPI document', () => {
   });
 
   it('rejects hostile text, in one query parameter at a time', async () => {
+    const texts = new Turns(HOSTILE_TEXTS);
+    /** Parameters that many routes share, such as those of pages, meet every text on the first route. */
+    const met = new Set<string>();
+    const textsOf = (parameter: { name: string; schema?: object }) => {
+      const described = JSON.stringify([parameter.name, parameter.schema]);
+      if (met.has(described)) return texts.next(4);
+      met.add(described);
+      return HOSTILE_TEXTS;
+    };
     await all(
       operations.flatMap((operation) =>
         operation.parameters
           .filter((parameter) => parameter.in === 'query')
-          .flatMap(({ name }) =>
-            HOSTILE_TEXTS.map((value) => async () => {
+          .flatMap((parameter) =>
+            textsOf(parameter).map((value) => async () => {
+              const { name } = parameter;
               const answer = await admin.send(operation.method, `${pathOf(operation, id)}?${name}=${value}`);
               expectRefusal(`${operation.method} ${operation.path} ${name}=${value.slice(0, 40)}`, answer);
             }),

@@ -61,7 +61,9 @@ const passed = (service: Service, env: Readonly<Record<string, string>>): Record
 
 describe('docker-compose.yml', () => {
   it('passes every setting of the service, and nothing else', () => {
-    expect(Object.keys(castellan.environment).toSorted()).toEqual([...settingNames].toSorted());
+    const ofTraces = [...read('docs/guides/monitoring.md').matchAll(/`(OTEL_[A-Z_]+)`/g)].map(([, name]) => name!);
+    expect(ofTraces.length).toBeGreaterThan(5);
+    expect(Object.keys(castellan.environment).toSorted()).toEqual([...settingNames, ...new Set(ofTraces)].toSorted());
   });
 
   it('requires exactly variables that `castellan keys make` creates', () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { resources } from '../../src/contexts/resources.ts';
 import { samples } from '../platform/resources/samples.ts';
-import { startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
+import { sharedApp, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { everyRoute, named } from './every-route.ts';
 
 interface Subject {
@@ -41,7 +41,7 @@ describe('conditional writes (RFC 9110 §13.1.1)', () => {
   let tenant: TestTenant;
   const subjects = new Map<string, Subject>();
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
     tenant = await app.newTenant();
     for (const { kind, declared } of resources) {
       const { draft, change } = samples[declared.noun]!;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Access } from '../../src/app/http/access.ts';
-import { startApp, type Client, type TestApp } from '../dsl/app.ts';
+import { sharedApp, type Client, type TestApp } from '../dsl/app.ts';
 import { newOrganization, orgAdminWithRole } from '../dsl/organization.ts';
 import { everyRoute, named, pathWith } from './every-route.ts';
 import { orgExceptions, orgRuleOf } from './organization-access.ts';
@@ -16,7 +16,7 @@ describe('the organization API', () => {
   let app: TestApp;
   const clients = new Map<string, Client>();
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
     const north = await newOrganization(app);
     for (const role of ROLES) clients.set(role, (await orgAdminWithRole(app, north, role)).client);
     await app.settled();

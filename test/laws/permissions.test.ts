@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { adminRoles } from '../../src/contexts/identity/domain/roles.ts';
 import { permissionTable, type Permission } from '../../src/contexts/identity/domain/permissions.ts';
-import { startApp, type Client, type TestApp, type TestTenant } from '../dsl/app.ts';
+import { sharedApp, type Client, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { rolesOfChoices } from './roles-of-choices.ts';
 import { everyRoute, named, pathWith } from './every-route.ts';
 
@@ -24,7 +24,7 @@ describe('the permission table', () => {
   let tenant: TestTenant;
   const clients = new Map<string, Client>();
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
     tenant = await app.newTenant();
     for (const role of adminRoles) clients.set(role, (await app.adminWithRole(tenant, role)).client);
   });

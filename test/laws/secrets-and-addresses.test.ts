@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { isSecret, type Fields } from '../../src/platform/resources/fields.ts';
 import { resources } from '../../src/contexts/resources.ts';
 import { attachTenantAsOperator } from '../../src/app/cli/organization-commands.ts';
-import { startApp, type TestResponse, type TestApp, type TestTenant } from '../dsl/app.ts';
+import { sharedApp, type TestResponse, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { newOrganization, type TestOrganization } from '../dsl/organization.ts';
 import { everyRoute, named } from './every-route.ts';
 
@@ -54,7 +54,7 @@ describe('a stored secret is only sent to the address that it was entered for', 
   let tenant: TestTenant;
   let north: TestOrganization;
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
     tenant = await app.newTenant();
     north = await newOrganization(app);
     await attachTenantAsOperator(app.services, { slug: north.slug, tenant: tenant.tenantId });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Permission } from '../../src/contexts/identity/domain/permissions.ts';
 import type { AnyRoute } from '../../src/app/http/route.ts';
-import { startApp, type Client, type TestApp } from '../dsl/app.ts';
+import { sharedApp, type Client, type TestApp } from '../dsl/app.ts';
 import { everyRoute, named, pathWith } from './every-route.ts';
 import { ALWAYS, STEP_UP_BY_PERMISSION, STEP_UP_EXCEPTIONS } from './step-up.ts';
 
@@ -39,7 +39,7 @@ describe('a change of who controls an account', () => {
     >;
   };
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
     admin = app.as((await app.newTenant()).token);
     document = (await app.anonymous.get('/openapi.json')).body;
   });

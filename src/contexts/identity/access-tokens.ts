@@ -53,7 +53,7 @@ interface SigningKey {
  */
 export class AccessTokens {
   readonly #keys: readonly SigningKey[];
-  readonly #verified = new LRUCache<string, AccessClaims>({ max: MAX_CACHED });
+  readonly #verified = new LRUCache<string, AccessClaims>({ maxSize: MAX_CACHED, sizeCalculation: () => 1 });
 
   constructor({ current, other }: Keyrings, { number, since }: TokenKeyGeneration) {
     const retiresAt = since + ACCESS_TOKEN_SECONDS * 1000;

@@ -23,7 +23,9 @@ interface Rest {
 export class ObservationAllowance {
   readonly #budgets: Pick<ArrivalBudgets, 'take'>;
   readonly #kept = new LRUCache<string, Rest>({
-    max: MAX_KEPT,
+    // `max` would allocate room for all of them at once.
+    maxSize: MAX_KEPT,
+    sizeCalculation: () => 1,
     dispose: (rest, _key, reason) => {
       if (reason === 'evict') void this.#fetch(rest.tenantId, rest.deviceId, -rest.left).catch(() => undefined);
     },

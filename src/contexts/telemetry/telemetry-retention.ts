@@ -23,8 +23,11 @@ const MAX_CACHED = 100_000;
 /** Sets the retention of device-day streams, once per stream and process. */
 export class StreamRetention {
   readonly #store: Pick<EventStore, 'setRetention'>;
-  /** Streams whose retention this process has set. After a crash the next report sets it. */
-  readonly #known = new LRUCache<string, true>({ max: MAX_CACHED });
+  /**
+   * Streams whose retention this process has set. After a crash the next report sets it. Bounded by `maxSize`: `max`
+   * would allocate room for all of them at once.
+   */
+  readonly #known = new LRUCache<string, true>({ maxSize: MAX_CACHED, sizeCalculation: () => 1 });
 
   constructor(store: Pick<EventStore, 'setRetention'>) {
     this.#store = store;

@@ -35,7 +35,9 @@ export class PostgresPersonKeys implements PersonKeys {
   readonly #dataKeys: TenantDataKeys;
   /** Entries age by the wall clock: the monotonic clock stops while a virtual machine is suspended. */
   readonly #known = new LRUCache<string, Buffer>({
-    max: MAX_IN_MEMORY,
+    // `max` would allocate room for all of them at once.
+    maxSize: MAX_IN_MEMORY,
+    sizeCalculation: () => 1,
     ttl: TRUSTED_FOR_MS,
     ttlResolution: 0,
     perf: Date,

@@ -8,7 +8,7 @@ import { mapErrors } from '../../../src/app/http/errors.ts';
 import { refuseMalformed } from '../../../src/app/http/plugins/malformed-requests.ts';
 import { asCsv, asJsonArray } from '../../../src/app/http/exported-rows.ts';
 import { validateWithZod } from '../../../src/app/http/validation.ts';
-import { startApp, type TestApp } from '../../dsl/app.ts';
+import { sharedApp, type TestApp } from '../../dsl/app.ts';
 
 interface Raw {
   readonly status: number;
@@ -125,7 +125,7 @@ const refusals: readonly (readonly [string, string, number, string])[] = [
 describe('a request that reaches no handler', () => {
   let app: TestApp;
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
   });
   afterAll(() => app.close());
 

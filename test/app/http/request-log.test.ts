@@ -48,7 +48,8 @@ describe('the request log', () => {
   it.each(['short', 'has spaces in it', 'somebody@example.com', 'x'.repeat(65), '-leading-dash', 'new\u00a0line-1234'])(
     'replaces the request id %j',
     async (given) => {
-      const { headers } = await app.anonymous.get('/live', { headers: { 'x-request-id': given } });
+      const { headers, body } = await app.anonymous.get('/live', { headers: { 'x-request-id': given } });
+      expect(body).toEqual({ status: 'alive' });
       expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
     },
   );

@@ -4,13 +4,13 @@ import { raiseAlert } from '../../../../commands/alerts/raise-alert.ts';
 import { alertView } from '../../../../queries/alerts/alert-view.ts';
 import { system } from '../../../../src/platform/kernel/actor.ts';
 import { orThrow } from '../../../../src/platform/kernel/failure.ts';
-import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { sharedApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 
 describe('alerts over HTTP', () => {
   let app: TestApp;
   let tenant: TestTenant;
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
     tenant = await app.newTenant();
   });
   afterAll(() => app.close());

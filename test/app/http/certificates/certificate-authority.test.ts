@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAuthority, type Authority } from '../../../../src/platform/pki/authority.ts';
 import { issueServerCertificate } from '../../../../src/platform/pki/server-certificate.ts';
-import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { sharedApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { enrolledDevice, enrollmentTokenOf, tryToEnroll } from '../../../dsl/enrolled-device.ts';
 import { rsaAuthority } from '../../../platform/pki/fixtures.ts';
 
@@ -23,7 +23,7 @@ describe('the certificate authority over HTTP', () => {
   let app: TestApp;
   let acme: TestTenant;
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
   });
   afterAll(() => app.close());
   const fresh = async () => (acme = await app.newTenant());

@@ -13,7 +13,7 @@ import { keyIdentifierOfPoint } from '../../../../src/platform/pki/key-identifie
 import { generateKeyPair } from '../../../../src/platform/pki/key-pair.ts';
 import { pem } from '../../../../src/platform/pki/pem.ts';
 import { timeElement } from '../../../../src/platform/pki/validity.ts';
-import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { sharedApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { enrolledDevice, type EnrolledDevice } from '../../../dsl/enrolled-device.ts';
 
 const CA = '/api/v1/admin/certificates/ca';
@@ -56,7 +56,7 @@ describe('an authority whose key has leaked', () => {
   let app: TestApp;
   let acme: TestTenant;
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
   });
   afterAll(() => app.close());
 

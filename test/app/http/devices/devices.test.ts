@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { sharedApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { enrolledDevice } from '../../../dsl/enrolled-device.ts';
 
 const path = '/api/v1/admin/devices';
@@ -11,7 +11,7 @@ describe('devices over HTTP', () => {
   let app: TestApp;
   let acme: TestTenant;
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
     acme = await app.newTenant();
   });
   afterAll(() => app.close());

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { directorySyncing } from '../../../../src/contexts/directory-sources/sync-jobs.ts';
 import { secretLocation } from '../../../../src/platform/resources/secrets.ts';
-import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { sharedApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { GOOGLE, googleKeyFile, GRAPH, OKTA_TOKEN, startGraph } from '../../../dsl/directory-peers.ts';
 
 const BASE = '/api/v1/admin/directory-sources';
@@ -22,7 +22,7 @@ describe('directory sources', () => {
   let app: TestApp;
   let tenant: TestTenant;
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
     tenant = await app.newTenant();
   });
   afterAll(() => app.close());

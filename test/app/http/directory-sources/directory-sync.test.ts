@@ -80,6 +80,8 @@ describe('a directory is synchronized', () => {
     );
     const again = await sync();
     expect(again.counts).toMatchObject({ created: 0, changed: 0, deactivated: 0, unchanged: 7 });
+    const { body: list } = await tenant.admin.get(`${BASE}/${sourceId}/syncs`);
+    expect([list.total, list.syncs.map((one: { dryRun: boolean }) => one.dryRun)]).toEqual([3, [false, false, true]]);
     const source = (await tenant.admin.get(`${BASE}/${sourceId}`)).body;
     expect(source).toMatchObject({ syncState: 'succeeded', usersSynced: 7, lastSyncError: null });
   });

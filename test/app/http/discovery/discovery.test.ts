@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { sharedApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { enrolledDevice, type EnrolledDevice } from '../../../dsl/enrolled-device.ts';
 import { hashOf, reportedLogin } from '../../../dsl/observations.ts';
 
@@ -63,7 +63,7 @@ describe('a discovered host', () => {
   ];
 
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
     acme = await app.newTenant();
     [kim, lee] = [await enrolledDevice(app, acme), await enrolledDevice(app, acme)];
     // Sent twice: nothing is counted twice.

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { sharedApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 
 const USERS = '/api/v1/admin/users';
 const IMPORT = `${USERS}/import`;
@@ -10,7 +10,7 @@ describe('the import of employees', () => {
   let app: TestApp;
   let acme: TestTenant;
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
     acme = await app.newTenant();
   });
   afterAll(() => app.close());

@@ -18,13 +18,13 @@ import { provisionPerson } from '../../../../src/contexts/employees/provision-pe
 import { system } from '../../../../src/platform/kernel/actor.ts';
 import type { AnyCommand } from '../../../../src/platform/kernel/command.ts';
 import { isFailure, orThrow } from '../../../../src/platform/kernel/failure.ts';
-import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { sharedApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 
 const USERS = '/api/v1/admin/users';
 let app: TestApp;
 let tenant: TestTenant;
 beforeAll(async () => {
-  app = await startApp();
+  app = await sharedApp();
   tenant = await app.newTenant();
 });
 afterAll(() => app.close());

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { sharedApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { tryToEnroll } from '../../../dsl/enrolled-device.ts';
 import { unzipped } from '../../../dsl/unzipped.ts';
 
@@ -9,7 +9,7 @@ describe('bulk enrollment over HTTP', () => {
   let app: TestApp;
   let acme: TestTenant;
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
     acme = await app.newTenant();
   });
   afterAll(() => app.close());

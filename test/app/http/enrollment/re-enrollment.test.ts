@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { sharedApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import {
   browser,
   enrolledDevice,
@@ -16,7 +16,7 @@ describe('devices that enroll again', () => {
   let app: TestApp;
   let acme: TestTenant;
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
     acme = await app.newTenant();
   });
   afterAll(() => app.close());

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { sharedApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { enrolledDevice, type EnrolledDevice } from '../../../dsl/enrolled-device.ts';
 
 const WHITELIST = '/api/v1/admin/extension-monitoring/whitelist';
@@ -15,7 +15,7 @@ describe('the extension whitelist', () => {
   const told = async ({ client }: EnrolledDevice) =>
     (await client.get(POLICIES)).body as { policyVersion: string; extensionWhitelist: unknown[] };
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
     [acme, globex] = [await app.newTenant(), await app.newTenant()];
     [device, foreign] = [await enrolledDevice(app, acme), await enrolledDevice(app, globex)];
   });

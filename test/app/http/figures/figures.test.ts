@@ -9,7 +9,7 @@ import type { Observation } from '../../../../src/contexts/telemetry/domain/obse
 import { system } from '../../../../src/platform/kernel/actor.ts';
 import { accept, defineCommand, type AnyCommand } from '../../../../src/platform/kernel/command.ts';
 import { orThrow } from '../../../../src/platform/kernel/failure.ts';
-import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { sharedApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { Dice, someMoment, someReports, type Reporter, type Sent } from './random-history.ts';
 
 const ADMIN = '/api/v1/admin';
@@ -49,7 +49,7 @@ const dayOf = (zone: string, moment: string) => words.get(zone)!.format(new Date
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startApp();
+  app = await sharedApp();
 });
 afterAll(() => app.close());
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createGroup } from '../../../../commands/groups/create-group.ts';
 import { system } from '../../../../src/platform/kernel/actor.ts';
 import { orThrow } from '../../../../src/platform/kernel/failure.ts';
-import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { sharedApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { enrolledDevice, type EnrolledDevice } from '../../../dsl/enrolled-device.ts';
 
 const GROUPS = '/api/v1/admin/groups';
@@ -13,7 +13,7 @@ let app: TestApp;
 let tenant: TestTenant;
 const open: EnrolledDevice[] = [];
 beforeAll(async () => {
-  app = await startApp();
+  app = await sharedApp();
   tenant = await app.newTenant();
 });
 afterAll(async () => {

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pageAssets } from '../../../../src/app/http/login-page/login-page.ts';
-import { startApp, type TestApp } from '../../../dsl/app.ts';
+import { sharedApp, type TestApp } from '../../../dsl/app.ts';
 
 const addressOf = (name: string) => `/login-assets/${name}`;
 
 describe('the sign-in page', () => {
   let app: TestApp;
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
   });
   afterAll(() => app.close());
 

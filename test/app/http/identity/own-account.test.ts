@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { adminRoles, orgRoles } from '../../../../src/contexts/identity/domain/roles.ts';
-import { PASSWORD, startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { PASSWORD, sharedApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { newOrganization, orgAdminWithRole } from '../../../dsl/organization.ts';
 
 const ME = '/api/v1/admin/me';
@@ -12,7 +12,7 @@ describe("an administrator's own account", () => {
   let app: TestApp;
   let acme: TestTenant;
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
     acme = await app.newTenant();
   });
   afterAll(() => app.close());

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PASSWORD, startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { PASSWORD, sharedApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { challenge, codeOf, login, proofOf, secondFactorOf, verify } from '../../../dsl/second-factor.ts';
 
 const MFA = '/api/v1/admin/mfa';
@@ -13,7 +13,7 @@ const times = <T>(count: number, work: (n: number) => Promise<T>) =>
 describe('the second factor', () => {
   let app: TestApp;
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
   });
   afterAll(() => app.close());
 

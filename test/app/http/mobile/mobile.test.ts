@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type Client, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { sharedApp, type Client, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 
 const DEVICES = '/api/v1/admin/mobile/devices';
 const PREFERENCES = '/api/v1/admin/mobile/preferences';
@@ -8,7 +8,7 @@ const PREFERENCES = '/api/v1/admin/mobile/preferences';
 let app: TestApp;
 let tenant: TestTenant;
 beforeAll(async () => {
-  app = await startApp();
+  app = await sharedApp();
   tenant = await app.newTenant();
 });
 afterAll(() => app.close());

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { sharedApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { NOTIFICATIONS, webhookSecret } from '../../../dsl/notified.ts';
 
 const SETTINGS = `${NOTIFICATIONS}/settings`;
@@ -9,7 +9,7 @@ describe('settings of alert notifications', () => {
   let app: TestApp;
   let tenant: TestTenant;
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
     tenant = await app.newTenant();
   });
   afterAll(() => app.close());

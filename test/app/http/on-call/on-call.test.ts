@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import ICAL from 'ical.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { sharedApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 
 const BASE = '/api/v1/admin/on-call';
 const SCHEDULES = `${BASE}/schedules`;
@@ -14,7 +14,7 @@ let tenant: TestTenant;
 let ann: string;
 let bo: string;
 beforeAll(async () => {
-  app = await startApp();
+  app = await sharedApp();
   tenant = await app.newTenant();
   ann = tenant.adminId;
   bo = (await app.adminWithRole(tenant, 'analyst')).adminId;

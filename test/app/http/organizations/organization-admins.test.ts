@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { orgRoles } from '../../../../src/contexts/identity/domain/roles.ts';
-import { startApp, type TestApp } from '../../../dsl/app.ts';
+import { sharedApp, type TestApp } from '../../../dsl/app.ts';
 import { newOrganization, orgAdminWithRole, type TestOrganization } from '../../../dsl/organization.ts';
 import { orgLogin } from '../../../dsl/org-second-factor.ts';
 
@@ -13,7 +13,7 @@ describe("an organization's admins", () => {
   let north: TestOrganization;
   let ownerId: string;
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
     north = await newOrganization(app);
     ownerId = (await north.owner.get('/api/v1/org/me')).body.id;
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../dsl/app.ts';
+import { sharedApp, type TestApp } from '../../../dsl/app.ts';
 import { newOrganization, orgAdminWithRole, type TestOrganization } from '../../../dsl/organization.ts';
 
 const AUDIT = '/api/v1/org/audit-log';
@@ -13,7 +13,7 @@ describe("an organization's audit log", () => {
   let app: TestApp;
   let north: TestOrganization;
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
     north = await newOrganization(app, 'North');
     await newOrganization(app, 'Secret South');
     await app.newTenant();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../dsl/app.ts';
+import { sharedApp, type TestApp } from '../../../dsl/app.ts';
 import { newOrganization, orgAdminWithRole } from '../../../dsl/organization.ts';
 import { orgLogin } from '../../../dsl/org-second-factor.ts';
 
@@ -13,7 +13,7 @@ interface Session {
 describe("the sessions of an organization's admin", () => {
   let app: TestApp;
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
   });
   afterAll(() => app.close());
 

@@ -9,7 +9,7 @@ import {
   createOrganizationAsOperator,
   recoverOrgAdminAsOperator,
 } from '../../../../src/app/cli/organization-commands.ts';
-import { startApp, type TestApp } from '../../../dsl/app.ts';
+import { sharedApp, type TestApp } from '../../../dsl/app.ts';
 import { newOrganization } from '../../../dsl/organization.ts';
 import { orgLogin, orgSecondFactorOf, orgVerify } from '../../../dsl/org-second-factor.ts';
 import { codeOf } from '../../../dsl/second-factor.ts';
@@ -24,7 +24,7 @@ const times = <T>(count: number, work: (n: number) => Promise<T>) =>
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startApp();
+  app = await sharedApp();
 });
 afterAll(() => app.close());
 

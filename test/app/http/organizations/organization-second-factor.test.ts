@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyTenant } from '../../../../src/contexts/audit/verify.ts';
-import { startApp, type TestApp } from '../../../dsl/app.ts';
+import { sharedApp, type TestApp } from '../../../dsl/app.ts';
 import { newOrganization, orgAdminWithRole } from '../../../dsl/organization.ts';
 import { orgChallenge, orgLogin, orgSecondFactorOf, orgVerify } from '../../../dsl/org-second-factor.ts';
 import { codeOf, verify } from '../../../dsl/second-factor.ts';
@@ -15,7 +15,7 @@ const times = <T>(count: number, work: (n: number) => Promise<T>) =>
 describe("the second factor of an organization's admin", () => {
   let app: TestApp;
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
   });
   afterAll(() => app.close());
 

@@ -65,6 +65,7 @@ describe('SSO configurations of an organization', () => {
       redirectUri: expect.stringMatching(/^https?:\/\/.+\/api\/v1\/org\/auth\/sso\/callback$/),
       postLogoutRedirectUri: expect.stringMatching(/^https?:\/\/.+\/login$/),
       initiateLoginUri: expect.stringContaining(`/api/v1/org/auth/sso/initiate?slug=${north.slug}`),
+      backchannelLogoutUri: expect.stringContaining(`/backchannel-logout?organization_id=${north.organizationId}`),
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
     });

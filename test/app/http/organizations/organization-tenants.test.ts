@@ -4,7 +4,7 @@ import { raiseAlert } from '../../../../commands/alerts/raise-alert.ts';
 import { attachTenantAsOperator, detachTenantAsOperator } from '../../../../src/app/cli/organization-commands.ts';
 import { system } from '../../../../src/platform/kernel/actor.ts';
 import { orThrow } from '../../../../src/platform/kernel/failure.ts';
-import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { sharedApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { enrolledDevice } from '../../../dsl/enrolled-device.ts';
 import { newOrganization, orgAdminWithRole, type TestOrganization } from '../../../dsl/organization.ts';
 
@@ -15,7 +15,7 @@ describe("an organization's tenants", () => {
   let north: TestOrganization;
   const tenants: TestTenant[] = [];
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
     north = await newOrganization(app);
     for (const name of ['Alpha', 'Beta', 'Gamma']) {
       const tenant = await app.newTenant({ name });

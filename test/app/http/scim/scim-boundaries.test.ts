@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type Client, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { sharedApp, type Client, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import {
   ENTERPRISE_SCHEMA,
   ERROR_SCHEMA,
@@ -32,7 +32,7 @@ describe('what a SCIM client may see, say and name', () => {
     members: members.map((value) => ({ value })),
   });
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
     tenant = await app.newTenant();
     one = await scimAs(app, await newScimClient(tenant, { name: 'One' }));
     other = await scimAs(app, await newScimClient(tenant, { name: 'Other' }));

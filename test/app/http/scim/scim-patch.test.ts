@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type Client, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { sharedApp, type Client, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import {
   ENTERPRISE_SCHEMA,
   ERROR_SCHEMA,
@@ -238,7 +238,7 @@ describe.each<Profile>(['generic', 'okta', 'entra'])('PATCH of a user, profile %
   let tenant: TestTenant;
   let scim: Client;
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
     tenant = await app.newTenant();
     scim = await scimAs(app, await newScimClient(tenant, { profile }));
   });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type Client, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { sharedApp, type Client, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import {
   ENTERPRISE_SCHEMA,
   filtered,
@@ -18,7 +18,7 @@ describe('the request sequences that identity providers document', () => {
   let app: TestApp;
   let tenant: TestTenant;
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
     tenant = await app.newTenant();
   });
   afterAll(() => app.close());

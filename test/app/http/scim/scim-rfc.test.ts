@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type Client, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { sharedApp, type Client, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import {
   ENTERPRISE_SCHEMA,
   ERROR_SCHEMA,
@@ -21,7 +21,7 @@ describe('RFC 7643 and RFC 7644', () => {
   let tenant: TestTenant;
   let scim: Client;
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
     tenant = await app.newTenant();
     scim = await scimAs(app, await newScimClient(tenant));
   });
@@ -330,6 +330,25 @@ describe('RFC 7643 and RFC 7644', () => {
         headers: { 'content-type': 'application/xml' },
       });
       expect([other.status, other.body.schemas]).toEqual([415, [ERROR_SCHEMA]]);
+    });
+
+    it('§3.5.1 a group is replaced as a whole, and §3.4.3 found by a search in the body', async () => {
+      const [first, second] = [await create(), await create()];
+      const group = { schemas: [GROUP_SCHEMA], displayName: 'Sales', members: [{ value: first.id }] };
+      const { id } = (await scim.post(SCIM_GROUPS, group)).body;
+      const replacement = { ...group, displayName: 'Sales North', members: [{ value: second.id }] };
+      const replaced = await scim.put(`${SCIM_GROUPS}/${id}`, replacement);
+      expect([replaced.status, replaced.body.displayName]).toEqual([200, 'Sales North']);
+      expect((replaced.body.members as { value: string }[]).map(({ value }) => value)).toEqual([second.id]);
+      const search = async (name: string) =>
+        scim.post(`${SCIM_GROUPS}/.search`, {
+          schemas: ['urn:ietf:params:scim:api:messages:2.0:SearchRequest'],
+          filter: `displayName eq "${name}"`,
+          count: 10,
+        });
+      const found = await search('Sales North');
+      expect([found.status, found.body.totalResults, found.body.Resources[0].id]).toEqual([200, 1, id]);
+      expect((await search('Sales')).body.totalResults).toBe(0);
     });
 
     it('§3.3 201 with Location, ETag and the whole resource', async () => {

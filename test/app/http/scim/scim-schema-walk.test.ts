@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { groupType } from '../../../../src/contexts/scim/domain/group-schema.ts';
 import type { ScimAttribute } from '../../../../src/contexts/scim/domain/schema.ts';
 import { userType } from '../../../../src/contexts/scim/domain/user-schema.ts';
-import { startApp, type Client, type TestApp } from '../../../dsl/app.ts';
+import { sharedApp, type Client, type TestApp } from '../../../dsl/app.ts';
 import {
   GROUP_SCHEMA,
   newScimClient,
@@ -57,7 +57,7 @@ describe('every attribute of the schemas', () => {
   let app: TestApp;
   let scim: Client;
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
     scim = await scimAs(app, await newScimClient(await app.newTenant()));
   });
   afterAll(() => app.close());

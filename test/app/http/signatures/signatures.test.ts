@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { sharedApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { enrolledDevice } from '../../../dsl/enrolled-device.ts';
 
 const SIGNATURES = '/api/v1/admin/signatures';
@@ -26,7 +26,7 @@ describe('signatures', () => {
   let app: TestApp;
   let acme: TestTenant;
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
     acme = await app.newTenant();
   });
   afterAll(() => app.close());

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ssoConfigView } from '../../../../queries/sso/sso-config-view.ts';
 import { attachTenantAsOperator } from '../../../../src/app/cli/organization-commands.ts';
 import { enabledSsoConfig } from '../../../../src/contexts/sso/enabled-config.ts';
-import { startApp, type Client, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { sharedApp, type Client, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { newOrganization, orgAdminWithRole, type TestOrganization } from '../../../dsl/organization.ts';
+import { samlMetadata } from '../../../dsl/saml-metadata.ts';
 import { newSigningPair } from '../../../dsl/saml-identity-provider.ts';
 
 const CONFIGS = '/api/v1/admin/sso-configs';
@@ -28,7 +29,7 @@ const saml = {
 let app: TestApp;
 let acme: TestTenant;
 beforeAll(async () => {
-  app = await startApp();
+  app = await sharedApp();
 });
 beforeEach(async () => {
   acme = await app.newTenant();
@@ -60,6 +61,7 @@ describe("a tenant's SSO configurations", () => {
       redirectUri: 'https://castellan.example/api/v1/auth/sso/callback',
       postLogoutRedirectUri: 'https://castellan.example/login',
       initiateLoginUri: `https://castellan.example/api/v1/auth/sso/initiate?tenant_id=${acme.tenantId}`,
+      backchannelLogoutUri: `https://castellan.example/api/v1/auth/sso/backchannel-logout?tenant_id=${acme.tenantId}`,
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
     });
@@ -278,7 +280,11 @@ describe('an organization with the SSO configurations of its tenants', () => {
     const changed = await north.write('PUT', `${path()}/${body.id}`, { name: 'Entra' });
     expect([changed.status, changed.body.name, changed.body.clientSecretConfigured]).toEqual([200, 'Entra', true]);
     expect((await enabledSsoConfig(app.services, acme.tenantId, 'oidc'))!.secret).toBe(SECRET);
-    expect((await north.write('POST', path(), saml)).status).toBe(201);
+    const ofSaml = await north.write('POST', path(), saml);
+    expect(ofSaml.status).toBe(201);
+    const metadata = samlMetadata({ entityId: saml.idpEntityId, ssoUrl: 'https://idp.example/new' });
+    const refreshed = await north.write('PUT', `${path()}/${ofSaml.body.id}/metadata`, { metadata });
+    expect([refreshed.status, refreshed.body.idpSsoUrl]).toEqual([200, 'https://idp.example/new']);
     expect((await north.write('DELETE', `${path()}/${body.id}`)).status).toBe(204);
     expect((await acme.admin.get(CONFIGS)).body.total).toBe(1);
     await app.settled();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { sharedApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { enrolledDevice } from '../../../dsl/enrolled-device.ts';
 
 const PATH = '/api/v1/admin/updates/extension-versions';
@@ -8,7 +8,7 @@ describe('extension versions', () => {
   let app: TestApp;
   let tenant: TestTenant;
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
     tenant = await app.newTenant();
   });
   afterAll(() => app.close());

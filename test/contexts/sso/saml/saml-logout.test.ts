@@ -205,6 +205,12 @@ describe("a SAML provider's metadata and logout", () => {
       form(signElement(right, 'LogoutRequest', provider.pair).replace(tenant.email, 'root@t1.example')),
     ]);
     expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 401));
+    await app.settled();
+    const { body: log } = await tenant.admin.get('/api/v1/admin/audit-log?action=sso.logout_refused');
+    expect([log.total, log.auditLogs[0].details]).toEqual([
+      responses.length,
+      { protocol: 'saml', detail: expect.any(String), configId: null },
+    ]);
     expect((await byRedirect(logoutRequest('nobody@t1.example'))).status).toBe(302);
     expect((await byRedirect(logoutRequest(tenant.email, {}, ['_another']))).status).toBe(302);
     expect(await isLive(session)).toBe(true);

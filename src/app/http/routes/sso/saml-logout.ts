@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { refuseSsoLogout } from '../../../../../commands/sso/refuse-sso-logout.ts';
 import { SamlRefused } from '../../../../contexts/sso/saml/refused.ts';
 import {
   logOutForProvider,
@@ -32,9 +33,10 @@ async function logOut(
     if (address === undefined) throw new FailureError(notFound());
     return address;
   } catch (error) {
-    if (error instanceof SamlRefused)
-      throw new FailureError(unauthenticated('logout_refused', `logout refused: ${error.reason}`));
-    throw error;
+    if (!(error instanceof SamlRefused)) throw error;
+    const refused = { protocol: 'saml', detail: error.reason, configId: null } as const;
+    await services.executor.execute(refuseSsoLogout, refused, { tenantId, actor });
+    throw new FailureError(unauthenticated('logout_refused', `logout refused: ${error.reason}`));
   }
 }
 
