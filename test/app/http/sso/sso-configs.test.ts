@@ -289,7 +289,7 @@ describe('an organization with the SSO configurations of its tenants', () => {
     expect((await acme.admin.get(CONFIGS)).body.total).toBe(1);
     await app.settled();
     const log = await acme.admin.get('/api/v1/admin/audit-log?resource_type=sso_config');
-    expect(log.body.auditLogs).toHaveLength(4);
+    expect(log.body.auditLogs).toHaveLength(5);
   });
 
   it('is checked for session, role and re-authentication before the tenant is looked up and the body is read', async () => {
