@@ -139,18 +139,15 @@ export async function startApp(over: Partial<Config> = {}, log?: Logger): Promis
   });
 }
 
-const shared = new Map<string, Promise<TestApp>>();
+let shared: Promise<TestApp> | undefined;
 
 /**
  * One application for all files of a worker that need nothing but tenants of their own: starting one, with its database,
  * costs more than many of them. It runs until the worker ends. A file uses `startApp` instead if it stops or replaces
  * parts, looks at other tenants or the installation, or fills the log.
  */
-export async function sharedApp(over: Partial<Config> = {}): Promise<TestApp> {
-  const key = JSON.stringify(over);
-  const app = shared.get(key) ?? startApp(over);
-  shared.set(key, app);
-  return { ...(await app), close: () => Promise.resolve() };
+export async function sharedApp(): Promise<TestApp> {
+  return { ...(await (shared ??= startApp())), close: () => Promise.resolve() };
 }
 
 /** The same helpers for an application that a test has composed itself. */

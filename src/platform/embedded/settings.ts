@@ -46,7 +46,7 @@ const THROWAWAY: Readonly<Record<string, string>> = {
   full_page_writes: 'off',
   shared_buffers: '128MB',
   // Several applications share one cluster at a time.
-  max_connections: '200',
+  max_connections: '400',
 };
 
 export function serverArguments(cluster: string, socketDirectory: string, durable: boolean): string[] {

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sharedApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import {
   DELIVERIES,
   deliveryWhere,
@@ -33,7 +33,7 @@ describe('webhooks', () => {
     return started;
   };
   beforeAll(async () => {
-    app = await sharedApp({ devMode: true });
+    app = await startApp({ devMode: true });
   });
   afterAll(async () => {
     await app.close();

@@ -5,7 +5,7 @@ import { system } from '../../../../src/platform/kernel/actor.ts';
 import { accept, defineCommand } from '../../../../src/platform/kernel/command.ts';
 import { orThrow } from '../../../../src/platform/kernel/failure.ts';
 import { vouchForDomain } from '../../../../src/app/cli/organization-commands.ts';
-import { sharedApp, type TestApp } from '../../../dsl/app.ts';
+import { startApp, type TestApp } from '../../../dsl/app.ts';
 import { startOpenIdProvider, type TestOpenIdProvider } from '../../../dsl/openid-provider.ts';
 import { newOrganization, type TestOrganization } from '../../../dsl/organization.ts';
 import { cookiesOf, startsSignIn, returnsFromProvider } from '../../../dsl/sso-browser.ts';
@@ -19,7 +19,7 @@ let app: TestApp;
 let provider: TestOpenIdProvider;
 let north: TestOrganization;
 beforeAll(async () => {
-  app = await sharedApp({ devMode: true });
+  app = await startApp({ devMode: true });
   provider = await startOpenIdProvider({ redirectUris: [HOME + CALLBACK] });
 });
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { sharedApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import {
   startHostileOpenIdProvider,
   type HostileOpenIdProvider,
@@ -19,7 +19,7 @@ const ORG = '/api/v1/org/auth/sso';
 let app: TestApp;
 let acme: TestTenant;
 beforeAll(async () => {
-  app = await sharedApp({ devMode: true });
+  app = await startApp({ devMode: true });
 });
 beforeEach(async () => {
   acme = await app.newTenant();
