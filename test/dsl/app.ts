@@ -272,10 +272,8 @@ const BEHIND = `
          exists (select from tenant_backlogs) as backlog`;
 
 /** Waits until every read model and reaction has saved a checkpoint at the end of the log. */
-export async function settle({ store, database, freshness, mainModels }: TestApp['services']): Promise<void> {
+export async function settle({ store, database }: TestApp['services']): Promise<void> {
   const deadline = Date.now() + 20_000;
-  // Lanes that somebody waits for do not collect events first.
-  await freshness.waitFor(mainModels, await store.head(), 250);
   for (;;) {
     const head = await store.head();
     const { rows } = await database.projector.query<{ names: string[]; backlog: boolean }>(BEHIND, [String(head)]);
