@@ -1,7 +1,7 @@
 import type { ProvisionEmployee, Provisioned } from '../../../commands/employees/provision-employee.ts';
 import type { WithAccountDigest, WithClaimHolders } from '../../../commands/ports.ts';
 import { streamSubject } from '../../platform/kernel/aggregate.ts';
-import { FailureError } from '../../platform/kernel/failure.ts';
+import { alreadyExists, FailureError } from '../../platform/kernel/failure.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { employeeEmailClaim } from './domain/employee.ts';
 import {
@@ -15,6 +15,8 @@ import {
 export interface FoundPerson {
   /** Whom this source has linked under this external id or userName. */
   readonly linked: string | undefined;
+  /** By which of the two. */
+  readonly linkedBy: 'externalId' | 'userName';
   /** Who has this e-mail, from whatever source. */
   readonly byEmail: string | undefined;
 }
@@ -33,7 +35,8 @@ export async function findProvisioned(
   const [named, addressed, identified] = (await claimHolders(tenantId, claims)).map(
     (holder) => holder && streamSubject(holder),
   );
-  return { linked: identified ?? named, byEmail: addressed };
+  const linkedBy = identified !== undefined && identified !== named ? 'externalId' : 'userName';
+  return { linked: identified ?? named, linkedBy, byEmail: addressed };
 }
 
 /** Between the look-up and the decision another request may take the name. A few repetitions settle it. */
@@ -42,15 +45,22 @@ const TRIES = 3;
 /**
  * Finds the person and provisions them. `run` issues the command and throws its failure. `input.userId` is the id of a
  * new employee, used if nobody matches.
+ *
+ * A person whom the source has linked already is refused from the claims, which are never behind. Of many requests that
+ * create the same person, the losers would otherwise read one stream, one after the other. `isRetryable`: the link may be
+ * this request's own, from an earlier attempt, so the command has to decide.
  */
 export async function provisionPerson(
   ports: WithClaimHolders & WithAccountDigest,
   tenantId: TenantId,
   input: ProvisionEmployee,
   run: (command: ProvisionEmployee) => Promise<Provisioned>,
+  { isRetryable = false }: { readonly isRetryable?: boolean } = {},
 ): Promise<Provisioned> {
   for (let attempt = 1; ; attempt += 1) {
-    const { linked, byEmail } = await findProvisioned(ports, tenantId, input.source, input.person);
+    const { linked, linkedBy, byEmail } = await findProvisioned(ports, tenantId, input.source, input.person);
+    if (linked !== undefined && input.ifLinked === 'refuse' && !isRetryable)
+      throw new FailureError(alreadyExists(linkedBy));
     try {
       return await run({ ...input, userId: linked ?? byEmail ?? input.userId });
     } catch (error) {

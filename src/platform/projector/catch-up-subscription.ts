@@ -27,8 +27,14 @@ export class PositionGapError extends Error {
   }
 }
 
-/** Events kept in memory. Telemetry events may hold hundreds of observations each, hence the bound. */
-const MAX_CACHED = 2_000;
+/**
+ * Weight of the events kept in memory. A burst of commands puts projections some thousand events behind; events that are
+ * still in memory need not be read and parsed again. Telemetry events may hold hundreds of observations each.
+ */
+const MAX_CACHED = 6_000;
+const TELEMETRY_WEIGHT = 3;
+/** Events of the window that are searched for one tenant at once. */
+const SEARCHED = 2_000;
 /** Wakes idle subscribers at least every N events, so that they stay within the cached window. */
 const MAX_PASSED = 500;
 /** An idle subscriber wakes this soon, to save its checkpoint in case the log has become quiet. */
@@ -60,6 +66,7 @@ export class CatchUpSubscription {
   readonly #log: Logger;
   readonly #decoded = new WeakMap<StoredEvent, RecordedEvent | null>();
   #recent: StoredEvent[] = [];
+  #weight = 0;
   #from: Position;
   #to: Position;
   #mark: LogMark | undefined;
@@ -126,7 +133,7 @@ export class CatchUpSubscription {
    */
   async readOf(after: Position, limit: number, filter: AllStreamFilter): Promise<LogSlice> {
     if (after < this.#from) return this.#store.readAll(after, limit, filter);
-    const { events, position } = await this.read(after, MAX_CACHED);
+    const { events, position } = await this.read(after, SEARCHED);
     const types = new Set(filter.types);
     const own = events.filter(({ tenantId, type }) => tenantId === filter.tenantId && types.has(type)).slice(0, limit);
     return own.length === limit
@@ -249,15 +256,27 @@ export class CatchUpSubscription {
     const lasting = events.findLast(({ type }) => this.#codec.isLasting(type));
     if (lasting) this.#mark = { position: lasting.position, id: lasting.id };
     this.#grownAt = performance.now();
-    if (this.#recent.length > 2 * MAX_CACHED) {
-      // Events after this position are still in memory.
-      this.#from = this.#recent.at(-MAX_CACHED - 1)!.position;
-      this.#recent = this.#recent.slice(-MAX_CACHED);
-    }
+    for (const event of events) this.#weight += this.#weightOf(event);
+    if (this.#weight > 2 * MAX_CACHED) this.#dropOldest();
     for (const { after, concerns, wake, passed } of this.#waiters) {
       if (!concerns || to - after > MAX_PASSED || events.some(({ type }) => concerns(type))) wake();
       else passed();
     }
+  }
+
+  #weightOf({ type }: StoredEvent): number {
+    return this.#codec.isLasting(type) ? 1 : TELEMETRY_WEIGHT;
+  }
+
+  #dropOldest(): void {
+    let dropped = 0;
+    while (this.#weight > MAX_CACHED) {
+      this.#weight -= this.#weightOf(this.#recent[dropped]!);
+      dropped += 1;
+    }
+    // Events after this position are still in memory.
+    this.#from = this.#recent[dropped - 1]!.position;
+    this.#recent = this.#recent.slice(dropped);
   }
 
   #concernsSince(after: Position, concerns: WaitOptions['concerns']): boolean {

@@ -188,11 +188,13 @@ export const scimUserRoutes: readonly AnyRoute<ScimUsersRouteDependencies>[] = [
       const input = { userId: fresh.id('employee'), source, person, ifLinked: 'refuse' as const };
       const caller = scimCaller(call.request, principal, leniency);
       let executed: Awaited<ReturnType<typeof run>> | undefined;
-      const { userId } = await provisionPerson(services.ports, principal.tenantId, input, async (command) => {
+      const provision = async (command: typeof input) => {
         const provisioned = await run(provisionEmployee, command, caller);
         executed = provisioned;
         return provisioned.result;
-      });
+      };
+      const isRetryable = call.request.headers['idempotency-key'] !== undefined;
+      const { userId } = await provisionPerson(services.ports, principal.tenantId, input, provision, { isRetryable });
       const key = { source_kind: source.kind, source_id: source.id, user_id: userId };
       const row = await created(executed!, getProvisionedPerson, { source, userId }, (events) =>
         newRow(provisionedPeople, key, events),
