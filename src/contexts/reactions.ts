@@ -5,6 +5,7 @@ import { whenDirectorySourceDeletedReleasePeople } from './directory-sources/rea
 import { whenSomethingIsFoundRaiseAlert } from './alerts/reactions/when-something-is-found-raise-alert.ts';
 import { whenCanaryCookieSeenCountTrigger } from './countermeasures/reactions/when-canary-cookie-seen-count-trigger.ts';
 import { whenTelemetryRecordedDetectReuse } from './credentials/reactions/when-telemetry-recorded-detect-reuse.ts';
+import { whenPersonLeavesEndMemberships } from './groups/reactions/when-person-leaves-end-memberships.ts';
 import { whenWipeCompletedEndDevice } from './devices/reactions/when-wipe-completed-end-device.ts';
 import { whenDeviceEnrolledCreatePlaceholder } from './devices/reactions/when-device-enrolled-create-placeholder.ts';
 import { whenAlertChangesPlanWebhook } from './notifications/reactions/when-alert-changes-plan-webhook.ts';
@@ -32,6 +33,7 @@ export const reactions: readonly AnyReaction[] = [
   whenDeviceEnrolledCreatePlaceholder,
   whenEmployeeDeletedRevokeDevices,
   whenPersonLeavesOffboardThem,
+  whenPersonLeavesEndMemberships,
   whenErasureRequestedCarryItOut,
   whenPersonLeavesForgetScreenshots,
   whenAccountControlChangesRaiseAlert,

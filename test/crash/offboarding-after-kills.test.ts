@@ -1,12 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import pg from 'pg';
 import { afterAll, expect, it } from 'vitest';
-import { findEmbeddedPostgres } from '../../src/platform/embedded/postgres.ts';
-import { PASSWORD } from '../dsl/app.ts';
 import { browser } from '../dsl/enrolled-device.ts';
-import { licenseKey, licensePublicKeyPem } from '../dsl/licenses.ts';
-import { startService, type ServiceProcess } from './service-process.ts';
+import {
+  administrator,
+  databaseOf,
+  LICENSED,
+  setUpInstallation,
+  standsStill,
+  type Administrator,
+} from './administrator.ts';
+import { startService } from './service-process.ts';
 
 const STEPS = ['extension_sessions', 'verification_codes', 'unblock_keys', 'enrollment_tokens', 'device_certificates'];
 const DEVICES = 5;
@@ -14,42 +17,9 @@ const ROUND_MS = 150_000;
 
 const dataDir = mkdtempSync('/var/tmp/castellan-offboarding-');
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
-const env = { LICENSE_PUBLIC_KEY: licensePublicKeyPem };
+const env = LICENSED;
 
-type Body = Record<string, unknown>;
-
-/** Requests to the running process as its first administrator. */
-async function administrator({ url }: ServiceProcess, tenantId: string) {
-  const send = async (method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
-    const answer = await fetch(url + path, {
-      method,
-      headers: { ...(body ? { 'content-type': 'application/json' } : {}), ...headers },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    });
-    const text = await answer.text();
-    return { status: answer.status, body: (text === '' ? {} : JSON.parse(text)) as Body };
-  };
-  const credentials = { email: 'first@acme.example', password: PASSWORD, tenantId };
-  const { body } = await send('POST', '/api/v1/auth/login', credentials);
-  const bearer = { authorization: `Bearer ${body['accessToken'] as string}` };
-  return {
-    anonymously: send,
-    ask: (method: string, path: string, content?: object, headers: Record<string, string> = {}) =>
-      send(method, path, content, { ...bearer, ...headers }),
-  };
-}
-
-/** A connection past the service, to make it stand still before it records a step. */
-async function inDatabase<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ ...findEmbeddedPostgres(join(dataDir, 'postgres'))! });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
+const inDatabase = databaseOf(dataDir);
 
 const BARRIER = `
   create table test_barrier (step text not null);
@@ -63,11 +33,7 @@ const BARRIER = `
   end $$;
   create trigger test_stand_still before insert on events for each row execute function test_stand_still();`;
 
-const standsStill = () =>
-  inDatabase(async (client) => {
-    const { rowCount } = await client.query("select from pg_stat_activity where wait_event = 'PgSleep'");
-    return rowCount !== 0;
-  });
+const isStandingStill = standsStill(inDatabase);
 const recordedSteps = () =>
   inDatabase(async (client) => {
     const { rows } = await client.query<{ step: string }>(
@@ -78,7 +44,7 @@ const recordedSteps = () =>
 const nextBarrier = (step: string) =>
   inDatabase((client) => client.query('update test_barrier set step = $1', [step])).then(() => undefined);
 
-const offboarded = async (admin: Awaited<ReturnType<typeof administrator>>, userId: string) =>
+const offboarded = async (admin: Administrator, userId: string) =>
   (await admin.ask('GET', `/api/v1/admin/users/${userId}/offboarding`)).body as {
     state: string;
     steps: { name: string; state: string; count: number; eventId: string }[];
@@ -89,26 +55,14 @@ it(
   { timeout: 60_000 + (STEPS.length + 1) * ROUND_MS },
   async () => {
     let service = await startService(dataDir, env);
-    const owner = {
-      email: 'first@acme.example',
-      password: PASSWORD,
-      displayName: 'First',
-      licenseKey: licenseKey({ maxUsers: 100 }),
-      externalBaseUrl: 'https://acme.example',
-    };
-    const setUp = await fetch(`${service.url}/api/v1/setup/complete`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(owner),
-    });
-    const { tenantId } = (await setUp.json()) as { tenantId: string };
+    const tenantId = await setUpInstallation(service);
     let admin = await administrator(service, tenantId);
     const userId = await leaver(admin, tenantId);
     await inDatabase((client) => client.query(BARRIER));
     await admin.ask('PUT', '/api/v1/admin/offboarding/settings', { certificateGraceMinutes: 0 });
     expect((await admin.ask('PUT', `/api/v1/admin/users/${userId}`, { status: 'inactive' })).status).toBe(200);
     for (const [at] of STEPS.entries()) {
-      await expect.poll(standsStill, { timeout: ROUND_MS, interval: 100 }).toBe(true);
+      await expect.poll(isStandingStill, { timeout: ROUND_MS, interval: 100 }).toBe(true);
       expect(await recordedSteps()).toEqual(STEPS.slice(0, at));
       await nextBarrier(STEPS[at + 1] ?? 'none');
       await service.kill();
@@ -126,14 +80,11 @@ it(
 );
 
 /** A person with five browsers, an unused token and an unblock key. */
-async function leaver(admin: Awaited<ReturnType<typeof administrator>>, tenantId: string): Promise<string> {
+async function leaver(admin: Administrator, tenantId: string): Promise<string> {
   const person = { email: 'leaver@acme.example', displayName: 'Leaver' };
   const userId = (await admin.ask('POST', '/api/v1/admin/users', person)).body['id'] as string;
-  const token = async () => {
-    const proof = (await admin.ask('POST', '/api/v1/admin/verify-password', { password: PASSWORD })).body;
-    const headers = { 'x-reauth-token': proof['reAuthToken'] as string };
-    return (await admin.ask('POST', '/api/v1/admin/enrollment/token', { userId }, headers)).body['token'] as string;
-  };
+  const token = async () =>
+    (await admin.askWithProof('POST', '/api/v1/admin/enrollment/token', { userId })).body['token'] as string;
   for (let n = 0; n < DEVICES; n += 1) {
     const enrollment = browser({ enrollmentToken: await token() });
     const enrolled = await admin.anonymously('POST', '/api/v1/enroll/certificate', enrollment, {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { changeProvisionedEmployee } from '../../../../../commands/employees/change-provisioned-employee.ts';
-import { provisionEmployee } from '../../../../../commands/employees/provision-employee.ts';
+import { provisionEmployee, type ProvisionEmployee } from '../../../../../commands/employees/provision-employee.ts';
 import { unprovisionEmployee } from '../../../../../commands/employees/unprovision-employee.ts';
 import type { WithAccountDigest, WithClaimHolders } from '../../../../../commands/ports.ts';
 import {
@@ -185,10 +185,10 @@ export const scimUserRoutes: readonly AnyRoute<ScimUsersRouteDependencies>[] = [
       const { body, principal, services, fresh, run, created } = call;
       const [source, leniency] = [sourceOf(principal), leniencyFor(principal)];
       const person = personOf(readResource(userType, body, leniency), source);
-      const input = { userId: fresh.id('employee'), source, person, ifLinked: 'refuse' as const };
+      const input: ProvisionEmployee = { userId: fresh.id('employee'), source, person, ifLinked: 'refuse' };
       const caller = scimCaller(call.request, principal, leniency);
       let executed: Awaited<ReturnType<typeof run>> | undefined;
-      const provision = async (command: typeof input) => {
+      const provision = async (command: ProvisionEmployee) => {
         const provisioned = await run(provisionEmployee, command, caller);
         executed = provisioned;
         return provisioned.result;
