@@ -1,9 +1,4 @@
-import type pg from 'pg';
-import type { TenantPool } from '../../platform/database/tenant-pool.ts';
-import type { TenantId } from '../../platform/kernel/ids.ts';
-import type { SyncCounts } from './domain/events.ts';
 import type { PlannedAction } from './domain/plan.ts';
-import { NOTHING_SYNCED } from './domain/sync-counts.ts';
 import {
   ADD_MEMBERS,
   ADD_PEOPLE,
@@ -15,10 +10,8 @@ import {
   REPEATED_EMAILS,
   SETTLE,
 } from './staging-sql.ts';
+import { SyncHold, type Progress } from './sync-hold.ts';
 import { DirectoryFailed, type DirectoryMembership, type DirectoryPerson } from './domain/directory-reader.ts';
-
-export const syncPhases = ['reading', 'planning', 'applying', 'ended'] as const;
-export type SyncPhase = (typeof syncPhases)[number];
 
 export interface StagedPerson {
   readonly externalId: string;
@@ -42,83 +35,28 @@ export interface MemberDigest {
   readonly digest: string;
 }
 
-export type Progress = Partial<SyncCounts> & { readonly applied?: number };
-
-/** How long an attempt may be silent before another one takes over. It renews its hold several times within. */
-const HELD_SECONDS = 20;
-export const RENEWED_EVERY_MS = 5_000;
-const HOLD = `holder = $3, held_until = now() + interval '${HELD_SECONDS} seconds', updated_at = now()`;
-
-/** Another attempt works on the synchronization now. */
-export class SyncHeldElsewhere extends Error {}
-
-/**
- * The tables in which one attempt works on one synchronization. Every write proves that the attempt still holds it, so
- * an attempt that was suspended and comes back too late changes nothing.
- */
-export class Staging {
-  readonly #pool: TenantPool;
-  readonly #tenantId: TenantId;
-  readonly #syncId: string;
-  readonly #holder: string;
-
-  constructor(pool: TenantPool, tenantId: TenantId, syncId: string, holder: string) {
-    this.#pool = pool;
-    this.#tenantId = tenantId;
-    this.#syncId = syncId;
-    this.#holder = holder;
-  }
-
-  /** The phase that an earlier attempt had reached. Throws `SyncHeldElsewhere` while another one is at work. */
-  async take(): Promise<SyncPhase> {
-    const { rows } = await this.#statement<{ phase: SyncPhase }>(
-      `insert into directory_sync_runs as r (tenant_id, sync_id, holder, phase, held_until, progress, updated_at)
-       values ($1, $2, $3, 'reading', now() + interval '${HELD_SECONDS} seconds', '{}', now())
-       on conflict (tenant_id, sync_id) do update set ${HOLD}
-        where r.holder is null or r.holder = $3 or r.held_until < now()
-       returning phase`,
-      [this.#holder],
-    );
-    if (!rows[0]) throw new SyncHeldElsewhere('another attempt is at work');
-    return rows[0].phase;
-  }
-
-  /** Throws `SyncHeldElsewhere` if another attempt has taken over. */
-  renew(): Promise<void> {
-    return this.#write(() => Promise.resolve());
-  }
-
-  async release(): Promise<void> {
-    await this.#statement(
-      'update directory_sync_runs set holder = null where tenant_id = $1 and sync_id = $2 and holder = $3',
-      [this.#holder],
-    );
-  }
-
-  enter(phase: SyncPhase, progress: Progress): Promise<void> {
-    return this.#write((client) => this.#query(client, PHASE, [phase, JSON.stringify(progress)]));
-  }
-
+/** The tables in which one attempt works on one synchronization. */
+export class Staging extends SyncHold {
   /** Forgets what an earlier attempt has read, but not which deactivations were shown to whoever confirmed them. */
   clear(keepsShown: boolean): Promise<void> {
-    return this.#write(async (client) => {
-      await this.#query(client, 'delete from directory_sync_members where tenant_id = $1 and sync_id = $2');
-      await this.#query(
+    return this.write(async (client) => {
+      await this.query(client, 'delete from directory_sync_members where tenant_id = $1 and sync_id = $2');
+      await this.query(
         client,
         `delete from directory_sync_people where tenant_id = $1 and sync_id = $2${keepsShown ? ' and not shown' : ''}`,
       );
-      await this.#query(
+      await this.query(
         client,
         `update directory_sync_people set action = null, person = null, listed = false, done = false where tenant_id = $1 and sync_id = $2`,
       );
-      await this.#query(client, PHASE, ['reading', '{}']);
+      await this.query(client, PHASE, ['reading', '{}']);
     });
   }
 
   /** Marks the deactivations of a plan that is about to be shown for confirmation. */
   show(): Promise<void> {
-    return this.#write((client) =>
-      this.#query(
+    return this.write((client) =>
+      this.query(
         client,
         `update directory_sync_people set shown = (action = 'deactivate') where tenant_id = $1 and sync_id = $2 and (shown or action = 'deactivate')`,
       ),
@@ -130,9 +68,9 @@ export class Staging {
    * listed before: the list goes round in circles, and its end is not the end.
    */
   addPeople(people: readonly DirectoryPerson[], kept: ReadonlyMap<string, string>, total: number): Promise<void> {
-    return this.#write(async (client) => {
+    return this.write(async (client) => {
       const unique = [...new Map(people.map((one) => [one.externalId, one])).values()];
-      const { rows } = await this.#query<{ new: number }>(client, ADD_PEOPLE, [
+      const { rows } = await this.query<{ new: number }>(client, ADD_PEOPLE, [
         unique.map(({ externalId }) => externalId),
         unique.map(({ memberKey }) => memberKey),
         unique.map(({ email, isActive }) => (isActive && email !== null ? email.toLowerCase() : null)),
@@ -140,13 +78,13 @@ export class Staging {
         unique.map((one) => (kept.has(one.externalId) ? null : JSON.stringify(one))),
       ]);
       if (people.length > 0 && rows[0]!.new === 0) throw new DirectoryFailed('the directory repeats a page');
-      await this.#query(client, PHASE, ['reading', JSON.stringify({ people: total })]);
+      await this.query(client, PHASE, ['reading', JSON.stringify({ people: total })]);
     });
   }
 
   addMembers(members: readonly DirectoryMembership[]): Promise<void> {
-    return this.#write(async (client) => {
-      await this.#query(client, ADD_MEMBERS, [
+    return this.write(async (client) => {
+      await this.query(client, ADD_MEMBERS, [
         members.map(({ groupId }) => groupId),
         members.map(({ memberKey }) => memberKey),
       ]);
@@ -155,12 +93,12 @@ export class Staging {
 
   /** Lets the database plan for as many rows as there are. Without it everything works, more slowly. */
   async analyze(): Promise<void> {
-    await this.#pool.asSystem('select analyze_directory_syncs()').catch(() => undefined);
+    await this.pool.asSystem('select analyze_directory_syncs()').catch(() => undefined);
   }
 
   /** Listed people, those who stay as they are, and those whom the source had linked. */
   async totals(): Promise<{ readonly people: number; readonly kept: number; readonly linked: number }> {
-    const { rows } = await this.#statement<{ people: number; kept: number; linked: number }>(
+    const { rows } = await this.statement<{ people: number; kept: number; linked: number }>(
       `select count(*)::int as people, count(*) filter (where action = 'keep')::int as kept,
               count(*) filter (where action in ('keep', 'change', 'deactivate'))::int as linked
          from directory_sync_people where tenant_id = $1 and sync_id = $2 and listed`,
@@ -170,7 +108,7 @@ export class Staging {
 
   /** Listed people about whom nothing was decided while they were read, after this external id, in its order. */
   async undecidedAfter(after: string, limit: number): Promise<readonly DirectoryPerson[]> {
-    const { rows } = await this.#statement<{ person: DirectoryPerson }>(
+    const { rows } = await this.statement<{ person: DirectoryPerson }>(
       `select person from directory_sync_people where tenant_id = $1 and sync_id = $2 and person is not null and external_id > $3
         order by external_id limit $4`,
       [after, limit],
@@ -180,7 +118,7 @@ export class Staging {
 
   /** Which of these ids the directory lists. */
   async listedAmong(externalIds: readonly string[]): Promise<ReadonlySet<string>> {
-    const { rows } = await this.#statement<{ external_id: string }>(
+    const { rows } = await this.statement<{ external_id: string }>(
       `select external_id from directory_sync_people where tenant_id = $1 and sync_id = $2 and listed and external_id = any($3)`,
       [externalIds],
     );
@@ -189,13 +127,13 @@ export class Staging {
 
   /** Active people whose e-mail an earlier one has, too. */
   async repeatedEmails(limit: number): Promise<ReadonlySet<string>> {
-    const { rows } = await this.#statement<{ external_id: string }>(REPEATED_EMAILS, [limit]);
+    const { rows } = await this.statement<{ external_id: string }>(REPEATED_EMAILS, [limit]);
     return new Set(rows.map((row) => row.external_id));
   }
 
   /** Which of these employees the plan links to another entry of the directory. */
   async linkedAnewAmong(userIds: readonly string[]): Promise<ReadonlySet<string>> {
-    const { rows } = await this.#statement<{ user_id: string }>(
+    const { rows } = await this.statement<{ user_id: string }>(
       `select user_id from directory_sync_people
         where tenant_id = $1 and sync_id = $2 and action = 'link' and user_id = any($3)`,
       [userIds],
@@ -204,17 +142,17 @@ export class Staging {
   }
 
   plan(steps: readonly StagedStep[], progress: Progress): Promise<void> {
-    return this.#write(async (client) => {
-      await this.#query(client, PLAN, [JSON.stringify(steps)]);
+    return this.write(async (client) => {
+      await this.query(client, PLAN, [JSON.stringify(steps)]);
       const known = steps.filter(({ email }) => typeof email === 'string');
-      if (known.length > 0) await this.#query(client, KNOWN_EMAILS, [JSON.stringify(known)]);
-      await this.#query(client, PHASE, ['planning', JSON.stringify(progress)]);
+      if (known.length > 0) await this.query(client, KNOWN_EMAILS, [JSON.stringify(known)]);
+      await this.query(client, PHASE, ['planning', JSON.stringify(progress)]);
     });
   }
 
   /** Deactivations that nobody was shown. */
   async unseenDeactivations(): Promise<number> {
-    const { rows } = await this.#statement<{ n: number }>(
+    const { rows } = await this.statement<{ n: number }>(
       `select count(*)::int as n from directory_sync_people where tenant_id = $1 and sync_id = $2 and action = 'deactivate' and not shown`,
     );
     return rows[0]!.n;
@@ -222,7 +160,7 @@ export class Staging {
 
   /** People for whom something is left to do. */
   async openAfter(after: string, limit: number): Promise<readonly StagedPerson[]> {
-    const { rows } = await this.#statement<StagedPerson>(
+    const { rows } = await this.statement<StagedPerson>(
       `select external_id as "externalId", person, action, user_id as "userId" from directory_sync_people
         where tenant_id = $1 and sync_id = $2 and action in ('create', 'link', 'change', 'deactivate') and not done and external_id > $3
         order by external_id limit $4`,
@@ -239,57 +177,28 @@ export class Staging {
     }[],
     progress: Progress,
   ): Promise<void> {
-    return this.#write(async (client) => {
-      await this.#query(client, SETTLE, [JSON.stringify(outcomes)]);
-      await this.#query(client, PHASE, ['applying', JSON.stringify(progress)]);
+    return this.write(async (client) => {
+      await this.query(client, SETTLE, [JSON.stringify(outcomes)]);
+      await this.query(client, PHASE, ['applying', JSON.stringify(progress)]);
     });
   }
 
   /** Employees who are members of this group, those whom the plan kept included. */
   async membersOf(groupId: string): Promise<readonly string[]> {
-    const { rows } = await this.#statement<{ user_id: string }>(MEMBERS, [groupId]);
+    const { rows } = await this.statement<{ user_id: string }>(MEMBERS, [groupId]);
     return rows.map((row) => row.user_id);
   }
 
   /** How many members each group has, and a sum that two sets of employees have in common only if they are the same. */
   async memberships(): Promise<ReadonlyMap<string, MemberDigest>> {
-    const { rows } = await this.#statement<MemberDigest & { group_id: string }>(MEMBERSHIPS);
+    const { rows } = await this.statement<MemberDigest & { group_id: string }>(MEMBERSHIPS);
     return new Map(rows.map((row) => [row.group_id, row]));
   }
 
-  /** The counts of the plan that is being carried out. */
-  async counts(): Promise<SyncCounts> {
-    const { rows } = await this.#statement<{ progress: Progress }>(
-      'select progress from directory_sync_runs where tenant_id = $1 and sync_id = $2',
-    );
-    const { applied: _, ...counts } = rows[0]?.progress ?? {};
-    return { ...NOTHING_SYNCED, ...counts };
-  }
-
   async refusals(): Promise<number> {
-    const { rows } = await this.#statement<{ n: number }>(
+    const { rows } = await this.statement<{ n: number }>(
       `select count(*)::int as n from directory_sync_people where tenant_id = $1 and sync_id = $2 and refusal is not null`,
     );
     return rows[0]!.n;
-  }
-
-  #statement<Row extends pg.QueryResultRow>(sql: string, parameters: readonly unknown[] = []) {
-    return this.#pool.statement<Row>(this.#tenantId, sql, [this.#syncId, ...parameters]);
-  }
-
-  #query<Row extends pg.QueryResultRow>(client: pg.PoolClient, sql: string, parameters: readonly unknown[] = []) {
-    return client.query<Row>(sql, [this.#tenantId, this.#syncId, ...parameters]);
-  }
-
-  #write(work: (client: pg.PoolClient) => Promise<unknown>): Promise<void> {
-    return this.#pool.transaction(this.#tenantId, async (client) => {
-      const { rowCount } = await this.#query(
-        client,
-        `update directory_sync_runs set ${HOLD} where tenant_id = $1 and sync_id = $2 and holder = $3`,
-        [this.#holder],
-      );
-      if (rowCount !== 1) throw new SyncHeldElsewhere('another attempt has taken over');
-      await work(client);
-    });
   }
 }

@@ -1,7 +1,7 @@
 import type { TenantPool } from '../../platform/database/tenant-pool.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import type { DirectoryPerson } from './domain/directory-reader.ts';
-import type { Progress, SyncPhase } from './staging.ts';
+import type { Progress, SyncPhase } from './sync-hold.ts';
 
 /** People of a plan that a response lists. */
 const LISTED = 100;

@@ -17,7 +17,8 @@ import { NOTHING_SYNCED } from './domain/sync-counts.ts';
 import { awaitReadModels, keptPeople, planSync } from './plan-sync.ts';
 import { readDirectory } from './read-directory.ts';
 import { DirectoryFailed, type DirectoryPerson, type DirectoryReader } from './domain/directory-reader.ts';
-import { RENEWED_EVERY_MS, SyncHeldElsewhere, Staging } from './staging.ts';
+import { Staging } from './staging.ts';
+import { RENEWED_EVERY_MS, SyncHeldElsewhere } from './sync-hold.ts';
 import { selectedGroups, syncGroups } from './sync-groups.ts';
 import type { SyncPorts, SyncRun } from './sync-ports.ts';
 

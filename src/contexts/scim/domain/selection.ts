@@ -5,12 +5,14 @@ import { attributesOf, extensionNamed, type ScimResourceType } from './schema.ts
 
 /** Which attributes a response shows (RFC 7644 §3.9). Names that no schema has select nothing. */
 export interface Selection {
+  /** The request names the attributes to show. */
+  readonly isExplicit: boolean;
   /** True if the attribute is not shown, so that it need not be loaded. */
   hides(name: string): boolean;
   apply(resource: ScimComplex): ScimComplex;
 }
 
-const everything: Selection = { hides: () => false, apply: (resource) => resource };
+const everything: Selection = { isExplicit: false, hides: () => false, apply: (resource) => resource };
 
 /** A path, or a whole extension. */
 type Selected = ResolvedPath | { readonly extension: string; readonly attribute?: undefined; readonly sub?: undefined };
@@ -72,7 +74,7 @@ function only(type: ScimResourceType, selected: readonly Selected[]): Selection 
       }),
     );
   };
-  return { hides: (name) => !shows(name), apply: (resource) => mapped(resource, part) };
+  return { isExplicit: true, hides: (name) => !shows(name), apply: (resource) => mapped(resource, part) };
 }
 
 function without(type: ScimResourceType, selected: readonly Selected[]): Selection {
@@ -107,7 +109,7 @@ function without(type: ScimResourceType, selected: readonly Selected[]): Selecti
       }),
     );
   };
-  return { hides, apply: (resource) => mapped(resource, part) };
+  return { isExplicit: false, hides, apply: (resource) => mapped(resource, part) };
 }
 
 const filled = (entries: readonly (readonly [string, ScimValue | undefined])[]): ScimComplex | undefined => {

@@ -12,7 +12,7 @@ import {
   listDirectorySyncs,
 } from '../../../../../queries/directory-sources/directory-sync-view.ts';
 import { syncCounts } from '../../../../contexts/directory-sources/domain/events.ts';
-import { syncPhases } from '../../../../contexts/directory-sources/staging.ts';
+import { syncPhases } from '../../../../contexts/directory-sources/sync-hold.ts';
 import { syncDetails, type PlannedPerson } from '../../../../contexts/directory-sources/sync-details.ts';
 import { enqueueDirectorySync } from '../../../../contexts/directory-sources/sync-jobs.ts';
 import type { Database } from '../../../../platform/database/database.ts';
