@@ -44,7 +44,7 @@ const TRIES = 3;
 
 /**
  * Finds the person and provisions them. `run` issues the command and throws its failure. `input.userId` is the id of a
- * new employee, used if nobody matches.
+ * new employee, used if nobody matches; `isNewcomer` says that no earlier run can have used it.
  *
  * A person whom the source has linked already is refused from the claims, which are never behind. Of many requests that
  * create the same person, the losers would otherwise read one stream, one after the other. `isRetryable`: the link may be
@@ -54,18 +54,18 @@ export async function provisionPerson(
   ports: WithClaimHolders & WithAccountDigest,
   tenantId: TenantId,
   input: ProvisionEmployee,
-  run: (command: ProvisionEmployee) => Promise<Provisioned>,
+  run: (command: ProvisionEmployee, isNewcomer: boolean) => Promise<Provisioned>,
   { isRetryable = false }: { readonly isRetryable?: boolean } = {},
 ): Promise<Provisioned> {
   for (let attempt = 1; ; attempt += 1) {
     const { linked, linkedBy, byEmail } = await findProvisioned(ports, tenantId, input.source, input.person);
     if (linked !== undefined && input.ifLinked === 'refuse' && !isRetryable)
       throw new FailureError(alreadyExists(linkedBy));
+    const isNewcomer = linked === undefined && byEmail === undefined;
     try {
-      return await run({ ...input, userId: linked ?? byEmail ?? input.userId });
+      return await run({ ...input, userId: linked ?? byEmail ?? input.userId }, isNewcomer && !isRetryable);
     } catch (error) {
       const lostRace = error instanceof FailureError && error.failure.code === 'already_exists';
-      const isNewcomer = linked === undefined && byEmail === undefined;
       if (!lostRace || !isNewcomer || attempt === TRIES) throw error;
     }
   }

@@ -1,5 +1,9 @@
 import { changeProvisionedEmployee } from '../../../../../commands/employees/change-provisioned-employee.ts';
-import { provisionEmployee, type ProvisionEmployee } from '../../../../../commands/employees/provision-employee.ts';
+import {
+  provisionEmployee,
+  provisionNewcomer,
+  type ProvisionEmployee,
+} from '../../../../../commands/employees/provision-employee.ts';
 import { unprovisionEmployee } from '../../../../../commands/employees/unprovision-employee.ts';
 import type { WithAccountDigest, WithClaimHolders } from '../../../../../commands/ports.ts';
 import {
@@ -101,8 +105,8 @@ const scimUsers: ScimResource<ScimUsersRouteDependencies, ProvisionedPersonRow> 
     const input: ProvisionEmployee = { userId: fresh.id('employee'), source, person, ifLinked: 'refuse' };
     const caller = scimCaller(request, principal, leniency);
     let executed: Awaited<ReturnType<typeof run>> | undefined;
-    const provision = async (command: ProvisionEmployee) => {
-      const provisioned = await run(provisionEmployee, command, caller);
+    const provision = async (command: ProvisionEmployee, isNewcomer: boolean) => {
+      const provisioned = await run(isNewcomer ? provisionNewcomer : provisionEmployee, command, caller);
       executed = provisioned;
       return provisioned.result;
     };
