@@ -87,7 +87,7 @@ it(
     };
     const shown = users.map(({ email, status, jobTitle }) => [email, status, jobTitle]).sort();
     expect(shown).toEqual(
-      people.map(({ email }, at) => (at === 0 ? [email, 'inactive', 'Clerk'] : [email, 'active', 'Manager'])).sort(),
+      people.map(({ email }, at) => (at === 0 ? [email, 'inactive', 'Clerk'] : [email, 'pending', 'Manager'])).sort(),
     );
     const { rows } = await inDatabase((client) =>
       client.query<{ type: string; events: number }>(
