@@ -59,14 +59,16 @@ export async function provisionPerson(
 ): Promise<Provisioned> {
   for (let attempt = 1; ; attempt += 1) {
     const { linked, linkedBy, byEmail } = await findProvisioned(ports, tenantId, input.source, input.person);
-    if (linked !== undefined && input.ifLinked === 'refuse' && !isRetryable)
-      throw new FailureError(alreadyExists(linkedBy));
+    const isRefused = linked !== undefined && input.ifLinked === 'refuse' && !isRetryable;
+    if (isRefused) throw new FailureError(alreadyExists(linkedBy));
     const isNewcomer = linked === undefined && byEmail === undefined;
     try {
       return await run({ ...input, userId: linked ?? byEmail ?? input.userId }, isNewcomer && !isRetryable);
     } catch (error) {
-      const lostRace = error instanceof FailureError && error.failure.code === 'already_exists';
-      if (!lostRace || !isNewcomer || attempt === TRIES) throw error;
+      if (!isNewcomer || !isLostRace(error) || attempt === TRIES) throw error;
     }
   }
 }
+
+const isLostRace = (error: unknown): boolean =>
+  error instanceof FailureError && error.failure.code === 'already_exists';
