@@ -5,7 +5,7 @@ import { newLogger } from './platform/observability/logger.ts';
 import { ConfigError } from './platform/config-error.ts';
 import { readConfig, settingWarnings, type Config } from './app/config/config.ts';
 import type { ProcessRole } from './platform/database/connections.ts';
-import { requireWritable } from './app/operations/data-directory.ts';
+import { requireWritable } from './app/config/data-directory.ts';
 import { describeStartError, isWrongKey } from './app/operations/start-error.ts';
 import { superviseProcess } from './app/operations/process-lifecycle.ts';
 

@@ -5,7 +5,6 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -14,6 +13,7 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError } from '../../platform/config-error.ts';
+import { requireWritable } from './data-directory.ts';
 import { secretFile } from './given-settings.ts';
 import { KEY_FORM, pemText, symmetricKey } from './setting-types.ts';
 
@@ -109,7 +109,7 @@ export class KeyFiles {
     if (!this.#embedded) throw new ConfigError(`${name} is required with DATABASE_URL`);
     const file = join(this.#folder, fileName);
     if (!existsSync(file)) {
-      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      requireWritable(this.#folder, 0o700);
       const complete = this.#written(make());
       // A link appears atomically with its full content: if two processes start together, one creates it, both read it.
       try {

@@ -20,6 +20,7 @@ import type { Query, TenantReads } from '../../platform/kernel/query.ts';
 import { rateClassOf } from './access.ts';
 import { authenticate, type AuthenticationDependencies } from './plugins/authentication.ts';
 import type { EndTenantSlot } from '../../platform/fairness/tenant-scheduler.ts';
+import { bindCursor, hasCursors, unbindCursor } from './plugins/bound-cursors.ts';
 import { awaitTenantSlot } from './plugins/tenant-scheduling.ts';
 import { countedBy, type RateLimitsDependencies } from './plugins/rate-limits.ts';
 import type { StoredResponse, IdempotentResponses } from './plugins/idempotent-responses.ts';
@@ -93,7 +94,11 @@ export function registerRoute<Dependencies>(
         refuseOtherMedia(request, declared);
       },
     ],
-    preValidation: (request: FastifyRequest, reply: FastifyReply) => awaitTenantSlot(request, reply, services),
+    preValidation: [
+      ...(hasCursors(declared) ? [unbindCursor] : []),
+      (request: FastifyRequest, reply: FastifyReply) => awaitTenantSlot(request, reply, services),
+    ],
+    ...(hasCursors(declared) ? { preSerialization: bindCursor } : {}),
   };
   app.route({
     method,

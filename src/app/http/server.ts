@@ -17,7 +17,7 @@ import {
   refuseWithoutHost,
 } from './plugins/malformed-requests.ts';
 import { IdempotentResponses, type IdempotencyKeys } from './plugins/idempotent-responses.ts';
-import { refuseNulInQueries } from './plugins/query-text.ts';
+import { refuseBrokenQueries } from './plugins/query-text.ts';
 import { limitRates } from './plugins/rate-limits.ts';
 import { requestIdOf } from './plugins/request-ids.ts';
 import { logRequests } from './plugins/request-log.ts';
@@ -114,7 +114,7 @@ export async function buildServer(
   await allowOrigins(app, config.corsAllowedOrigins);
   refuseWhileLogContradicts(app, services.trust);
   refuseWithoutHost(app);
-  refuseNulInQueries(app);
+  refuseBrokenQueries(app);
   endHeadStreams(app);
   endSlowReaders(app, SLOW_READER_MS);
   app.addHook('onSend', async (_request, reply) => {

@@ -10,7 +10,7 @@ import { openAdministration } from '../../platform/eventstore/eventstoredb/admin
 import { objectKey, ObjectStoreUnavailable } from '../../platform/objects/object-store.ts';
 import { openObjects } from '../../platform/objects/open-objects.ts';
 import { ConfigError } from '../../platform/config-error.ts';
-import { requireWritable } from './data-directory.ts';
+import { requireWritable } from '../config/data-directory.ts';
 import { databaseServer, examineDatabase, keys, licenses, type GivenKeys } from './examined-database.ts';
 import { advice, fine, finding, unknown, type Examined } from './examined.ts';
 import { describeStartError } from './start-error.ts';

@@ -218,3 +218,27 @@ describe('a file whose rows fail', () => {
     },
   );
 });
+
+describe('query parameters that are not text', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp();
+  });
+  afterAll(() => app.close());
+
+  it.each([
+    ['search=%FF', 'search'],
+    ['search=a%ED%A0%80b', 'search'],
+    ['search=%C3', 'search'],
+    ['page=1&search=a%00', 'search'],
+    ['%FF=1', 'query'],
+  ])('are refused by name: %s', async (query, field) => {
+    const { status, body } = await app.anonymous.get(`/api/v1/admin/alerts?${query}`);
+    expect([status, body.fields[0].field]).toEqual([400, field]);
+  });
+
+  it.each(['search=%C3%BC', 'search=%F0%9F%98%80', 'search=100%', 'search=%C3%BC%20%e4%b8%ad&%C3%BC=1'])(
+    'are none of these: %s',
+    async (query) => expect((await app.anonymous.get(`/api/v1/admin/alerts?${query}`)).status).toBe(401),
+  );
+});

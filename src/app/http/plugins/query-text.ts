@@ -1,19 +1,34 @@
+import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance } from 'fastify';
 import { FailureError, invalid } from '../../../platform/kernel/failure.ts';
 
-const NUL = '\u0000';
-
-/** Rejects NUL in query parameters, which no text column accepts (400 that names the parameter). */
-export function refuseNulInQueries(app: FastifyInstance): void {
-  app.addHook('onRequest', (request, _reply, done) => done(nulIn(request.url)));
+/** Rejects in query parameters what is not text: NUL, and escapes that are not UTF-8 (400 that names the parameter). */
+export function refuseBrokenQueries(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, _reply, done) => done(brokenIn(request.url)));
 }
 
-function nulIn(url: string): FailureError | undefined {
+/** NUL, or a byte outside ASCII: all that can be wrong. */
+const SUSPECT = /%(?:00|[89a-f][0-9a-f])/i;
+const ESCAPES = /(?:%[0-9a-f]{2})+/gi;
+
+function brokenIn(url: string): FailureError | undefined {
   const at = url.indexOf('?');
-  if (at < 0 || !url.includes('%00', at)) return undefined;
-  for (const [name, value] of new URLSearchParams(url.slice(at + 1))) {
-    if (name.includes(NUL)) return new FailureError(invalid('query', 'must not contain NUL'));
-    if (value.includes(NUL)) return new FailureError(invalid(name, 'must not contain NUL'));
+  if (at < 0 || !SUSPECT.test(url.slice(at))) return undefined;
+  for (const parameter of url.slice(at + 1).split('&')) {
+    const [name, value = ''] = parameter.split(/=(.*)/s, 2) as [string, string?];
+    const wrongName = wrongText(name);
+    if (wrongName !== undefined) return new FailureError(invalid('query', wrongName));
+    const wrongValue = wrongText(value);
+    // The name decodes, because its escapes are UTF-8.
+    if (wrongValue !== undefined) return new FailureError(invalid(nameOf(name), wrongValue));
   }
   return undefined;
+}
+
+const nameOf = (text: string): string => [...new URLSearchParams(text).keys()][0] ?? 'query';
+
+function wrongText(text: string): string | undefined {
+  const escaped = text.match(ESCAPES)?.map((run) => Buffer.from(run.replaceAll('%', ''), 'hex')) ?? [];
+  if (escaped.some((bytes) => bytes.includes(0))) return 'must not contain NUL';
+  return escaped.every((bytes) => isUtf8(bytes)) ? undefined : 'must be UTF-8 text';
 }
