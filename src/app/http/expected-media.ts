@@ -3,9 +3,14 @@ import { MEDIA } from './openapi/operation.ts';
 import type { Refusal } from './refusal.ts';
 
 /** A refused media type, with the one that the route accepts (RFC 9110 §15.5.16). */
-export function withExpectedMedia(refusal: Refusal, { routeOptions }: FastifyRequest): Refusal {
+export function withExpectedMedia(refusal: Refusal, { headers, routeOptions }: FastifyRequest): Refusal {
   const declared = routeOptions.config?.declared;
   if (refusal.code !== 'unsupported_media_type' || !declared?.body) return refusal;
+  if (!['', 'identity'].includes(headers['content-encoding']?.trim().toLowerCase() ?? ''))
+    return {
+      ...refusal,
+      fields: [{ field: 'Content-Encoding', message: 'must be identity: send the body uncompressed' }],
+    };
   const { consumes = 'json' } = declared;
   const encoding = consumes === 'multipart' ? '' : ', in UTF-8';
   return {

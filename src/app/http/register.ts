@@ -11,7 +11,7 @@ import { FreshValues } from '../../platform/execution/fresh-values.ts';
 import type { ExecutionContext } from '../../platform/execution/executor.ts';
 import type { AnyCommand, Command } from '../../platform/kernel/command.ts';
 import type { DomainEvent, Position } from '../../platform/kernel/event.ts';
-import { FailureError, orThrow } from '../../platform/kernel/failure.ts';
+import { FailureError, invalid, orThrow } from '../../platform/kernel/failure.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import type { ReadModelName } from '../../platform/kernel/read-model-name.ts';
 import type { Limits } from '../config/limits.ts';
@@ -20,7 +20,7 @@ import type { Query, TenantReads } from '../../platform/kernel/query.ts';
 import { rateClassOf } from './access.ts';
 import { authenticate, type AuthenticationDependencies } from './plugins/authentication.ts';
 import type { EndTenantSlot } from '../../platform/fairness/tenant-scheduler.ts';
-import { bindCursor, hasCursors, unbindCursor } from './plugins/bound-cursors.ts';
+import { bindPageMark, hasPageMarks, unbindPageMark } from './plugins/bound-pages.ts';
 import { awaitTenantSlot } from './plugins/tenant-scheduling.ts';
 import { countedBy, type RateLimitsDependencies } from './plugins/rate-limits.ts';
 import type { StoredResponse, IdempotentResponses } from './plugins/idempotent-responses.ts';
@@ -92,13 +92,14 @@ export function registerRoute<Dependencies>(
         request.principal = await authenticate(request, access, within);
         await declared.precondition?.(within);
         refuseOtherMedia(request, declared);
+        refuseOtherPosition(request);
       },
     ],
     preValidation: [
-      ...(hasCursors(declared) ? [unbindCursor] : []),
+      ...(hasPageMarks(declared) ? [unbindPageMark] : []),
       (request: FastifyRequest, reply: FastifyReply) => awaitTenantSlot(request, reply, services),
     ],
-    ...(hasCursors(declared) ? { preSerialization: bindCursor } : {}),
+    ...(hasPageMarks(declared) ? { preSerialization: bindPageMark } : {}),
   };
   app.route({
     method,
@@ -185,6 +186,15 @@ function refuseOtherMedia({ headers }: FastifyRequest, { body, consumes = 'json'
   if (isCoded) throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(coding);
   if (hasOtherCharset(media) || (body && !isEmpty && consumes === 'json' && isForm))
     throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(media);
+}
+
+const POSITION = /^\d{1,19}$/;
+
+/** Before anything is written. A position that is ignored would show the client data from before its write. */
+function refuseOtherPosition({ headers, principal }: FastifyRequest): void {
+  const asked = headers['x-log-position'];
+  if (principal && asked !== undefined && !POSITION.test(String(asked)))
+    throw new FailureError(invalid('X-Log-Position', 'must be a position that a response had'));
 }
 
 function hasOtherCharset(media: string): boolean {
@@ -353,6 +363,6 @@ async function honourPosition(
   { freshness, mainModels }: Pick<RegisterDependencies, 'freshness' | 'mainModels'>,
 ): Promise<void> {
   const asked = headers['x-log-position'];
-  if (!principal || typeof asked !== 'string' || !/^\d{1,19}$/.test(asked) || reply.hasHeader('x-stale')) return;
+  if (!principal || typeof asked !== 'string' || reply.hasHeader('x-stale')) return;
   if (!(await freshness.waitFor(mainModels, BigInt(asked)))) reply.header('x-stale', 'true');
 }

@@ -242,3 +242,26 @@ describe('query parameters that are not text', () => {
     async (query) => expect((await app.anonymous.get(`/api/v1/admin/alerts?${query}`)).status).toBe(401),
   );
 });
+
+describe('headers that a request cannot have', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp();
+  });
+  afterAll(() => app.close());
+
+  it.each(['abc', '-1', '1.5', '9'.repeat(20)])('X-Log-Position: %s', async (position) => {
+    const { admin } = await app.newTenant();
+    const headers = { 'x-log-position': position };
+    const refused = await admin.post('/api/v1/admin/users', { email: 'a@b.example', displayName: 'A' }, { headers });
+    expect([refused.status, refused.body.fields[0].field]).toEqual([400, 'X-Log-Position']);
+    expect((await admin.get('/api/v1/admin/users')).body.total).toBe(0);
+  });
+
+  it('Content-Encoding: gzip', async () => {
+    const { admin } = await app.newTenant();
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    const { status, body } = await admin.send('POST', '/api/v1/admin/users', { raw: 'x', headers });
+    expect([status, body.fields[0].field]).toEqual([415, 'Content-Encoding']);
+  });
+});

@@ -13,11 +13,11 @@ const SEPARATOR = '.';
  * Binds the cursors of a list to its address and filters (OP-563): `nextCursor` ends with a digest of them, and another
  * request's cursor is refused. The digest prevents mistakes, not attacks: a cursor never opens another tenant's rows.
  */
-export const hasCursors = ({ query }: Pick<AnyRoute<never>, 'query'>): boolean =>
+export const hasPageMarks = ({ query }: Pick<AnyRoute<never>, 'query'>): boolean =>
   query instanceof z.ZodObject && 'cursor' in query.shape && 'page' in query.shape;
 
 /** Runs before validation, which then reads the cursor without its binding. */
-export async function unbindCursor(request: FastifyRequest): Promise<void> {
+export async function unbindPageMark(request: FastifyRequest): Promise<void> {
   const query = request.query as Record<string, unknown>;
   const { cursor } = query;
   if (typeof cursor !== 'string') return;
@@ -27,7 +27,7 @@ export async function unbindCursor(request: FastifyRequest): Promise<void> {
   query['cursor'] = cursor.slice(0, at);
 }
 
-export async function bindCursor(request: FastifyRequest, _reply: unknown, payload: unknown): Promise<unknown> {
+export async function bindPageMark(request: FastifyRequest, _reply: unknown, payload: unknown): Promise<unknown> {
   const { nextCursor } = (payload ?? {}) as { readonly nextCursor?: unknown };
   return typeof nextCursor === 'string'
     ? { ...(payload as object), nextCursor: `${nextCursor}${SEPARATOR}${bindingOf(request)}` }
