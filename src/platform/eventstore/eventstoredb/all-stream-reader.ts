@@ -4,12 +4,16 @@ import type { Connection } from './connection.ts';
 import { Deadline, type OperationTimeouts } from './deadline.ts';
 import { decodeEvent, positionOfEvent } from './event-encoding.ts';
 import { isTransient, mayDenyPosition } from './failures.ts';
-import { scanLog, type LogScan } from './log-scan.ts';
+import { LogScan, type LogScanRequest, type VisitEnd } from './log-scan.ts';
+import { PausedScans, type PausedScan } from './paused-scans.ts';
 import type { RawEvent, StreamReader } from './stream-reader.ts';
 import { EVENT_STREAMS, eventStreamsOf } from './stream-names.ts';
 
 /** A page that takes longer is returned as far as it has come, so that the reader can save its checkpoint. */
 const MAX_PAGE_MS = 1_000;
+
+/** Readers of smaller pages look for something once. Nobody will ask for what comes next. */
+const LEAST_LIMIT_TO_PAUSE = 100;
 
 /** A part of the log. */
 interface Stretch<T> {
@@ -32,6 +36,7 @@ export class AllStreamReader {
   readonly #connection: Connection;
   readonly #reader: StreamReader;
   readonly #timeoutMs: OperationTimeouts;
+  readonly #paused = new PausedScans();
   /** The newest position at which one of our events is known to be. */
   #grownTo: Position = START;
   /** The end of the log when it was last read. */
@@ -78,15 +83,12 @@ export class AllStreamReader {
     if (end !== undefined && end <= after) return { found: [], position: after, more: false };
     const deadline = new Deadline(this.#timeoutMs);
     const known = end ?? this.#grownTo;
+    const continued = await this.#continue(after, limit, streams, make);
+    if (continued) return continued;
     let from = after;
     for (let tries = 1; ; tries += 1) {
-      const stretch = await this.#scanOnce(
-        { after: from, streams, timeoutMs: deadline.callMs() },
-        after,
-        known,
-        limit,
-        make,
-      );
+      const request = { after: from, streams, timeoutMs: deadline.callMs() };
+      const stretch = await this.#scanOnce(request, after, known, limit, make);
       if (!stretch.failure) return end === undefined ? this.#notYetTheEnd(after, stretch) : upTo(end, stretch);
       // The events so far are a valid page.
       if (isTransient(stretch.failure) && stretch.position > after) return stretch;
@@ -129,41 +131,51 @@ export class AllStreamReader {
     return before === undefined || before === 'nowhere' ? START : positionOfEvent(before);
   }
 
+  /**
+   * The next page of a scan that is paused at this position. Undefined if there is none, or if it has nothing more: where
+   * the log ends, only a scan that began after the end was read can tell.
+   */
+  async #continue<T>(
+    after: Position,
+    limit: number,
+    streams: string,
+    make: (raw: RawEvent) => T | undefined,
+  ): Promise<Stretch<T> | undefined> {
+    const paused = this.#paused.take(streams, after);
+    if (!paused) return undefined;
+    const page = new PageVisitor(after, paused.known, limit, make);
+    const end = await paused.scan.goOn(page).catch(() => 'failed' as const);
+    if (end === 'stopped') this.#pause(paused, streams, page.position, limit);
+    return page.position > after ? { found: page.found, position: page.position, more: true } : undefined;
+  }
+
   async #scanOnce<T>(
-    scan: LogScan,
+    request: LogScanRequest,
     after: Position,
     known: Position,
     limit: number,
     make: (raw: RawEvent) => T | undefined,
   ): Promise<Stretch<T> & { readonly failure?: unknown }> {
-    const found: T[] = [];
-    const pageDeadline = performance.now() + MAX_PAGE_MS;
-    let position = after;
-    let more = false;
-    const goOn = () => !(more = found.length >= limit || (position > after && performance.now() > pageDeadline));
-    const visitor = {
-      event: (scanned: unknown) => {
-        const raw = scanned as RawEvent;
-        if (positionOfEvent(raw) <= after) return true;
-        const made = make(raw);
-        position = positionOfEvent(raw);
-        if (made !== undefined) found.push(made);
-        return goOn();
-      },
-      passed: (reached: Position) => {
-        // A checkpoint names the start of the page that the server looked at. At the end of the log the next event will
-        // be there.
-        const sure = reached < known ? reached : known;
-        if (sure > position) position = sure;
-        return goOn();
-      },
-    };
+    const page = new PageVisitor(after, known, limit, make);
+    let end: VisitEnd;
     try {
-      await scanLog(this.#connection, scan, visitor);
-      return { found, position, more };
+      const started = await LogScan.start(this.#connection, request, page);
+      ({ end } = started);
+      if (end === 'stopped') this.#pause({ scan: started.scan, known }, request.streams, page.position, limit);
     } catch (failure) {
-      return { found, position, more: true, failure };
+      return { found: page.found, position: page.position, more: true, failure };
     }
+    return { found: page.found, position: page.position, more: end === 'stopped' };
+  }
+
+  #pause(paused: PausedScan, streams: string, position: Position, limit: number): void {
+    if (limit >= LEAST_LIMIT_TO_PAUSE) this.#paused.keep(streams, position, paused);
+    else paused.scan.close();
+  }
+
+  /** Ends the scans that wait for a next page. */
+  close(): void {
+    this.#paused.close();
   }
 
   async idAt(position: Position): Promise<string | undefined> {
@@ -183,5 +195,48 @@ export class AllStreamReader {
   async head(): Promise<Position> {
     const newest = await this.#reader.newest();
     return newest ? positionOfEvent(newest) : START;
+  }
+}
+
+/** Collects a page: at most `limit` results, and what can be found in `MAX_PAGE_MS`. */
+class PageVisitor<T> {
+  readonly found: T[] = [];
+  position: Position;
+  readonly #after: Position;
+  readonly #known: Position;
+  readonly #limit: number;
+  readonly #make: (raw: RawEvent) => T | undefined;
+  readonly #until = performance.now() + MAX_PAGE_MS;
+
+  constructor(after: Position, known: Position, limit: number, make: (raw: RawEvent) => T | undefined) {
+    this.position = after;
+    this.#after = after;
+    this.#known = known;
+    this.#limit = limit;
+    this.#make = make;
+  }
+
+  event(scanned: unknown): boolean {
+    const raw = scanned as RawEvent;
+    if (positionOfEvent(raw) <= this.#after) return true;
+    const made = this.#make(raw);
+    this.position = positionOfEvent(raw);
+    if (made !== undefined) this.found.push(made);
+    return this.#goesOn;
+  }
+
+  /**
+   * A checkpoint names the start of the page that the server looked at. At the end of the log the next event will be
+   * there.
+   */
+  passed(reached: Position): boolean {
+    const sure = reached < this.#known ? reached : this.#known;
+    if (sure > this.position) this.position = sure;
+    return this.#goesOn;
+  }
+
+  get #goesOn(): boolean {
+    const isFull = this.found.length >= this.#limit;
+    return !isFull && (this.position === this.#after || performance.now() <= this.#until);
   }
 }

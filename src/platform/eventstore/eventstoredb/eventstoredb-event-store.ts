@@ -222,6 +222,7 @@ export class EventStoreDbEventStore implements EventStore {
 
   async close(): Promise<void> {
     this.#growth.stop();
+    this.#feed.close();
     await this.#appender.drain();
     await Promise.all([this.#appending.close(), this.#reading.close()]);
   }

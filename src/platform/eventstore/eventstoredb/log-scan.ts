@@ -34,7 +34,7 @@ interface ReadingClient {
   read(request: ReadReq, ...rest: unknown[]): ScanCall;
 }
 
-export interface LogScan {
+export interface LogScanRequest {
   /** The scan starts with the first event after this position. */
   readonly after: Position;
   /** The server only sends events of streams whose names match this regular expression. */
@@ -58,36 +58,93 @@ const SEARCH_WINDOW = 256;
 /** In search windows: about 1000 events between two checkpoints. */
 const CHECKPOINT_WINDOWS = 4;
 
+/** How a visit ended: the end of the log was reached, or the visitor had enough. */
+export type VisitEnd = 'caughtUp' | 'stopped';
+
 /**
- * Reads the log after a position, filtered by the server, until the visitor has enough or the end is reached. It uses a
- * subscription and ends it when it has caught up. A filtered read sends nothing while the server skips events of
- * others: a long stretch of them would look like a dead server, and a reader could not save its checkpoint. It reads
- * the raw messages, because the client's own subscription reports checkpoints out of order with the events.
+ * Reads the log after a position, filtered by the server. It uses a subscription and ends it when it has caught up. A
+ * filtered read sends nothing while the server skips events of others: a long stretch of them would look like a dead
+ * server, and a reader could not save its checkpoint. It reads the raw messages, because the client's own subscription
+ * reports checkpoints out of order with the events.
+ *
+ * A scan that stopped can go on with the next message, without the cost of a new call.
  */
-export function scanLog(connection: Connection, scan: LogScan, visitor: LogScanVisitor): Promise<void> {
-  return connection.call(async (client, heard) => {
-    const call = await openWithin(scan.timeoutMs, client, requestFor(scan));
+export class LogScan {
+  readonly #connection: Connection;
+  readonly #call: ScanCall;
+  readonly #messages: AsyncIterator<ReadResp>;
+  readonly #timeoutMs: number;
+  readonly #forget: () => void;
+  #isClosed = false;
+  #hasFailed = false;
+
+  /** Opens a scan and visits what it finds first. The scan is closed afterwards, unless the visitor had enough. */
+  static start(
+    connection: Connection,
+    request: LogScanRequest,
+    visitor: LogScanVisitor,
+  ): Promise<{ readonly end: VisitEnd; readonly scan: LogScan }> {
+    return connection.call(async (client, heard) => {
+      const call = await openWithin(request.timeoutMs, client, messageFor(request));
+      const scan = new LogScan(connection, call, request.timeoutMs);
+      return { end: await scan.#visit(visitor, heard), scan };
+    });
+  }
+
+  private constructor(connection: Connection, call: ScanCall, timeoutMs: number) {
+    this.#connection = connection;
+    this.#call = call;
+    this.#timeoutMs = timeoutMs;
     // Must be first: an error event without a listener would end the process.
-    call.on('error', () => undefined);
-    const giveUp = () => call.destroy(new TimedOut(scan.timeoutMs));
-    const timer = setTimeout(giveUp, scan.timeoutMs);
-    const forget = connection.onDiscard(giveUp);
+    call.on('error', () => (this.#hasFailed = true));
+    this.#messages = (call as AsyncIterable<ReadResp>)[Symbol.asyncIterator]();
+    this.#forget = connection.onDiscard(() => this.#giveUp());
+  }
+
+  /** False after the connection was lost or the server has ended the call. Then nothing is left to read. */
+  get isOpen(): boolean {
+    return !this.#isClosed && !this.#hasFailed;
+  }
+
+  /** Continues with the message after the last one that was visited. */
+  goOn(visitor: LogScanVisitor): Promise<VisitEnd> {
+    return this.#connection.call((_client, heard) => this.#visit(visitor, heard));
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#forget();
+    // In a later tick, because a call that is being closed ignores it.
+    setImmediate(() => this.#call.cancel());
+  }
+
+  async #visit(visitor: LogScanVisitor, heard: () => void): Promise<VisitEnd> {
+    const timer = setTimeout(() => this.#giveUp(), this.#timeoutMs);
     try {
-      for await (const message of call as AsyncIterable<ReadResp>) {
+      for (;;) {
+        const { value: message, done } = (await this.#messages.next()) as IteratorResult<ReadResp, undefined>;
+        if (done) throw new TimedOut(this.#timeoutMs);
         timer.refresh();
         heard();
-        if (message.hasCaughtUp() || !takes(visitor, message)) return;
+        if (message.hasCaughtUp()) {
+          this.close();
+          return 'caughtUp';
+        }
+        if (!takes(visitor, message)) return 'stopped';
       }
-      throw new TimedOut(scan.timeoutMs);
     } catch (error) {
+      this.close();
       throw convertToCommandError(error as Error);
     } finally {
-      forget();
       clearTimeout(timer);
-      // Leaving the loop does not end the call. Cancel in a later tick, because a call that is being closed ignores it.
-      setImmediate(() => call.cancel());
     }
-  });
+  }
+
+  #giveUp(): void {
+    this.#hasFailed = true;
+    this.#call.destroy(new TimedOut(this.#timeoutMs));
+  }
 }
 
 function takes(visitor: LogScanVisitor, message: ReadResp): boolean {
@@ -119,7 +176,7 @@ async function openWithin(timeoutMs: number, client: Client, request: ReadReq): 
   }
 }
 
-function requestFor({ after, streams }: LogScan): ReadReq {
+function messageFor({ after, streams }: LogScanRequest): ReadReq {
   const all = new ReadReq.Options.AllOptions();
   const from = logPosition(after);
   if (from)
