@@ -4,6 +4,7 @@ import type { JobCatalogue, JobPayload } from './catalogue.ts';
 import { inSpan } from '../observability/tracing.ts';
 import { failureReason } from './failure-reason.ts';
 import { DEFAULT_TIMEOUT_MS, JobFailed, type AnyJob, type JobContext } from './job.ts';
+import { whenAborted } from '../kernel/when-aborted.ts';
 
 export interface ProcessOptions {
   readonly catalogue: JobCatalogue;
@@ -61,7 +62,7 @@ async function attempt(
   const control = new AbortController();
   const timer = setTimeout(() => control.abort(new JobFailed(`took longer than ${timeoutMs} ms`)), timeoutMs);
   const giveUp = () => control.abort(givingBack.reason);
-  givingBack.addEventListener('abort', giveUp);
+  const stopWaiting = whenAborted(givingBack, giveUp);
   try {
     const context: JobContext = {
       id: job.id!,
@@ -75,7 +76,7 @@ async function attempt(
     await Promise.race([definition.handle(catalogue.read(definition, job.data), context), aborted(control.signal)]);
   } finally {
     clearTimeout(timer);
-    givingBack.removeEventListener('abort', giveUp);
+    stopWaiting();
   }
 }
 
@@ -85,5 +86,5 @@ export const correlationOf = (job: Job<JobPayload>): string => job.data.correlat
 
 const aborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    whenAborted(signal, () => reject(signal.reason as Error));
   });

@@ -1,5 +1,6 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { guardedLookup, isAllowed, NOT_PUBLIC, OutboundRefused, type AddressGuard } from './address-guard.ts';
+import { whenAborted } from '../kernel/when-aborted.ts';
 
 /** Opens a TCP connection to an address that a user entered. Aborting the signal gives up the attempt. */
 export type GuardedConnect = (host: string, port: number, signal: AbortSignal) => Promise<Socket>;
@@ -17,7 +18,7 @@ export const guardedConnect =
     const socket = connect({ host, port, lookup: guardedLookup(guard), noDelay: true });
     return new Promise((resolve, reject) => {
       const settle = () => {
-        signal.removeEventListener('abort', giveUp);
+        forget();
         socket.removeListener('error', fail);
       };
       const fail = (error: Error) => {
@@ -26,7 +27,7 @@ export const guardedConnect =
         reject(error);
       };
       const giveUp = () => fail(signal.reason as Error);
-      signal.addEventListener('abort', giveUp, { once: true });
+      const forget = whenAborted(signal, giveUp);
       socket.once('error', fail);
       socket.once('connect', () => {
         settle();

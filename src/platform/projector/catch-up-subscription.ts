@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Position, RecordedEvent } from '../kernel/event.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import type { EventStore, AllStreamFilter, AppendNotification, StoredEvent } from '../eventstore/port.ts';
+import { whenAborted } from '../kernel/when-aborted.ts';
 
 /** A part of the log: everything after the requested position, up to and including `position`. */
 export interface LogSlice {
@@ -153,7 +154,7 @@ export class CatchUpSubscription {
     await new Promise<void>((resolve) => {
       const done = () => {
         clearTimeout(timer);
-        signal?.removeEventListener('abort', done);
+        forget?.();
         this.#waiters.delete(waiter);
         resolve();
       };
@@ -171,8 +172,8 @@ export class CatchUpSubscription {
         done();
       };
       let timer = pause === undefined ? setTimeout(looks, timeoutMs) : setTimeout(done, pause);
-      signal?.addEventListener('abort', done);
       this.#waiters.add(waiter);
+      const forget = signal && whenAborted(signal, done);
       if (after < this.#to) passed();
     });
   }

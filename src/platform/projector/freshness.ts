@@ -1,5 +1,6 @@
 import type { Position } from '../kernel/event.ts';
 import type { ReadModelName } from '../kernel/read-model-name.ts';
+import { whenAborted } from '../kernel/when-aborted.ts';
 
 /** The durable checkpoints, needed while another process holds lanes. */
 export interface DurableCheckpoints {
@@ -79,12 +80,12 @@ export class Freshness {
     await new Promise<void>((resolve) => {
       const hurry = () => {
         clearTimeout(timer);
-        signal.removeEventListener('abort', hurry);
+        forget();
         this.#leisurely.delete(hurry);
         resolve();
       };
       const timer = setTimeout(hurry, ms);
-      signal.addEventListener('abort', hurry);
+      const forget = whenAborted(signal, hurry);
       this.#leisurely.add(hurry);
     });
   }

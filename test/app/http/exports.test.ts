@@ -1,9 +1,13 @@
 import fastify from 'fastify';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endSlowReaders } from '../../../src/app/http/plugins/slow-readers.ts';
+import { sendExport } from '../../../src/app/http/send-export.ts';
+import { FairLimiter } from '../../../src/platform/fairness/fair-limiter.ts';
+import { asTenantId } from '../../../src/platform/kernel/ids.ts';
 import { startApp, type TestApp, type TestTenant } from '../../dsl/app.ts';
 
 const EXPORT = '/api/v1/admin/audit-log/export';
@@ -37,6 +41,36 @@ describe('concurrent exports', () => {
   it('end when the client has received them', async () => {
     for (let n = 0; n < 5; n += 1) expect((await acme.admin.get(EXPORT)).status).toBe(200);
     await expect.poll(() => app.services.limits.exports.running).toBe(0);
+  });
+});
+
+describe('a client that leaves before its export begins', () => {
+  it('uses up nothing of the share of its tenant', async () => {
+    const exports = new FairLimiter({ what: 'exports', atOnce: 8, perKey: 2, waiting: 0, waitingPerKey: 0, waitMs: 0 });
+    const tenantId = asTenantId(randomUUID());
+    const bodies: Readable[] = [];
+    const app = fastify();
+    app.get('/', async (_request, reply) => {
+      app.server.emit('asked');
+      await once(reply.raw, 'close');
+      return sendExport(reply, exports, tenantId, { name: 'log.csv', type: 'text/csv' }, () => {
+        bodies.push(Readable.from(['a', 'b']));
+        return bodies.at(-1)!;
+      });
+    });
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    for (let n = 1; n <= 5; n += 1) {
+      const asked = once(app.server, 'asked');
+      const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+      socket.on('error', () => undefined);
+      socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+      await asked;
+      socket.destroy();
+      await expect.poll(() => bodies.length).toBe(n);
+      await expect.poll(() => bodies.at(-1)!.destroyed).toBe(true);
+      expect(exports.running).toBe(0);
+    }
+    await app.close();
   });
 });
 

@@ -3,6 +3,7 @@ import type { EndTenantSlot } from '../../../platform/fairness/tenant-scheduler.
 import { isUuid } from '../../../platform/kernel/ids.ts';
 import { clientAddress } from '../client-address.ts';
 import { callerIdOf } from '../principal.ts';
+import { whenResponseCloses } from '../when-response-closes.ts';
 import type { Limits } from '../../config/limits.ts';
 
 export interface TenantSchedulingDependencies {
@@ -45,8 +46,7 @@ async function hold(
     endBefore?.();
   };
   // The client may have gone while it waited.
-  if (reply.raw.destroyed) request.endTurn();
-  else reply.raw.once('close', end);
+  whenResponseCloses(reply, end);
 }
 
 function namedTenant({ body, query, headers }: FastifyRequest): string | undefined {

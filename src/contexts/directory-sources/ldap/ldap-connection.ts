@@ -5,6 +5,7 @@ import { OutboundRefused } from '../../../platform/outbound/address-guard.ts';
 import type { GuardedConnect } from '../../../platform/outbound/guarded-connection.ts';
 import { DirectoryFailed } from '../domain/directory-reader.ts';
 import { FramedSocket, MessageFramer } from './framed-socket.ts';
+import { whenAborted } from '../../../platform/kernel/when-aborted.ts';
 
 export interface LdapAddress {
   readonly host: string;
@@ -37,7 +38,7 @@ export async function connectToLdap(address: LdapAddress, connect: GuardedConnec
     throw new DirectoryFailed('the directory cannot be reached', { cause: error });
   }
   const giveUp = () => void socket.destroy(new Error('took too long'));
-  deadline.addEventListener('abort', giveUp, { once: true });
+  const forget = whenAborted(deadline, giveUp);
   try {
     if (!address.useTls) return new FramedSocket(socket);
     if (address.startTls) await requestTls(socket);
@@ -46,7 +47,7 @@ export async function connectToLdap(address: LdapAddress, connect: GuardedConnec
     socket.destroy();
     throw error;
   } finally {
-    deadline.removeEventListener('abort', giveUp);
+    forget();
   }
 }
 

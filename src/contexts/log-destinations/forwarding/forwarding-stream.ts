@@ -8,6 +8,7 @@ import { ForwardingLost } from './forwarding-lease.ts';
 import { hourEnd, PageSender, type OpenedDestination } from './page-sender.ts';
 import type { TenantLogPage, TenantLog } from './tenant-log.ts';
 import { Unconfirmed } from './unconfirmed.ts';
+import { whenAborted } from '../../../platform/kernel/when-aborted.ts';
 
 const PAGE = 500;
 /** After a failure, so that a destination that barely recovers is not sent a whole page again and again. */
@@ -80,7 +81,7 @@ export class ForwardingStream {
   async run(leaving: AbortSignal, over: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([leaving, over]);
     void this.#countBehind(signal).catch(() => undefined);
-    signal.addEventListener('abort', () => this.#wake?.(), { once: true });
+    whenAborted(signal, () => this.#wake?.());
     while (!signal.aborted) {
       let opened: OpenedDestination | undefined;
       try {

@@ -4,6 +4,7 @@ import { connect as startTls } from 'node:tls';
 import type { GuardedConnect } from '../../../platform/outbound/guarded-connection.ts';
 import type { ConfigOf } from '../domain/config.ts';
 import { SinkFailed, type OutgoingRecord, type SinkRefusal, type Sink, type SinkLimits } from './sink.ts';
+import { whenAborted } from '../../../platform/kernel/when-aborted.ts';
 
 const CONNECT_MS = 10_000;
 /** How long the server may leave data or the end of the connection unread. */
@@ -103,10 +104,10 @@ export class SyslogStreamSink implements Sink {
         reject(error);
       };
       const giveUp = () => fail(signal.reason as Error);
-      signal.addEventListener('abort', giveUp, { once: true });
+      const forget = whenAborted(signal, giveUp);
       secured.once('error', fail);
       secured.once('secureConnect', () => {
-        signal.removeEventListener('abort', giveUp);
+        forget();
         secured.removeListener('error', fail);
         resolve(secured);
       });
@@ -145,7 +146,7 @@ async function within(
   await new Promise<void>((resolve, reject) => {
     const settle = (error?: Error) => {
       clearTimeout(timer);
-      signal.removeEventListener('abort', giveUp);
+      forget();
       socket.removeListener('close', onClose);
       if (error) reject(error);
       else resolve();
@@ -153,7 +154,7 @@ async function within(
     const onClose = () => settle(lostFailure(connection));
     const giveUp = () => settle(signal.reason as Error);
     const timer = setTimeout(() => settle(new SinkFailed('the destination does not read what is sent')), PATIENCE_MS);
-    signal.addEventListener('abort', giveUp, { once: true });
+    const forget = whenAborted(signal, giveUp);
     socket.once('close', onClose);
     step((error) => settle(error && lostFailure(connection)));
   });

@@ -1,4 +1,5 @@
 import { connect, constants, type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2';
+import { whenAborted } from '../../../platform/kernel/when-aborted.ts';
 
 export interface Http2Response {
   readonly status: number;
@@ -51,7 +52,7 @@ export class Http2Client {
         ...headers,
       });
       const settled = (settle: () => void) => {
-        limited.removeEventListener('abort', giveUp);
+        forget();
         session.removeListener('error', fail);
         settle();
       };
@@ -63,7 +64,7 @@ export class Http2Client {
         session.close();
         fail(new Http2Failed('ETIMEDOUT'));
       };
-      limited.addEventListener('abort', giveUp, { once: true });
+      const forget = whenAborted(limited, giveUp);
       // The error of a connection that cannot be opened says more than that of its requests.
       session.once('error', fail);
       stream.on('error', fail);

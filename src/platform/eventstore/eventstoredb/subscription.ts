@@ -5,6 +5,7 @@ import type { Connection } from './connection.ts';
 import type { AllStreamReader } from './all-stream-reader.ts';
 import { logPosition, positionOf } from './positions.ts';
 import { EVENT_STREAMS } from './stream-names.ts';
+import { whenAborted } from '../../kernel/when-aborted.ts';
 
 export interface SubscriptionListener {
   /** The longest silence, without even a checkpoint, before the log is checked for growth, in milliseconds. */
@@ -48,8 +49,7 @@ export function subscribeToAll(
       if (grown) end('the subscription missed an event');
       else if (position > seen) seen = position;
     }, watchdogMs);
-    stopped.addEventListener('abort', onStop);
-    if (stopped.aborted) onStop();
+    const stopWaiting = whenAborted(stopped, onStop);
     try {
       for await (const { commitPosition } of subscription) {
         if (commitPosition === undefined) continue;
@@ -61,7 +61,7 @@ export function subscribeToAll(
     } finally {
       clearInterval(watchdog);
       forget();
-      stopped.removeEventListener('abort', onStop);
+      stopWaiting();
       // Leaving the loop does not end the call. Do not await this: unsubscribing waits for a connection that may never
       // come.
       subscription.unsubscribe().catch(() => undefined);
