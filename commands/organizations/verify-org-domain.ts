@@ -1,7 +1,8 @@
 import { MAX_DOMAINS, provedDomainClaim, type DomainProof } from '../../src/contexts/organizations/domain/domains.ts';
 import { organization, organizationStream } from '../../src/contexts/organizations/domain/organization.ts';
+import { sharedDomainReason } from '../../src/contexts/organizations/domain/provable-domain.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
-import { conflict, notFound } from '../../src/platform/kernel/failure.ts';
+import { conflict, invalid, notFound } from '../../src/platform/kernel/failure.ts';
 
 interface VerifyOrgDomain {
   /** Lower case. */
@@ -20,6 +21,8 @@ export const verifyOrgDomain = defineCommand({
   decide(state, { domain, proof }) {
     if (!state.exists) return notFound();
     if (state.domains.has(domain)) return accept([]);
+    const shared = sharedDomainReason(domain);
+    if (shared !== undefined) return invalid('domain', shared);
     if (state.domains.size >= MAX_DOMAINS) return conflict('limit_reached', 'too many domains');
     return accept([{ type: 'OrgDomainVerified', data: { domain, proof } }], { claim: [provedDomainClaim(domain)] });
   },

@@ -4,6 +4,8 @@ import { request } from 'node:https';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ALLOWED_HEADERS, EXPOSED_HEADERS } from '../../src/app/http/plugins/cors.ts';
 import { startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
+import { enrolledDevice } from '../dsl/enrolled-device.ts';
+import { newOrganization } from '../dsl/organization.ts';
 import { everyRoute, named, pathWith } from './every-route.ts';
 
 const DASHBOARD = 'https://dashboard.example';
@@ -83,6 +85,27 @@ describe('HTTP conventions', () => {
       password: 'wrong password',
     });
     expect([login.status, login.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="castellan"']);
+  });
+
+  it('refuses a credential beside the id of another tenant, or beside none, on every route (OP-030)', async () => {
+    for (const route of everyRoute.filter(({ access }) => access.kind === 'admin')) {
+      const path = pathWith(route, randomUUID());
+      for (const named of [randomUUID(), 'acme']) {
+        const { status, body } = await tenant.admin.send(route.method, path, { headers: { 'x-tenant-id': named } });
+        // 403: the route asks for a re-authentication first.
+        if (status !== 403) expect([status, body.fields?.[0]?.field]).toEqual([400, 'X-Tenant-ID']);
+      }
+    }
+    const org = await newOrganization(app);
+    const device = await enrolledDevice(app, tenant);
+    for (const [client, path, own] of [
+      [tenant.admin, '/api/v1/admin/me', tenant.tenantId],
+      [org.owner, '/api/v1/org/me', org.organizationId],
+      [device.client, '/api/v1/ext/policies', tenant.tenantId],
+    ] as const) {
+      expect((await client.get(path, { headers: { 'x-tenant-id': own.toUpperCase() } })).status).toBe(200);
+      expect((await client.get(path, { headers: { 'x-tenant-id': randomUUID() } })).status).toBe(400);
+    }
   });
 
   it('marks a read as stale if the read models did not reach the position in time', async () => {

@@ -4,8 +4,9 @@ interface KeyedRoute {
   readonly method: string;
   readonly access: Access;
   readonly streamsFile?: true;
+  readonly issuesProof?: true;
 }
 
 /** Whether a request may carry `Idempotency-Key` (OP-014). */
-export const takesIdempotencyKey = ({ method, access: { kind }, streamsFile }: KeyedRoute): boolean =>
-  method === 'POST' && (kind === 'admin' || kind === 'org') && !streamsFile;
+export const takesIdempotencyKey = ({ method, access: { kind }, streamsFile, issuesProof }: KeyedRoute): boolean =>
+  method === 'POST' && (kind === 'admin' || kind === 'org') && !streamsFile && !issuesProof;

@@ -134,6 +134,11 @@ export interface Route<
    * `Idempotency-Key` is ignored.
    */
   readonly streamsFile?: true;
+  /**
+   * Checks a credential and issues a token for it. Every call is an attempt of its own: an `Idempotency-Key` is ignored,
+   * because a replayed response would hand out an old token, and wrong credentials would not be counted.
+   */
+  readonly issuesProof?: true;
   /** Makes one change after another, for each item of the body, so its event store calls share a longer deadline. */
   readonly isBulk?: true;
   /** The schema of a JSON response, or its media type. Undefined: no body. */

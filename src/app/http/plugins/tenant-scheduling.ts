@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { EndTenantSlot } from '../../../platform/fairness/tenant-scheduler.ts';
 import { isUuid } from '../../../platform/kernel/ids.ts';
+import { rateClassOf } from '../access.ts';
 import { clientAddress } from '../client-address.ts';
 import { callerIdOf } from '../principal.ts';
 import { whenResponseCloses } from '../when-response-closes.ts';
@@ -12,7 +13,8 @@ export interface TenantSchedulingDependencies {
 
 /**
  * Called after the body has arrived, so that slow senders do not hold a slot. Policy fetches of devices do not wait: they are
- * short, and limited per device. Anonymous requests queue by address, and then by route and named tenant.
+ * short, and limited per device. Anonymous requests queue by address, and then by route and named tenant. Probes and
+ * static pages, which no rate limit counts, never wait: a probe that waits behind others says that a process hangs.
  */
 export async function awaitTenantSlot(
   request: FastifyRequest,
@@ -20,6 +22,8 @@ export async function awaitTenantSlot(
   { limits: { tenants } }: TenantSchedulingDependencies,
 ): Promise<void> {
   const { principal, method, ip } = request;
+  const access = request.routeOptions.config.declared?.access;
+  if (access && rateClassOf(access) === 'none') return;
   if (principal?.kind === 'device' && (method === 'GET' || method === 'HEAD')) return;
   if (principal) return hold(request, reply, tenants.enter(principal.tenantId, callerIdOf(principal)));
   // A client that has disconnected has no address.

@@ -68,6 +68,18 @@ describe('e-mail domains of an organization', () => {
     expect((await north.owner.get(DOMAINS)).body.total).toBe(1);
   });
 
+  it.each(['gmail.com', 'mail.gmail.com', 'outlook.com', 'googlemail.com', 'co.uk', 'github.io', 'intranet.local'])(
+    'cannot be %s, which no organization owns',
+    async (shared) => {
+      const isOwnable = shared === 'intranet.local';
+      const { status, body } = await prove(north, shared);
+      expect([status, body.fields?.[0]?.field]).toEqual(isOwnable ? [200, undefined] : [400, 'domain']);
+      const vouched = vouchForDomain(app.services, { slug: north.slug, domain: shared });
+      if (isOwnable) await vouched;
+      else await expect(vouched).rejects.toThrow('domain');
+    },
+  );
+
   it("are not verified by another organization's record", async () => {
     const { name, value } = await publish(north);
     expect((await prove(south)).body.status).toBe('pending');

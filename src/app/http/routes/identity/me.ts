@@ -49,6 +49,7 @@ export const meRoutes: RouteGroup<MeRouteDependencies> = {
       path: '/api/v1/admin/verify-password',
       access: adminEvenUnlicensed('self:write'),
       summary: 'Get a re-authentication token',
+      issuesProof: true,
       operation: 'reauthenticate',
       refuses: ['account_locked', 'invalid_credentials'],
       description:

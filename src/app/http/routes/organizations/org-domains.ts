@@ -3,7 +3,7 @@ import { removeOrgDomain } from '../../../../../commands/organizations/remove-or
 import { verifyOrgDomain } from '../../../../../commands/organizations/verify-org-domain.ts';
 import { listOrgDomains } from '../../../../../queries/organizations/list-org-domains.ts';
 import { provedDomainView } from '../../../../../queries/organizations/org-domain-view.ts';
-import { emailDomain } from '../../../../contexts/sso/domain/fields.ts';
+import { provableDomain } from '../../../../contexts/organizations/domain/provable-domain.ts';
 import { INSTALLATION } from '../../../../platform/kernel/ids.ts';
 import {
   challengeOf,
@@ -43,8 +43,8 @@ export const orgDomainRoutes: RouteGroup<OrgDomainsRouteDependencies> = {
       summary: 'Verify an e-mail domain',
       refuses: ['domain_taken', 'name_servers_unreachable'],
       description:
-        'Returns the TXT record to publish; `status` is `verified` once the name servers return it. 409 if another organization has verified the domain.',
-      body: z.object({ domain: emailDomain }),
+        'Returns the TXT record to publish; `status` is `verified` once the name servers return it. 400 for public suffixes and for providers of e-mail for everybody. 409 if another organization has verified the domain.',
+      body: z.object({ domain: provableDomain }),
       response: challengeView,
       handle: async ({ body: { domain }, services, run, principal: { tenantId } }) => {
         const record = challengeOf(services, tenantId, domain);

@@ -172,6 +172,7 @@ export const orgSignInRoutes: RouteGroup<OrgSignInRouteDependencies> = {
       path: '/api/v1/org/verify-password',
       access: orgReader,
       summary: 'Get a re-authentication token',
+      issuesProof: true,
       operation: 'reauthenticateOrgAdmin',
       refuses: ['invalid_credentials'],
       description: 'Confirms the password. The token is valid for one write, for 300 seconds in this session.',
