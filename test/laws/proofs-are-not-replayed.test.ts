@@ -32,7 +32,11 @@ const checking = everyRoute.filter(({ body, method }) => method === 'POST' && ho
 describe('a route that checks a credential', () => {
   it('is among the routes', () => {
     expect(checking.map(named)).toEqual(
-      expect.arrayContaining(['POST /api/v1/auth/login', 'POST /api/v1/auth/mfa/verify', ...Object.keys(ANSWERS_RETRIES)]),
+      expect.arrayContaining([
+        'POST /api/v1/auth/login',
+        'POST /api/v1/auth/mfa/verify',
+        ...Object.keys(ANSWERS_RETRIES),
+      ]),
     );
   });
 
