@@ -48,6 +48,12 @@ const moment = z
     return full === text ? new Date(parsed).toISOString() : text;
   });
 
+/** A moment with an offset, in UTC. Within the years that ISO 8601 and PostgreSQL write alike. */
+export const instantField = z.iso
+  .datetime({ offset: true })
+  .refine((text) => Date.parse(text) >= 0 && Date.parse(text) <= END_OF_DATES, 'must be from 1970 to 9999-12-30')
+  .transform((text) => new Date(text).toISOString());
+
 const WORDS = "inclusive: RFC 3339 timestamp, or a day in the tenant's time zone as YYYY-MM-DD";
 export const dateRangeQuery = {
   start_date: moment.optional().describe(`Beginning, ${WORDS}`),

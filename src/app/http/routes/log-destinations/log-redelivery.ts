@@ -9,6 +9,7 @@ import { FailureError, notFound, unavailable } from '../../../../platform/kernel
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin, adminReauthenticated } from '../../access.ts';
 import { pageQuery } from '../../list-query.ts';
+import { instantField } from '../../list-query.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import { logDestinationsBase } from './log-destinations.ts';
 
@@ -20,7 +21,6 @@ const route = routeWith<LogRedeliveryRouteDependencies>();
 
 const one = { path: `${logDestinationsBase}/{destID}`, params: z.object({ destID: uuid() }) };
 const refused = `${one.path}/refused`;
-const moment = z.iso.datetime({ offset: true }).transform((text) => new Date(text).toISOString());
 const recordIds = z
   .array(uuid())
   .min(1)
@@ -40,7 +40,7 @@ export const logRedeliveryRoutes: RouteGroup<LogRedeliveryRouteDependencies> = {
       operation: 'backfillLogDestination',
       description:
         'Sends the events that were recorded from `from` to `to` (by default until now), in order, beside the live stream. Telemetry that has expired is not sent. A new request takes the place of one that is under way. `backfill` of the destination shows the progress.',
-      body: z.object({ from: moment, to: moment.nullish() }),
+      body: z.object({ from: instantField, to: instantField.nullish() }),
       status: 202,
       response: z.object({ backfillId: z.uuid() }),
       handle: async ({ run, body, params }) => {

@@ -5,9 +5,8 @@ import { getNotificationSettings } from '../../../../../queries/notifications/no
 import { replayedTypes, replayedTypeSchema } from '../../../../contexts/notifications/domain/webhook-replay.ts';
 import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
 import { admin } from '../../access.ts';
+import { instantField } from '../../list-query.ts';
 import { route, type RouteGroup } from '../../route.ts';
-
-const moment = z.iso.datetime({ offset: true }).transform((text) => new Date(text).toISOString());
 
 export const webhookReplayRoutes: RouteGroup = {
   area: 'alert-notifications',
@@ -23,8 +22,8 @@ export const webhookReplayRoutes: RouteGroup = {
       refuses: ['replay_running'],
       body: z
         .object({
-          from: moment,
-          to: moment.optional(),
+          from: instantField,
+          to: instantField.optional(),
           types: z.array(replayedTypeSchema).min(1).max(replayedTypes.length).optional(),
           dryRun: z.boolean().optional(),
         })
