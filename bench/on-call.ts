@@ -24,6 +24,8 @@ const contentOf = (n: number, version: number): ScheduleContent => ({
   startDate: '2025-12-01',
   participants: Array.from({ length: PARTICIPANTS }, (_, place) => `person-${(place + n + version) % 60}`),
   isEnabled: true,
+  escalationMinutes: null,
+  escalationRounds: 1,
 });
 
 /** A schedule that was changed every month and has an override every week. */

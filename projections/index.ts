@@ -47,6 +47,7 @@ import { adminAvailability } from './admins/admin-availability.ts';
 import { onCallOverrides } from './on-call/on-call-overrides.ts';
 import { mobileDevices } from './mobile/mobile-devices.ts';
 import { mobilePreferencesModel } from './mobile/mobile-preferences.ts';
+import { onCallPages } from './on-call/on-call-pages.ts';
 import { onCallSchedules } from './on-call/on-call-schedules.ts';
 import { onCallVersions } from './on-call/on-call-versions.ts';
 import { orgAdmins } from './organizations/org-admins.ts';
@@ -134,6 +135,7 @@ export const readModels: readonly NamedReadModel[] = [
   onCallSchedules,
   onCallVersions,
   onCallOverrides,
+  onCallPages,
   adminAvailability,
   mobileDevices,
   mobilePreferencesModel,

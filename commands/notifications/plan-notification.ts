@@ -12,16 +12,19 @@ export interface PlanNotification {
   readonly cause: string;
   readonly subject: MessageSubject;
   readonly recipients: readonly Recipient[];
+  /** Counts the batches of recipients from 0 (`inBatches`). */
+  readonly batch?: number;
 }
 
 /** Decides who gets a message. Each recipient then gets a delivery, within the limit of the channel. */
 export const planNotification = defineCommand({
   name: 'PlanNotification',
   aggregate: plannedNotification,
-  stream: ({ channel, cause }: PlanNotification, { tenantId }) => notificationStream(tenantId, cause, channel),
-  decide({ isPlanned }, { channel, cause, subject, recipients }, { tenantId }) {
+  stream: ({ channel, cause, batch }: PlanNotification, { tenantId }) =>
+    notificationStream(tenantId, cause, channel, batch),
+  decide({ isPlanned }, { channel, cause, subject, recipients, batch }, { tenantId }) {
     if (isPlanned || recipients.length === 0) return accept([]);
-    const notificationId = notificationIdOf(tenantId, cause, channel);
+    const notificationId = notificationIdOf(tenantId, cause, channel, batch);
     return accept([
       { type: 'NotificationPlanned', data: { notificationId, channel, cause, subject, recipients: [...recipients] } },
     ]);

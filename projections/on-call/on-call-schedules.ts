@@ -30,7 +30,7 @@ const change = (scheduleId: string, fold: (row: OnCallScheduleRow) => OnCallSche
 /** The schedules as they are now. */
 export const onCallSchedules = defineReadModel({
   name: 'on_call_schedules',
-  version: 1,
+  version: 2,
   lane: 'main',
   columns,
   key: ['schedule_id'],

@@ -32,7 +32,7 @@ const ended = (scheduleId: string, version: number, endedAt: string) => ({
 /** Every version of every schedule, also of deleted ones: who was on call then stays known. */
 export const onCallVersions = defineReadModel({
   name: 'on_call_versions',
-  version: 1,
+  version: 2,
   lane: 'main',
   columns,
   key: ['schedule_id', 'version'],

@@ -37,6 +37,16 @@ export interface PushAudience {
    * no schedule is in use.
    */
   gapSince(moment: number): number | undefined;
+  /** The schedules in which somebody has the shift at a moment, and that escalate pages. */
+  escalatingAt(moment: number): readonly EscalatingSchedule[];
+  /** Ids of everybody whose turn it may be in a schedule at a moment. Empty if nobody has the shift. */
+  orderIn(scheduleId: string, moment: number): readonly string[];
+}
+
+export interface EscalatingSchedule {
+  readonly scheduleId: string;
+  readonly escalationMinutes: number;
+  readonly escalationRounds: number;
 }
 
 type AccountRow = Pick<AdminUserRow, 'admin_id' | 'email' | 'display_name' | 'role_type' | 'status' | 'mobile_access'> &
@@ -85,7 +95,16 @@ export async function pushAudience(
       const isCovered = spans.some((span) => span.kind === 'shift' && isReachable(span.adminUserId, moment));
       return isCovered || spans.length === 0 ? undefined : Math.max(...spans.map(({ startsAt }) => startsAt));
     },
+    escalatingAt: (moment) => schedules.flatMap((schedule) => escalationOf(schedule, moment)),
+    orderIn: (scheduleId, moment) =>
+      schedules.find((schedule) => schedule.scheduleId === scheduleId)?.resolver.orderAt(moment) ?? [],
   };
+}
+
+function escalationOf({ scheduleId, resolver }: ScheduleInTime, moment: number): EscalatingSchedule[] {
+  const { escalationMinutes = null, escalationRounds = 1 } = resolver.contentAt(moment) ?? {};
+  const isStaffed = resolver.at(moment).kind === 'shift';
+  return escalationMinutes === null || !isStaffed ? [] : [{ scheduleId, escalationMinutes, escalationRounds }];
 }
 
 /** A schedule that was deleted or switched off leaves no gap. */

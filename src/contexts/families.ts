@@ -22,6 +22,7 @@ import { deliveryEvents, messageLimitEvents, notificationEvents } from './notifi
 import { webhookReplayEvents } from './notifications/domain/webhook-replay.ts';
 import { notificationSettingsEvents } from './notifications/domain/settings.ts';
 import { onCallEvents } from './on-call/domain/events.ts';
+import { pageEvents } from './on-call/domain/page-events.ts';
 import { organizationEvents } from './organizations/domain/events.ts';
 import { policyEvents } from './policies/domain/events.ts';
 import { unblockKeyEvents } from './policies/domain/unblock-key-events.ts';
@@ -80,6 +81,7 @@ export const families = [
   groupEvents,
   verificationEvents,
   onCallEvents,
+  pageEvents,
   notificationSettingsEvents,
   notificationEvents,
   messageLimitEvents,

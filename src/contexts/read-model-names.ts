@@ -55,6 +55,7 @@ export const readModelNames = [
   'observations',
   'offboardings',
   'on_call_overrides',
+  'on_call_pages',
   'on_call_schedules',
   'on_call_versions',
   'org_admins',

@@ -27,6 +27,7 @@ import { UpdateRuns } from '../../contexts/updates/update-runs.ts';
 import { scanDomainJob } from '../../contexts/threat-intel/scan-domain.ts';
 import { openPushServices } from '../../contexts/notifications/push/open-push-services.ts';
 import { planPushesJob } from '../../contexts/notifications/push/plan-pushes.ts';
+import { escalatePageJob, findDuePages } from '../../contexts/on-call/escalate-pages.ts';
 import { ShiftCalendars } from '../../contexts/on-call/domain/shift-calendars.ts';
 import { DeliverySender } from '../../contexts/notifications/delivery-sender.ts';
 import { sendDelivery, sweepDeliveries } from '../../contexts/notifications/sweep-deliveries.ts';
@@ -106,17 +107,20 @@ export function openBackground(
     updates,
     guardedFetch({ allowPrivate: true, maxBytes: MAX_ANNOUNCEMENT_BYTES }),
   );
+  const callPorts = {
+    executor,
+    store,
+    codec,
+    freshness,
+    reads,
+    calendars: shiftCalendars,
+    aggregates: loader,
+    head: () => store.head(),
+  };
   const catalogue = [
-    planPushesJob({
-      executor,
-      store,
-      codec,
-      freshness,
-      reads,
-      calendars: shiftCalendars,
-      aggregates: loader,
-      head: () => store.head(),
-    }),
+    planPushesJob(callPorts),
+    escalatePageJob(callPorts),
+    findDuePages({ projector: database.projector, jobs: () => jobs }),
     sendDelivery(deliverySender),
     replayWebhooks({ executor, store, codec, reads, aggregates: loader, jobs: () => jobs }),
     sweepDeliveries({ projector: database.projector, executor, jobs: () => jobs }),

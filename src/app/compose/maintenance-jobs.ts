@@ -8,6 +8,7 @@ import type { Config } from '../config/config.ts';
 import { enqueue } from '../../platform/kernel/job.ts';
 import { screenshotSweeping } from '../../contexts/screenshots/sweep-screenshots.ts';
 import { dueDeliveries } from '../../contexts/notifications/jobs.ts';
+import { duePages } from '../../contexts/on-call/escalate-pages.ts';
 import { dueDirectories } from '../../contexts/directory-sources/sync-jobs.ts';
 import { offboardingResumption } from '../../contexts/employees/resume-offboardings.ts';
 import { staleDeviceAlerting } from '../../contexts/devices/alert-stale-devices.ts';
@@ -54,6 +55,7 @@ export const maintenanceSchedules: Readonly<Record<string, Schedule>> = {
   'maintenance/sweep-claims': { run: enqueue(claimSweeping, {}), recurrence: { everyMs: HOUR } },
   'maintenance/alert-stale-devices': { run: enqueue(staleDeviceAlerting, {}), recurrence: { everyMs: HOUR / 4 } },
   'notifications/sweep-deliveries': { run: enqueue(dueDeliveries, {}), recurrence: { everyMs: 20_000 } },
+  'on-call/escalate-pages': { run: enqueue(duePages, {}), recurrence: { everyMs: 20_000 } },
   'directories/sync-due': { run: enqueue(dueDirectories, {}), recurrence: { everyMs: 60_000 } },
   'maintenance/resume-offboardings': { run: enqueue(offboardingResumption, {}), recurrence: { everyMs: HOUR / 60 } },
   'maintenance/settle-updates': { run: enqueue(updateSettling, {}), recurrence: { everyMs: HOUR / 60 } },

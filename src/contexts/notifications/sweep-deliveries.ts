@@ -29,7 +29,7 @@ const DUE = `
 
 const WINDOWS = `
   select tenant_id, channel, recipient from message_windows
-   where digest_due_at < now() order by digest_due_at limit ${AT_ONCE}`;
+   where digest_due_at < $1 order by digest_due_at limit ${AT_ONCE}`;
 
 interface Due {
   readonly tenant_id: string;
@@ -80,6 +80,7 @@ export const sweepDeliveries = ({ projector, executor, jobs }: SweepPorts): AnyJ
         projector,
         TIME_LIMIT_MS,
         WINDOWS,
+        [new Date().toISOString()],
       );
       const replays = await maintenanceQuery<{ tenant_id: string; replay_id: string }>(
         projector,

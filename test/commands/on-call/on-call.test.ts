@@ -26,6 +26,8 @@ const content = {
   startDate: '2026-01-05',
   participants: [adminUserId],
   isEnabled: true,
+  escalationMinutes: null,
+  escalationRounds: 1,
 };
 const createdAt = (moment: number) => ({
   type: 'OnCallScheduleCreated' as const,

@@ -20,6 +20,8 @@ const content = (over: Partial<ScheduleContent> = {}): ScheduleContent => ({
   startDate: '2026-01-05',
   participants: ['ann', 'bo'],
   isEnabled: true,
+  escalationMinutes: null,
+  escalationRounds: 1,
   ...over,
 });
 const resolverOf = (versions: readonly NaiveVersion[], overrides: readonly DecidedOverride[] = []) =>
@@ -183,6 +185,52 @@ const PECULIAR: readonly (readonly [zone: string, year: number])[] = [
   ['Antarctica/Troll', 2026],
   ['America/Santiago', 2026],
 ];
+
+describe('the order in which people are called', () => {
+  const participants = ['ann', 'bo', 'ann', 'cy'];
+  const on = (day: number) => Date.parse(`2026-01-0${day}T12:00Z`);
+
+  it('begins with the person who has the shift, then those whose turns follow, each once', () => {
+    const resolver = lasting({ participants });
+    expect(resolver.orderAt(on(5))).toEqual(['ann', 'bo', 'cy']);
+    expect(resolver.orderAt(on(6))).toEqual(['bo', 'ann', 'cy']);
+    expect(resolver.orderAt(on(7))).toEqual(['ann', 'cy', 'bo']);
+    expect(resolver.orderAt(on(8))).toEqual(['cy', 'ann', 'bo']);
+  });
+
+  it('begins with the person of an override, also before the rotation starts', () => {
+    const overrides = [
+      decided('di', '2026-01-06T10:00Z', '2026-01-06T20:00Z'),
+      decided('cy', '2026-01-01T00:00Z', '2026-01-02T00:00Z'),
+    ];
+    const resolver = lasting({ participants }, overrides);
+    expect(resolver.orderAt(on(6))).toEqual(['di', 'bo', 'ann', 'cy']);
+    expect(resolver.orderAt(on(1))).toEqual(['cy', 'ann', 'bo']);
+  });
+
+  it('is empty while nobody has the shift', () => {
+    expect(lasting().orderAt(on(1))).toEqual([]);
+    expect(lasting({ isEnabled: false }).orderAt(on(6))).toEqual([]);
+    expect(resolverOf([]).orderAt(on(6))).toEqual([]);
+  });
+
+  it('is that of the shifts to come, in any rotation', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(...PEOPLE), { minLength: 1, maxLength: 8 }),
+        fc.integer({ min: 1, max: 9 }),
+        fc.integer({ min: 0, max: 60 * 24 }),
+        (people, days, hours) => {
+          const resolver = lasting({ rotationType: 'custom', rotationDays: days, participants: people });
+          const from = Date.parse('2026-01-05T09:00Z') + hours * HOUR;
+          const coming = [...resolver.between(from, from + people.length * days * DAY)].map(personOf);
+          expect(resolver.orderAt(from)).toEqual([...new Set(coming)]);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
 
 /** The first moments after changes of a zone's clocks in a year. */
 function changesOf(zone: string, year: number): number[] {

@@ -17,6 +17,8 @@ const content = (name: string) => ({
   startDate: '2026-01-05',
   participants: [adminId],
   isEnabled: true,
+  escalationMinutes: null,
+  escalationRounds: 1,
 });
 
 describe('the history of on-call schedules', () => {

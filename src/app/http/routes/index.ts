@@ -33,6 +33,7 @@ import { webhookReplayRoutes } from './notifications/webhook-replays.ts';
 import { deliveryRoutes } from './notifications/deliveries.ts';
 import { notificationSettingsRoutes } from './notifications/notification-settings.ts';
 import { onCallCalendarRoutes } from './on-call/on-call-calendars.ts';
+import { onCallPageRoutes } from './on-call/on-call-pages.ts';
 import { onCallScheduleRoutes } from './on-call/on-call-schedules.ts';
 import { onCallShiftRoutes } from './on-call/on-call-shifts.ts';
 import { verificationRoutes } from './verification/verification.ts';
@@ -111,6 +112,7 @@ const groups = [
   onCallShiftRoutes,
   onCallScheduleRoutes,
   onCallCalendarRoutes,
+  onCallPageRoutes,
   pushRuleTestRoutes,
   mobileRoutes,
   notificationSettingsRoutes,

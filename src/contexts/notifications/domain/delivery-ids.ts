@@ -11,9 +11,9 @@ const RECIPIENTS = 'd84c1a77-0f52-4c19-8c6b-51f0c3d9a2e8';
 export const deliveryIdOf = (tenantId: TenantId, cause: string, recipient: Recipient): string =>
   v5(`${tenantId}|${cause}|${recipientKey(recipient)}`, DELIVERIES);
 
-/** The plan of all deliveries of a channel about one cause. */
-export const notificationIdOf = (tenantId: TenantId, cause: string, channel: string): string =>
-  v5(`${tenantId}|${cause}|${channel}`, NOTIFICATIONS);
+/** The plan of deliveries of a channel about one cause. Many recipients are planned in batches, counted from 0. */
+export const notificationIdOf = (tenantId: TenantId, cause: string, channel: string, batch = 0): string =>
+  v5(`${tenantId}|${cause}|${channel}${batch === 0 ? '' : `|${batch}`}`, NOTIFICATIONS);
 
 /** The stream of a recipient's limit. The id does not show the address. */
 export const recipientIdOf = (tenantId: TenantId, recipient: Recipient): string =>

@@ -5,6 +5,7 @@ import { channelNameSchema, heldCounts, recipientSchema, subjectSchema } from '.
 
 const deliveryId = uuid();
 const moment = z.iso.datetime();
+/** Recipients that one event plans. More are planned by several (`inBatches`). */
 export const MAX_RECIPIENTS = 100;
 
 /** One message on one channel to several recipients, each of whom gets a delivery. */

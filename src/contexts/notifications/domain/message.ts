@@ -23,7 +23,7 @@ export const heldCounts = z
 export type HeldCounts = z.output<typeof heldCounts>;
 
 /** Conditions that somebody must hear of and that are no alerts. */
-export const noticeKinds = ['nobody_on_call', 'webhook_disabled'] as const;
+export const noticeKinds = ['nobody_on_call', 'page_unanswered', 'webhook_disabled'] as const;
 
 /**
  * What a message is about. Content is read from the log when it is sent: a delivery holds ids only, so that nothing

@@ -63,15 +63,23 @@ export function selectsPerson({ scheduleId }: PushFilters, person: PushPerson): 
 const reaches = (severity: Severity, least: Severity): boolean =>
   severities.indexOf(severity) <= severities.indexOf(least);
 
+/** Why a person does not want to hear of an alert now; undefined if they do. `now` is in epoch milliseconds. */
+export function unwantedBecause(
+  { severity, alertType }: Pick<AlertToPush, 'severity' | 'alertType'>,
+  { minSeverity, alertTypes, quietHours }: MobilePreferences,
+  now: number,
+): 'severity' | 'alert_type' | 'quiet_hours' | undefined {
+  if (!reaches(severity, minSeverity)) return 'severity';
+  if (!isAmong(alertTypes, alertType)) return 'alert_type';
+  return severity !== 'critical' && isQuiet(quietHours, now) ? 'quiet_hours' : undefined;
+}
+
 /** Undefined: a push about the alert may go to this person now. `now` is in epoch milliseconds. */
 export function withheldBecause(alert: AlertToPush, person: PushPerson, now: number): WithheldReason | undefined {
   const { preferences } = person;
   if (!person.mayUseMobile) return 'no_mobile_access';
   if (!preferences.pushEnabled) return 'push_off';
-  if (!reaches(alert.severity, preferences.minSeverity)) return 'severity';
-  if (!isAmong(preferences.alertTypes, alert.alertType)) return 'alert_type';
-  if (alert.severity !== 'critical' && isQuiet(preferences.quietHours, now)) return 'quiet_hours';
-  return person.deviceIds.length === 0 ? 'no_device' : undefined;
+  return unwantedBecause(alert, preferences, now) ?? (person.deviceIds.length === 0 ? 'no_device' : undefined);
 }
 
 export interface PushSelection<Person extends PushPerson> {

@@ -92,6 +92,19 @@ function aboutNotice({ notice }: Of<'notice'>, alert: AlertDocument | undefined,
       ],
       isUrgent: true,
     };
+  if (notice === 'page_unanswered')
+    return {
+      ...(alert ? alertContent(alert, baseUrl) : PLAIN),
+      subject: headerLine(
+        `[Castellan] Nobody answered the page${alert ? ` for: ${defanged(alert.title, alert)}` : ''}`,
+      ),
+      heading: 'Nobody answered the page',
+      paragraphs: [
+        'Everybody who takes turns in the schedule was called or could not be reached, and nobody took the alert on.',
+        'All super admins get this message, once. Please look at the alert.',
+      ],
+      isUrgent: true,
+    };
   return {
     ...PLAIN,
     subject: '[Castellan] The webhook was switched off',

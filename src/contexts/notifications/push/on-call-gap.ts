@@ -6,7 +6,7 @@ import type { PushAudience } from '../../../../queries/notifications/push-audien
 import type { Executor } from '../../../platform/execution/executor.ts';
 import { system } from '../../../platform/kernel/actor.ts';
 import { orThrow } from '../../../platform/kernel/failure.ts';
-import { MAX_RECIPIENTS } from '../domain/events.ts';
+import { inBatches } from '../domain/planned-notification.ts';
 import type { CallingEvent } from './calling-event.ts';
 
 /** UUIDv5 namespaces (RFC 9562 §5.5): one notice for each event, one alert for each gap. */
@@ -34,9 +34,9 @@ export async function tellOfGap(
     channel: 'email' as const,
     cause: v5(eventId, NOTICES),
     subject: { kind: 'notice' as const, notice: 'nobody_on_call' as const, alertId: alert.id, eventId, occurredAt },
-    recipients: addresses.slice(0, MAX_RECIPIENTS).map((address) => ({ kind: 'email' as const, address })),
+    recipients: addresses.map((address) => ({ kind: 'email' as const, address })),
   };
-  orThrow(await executor.execute(planNotification, notice, execution));
+  for (const plan of inBatches(notice)) orThrow(await executor.execute(planNotification, plan, execution));
   const alertId = v5(`${tenantId}|${gapSince}`, GAPS);
   const gap = {
     alertId,

@@ -50,8 +50,11 @@ export function pushContentOf(subject: MessageSubject): PushContent | undefined 
         data: { kind: 'test' },
         alertId: null,
       };
-    case 'notice':
-      return undefined;
+    case 'notice': {
+      const { notice, alertId } = subject;
+      if (notice !== 'page_unanswered' || alertId === null) return undefined;
+      return { title: 'Nobody answered a page', body: OPEN, isUrgent: true, data: { kind: notice, alertId }, alertId };
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineEvents, type EventOf } from '../../../platform/kernel/event.ts';
 import { uuid } from '../../../platform/kernel/ids.ts';
-import { scheduleContent } from './schedule-content.ts';
+import { scheduleContent, withoutEscalation } from './schedule-content.ts';
 
 const scheduleId = uuid();
 /**
@@ -18,14 +18,16 @@ const version = z.int();
  */
 export const onCallEvents = defineEvents('onCallSchedule', {
   OnCallScheduleCreated: {
-    version: 1,
+    version: 2,
     schema: z.object({ scheduleId, slot: z.int(), version, effectiveAt, content: scheduleContent }),
+    upcasters: { 1: withoutEscalation },
     audit: 'on_call_schedule.created',
   },
   /** The complete new content. */
   OnCallScheduleUpdated: {
-    version: 1,
+    version: 2,
     schema: z.object({ scheduleId, version, effectiveAt, content: scheduleContent }),
+    upcasters: { 1: withoutEscalation },
     audit: 'on_call_schedule.updated',
   },
   OnCallScheduleDeleted: {

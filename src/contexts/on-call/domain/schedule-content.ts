@@ -10,6 +10,8 @@ export const MAX_SCHEDULES = 250;
 export const MAX_OVERRIDES = 200;
 export const MAX_PARTICIPANTS = 100;
 export const MAX_ROTATION_DAYS = 365;
+export const MAX_ESCALATION_MINUTES = 24 * 60;
+export const MAX_ESCALATION_ROUNDS = 5;
 
 /** What an administrator decides about a schedule, as events hold it (choice OP-187). */
 export const scheduleContent = z.object({
@@ -25,8 +27,18 @@ export const scheduleContent = z.object({
   /** In the order of their shifts; a person may have several places. */
   participants: z.array(uuid()),
   isEnabled: z.boolean(),
+  /** A page that nobody has answered for so long goes to the next person. Null: pushes are not escalated. */
+  escalationMinutes: z.int().nullable(),
+  /** How many times everybody is called before all super admins are told. */
+  escalationRounds: z.int(),
 });
 export type ScheduleContent = z.output<typeof scheduleContent>;
+
+/** Version 1 of the events had no escalation. */
+export const withoutEscalation = (data: object): object => {
+  const { content } = data as { readonly content: object };
+  return { ...data, content: { escalationMinutes: null, escalationRounds: 1, ...content } };
+};
 
 const WEEK = 7;
 

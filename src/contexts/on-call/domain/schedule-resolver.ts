@@ -58,6 +58,27 @@ export class ScheduleResolver {
     return first === last ? piece : { ...piece, startsAt: first.startsAt, endsAt: last.endsAt };
   }
 
+  /**
+   * Everybody whose turn it may be at a moment, each once: the person of an override, the person whom the rotation puts on
+   * call, then those whose turns follow. Empty if nobody has the shift.
+   */
+  orderAt(moment: number): readonly string[] {
+    const piece = this.#pieceAt(moment);
+    if (piece.kind === 'gap') return [];
+    const content = this.contentAt(moment)!;
+    const { participants } = content;
+    // Before the first shift, only an override puts anybody on call.
+    const turn = Math.max(0, this.#calendars.of(planOf(content)).numberAt(moment));
+    const first = turn % participants.length;
+    return [...new Set([piece.adminUserId, ...participants.slice(first), ...participants.slice(0, first)])];
+  }
+
+  /** What the schedule said at a moment; undefined if it did not exist. */
+  contentAt(moment: number): ScheduleContent | undefined {
+    const { versions } = this.#history;
+    return versions[lastBegun(versions, moment)]?.content ?? undefined;
+  }
+
   /** All spans of an interval without gap between them. The first and the last one may reach beyond it. */
   *between(from: number, to: number): Generator<Span> {
     for (let moment = from; moment < to;) {

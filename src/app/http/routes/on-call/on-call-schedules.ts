@@ -14,6 +14,8 @@ import {
   viewOfNewOnCallSchedule,
 } from '../../../../../queries/on-call/on-call-schedule-view.ts';
 import {
+  MAX_ESCALATION_MINUTES,
+  MAX_ESCALATION_ROUNDS,
   MAX_OVERRIDES,
   MAX_PARTICIPANTS,
   MAX_ROTATION_DAYS,
@@ -53,6 +55,18 @@ const participants = z
   .max(MAX_PARTICIPANTS)
   .describe('Ids of administrators, in the order of their shifts');
 
+const escalationMinutes = z
+  .int()
+  .min(1)
+  .max(MAX_ESCALATION_MINUTES)
+  .nullable()
+  .describe('A page that nobody has answered for so long goes to the next participant. Null: no page is escalated');
+const escalationRounds = z
+  .int()
+  .min(1)
+  .max(MAX_ESCALATION_ROUNDS)
+  .describe('How many times everybody is called before all super admins are told');
+
 const newSchedule = z
   .object({
     name,
@@ -63,6 +77,8 @@ const newSchedule = z
     startDate: startDate.optional(),
     participants,
     isEnabled: z.boolean().default(true),
+    escalationMinutes: escalationMinutes.default(null),
+    escalationRounds: escalationRounds.default(1),
   })
   .refine(({ rotationType: type, rotationDays: days }) => type !== 'custom' || typeof days === 'number', {
     path: ['rotationDays'],
@@ -78,6 +94,8 @@ const changes = z.object({
   startDate: startDate.optional(),
   participants: participants.optional(),
   isEnabled: z.boolean().optional(),
+  escalationMinutes: escalationMinutes.optional(),
+  escalationRounds: escalationRounds.optional(),
 });
 
 const newOverride = z.object({

@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest';
+import { endPages } from '../../../commands/on-call/end-pages.ts';
+import { escalatePage } from '../../../commands/on-call/escalate-page.ts';
+import { startPage } from '../../../commands/on-call/start-page.ts';
+import { pageIdOf } from '../../../src/contexts/on-call/domain/alert-pages.ts';
+import { pageEvents, type AnswerKind } from '../../../src/contexts/on-call/domain/page-events.ts';
+import type { Callee } from '../../../src/contexts/on-call/domain/page-order.ts';
+import { historiesOf, NOW, TENANT } from '../../dsl/given.ts';
+
+const { given } = historiesOf([pageEvents]);
+const MINUTE = 60_000;
+const iso = (moment: number) => new Date(moment).toISOString();
+const uuid = (n: number) => `0198a000-0000-7000-8000-${String(n).padStart(12, '0')}`;
+const [alertId, eventId, scheduleId, ann, bo] = [uuid(1), uuid(2), uuid(3), uuid(4), uuid(5)];
+const pageId = pageIdOf(TENANT, eventId, scheduleId);
+const address = (name: string) => ({ kind: 'email' as const, address: `${name}@acme.example` });
+const order: Callee[] = [
+  { adminId: ann, recipients: [address('ann')] },
+  { adminId: bo, recipients: [address('bo')] },
+];
+const superAdmins = [address('root')];
+const open = { alert: { severity: 'high' as const, answer: null } };
+const answered = (answer: AnswerKind) => ({ alert: { severity: 'high' as const, answer } });
+
+const page = { alertId, eventId, occurredAt: iso(NOW - MINUTE), scheduleId, escalationMinutes: 5, escalationRounds: 1 };
+const start = { ...page, order, superAdmins };
+const startedAt = (moment: number, over = {}) => ({
+  type: 'PageStarted' as const,
+  data: { pageId, ...page, severity: 'high' as const, startedAt: iso(moment), ...over },
+});
+const about = { pageId, alertId, scheduleId, eventId };
+const called = (step: number, adminId: string, moment: number, over = {}) => ({
+  type: 'PagePersonCalled' as const,
+  data: {
+    ...about,
+    severity: 'high' as const,
+    step,
+    round: 1,
+    adminId,
+    passedOver: [],
+    recipients: [address(adminId === ann ? 'ann' : 'bo')],
+    calledAt: iso(moment),
+    escalatesAt: iso(moment + 5 * MINUTE),
+    ...over,
+  },
+});
+const exhausted = (recipients = superAdmins, over = {}) => ({
+  type: 'PageExhausted' as const,
+  data: { ...about, passedOver: [], recipients, exhaustedAt: iso(NOW), ...over },
+});
+const escalate = { alertId, pageId, step: 1, order, superAdmins, isErased: false };
+const dueNow = [startedAt(NOW - 5 * MINUTE), called(1, ann, NOW - 5 * MINUTE)] as const;
+
+describe('a page', () => {
+  it('calls the person on call and sets the timer', () => {
+    given()
+      .when(startPage, start, open)
+      .then(startedAt(NOW), called(1, ann, NOW));
+  });
+
+  it('is started once for an event and a schedule, and not while another one of the schedule is open', () => {
+    given(...dueNow)
+      .when(startPage, start, open)
+      .thenNothing();
+    given(...dueNow)
+      .when(startPage, { ...start, eventId: uuid(9) }, open)
+      .thenNothing();
+  });
+
+  it('is not started for an alert that somebody has taken on meanwhile, or that does not exist', () => {
+    given().when(startPage, start, answered('claimed')).thenNothing();
+    given().when(startPage, start, { alert: undefined }).thenNothing();
+  });
+
+  it('is exhausted at once if nobody can be reached, and tells all super admins', () => {
+    const passedOver = [{ adminId: ann, reason: 'inactive' as const }];
+    given()
+      .when(startPage, { ...start, order: [{ adminId: ann, unreachable: 'inactive' }] }, open)
+      .then(startedAt(NOW), exhausted(superAdmins, { passedOver }));
+  });
+
+  it('says who was called first, also when it is asked again', () => {
+    const context = { tenantId: TENANT, now: NOW } as never;
+    const initial = startPage.aggregate.initial;
+    const decided = startPage.decide(initial, start, context, open) as { result: string; events: never[] };
+    const state = decided.events.reduce((folded, event) => startPage.aggregate.fold(folded, event), initial);
+    const again = startPage.decide(state, start, context, open) as { result: string };
+    expect([decided.result, again.result]).toEqual([ann, ann]);
+  });
+});
+
+describe('the timer of a page', () => {
+  it('calls the next person when it has run out, and not before', () => {
+    given(...dueNow)
+      .when(escalatePage, escalate, open)
+      .then(called(2, bo, NOW));
+    given(startedAt(NOW), called(1, ann, NOW - 5 * MINUTE + 1))
+      .when(escalatePage, escalate, open)
+      .thenNothing();
+  });
+
+  it('fires once: a second process finds that the step is over', () => {
+    given(...dueNow, called(2, bo, NOW - 1))
+      .when(escalatePage, escalate, open)
+      .thenNothing();
+    given(...dueNow, exhausted())
+      .when(escalatePage, escalate, open)
+      .thenNothing();
+    given().when(escalatePage, escalate, open).thenNothing();
+  });
+
+  it('tells all super admins when nobody is left, once for an event of the alert', () => {
+    const late = NOW - 5 * MINUTE;
+    const last = [startedAt(late), called(1, ann, late), called(2, bo, late)] as const;
+    given(...last)
+      .when(escalatePage, { ...escalate, step: 2 }, open)
+      .then(exhausted());
+    const other = { pageId: uuid(8), scheduleId: uuid(7) };
+    given(startedAt(late, other), exhausted(superAdmins, other), ...last)
+      .when(escalatePage, { ...escalate, step: 2 }, open)
+      .then(exhausted([]));
+  });
+
+  it('begins another round if the schedule has several', () => {
+    const late = NOW - 5 * MINUTE;
+    given(startedAt(late, { escalationRounds: 2 }), called(1, ann, late), called(2, bo, late))
+      .when(escalatePage, { ...escalate, step: 2 }, open)
+      .then(called(3, ann, NOW, { round: 2 }));
+  });
+
+  it('ends the page of an alert that was answered, or that nothing is left of', () => {
+    const ended = (ending: 'resolved' | 'erased') => ({
+      type: 'PagesEnded' as const,
+      data: { alertId, pageIds: [pageId], ending, adminId: null, endedAt: iso(NOW) },
+    });
+    given(...dueNow)
+      .when(escalatePage, escalate, answered('resolved'))
+      .then(ended('resolved'));
+    given(...dueNow)
+      .when(escalatePage, { ...escalate, isErased: true }, open)
+      .then(ended('erased'));
+  });
+});
+
+describe('an answer', () => {
+  const answer = { alertId, ending: 'acknowledged' as const, adminId: bo, endedAt: iso(NOW) };
+  const ended = (...pageIds: string[]) => ({ type: 'PagesEnded' as const, data: { ...answer, pageIds } });
+
+  it('ends all pages of the alert, open or exhausted, once', () => {
+    const other = { pageId: uuid(8), scheduleId: uuid(7) };
+    given(...dueNow, startedAt(NOW - MINUTE, other), exhausted(superAdmins, other))
+      .when(endPages, answer)
+      .then(ended(pageId, uuid(8)));
+    given(...dueNow, ended(pageId))
+      .when(endPages, answer)
+      .thenNothing();
+    given(...dueNow, ended(pageId))
+      .when(escalatePage, escalate, open)
+      .thenNothing();
+    given().when(endPages, answer).thenNothing();
+  });
+
+  it('does not end pages of an event after it: the alert was opened again', () => {
+    given(startedAt(NOW, { occurredAt: iso(NOW + 1) }), called(1, ann, NOW))
+      .when(endPages, answer)
+      .thenNothing();
+  });
+});
