@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { raiseAlert, type RaiseAlert } from '../../commands/alerts/raise-alert.ts';
+import { sweepDeliveries } from '../../src/contexts/notifications/sweep-deliveries.ts';
 import { system } from '../../src/platform/kernel/actor.ts';
 import { orThrow } from '../../src/platform/kernel/failure.ts';
 import type { TestApp, TestTenant } from './app.ts';
@@ -44,6 +45,16 @@ export async function newAlert(
   };
   orThrow(await services.executor.execute(raiseAlert, input, { tenantId, actor: system('test') }));
   return alertId;
+}
+
+/** What the schedule does every 20 seconds: makes lost jobs again, and ends windows that are over. */
+export async function sweepOutbox(app: TestApp): Promise<void> {
+  const { database, executor, jobs } = app.services;
+  await app.settled();
+  const context = { id: randomUUID(), attempt: 1, isLastAttempt: true, tenantId: undefined, correlationId: 'test' };
+  const { signal } = new AbortController();
+  const job = sweepDeliveries({ projector: database.projector, executor, jobs: () => jobs });
+  await job.handle({}, { ...context, signal });
 }
 
 /** Waits until `found` returns something, at most for twenty seconds. */

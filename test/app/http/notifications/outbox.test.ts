@@ -24,6 +24,7 @@ import {
   eventually,
   newAlert,
   NOTIFICATIONS,
+  sweepOutbox,
   webhookSecret,
   withWebhook,
 } from '../../../dsl/notified.ts';
@@ -79,16 +80,7 @@ describe('the outbox', () => {
   });
 
   const asSystem = ({ tenantId }: TestTenant) => ({ tenantId, actor: system('test') });
-  const sweep = async () => {
-    const { database, executor, jobs } = app.services;
-    await app.settled();
-    const context = { id: randomUUID(), attempt: 1, isLastAttempt: true, tenantId: undefined, correlationId: 'test' };
-    const { signal } = new AbortController();
-    await sweepDeliveries({ projector: database.projector, executor, jobs: () => jobs }).handle(
-      {},
-      { ...context, signal },
-    );
-  };
+  const sweep = () => sweepOutbox(app);
 
   it.each([
     ['before its first attempt', false],

@@ -55,6 +55,8 @@ describe('on-call schedules (OP-187)', () => {
         name: 'Primary',
         id: expect.any(String),
         isEnabled: true,
+        escalationMinutes: null,
+        escalationRounds: 1,
         overrides: [],
         calendarSharedAt: null,
         createdAt: expect.any(String),
