@@ -1,10 +1,10 @@
 import { alertPages, alertPagesStream } from '../../src/contexts/on-call/domain/alert-pages.ts';
-import type { AnswerKind } from '../../src/contexts/on-call/domain/page-events.ts';
+import type { ResponseKind } from '../../src/contexts/on-call/domain/page-events.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 
 export interface EndPages {
   readonly alertId: string;
-  readonly ending: AnswerKind;
+  readonly ending: ResponseKind;
   /** Null: not an administrator. */
   readonly adminId: string | null;
   /** When the alert was answered, RFC 3339. */

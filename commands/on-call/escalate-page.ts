@@ -1,7 +1,7 @@
 import { alertStream } from '../../src/contexts/alerts/domain/alert.ts';
 import type { Recipient } from '../../src/contexts/notifications/domain/message.ts';
 import { alertPages, alertPagesStream } from '../../src/contexts/on-call/domain/alert-pages.ts';
-import { answeredAlert } from '../../src/contexts/on-call/domain/answered-alert.ts';
+import { pagedAlert } from '../../src/contexts/on-call/domain/paged-alert.ts';
 import type { PageEnding } from '../../src/contexts/on-call/domain/page-events.ts';
 import type { Callee } from '../../src/contexts/on-call/domain/page-order.ts';
 import { nextStep } from '../../src/contexts/on-call/domain/page-step.ts';
@@ -30,7 +30,7 @@ export const escalatePage = defineCommand({
   aggregate: alertPages,
   stream: ({ alertId }: EscalatePage, { tenantId }) => alertPagesStream(tenantId, alertId),
   prepare: async ({ alertId }: EscalatePage, { aggregates }: WithAggregates, { tenantId }): Promise<AlertFacts> => ({
-    alert: await aggregates.load(answeredAlert, alertStream(tenantId, alertId)),
+    alert: await aggregates.load(pagedAlert, alertStream(tenantId, alertId)),
   }),
   decide(state, { alertId, pageId, step, order, superAdmins, isErased }, { now }, { alert }: AlertFacts) {
     const page = state.pages.get(pageId);

@@ -6,7 +6,7 @@ import {
   pageIdOf,
   type AlertPagesState,
 } from '../../src/contexts/on-call/domain/alert-pages.ts';
-import { answeredAlert, type AnsweredAlert } from '../../src/contexts/on-call/domain/answered-alert.ts';
+import { pagedAlert, type PagedAlert } from '../../src/contexts/on-call/domain/paged-alert.ts';
 import type { PageEvent } from '../../src/contexts/on-call/domain/page-events.ts';
 import type { Callee } from '../../src/contexts/on-call/domain/page-order.ts';
 import { nextStep } from '../../src/contexts/on-call/domain/page-step.ts';
@@ -28,7 +28,7 @@ export interface StartPage {
 
 export interface AlertFacts {
   /** Undefined: there is no such alert. */
-  readonly alert: AnsweredAlert | undefined;
+  readonly alert: PagedAlert | undefined;
 }
 
 const isOpenFor = ({ pages }: AlertPagesState, scheduleId: string): boolean =>
@@ -43,7 +43,7 @@ export const startPage = defineCommand({
   aggregate: alertPages,
   stream: ({ alertId }: StartPage, { tenantId }) => alertPagesStream(tenantId, alertId),
   prepare: async ({ alertId }: StartPage, { aggregates }: WithAggregates, { tenantId }): Promise<AlertFacts> => ({
-    alert: await aggregates.load(answeredAlert, alertStream(tenantId, alertId)),
+    alert: await aggregates.load(pagedAlert, alertStream(tenantId, alertId)),
   }),
   decide(state, { order, superAdmins, ...input }, { tenantId, now }, { alert }: AlertFacts) {
     const pageId = pageIdOf(tenantId, input.eventId, input.scheduleId);

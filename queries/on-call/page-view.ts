@@ -26,7 +26,7 @@ const stepView = z
     passedOver,
     calledAt: z.iso.datetime(),
   })
-  .meta({ title: 'OnCallPageStep' });
+  .meta({ title: 'OnCallPagingStep' });
 
 /** A page: one alert, one schedule, and everybody who was called. */
 export const pageView = z
@@ -49,7 +49,7 @@ export const pageView = z
     endedBy: z.uuid().nullable(),
     ending: z.enum(pageEndings).nullable(),
   })
-  .meta({ title: 'OnCallPage' });
+  .meta({ title: 'OnCallPaging' });
 export type PageView = z.output<typeof pageView>;
 
 /** Messages of a page that a response shows. */
@@ -66,10 +66,10 @@ const receiptView = z
     plannedAt: z.iso.datetime(),
     deliveredAt: when,
   })
-  .meta({ title: 'OnCallPageReceipt' });
+  .meta({ title: 'OnCallPagingReceipt' });
 export const pageWithReceipts = pageView
   .extend({ deliveries: z.array(receiptView), deliveriesAreTruncated: z.boolean() })
-  .meta({ title: 'OnCallPageWithReceipts' });
+  .meta({ title: 'OnCallPagingWithReceipts' });
 type PageWithReceipts = z.output<typeof pageWithReceipts>;
 
 const toPage = (row: OnCallPageRow, people: People): PageView => {

@@ -19,7 +19,7 @@ import { whenPersonLeavesOffboardThem } from './employees/reactions/when-person-
 import { whenPersonErasedForgetTelemetry } from './employees/reactions/when-person-erased-forget-telemetry.ts';
 import { whenAlertChangesPlanEmails } from './notifications/reactions/when-alert-changes-plan-emails.ts';
 import { whenAlertIsRaisedPlanPushes } from './notifications/reactions/when-alert-is-raised-plan-pushes.ts';
-import { whenAlertIsAnsweredEndPages } from './on-call/reactions/when-alert-is-answered-end-pages.ts';
+import { whenAlertIsTriagedEndPages } from './on-call/reactions/when-alert-is-triaged-end-pages.ts';
 import { whenPageCallsNotify } from './on-call/reactions/when-page-calls-notify.ts';
 import { whenAdminDeletedEndMobileDevices } from './mobile/reactions/when-admin-deleted-end-mobile-devices.ts';
 import { whenErasureRequestedCarryItOut } from './employees/reactions/when-erasure-requested-carry-it-out.ts';
@@ -45,7 +45,7 @@ export const reactions: readonly AnyReaction[] = [
   whenAdminDeletedEndMobileDevices,
   whenAlertChangesPlanEmails,
   whenAlertIsRaisedPlanPushes,
-  whenAlertIsAnsweredEndPages,
+  whenAlertIsTriagedEndPages,
   whenPageCallsNotify,
   whenPersonErasedForgetTelemetry,
   whenAlertChangesPlanWebhook,

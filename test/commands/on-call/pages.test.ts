@@ -3,7 +3,7 @@ import { endPages } from '../../../commands/on-call/end-pages.ts';
 import { escalatePage } from '../../../commands/on-call/escalate-page.ts';
 import { startPage } from '../../../commands/on-call/start-page.ts';
 import { pageIdOf } from '../../../src/contexts/on-call/domain/alert-pages.ts';
-import { pageEvents, type AnswerKind } from '../../../src/contexts/on-call/domain/page-events.ts';
+import { pageEvents, type ResponseKind } from '../../../src/contexts/on-call/domain/page-events.ts';
 import type { Callee } from '../../../src/contexts/on-call/domain/page-order.ts';
 import { historiesOf, NOW, TENANT } from '../../dsl/given.ts';
 
@@ -20,7 +20,7 @@ const order: Callee[] = [
 ];
 const superAdmins = [address('root')];
 const open = { alert: { severity: 'high' as const, answer: null } };
-const answered = (answer: AnswerKind) => ({ alert: { severity: 'high' as const, answer } });
+const answered = (answer: ResponseKind) => ({ alert: { severity: 'high' as const, answer } });
 
 const page = { alertId, eventId, occurredAt: iso(NOW - MINUTE), scheduleId, escalationMinutes: 5, escalationRounds: 1 };
 const start = { ...page, order, superAdmins };

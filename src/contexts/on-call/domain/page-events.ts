@@ -19,11 +19,11 @@ const recipients = z.array(recipientSchema).max(MAX_PAGE_RECIPIENTS);
 /** People who would have been next, and cannot be reached. */
 const passedOver = z.array(z.object({ adminId: uuid(), reason: z.enum(unreachableReasons) })).max(MAX_ORDER);
 
-export const answerKinds = ['acknowledged', 'resolved', 'assigned', 'claimed'] as const;
+export const responseKinds = ['acknowledged', 'resolved', 'assigned', 'claimed'] as const;
 /** What counts as an answer to a page. */
-export type AnswerKind = (typeof answerKinds)[number];
+export type ResponseKind = (typeof responseKinds)[number];
 /** `erased`: the person whom the alert is about was erased, and there is nothing left to tell. */
-export const pageEndings = [...answerKinds, 'erased'] as const;
+export const pageEndings = [...responseKinds, 'erased'] as const;
 export type PageEnding = (typeof pageEndings)[number];
 
 /**

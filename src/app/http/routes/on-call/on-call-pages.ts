@@ -26,7 +26,6 @@ export const onCallPageRoutes: RouteGroup = {
       path: base,
       access: admin('on-call:read'),
       summary: 'List pages',
-      operation: 'listOnCallPages',
       description:
         'One for each alert and schedule that escalates, newest first, with everybody who was called. `paged` and `escalated` wait for an answer until `nextStepAt`; `acknowledged` was answered; `exhausted` has nobody left to call; `withdrawn` is about an erased person. Counting stops at 10,000.',
       query: z
@@ -50,7 +49,6 @@ export const onCallPageRoutes: RouteGroup = {
       path: `${base}/{pageId}`,
       access: admin('on-call:read'),
       summary: 'Get a page',
-      operation: 'getOnCallPage',
       description: `With the receipts of its messages, oldest first, at most ${MAX_PAGE_DELIVERIES}.`,
       params: z.object({ pageId: uuid() }),
       response: pageWithReceipts,

@@ -1,16 +1,16 @@
 import type { Aggregate } from '../../../platform/kernel/aggregate.ts';
 import { alertEvents, type AlertEvent } from '../../alerts/domain/events.ts';
 import type { Severity } from '../../alerts/domain/vocabulary.ts';
-import type { AnswerKind } from './page-events.ts';
+import type { ResponseKind } from './page-events.ts';
 
-export interface AnsweredAlert {
+export interface PagedAlert {
   readonly severity: Severity;
   /** How somebody took the alert on since it was raised or opened again; null if nobody did. */
-  readonly answer: AnswerKind | null;
+  readonly answer: ResponseKind | null;
 }
 
 /** Whether anybody still has to be called about an alert. Undefined if there is no such alert. */
-export const answeredAlert: Aggregate<AnsweredAlert | undefined, AlertEvent> = {
+export const pagedAlert: Aggregate<PagedAlert | undefined, AlertEvent> = {
   category: alertEvents.category,
   initial: undefined,
   fold(state, event) {

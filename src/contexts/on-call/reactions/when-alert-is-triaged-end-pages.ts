@@ -3,16 +3,16 @@ import type { RecordedEvent } from '../../../platform/kernel/event.ts';
 import { at } from '../../../platform/kernel/read-model.ts';
 import { defineReaction, effect } from '../../../platform/kernel/reaction.ts';
 import { alertEvents } from '../../alerts/domain/events.ts';
-import type { AnswerKind } from '../domain/page-events.ts';
+import type { ResponseKind } from '../domain/page-events.ts';
 
-const ended = (event: RecordedEvent<{ type: string; data: { alertId: string } }>, ending: AnswerKind) => {
+const ended = (event: RecordedEvent<{ type: string; data: { alertId: string } }>, ending: ResponseKind) => {
   const { actor } = event.metadata;
   const adminId = actor.kind === 'admin' ? actor.id : null;
   return [{ effects: [effect(endPages, { alertId: event.data.alertId, ending, adminId, endedAt: at(event) })] }];
 };
 
 /** Whoever acknowledges, resolves or claims an alert, or assigns it to somebody, answers its pages. */
-export const whenAlertIsAnsweredEndPages = defineReaction({
+export const whenAlertIsTriagedEndPages = defineReaction({
   name: 'answered-pages',
   lane: 'main',
   families: [alertEvents],
