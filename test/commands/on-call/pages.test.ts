@@ -82,9 +82,9 @@ describe('a page', () => {
   it('says who was called first, also when it is asked again', () => {
     const context = { tenantId: TENANT, now: NOW } as never;
     const initial = startPage.aggregate.initial;
-    const decided = startPage.decide(initial, start, context, open) as { result: string; events: never[] };
+    const decided = startPage.decide(initial, start, context, open) as unknown as { result: string; events: never[] };
     const state = decided.events.reduce((folded, event) => startPage.aggregate.fold(folded, event), initial);
-    const again = startPage.decide(state, start, context, open) as { result: string };
+    const again = startPage.decide(state, start, context, open) as unknown as { result: string };
     expect([decided.result, again.result]).toEqual([ann, ann]);
   });
 });

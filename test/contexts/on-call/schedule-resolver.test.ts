@@ -287,6 +287,8 @@ const drawnContent = ({ zone, around, shown }: { zone: string; around: number; s
       .map((days) => dayOf(around + days * DAY)),
     participants: fc.constantFrom(...PARTICIPANTS),
     isEnabled: fc.integer({ min: 0, max: 9 }).map((n) => n > 0),
+    escalationMinutes: fc.constant(null),
+    escalationRounds: fc.constant(1),
   });
 
 const situation = place.chain((there) => {
