@@ -222,9 +222,8 @@ describe('a file whose rows fail', () => {
 describe('query parameters that are not text', () => {
   let app: TestApp;
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
   });
-  afterAll(() => app.close());
 
   it.each([
     ['search=%FF', 'search'],
@@ -246,9 +245,8 @@ describe('query parameters that are not text', () => {
 describe('headers that a request cannot have', () => {
   let app: TestApp;
   beforeAll(async () => {
-    app = await startApp();
+    app = await sharedApp();
   });
-  afterAll(() => app.close());
 
   it.each(['abc', '-1', '1.5', '9'.repeat(20)])('X-Log-Position: %s', async (position) => {
     const { admin } = await app.newTenant();
