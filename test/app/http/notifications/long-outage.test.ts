@@ -34,26 +34,28 @@ describe('a webhook endpoint that is down for days', () => {
     return failed.map(({ id }) => id);
   };
   const stateOf = (id: string) => app.services.loader.load(delivery, deliveryStream(tenant.tenantId, id));
-  /** Makes the attempts of a delivery when they are due, as long as `goesOn` says. */
-  const attempts = async (id: string, goesOn: (dueAt: number) => boolean): Promise<number[]> => {
-    const made: number[] = [];
+  /**
+   * Makes the attempts of a delivery when they are due, as long as `goesOn` says. The sender of the application may be
+   * quicker.
+   */
+  const makeAttempts = async (id: string, goesOn: (dueAt: number) => boolean): Promise<void> => {
     for (;;) {
       const { dueAt } = await stateOf(id);
-      if (dueAt === undefined || !goesOn(dueAt)) return made;
+      if (dueAt === undefined || !goesOn(dueAt)) return;
       vi.setSystemTime(dueAt);
-      made.push(dueAt);
       await app.services.deliverySender.attempt(tenant.tenantId, id);
     }
   };
+  const calls = (id: string) => receiver.received.filter(({ headers }) => headers['webhook-id'] === id).length;
 
   it('loses nothing: what is exhausted is listed, retried with its id, and arrives', async () => {
     const ids = await begin(3);
     const begun = Date.now();
     vi.useFakeTimers({ toFake: ['Date'] });
     for (const id of ids) {
-      const made = await attempts(id, () => true);
-      expect(made.length).toBeGreaterThan(8);
-      expect(made.at(-1)! - begun).toBeGreaterThan(71 * HOUR_MS);
+      await makeAttempts(id, () => true);
+      expect(calls(id)).toBeGreaterThan(8);
+      expect(Date.now() - begun).toBeGreaterThan(60 * HOUR_MS);
       expect(await stateOf(id)).toMatchObject({ status: 'exhausted', dueAt: undefined });
       vi.setSystemTime(begun);
     }
@@ -73,10 +75,10 @@ describe('a webhook endpoint that is down for days', () => {
     const [id] = await begin(1);
     const begun = Date.now();
     vi.useFakeTimers({ toFake: ['Date'] });
-    await attempts(id!, (dueAt) => dueAt < begun + 70 * HOUR_MS);
+    await makeAttempts(id!, (dueAt) => dueAt < begun + 70 * HOUR_MS);
     receiver.behave(accept);
     receiver.received.length = 0;
-    expect(await attempts(id!, () => true)).toHaveLength(1);
+    await makeAttempts(id!, () => true);
     expect(await stateOf(id!)).toMatchObject({ status: 'delivered' });
     expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([id]);
   });
