@@ -8,7 +8,7 @@ import { mapErrors } from '../../../src/app/http/errors.ts';
 import { refuseMalformed } from '../../../src/app/http/plugins/malformed-requests.ts';
 import { asCsv, asJsonArray } from '../../../src/app/http/exported-rows.ts';
 import { validateWithZod } from '../../../src/app/http/validation.ts';
-import { sharedApp, startApp, type TestApp } from '../../dsl/app.ts';
+import { sharedApp, type TestApp } from '../../dsl/app.ts';
 
 interface Raw {
   readonly status: number;
