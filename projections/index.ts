@@ -34,6 +34,8 @@ import { enrollmentTokens } from './enrollment/enrollment-tokens.ts';
 import { extensionChanges } from './extensions/extension-changes.ts';
 import { extensionInventories } from './extensions/extension-inventories.ts';
 import { installedExtensions } from './extensions/installed-extensions.ts';
+import { extensionRolloutDevices } from './extension-rollouts/extension-rollout-devices.ts';
+import { extensionRollouts } from './extension-rollouts/extension-rollouts.ts';
 import { groupMembers } from './groups/group-members.ts';
 import { groups } from './groups/groups.ts';
 import { verificationAlerts } from './verification/verification-alerts.ts';
@@ -169,5 +171,7 @@ export const readModels: readonly NamedReadModel[] = [
   claimedNumbers,
   softwareUpdates,
   softwareUpdateHistory,
+  extensionRollouts,
+  extensionRolloutDevices,
   ...resourceModels,
 ];

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { deviceDay, deviceDayStream, type Heartbeat } from '../../src/contexts/telemetry/domain/device-day.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { dayOf } from '../../src/platform/kernel/read-model.ts';
@@ -26,5 +27,6 @@ export const recordHeartbeat = defineCommand({
   freshens: ['devices'],
 });
 
-const tellsTheSame = (known: Heartbeat, now: RecordHeartbeat): boolean =>
-  (Object.keys(now) as (keyof RecordHeartbeat)[]).every((name) => known[name] === now[name]);
+/** Errors are news each time: the next heartbeat does not repeat them. */
+const tellsTheSame = ({ receivedAt: _, ...known }: Heartbeat, now: RecordHeartbeat): boolean =>
+  now.errors === 0 && isDeepStrictEqual({ ...known, errors: 0 }, { ...now });

@@ -1,5 +1,7 @@
 import { SEAT } from '../../src/contexts/employees/domain/employee.ts';
 import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
+import { extensionRolloutEvents } from '../../src/contexts/extension-rollouts/domain/events.ts';
+import { rolloutSlots } from '../../src/contexts/extension-rollouts/domain/rollout.ts';
 import { onCallEvents } from '../../src/contexts/on-call/domain/events.ts';
 import { scheduleSlots } from '../../src/contexts/on-call/domain/schedule.ts';
 import type { EventFamily, RecordedEvent } from '../../src/platform/kernel/event.ts';
@@ -37,6 +39,9 @@ const bounded = resources.flatMap((resource) =>
   resource.kind === 'collection' && resource.declared.most !== undefined ? [resource] : [],
 );
 
+const endedRollout = ({ data }: RecordedEvent) =>
+  released(slotKind(rolloutSlots.noun), (data as { rolloutId: string }).rolloutId);
+
 /**
  * Numbers that are held as claims: seats of the license, slots of bounded collections.
  *
@@ -45,12 +50,17 @@ const bounded = resources.flatMap((resource) =>
  */
 export const claimedNumbers: NamedReadModel = defineReadModel({
   name: CLAIMED_NUMBERS,
-  version: 2,
+  version: 3,
   lane: 'main',
   columns: { kind: text, holder: id, number: integer },
   key: ['kind', 'holder'],
   indexes: [['kind', 'number']],
-  families: [employeeEvents, onCallEvents, ...bounded.map(({ events }) => events as EventFamily)],
+  families: [
+    employeeEvents,
+    onCallEvents,
+    extensionRolloutEvents,
+    ...bounded.map(({ events }) => events as EventFamily),
+  ],
   on: {
     EmployeeCreated: ({ data }: RecordedEvent) =>
       held(SEAT, (data as { userId: string }).userId, (data as { seat: number }).seat),
@@ -61,6 +71,13 @@ export const claimedNumbers: NamedReadModel = defineReadModel({
     },
     OnCallScheduleDeleted: ({ data }: RecordedEvent) =>
       released(slotKind(scheduleSlots.noun), (data as { scheduleId: string }).scheduleId),
+    ExtensionRolloutDrafted: ({ data }: RecordedEvent) => {
+      const { rolloutId, slot } = data as { rolloutId: string; slot: number };
+      return held(slotKind(rolloutSlots.noun), rolloutId, slot);
+    },
+    ExtensionRolloutDeleted: endedRollout,
+    ExtensionRolloutCompleted: endedRollout,
+    ExtensionRolloutRolledBack: endedRollout,
     ...Object.fromEntries(bounded.flatMap(({ declared, events }) => slotsOf(declared.noun, events as EventFamily))),
   },
 } as NamedReadModel);

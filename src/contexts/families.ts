@@ -45,6 +45,7 @@ import { tenantEvents } from './tenants/domain/events.ts';
 import { softwareUpdateEvents } from './updates/domain/events.ts';
 import { masterKeyEvents } from './installation/domain/master-key.ts';
 import { mobileEvents } from './mobile/domain/events.ts';
+import { extensionRolloutEvents } from './extension-rollouts/domain/events.ts';
 import { verificationEvents } from './verification/domain/events.ts';
 
 /** All event families of the application. Events of other families can be neither written nor read. */
@@ -98,6 +99,7 @@ export const families = [
   auditHeadEvents,
   parkedEventRequests,
   softwareUpdateEvents,
+  extensionRolloutEvents,
   ...resourceFamilies,
 ] as const;
 

@@ -2,6 +2,7 @@ import type { AnyReaction } from '../platform/kernel/reaction.ts';
 import { whenAccountControlChangesRaiseAlert } from './alerts/reactions/when-account-control-changes-raise-alert.ts';
 import { whenDirectorySyncHeldRaiseAlert } from './alerts/reactions/when-directory-sync-held-raise-alert.ts';
 import { whenDirectorySourceDeletedReleasePeople } from './directory-sources/reactions/when-directory-source-deleted-release-people.ts';
+import { whenExtensionRolloutHaltedRaiseAlert } from './alerts/reactions/when-extension-rollout-halted-raise-alert.ts';
 import { whenSomethingIsFoundRaiseAlert } from './alerts/reactions/when-something-is-found-raise-alert.ts';
 import { whenCanaryCookieSeenCountTrigger } from './countermeasures/reactions/when-canary-cookie-seen-count-trigger.ts';
 import { whenTelemetryRecordedDetectReuse } from './credentials/reactions/when-telemetry-recorded-detect-reuse.ts';
@@ -51,5 +52,6 @@ export const reactions: readonly AnyReaction[] = [
   whenAlertChangesPlanWebhook,
   whenNotificationPlannedDeliver,
   whenUpdateBegunRunIt,
+  whenExtensionRolloutHaltedRaiseAlert,
   whenWebhookReplayStartedPlanIt,
 ];

@@ -43,6 +43,8 @@ export const readModelNames = [
   'enrollment_tokens',
   'extension_changes',
   'extension_inventories',
+  'extension_rollout_devices',
+  'extension_rollouts',
   'group_members',
   'groups',
   'installed_extensions',

@@ -58,6 +58,7 @@ const TABLE: readonly (readonly [address: string, reads: string, writes: string]
   ['/scim/clients', 'SA AD', 'SA AD'],
   ['/directory-sources', 'SA AD', 'SA AD'],
   ['/updates', 'SA AD', 'SA'],
+  ['/extension-rollouts', 'SA AD', 'SA'],
   ['/integrations/log-destinations', 'SA AD', 'SA AD'],
   ['/certificates', 'SA AD', 'SA'],
   ['/tls', 'SA AD', 'SA'],

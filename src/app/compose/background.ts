@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { connectionsOf } from '../../platform/database/connections.ts';
 import { openJobs } from '../../platform/jobs/open-jobs.ts';
+import { watchRollouts } from '../../contexts/extension-rollouts/watch-rollouts.ts';
 import { alertStaleDevices } from '../../contexts/devices/alert-stale-devices.ts';
 import { maintenanceJobs } from './maintenance-jobs.ts';
 import { guardedFetch } from '../../platform/outbound/guarded-fetch.ts';
@@ -129,6 +130,7 @@ export function openBackground(
     offboardPersonJob(offboarding),
     resumeOffboardings(database.projector, offboarding),
     alertStaleDevices(database.projector, executor),
+    watchRollouts(database.projector, executor),
     forwardAlertJob({ portal, executor, reads }),
     scanDomainJob(domainScans, reads),
     syncDirectoryJob(new DirectorySyncs(syncPorts)),

@@ -6,6 +6,7 @@ import { ChainKey } from '../../contexts/audit/domain/chain-key.ts';
 import { auditVocabulary } from '../../contexts/audit/domain/vocabulary.ts';
 import { SharedRuns } from '../../contexts/audit/shared-runs.ts';
 import { verifySegmentsInThreads } from '../../contexts/audit/segment-verification-threads.ts';
+import { RolloutDirections } from '../../contexts/extension-rollouts/rollout-directions.ts';
 import { ExtensionResponses } from '../../contexts/policies/extension-responses.ts';
 import { PendingRequests } from '../../contexts/sso/saml/pending-requests.ts';
 import { OidcSessions } from '../../contexts/sso/oidc-sessions.ts';
@@ -193,6 +194,7 @@ function assemble(
     samlSessions: new ProviderSessions(database.service, keyrings.current.key('saml-sessions')),
     pendingSamlRequests: new PendingRequests(oneTimeTokens, keyrings.current.key('saml-request')),
     extensionResponses: new ExtensionResponses({ ...readSide, credentialSalt, bundleSigner }),
+    rolloutDirections: new RolloutDirections(readSide),
     streamRetention: new StreamRetention(store),
     sealAlarms,
     log,

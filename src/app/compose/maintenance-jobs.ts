@@ -11,6 +11,7 @@ import { dueDeliveries } from '../../contexts/notifications/jobs.ts';
 import { duePages } from '../../contexts/on-call/escalate-pages.ts';
 import { dueDirectories } from '../../contexts/directory-sources/sync-jobs.ts';
 import { offboardingResumption } from '../../contexts/employees/resume-offboardings.ts';
+import { rolloutWatching } from '../../contexts/extension-rollouts/watch-rollouts.ts';
 import { staleDeviceAlerting } from '../../contexts/devices/alert-stale-devices.ts';
 import { updateSettling } from '../../contexts/updates/update-jobs.ts';
 import { observationTrimming, trimObservations } from '../../contexts/telemetry/trim-observations.ts';
@@ -59,5 +60,6 @@ export const maintenanceSchedules: Readonly<Record<string, Schedule>> = {
   'directories/sync-due': { run: enqueue(dueDirectories, {}), recurrence: { everyMs: 60_000 } },
   'maintenance/resume-offboardings': { run: enqueue(offboardingResumption, {}), recurrence: { everyMs: HOUR / 60 } },
   'maintenance/settle-updates': { run: enqueue(updateSettling, {}), recurrence: { everyMs: HOUR / 60 } },
+  'extension-rollouts/watch': { run: enqueue(rolloutWatching, {}), recurrence: { everyMs: HOUR / 60 } },
   'maintenance/sweep-expired-tokens': { run: enqueue(tokenSweeping, {}), recurrence: { everyMs: HOUR } },
 };

@@ -15,6 +15,7 @@ import type { AuditVerdict } from '../../contexts/audit/verify.ts';
 import type { Settings } from '../config/config.ts';
 import type { ChainKey } from '../../contexts/audit/domain/chain-key.ts';
 import type { ExtensionResponses } from '../../contexts/policies/extension-responses.ts';
+import type { RolloutDirections } from '../../contexts/extension-rollouts/rollout-directions.ts';
 import type { StreamRetention } from '../../contexts/telemetry/telemetry-retention.ts';
 import type { OidcSessions } from '../../contexts/sso/oidc-sessions.ts';
 import type { ProviderSessions } from '../../contexts/sso/saml/provider-sessions.ts';
@@ -138,6 +139,7 @@ export interface ServiceContainer {
   readonly samlSessions: ProviderSessions;
   readonly samlResponses: ResponseChecks;
   readonly extensionResponses: ExtensionResponses;
+  readonly rolloutDirections: RolloutDirections;
   readonly streamRetention: StreamRetention;
   /** Chains whose heads are no longer sealed. */
   readonly sealAlarms: SealAlarms;

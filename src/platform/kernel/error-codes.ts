@@ -200,6 +200,26 @@ export const errorCodes = {
     'the version is not newer than the installed one',
     'An update never leads back to an older version; a rollback does.',
   ),
+  update_feed_missing: entry(
+    'conflict',
+    'this installation has no update feed',
+    'The operator sets UPDATE_FEED_URL. Without it, only uploads bring updates.',
+  ),
+  update_without_bundle: entry(
+    'conflict',
+    'the feed names no bundle to download',
+    'Upload the bundle, or ask the publisher to announce it with address, digest and signature.',
+  ),
+  rollout_state: entry(
+    'conflict',
+    'the state of the rollout does not allow it',
+    'Read the rollout again: another administrator or the service has changed its state.',
+  ),
+  rollout_overlaps: entry(
+    'conflict',
+    'another rollout of this browser is under way',
+    'A device gets one direction: complete the other rollout or roll it back first.',
+  ),
   own_account: entry('conflict', 'not possible for your own account', 'Another administrator has to do it.'),
   last_super_admin: entry('conflict', 'the last active super admin must remain', 'Make another super admin first.'),
   last_owner: entry('conflict', 'the last active owner must remain', 'Make another owner first.'),

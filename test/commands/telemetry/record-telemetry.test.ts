@@ -82,6 +82,8 @@ describe('recording a heartbeat', () => {
     browserVersion: '131',
     osVersion: null,
     policyVersion: 'abc',
+    errors: 0,
+    rollout: null,
   };
   const recorded = (agoMs: number) => ({
     type: 'DeviceHeartbeatRecorded' as const,
@@ -95,6 +97,22 @@ describe('recording a heartbeat', () => {
     given(recorded(60_000))
       .when(recordHeartbeat, { ...sign, policyVersion: 'def' })
       .thenTypes('DeviceHeartbeatRecorded'));
+  it('records each one that reports errors', () => {
+    const failing = { ...sign, errors: 2 };
+    given(recorded(60_000)).when(recordHeartbeat, failing).thenTypes('DeviceHeartbeatRecorded');
+    given({ ...recorded(60_000), data: { ...recorded(60_000).data, errors: 2 } })
+      .when(recordHeartbeat, failing)
+      .thenTypes('DeviceHeartbeatRecorded');
+  });
+  it('records nothing when the errors have ended, and one when the device enters a rollout', () => {
+    given({ ...recorded(60_000), data: { ...recorded(60_000).data, errors: 2 } })
+      .when(recordHeartbeat, sign)
+      .thenNothing();
+    const rollout = { rolloutId: DEVICE, round: 1, isCandidate: false };
+    given(recorded(60_000))
+      .when(recordHeartbeat, { ...sign, rollout })
+      .thenTypes('DeviceHeartbeatRecorded');
+  });
   it('records at most a thousand per day, and then one every few minutes', () => {
     const news = Array.from({ length: 1_000 }, () => recorded(60_000));
     given(...news)

@@ -38,6 +38,7 @@ import { onCallScheduleRoutes } from './on-call/on-call-schedules.ts';
 import { onCallShiftRoutes } from './on-call/on-call-shifts.ts';
 import { verificationRoutes } from './verification/verification.ts';
 import { updateUploadRoutes } from './updates/update-upload.ts';
+import { extensionRolloutRoutes } from './extension-rollouts/extension-rollouts.ts';
 import { updateRoutes } from './updates/updates.ts';
 import { unblockKeyRoutes } from './policies/unblock-keys.ts';
 import { settingsRoutes } from './settings/settings.ts';
@@ -119,6 +120,7 @@ const groups = [
   deliveryRoutes,
   updateRoutes,
   updateUploadRoutes,
+  extensionRolloutRoutes,
   webhookReplayRoutes,
   verificationRoutes,
   settingsRoutes,

@@ -42,7 +42,7 @@ export const telemetryEvents = defineEvents('deviceDay', {
   },
   /** Recorded when something changed, and otherwise at most every few minutes. */
   DeviceHeartbeatRecorded: {
-    version: 1,
+    version: 2,
     schema: z.object({
       deviceId: uuid(),
       userId: uuid(),
@@ -52,7 +52,12 @@ export const telemetryEvents = defineEvents('deviceDay', {
       osVersion: z.string().nullable(),
       /** The policy version that the extension reports to use. */
       policyVersion: z.string().nullable(),
+      /** Errors of the extension since its heartbeat before. */
+      errors: z.int().min(0),
+      /** The active rollout of extension versions that the errors count for, and whether the device runs its version. */
+      rollout: z.object({ rolloutId: uuid(), round: z.int(), isCandidate: z.boolean() }).nullable(),
     }),
+    upcasters: { 1: (data: object) => ({ errors: 0, rollout: null, ...data }) },
     audit: false,
   },
 });

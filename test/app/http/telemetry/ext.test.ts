@@ -442,7 +442,13 @@ describe('extensions over mTLS', () => {
       const { status, body } = await client.post(HEARTBEAT, sign);
       expect([status, body]).toEqual([
         200,
-        { serverTime: expect.any(String), commands: [], policyVersion: expect.any(String), nextHeartbeatSeconds: 300 },
+        {
+          serverTime: expect.any(String),
+          commands: [],
+          policyVersion: expect.any(String),
+          nextHeartbeatSeconds: 300,
+          extension: null,
+        },
       ]);
       const { body: device } = await acme.admin.get(`/api/v1/admin/devices/${deviceId}`);
       expect(device).toMatchObject({

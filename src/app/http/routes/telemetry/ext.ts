@@ -1,33 +1,21 @@
-import { v5 } from 'uuid';
 import { z } from 'zod';
-import { deliverDeviceWipe } from '../../../../../commands/devices/deliver-device-wipe.ts';
-import { recordHeartbeat } from '../../../../../commands/telemetry/record-heartbeat.ts';
 import { MAX_BATCH_SIZE, rejectionCodes } from '../../../../contexts/telemetry/domain/admission.ts';
-import { deviceDayStream } from '../../../../contexts/telemetry/domain/device-day.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
-import { dayOf } from '../../../../platform/kernel/read-model.ts';
-import { deviceAccess, deviceOrAgentAccess, reportingDeviceAccess } from '../../access.ts';
+import { deviceAccess, reportingDeviceAccess } from '../../access.ts';
 import { isNotModified } from '../../../../contexts/policies/extension-responses.ts';
 import { reportedObservation } from '../../../../contexts/telemetry/domain/reported-observation.ts';
+import { heartbeatRoute, type HeartbeatDependencies } from './heartbeat.ts';
 import { policyBundleView } from './policy-bundle.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import { confirmWipe } from './wipe-confirmation.ts';
 import { ingestBatch, type TelemetryIntakeDependencies } from './telemetry-intake.ts';
-import { retentionOf } from '../../../../contexts/telemetry/telemetry-retention.ts';
 import type { BundleSigner } from '../../../../contexts/policies/bundle-signer.ts';
-import type { Lookups } from '../../../../contexts/identity/lookups.ts';
 
-export interface ExtRouteDependencies extends TelemetryIntakeDependencies {
+export interface ExtRouteDependencies extends TelemetryIntakeDependencies, HeartbeatDependencies {
   readonly bundleSigner: BundleSigner;
-  readonly lookups: Lookups;
 }
 
 const route = routeWith<ExtRouteDependencies>();
-
-const version = z.string().min(1).max(100);
-const commandTypes = ['wipe', 'refresh_policies', 'update'] as const;
-/** Namespace (RFC 9562 §5.5) of command ids: the same id for the same device and policy version. */
-const REFRESHES = '6f2c1d7e-9c0b-4f55-8d43-0f6f1c1f7a04';
 
 /** The routes that browsers call with their device certificates. */
 const batch = { deviceSequence: z.int().min(0).nullish() };
@@ -63,61 +51,7 @@ export const extRoutes: RouteGroup<ExtRouteDependencies> = {
       }),
       handle: (call) => (call.principal.onlyConfirmsWipe ? confirmWipe(call, call.body) : ingestBatch(call, call.body)),
     }),
-    route({
-      method: 'POST',
-      path: '/api/v1/ext/heartbeat',
-      access: deviceOrAgentAccess,
-      summary: 'Send a heartbeat',
-      operation: 'sendHeartbeat',
-      description: 'Returns the commands for the device, and the time until the next heartbeat in seconds.',
-      body: z.object({
-        extensionVersion: version,
-        browserVersion: version.nullish(),
-        osVersion: version.nullish(),
-        policyVersion: version.nullish(),
-      }),
-      response: z.object({
-        serverTime: z.iso.datetime(),
-        commands: z.array(z.object({ id: z.uuid(), type: z.enum(commandTypes) })),
-        policyVersion: z.string(),
-        nextHeartbeatSeconds: z.int(),
-      }),
-      handle: async ({ body, principal, services, run }) => {
-        const { tenantId, deviceId, userId } = principal;
-        const { extensionVersion, browserVersion = null, osVersion = null, policyVersion: held = null } = body;
-        const [known, { policyVersion, heartbeatSeconds }] = await Promise.all([
-          services.lookups.device(tenantId, deviceId),
-          services.extensionResponses.ofTenant(tenantId),
-        ]);
-        await run(recordHeartbeat, {
-          deviceId,
-          userId,
-          extensionVersion,
-          browserVersion,
-          osVersion,
-          policyVersion: held,
-        });
-        const { streamRetentionDays } = await retentionOf(services, tenantId);
-        await services.streamRetention.ensure(
-          deviceDayStream(tenantId, deviceId, dayOf(Date.now())),
-          streamRetentionDays,
-        );
-        const commands: { id: string; type: (typeof commandTypes)[number] }[] = [];
-        if (known?.status === 'wipe_pending' && known.wipe) {
-          commands.push({ id: known.wipe.id, type: 'wipe' });
-          if (!known.wipe.delivered) await run(deliverDeviceWipe, { deviceId });
-        }
-        if (held !== null && held !== policyVersion) {
-          commands.push({ id: v5(`${tenantId}|${deviceId}|${policyVersion}`, REFRESHES), type: 'refresh_policies' });
-        }
-        return {
-          serverTime: new Date().toISOString(),
-          commands,
-          policyVersion,
-          nextHeartbeatSeconds: heartbeatSeconds,
-        };
-      },
-    }),
+    heartbeatRoute,
     route({
       method: 'GET',
       path: '/api/v1/ext/policy-keys',

@@ -1,0 +1,18 @@
+import type { RolloutStage } from '../../src/contexts/extension-rollouts/domain/events.ts';
+import { group, groupStream } from '../../src/contexts/groups/domain/group.ts';
+import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
+import { invalid, type Failure } from '../../src/platform/kernel/failure.ts';
+import type { TenantId } from '../../src/platform/kernel/ids.ts';
+
+/** A failure that names the first stage with a group that does not exist. */
+export async function unknownGroupIn(
+  stages: readonly RolloutStage[],
+  aggregates: AggregateReader,
+  tenantId: TenantId,
+): Promise<Failure | undefined> {
+  const named = [...new Set(stages.flatMap(({ groupIds }) => groupIds))];
+  const states = await Promise.all(named.map((groupId) => aggregates.load(group, groupStream(tenantId, groupId))));
+  const unknown = new Set(named.filter((_groupId, at) => !states[at]!.exists));
+  const at = stages.findIndex(({ groupIds }) => groupIds.some((groupId) => unknown.has(groupId)));
+  return at < 0 ? undefined : invalid(`stages.${at}.groupIds`, 'name no group');
+}

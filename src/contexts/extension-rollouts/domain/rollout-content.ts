@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { browserTypes } from '../../devices/domain/events.ts';
+import { invalid, type Failure } from '../../../platform/kernel/failure.ts';
+import { uuid } from '../../../platform/kernel/ids.ts';
+import type { RolloutContent } from './events.ts';
+
+const MAX_STAGES = 10;
+const MAX_GROUPS = 50;
+/** Thirty days. */
+const MAX_SOAK_HOURS = 720;
+
+/** As manifests of extensions and our own releases write versions. Never the start of a longer text. */
+const version = z
+  .string()
+  .regex(/^\d[0-9A-Za-z.+-]{0,63}$/, 'must begin with a digit and have letters, digits and .+- only');
+
+const stage = z.object({
+  groupIds: z
+    .array(uuid())
+    .max(MAX_GROUPS)
+    .transform((ids) => [...new Set(ids)])
+    .default([])
+    .describe('Devices of members of these groups'),
+  percent: z
+    .number()
+    .min(0)
+    .max(100)
+    .transform((percent) => Math.round(percent * 100) / 100)
+    .default(0)
+    .describe('Share of all devices of the rollout, in percent and at most two decimals'),
+  soakHours: z
+    .number()
+    .min(0.1)
+    .max(MAX_SOAK_HOURS)
+    .nullable()
+    .default(null)
+    .describe('The next stage begins by itself after so many hours; null: by hand'),
+});
+
+const halt = z.object({
+  factor: z
+    .number()
+    .min(1)
+    .max(1_000)
+    .default(2)
+    .describe('Halts if errors an hour and device exceed those of other versions times this'),
+  minErrors: z.int().min(1).max(1_000_000).default(10).describe('Never halts with fewer errors'),
+  minDevices: z.int().min(2).max(1_000_000).default(3).describe('Never halts with fewer devices that report errors'),
+});
+
+const fields = {
+  version: version.describe('The version that devices shall run'),
+  browserType: z.enum(browserTypes).nullable().describe('Null: all browsers'),
+  rollbackVersion: version.nullable().describe('Where devices return to after a rollback; null: they keep the version'),
+  returnsOnHalt: z.boolean().describe('Whether they return as soon as the rollout halts'),
+  stages: z.array(stage).min(1).max(MAX_STAGES),
+  halt,
+};
+
+export const newRollout = z.object({
+  ...fields,
+  browserType: fields.browserType.default(null),
+  rollbackVersion: fields.rollbackVersion.default(null),
+  returnsOnHalt: fields.returnsOnHalt.default(false),
+  halt: halt.default({ factor: 2, minErrors: 10, minDevices: 3 }),
+});
+export const rolloutChanges = z.object(fields).partial();
+export type RolloutChanges = z.output<typeof rolloutChanges>;
+
+/** Rules that hold between fields. */
+export function contradiction({ version: target, rollbackVersion, returnsOnHalt, stages }: RolloutContent) {
+  if (rollbackVersion === target) return invalid('rollbackVersion', 'must be another version');
+  if (returnsOnHalt && rollbackVersion === null) return invalid('rollbackVersion', 'is required with returnsOnHalt');
+  return stages.reduce<Failure | undefined>(
+    (found, { groupIds, percent }, at) => found ?? stageProblem({ groupIds, percent, before: stages[at - 1] }, at),
+    undefined,
+  );
+}
+
+interface Placed {
+  readonly groupIds: readonly string[];
+  readonly percent: number;
+  readonly before: RolloutContent['stages'][number] | undefined;
+}
+
+/** A later stage adds devices, it never takes any away. */
+function stageProblem({ groupIds, percent, before }: Placed, at: number): Failure | undefined {
+  const least = before?.percent ?? 0;
+  if (percent < least) return invalid(`stages.${at}.percent`, `must be at least ${least}, as in the stage before`);
+  const hasNews = percent > least || groupIds.length > 0;
+  return hasNews ? undefined : invalid(`stages.${at}`, 'must have groups or a greater share than the stage before');
+}
