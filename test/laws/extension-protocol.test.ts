@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { routeGroups } from '../../src/app/http/routes/index.ts';
+import { directionActions, directionOf } from '../../src/contexts/extension-rollouts/domain/direction.ts';
 import { conditions } from '../../src/contexts/policies/domain/events.ts';
 import { admitBatch, MAX_BATCH_SIZE, rejectionCodes } from '../../src/contexts/telemetry/domain/admission.ts';
 import {
@@ -35,6 +36,9 @@ const vectors = z
       accepted: z.array(z.object({ kind: z.string() }).loose()),
       rejected: z.array(z.object({ event: z.unknown(), code: z.enum(rejectionCodes), field: z.string() })),
     }),
+    versions: z.array(
+      z.object({ about: z.string(), running: z.string(), rollout: z.string(), action: z.enum(directionActions) }),
+    ),
   })
   .parse(JSON.parse(read('extension-protocol-vectors.json')));
 
@@ -68,6 +72,7 @@ describe('the page on the extension protocol', () => {
     ['methods', authMethods],
     ['outcomes', authOutcomes],
     ['changes', extensionChangeKinds],
+    ['directions', directionActions],
   ])('lists all %s', (_what, values) => {
     expect(values.filter((value) => !text.includes(`\`${value}\``))).toEqual([]);
   });
@@ -108,6 +113,23 @@ describe('the test vectors of the extension protocol', () => {
     const { accepted } = vectors.events;
     expect(new Set(accepted.map(({ kind }) => kind))).toEqual(new Set(observationKinds));
     expect(admitBatch(accepted, rules).rejected).toEqual([]);
+  });
+
+  it.each(vectors.versions)('direct a device: $about', ({ running, rollout, action }) => {
+    const completed = {
+      rolloutId: '',
+      status: 'completed' as const,
+      salt: '',
+      version: rollout,
+      browserType: null,
+      rollbackVersion: null,
+      returnsOnHalt: false,
+      stages: [],
+      stage: 0,
+      round: 1,
+    };
+    const device = { deviceId: '', groupIds: [], browserType: null, version: running };
+    expect(directionOf(device, [completed])).toEqual({ action, version: action === 'keep' ? running : rollout });
   });
 
   it.each(vectors.events.rejected)('reject an event for its $field ($code)', ({ event, code, field }) => {

@@ -56,6 +56,10 @@ const WITHOUT_CREATION: Readonly<Record<string, string>> = {
   'POST /api/v1/admin/alert-notifications/deliveries/{deliveryId}/retry':
     'refuses a second round while the first is under way',
   'POST /api/v1/admin/updates/upload': 'stages the bundle in place of the first copy',
+  'POST /api/v1/admin/extension-rollouts/{rolloutId}/start': 'refuses what is no draft any more',
+  'POST /api/v1/admin/extension-rollouts/{rolloutId}/pause': 'refuses what is paused',
+  'POST /api/v1/admin/extension-rollouts/{rolloutId}/resume': 'refuses what is active',
+  'POST /api/v1/admin/extension-rollouts/{rolloutId}/rollback': 'refuses what has ended',
   'POST /api/v1/admin/enrollment/tokens/revoke': 'revokes what is valid by then',
 };
 
@@ -156,6 +160,15 @@ describe('a creation whose response was lost', () => {
   });
   const signature = () => ({ name: name(), type: 'url', pattern: 'login', patternType: 'exact', severity: 'low' });
   const host = () => `${randomUUID()}.example`;
+
+  const newRollout = () => ({ version: '2.1.0', stages: [{ percent: 1 }, { percent: 2 }, { percent: 3 }] });
+  let live: string | undefined;
+  async function startedRollout(): Promise<string> {
+    if (live) await tenant.admin.post(`${BASE}/extension-rollouts/${live}/rollback`);
+    live = await made('extension-rollouts', newRollout());
+    await tenant.admin.post(`${BASE}/extension-rollouts/${live}/start`);
+    return live;
+  }
 
   let updates = 0;
   async function stageNextUpdate(): Promise<void> {
@@ -288,6 +301,10 @@ describe('a creation whose response was lost', () => {
       return { body: { domain } };
     },
     'POST /api/v1/admin/policies': () => ({ body: { name: name(), rules } }),
+    'POST /api/v1/admin/extension-rollouts': () => ({ body: newRollout() }),
+    'POST /api/v1/admin/extension-rollouts/{rolloutId}/advance': async () => ({
+      path: `${BASE}/extension-rollouts/${await startedRollout()}/advance`,
+    }),
     'POST /api/v1/admin/unblock-keys': () => ({ body: { domain: 'a.example', reason: 'please' } }),
     'POST /api/v1/admin/mobile/devices': () => ({ body: { platform: 'ios', pushToken: `token-${randomUUID()}` } }),
     'POST /api/v1/admin/alert-notifications/push-rules': () => ({ body: { name: name() } }),
