@@ -28,5 +28,5 @@ export const recordHeartbeat = defineCommand({
 });
 
 /** Errors are news each time: the next heartbeat does not repeat them. */
-const tellsTheSame = ({ receivedAt: _, ...known }: Heartbeat, now: RecordHeartbeat): boolean =>
-  now.errors === 0 && isDeepStrictEqual({ ...known, errors: 0 }, { ...now });
+const tellsTheSame = (known: Heartbeat, now: RecordHeartbeat): boolean =>
+  now.errors === 0 && isDeepStrictEqual({ ...known, errors: 0 }, { ...now, receivedAt: known.receivedAt });

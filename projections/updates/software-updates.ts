@@ -24,7 +24,7 @@ const change = (event: Parameters<typeof foldSoftwareUpdate>[1]) => ({
 /** The state of updates, as decisions see it. */
 export const softwareUpdates = defineReadModel({
   name: 'software_updates',
-  version: 1,
+  version: 2,
   lane: 'main',
   columns,
   key: ['role'],
@@ -32,6 +32,8 @@ export const softwareUpdates = defineReadModel({
   on: {
     UpdateCheckBegun: change,
     UpdateCheckEnded: change,
+    UpdateDownloadBegun: change,
+    UpdateDownloadEnded: change,
     UpdateStaged: change,
     UpdateBegun: change,
     UpdateCommandStarted: change,

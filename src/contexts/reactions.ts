@@ -24,6 +24,7 @@ import { whenAlertIsTriagedEndPages } from './on-call/reactions/when-alert-is-tr
 import { whenPageCallsNotify } from './on-call/reactions/when-page-calls-notify.ts';
 import { whenAdminDeletedEndMobileDevices } from './mobile/reactions/when-admin-deleted-end-mobile-devices.ts';
 import { whenErasureRequestedCarryItOut } from './employees/reactions/when-erasure-requested-carry-it-out.ts';
+import { whenUpdateDownloadBegunFetchIt } from './updates/reactions/when-update-download-begun-fetch-it.ts';
 import { whenUpdateBegunRunIt } from './updates/reactions/when-update-begun-run-it.ts';
 
 /** All reactions of the application. */
@@ -52,6 +53,7 @@ export const reactions: readonly AnyReaction[] = [
   whenAlertChangesPlanWebhook,
   whenNotificationPlannedDeliver,
   whenUpdateBegunRunIt,
+  whenUpdateDownloadBegunFetchIt,
   whenExtensionRolloutHaltedRaiseAlert,
   whenWebhookReplayStartedPlanIt,
 ];

@@ -75,6 +75,7 @@ export const testConfig = (dataDir: string, over: Partial<Config> = {}): Config 
     publicKey: undefined,
     allowsUnsigned: false,
     feedUrl: undefined,
+    downloadsAutomatically: false,
     command: undefined,
     commandMs: 60_000,
   },

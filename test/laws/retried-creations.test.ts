@@ -60,6 +60,7 @@ const WITHOUT_CREATION: Readonly<Record<string, string>> = {
   'POST /api/v1/admin/extension-rollouts/{rolloutId}/pause': 'refuses what is paused',
   'POST /api/v1/admin/extension-rollouts/{rolloutId}/resume': 'refuses what is active',
   'POST /api/v1/admin/extension-rollouts/{rolloutId}/rollback': 'refuses what has ended',
+  'POST /api/v1/admin/updates/download': 'changes nothing while the first download runs, or its bundle is staged',
   'POST /api/v1/admin/enrollment/tokens/revoke': 'revokes what is valid by then',
 };
 

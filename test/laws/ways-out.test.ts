@@ -21,6 +21,14 @@ it('addresses that administrators choose are called through the one way out', ()
   expect(callers.sort()).toEqual([...SET_BY_THE_OPERATOR, ...GUARDS].sort());
 });
 
+it('downloads of what a document of the operator names use the same way out', () => {
+  const callers = sources.filter((path) => /\bguardedDownload\(/.test(readFileSync(path, 'utf8')));
+  expect(callers.sort()).toEqual([
+    'src/platform/outbound/destinations.ts',
+    'src/platform/outbound/guarded-download.ts',
+  ]);
+});
+
 it('other protocols use the same way out', () => {
   const callers = sources.filter((path) => /\bguardedConnect\b/.test(readFileSync(path, 'utf8')));
   expect(callers.sort()).toEqual([

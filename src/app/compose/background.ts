@@ -23,7 +23,9 @@ import { DirectorySyncs } from '../../contexts/directory-sources/sync-directory.
 import { syncDirectoryJob, syncDueDirectories } from '../../contexts/directory-sources/sync-jobs.ts';
 import { BundleStore } from '../../contexts/updates/bundle-store.ts';
 import { MAX_ANNOUNCEMENT_BYTES, UpdateAnnouncements } from '../../contexts/updates/update-announcements.ts';
-import { updateJobs } from '../../contexts/updates/update-jobs.ts';
+import { updateDownloadJobs, updateJobs } from '../../contexts/updates/update-jobs.ts';
+import { DOWNLOAD_TIMEOUT_MS, MAX_BUNDLE_BYTES, UpdateDownloads } from '../../contexts/updates/update-downloads.ts';
+import { downloadNamedBy } from '../../platform/outbound/destinations.ts';
 import { UpdateRuns } from '../../contexts/updates/update-runs.ts';
 import { scanDomainJob } from '../../contexts/threat-intel/scan-domain.ts';
 import { openPushServices } from '../../contexts/notifications/push/open-push-services.ts';
@@ -49,6 +51,7 @@ export interface Background extends Pick<
   | 'updateBundles'
   | 'updateAnnouncements'
   | 'updateRuns'
+  | 'updateDownloads'
   | 'shiftCalendars'
 > {
   readonly redis: Redis | undefined;
@@ -118,6 +121,14 @@ export function openBackground(
     aggregates: loader,
     head: () => store.head(),
   };
+  const updateDownloads = new UpdateDownloads({
+    executor,
+    aggregates: loader,
+    announcements: updateAnnouncements,
+    bundles: updateBundles,
+    download: downloadNamedBy(config, updates.feedUrl, { maxBytes: MAX_BUNDLE_BYTES, timeoutMs: DOWNLOAD_TIMEOUT_MS }),
+    settings: updates,
+  });
   const catalogue = [
     planPushesJob(callPorts),
     escalatePageJob(callPorts),
@@ -139,6 +150,7 @@ export function openBackground(
     forgetScreenshots(pictures),
     destroySecrets(store, vault),
     ...updateJobs(updateRuns),
+    ...updateDownloadJobs(updateDownloads),
     sweepScreenshots({ objects, aggregates: loader, personKeys, projector: database.projector, trust, kept: config }),
   ];
   const jobs = openJobs({
@@ -172,6 +184,7 @@ export function openBackground(
     updateBundles,
     updateAnnouncements,
     updateRuns,
+    updateDownloads,
     redis,
   };
 }

@@ -13,7 +13,7 @@ import { dueDirectories } from '../../contexts/directory-sources/sync-jobs.ts';
 import { offboardingResumption } from '../../contexts/employees/resume-offboardings.ts';
 import { rolloutWatching } from '../../contexts/extension-rollouts/watch-rollouts.ts';
 import { staleDeviceAlerting } from '../../contexts/devices/alert-stale-devices.ts';
-import { updateSettling } from '../../contexts/updates/update-jobs.ts';
+import { automaticDownloading, updateSettling } from '../../contexts/updates/update-jobs.ts';
 import { observationTrimming, trimObservations } from '../../contexts/telemetry/trim-observations.ts';
 
 const TRIMMED_AT_ONCE = 5_000;
@@ -60,6 +60,7 @@ export const maintenanceSchedules: Readonly<Record<string, Schedule>> = {
   'directories/sync-due': { run: enqueue(dueDirectories, {}), recurrence: { everyMs: 60_000 } },
   'maintenance/resume-offboardings': { run: enqueue(offboardingResumption, {}), recurrence: { everyMs: HOUR / 60 } },
   'maintenance/settle-updates': { run: enqueue(updateSettling, {}), recurrence: { everyMs: HOUR / 60 } },
+  'maintenance/download-updates': { run: enqueue(automaticDownloading, {}), recurrence: { everyMs: HOUR } },
   'extension-rollouts/watch': { run: enqueue(rolloutWatching, {}), recurrence: { everyMs: HOUR / 60 } },
   'maintenance/sweep-expired-tokens': { run: enqueue(tokenSweeping, {}), recurrence: { everyMs: HOUR } },
 };

@@ -58,6 +58,7 @@ import type { DirectoryReaders } from '../../contexts/directory-sources/open-rea
 import type { DeliverySender } from '../../contexts/notifications/delivery-sender.ts';
 import type { BundleStore } from '../../contexts/updates/bundle-store.ts';
 import type { UpdateAnnouncements } from '../../contexts/updates/update-announcements.ts';
+import type { UpdateDownloads } from '../../contexts/updates/update-downloads.ts';
 import type { UpdateRuns } from '../../contexts/updates/update-runs.ts';
 import type { DomainScans } from '../../contexts/threat-intel/domain-scans.ts';
 import type { PersonKeys, Vault } from '../../platform/vault/vault.ts';
@@ -95,6 +96,7 @@ export interface ServiceContainer {
   readonly updateBundles: BundleStore;
   readonly updateAnnouncements: UpdateAnnouncements;
   readonly updateRuns: UpdateRuns;
+  readonly updateDownloads: UpdateDownloads;
   readonly directoryReaders: DirectoryReaders;
   /** Makes attempts at messages to the outside. */
   readonly deliverySender: DeliverySender;

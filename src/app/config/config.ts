@@ -112,6 +112,7 @@ const environment = {
   UPDATE_PUBLIC_KEY: secret(publisherKey.optional()),
   UPDATE_ALLOW_UNSIGNED: trueOrFalse.default(false),
   UPDATE_FEED_URL: httpUrl.optional(),
+  UPDATE_AUTO_DOWNLOAD: trueOrFalse.default(false),
   UPDATE_COMMAND: programWithArguments.optional(),
   UPDATE_COMMAND_SECONDS: wholeNumberFrom(1, LONGEST_COMMAND_SECONDS).default(600),
   EVENT_RETENTION_DAYS: count.default(90),
@@ -244,6 +245,8 @@ const REQUIRED_KEYS = ['MASTER_KEY', 'AUDIT_HMAC_KEY', 'LICENSE_PUBLIC_KEY'];
 /** What is wrong with settings only in view of others. */
 function checkTogether(given: GivenSettings, { PORT, TLS_PORT }: SettingValues, problems: SettingProblems): void {
   if (PORT && PORT === TLS_PORT) problems.add('PORT and TLS_PORT must differ: one is for HTTP, the other for TLS');
+  if (given['UPDATE_AUTO_DOWNLOAD'] === 'true' && !given['UPDATE_FEED_URL'])
+    problems.add('UPDATE_AUTO_DOWNLOAD needs UPDATE_FEED_URL, and UPDATE_PUBLIC_KEY to check what it names');
   // Keys are only generated for the embedded database: another process could not work with those of this one.
   if (given['DATABASE_URL'] === undefined) return;
   // A file that cannot be read is a problem of its own.
@@ -314,6 +317,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, role: ProcessRo
       publicKey: settings.UPDATE_PUBLIC_KEY,
       allowsUnsigned: settings.UPDATE_ALLOW_UNSIGNED,
       feedUrl: settings.UPDATE_FEED_URL,
+      downloadsAutomatically: settings.UPDATE_AUTO_DOWNLOAD,
       command: settings.UPDATE_COMMAND,
       commandMs: settings.UPDATE_COMMAND_SECONDS * 1_000,
     },

@@ -9,7 +9,7 @@ import {
   directionOf,
   type CountedFor,
   type DirectedDevice,
-  type Direction,
+  type VersionDirection,
   type StartedRollout,
 } from './domain/direction.ts';
 
@@ -24,7 +24,7 @@ export const ROLLOUT_TABLES: readonly string[] = ['extension_rollouts'];
 
 export interface HeartbeatDirection {
   /** Undefined: no rollout concerns the device's browser. */
-  readonly direction: Direction | undefined;
+  readonly direction: VersionDirection | undefined;
   readonly countedFor: CountedFor | null;
 }
 

@@ -7,7 +7,20 @@ import type { UpdateSettings } from './domain/update-settings.ts';
 export interface FoundUpdate {
   readonly version: string;
   readonly releaseNotes: string | null;
+  /** Where the bundle is; null: the announcement does not say. */
+  readonly bundle: AnnouncedBundle | null;
 }
+
+const bundleSchema = z.object({
+  url: z.url({ protocol: /^https?$/ }).max(2_000),
+  sha256: z
+    .string()
+    .regex(/^[0-9a-fA-F]{64}$/)
+    .transform((digest) => digest.toLowerCase()),
+  /** Ed25519, in base64, of the statement with version and digest. */
+  signature: z.string().max(200),
+});
+export type AnnouncedBundle = z.output<typeof bundleSchema>;
 
 /** The feed cannot be used. The reason is in fixed words: nothing of the response is repeated. */
 export class AnnouncementRefused extends Error {
@@ -26,6 +39,7 @@ const announcement = z.object({
   releaseNotes: z.string().max(20_000).nullish(),
   /** An announcement that is older cannot be used to hide a later one. */
   expiresAt: z.iso.datetime({ offset: true }).nullish(),
+  bundle: bundleSchema.nullish(),
 });
 const envelope = z.object({ document: z.string().max(60_000), signature: z.string().max(200) });
 
@@ -56,7 +70,8 @@ export class UpdateAnnouncements {
       throw new AnnouncementRefused('the announcement has expired');
     const version = softwareVersion(said.version);
     if (version === undefined) throw new AnnouncementRefused('the feed names no version');
-    return { version, releaseNotes: said.releaseNotes?.toWellFormed().replaceAll('\0', '') ?? null };
+    const releaseNotes = said.releaseNotes?.toWellFormed().replaceAll('\0', '') ?? null;
+    return { version, releaseNotes, bundle: said.bundle ?? null };
   }
 }
 

@@ -207,8 +207,8 @@ export const errorCodes = {
   ),
   update_without_bundle: entry(
     'conflict',
-    'the feed names no bundle to download',
-    'Upload the bundle, or ask the publisher to announce it with address, digest and signature.',
+    'the feed names no bundle that can be checked',
+    'Upload the bundle. Downloads need address, digest and signature in the announcement, and UPDATE_PUBLIC_KEY.',
   ),
   rollout_state: entry(
     'conflict',

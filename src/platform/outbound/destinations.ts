@@ -4,6 +4,7 @@ import type { AddressGuard } from './address-guard.ts';
 import { guardedConnect, type GuardedConnect } from './guarded-connection.ts';
 import { guardedDatagrams, type GuardedDatagrams } from './guarded-datagrams.ts';
 import { guardedFetch, type GuardedFetch, type GuardOptions } from './guarded-fetch.ts';
+import { guardedDownload, type GuardedDownload } from './guarded-download.ts';
 import { isMetadataAddress, NO_PRIVATE_NETWORKS, type PrivateNetworks } from './private-networks.ts';
 import { isPublicAddress } from './public-addresses.ts';
 
@@ -52,6 +53,20 @@ export const destinationFetch = (
     ...(choice.caCertificate === null ? {} : { ca: choice.caCertificate }),
     ...limits,
   });
+
+/**
+ * Downloads large files from addresses that a document of the operator's own server names: on that server without
+ * further condition, elsewhere on the public internet or in a network of `OUTBOUND_PRIVATE_NETWORKS`.
+ */
+export const downloadNamedBy = (
+  settings: OutboundSettings,
+  server: string | undefined,
+  limits: { readonly maxBytes: number; readonly timeoutMs: number },
+): GuardedDownload => {
+  const origin = server === undefined ? undefined : new URL(server).origin;
+  const elsewhere = guardOf(settings, { allowPrivateNetwork: true });
+  return guardedDownload({ ...limits, guardOf: (url) => (url.origin === origin ? { allowPrivate: true } : elsewhere) });
+};
 
 /** The same for protocols other than HTTP. The caller checks certificates. */
 export const destinationConnect = (settings: OutboundSettings, choice: DestinationChoice): GuardedConnect =>

@@ -99,7 +99,7 @@ const CLOSED = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 const isClosed = (error: unknown): boolean => CLOSED.has(String((error as { code?: unknown }).code));
 
 /** Parses the address as the URL standard does: `0x7f.1` and `2130706433` become `127.0.0.1`. */
-function checkedUrl(address: string | URL, options: GuardOptions): URL {
+export function checkedUrl(address: string | URL, options: AddressGuard): URL {
   if (!URL.canParse(address.toString())) throw new OutboundRefused('the address is not a URL');
   const url = new URL(address);
   const { protocol, username, password, hostname } = url;

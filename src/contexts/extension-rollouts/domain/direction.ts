@@ -26,7 +26,7 @@ export interface DirectedDevice extends StagedDevice {
 /** `update`: to a later version. `return`: to an earlier one. `keep`: stay. */
 export const directionActions = ['keep', 'update', 'return'] as const;
 
-export interface Direction {
+export interface VersionDirection {
   readonly action: (typeof directionActions)[number];
   /** The version that the device should run. */
   readonly version: string;
@@ -39,7 +39,7 @@ const concerns = ({ browserType }: StartedRollout, device: DirectedDevice): bool
  * The version that a device should run; undefined if no rollout has concerned its browser yet. `rollouts`: newest start
  * first. A rollout that does not move the device leaves the direction to the one before it.
  */
-export function directionOf(device: DirectedDevice, rollouts: readonly StartedRollout[]): Direction | undefined {
+export function directionOf(device: DirectedDevice, rollouts: readonly StartedRollout[]): VersionDirection | undefined {
   const concerning = rollouts.filter((rollout) => concerns(rollout, device));
   for (const rollout of concerning) {
     const direction = directionBy(rollout, device);
@@ -48,7 +48,7 @@ export function directionOf(device: DirectedDevice, rollouts: readonly StartedRo
   return concerning.length > 0 ? { action: 'keep', version: device.version } : undefined;
 }
 
-function directionBy(rollout: StartedRollout, device: DirectedDevice): Direction | undefined {
+function directionBy(rollout: StartedRollout, device: DirectedDevice): VersionDirection | undefined {
   const hasIt = device.version === rollout.version;
   switch (rollout.status) {
     case 'completed':
@@ -65,10 +65,10 @@ function directionBy(rollout: StartedRollout, device: DirectedDevice): Direction
 }
 
 /** Never to an earlier version: only a rollback leads back. */
-const towards = (version: string, present: string): Direction =>
+const towards = (version: string, present: string): VersionDirection =>
   compareVersions(version, present) > 0 ? { action: 'update', version } : { action: 'keep', version: present };
 
-const back = (version: string | null, present: string): Direction =>
+const back = (version: string | null, present: string): VersionDirection =>
   version === null ? { action: 'keep', version: present } : { action: 'return', version };
 
 /** What a heartbeat counts for: the active rollout of the device's browser, and the side of the comparison. */

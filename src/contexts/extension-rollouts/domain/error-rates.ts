@@ -25,7 +25,7 @@ export const isTooBad = (
   candidate.affectedDevices >= minDevices &&
   errorRate(candidate) > factor * errorRate(baseline);
 
-export type Verdict = 'halt' | 'advance' | 'wait';
+export type RolloutVerdict = 'halt' | 'advance' | 'wait';
 
 interface Judged {
   readonly figures: RolloutFigures;
@@ -38,7 +38,7 @@ interface Judged {
 const HOUR_MS = 3_600_000;
 
 /** Time alone proves nothing: a stage ends by itself only if a device has reported with the new version. */
-export function judge({ figures, rule, stage: { soakHours }, soakedMs }: Judged): Verdict {
+export function judge({ figures, rule, stage: { soakHours }, soakedMs }: Judged): RolloutVerdict {
   if (isTooBad(figures, rule)) return 'halt';
   const hasSoaked = soakHours !== null && soakedMs >= soakHours * HOUR_MS && figures.candidate.devices > 0;
   return hasSoaked ? 'advance' : 'wait';

@@ -40,6 +40,23 @@ export const softwareUpdateEvents = defineEvents('softwareUpdate', {
     }),
     audit: 'software_update.checked',
   },
+  /** Until `until`, no other download begins. One that takes longer has failed. */
+  UpdateDownloadBegun: {
+    version: 1,
+    schema: z.object({ downloadId: uuid(), version, begunAt: moment, until: moment }),
+    audit: 'software_update.download_begun',
+  },
+  UpdateDownloadEnded: {
+    version: 1,
+    schema: z.object({
+      downloadId: uuid(),
+      version,
+      endedAt: moment,
+      /** In fixed words; null: the bundle is staged. */
+      failure: z.string().nullable(),
+    }),
+    audit: 'software_update.download_ended',
+  },
   /** Digest and signature were checked before. */
   UpdateStaged: {
     version: 1,

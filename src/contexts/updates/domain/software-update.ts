@@ -32,6 +32,16 @@ export interface UpdateUnderWay {
   readonly startedAt: string | null;
 }
 
+export interface Download {
+  readonly downloadId: string;
+  readonly version: string;
+  readonly begunAt: string;
+  /** When it has failed if nothing else is known by then. */
+  readonly until: string;
+  readonly hasEnded: boolean;
+  readonly failure: string | null;
+}
+
 /** JSON: the read model stores it as it is. */
 export interface SoftwareUpdateState {
   /** Without a check or update that is under way. */
@@ -40,6 +50,8 @@ export interface SoftwareUpdateState {
   readonly underWay: UpdateUnderWay | null;
   readonly found: { readonly version: string; readonly releaseNotes: string | null } | null;
   readonly lastCheckedAt: string | null;
+  /** The last download; null: there was none, or it is staged. */
+  readonly download: Download | null;
   readonly staged: StoredBundle | null;
   /** The version that the last update or rollback ended with; null before the first one. */
   readonly installedVersion: string | null;
@@ -55,6 +67,7 @@ export const NO_UPDATES: SoftwareUpdateState = {
   underWay: null,
   found: null,
   lastCheckedAt: null,
+  download: null,
   staged: null,
   installedVersion: null,
   current: null,
@@ -71,6 +84,10 @@ export function foldSoftwareUpdate(state: SoftwareUpdateState, event: SoftwareUp
       return { ...state, check: event.data };
     case 'UpdateCheckEnded':
       return afterCheck(state, event.data);
+    case 'UpdateDownloadBegun':
+      return { ...state, download: { ...event.data, hasEnded: false, failure: null } };
+    case 'UpdateDownloadEnded':
+      return { ...state, download: afterDownload(state, event.data.failure) };
     case 'UpdateStaged':
       return { ...state, staged: event.data.bundle, resting: 'staged' };
     case 'UpdateBegun': {
@@ -85,6 +102,9 @@ export function foldSoftwareUpdate(state: SoftwareUpdateState, event: SoftwareUp
       return afterUpdate({ ...state, underWay: null }, state.underWay, event.data);
   }
 }
+
+const afterDownload = ({ download }: SoftwareUpdateState, failure: string | null): Download | null =>
+  failure === null ? null : download && { ...download, hasEnded: true, failure };
 
 function afterCheck(state: SoftwareUpdateState, { checkedAt, found }: CheckEnded): SoftwareUpdateState {
   const ended = { ...state, check: null };
@@ -114,6 +134,9 @@ export function updateStatusAt({ underWay, check, resting }: SoftwareUpdateState
 
 export const isChecking = ({ check }: Pick<SoftwareUpdateState, 'check'>, now: number): boolean =>
   check !== null && now < Date.parse(check.until);
+
+export const isDownloading = ({ download }: Pick<SoftwareUpdateState, 'download'>, now: number): boolean =>
+  download !== null && !download.hasEnded && now < Date.parse(download.until);
 
 /** Bundles that may still be needed. All others can be deleted. */
 export const bundlesInUse = ({ staged, current, previous, underWay }: SoftwareUpdateState): ReadonlySet<string> =>

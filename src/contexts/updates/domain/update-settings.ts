@@ -11,6 +11,8 @@ export interface UpdateSettings {
   readonly publicKey: string | undefined;
   readonly allowsUnsigned: boolean;
   readonly feedUrl: string | undefined;
+  /** Whether a newer announced bundle is downloaded and staged without a request. */
+  readonly downloadsAutomatically: boolean;
   /** Program and arguments. Undefined: an update is recorded, and the operator does the rest. */
   readonly command: readonly [program: string, ...given: string[]] | undefined;
   /** Milliseconds that the command may take. */

@@ -59,6 +59,7 @@ describe('the update feed', () => {
         lastCheckedAt: expect.any(String),
         stagedVersion: null,
         rollbackVersion: null,
+        download: null,
       },
     ]);
     expect((await tenant.admin.get(`${BASE}/info`)).body).toEqual(body);

@@ -78,6 +78,7 @@ describe('updates', () => {
         lastCheckedAt: null,
         stagedVersion: null,
         rollbackVersion: null,
+        download: null,
       });
       const content = randomBytes(9 * 1024 * 1024);
       const staged = await signedUpload(app, tenant, '0.2.0', content);

@@ -39,7 +39,7 @@ interface Move {
     void
   >;
   readonly summary: string;
-  readonly operation: string;
+  readonly operation?: string;
   readonly description: string;
   readonly refuses: readonly ('rollout_state' | 'rollout_overlaps')[];
 }
@@ -68,7 +68,6 @@ export const extensionRolloutRoutes: RouteGroup = {
       path: base,
       access: admin('updates:read'),
       summary: 'List rollouts of the extension',
-      operation: 'listExtensionRollouts',
       description: 'Newest first, with drafts and ended ones.',
       query: z.object(pageQuery),
       response: z.object({ rollouts: z.array(extensionRolloutView), ...paginatedView }),
@@ -98,7 +97,6 @@ export const extensionRolloutRoutes: RouteGroup = {
       path: `${base}/{rolloutId}`,
       access: admin('updates:read'),
       summary: 'Get a rollout of the extension',
-      operation: 'getExtensionRollout',
       params,
       response: extensionRolloutView,
       tagged: shownExtensionRollout,
@@ -126,7 +124,6 @@ export const extensionRolloutRoutes: RouteGroup = {
       path: `${base}/{rolloutId}`,
       access: admin('updates:write'),
       summary: 'Delete a draft of a rollout',
-      operation: 'deleteExtensionRollout',
       description: 'Only drafts are deleted (409).',
       refuses: ['rollout_state'],
       params,
@@ -140,7 +137,6 @@ export const extensionRolloutRoutes: RouteGroup = {
       path: `${base}/{rolloutId}/progress`,
       access: admin('updates:read'),
       summary: 'Get the progress of a rollout',
-      operation: 'getExtensionRolloutProgress',
       description:
         'Devices in use by stage and reported version, at most 500 pairs, and the errors that a halt is decided by.',
       params,
@@ -151,7 +147,6 @@ export const extensionRolloutRoutes: RouteGroup = {
       verb: 'start',
       command: startExtensionRollout,
       summary: 'Start a rollout',
-      operation: 'startExtensionRollout',
       description: 'Begins the first stage of a draft. One rollout at a time for each browser (409).',
       refuses: ['rollout_state', 'rollout_overlaps'],
     }),
@@ -168,7 +163,6 @@ export const extensionRolloutRoutes: RouteGroup = {
       verb: 'pause',
       command: pauseExtensionRollout,
       summary: 'Pause a rollout',
-      operation: 'pauseExtensionRollout',
       description: 'No further device moves on. Devices with the version keep it.',
       refuses: ['rollout_state'],
     }),
@@ -176,7 +170,6 @@ export const extensionRolloutRoutes: RouteGroup = {
       verb: 'resume',
       command: resumeExtensionRollout,
       summary: 'Resume a paused or halted rollout',
-      operation: 'resumeExtensionRollout',
       description: 'Goes on in the same stage. Errors and soak time count from now.',
       refuses: ['rollout_state'],
     }),

@@ -19,6 +19,7 @@ import {
 } from '../../../../platform/kernel/failure.ts';
 import { INSTALLATION } from '../../../../platform/kernel/ids.ts';
 import { ObjectStoreUnavailable } from '../../../../platform/objects/object-store.ts';
+import { MAX_BUNDLE_BYTES } from '../../../../contexts/updates/update-downloads.ts';
 import type { Config } from '../../../config/config.ts';
 import type { Limits } from '../../../config/limits.ts';
 import { adminReauthenticatedWhere } from '../../access.ts';
@@ -39,9 +40,6 @@ type Call = Pick<
 >;
 
 const route = routeWith<UpdateUploadDependencies>();
-
-/** Choice OP-210. */
-const MAX_BYTES = 200 * 1024 * 1024;
 
 /** Throws 400 that names the field, or asks for re-authentication. */
 function checkedBundle(
@@ -82,7 +80,7 @@ async function receive(call: Call) {
   try {
     const form = await streamedForm(request, {
       part: 'file',
-      mostBytes: MAX_BYTES,
+      mostBytes: MAX_BUNDLE_BYTES,
       take: (stream) => updateBundles.put(bundleId, stream),
     });
     const bundle = checkedBundle(config.updates, form, principal.reauthenticated);

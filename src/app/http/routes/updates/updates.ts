@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { beginUpdateCheck } from '../../../../../commands/updates/begin-update-check.ts';
+import { beginUpdateDownload } from '../../../../../commands/updates/begin-update-download.ts';
 import { beginUpdate } from '../../../../../commands/updates/begin-update.ts';
 import { endUpdateCheck } from '../../../../../commands/updates/end-update-check.ts';
 import { extensionVersions, extensionVersionView } from '../../../../../queries/updates/extension-versions.ts';
@@ -12,7 +13,7 @@ import {
   type FoundUpdate,
   type UpdateAnnouncements,
 } from '../../../../contexts/updates/update-announcements.ts';
-import { FailureError, temporarilyUnavailable } from '../../../../platform/kernel/failure.ts';
+import { conflict, FailureError, temporarilyUnavailable } from '../../../../platform/kernel/failure.ts';
 import { INSTALLATION } from '../../../../platform/kernel/ids.ts';
 import type { Config } from '../../../config/config.ts';
 import { admin } from '../../access.ts';
@@ -48,17 +49,38 @@ async function check(call: Call) {
   const checkId = fresh.id('check');
   const { result } = await run(beginUpdateCheck, { checkId }, INSTALLATION);
   if (!result.isMine) return infoOf(call);
-  const answered = await services.updateAnnouncements.ask(Date.now()).catch((error: unknown) => {
+  const answered = await announced(call);
+  const isRefused = answered instanceof AnnouncementRefused;
+  // The address of the bundle may hold a token: no event stores it.
+  const found = isRefused ? null : { version: answered.version, releaseNotes: answered.releaseNotes };
+  const failure = isRefused ? answered.message : null;
+  await run(endUpdateCheck, { checkId, found, failure }, INSTALLATION);
+  if (isRefused) throw unusableFeed(answered);
+  return infoOf(call);
+}
+
+const announced = ({ services }: Pick<Call, 'services'>): Promise<FoundUpdate | AnnouncementRefused> =>
+  services.updateAnnouncements.ask(Date.now()).catch((error: unknown) => {
     if (error instanceof AnnouncementRefused) return error;
     throw error;
   });
-  const found: FoundUpdate | null = answered instanceof AnnouncementRefused ? null : answered;
-  const failure = answered instanceof AnnouncementRefused ? answered.message : null;
-  await run(endUpdateCheck, { checkId, found, failure }, INSTALLATION);
-  if (failure !== null) {
-    const unusable = temporarilyUnavailable('update_feed_unavailable');
-    throw new FailureError({ ...unusable, message: `${unusable.message}: ${failure}` });
-  }
+
+function unusableFeed({ message }: AnnouncementRefused): FailureError {
+  const unusable = temporarilyUnavailable('update_feed_unavailable');
+  return new FailureError({ ...unusable, message: `${unusable.message}: ${message}` });
+}
+
+/** The download itself is a job: it may take longer than a request. */
+async function beginDownload(call: Call) {
+  const { run, services, principal } = call;
+  const { updates } = services.config;
+  await refuseOtherTenants(call, updates, principal.tenantId);
+  if (!services.updateAnnouncements.isConfigured) throw new FailureError(conflict('update_feed_missing'));
+  const found = await announced(call);
+  if (found instanceof AnnouncementRefused) throw unusableFeed(found);
+  if (!found.bundle || updates.publicKey === undefined) throw new FailureError(conflict('update_without_bundle'));
+  const { runningVersion } = updates;
+  await run(beginUpdateDownload, { version: found.version, runningVersion }, INSTALLATION);
   return infoOf(call);
 }
 
@@ -121,6 +143,25 @@ export const updateRoutes: RouteGroup<UpdatesRouteDependencies> = {
       refuses: ['updates_of_the_operator', 'update_feed_unavailable'],
       response: updateInfoView,
       handle: check,
+    }),
+    route({
+      method: 'POST',
+      path: `${base}/download`,
+      access: admin('updates:write'),
+      summary: 'Download the announced update',
+      operation: 'downloadUpdate',
+      description: `Begins to download the bundle that the feed names, at most 200 MiB, and stages it once its digest and signature were checked. \`download\` shows a download that runs or has failed. ${WHO}`,
+      refuses: [
+        'updates_of_the_operator',
+        'update_feed_missing',
+        'update_feed_unavailable',
+        'update_without_bundle',
+        'update_not_newer',
+        'update_under_way',
+      ],
+      status: 202,
+      response: updateInfoView,
+      handle: beginDownload,
     }),
     route({
       method: 'POST',
