@@ -12,7 +12,8 @@ export interface FoundUpdate {
 }
 
 const bundleSchema = z.object({
-  url: z.url({ protocol: /^https?$/ }).max(2_000),
+  /** Judged when it is called, as every address that it redirects to. */
+  url: z.string().max(2_000),
   sha256: z
     .string()
     .regex(/^[0-9a-fA-F]{64}$/)
