@@ -1,5 +1,6 @@
 import { alertEvents } from '../alerts/domain/events.ts';
 import { auditVocabulary, type AuditTerms } from '../audit/domain/vocabulary.ts';
+import type { GuardedFields } from '../../platform/kernel/guarded-fields.ts';
 import type { Observation } from '../telemetry/domain/observation.ts';
 import { verificationEvents } from '../verification/domain/events.ts';
 import { families } from '../families.ts';
@@ -12,6 +13,7 @@ export interface EventSource {
   readonly terms: AuditTerms | undefined;
   /** Fields that only their own resource shows. */
   readonly concealed: readonly string[];
+  readonly guarded?: GuardedFields | undefined;
   /** The event is a batch: its observations become records. */
   readonly isBatch: boolean;
 }
@@ -40,12 +42,12 @@ export const eventSources: ReadonlyMap<string, EventSource> = (() => {
   const vocabulary = auditVocabulary(families);
   const table = new Map<string, EventSource>();
   for (const { definitions } of families) {
-    for (const [type, { audit, concealed = [] }] of Object.entries(definitions)) {
+    for (const [type, { audit, concealed = [], guarded }] of Object.entries(definitions)) {
       if (audit === false) continue;
       const becomes: RecordType[] = ['audit'];
       if (type in alertEvents.definitions) becomes.push('alert');
       if (type in verificationEvents.definitions) becomes.push('verification');
-      table.set(type, { becomes, terms: vocabulary.get(type), concealed, isBatch: false });
+      table.set(type, { becomes, terms: vocabulary.get(type), concealed, guarded, isBatch: false });
     }
   }
   table.set('TelemetryRecorded', { becomes: OBSERVED, terms: undefined, concealed: [], isBatch: true });

@@ -1,5 +1,6 @@
 import { streamSubject } from '../../platform/kernel/aggregate.ts';
 import { ERASED, type RecordedEvent } from '../../platform/kernel/event.ts';
+import { withoutGuarded } from '../../platform/kernel/guarded-fields.ts';
 import type { Observation } from '../telemetry/domain/observation.ts';
 import type { RecordSeverity, RecordType } from './domain/vocabulary.ts';
 import type { LogRecord } from './formats/log-record.ts';
@@ -18,9 +19,9 @@ export function recordsOf(event: RecordedEvent, wanted: ReadonlySet<RecordType>)
   return source.becomes.filter((type) => wanted.has(type)).map((type) => recorded(event, source, type));
 }
 
-function recorded(event: RecordedEvent, { terms, concealed }: EventSource, type: RecordType): LogRecord {
+function recorded(event: RecordedEvent, { terms, concealed, guarded }: EventSource, type: RecordType): LogRecord {
   const { action, resourceType, idField } = terms!;
-  const data = event.data as Data;
+  const data = withoutGuarded(guarded, event.data as Data);
   const details = leaving(data, concealed);
   const { actor, correlationId } = event.metadata;
   const named = idField === undefined ? undefined : data[idField];

@@ -16,6 +16,7 @@ import { decrypt, encrypt } from '../vault/keyring.ts';
 import { personKey, type Person, type PersonKeys } from '../vault/vault.ts';
 import { PersonalFields } from './personal-fields.ts';
 import { MAX_APPEND_BYTES, type NewEvent, type StoredEvent } from './port.ts';
+import { withoutGuarded } from '../kernel/guarded-fields.ts';
 
 /** An event that violates its contract: a programming error when writing, damaged data when reading. */
 export class EventContractError extends Error {
@@ -233,7 +234,8 @@ const damaged = (stored: StoredEvent, error: Error): RecordedEvent =>
     },
   });
 
-function concealing(contract: Contract | undefined, data: unknown): unknown {
+function concealing(contract: Contract | undefined, whole: unknown): unknown {
+  const data = withoutGuarded(contract?.definition.guarded, whole);
   const concealed = contract?.definition.concealed?.filter((field) => field in (data as object)) ?? [];
   return concealed.length === 0
     ? data

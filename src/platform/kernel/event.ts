@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Actor } from './actor.ts';
+import type { GuardedFields } from './guarded-fields.ts';
 import type { TenantId } from './ids.ts';
 
 /**
@@ -13,6 +14,8 @@ export interface EventDefinition<Schema extends z.ZodType = z.ZodType> {
   readonly personal?: { readonly subject: string; readonly fields: readonly string[] };
   /** Top-level fields that only their own resource shows: the audit log and its export show `[concealed]` instead. */
   readonly concealed?: readonly string[];
+  /** Fields that may carry a secret of somebody else's system: the audit log and forwarding show a part of them. */
+  readonly guarded?: GuardedFields;
   /** `upcasters[n]` turns the data of version n into that of version n + 1. */
   readonly upcasters?: Readonly<Record<number, (data: never) => unknown>>;
   /** The action name in the audit log, e.g. `alert.resolved`; `false` keeps the event (telemetry) out of it. */

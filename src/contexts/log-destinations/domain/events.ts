@@ -22,12 +22,15 @@ const destination = z.object({
 });
 export type LogDestination = z.output<typeof destination>;
 
+/** Headers often hold an API key; the address of a webhook is often one itself. */
+const guarded = { 'config.url': 'address', 'config.headers': 'values' } as const;
+
 /** Where the log is forwarded to. Deliveries are no events: they would be forwarded again. */
 export const logDestinationEvents = defineEvents('logDestination', {
   /** Forwarding begins after this event. */
-  LogDestinationCreated: { version: 1, schema: destination, audit: 'log_destination.created' },
+  LogDestinationCreated: { version: 1, schema: destination, guarded, audit: 'log_destination.created' },
   /** The complete new content. */
-  LogDestinationUpdated: { version: 1, schema: destination, audit: 'log_destination.updated' },
+  LogDestinationUpdated: { version: 1, schema: destination, guarded, audit: 'log_destination.updated' },
   LogDestinationDeleted: { version: 1, schema: z.object({ destinationId }), audit: 'log_destination.deleted' },
   /** Events of these times are sent again, beside the live stream. The range ends at this event. */
   LogBackfillRequested: {

@@ -40,6 +40,7 @@ export const notificationSettingsEvents = defineEvents('alertNotificationSetting
   AlertNotificationSettingsChanged: {
     version: 1,
     schema: values.partial().extend({ smtpPasswordRef: z.string().nullable().optional() }),
+    guarded: { webhookUrl: 'address' },
     audit: 'alert_notification_settings.changed',
   },
   SmtpPasswordChanged: {

@@ -12,6 +12,8 @@ import { getAdminUser } from '../../../../../queries/admins/get-admin-user.ts';
 import { emailField } from '../../../../contexts/identity/domain/password-rule.ts';
 import type { NotificationSettings } from '../../../../contexts/notifications/domain/settings.ts';
 import { webhookSecretText } from '../../../../contexts/notifications/domain/webhook-secret.ts';
+import { permits } from '../../../../contexts/identity/domain/permissions.ts';
+import { originOnly } from '../../../../platform/kernel/guarded-fields.ts';
 import { tenantSettings } from '../../../../contexts/settings/domain/tenant-settings.resource.ts';
 import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
 import type { Config } from '../../../config/config.ts';
@@ -40,10 +42,16 @@ export const notificationSettingsRoutes: RouteGroup<NotificationSettingsRouteDep
       access: admin('notifications:read'),
       summary: 'Get the settings of alert notifications',
       description:
-        'Passwords and secrets show only as configured. `emailEnabled` is the `alertEmailEnabled` of the tenant.',
+        'Passwords and secrets show only as configured. `emailEnabled` is the `alertEmailEnabled` of the tenant. Who may not change the settings sees of `webhookUrl` only the origin.',
       response: notificationSettingsView,
       tagged: taggedNotificationSettings,
-      handle: ({ ask }) => ask(getNotificationSettings, { now: Date.now() }),
+      handle: async ({ ask, principal: { role } }) => {
+        const settings = await ask(getNotificationSettings, { now: Date.now() });
+        // Its path is often a capability: whoever has the address can post to the channel behind it.
+        return permits(role, 'notifications:write')
+          ? settings
+          : { ...settings, webhookUrl: originOnly(settings.webhookUrl) as string | null };
+      },
     }),
     route({
       method: 'PUT',
