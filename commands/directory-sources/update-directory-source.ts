@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { refuseUnlessOwnerOfPrivate } from '../../src/contexts/admins/domain/private-destinations.ts';
 import { refuseSecretElsewhere, type DirectoryConfig } from '../../src/contexts/directory-sources/domain/config.ts';
 import {
   directorySecretLocation,
@@ -20,6 +21,7 @@ interface UpdateDirectorySource {
   readonly config: Readonly<Record<string, unknown>>;
   /** Undefined keeps the stored one; null removes it. */
   readonly credential: string | null | undefined;
+  readonly isSuperAdmin?: boolean;
 }
 
 interface Facts {
@@ -55,6 +57,8 @@ export const updateDirectorySource = defineCommand({
     const keepsSecret = source.secretRef !== null && updated.secretRef === source.secretRef;
     const refused = keepsSecret ? refuseSecretElsewhere(source.config, updated.config) : undefined;
     if (refused) return refused;
+    const notAllowed = refuseUnlessOwnerOfPrivate(reachOf(source), reachOf(updated), input.isSuperAdmin);
+    if (notAllowed) return notAllowed;
     if (isDeepStrictEqual(updated, source)) return accept([]);
     return accept([{ type: 'DirectorySourceUpdated', data: updated }], {
       forget: replacedSecret(source.secretRef, updated.secretRef),
@@ -62,6 +66,9 @@ export const updateDirectorySource = defineCommand({
   },
   freshens: ['directory_sources'],
 });
+
+/** All of it: each type has addresses of its own, and ports and TLS decide as well. */
+const reachOf = ({ allowPrivateNetwork, config }: DirectorySource) => ({ allowPrivateNetwork, address: config });
 
 /** The type of a source never changes. Fields of another type are ignored. */
 function changed(source: DirectorySource, { changes, config }: UpdateDirectorySource): DirectorySource {

@@ -1,5 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { refuseTokenElsewhere, type DestinationConfig } from '../../src/contexts/log-destinations/domain/config.ts';
+import { refuseUnlessReauthenticated } from '../../src/contexts/admins/domain/administration.ts';
+import { refuseUnlessOwnerOfPrivate } from '../../src/contexts/admins/domain/private-destinations.ts';
+import {
+  destinationAddress,
+  refuseTokenElsewhere,
+  type DestinationConfig,
+} from '../../src/contexts/log-destinations/domain/config.ts';
 import {
   logDestination,
   logDestinationSecret,
@@ -20,6 +26,8 @@ interface UpdateLogDestination {
   readonly config: Readonly<Record<string, unknown>>;
   /** Undefined keeps the stored one; null removes it. */
   readonly credential: string | null | undefined;
+  readonly reauthenticated?: boolean;
+  readonly isSuperAdmin?: boolean;
 }
 
 interface Facts {
@@ -50,7 +58,7 @@ export const updateLogDestination = defineCommand({
       secretRef: typeof credential === 'string' ? await vault.put(tenantId, location, credential) : credential,
     };
   },
-  decide({ destination }, input, _context, { secretRef }: Facts) {
+  decide({ destination }, input, { actor }, { secretRef }: Facts) {
     if (!destination) return notFound();
     const updated = {
       ...changed(destination, input),
@@ -60,12 +68,29 @@ export const updateLogDestination = defineCommand({
     const refused = keepsSecret ? refuseTokenElsewhere(destination.config, updated.config) : undefined;
     if (refused) return refused;
     if (isDeepStrictEqual(updated, destination)) return accept([]);
-    return accept([{ type: 'LogDestinationUpdated', data: updated }], {
+    const isMoved = leadsElsewhere(destination, updated);
+    const notAllowed =
+      refuseUnlessOwnerOfPrivate(reachOf(destination), reachOf(updated), input.isSuperAdmin) ??
+      (isMoved ? refuseUnlessReauthenticated(actor, input.reauthenticated) : undefined);
+    if (notAllowed) return notAllowed;
+    return accept([{ type: 'LogDestinationUpdated', data: { ...updated, isMoved } }], {
       forget: replacedSecret(destination.secretRef, updated.secretRef),
     });
   },
   freshens: ['log_destinations'],
 });
+
+const reachOf = ({ allowPrivateNetwork, config }: LogDestination) => ({
+  allowPrivateNetwork,
+  address: destinationAddress(config).address,
+});
+
+/** Records, or the proof that protects them, would go somewhere else than before (OP-552). */
+const leadsElsewhere = (before: LogDestination, after: LogDestination): boolean =>
+  !isDeepStrictEqual(
+    [before.config, before.caCertificate, before.secretRef, before.allowPrivateNetwork],
+    [after.config, after.caCertificate, after.secretRef, after.allowPrivateNetwork],
+  );
 
 /** The type of a destination never changes. Fields of another type are ignored. */
 function changed(destination: LogDestination, { changes, config }: UpdateLogDestination): LogDestination {

@@ -1,5 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import { refuseUnlessReauthenticated } from '../../src/contexts/admins/domain/administration.ts';
+import { refuseUnlessOwnerOfPrivate } from '../../src/contexts/admins/domain/private-destinations.ts';
 import {
+  leadsElsewhere,
   notificationSettings,
   notificationSettingsStream,
   SMTP_ADDRESS,
@@ -17,6 +20,8 @@ export interface ChangeNotificationSettings {
   readonly changes: { readonly [Name in keyof NotificationValues]?: NotificationValues[Name] | undefined };
   /** Null removes the stored password. */
   readonly smtpPassword?: string | null | undefined;
+  readonly reauthenticated?: boolean;
+  readonly isSuperAdmin?: boolean;
 }
 
 const changedValues = (
@@ -49,7 +54,7 @@ export const changeNotificationSettings = defineCommand({
         typeof smtpPassword === 'string' ? await vault.put(tenantId, smtpPasswordLocation, smtpPassword) : smtpPassword,
     };
   },
-  decide(state, input, _context, { passwordRef }) {
+  decide(state, input, { actor }, { passwordRef }) {
     const changed = changedValues(state.values, input);
     const values = { ...state.values, ...changed };
     if (values.webhookEnabled && values.webhookUrl === null)
@@ -57,6 +62,10 @@ export const changeNotificationSettings = defineCommand({
     const smtpPasswordRef = passwordRef === undefined ? state.smtpPasswordRef : passwordRef;
     const moved = refuseMovedPassword(state, values, smtpPasswordRef);
     if (moved) return moved;
+    const notAllowed =
+      refuseForeignPrivate(state.values, values, input.isSuperAdmin) ??
+      (leadsElsewhere(state.values, values) ? refuseUnlessReauthenticated(actor, input.reauthenticated) : undefined);
+    if (notAllowed) return notAllowed;
     const isNew = smtpPasswordRef !== state.smtpPasswordRef;
     if (Object.keys(changed).length === 0 && !isNew) return accept([]);
     return accept(
@@ -65,6 +74,23 @@ export const changeNotificationSettings = defineCommand({
     );
   },
   freshens: ['alert_notification_settings'],
+});
+
+const refuseForeignPrivate = (
+  before: NotificationValues,
+  after: NotificationValues,
+  isSuperAdmin: boolean | undefined,
+): Failure | undefined =>
+  refuseUnlessOwnerOfPrivate(webhookReach(before), webhookReach(after), isSuperAdmin) ??
+  refuseUnlessOwnerOfPrivate(smtpReach(before), smtpReach(after), isSuperAdmin);
+
+const webhookReach = ({ webhookAllowPrivateNetwork, webhookUrl }: NotificationValues) => ({
+  allowPrivateNetwork: webhookAllowPrivateNetwork,
+  address: webhookUrl,
+});
+const smtpReach = ({ smtpAllowPrivateNetwork, smtpHost, smtpPort }: NotificationValues) => ({
+  allowPrivateNetwork: smtpAllowPrivateNetwork,
+  address: [smtpHost, smtpPort],
 });
 
 /** A stored password never goes to a server that it was not given for. */

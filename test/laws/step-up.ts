@@ -5,7 +5,7 @@ export const ALWAYS = 'always';
 /**
  * Which writes of administrators need a re-authentication token, and why the others do not. The rule covers changes of
  * who controls an account, who (or which device authority) can sign in, or who owns a browser, and permanent
- * destruction of evidence. Keyed by permission, so that a new route follows the rule of its permission.
+ * destruction of evidence, and where data is sent from then on. Keyed by permission, so that a new route follows the rule of its permission.
  */
 export const STEP_UP_BY_PERMISSION: Readonly<Partial<Record<Permission, typeof ALWAYS | { readonly never: string }>>> =
   {
@@ -33,7 +33,7 @@ export const STEP_UP_BY_PERMISSION: Readonly<Partial<Record<Permission, typeof A
     'threat-intel:write': { never: 'switches services; the key itself is an exception below' },
     'countermeasures:write': { never: 'decoys change no account' },
     'signatures:write': { never: 'decides what browsers detect' },
-    'notifications:write': { never: 'decides who hears of alerts, not who can sign in' },
+    'notifications:write': { never: 'decides which alerts somebody hears of; who hears of them is an exception below' },
     'on-call:override': { never: 'decides who is paged, not who can sign in' },
     'on-call:write': { never: 'decides who is paged and who sees the shifts, not who can sign in' },
     'updates:write': {
@@ -45,7 +45,9 @@ export const STEP_UP_BY_PERMISSION: Readonly<Partial<Record<Permission, typeof A
     'enrollment:write': {
       never: 'a token that names nobody enrolls a new placeholder; fleets are rolled out by scripts',
     },
-    'integrations:write': { never: 'decides where the log is copied to, not who can sign in' },
+    'integrations:write': {
+      never: 'takes data from a destination, or tests one; where the log goes is an exception below',
+    },
     'groups:write': { never: 'groups of employees' },
     'verification:write': { never: 'checks a code and changes nothing' },
   };
@@ -124,6 +126,18 @@ export const STEP_UP_EXCEPTIONS: Readonly<
   'DELETE /api/v1/admin/users/{userID}': {
     stepUp: 'where',
     because: 'an erasure destroys what is known of a person, for ever',
+  },
+  'POST /api/v1/admin/integrations/log-destinations': {
+    stepUp: 'always',
+    because: 'sends the log to another system from now on, long after the session has ended',
+  },
+  'PUT /api/v1/admin/integrations/log-destinations/{destID}': {
+    stepUp: 'where',
+    because: 'the same where the address or what protects it changes; switching it on or off and its types do not',
+  },
+  'PUT /api/v1/admin/alert-notifications/settings': {
+    stepUp: 'where',
+    because: 'a new recipient or server gets alerts from now on, long after the session has ended',
   },
   'POST /api/v1/admin/integrations/log-destinations/{destID}/backfill': {
     stepUp: 'always',

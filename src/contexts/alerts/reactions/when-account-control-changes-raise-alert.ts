@@ -3,6 +3,8 @@ import { raiseAlert } from '../../../../commands/alerts/raise-alert.ts';
 import { ssoEvents } from '../../sso/domain/events.ts';
 import { governs } from '../../admins/domain/administration.ts';
 import { tenantEvents } from '../../tenants/domain/events.ts';
+import { logDestinationEvents } from '../../log-destinations/domain/events.ts';
+import { notificationSettingsEvents } from '../../notifications/domain/settings.ts';
 import type { RecordedEvent } from '../../../platform/kernel/event.ts';
 import { defineReaction, effect, type Effect } from '../../../platform/kernel/reaction.ts';
 import { at } from '../../../platform/kernel/read-model.ts';
@@ -19,18 +21,25 @@ interface Change {
   readonly isSevere: boolean;
   /** The account or configuration that changed. */
   readonly about: Readonly<Record<string, string>>;
+  /** What it decides, in a sentence. */
+  readonly decides?: string;
 }
 
+const SIGN_IN = 'This decides who can sign in.';
+const WAY_OUT = 'This decides where data of your organization is sent.';
+
 /** One alert per change: two changes within a day each need an explanation. */
-function alerting(event: RecordedEvent, { change, title, isSevere, about }: Change): { effects: readonly Effect[] }[] {
+function alerting(
+  event: RecordedEvent,
+  { change, title, isSevere, about, decides = SIGN_IN }: Change,
+): { effects: readonly Effect[] }[] {
   const { actor } = event.metadata;
   const raise = effect(raiseAlert, {
     alertId: v5(`${event.tenantId}|${event.id}`, ALERTS),
     alertType: 'policy_violation',
     severity: isSevere ? 'high' : null,
     title,
-    description:
-      'This decides who can sign in. If nobody in your team did it on purpose, end the sessions of the account that made the change, reset its password, and undo the change. The audit log names the address it came from.',
+    description: `${decides} If nobody in your team did it on purpose, end the sessions of the account that made the change, reset its password, and undo the change. The audit log names the address it came from.`,
     fingerprint: `policy_violation|||account_control|${event.id}`,
     userId: null,
     deviceId: null,
@@ -67,14 +76,24 @@ const aboutAuthority = (event: RecordedEvent, change: string, title: string) =>
     about: { fingerprintSha256: (event.data as { fingerprintSha256: string }).fingerprintSha256 },
   });
 
+const aboutWayOut = (
+  event: RecordedEvent,
+  change: string,
+  title: string,
+  about: Readonly<Record<string, string>> = {},
+) => alerting(event, { change, title, isSevere: true, about, decides: WAY_OUT });
+
+/** As `leadsElsewhere` in the settings: the event holds the changed fields only. */
+const MOVES_MESSAGES = ['emailRecipients', 'smtpHost', 'smtpPort', 'webhookUrl'] as const;
+
 /**
- * Raises an alert for every change of who controls an account or who can sign in. An attacker with a stolen session and
+ * Raises an alert for every change of who controls an account or who can sign in, and of where data is sent. An attacker with a stolen session and
  * password cannot make such a change unnoticed.
  */
 export const whenAccountControlChangesRaiseAlert = defineReaction({
   name: 'account-control-alerts',
   lane: 'main',
-  families: [tenantEvents, ssoEvents],
+  families: [tenantEvents, ssoEvents, logDestinationEvents, notificationSettingsEvents],
   on: {
     // The first admin is created with the tenant; there is nobody to alert yet.
     AdminUserCreated: (event) =>
@@ -113,6 +132,20 @@ export const whenAccountControlChangesRaiseAlert = defineReaction({
         isSevere: true,
         about: { externalBaseUrl: event.data.externalBaseUrl },
       }),
+    LogDestinationCreated: (event) =>
+      aboutWayOut(event, 'log_destination_added', 'The log is forwarded to another destination', {
+        destinationId: event.data.destinationId,
+      }),
+    LogDestinationUpdated: (event) =>
+      event.data.isMoved === true
+        ? aboutWayOut(event, 'log_destination_moved', 'The log is forwarded to another address', {
+            destinationId: event.data.destinationId,
+          })
+        : [],
+    AlertNotificationSettingsChanged: (event) =>
+      MOVES_MESSAGES.some((field) => event.data[field] !== undefined && event.data[field] !== null)
+        ? aboutWayOut(event, 'notifications_moved', 'Recipients or servers of alert notifications were changed')
+        : [],
     SsoConfigCreated: (event) => aboutProvider(event, 'identity_provider_added', 'An identity provider was added'),
     SsoConfigUpdated: (event) => aboutProvider(event, 'identity_provider_changed', 'An identity provider was changed'),
     SsoConfigDeleted: (event) => aboutProvider(event, 'identity_provider_removed', 'An identity provider was removed'),

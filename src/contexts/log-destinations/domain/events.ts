@@ -29,8 +29,13 @@ const guarded = { 'config.url': 'address', 'config.headers': 'values' } as const
 export const logDestinationEvents = defineEvents('logDestination', {
   /** Forwarding begins after this event. */
   LogDestinationCreated: { version: 1, schema: destination, guarded, audit: 'log_destination.created' },
-  /** The complete new content. */
-  LogDestinationUpdated: { version: 1, schema: destination, guarded, audit: 'log_destination.updated' },
+  /** The complete new content. `isMoved`: what decides where records go has changed; absent in older events. */
+  LogDestinationUpdated: {
+    version: 1,
+    schema: destination.extend({ isMoved: z.boolean().optional() }),
+    guarded,
+    audit: 'log_destination.updated',
+  },
   LogDestinationDeleted: { version: 1, schema: z.object({ destinationId }), audit: 'log_destination.deleted' },
   /** Events of these times are sent again, beside the live stream. The range ends at this event. */
   LogBackfillRequested: {

@@ -19,8 +19,11 @@ export const logDestination = defineAggregate<LogDestinationState, typeof logDes
   (state, event) => {
     switch (event.type) {
       case 'LogDestinationCreated':
-      case 'LogDestinationUpdated':
         return { ...state, destination: event.data };
+      case 'LogDestinationUpdated': {
+        const { isMoved: _, ...destination } = event.data;
+        return { ...state, destination };
+      }
       case 'LogDestinationDeleted':
         return { destination: undefined, isDeleted: true };
       case 'LogBackfillRequested':

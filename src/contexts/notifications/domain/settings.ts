@@ -150,6 +150,22 @@ export const FORMER_SECRET_MS = 24 * 3_600_000;
 /** Fields to which the SMTP password is sent: a change of one of them does not keep a stored password. */
 export const SMTP_ADDRESS = ['smtpHost', 'smtpPort', 'smtpSecurity'] as const;
 
+/** Fields that decide where messages go, and what protects them on the way. */
+const WAYS_OUT = [
+  ...SMTP_ADDRESS,
+  'smtpUsername',
+  'smtpAllowPrivateNetwork',
+  'smtpCaCertificate',
+  'webhookUrl',
+  'webhookAllowPrivateNetwork',
+  'webhookCaCertificate',
+] as const;
+
+/** Messages would reach somebody, or go through a server, that they did not before (OP-552). Removals are no such change. */
+export const leadsElsewhere = (before: NotificationValues, after: NotificationValues): boolean =>
+  after.emailRecipients.some((one) => !before.emailRecipients.includes(one)) ||
+  WAYS_OUT.some((field) => after[field] !== null && after[field] !== before[field]);
+
 /** Whether e-mail and the webhook tell of alerts of this type and severity. */
 export const isWanted = (
   { minSeverity, alertTypes }: Pick<NotificationValues, 'minSeverity' | 'alertTypes'>,

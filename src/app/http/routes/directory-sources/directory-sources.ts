@@ -9,6 +9,7 @@ import {
   listDirectorySources,
   viewOfNewDirectorySource,
 } from '../../../../../queries/directory-sources/directory-source-view.ts';
+import { refuseUnlessOwnerOfPrivate } from '../../../../contexts/admins/domain/private-destinations.ts';
 import { MAX_SYNCED_GROUPS, type DirectoryConfig } from '../../../../contexts/directory-sources/domain/config.ts';
 import type { DirectoryReaders } from '../../../../contexts/directory-sources/open-reader.ts';
 import {
@@ -16,12 +17,11 @@ import {
   MAX_DIRECTORY_GROUPS,
   type DirectoryReader,
 } from '../../../../contexts/directory-sources/domain/directory-reader.ts';
-import { FailureError, forbidden, invalid, notFound, unavailable } from '../../../../platform/kernel/failure.ts';
+import { FailureError, invalid, notFound, orThrow, unavailable } from '../../../../platform/kernel/failure.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import type { TenantId } from '../../../../platform/kernel/ids.ts';
 import type { Config } from '../../../config/config.ts';
 import { admin, adminReauthenticated } from '../../access.ts';
-import type { AdminPrincipal } from '../../principal.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import {
   directoryChangesOf,
@@ -43,11 +43,6 @@ const base = directorySourcesBase;
 const one = { path: `${base}/{sourceID}`, params: z.object({ sourceID: uuid() }) };
 /** Groups that one response offers. */
 const MAX_OFFERED = 10_000;
-
-/** A directory inside the network is the operator's and the owner's decision. */
-function refusePrivateUnlessOwner({ role }: AdminPrincipal, allowPrivateNetwork: boolean | undefined): void {
-  if (allowPrivateNetwork && role !== 'super_admin') throw new FailureError(forbidden());
-}
 
 async function withReader<T>(
   readers: DirectoryReaders,
@@ -90,7 +85,8 @@ export const directorySourceRoutes: RouteGroup<DirectorySourcesRouteDependencies
         const sourceId = fresh.id('directory source');
         const draft = directoryDraftOf(body, sourceId);
         refuseInsecureDirectory(services.config, draft.source.config);
-        refusePrivateUnlessOwner(principal, draft.source.allowPrivateNetwork);
+        const reach = { ...draft.source, address: draft.source.config };
+        orThrow(refuseUnlessOwnerOfPrivate(undefined, reach, principal.role === 'super_admin'));
         const executed = await run(createDirectorySource, draft);
         return created(executed, getDirectorySource, { sourceId }, (events) =>
           viewOfNewDirectorySource(sourceId, events),
@@ -111,7 +107,7 @@ export const directorySourceRoutes: RouteGroup<DirectorySourcesRouteDependencies
       access: adminReauthenticated('directory-sources:write'),
       summary: 'Change a directory source',
       description:
-        'Fields that are left out keep their values, the credential included. A new address requires the credential again, or null (400). The type cannot be changed.',
+        'Fields that are left out keep their values, the credential included. A new address requires the credential again, or null (400); while `allowPrivateNetwork` is set, only a super admin may change it. The type cannot be changed.',
       body: directorySourceChanges,
       response: directorySourceView,
       handle: async ({ ask, run, body, services, principal, params }) => {
@@ -120,8 +116,7 @@ export const directorySourceRoutes: RouteGroup<DirectorySourcesRouteDependencies
         const changes = directoryChangesOf(body, stored.type, sourceId);
         const wanted = { ...stored.config, ...changes.config, type: stored.type };
         refuseInsecureDirectory(services.config, wanted as unknown as DirectoryConfig);
-        refusePrivateUnlessOwner(principal, body.allowPrivateNetwork && !stored.allowPrivateNetwork);
-        await run(updateDirectorySource, changes);
+        await run(updateDirectorySource, { ...changes, isSuperAdmin: principal.role === 'super_admin' });
         return ask(getDirectorySource, { sourceId });
       },
     }),

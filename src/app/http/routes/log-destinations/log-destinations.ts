@@ -7,16 +7,16 @@ import {
   listLogDestinations,
   viewOfNewLogDestination,
 } from '../../../../../queries/log-destinations/log-destination-view.ts';
+import { refuseUnlessOwnerOfPrivate } from '../../../../contexts/admins/domain/private-destinations.ts';
 import { forwardingStates } from '../../../../contexts/log-destinations/forwarding-states.ts';
 import { MAX_DESTINATIONS, type DestinationConfig } from '../../../../contexts/log-destinations/domain/config.ts';
 import type { DestinationSinks } from '../../../../contexts/log-destinations/forwarding/destination-sinks.ts';
 import { sendTestRecord } from '../../../../contexts/log-destinations/test-delivery.ts';
 import type { Database } from '../../../../platform/database/database.ts';
-import { FailureError, forbidden, notFound } from '../../../../platform/kernel/failure.ts';
+import { FailureError, notFound, orThrow } from '../../../../platform/kernel/failure.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import type { Config } from '../../../config/config.ts';
-import { admin } from '../../access.ts';
-import type { AdminPrincipal } from '../../principal.ts';
+import { admin, adminReauthenticated, adminReauthenticatedWhere } from '../../access.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import {
   logDestinationChanges,
@@ -38,11 +38,6 @@ const route = routeWith<LogDestinationsRouteDependencies>();
 export const logDestinationsBase = '/api/v1/admin/integrations/log-destinations';
 const base = logDestinationsBase;
 const one = { path: `${base}/{destID}`, params: z.object({ destID: uuid() }) };
-
-/** A destination inside the network is the operator's and the owner's decision. */
-function refusePrivateUnlessOwner({ role }: AdminPrincipal, allowPrivateNetwork: boolean | undefined): void {
-  if (allowPrivateNetwork && role !== 'super_admin') throw new FailureError(forbidden());
-}
 
 /** OP-203 to OP-206. */
 export const logDestinationRoutes: RouteGroup<LogDestinationsRouteDependencies> = {
@@ -67,7 +62,7 @@ export const logDestinationRoutes: RouteGroup<LogDestinationsRouteDependencies> 
     route({
       method: 'POST',
       path: base,
-      access: admin('integrations:write'),
+      access: adminReauthenticated('integrations:write'),
       summary: 'Add a log destination',
       operation: 'addLogDestination',
       description: `Forwards events from now on. The credential in \`config\` is stored in the vault and never shown. Without \`format\`: rfc5424 for syslog, otherwise json. Only a super admin may set \`allowPrivateNetwork\`. A tenant may have ${MAX_DESTINATIONS} destinations (409).`,
@@ -78,7 +73,8 @@ export const logDestinationRoutes: RouteGroup<LogDestinationsRouteDependencies> 
         const destinationId = fresh.id('log destination');
         const draft = logDestinationDraft(body, destinationId);
         refuseInsecureDestination(services.config, draft.destination.config);
-        refusePrivateUnlessOwner(principal, draft.destination.allowPrivateNetwork);
+        const reach = { ...draft.destination, address: draft.destination.config };
+        orThrow(refuseUnlessOwnerOfPrivate(undefined, reach, principal.role === 'super_admin'));
         const executed = await run(createLogDestination, draft);
         const settings = await created(executed, getLogDestination, { destinationId }, (events) =>
           viewOfNewLogDestination(destinationId, events),
@@ -102,11 +98,14 @@ export const logDestinationRoutes: RouteGroup<LogDestinationsRouteDependencies> 
     route({
       ...one,
       method: 'PUT',
-      access: admin('integrations:write'),
+      access: adminReauthenticatedWhere(
+        'integrations:write',
+        '`config`, `caCertificate` or `allowPrivateNetwork` changes',
+      ),
       summary: 'Change a log destination',
       operation: 'updateLogDestination',
       description:
-        'Fields that are left out keep their values, the credential included. A new address requires the credential again, or null (400). The type cannot be changed. A disabled destination keeps its place in the log and goes on from there.',
+        'Fields that are left out keep their values, the credential included. A new address requires the credential again, or null (400); while `allowPrivateNetwork` is set, only a super admin may change it. The type cannot be changed. A disabled destination keeps its place in the log and goes on from there.',
       body: logDestinationChanges,
       response: logDestinationView,
       handle: async ({ ask, run, body, services, principal, params }) => {
@@ -115,8 +114,8 @@ export const logDestinationRoutes: RouteGroup<LogDestinationsRouteDependencies> 
         const update = logDestinationUpdate(body, shown.type, destinationId);
         const wanted = { ...shown.config, ...update.config, type: shown.type };
         refuseInsecureDestination(services.config, wanted as unknown as DestinationConfig);
-        refusePrivateUnlessOwner(principal, body.allowPrivateNetwork && !shown.allowPrivateNetwork);
-        await run(updateLogDestination, update);
+        const { reauthenticated, role } = principal;
+        await run(updateLogDestination, { ...update, reauthenticated, isSuperAdmin: role === 'super_admin' });
         return logDestinationResponse(
           await ask(getLogDestination, { destinationId }),
           await forwardingStates(services.database.service, principal.tenantId),

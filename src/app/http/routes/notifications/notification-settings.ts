@@ -17,7 +17,7 @@ import { originOnly } from '../../../../platform/kernel/guarded-fields.ts';
 import { tenantSettings } from '../../../../contexts/settings/domain/tenant-settings.resource.ts';
 import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
 import type { Config } from '../../../config/config.ts';
-import { admin } from '../../access.ts';
+import { admin, adminReauthenticatedWhere } from '../../access.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import { notificationSettingsChanges, smtpPasswordText } from './notification-settings-body.ts';
 import { testDelivery, testDeliveryView, type TestDeliveryDependencies } from './test-delivery.ts';
@@ -56,10 +56,13 @@ export const notificationSettingsRoutes: RouteGroup<NotificationSettingsRouteDep
     route({
       method: 'PUT',
       path: `${base}/settings`,
-      access: admin('notifications:write'),
+      access: adminReauthenticatedWhere(
+        'notifications:write',
+        'a recipient is added, or `webhookUrl`, a field of the mail server, `…AllowPrivateNetwork` or `…CaCertificate` changes',
+      ),
       summary: 'Change the settings of alert notifications',
       description:
-        'Fields that are left out keep their values. A change of `smtpHost`, `smtpPort` or `smtpSecurity` requires `smtpPassword` again, or null, if a password is stored (400). `webhookEnabled` true ends `webhookDisabled`.',
+        'Fields that are left out keep their values. A change of `smtpHost`, `smtpPort` or `smtpSecurity` requires `smtpPassword` again, or null, if a password is stored (400). Only a super admin may set `…AllowPrivateNetwork`, or change an address while it is set. `webhookEnabled` true ends `webhookDisabled`.',
       body: notificationSettingsChanges,
       response: notificationSettingsView,
       tagged: taggedNotificationSettings,
@@ -73,7 +76,9 @@ export const notificationSettingsRoutes: RouteGroup<NotificationSettingsRouteDep
         // The entity tag stands for both records. The first command compares it, so the second one does not.
         const before = { emailEnabled: values.alertEmailEnabled, now: Date.now() };
         const shown = (settings: NotificationSettings) => shownNotificationSettings(settings, before);
-        await run({ ...changeNotificationSettings, shown }, { changes, smtpPassword });
+        const { reauthenticated, role } = principal;
+        const asked = { changes, smtpPassword, reauthenticated, isSuperAdmin: role === 'super_admin' };
+        await run({ ...changeNotificationSettings, shown }, asked);
         const { shown: _, ...changeTenant } = tenantSettings.update;
         if (emailEnabled !== undefined) await run(changeTenant, { changes: { alertEmailEnabled: emailEnabled } });
         return ask(getNotificationSettings, { now: Date.now() });
