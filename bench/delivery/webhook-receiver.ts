@@ -26,10 +26,21 @@ export async function startReceiver() {
   return { server, arrival, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
 }
 
-/** Sends the tenant's alerts to this address. */
+/** The proof of a password that the settings want for an address, without hashing. */
+async function proofOf({ services, headers }: BenchApp): Promise<Record<string, string>> {
+  const { accessTokens, oneTimeTokens } = services;
+  const { tenantId, subjectId, sessionId } = (await accessTokens.verify(
+    headers.authorization!.slice('Bearer '.length),
+  ))!;
+  const about = { tenantId, subjectId, payload: { sessionId } };
+  return { 'x-reauth-token': await oneTimeTokens.issue('reauth', about, 300) };
+}
+
+/** Sends the tenant's alerts of the type that `raiseOne` raises to this address. */
 export async function notifyByWebhook(app: BenchApp, webhookUrl: string): Promise<void> {
+  const proof = await proofOf(app);
   const put = async (path: string, body: object) => {
-    const headers = { ...app.headers, 'content-type': 'application/json' };
+    const headers = { ...app.headers, ...proof, 'content-type': 'application/json' };
     const { ok, status } = await fetch(`${app.url}${SETTINGS}/${path}`, {
       method: 'PUT',
       headers,
@@ -38,7 +49,7 @@ export async function notifyByWebhook(app: BenchApp, webhookUrl: string): Promis
     if (!ok) throw new Error(`${path}: ${status}`);
   };
   await put('webhook-secret', { secret: `whsec_${randomBytes(32).toString('base64')}` });
-  await put('settings', { webhookEnabled: true, webhookUrl });
+  await put('settings', { webhookEnabled: true, webhookUrl, alertTypes: ['weak_password'] });
 }
 
 /** Resolves when the command has responded. */

@@ -3,6 +3,7 @@ import { refuseUnlessReauthenticated } from '../../src/contexts/admins/domain/ad
 import { refuseUnlessOwnerOfPrivate } from '../../src/contexts/admins/domain/private-destinations.ts';
 import {
   destinationAddress,
+  receiverOf,
   refuseTokenElsewhere,
   type DestinationConfig,
 } from '../../src/contexts/log-destinations/domain/config.ts';
@@ -88,8 +89,8 @@ const reachOf = ({ allowPrivateNetwork, config }: LogDestination) => ({
 /** Records, or the proof that protects them, would go somewhere else than before (OP-552). */
 const leadsElsewhere = (before: LogDestination, after: LogDestination): boolean =>
   !isDeepStrictEqual(
-    [before.config, before.caCertificate, before.secretRef, before.allowPrivateNetwork],
-    [after.config, after.caCertificate, after.secretRef, after.allowPrivateNetwork],
+    [receiverOf(before.config), before.caCertificate, before.secretRef, before.allowPrivateNetwork],
+    [receiverOf(after.config), after.caCertificate, after.secretRef, after.allowPrivateNetwork],
   );
 
 /** The type of a destination never changes. Fields of another type are ignored. */

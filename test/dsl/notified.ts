@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { raiseAlert, type RaiseAlert } from '../../commands/alerts/raise-alert.ts';
+import { alertTypes } from '../../src/contexts/alerts/domain/vocabulary.ts';
 import { sweepDeliveries } from '../../src/contexts/notifications/sweep-deliveries.ts';
 import { system } from '../../src/platform/kernel/actor.ts';
 import { orThrow } from '../../src/platform/kernel/failure.ts';
@@ -11,14 +12,17 @@ export const DELIVERIES = `${NOTIFICATIONS}/deliveries`;
 
 export const webhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
-/** A tenant whose alerts go to this webhook. */
+/** All but the alerts that the set-up of notifications itself raises. */
+export const OTHER_ALERTS = alertTypes.filter((type) => type !== 'policy_violation');
+
+/** A tenant whose alerts, except `policy_violation`, go to this webhook. */
 export async function withWebhook(tenant: TestTenant, webhookUrl: string, secret = webhookSecret()): Promise<string> {
   const put = async (path: string, body: object) => {
     const response = await tenant.admin.put(`${NOTIFICATIONS}/${path}`, body);
     if (response.status !== 200) throw new Error(`${path}: ${response.status} ${JSON.stringify(response.body)}`);
   };
   await put('webhook-secret', { secret });
-  await put('settings', { webhookEnabled: true, webhookUrl });
+  await put('settings', { webhookEnabled: true, webhookUrl, alertTypes: OTHER_ALERTS });
   return secret;
 }
 

@@ -8,7 +8,7 @@ const MAY_CARRY_A_SECRET = /(?:^|[a-z])(?:url|urls|headers|endpoint|uri)$/i;
 /** Events whose addresses are no secret, each with the reason. Keyed by event and path. */
 const NO_SECRET: readonly (readonly [RegExp, string])[] = [
   [/^(?:Org)?SsoConfig\w+ /, 'addresses of identity providers are public: browsers are sent there'],
-  [/^(?:Org|Tenant|Organization)\w*BaseUrl\w* |^TenantSetUp |^Tenant\w+ externalBaseUrl$/, 'the own public address'],
+  [/^(?:Tenant|Organization)\w+ externalBaseUrl$/, 'the own public address'],
   [/^DirectorySource\w+ /, 'the base address of a service: no query, and the credential is in the vault'],
   [/^LogDestination\w+ config\.endpoint$/, 'the base address of an object store: the key is in the vault'],
   [/^Alert\w+ url$|^Telemetry\w+ |^Observation/, 'a page that an employee visited; pages lose their query on arrival'],

@@ -34,7 +34,7 @@ const RESOURCES: Readonly<Record<string, PrivateResource>> = {
     },
     opts: [],
     moves: [{ config: { url: `https://${ELSEWHERE}/in` } }, { config: { url: `https://${LISTED}:8443/in` } }],
-    stays: [{ isEnabled: false }, { config: { url: `https://${ELSEWHERE}/in` }, allowPrivateNetwork: false }],
+    stays: [{ isEnabled: false }, { config: { url: 'https://siem.example/in' }, allowPrivateNetwork: false }],
   },
   'PUT /api/v1/admin/directory-sources/{sourceID}': {
     setUp: async (client) => {
@@ -91,10 +91,13 @@ describe('a destination in a private network', () => {
     expect(routes.map(named).sort()).toEqual(Object.keys(RESOURCES).sort());
   });
 
-  it.each(Object.entries(RESOURCES))('%s: is moved by a super admin only', async (_name, { setUp, opts, moves, stays }) => {
-    for (const wanted of opts) expect((await admin.put(settings, wanted)).status).toBe(403);
-    const path = await setUp(tenant.admin);
-    for (const moved of moves) expect([moved, (await admin.put(path, moved)).status]).toEqual([moved, 403]);
-    for (const stayed of stays) expect([stayed, (await admin.put(path, stayed)).status]).toEqual([stayed, 200]);
-  });
+  it.each(Object.entries(RESOURCES))(
+    '%s: is moved by a super admin only',
+    async (_name, { setUp, opts, moves, stays }) => {
+      for (const wanted of opts) expect((await admin.put(settings, wanted)).status).toBe(403);
+      const path = await setUp(tenant.admin);
+      for (const moved of moves) expect([moved, (await admin.put(path, moved)).status]).toEqual([moved, 403]);
+      for (const stayed of stays) expect([stayed, (await admin.put(path, stayed)).status]).toEqual([stayed, 200]);
+    },
+  );
 });

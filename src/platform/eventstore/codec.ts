@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { canonicalJson } from '../kernel/canonical-json.ts';
 import {
-  CONCEALED,
   ERASED,
   type DomainEvent,
   type Envelope,
@@ -11,12 +10,12 @@ import {
   type Position,
   type RecordedEvent,
 } from '../kernel/event.ts';
+import { CONCEALED, withoutGuarded } from '../kernel/guarded-fields.ts';
 import { isUuid, type TenantId } from '../kernel/ids.ts';
 import { decrypt, encrypt } from '../vault/keyring.ts';
 import { personKey, type Person, type PersonKeys } from '../vault/vault.ts';
 import { PersonalFields } from './personal-fields.ts';
 import { MAX_APPEND_BYTES, type NewEvent, type StoredEvent } from './port.ts';
-import { withoutGuarded } from '../kernel/guarded-fields.ts';
 
 /** An event that violates its contract: a programming error when writing, damaged data when reading. */
 export class EventContractError extends Error {

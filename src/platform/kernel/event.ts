@@ -90,5 +90,3 @@ export type RecordedEvent<E extends DomainEvent = DomainEvent> = E & Envelope;
  * data.
  */
 export const ERASED = '[erased]';
-/** Replaces a concealed field in the audit log. */
-export const CONCEALED = '[concealed]';

@@ -1,4 +1,5 @@
-import { CONCEALED } from './event.ts';
+/** Replaces a concealed field in the audit log. */
+export const CONCEALED = '[concealed]';
 
 /**
  * Fields that may carry a secret of somebody else's system, by path (`config.url`), and what may be seen of them outside

@@ -31,7 +31,7 @@ describe('settings of alert notifications', () => {
     given()
       .when(
         changeNotificationSettings,
-        { changes: { webhookEnabled: true, webhookUrl: URL, smtpPort: 587 } },
+        { changes: { webhookEnabled: true, webhookUrl: URL, smtpPort: 587 }, reauthenticated: true },
         { passwordRef: undefined },
       )
       .then(on);
@@ -49,7 +49,11 @@ describe('settings of alert notifications', () => {
       .when(changeNotificationSettings, { changes: { smtpHost: 'other.example' } }, { passwordRef: undefined })
       .thenRefused('invalid');
     given(stored)
-      .when(changeNotificationSettings, { changes: { smtpHost: 'other.example' } }, { passwordRef: null })
+      .when(
+        changeNotificationSettings,
+        { changes: { smtpHost: 'other.example' }, reauthenticated: true },
+        { passwordRef: null },
+      )
       .thenForgets(FIRST);
     given(stored).when(changeSmtpPassword, { password: 'next' }, { passwordRef: SECOND }).thenForgets(FIRST);
   });

@@ -29,10 +29,11 @@ export async function startLogReceivers(installation: Installation): Promise<Log
     startElasticsearch(TOKEN, INDEX),
     startHttpSink(),
   ]);
+  const headers = await installation.provenHeaders();
   const add = async (type: string, config: object, name: string) => {
     const { status, text } = await ask(installation.api.url + DESTINATIONS, {
       method: 'POST',
-      headers: installation.headers,
+      headers,
       body: { name, type, format: 'json', eventTypes: ['alert'], config },
     });
     if (status !== 201) throw new Error(`no destination ${name}: ${status} ${text}`);

@@ -4,7 +4,7 @@ import { ssoEvents } from '../../sso/domain/events.ts';
 import { governs } from '../../admins/domain/administration.ts';
 import { tenantEvents } from '../../tenants/domain/events.ts';
 import { logDestinationEvents } from '../../log-destinations/domain/events.ts';
-import { notificationSettingsEvents } from '../../notifications/domain/settings.ts';
+import { notificationSettingsEvents, WAYS_OUT } from '../../notifications/domain/settings.ts';
 import type { RecordedEvent } from '../../../platform/kernel/event.ts';
 import { defineReaction, effect, type Effect } from '../../../platform/kernel/reaction.ts';
 import { at } from '../../../platform/kernel/read-model.ts';
@@ -84,11 +84,11 @@ const aboutWayOut = (
 ) => alerting(event, { change, title, isSevere: true, about, decides: WAY_OUT });
 
 /** As `leadsElsewhere` in the settings: the event holds the changed fields only. */
-const MOVES_MESSAGES = ['emailRecipients', 'smtpHost', 'smtpPort', 'webhookUrl'] as const;
+const MOVES_MESSAGES = ['emailRecipients', ...WAYS_OUT] as const;
 
 /**
- * Raises an alert for every change of who controls an account or who can sign in, and of where data is sent. An attacker with a stolen session and
- * password cannot make such a change unnoticed.
+ * Raises an alert for every change of who controls an account or who can sign in, and of where data is sent. An attacker
+ * with a stolen session and password cannot make such a change unnoticed.
  */
 export const whenAccountControlChangesRaiseAlert = defineReaction({
   name: 'account-control-alerts',

@@ -158,6 +158,24 @@ export function destinationAddress(config: DestinationConfig): { readonly field:
   }
 }
 
+/**
+ * Everything that decides who gets the records: the address, its protection, and the customer of a shared service. The
+ * rest only says how records look or where the receiver files them.
+ */
+export function receiverOf(config: DestinationConfig): readonly unknown[] {
+  switch (config.type) {
+    case 'syslog':
+      return [config.host, config.port, config.protocol];
+    case 'webhook':
+      return [config.url, config.headers];
+    case 'splunk_hec':
+    case 'elasticsearch':
+      return [config.url];
+    case 's3':
+      return [config.endpoint, config.region, config.bucket, config.accessKeyId];
+  }
+}
+
 /** Without TLS, credentials and records would travel in clear text over HTTP. */
 export function refusePlainHttp(config: DestinationConfig): Failure | undefined {
   const { field, address } = destinationAddress(config);

@@ -151,7 +151,7 @@ export const FORMER_SECRET_MS = 24 * 3_600_000;
 export const SMTP_ADDRESS = ['smtpHost', 'smtpPort', 'smtpSecurity'] as const;
 
 /** Fields that decide where messages go, and what protects them on the way. */
-const WAYS_OUT = [
+export const WAYS_OUT = [
   ...SMTP_ADDRESS,
   'smtpUsername',
   'smtpAllowPrivateNetwork',

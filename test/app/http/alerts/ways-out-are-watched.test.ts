@@ -29,7 +29,12 @@ describe('where data of a tenant is sent', () => {
     const path = `${DESTINATIONS}/${body.id}`;
     expect((await stolen.put(path, { config: { url: 'https://elsewhere.example/' } })).status).toBe(403);
     expect((await stolen.put(path, { config: { headers: { 'X-Api-Key': 'other' } } })).status).toBe(403);
-    for (const harmless of [{ isEnabled: false }, { eventTypes: ['audit'] }, { name: 'Log' }])
+    for (const harmless of [
+      { isEnabled: false },
+      { eventTypes: ['audit'] },
+      { name: 'Log' },
+      { config: { payload: 'array' } },
+    ])
       expect([harmless, (await stolen.put(path, harmless)).status]).toEqual([harmless, 200]);
 
     const mail = { emailRecipients: ['ann@acme.example', 'bo@acme.example'], smtpHost: 'mail.acme.example' };
@@ -38,7 +43,7 @@ describe('where data of a tenant is sent', () => {
     expect((await tenant.admin.put(SETTINGS, { ...mail, webhookUrl: HOOK })).status).toBe(200);
     for (const harmless of [
       { minSeverity: 'high' },
-      { alertTypes: ['phishing_attempt'] },
+      { alertTypes: ['phishing_detected'] },
       { pushEnabled: true },
       { emailRecipients: ['bo@acme.example'] },
       { webhookUrl: HOOK },

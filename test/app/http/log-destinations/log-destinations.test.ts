@@ -193,13 +193,15 @@ describe('forwarding', () => {
     );
     const tested = await tenant.admin.post(`${BASE}/${body.id}/test`, {});
     expect(tested.body).toMatchObject({ success: true, message: 'the record was delivered' });
+    await app.settled();
     await rename('One');
     await rename('Two');
     await vi.waitFor(async () => expect((await shown(body.id)).lastDeliveryAt).not.toBeNull(), { timeout: 20_000 });
     const records = peer.received
       .filter((line) => !line.includes('log_destination.test'))
       .map((line) => JSON.parse(line.slice(line.indexOf('{'))) as { type: string; tenantId: string; data: object });
-    expect(records.slice(0, 2)).toMatchObject([
+    expect(records.slice(0, 3)).toMatchObject([
+      { type: 'audit', data: { details: { metadata: { change: 'log_destination_added' } } } },
       { type: 'audit', tenantId: tenant.tenantId, data: { details: { displayName: 'One' } } },
       { type: 'audit', data: { details: { displayName: 'Two' } } },
     ]);
@@ -215,9 +217,12 @@ describe('forwarding', () => {
       BASE,
       webhook({ url: peer.url, token: 'a-token' }, { eventTypes: ['audit'] }),
     );
+    await app.settled();
     await rename('Three');
     await vi.waitFor(async () => expect((await shown(body.id)).status).toBe('failing'), { timeout: 20_000 });
-    expect(await shown(body.id)).toMatchObject({ lastError: 'the destination responds with an error', lagEvents: 1 });
+    expect(await shown(body.id)).toMatchObject({ lastError: 'the destination responds with an error' });
+    // The alert about the destination, and the new name.
+    await vi.waitFor(async () => expect(await shown(body.id)).toMatchObject({ lagEvents: 2 }), { timeout: 20_000 });
     peer.received.length = 0;
     peer.answer((_request, response) => void response.writeHead(204).end());
     await vi.waitFor(async () => expect((await shown(body.id)).status).toBe('healthy'), { timeout: 20_000 });

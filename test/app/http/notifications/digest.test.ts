@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
-import { DELIVERIES, eventually, newAlert, NOTIFICATIONS, sweepOutbox } from '../../../dsl/notified.ts';
+import { DELIVERIES, eventually, newAlert, NOTIFICATIONS, OTHER_ALERTS, sweepOutbox } from '../../../dsl/notified.ts';
 import { SmtpPeer } from '../../../fixtures/smtp-peer.ts';
 
 const MINUTE = 60_000;
@@ -21,6 +21,7 @@ describe('a storm of alerts', () => {
     tenant = await app.newTenant();
     const { status } = await tenant.admin.put(`${NOTIFICATIONS}/settings`, {
       emailEnabled: true,
+      alertTypes: OTHER_ALERTS,
       emailRecipients: RECIPIENTS,
       smtpHost: 'localhost',
       smtpPort: peer.port,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
-import { DELIVERIES, deliveryWhere, eventually, newAlert, NOTIFICATIONS } from '../../../dsl/notified.ts';
+import { DELIVERIES, deliveryWhere, eventually, newAlert, NOTIFICATIONS, OTHER_ALERTS } from '../../../dsl/notified.ts';
 import { issueServerCertificate } from '../../../../src/platform/pki/server-certificate.ts';
 import { SMTP_PASSWORD, SMTP_USER, SmtpPeer } from '../../../fixtures/smtp-peer.ts';
 
@@ -32,6 +32,7 @@ describe('e-mail', () => {
     const tenant = await app.newTenant();
     const settings = {
       emailEnabled: true,
+      alertTypes: OTHER_ALERTS,
       emailRecipients: ['team@acme.example'],
       smtpHost: 'localhost',
       smtpPort: peer.port,

@@ -100,7 +100,7 @@ export const logDestinationRoutes: RouteGroup<LogDestinationsRouteDependencies> 
       method: 'PUT',
       access: adminReauthenticatedWhere(
         'integrations:write',
-        '`config`, `caCertificate` or `allowPrivateNetwork` changes',
+        'an address, a header, a credential, `protocol`, `region`, `bucket`, `caCertificate` or `allowPrivateNetwork` changes',
       ),
       summary: 'Change a log destination',
       operation: 'updateLogDestination',
