@@ -189,7 +189,9 @@ describe('forwarding', () => {
     const id = await add(tenant, 'syslog', { host: '127.0.0.1', port: peer.port, protocol: 'tcp' }, { format: 'json' });
     const stopping = start({ ...systemClock, sleep: (_milliseconds, signal) => aborted(signal) });
     await rename('Unconfirmed');
-    await until(() => expect(stopping.lags?.find(({ destinationId }) => destinationId === id)?.events).toBeGreaterThan(0));
+    await until(() =>
+      expect(stopping.lags?.find(({ destinationId }) => destinationId === id)?.events).toBeGreaterThan(0),
+    );
     await stopping.stop();
     expect((await shown(id)).lastDeliveryAt).toBeNull();
     await peer.close();
