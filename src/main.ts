@@ -25,6 +25,8 @@ function settings(): Config {
   try {
     return readConfig(process.env, askedRole());
   } catch (error) {
+    // A setting may be wrong or missing because another name is misspelled.
+    for (const advice of settingWarnings()) process.stderr.write(`castellan: ${advice}\n`);
     end(error, USAGE);
   }
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { folded } from '../../src/contexts/employees/domain/provisioning.ts';
 import type { AttributePath, Comparison, Filter } from '../../src/contexts/scim/domain/filter.ts';
 import { resolvePath } from '../../src/contexts/scim/domain/resolve-path.ts';
@@ -28,6 +29,12 @@ export interface ScimColumn {
   /** The column holds the text in NFC and lower case. */
   readonly isFolded?: true;
 }
+
+/** What is the same for every resource of a type. Every resource has `meta`. */
+export const columnsOfType = ({ name }: ScimResourceType): Readonly<Record<string, ScimColumn>> => ({
+  meta: { sql: "'{}'::text" },
+  'meta.resourceType': { sql: `'${name}'::text` },
+});
 
 type Value = string | number | boolean | null;
 
@@ -77,7 +84,7 @@ export class FilterCompiler {
     if (attribute.multiValued) return this.#inList(attribute, extension, sub, op, value);
     const name = sub ? `${attribute.name}.${sub.name}` : attribute.name;
     const column = extension === undefined ? this.#table.columns[name] : undefined;
-    if (!column && attribute.type === 'complex' && !sub && op !== 'pr')
+    if (attribute.type === 'complex' && !sub && op !== 'pr')
       return refuseFilter(`has to name a part of ${attribute.name}`);
     if (!column && attribute.mutability === 'readOnly') return refuseFilter(`cannot compare ${name}`);
     const sql = column?.sql ?? this.#inProfile(extension, attribute, sub);
@@ -109,6 +116,8 @@ export class FilterCompiler {
   ): string {
     const elements = this.#elements(attribute, extension);
     if (op === 'pr' && !sub) return `exists (select from ${elements} as e(v))`;
+    if (isPlain(attribute))
+      return `exists (select from ${elements} as e(v) where ${this.#condition(attribute, "(e.v #>> '{}')", op, value, false)})`;
     const compared = sub ?? attributeNamed(attribute.subAttributes ?? [], 'value');
     if (!compared) return refuseFilter(`has to name a part of ${attribute.name}`);
     const text = compared.name === 'value' && op === 'eq' && typeof value === 'string' ? value : undefined;
@@ -170,9 +179,9 @@ export class FilterCompiler {
 
   #time(sql: string, op: Comparison, value: Value): string {
     const sign = SIGNS[op];
-    const time = typeof value === 'string' ? Date.parse(value) : NaN;
-    if (!sign || Number.isNaN(time)) return refuseFilter('can compare a time with a date and time, by order only');
-    const at = this.#parameter(new Date(time).toISOString());
+    const { success, data } = dateTime.safeParse(value);
+    if (!sign || !success) return refuseFilter('can compare a time with a date and time, by order only');
+    const at = this.#parameter(new Date(data).toISOString());
     // Rows are exact to the millisecond, like the times that a client was shown.
     return `coalesce(date_trunc('milliseconds', ${sql}) ${sign} ${at}::timestamptz, false)`;
   }
@@ -202,10 +211,10 @@ export class FilterCompiler {
     if (attribute.returned === 'never') return refuseSort();
     const name = sub ? `${attribute.name}.${sub.name}` : attribute.name;
     const column = extension === undefined ? this.#table.columns[name] : undefined;
+    if (attribute.type === 'complex' && !attribute.multiValued && !sub) return refuseSort();
     if (column) return orderByColumn(column, sub ?? attribute);
     if (attribute.mutability === 'readOnly' || this.#table.profile === undefined) return refuseSort();
     if (attribute.multiValued) return this.#orderByList(attribute, extension, sub);
-    if (attribute.type === 'complex' && !sub) return refuseSort();
     return `lower(${this.#inProfile(extension, attribute, sub)})`;
   }
 
@@ -222,5 +231,11 @@ const orderByColumn = ({ sql, isFolded }: ScimColumn, { type, caseExact }: ScimA
 const refuseSort = (): never => {
   throw new FailureError(invalid('sortBy', 'names no attribute that can be sorted by', 'scim_invalid_value'));
 };
+
+/** A list of texts, such as `schemas`: its values have no parts. */
+const isPlain = ({ type, multiValued }: ScimAttribute): boolean => multiValued && type !== 'complex';
+
+/** `xsd:dateTime` (RFC 7643 §2.3.5) of a day that exists, or a day alone. */
+const dateTime = z.union([z.iso.datetime({ offset: true, local: true }), z.iso.date()]);
 
 const SIGNS: Partial<Record<Comparison, string>> = { eq: '=', ne: '<>', gt: '>', ge: '>=', lt: '<', le: '<=' };

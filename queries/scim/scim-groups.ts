@@ -3,7 +3,7 @@ import { groupType } from '../../src/contexts/scim/domain/group-schema.ts';
 import { isUuid } from '../../src/platform/kernel/ids.ts';
 import { invalid, notFound } from '../../src/platform/kernel/failure.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
-import type { ScimTable } from './filter-sql.ts';
+import { columnsOfType, type ScimTable } from './filter-sql.ts';
 import { rowsByKey, scimPage, type ScimListRequest, type ScimPage } from './list-page.ts';
 
 /** A client sees its own users, and of them what it said itself. `$2` is the client. */
@@ -22,10 +22,11 @@ const groupTable: ScimTable = {
     id: { sql: 'g.group_id::text' },
     externalId: { sql: 'g.external_id' },
     displayName: { sql: 'g.name' },
+    ...columnsOfType(groupType),
     'meta.created': { sql: 'g.created_at' },
     'meta.lastModified': { sql: 'greatest(g.updated_at, g.members_changed_at)' },
   },
-  lists: { members: MEMBERS },
+  lists: { members: MEMBERS, schemas: `(select to_jsonb('${groupType.schema.id}'::text) as v)` },
   indexed: {
     members: {
       isExact: true,

@@ -1,9 +1,9 @@
 import type { ProvisionedPersonRow } from '../../projections/employees/provisioned-people.ts';
 import { folded } from '../../src/contexts/employees/domain/provisioning.ts';
 import type { GroupOfUser } from '../../src/contexts/scim/domain/user-resource.ts';
-import { userType } from '../../src/contexts/scim/domain/user-schema.ts';
+import { ENTERPRISE_USER, USER, userType } from '../../src/contexts/scim/domain/user-schema.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
-import type { ScimTable } from './filter-sql.ts';
+import { columnsOfType, type ScimTable } from './filter-sql.ts';
 import { rowsByKey, scimPage, type ScimListRequest, type ScimPage } from './list-page.ts';
 
 /** The groups of a person that the same client provisioned. `$2` is the client. */
@@ -12,6 +12,12 @@ const GROUPS = `(
     from group_members m join groups g on g.tenant_id = m.tenant_id and g.group_id = m.group_id
    where m.tenant_id = $1 and m.user_id = p.user_id and g.source = 'scim' and g.source_id = $2::uuid)`;
 
+/** As `userResource` names them. */
+const SCHEMAS = `(
+  select to_jsonb(s.urn) as v
+    from (values ('${USER}', true), ('${ENTERPRISE_USER}', p.profile -> '${ENTERPRISE_USER}' is not null)) as s(urn, has)
+   where s.has)`;
+
 const users: ScimTable = {
   type: userType,
   columns: {
@@ -19,11 +25,12 @@ const users: ScimTable = {
     externalId: { sql: 'p.external_id' },
     userName: { sql: 'p.user_name_folded', isFolded: true },
     active: { sql: 'p.is_active' },
+    ...columnsOfType(userType),
     'meta.created': { sql: 'p.created_at' },
     'meta.lastModified': { sql: 'p.modified_at' },
   },
   profile: 'p.profile',
-  lists: { groups: GROUPS },
+  lists: { groups: GROUPS, schemas: SCHEMAS },
   indexed: {
     emails: {
       isExact: false,

@@ -34,21 +34,22 @@ export interface Examination {
 
 /** Settings first: nothing else is looked at while they are wrong. */
 export async function examination(env: NodeJS.ProcessEnv): Promise<Examination> {
+  const warnings = settingWarnings(env).map((message): Diagnosis => ({
+    check: 'settings',
+    verdict: 'finding',
+    message,
+  }));
   try {
     const config = readOnlyConfig(env);
     const given = { master: isGiven(env, 'MASTER_KEY'), audit: isGiven(env, 'AUDIT_HMAC_KEY') };
-    const warnings = settingWarnings(env).map((message): Diagnosis => ({
-      check: 'settings',
-      verdict: 'finding',
-      message,
-    }));
     const settings: Diagnosis = { check: 'settings', verdict: 'fine', message: 'all can be read' };
     const checks = [...(warnings.length > 0 ? warnings : [settings]), ...(await examine(config, given))];
     const worst = (['finding', 'unknown'] as const).find((verdict) => checks.some((each) => each.verdict === verdict));
     return { checks, outcome: worst === undefined ? 'fine' : OUTCOMES[worst] };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return { checks: [{ check: 'settings', verdict: 'finding', message: error.message }], outcome: 'usage' };
+    const wrong: Diagnosis = { check: 'settings', verdict: 'finding', message: error.message };
+    return { checks: [wrong, ...warnings], outcome: 'usage' };
   }
 }
 

@@ -32,6 +32,8 @@ const MAX_LETTERS = 500;
 const NOTHING_DONE =
   'Nothing was changed. Stop every process of the service, then run this again with --yes and --reason TEXT.';
 
+const AFTERWARDS = 'Start the service if it is stopped; a process that runs resumes by itself within seconds.';
+
 type Say = (text: string) => void;
 
 /** How a recovery is asked for: `yes` does it, else it only shows the consequences. */
@@ -90,7 +92,7 @@ export async function restoreAcceptLog(
   }
   const { headsDropped } = await acceptLog(services, standing, reasonOf(reason), say);
   say(
-    `the log is accepted, and the audit log records it; sealed heads of ${headsDropped.size} chains were set aside. Start the service.`,
+    `the log is accepted, and the audit log records it; sealed heads of ${headsDropped.size} chains were set aside. ${AFTERWARDS}`,
   );
   return { headsDropped: headsDropped.size };
 }
@@ -132,8 +134,6 @@ export async function restoreRebuildFromLog(
     return undefined;
   }
   const { personsLost } = await rebuildFromLog(services, standing, reasonOf(reason), say);
-  say(
-    `the tables follow the log again, and the audit log records it; ${personsLost} persons were lost. Start the service.`,
-  );
+  say(`the tables follow the log again, and the audit log records it; ${personsLost} persons were lost. ${AFTERWARDS}`);
   return { personsLost };
 }

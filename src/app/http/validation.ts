@@ -75,10 +75,16 @@ export function validateWithZod(app: FastifyInstance): void {
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
 }
 
+/** Names come from the client here: a longer path is not repeated. */
+const LONGEST_PATH = 200;
+
 /** Rejects NUL and lone surrogates, which neither database columns nor other systems accept. */
 export function refuseBrokenText(value: unknown): void {
-  if (brokenTextIn(value) !== undefined)
-    throw new FailureError(invalid('body', 'contains characters that are not text'));
+  const path = brokenTextIn(value);
+  if (path !== undefined)
+    throw new FailureError(
+      invalid(path === '' || path.length > LONGEST_PATH ? 'body' : path, 'contains characters that are not text'),
+    );
 }
 
 const SUSPECT = /\\u0000|\\ud[89a-f]/i;

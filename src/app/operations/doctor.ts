@@ -12,6 +12,7 @@ import { openObjects } from '../../platform/objects/open-objects.ts';
 import { ConfigError } from '../../platform/config-error.ts';
 import { requireWritable } from '../config/data-directory.ts';
 import { databaseServer, examineDatabase, keys, licenses, type GivenKeys } from './examined-database.ts';
+import { examineLog } from './examined-log.ts';
 import { advice, fine, finding, unknown, type Examined } from './examined.ts';
 import { describeStartError } from './start-error.ts';
 
@@ -39,6 +40,7 @@ export async function examine(config: Config, given: GivenKeys): Promise<readonl
     ['postgresql', () => examineDatabase(config, databaseServer)],
     ['keys', () => examineDatabase(config, keys(config, given))],
     ['licenses', () => examineDatabase(config, licenses)],
+    ['event log', () => examineDatabase(config, examineLog(config))],
     ['event store', () => eventStore(config)],
     ['redis', () => redis(config)],
     ['object storage', () => objects(config)],

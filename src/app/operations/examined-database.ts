@@ -4,7 +4,7 @@ import { AuditKeyCheck } from '../../contexts/audit/audit-key.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../../platform/config-error.ts';
 import { identifyOwner, markedOwner } from '../../platform/database/access.ts';
-import { connectionOf } from '../../platform/database/logins.ts';
+import { connectionOf, type DatabaseConfig } from '../../platform/database/logins.ts';
 import { plainPool } from '../../platform/database/plain-pool.ts';
 import { checkMasterKey, WrongMasterKey } from '../../platform/vault/keyrings.ts';
 import { findEmbeddedPostgres } from '../../platform/embedded/postgres.ts';
@@ -22,7 +22,7 @@ export interface GivenKeys {
   readonly audit: boolean;
 }
 
-type Look = (pool: Pool) => Promise<readonly Examined[]>;
+type Look = (pool: Pool, connection: DatabaseConfig) => Promise<readonly Examined[]>;
 
 /** Looks at the database that the settings name, or at the embedded one if it runs. */
 export async function examineDatabase(config: Config, look: Look): Promise<readonly Examined[]> {
@@ -31,7 +31,7 @@ export async function examineDatabase(config: Config, look: Look): Promise<reado
   const connection = config.databaseUrl === undefined ? { ...running! } : connectionOf(config.databaseUrl);
   const pool = plainPool({ ...markedOwner(connection), max: 1, connectionTimeoutMillis: CONNECT_MS });
   try {
-    return await look(pool);
+    return await look(pool, connection);
   } finally {
     await pool.end();
   }

@@ -96,11 +96,7 @@ function namelessLog(
 }
 
 function tooShort({ end }: InstallationFacts['log'], furthest: Position, read: Position): Mismatch | undefined {
-  if (furthest > end)
-    return {
-      kind: 'log_older',
-      reason: `the event log is older than its tables: it ends at position ${end}, but read models or reactions have reached ${furthest}`,
-    };
+  if (furthest > end) return olderReason(end, furthest);
   if (read > end)
     return {
       kind: 'log_older',
@@ -108,6 +104,12 @@ function tooShort({ end }: InstallationFacts['log'], furthest: Position, read: P
     };
   return undefined;
 }
+
+/** The tables have come further than the log reaches. */
+export const olderReason = (end: Position, furthest: Position): Mismatch => ({
+  kind: 'log_older',
+  reason: `the event log is older than its tables: it ends at position ${end}, but read models or reactions have reached ${furthest}`,
+});
 
 /** The log was copied to the other store. The remaining copy in this one is out of date and sealed. */
 export const movedToReason = (store: EventStore['name']): Mismatch => ({

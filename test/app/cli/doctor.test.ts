@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { examination } from '../../../src/app/cli/doctor.ts';
 import type { Config } from '../../../src/app/config/config.ts';
 import { keys, licenses } from '../../../src/app/operations/examined-database.ts';
+import { examineLog } from '../../../src/app/operations/examined-log.ts';
 import { issueServerCertificate } from '../../../src/platform/pki/server-certificate.ts';
 import { startStandIn } from '../../fixtures/eventstoredb/stand-in.ts';
 import { startApp, type TestApp } from '../../dsl/app.ts';
@@ -49,6 +50,17 @@ describe('castellan doctor', () => {
     expect([outcome, checks]).toEqual([
       'usage',
       [{ check: 'settings', verdict: 'finding', message: expect.stringMatching(/^PORT must be/) as string }],
+    ]);
+  });
+
+  it('shows the misspelt variable beside the wrong setting', async () => {
+    const { outcome, checks } = await verdictsOf({ ...BASE, PORT: 'abc', DATABSE_URL: 'postgres://x' });
+    expect([outcome, checks]).toEqual([
+      'usage',
+      [
+        { check: 'settings', verdict: 'finding', message: expect.stringMatching(/^PORT must be/) as string },
+        { check: 'settings', verdict: 'finding', message: expect.stringContaining('DATABSE_URL') as string },
+      ],
     ]);
   });
 
@@ -126,7 +138,7 @@ describe('the keys that castellan doctor compares with the database', () => {
     app = await startApp();
   });
   afterAll(() => app.close());
-  const look = (over: Partial<Config>) => keys({ ...app.config, ...over }, given)(app.services.database.owner);
+  const look = (over: Partial<Config>) => keys({ ...app.config, ...over }, given)(app.services.database.owner, {});
 
   it('are fine if the service started with them', async () => {
     expect(await look({})).toEqual([{ verdict: 'fine', message: 'those of this database' }]);
@@ -141,6 +153,53 @@ describe('the keys that castellan doctor compares with the database', () => {
   });
 });
 
+describe('the event log that castellan doctor compares with the tables', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp();
+  });
+  afterAll(() => app.close());
+  const look = (dataDir = app.config.dataDir) =>
+    examineLog({ eventStoreUrl: undefined, dataDir })(app.services.database.owner, {});
+  const sql = (text: string) => app.services.database.owner.query(text);
+
+  it('is fine if it belongs to them', async () => {
+    await app.newTenant();
+    await app.settled();
+    expect(await look()).toEqual([{ verdict: 'fine', message: 'it belongs to these tables' }]);
+  });
+
+  it('OP-567 is a finding if a running process has recorded a mismatch', async () => {
+    await sql(`update log_watch set doubt = 'it went back', mismatch = 'log_older', doubted_at = now()`);
+    expect(await look()).toEqual([
+      {
+        verdict: 'finding',
+        message: expect.stringMatching(/^log_older: it went back\. .*restore accept-log/) as string,
+      },
+    ]);
+    await sql('update log_watch set doubt = null, mismatch = null, doubted_at = null');
+  });
+
+  it('OP-567 is a finding if it lacks sealed heads of audit-heads.jsonl', async () => {
+    const { tenantId } = await app.newTenant();
+    const place = scratchFolder('doctor-heads');
+    mkdirSync(place, { recursive: true });
+    writeFileSync(join(place, 'audit-heads.jsonl'), JSON.stringify({ tenantId, sequence: 9, mac: 'f'.repeat(64) }));
+    expect(await look(place)).toEqual([
+      { verdict: 'finding', message: expect.stringContaining('sealed heads of 1 chains') as string },
+    ]);
+    rmSync(place, { recursive: true });
+  });
+
+  it('OP-567 is a finding if the tables have come further', async () => {
+    await sql('update cursors set position = position + 1000000');
+    expect(await look()).toEqual([
+      { verdict: 'finding', message: expect.stringContaining('is older than its tables') as string },
+    ]);
+    await sql('update cursors set position = position - 1000000');
+  });
+});
+
 describe('the licenses that castellan doctor looks at', () => {
   const DAY_MS = 86_400_000;
   let app: TestApp;
@@ -148,7 +207,7 @@ describe('the licenses that castellan doctor looks at', () => {
     app = await startApp();
   });
   afterAll(() => app.close());
-  const look = () => licenses(app.services.database.owner);
+  const look = () => licenses(app.services.database.owner, {});
 
   it('are fine without tenants', async () => {
     expect(await look()).toEqual([{ verdict: 'fine', message: 'valid for all 0 tenants, with free seats' }]);

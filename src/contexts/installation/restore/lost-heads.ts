@@ -5,7 +5,7 @@ import type { EventStore } from '../../../platform/eventstore/port.ts';
 
 export interface LostHeadsDependencies {
   readonly config: { readonly dataDir: string };
-  readonly store: EventStore;
+  readonly store: Pick<EventStore, 'head' | 'readStream'>;
 }
 
 /**

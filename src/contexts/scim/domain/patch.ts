@@ -1,7 +1,7 @@
 import { applyOperation } from './apply-operation.ts';
 import { MalformedExpression } from './filter.ts';
 import type { Leniency } from './normalization.ts';
-import { isComplex, noteSchemas, refuse, requireAll, type ScimComplex } from './read-resource.ts';
+import { isComplex, checkSchemas, refuse, requireAll, type ScimComplex } from './read-resource.ts';
 import { readPatchPath, type PatchOperation, type PatchPath } from './resolve-path.ts';
 import { attributeNamed, attributesOf, extensionNamed, type ScimResourceType } from './schema.ts';
 
@@ -13,7 +13,7 @@ const MAX_OPERATIONS = 1_000;
 /** The operations of a PATCH, each with one target: those without a path are taken apart by attribute. */
 export function readPatch(type: ScimResourceType, body: unknown, leniency: Leniency): PatchOperation[] {
   if (!isComplex(body)) return refuse('body', 'has to be a PatchOp', 'scim_invalid_syntax');
-  noteSchemas(PATCH_OP, body['schemas'], leniency);
+  checkSchemas(PATCH_OP, body, leniency);
   const operations = memberOf(body, 'operations');
   if (!Array.isArray(operations) || operations.length === 0)
     return refuse('Operations', 'has to be a list of operations', 'scim_invalid_syntax');

@@ -33,7 +33,7 @@ export const refuse = (
 /** The resource of a POST or PUT, with what is unknown or read-only left out. */
 export function readResource(type: ScimResourceType, body: unknown, leniency: Leniency): ScimComplex {
   if (!isComplex(body)) return refuse('body', 'has to be a resource', 'scim_invalid_syntax');
-  noteSchemas(type.schema.id, body['schemas'], leniency);
+  checkSchemas(type.schema.id, body, leniency);
   const resource = Object.assign(
     nothing(),
     readMembers(attributesOf(type), withoutExtensions(type, body), '', leniency),
@@ -56,12 +56,14 @@ const withoutExtensions = (type: ScimResourceType, body: Record<string, unknown>
     Object.entries(body).filter(([name]) => !extensionNamed(type, name) && name.toLowerCase() !== 'schemas'),
   );
 
-export function noteSchemas(id: string, schemas: unknown, leniency: Leniency): void {
-  if (
-    !Array.isArray(schemas) ||
-    !schemas.some((each) => typeof each === 'string' && each.toLowerCase() === id.toLowerCase())
-  )
-    leniency.note('schemas missing or incomplete');
+/** OP-566: `schemas` may be missing. What names only other schemas is another message, and is refused. */
+export function checkSchemas(id: string, body: Record<string, unknown>, leniency: Leniency): void {
+  const schemas = Object.entries(body).find(([name]) => name.toLowerCase() === 'schemas')?.[1];
+  if (isUnassigned(schemas)) return leniency.note('schemas missing or incomplete');
+  const named: readonly unknown[] = Array.isArray(schemas) ? schemas : [schemas];
+  if (!named.some((each) => typeof each === 'string' && each.toLowerCase() === id.toLowerCase()))
+    refuse('schemas', `must name ${id}`, 'scim_invalid_value');
+  if (!Array.isArray(schemas)) leniency.note('single value for a list');
 }
 
 /** RFC 7643 §7: a required attribute has a value. */

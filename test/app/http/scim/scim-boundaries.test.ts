@@ -137,6 +137,40 @@ describe('what a SCIM client may see, say and name', () => {
     expect((await one.post(SCIM_GROUPS, groupOf('sales'))).status).toBe(201);
   });
 
+  it('OP-566 refuses a request whose schemas name another message', async () => {
+    const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
+    const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
+    for (const schemas of [['urn:wrong'], 'x', [GROUP], 7, {}]) {
+      const refused = await one.post(SCIM_USERS, { schemas, userName: 'wrong@acme.example' });
+      expect([refused.status, refused.body.scimType], JSON.stringify(schemas)).toEqual([400, 'invalidValue']);
+    }
+    expect((await one.post(SCIM_GROUPS, { schemas: [USER], displayName: 'Wrong' })).status).toBe(400);
+    const made = await one.post(SCIM_USERS, { schemas: [USER.toUpperCase()], userName: 'right@acme.example' });
+    expect(made.status).toBe(201);
+    const path = `${SCIM_USERS}/${made.body.id as string}`;
+    const Operations = [{ op: 'replace', path: 'title', value: 'Changed' }];
+    for (const schemas of [['urn:wrong'], [USER]]) {
+      const patched = await one.send('PATCH', path, { body: { schemas, Operations } });
+      expect([patched.status, patched.body.scimType]).toEqual([400, 'invalidValue']);
+    }
+    expect((await one.put(path, { schemas: ['urn:wrong'], userName: 'right@acme.example' })).status).toBe(400);
+    expect((await one.get(path)).body.title).toBeUndefined();
+    expect((await one.send('PATCH', path, { body: { Operations } })).status).toBe(200);
+  });
+
+  it('RFC 7644 §4 takes no filter where descriptions are read', async () => {
+    const { body } = await one.get('/scim/v2/Schemas');
+    for (const path of [
+      '/ResourceTypes',
+      '/ResourceTypes/User',
+      '/Schemas',
+      `/Schemas/${body.Resources[0].id as string}`,
+    ]) {
+      const refused = await one.get(`/scim/v2${path}?filter=${encodeURIComponent('name eq "User"')}`);
+      expect(refused.status, path).toBe(403);
+    }
+  });
+
   it('refuses an order that there is not', async () => {
     const bogus = await one.get(`${SCIM_USERS}?sortBy=userName&sortOrder=bogus`);
     expect([bogus.status, bogus.body.scimType]).toEqual([400, 'invalidValue']);

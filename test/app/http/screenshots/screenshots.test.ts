@@ -70,6 +70,15 @@ describe('screenshots', () => {
       .map(({ parentPath, name }) => join(parentPath, name));
   const filesOf = async (id: string) => (await objectFiles()).filter((path) => path.endsWith(id));
 
+  it('OP-568 names the field that is not text', async () => {
+    const eventId = await observed();
+    const answer = await send({ fields: fieldsOf(eventId, { origin: 'https://a\u0000.example' }), file: png() });
+    expect([answer.status, answer.body.fields]).toEqual([
+      400,
+      [{ field: 'origin', message: expect.any(String) as string }],
+    ]);
+  });
+
   describe('are counted by arrival', () => {
     const PER_DAY = { pictures: 100, bytes: 50 * 1024 * 1024 };
     /** Leaves this much of the budget, whatever was used before. */

@@ -163,6 +163,7 @@ export const alertRoutes: RouteGroup = {
       path: `${base}/{alertID}/reopen`,
       access: admin('alerts:write'),
       summary: 'Reopen an alert',
+      refuses: ['alert_open'],
       description: '409 if the alert is already open.',
       params,
       body: z.object({ notes: longText.nullish() }).nullish(),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AuditRecordView, Reveal } from '../../../../../queries/audit/audit-log-view.ts';
+import { auditRecordView, type AuditRecordView, type Reveal } from '../../../../../queries/audit/audit-log-view.ts';
 import { exportAuditLog } from '../../../../../queries/audit/export-audit-log.ts';
 import { auditLogOrder, listAuditLog } from '../../../../../queries/audit/list-audit-log.ts';
 import { intervalOf } from '../../../../../queries/settings/interval.ts';
@@ -81,7 +81,7 @@ export const auditLogRoutes: RouteGroup<AuditLogRouteDependencies> = {
       query: z
         .object({ ...auditLogFilterQuery, format: z.enum(['csv', 'json']).optional().default('json') })
         .refine(isOrderedRange, rangeOrderIssue),
-      response: { media: 'application/json' },
+      response: { media: 'application/json', schema: z.array(auditRecordView) },
       handle: async ({ ask, query, services, principal, reply }) => {
         const filter = toAuditLogFilter(query, await ask(intervalOf, query));
         const records = exportAuditLog(services.reads(principal.tenantId), filter, (events) =>

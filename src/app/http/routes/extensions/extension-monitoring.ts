@@ -57,7 +57,7 @@ export const extensionMonitoringRoutes: RouteGroup = {
       access: admin('extension-monitoring:whitelist'),
       summary: 'Add an extension of the inventory to the whitelist',
       operation: 'quickAddToExtensionWhitelist',
-      refuses: ['already_exists'],
+      refuses: ['already_exists', 'not_found'],
       description: 'Allows it in every kind of browser. Name and publisher are taken from the inventory.',
       body: z.object({
         extensionId: storeId.transform((text) => text.trim()).pipe(z.string().min(1)),

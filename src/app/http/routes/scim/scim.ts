@@ -28,12 +28,13 @@ const descriptions = z
   .meta({ title: 'ScimDescriptionList' });
 const refusal = scimRefusal;
 
-/** RFC 7644 §4: these lists are short and take no filter. */
+/** RFC 7644 §4: descriptions take no filter, neither a list nor a single one. */
 const plainQuery = z.object({
-  filter: z.string().max(10_000).optional().describe('Refused with 403: the list is short'),
+  filter: z.string().max(10_000).optional().describe('Refused with 403: descriptions take no filter'),
 });
 function refuseFilter({ filter }: z.output<typeof plainQuery>): void {
-  if (filter !== undefined) throw new FailureError(forbidden('insufficient_permissions', 'this list takes no filter'));
+  if (filter !== undefined)
+    throw new FailureError(forbidden('insufficient_permissions', 'descriptions take no filter'));
 }
 
 const sent = <View extends object>(reply: FastifyReply, view: View | undefined): View => {
@@ -80,10 +81,12 @@ const discoveryRoutes = [
     access: scimReader,
     summary: 'Get a resource type',
     params: z.object({ name: z.string().max(100) }),
+    query: plainQuery,
     response: described,
     refusal,
     refusalView: scimErrorView,
-    handle: async ({ request, reply, params, principal, services }) => {
+    handle: async ({ request, reply, params, query, principal, services }) => {
+      refuseFilter(query);
       const base = await baseOf(request, principal.tenantId, services);
       const type = resourceTypes.find(({ name }) => name === params.name);
       return sent(reply, type && resourceTypeView(type, base));
@@ -110,10 +113,12 @@ const discoveryRoutes = [
     access: scimReader,
     summary: 'Get a schema',
     params: z.object({ schemaId: z.string().max(200) }),
+    query: plainQuery,
     response: described,
     refusal,
     refusalView: scimErrorView,
-    handle: async ({ request, reply, params, principal, services }) => {
+    handle: async ({ request, reply, params, query, principal, services }) => {
+      refuseFilter(query);
       const base = await baseOf(request, principal.tenantId, services);
       const schema = allSchemas.find(({ id }) => id.toLowerCase() === params.schemaId.toLowerCase());
       return sent(reply, schema && schemaView(schema, base));

@@ -133,6 +133,7 @@ export const screenshotRoutes: RouteGroup<ScreenshotsRouteDependencies> = {
       access: openAccess('admin'),
       summary: 'Get the picture of a screenshot by its signed URL',
       operation: 'getSignedScreenshotImage',
+      refuses: ['address_invalid', 'address_expired'],
       description: '403 if the URL is invalid or has expired (15 minutes).',
       params: params.extend({ tenantID: uuid() }),
       query: z.object({ expires: z.string().max(20).default(''), signature: z.string().max(64).default('') }),

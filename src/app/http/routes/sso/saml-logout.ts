@@ -51,6 +51,7 @@ export const samlLogoutRoutes: RouteGroup<SingleLogoutDependencies> = {
       facesBrowsers: true,
       summary: 'Receive a SAML logout message by redirect',
       operation: 'receiveSamlLogoutRedirect',
+      refuses: ['not_found', 'logout_refused'],
       description: DESCRIPTION,
       query: tenantQuery.extend({
         SAMLRequest: z.string().optional(),
@@ -79,6 +80,7 @@ export const samlLogoutRoutes: RouteGroup<SingleLogoutDependencies> = {
       facesBrowsers: true,
       summary: 'Receive a SAML logout message by form',
       operation: 'receiveSamlLogoutForm',
+      refuses: ['not_found', 'logout_refused'],
       description: DESCRIPTION,
       consumes: 'form',
       query: tenantQuery,

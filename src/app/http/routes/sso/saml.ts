@@ -73,6 +73,7 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
       facesBrowsers: true,
       summary: "Redirect to the tenant's SAML provider",
       operation: 'startSamlSignIn',
+      refuses: ['sso_not_configured'],
       sends: ['Set-Cookie'],
       description:
         'With `return_to=login` the user returns to the sign-in page. With `reauthenticate=true` the user must authenticate again and gets a re-authentication token.',
@@ -99,6 +100,7 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
       facesBrowsers: true,
       summary: 'Receive a SAML response',
       operation: 'receiveSamlResponse',
+      refuses: ['single_sign_on_failed'],
       description:
         'The assertion consumer service. Accepts only responses to requests of this service. A browser that brings an unsolicited response of the provider of a tenant is sent to the sign-in page, which starts a request of its own.',
       consumes: 'form',

@@ -126,6 +126,7 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
       facesBrowsers: true,
       summary: "Redirect to the tenant's OpenID Connect provider",
       operation: 'startOidcSignIn',
+      refuses: ['sso_not_configured', 'identity_provider_unavailable'],
       sends: ['Set-Cookie'],
       description:
         'With `return_to=login` the user returns to the sign-in page. With `reauthenticate=true` the user must authenticate again and gets a re-authentication token.',

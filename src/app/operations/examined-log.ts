@@ -1,0 +1,73 @@
+import type { Pool } from 'pg';
+import { storeOfLog } from '../../contexts/installation/log-copy/moved-log.ts';
+import { recordedLogDoubt } from '../../contexts/installation/log-watch.ts';
+import { displacedReason, movedToReason, olderReason, type Mismatch } from '../../contexts/installation/mismatch.ts';
+import { lostHeads } from '../../contexts/installation/restore/lost-heads.ts';
+import { RECOVERY_STEPS } from '../../contexts/installation/restore/restore-state.ts';
+import type { DatabaseConfig } from '../../platform/database/logins.ts';
+import { PostgresEventStore } from '../../platform/eventstore/postgres/postgres-event-store.ts';
+import type { EventStore } from '../../platform/eventstore/port.ts';
+import type { Config } from '../config/config.ts';
+import { fine, finding, type Examined } from './examined.ts';
+
+type Log = Pick<EventStore, 'head' | 'idAt' | 'readStream'>;
+
+const EXISTS = "select to_regclass('log_watch') is not null and to_regclass('cursors') is not null as exist";
+const KNOWN = `
+  select position::text, event_id,
+         (select coalesce(max(c.position), 0)::text from cursors c where c.state <> 'retired') as furthest
+    from log_watch`;
+
+interface Known {
+  readonly position: string | null;
+  readonly event_id: string | null;
+  readonly furthest: string;
+}
+
+/**
+ * Whether log, tables and sealed heads belong together (OP-567): what a running process has recorded, and, of a log in
+ * PostgreSQL, what can be seen without keys. `castellan restore status` looks at everything.
+ */
+export const examineLog =
+  ({ eventStoreUrl, dataDir }: Pick<Config, 'eventStoreUrl' | 'dataDir'>) =>
+  async (pool: Pool, connection: DatabaseConfig): Promise<readonly Examined[]> => {
+    const { rows } = await pool.query<{ exist: boolean }>(EXISTS);
+    if (!rows[0]!.exist) return [fine('this database has none yet')];
+    const own: EventStore['name'] = eventStoreUrl === undefined ? 'postgres' : 'eventstoredb';
+    const home = await storeOfLog(pool);
+    const recorded = home !== undefined && home !== own ? movedToReason(home) : await recordedLogDoubt(pool);
+    if (recorded) return [mismatched(recorded)];
+    if (own !== 'postgres') return [fine('no mismatch is recorded; `castellan restore status` reads the log')];
+    const log = new PostgresEventStore(pool, connection);
+    try {
+      return await examineOpenLog(pool, log, dataDir);
+    } finally {
+      await log.close();
+    }
+  };
+
+async function examineOpenLog(pool: Pool, log: Log, dataDir: string): Promise<readonly Examined[]> {
+  const found = await contradiction(pool, log);
+  if (found) return [mismatched(found)];
+  const lost = await lostHeads({ config: { dataDir }, store: log });
+  return lost.size === 0
+    ? [fine('it belongs to these tables')]
+    : [
+        finding(
+          `audit-heads.jsonl knows sealed heads of ${lost.size} chains that the log does not hold: entries were lost or removed; run \`castellan restore status\``,
+        ),
+      ];
+}
+
+/** The known positions are read before the end of the log: the log may grow in between. */
+async function contradiction(pool: Pool, log: Log): Promise<Mismatch | undefined> {
+  const { position, event_id: id, furthest } = (await pool.query<Known>(KNOWN)).rows[0] ?? NOTHING;
+  const end = await log.head();
+  if (BigInt(furthest) > end) return olderReason(end, BigInt(furthest));
+  if (position === null || id === null) return undefined;
+  return (await log.idAt(BigInt(position))) === id ? undefined : displacedReason(BigInt(position));
+}
+
+const NOTHING: Known = { position: null, event_id: null, furthest: '0' };
+
+const mismatched = ({ kind, reason }: Mismatch): Examined => finding(`${kind}: ${reason}. ${RECOVERY_STEPS[kind]}`);
