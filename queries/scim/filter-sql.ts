@@ -81,6 +81,7 @@ export class FilterCompiler {
   #compared(path: AttributePath, op: Comparison | 'pr', value: Value): string {
     const { extension, attribute, sub } = this.#resolved(path);
     if (attribute.returned === 'never') return refuseFilter('names an attribute that is not stored');
+    if (isPlain(attribute)) return this.#inTexts(attribute, op, value);
     if (attribute.multiValued) return this.#inList(attribute, extension, sub, op, value);
     const name = sub ? `${attribute.name}.${sub.name}` : attribute.name;
     const column = extension === undefined ? this.#table.columns[name] : undefined;
@@ -106,6 +107,11 @@ export class FilterCompiler {
     return `(select v from jsonb_array_elements(case when jsonb_typeof(${list}) = 'array' then ${list} else '[]'::jsonb end) as e(v))`;
   }
 
+  #inTexts(attribute: ScimAttribute, op: Comparison | 'pr', value: Value): string {
+    const condition = this.#condition(attribute, "(e.v #>> '{}')", op, value, false);
+    return `exists (select from ${this.#elements(attribute, undefined)} as e(v) where ${condition})`;
+  }
+
   /** RFC 7644 §3.4.2.2: a list matches if one of its values does. Without a sub-attribute, `value` is compared. */
   #inList(
     attribute: ScimAttribute,
@@ -116,8 +122,6 @@ export class FilterCompiler {
   ): string {
     const elements = this.#elements(attribute, extension);
     if (op === 'pr' && !sub) return `exists (select from ${elements} as e(v))`;
-    if (isPlain(attribute))
-      return `exists (select from ${elements} as e(v) where ${this.#condition(attribute, "(e.v #>> '{}')", op, value, false)})`;
     const compared = sub ?? attributeNamed(attribute.subAttributes ?? [], 'value');
     if (!compared) return refuseFilter(`has to name a part of ${attribute.name}`);
     const text = compared.name === 'value' && op === 'eq' && typeof value === 'string' ? value : undefined;
