@@ -32,7 +32,7 @@ const MAX_LETTERS = 500;
 const NOTHING_DONE =
   'Nothing was changed. Stop every process of the service, then run this again with --yes and --reason TEXT.';
 
-const AFTERWARDS = 'Start the service if it is stopped; a process that runs resumes by itself within seconds.';
+const AFTERWARDS = 'Start the service, and restart processes that run.';
 
 type Say = (text: string) => void;
 

@@ -77,7 +77,11 @@ describe('a start that cannot succeed says so in one sentence, without a stack',
     writeFileSync(join(folder, 'a-file'), '');
     expect(await start({ ...OWN, DATA_DIR: join(folder, 'a-file/data') })).toEqual([
       1,
-      [expect.stringMatching(/^castellan: DATA_DIR: .*a-file\/data cannot be written \(ENOTDIR\)\. Set DATA_DIR to /)],
+      [
+        expect.stringMatching(
+          /^castellan: DATA_DIR: .*a-file\/data cannot be written \(it is a file, .*\)\. Set DATA_DIR to /,
+        ),
+      ],
     ]);
   });
 
