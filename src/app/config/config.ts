@@ -244,13 +244,13 @@ const REQUIRED_KEYS = ['MASTER_KEY', 'AUDIT_HMAC_KEY', 'LICENSE_PUBLIC_KEY'];
 
 /** What is wrong with settings only in view of others. */
 function checkTogether(given: GivenSettings, { PORT, TLS_PORT }: SettingValues, problems: SettingProblems): void {
+  // A file that cannot be read is a problem of its own.
+  const isNamed = (key: string) => given[key] !== undefined || given[fileSetting(key)] !== undefined;
   if (PORT && PORT === TLS_PORT) problems.add('PORT and TLS_PORT must differ: one is for HTTP, the other for TLS');
-  if (given['UPDATE_AUTO_DOWNLOAD'] === 'true' && !given['UPDATE_FEED_URL'])
+  if (given['UPDATE_AUTO_DOWNLOAD'] === 'true' && !(isNamed('UPDATE_FEED_URL') && isNamed('UPDATE_PUBLIC_KEY')))
     problems.add('UPDATE_AUTO_DOWNLOAD needs UPDATE_FEED_URL, and UPDATE_PUBLIC_KEY to check what it names');
   // Keys are only generated for the embedded database: another process could not work with those of this one.
   if (given['DATABASE_URL'] === undefined) return;
-  // A file that cannot be read is a problem of its own.
-  const isNamed = (key: string) => given[key] !== undefined || given[fileSetting(key)] !== undefined;
   for (const name of REQUIRED_KEYS.filter((key) => !isNamed(key)))
     problems.add(`${name} is required with DATABASE_URL: \`castellan keys make\` creates all keys`);
 }

@@ -77,6 +77,7 @@ describe('wrong settings', () => {
     UPDATE_PUBLIC_KEY: 'wrong',
     UPDATE_ALLOW_UNSIGNED: 'wrong',
     UPDATE_FEED_URL: 'ftp://wrong',
+    UPDATE_AUTO_DOWNLOAD: 'wrong',
     UPDATE_COMMAND: 'wrong --relative',
     UPDATE_COMMAND_SECONDS: '3601wrong',
     EVENT_RETENTION_DAYS: '0wrong',
