@@ -117,13 +117,18 @@ async function refuseUnreachable(
   };
   const webhook = {
     allowPrivateNetwork: values.webhookAllowPrivateNetwork,
+    allowedBy: 'webhookAllowPrivateNetwork',
     caCertificate: values.webhookCaCertificate,
   };
   if (webhookUrl !== null && ('webhookUrl' in changed || 'webhookAllowPrivateNetwork' in changed)) {
     const refused = await check('webhookUrl', webhookUrl, webhook);
     if (refused) return refused;
   }
-  const smtp = { allowPrivateNetwork: values.smtpAllowPrivateNetwork, caCertificate: values.smtpCaCertificate };
+  const smtp = {
+    allowPrivateNetwork: values.smtpAllowPrivateNetwork,
+    allowedBy: 'smtpAllowPrivateNetwork',
+    caCertificate: values.smtpCaCertificate,
+  };
   if (smtpHost !== null && ('smtpHost' in changed || 'smtpAllowPrivateNetwork' in changed))
     return check('smtpHost', `smtp://${smtpHost.includes(':') ? `[${smtpHost}]` : smtpHost}`, smtp);
   return undefined;

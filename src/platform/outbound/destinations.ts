@@ -23,6 +23,8 @@ export interface DestinationChoice {
   readonly allowPrivateNetwork: boolean;
   /** PEM. Certificates of authorities to trust for this destination instead of the system's. */
   readonly caCertificate: string | null;
+  /** The field of a request that sets `allowPrivateNetwork`, if it has another name. */
+  readonly allowedBy?: string;
 }
 
 export const PUBLIC_DESTINATION: DestinationChoice = { allowPrivateNetwork: false, caCertificate: null };
@@ -99,7 +101,7 @@ const resolveBySystem: ResolveAll = async (name) => {
 export async function unreachableDestination(
   address: string,
   { devMode, outboundNetworks }: OutboundSettings,
-  { allowPrivateNetwork }: DestinationChoice,
+  { allowPrivateNetwork, allowedBy = 'allowPrivateNetwork' }: DestinationChoice,
   resolve: ResolveAll = resolveBySystem,
 ): Promise<string | undefined> {
   const host = new URL(address).hostname.replace(/^\[|\]$/g, '');
@@ -109,5 +111,5 @@ export async function unreachableDestination(
   if (hidden.length === 0) return undefined;
   if (!hidden.every((one) => outboundNetworks.includes(one)))
     return 'leads to a private network that the operator has not listed in OUTBOUND_PRIVATE_NETWORKS';
-  return allowPrivateNetwork ? undefined : 'leads to a private network: set allowPrivateNetwork to allow that';
+  return allowPrivateNetwork ? undefined : `leads to a private network: set ${allowedBy} to allow that`;
 }

@@ -15,6 +15,7 @@ export interface AddressRules {
 export function wrongWebAddress(text: string, { query, fragment }: AddressRules): string | undefined {
   if (!/^https?:\/\//i.test(text)) return 'must be a web address that begins with https://';
   if (!PLAIN_FORM.test(text) || !URL.canParse(text)) return 'must be a web address, such as https://example.com/path';
+  if (new URL(text).port === '0') return 'must have a port from 1 to 65535';
   // RFC 9110 §4.2.4: credentials in an address would be stored, shown and logged with it.
   if (USER_INFORMATION.test(text)) return 'must contain no credentials';
   if (!fragment && text.includes('#')) return 'must have no fragment';

@@ -21,6 +21,7 @@ describe('the field of a web address', () => {
   it('says what is wrong', () => {
     expect(reasonsOf('splunk.acme.example')).toEqual(['must be a web address that begins with https://']);
     expect(reasonsOf('https://user:pw@a.example/')).toEqual(['must contain no credentials']);
+    expect(reasonsOf('https://a.example:0/')).toEqual(['must have a port from 1 to 65535']);
     expect(reasonsOf('https://a.example/#x')).toEqual(['must have no fragment']);
     expect(reasonsOf('https://a.example/#x?y', addressField({ fragment: true, query: false }))).toBeUndefined();
     expect(reasonsOf('https://a.example/?', baseAddressField())).toEqual(['must have no query']);

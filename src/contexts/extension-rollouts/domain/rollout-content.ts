@@ -25,7 +25,7 @@ const stage = z.object({
     .number()
     .min(0)
     .max(100)
-    .transform((percent) => Math.round(percent * 100) / 100)
+    .refine((percent) => Number(percent.toFixed(2)) === percent, 'must have at most two decimals')
     .default(0)
     .describe('Share of all devices of the rollout, in percent and at most two decimals'),
   soakHours: z

@@ -96,6 +96,7 @@ describe('rollouts of the extension', () => {
       [{ rollbackVersion: null }, 'rollbackVersion'],
       [{ stages: [] }, 'stages'],
       [{ stages: [{ percent: 101 }] }, 'stages.0.percent'],
+      [{ stages: [{ percent: 10.123 }] }, 'stages.0.percent'],
       [{ stages: [{}] }, 'stages.0'],
       [{ stages: [{ percent: 10 }, { percent: 5 }] }, 'stages.1.percent'],
       [{ stages: [{ percent: 1 }, { groupIds: [randomUUID()], percent: 1 }] }, 'stages.1.groupIds'],

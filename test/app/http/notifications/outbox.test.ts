@@ -198,6 +198,7 @@ describe('the outbox', () => {
   it.each([
     ['from', { from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' }],
     ['from', {}],
+    ['from', { from: '2199-01-01T00:00:00Z' }],
     ['types.0', { from: '2026-01-02T00:00:00Z', types: ['test'] }],
     ['webhookEnabled', { from: '2026-01-02T00:00:00Z' }],
   ])('refuses a replay with a wrong %s', async (field, body) => {

@@ -40,6 +40,7 @@ export const webhookReplayRoutes: RouteGroup = {
         .meta({ title: 'WebhookReplay' }),
       handle: async ({ ask, run, fresh, body }) => {
         const { from, to = new Date().toISOString(), dryRun = false } = body;
+        if (from > to) throw new FailureError(invalid('from', 'must not be in the future'));
         const range = { from, to, types: [...new Set(body.types ?? replayedTypes)] };
         const events = await ask(countAlertEvents, range);
         if (dryRun) return { replayId: null, ...range, events };
