@@ -171,6 +171,14 @@ describe('pages', () => {
       await schedule(tenant, [bo], { name: 'Secondary' });
       const alertId = await newAlert(app, tenant, { title: 'Nobody wakes up' });
       await eventually(async () => ((await pageLog(app, tenant, alertId)).length === 4 ? true : undefined));
+      // A clock that leaps while a message is on its way makes its attempt look abandoned. Another alert, about the
+      // changed mail server, may be paged, too.
+      const paged = () =>
+        peer.received.filter(
+          ({ parsed }) => parsed.subject?.startsWith('Page: ') && parsed.subject.includes('Nobody wakes up'),
+        );
+      await eventually(() => paged()[1]);
+      await app.settled();
       later(1.1);
       await sweepPages(app);
       await eventually(async () => ((await pageLog(app, tenant, alertId)).length === 6 ? true : undefined));
@@ -192,9 +200,13 @@ describe('pages', () => {
           .toSorted(),
       ).toEqual(emailsOf('super_admin').toSorted());
       // A page takes every way to a person.
-      const paged = peer.received.filter(({ parsed }) => parsed.subject?.startsWith('Page: '));
-      expect(paged.flatMap(({ to }) => to).toSorted()).toEqual(emailsOf('analyst').toSorted());
-      const { pages } = (await tenant.admin.get(`${PAGES}?state=exhausted`)).body;
+      expect(
+        paged()
+          .flatMap(({ to }) => to)
+          .toSorted(),
+      ).toEqual(emailsOf('analyst').toSorted());
+      const { body: listed } = await tenant.admin.get(`${PAGES}?state=exhausted`);
+      const pages = listed.pages.filter((page: { alertId: string }) => page.alertId === alertId);
       expect(pages).toHaveLength(2);
       const { body } = await tenant.admin.get(`${PAGES}/${pages[0].id}`);
       expect(body.deliveries.filter(({ step }: { step: number | null }) => step === null)).toHaveLength(2);
