@@ -9,7 +9,25 @@ import { loginEvents } from '../../src/contexts/identity/domain/login-events.ts'
 import { tenantEvents } from '../../src/contexts/tenants/domain/events.ts';
 import { defineReadModel, flag, text, type Column, type Row } from '../../src/platform/kernel/read-model.ts';
 
-const columns = { ...accountColumns, role_type: text as Column<AdminRole>, mobile_access: flag };
+const {
+  admin_id,
+  email,
+  display_name,
+  session_epoch,
+  kept_session_id,
+  last_login_at,
+  created_at,
+  updated_at,
+  ...state
+} = accountColumns;
+/** In the order of the table's columns. */
+const columns = {
+  ...{ admin_id, email, display_name },
+  role_type: text as Column<AdminRole>,
+  ...state,
+  mobile_access: flag,
+  ...{ session_epoch, kept_session_id, last_login_at, created_at, updated_at },
+};
 export type AdminUserRow = Row<{ columns: typeof columns }>;
 
 const change = changeOf<AdminUserRow>();

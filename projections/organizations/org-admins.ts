@@ -9,7 +9,9 @@ import { loginEvents } from '../../src/contexts/identity/domain/login-events.ts'
 import { organizationEvents } from '../../src/contexts/organizations/domain/events.ts';
 import { defineReadModel, text, type Column, type Row } from '../../src/platform/kernel/read-model.ts';
 
-const columns = { ...accountColumns, role: text as Column<OrgRole> };
+const { admin_id, email, display_name, ...state } = accountColumns;
+/** In the order of the table's columns. */
+const columns = { ...{ admin_id, email, display_name }, role: text as Column<OrgRole>, ...state };
 export type OrgAdminRow = Row<{ columns: typeof columns }>;
 
 const change = changeOf<OrgAdminRow>();

@@ -72,8 +72,6 @@ export class CatchUpSubscription {
   #to: Position;
   #mark: LogMark | undefined;
   #grownAt = Number.NEGATIVE_INFINITY;
-  /** When the store was last read at its end, by the monotonic clock. */
-  #polledAt = -Infinity;
   #suspect = true;
   #reading: Promise<void> | undefined;
   readonly #waiters = new Set<Waiter>();
@@ -144,8 +142,7 @@ export class CatchUpSubscription {
 
   /**
    * Resolves when the log may have grown past `after` by an event that `concerns` the subscriber. Also resolves after
-   * `timeoutMs` milliseconds; the next read then polls the store, unless another subscriber did so within half of that
-   * time. With `pause`, it resolves after `pause`
+   * `timeoutMs` milliseconds; the next read then polls the store. With `pause`, it resolves after `pause`
    * milliseconds instead, without a poll.
    */
   async wait(after: Position, timeoutMs: number, { signal, concerns, pause }: WaitOptions = {}): Promise<void> {
@@ -166,9 +163,8 @@ export class CatchUpSubscription {
         timer = setTimeout(done, Math.min(timeoutMs, pause ?? PASSED_MS));
       };
       const waiter: Waiter = { after, concerns, wake: done, passed };
-      // Subscribers share a poll: with many of them idle, each would read the same end of the log every second.
       const looks = () => {
-        if (performance.now() - this.#polledAt >= timeoutMs / 2) this.#suspect = true;
+        this.#suspect = true;
         done();
       };
       let timer = pause === undefined ? setTimeout(looks, timeoutMs) : setTimeout(done, pause);
@@ -216,7 +212,6 @@ export class CatchUpSubscription {
     this.#reading ??= (async () => {
       try {
         this.#suspect = false;
-        this.#polledAt = performance.now();
         const from = this.#to;
         const slice = await this.#readStore(from, limit);
         // A hint may have brought the same events during the read.

@@ -39,7 +39,11 @@ describe('the command line in a shell', () => {
 
   it('says in one sentence that the data directory cannot be used', async () => {
     const ran = await shell('castellan audit verify', { DATA_DIR: '/dev/null/data' });
-    expect(ran).toEqual({ code: 3, stdout: '', stderr: expect.stringMatching(/^castellan: \/dev\/null\/data.*\n$/) });
+    expect(ran).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/^castellan: DATA_DIR: \/dev\/null\/data.*\n$/),
+    });
   });
 
   it('ends quietly when the reader of its output has gone', async () => {

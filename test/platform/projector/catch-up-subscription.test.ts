@@ -112,27 +112,6 @@ describe('the catch-up subscription', () => {
     subscription.close();
   });
 
-  it('polls the store once for all idle subscribers', async () => {
-    let reads = 0;
-    const store = new Proxy<EventStore>(application.store, {
-      get(of, name) {
-        if (name === 'onGrowth') return () => () => undefined;
-        if (name === 'readAll') reads += 1;
-        return bound(of, Reflect.get(of, name));
-      },
-    });
-    const subscription = await CatchUpSubscription.open(store, application.codec, log);
-    await subscription.read(0n, 10);
-    reads = 0;
-    const idle = async (_: unknown, index: number) => {
-      await subscription.wait(0n, 1_000 + 20 * index);
-      await subscription.read(0n, 10);
-    };
-    await Promise.all(Array.from({ length: 10 }, idle));
-    expect(reads).toBe(1);
-    subscription.close();
-  });
-
   it('does not wake subscribers that no new event concerns, but those that one concerned before they waited', async () => {
     // Receives hints for appends of this process only: a notification may raise the suspicion of more events, and wake
     // everything.
