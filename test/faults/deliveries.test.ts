@@ -30,6 +30,18 @@ interface Told {
   readonly alertId: string;
 }
 
+/** Longer than the lease of a process that was killed: until then its reactions may stand still, and raise alerts later. */
+const QUIET_MS = 10_000;
+
+async function untilQuiet<T>(read: () => Promise<readonly T[]>): Promise<readonly T[]> {
+  for (let known = await read(); ;) {
+    await sleep(QUIET_MS);
+    const now = await read();
+    if (now.length === known.length) return now;
+    known = now;
+  }
+}
+
 /** Everything that leaves, while the processes that send it are killed at random moments. */
 describe.skipIf(lacking)(`deliveries${lacking}`, () => {
   let cluster: PostgresCluster;
@@ -100,7 +112,7 @@ describe.skipIf(lacking)(`deliveries${lacking}`, () => {
         await writers.stop();
       }
       await installation.signIn();
-      const events = await told();
+      const events = await untilQuiet(told);
       const ids = events.map(({ id }) => id);
       expect(events.length).toBeGreaterThan(KILLS);
 
