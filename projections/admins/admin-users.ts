@@ -22,11 +22,17 @@ const {
 } = accountColumns;
 /** In the order of the table's columns. */
 const columns = {
-  ...{ admin_id, email, display_name },
+  admin_id,
+  email,
+  display_name,
   role_type: text as Column<AdminRole>,
   ...state,
   mobile_access: flag,
-  ...{ session_epoch, kept_session_id, last_login_at, created_at, updated_at },
+  session_epoch,
+  kept_session_id,
+  last_login_at,
+  created_at,
+  updated_at,
 };
 export type AdminUserRow = Row<{ columns: typeof columns }>;
 

@@ -11,7 +11,7 @@ import { defineReadModel, text, type Column, type Row } from '../../src/platform
 
 const { admin_id, email, display_name, ...state } = accountColumns;
 /** In the order of the table's columns. */
-const columns = { ...{ admin_id, email, display_name }, role: text as Column<OrgRole>, ...state };
+const columns = { admin_id, email, display_name, role: text as Column<OrgRole>, ...state };
 export type OrgAdminRow = Row<{ columns: typeof columns }>;
 
 const change = changeOf<OrgAdminRow>();
