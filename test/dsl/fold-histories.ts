@@ -194,11 +194,11 @@ function put(table: Map<string, Row>, name: string, row: Row | undefined): void 
 const matches = (value: unknown, wanted: unknown): boolean =>
   wanted instanceof Containing ? String(value).includes(wanted.text) : value === wanted;
 
-/** Everything that determines the content of a table: columns, key, tenancy, and the results of its folds. */
+/** Everything that determines the content of a table: columns in their order, key, tenancy, and the results of its folds. */
 export function fingerprintOf(folding: Folding, basis: Basis): string {
   const { columns, key, scope } = folding;
   const shape = Object.entries(columns).map(([name, { sql, nullable }]) => [name, sql, nullable]);
-  const hash = createHash('sha256').update(JSON.stringify([shape.toSorted(), key, scope]));
+  const hash = createHash('sha256').update(JSON.stringify([shape, key, scope]));
   for (const one of foldHistories(folding, basis)) hash.update(canonicalJson(one)).update('\n');
   return hash.digest('hex').slice(0, 32);
 }

@@ -65,12 +65,15 @@ describe('a read model that folds differently has a higher version', () => {
     expect(empty, `${samples} fills these columns`).toEqual([]);
   });
 
-  it('is detected for a column, the key, a helper that changes a text, and one that doubles a sum', () => {
+  it('is detected for a column, the order of columns, the key, a helper that changes a text, and one that doubles a sum', () => {
     const model = foldingOf(telemetryQuarters);
     const before = fingerprintOf(model, present);
     const [first, ...others] = Object.entries(model.columns);
     expect(first).toBeDefined();
     expect(fingerprintOf({ ...model, columns: Object.fromEntries(others) }, present)).not.toBe(before);
+    // Rows are written by place: a table of the other order refuses them, or takes one column for another.
+    const turned = Object.fromEntries([...others, first!]);
+    expect(fingerprintOf({ ...model, columns: turned }, present)).not.toBe(before);
     expect(fingerprintOf({ ...model, key: [...model.key, 'total'] }, present)).not.toBe(before);
     expect(fingerprintOf({ ...model, scope: 'installation' }, present)).not.toBe(before);
     const doubled = withRows(model, (row) => ({ ...row, warnings: 2 * (row['warnings'] as number) }));
