@@ -6,7 +6,7 @@ import {
 } from '../../src/contexts/on-call/domain/schedule.ts';
 import { tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
 import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
-import { invalid, notFound } from '../../src/platform/kernel/failure.ts';
+import { invalid, notFoundIn } from '../../src/platform/kernel/failure.ts';
 import type { WithAggregates } from '../ports.ts';
 
 interface CreateOnCallOverride {
@@ -35,7 +35,7 @@ export const createOnCallOverride = defineCommand({
     return { isActive: admins.get(adminUserId)?.status === 'active' };
   },
   decide(state, { startsAt, endsAt, ...input }, { id: overrideId, now }, { isActive }: Facts) {
-    if (!state.content) return notFound();
+    if (!state.content) return notFoundIn('scheduleId', 'an on-call schedule');
     if (state.overrides.has(overrideId)) return acceptWith({ overrideId }, []);
     if (!isActive) return invalid('adminUserId', 'is not the id of an active administrator');
     const refused = refusedOverride(state, { startsAt: Date.parse(startsAt), endsAt: Date.parse(endsAt) }, now);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { EnrollmentTokenRow } from '../../projections/enrollment/enrollment-tokens.ts';
+import { notFoundIn } from '../../src/platform/kernel/failure.ts';
 import type { KeysetPaginated, Page, Query } from '../../src/platform/kernel/query.ts';
 import { ascending, descending, listPage, type KeysetOrder } from '../keyset.ts';
 
@@ -81,11 +82,18 @@ export const listEnrollmentTokens: Query<
   return { tokens: rows.map(viewOf), ...pages };
 };
 
-/** Ids of tokens that can still enroll a device, oldest first, at most `most`. */
+const OF_BATCH = 'select true as known from enrollment_tokens where tenant_id = $1 and batch_id = $2 limit 1';
+
+/**
+ * Ids of tokens that can still enroll a device, oldest first, at most `most`. Fails if no token was ever issued in the
+ * batch.
+ */
 export const validEnrollmentTokens: Query<{ batchId: string | undefined; most: number }, string[]> = async (
   reads,
   { batchId, most },
 ) => {
+  if (batchId !== undefined && !(await reads.one(OF_BATCH, [batchId])))
+    return notFoundIn('batchId', 'a batch of enrollment tokens');
   const rows = await reads.rows<{ token_id: string }>(VALID, [...parametersOf({ status: 'valid', batchId }), most]);
   return rows.map(({ token_id: tokenId }) => tokenId);
 };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { EmployeeRow } from '../../projections/employees/employees.ts';
-import { notFound } from '../../src/platform/kernel/failure.ts';
+import { notFoundIn } from '../../src/platform/kernel/failure.ts';
 import type { KeysetPaginated, Page, Query } from '../../src/platform/kernel/query.ts';
 import { ascending, descending, listPage, orderBy, type KeysetOrder } from '../keyset.ts';
 
@@ -58,4 +58,4 @@ export const listVerifiableUsers: Query<Page, { users: VerifiableUserView[] } & 
 };
 
 export const nameOfUser: Query<{ userId: string }, string> = async (reads, { userId }) =>
-  (await reads.one<{ display_name: string }>(NAME, [userId]))?.display_name ?? notFound();
+  (await reads.one<{ display_name: string }>(NAME, [userId]))?.display_name ?? notFoundIn('userId', 'an employee');

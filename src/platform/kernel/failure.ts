@@ -59,6 +59,11 @@ export const reauthenticationSpent = (): Failure => ({
   fields: [{ field: 'X-ReAuth-Token', message: 'was used already: a token is for one write' }],
 });
 export const notFound = failure('notFound', 'not_found');
+/** The same for an id in a body: `field` names no record of this tenant. `what`: "a group". */
+export const notFoundIn = (field: string, what: string): Failure => ({
+  ...notFound(),
+  fields: [{ field, message: `is not the id of ${what}` }],
+});
 export const conflict = failure('conflict', 'already_exists');
 /** Another record has the same value of this field, or of these fields together. */
 export const alreadyExists = (...fields: readonly string[]): Failure =>

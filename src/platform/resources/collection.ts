@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { streamName, type Aggregate } from '../kernel/aggregate.ts';
+import { streamName, type Aggregate, type AggregateReader } from '../kernel/aggregate.ts';
 import type { Claim, Command } from '../kernel/command.ts';
 import type { EventDefinition, EventFamily, EventOf } from '../kernel/event.ts';
 import type { Failure } from '../kernel/failure.ts';
@@ -53,7 +53,7 @@ type RecordCommand<Input, Noun extends string, F extends Fields, Ports = unknown
   Input,
   RecordState<Values<F>>,
   EventOf<CollectionEvents<Noun, F>>,
-  { readonly vault: Vault } & Ports,
+  { readonly vault: Vault; readonly aggregates: AggregateReader } & Ports,
   Partial<Values<F>>,
   WrittenRecord<Values<F>>
 >;

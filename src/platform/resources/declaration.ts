@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Failure } from '../kernel/failure.ts';
 import type { PermissionName, RoleName } from './access-words.ts';
 import type { Fields, SecretField, Values } from './fields.ts';
+import type { Reference } from './references.ts';
 import type { Tracked, TrackedFields } from './tracked.ts';
 
 interface Declared<Noun extends string, F extends Fields> {
@@ -16,6 +17,8 @@ interface Declared<Noun extends string, F extends Fields> {
   /** The version of the read model: increase it when a field is added, removed or changes its type. */
   readonly version: number;
   readonly fields: F;
+  /** Fields that name other records of the tenant. A new id must name one that exists. */
+  readonly references?: { readonly [Name in keyof F & string]?: Reference };
   /** A rule on the record as a whole, checked before it is created or changed. */
   readonly rule?: (values: Values<F>) => Failure | undefined;
   /** Normalizes values that depend on each other. Runs before `rule`, and must not change what `rule` refuses. */

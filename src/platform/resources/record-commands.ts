@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { streamName, type Aggregate } from '../kernel/aggregate.ts';
+import { streamName, type Aggregate, type AggregateReader } from '../kernel/aggregate.ts';
 import { acceptWith, defineCommand, duplicateOf, type Claim, type CommandContext } from '../kernel/command.ts';
 import type { DomainEvent } from '../kernel/event.ts';
 import { isFailure, notFound, type Failure } from '../kernel/failure.ts';
@@ -9,6 +9,7 @@ import type { AnyDeclared } from './declaration.ts';
 import { changedValues, defaultOf, isWritable, valuesOf, type AnyValues, type Fields } from './fields.ts';
 import { capitalized } from './names.ts';
 import type { RecordState } from './record-aggregate.ts';
+import { unknownReference, type References } from './references.ts';
 import { storeSecrets, refuseMovedSecret, secretLocation, secretsOnlyIn } from './secrets.ts';
 import { shownRecord, taggedOf } from './views.ts';
 import { slotClaims, slotFor, slotKind, type SlotPorts } from './slots.ts';
@@ -21,6 +22,7 @@ export interface WrittenRecord<Values> {
 
 interface Ports extends SlotPorts {
   readonly vault: Vault;
+  readonly aggregates: AggregateReader;
 }
 /** A singleton's id is its tenant's. */
 interface Named {
@@ -35,6 +37,7 @@ export type EventsOnCreate = (id: string, values: AnyValues) => readonly DomainE
 /** The commands of a declared record. Logic beyond a declaration belongs in a command file of its own. */
 export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<RecordState<AnyValues>, DomainEvent>) {
   const { noun, fields, rule, settled = (values) => values, table, toldToExtensions } = declared;
+  const references = (declared.references ?? {}) as References;
   const own = derivedReadModelName(table);
   const freshens: readonly ReadModelName[] = toldToExtensions ? [own, 'policy_versions'] : [own];
   const shown = ({ exists, values }: RecordState<AnyValues>) =>
@@ -50,6 +53,8 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
       name: `Create${capitalized(noun)}`,
       stream: (_draft: AnyValues, { tenantId, id }) => streamName(noun, tenantId, id),
       async prepare(draft: AnyValues, ports: Ports, { tenantId, id }): Promise<AnyValues | Failure> {
+        const unknown = await unknownReference(references, draft, { ...ports, tenantId });
+        if (unknown) return unknown;
         const slot = await slotFor(declared, tenantId, ports);
         return isFailure(slot)
           ? slot
@@ -81,8 +86,15 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
       shown,
       name: `Update${capitalized(noun)}`,
       stream: (input: Update, context) => stream(input, context),
-      prepare: (input: Update, { vault }: Pick<Ports, 'vault'>, context): Promise<AnyValues> =>
-        storeSecrets(fields, input.changes, place(idOf(input, context)), vault, context.tenantId),
+      async prepare(input: Update, { vault, aggregates }: Omit<Ports, 'freeNumbers'>, context) {
+        const { tenantId } = context;
+        if (Object.keys(references).length > 0) {
+          const { values } = await aggregates.load(aggregate, stream(input, context));
+          const unknown = await unknownReference(references, input.changes, { aggregates, tenantId }, values);
+          if (unknown) return unknown;
+        }
+        return storeSecrets(fields, input.changes, place(idOf(input, context)), vault, tenantId);
+      },
       decide(state, input, context, facts) {
         if (!state.exists) return notFound();
         const id = idOf(input, context);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { streamName, type Aggregate } from '../kernel/aggregate.ts';
+import { streamName, type Aggregate, type AggregateReader } from '../kernel/aggregate.ts';
 import type { Command } from '../kernel/command.ts';
 import type { EventDefinition, EventFamily, EventOf, RecordedEvent } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
@@ -51,7 +51,7 @@ export interface Singleton<Noun extends string, F extends SettingFields, A exten
     { readonly changes: RecordChanges<F> },
     RecordState<Values<F>>,
     EventOf<SingletonEvents<Noun, F, A>>,
-    { readonly vault: Vault },
+    { readonly vault: Vault; readonly aggregates: AggregateReader },
     Partial<Values<F>>,
     WrittenRecord<Values<F>>
   >;

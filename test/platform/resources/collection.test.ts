@@ -25,6 +25,8 @@ const withToken: GadgetEvent = { type: 'GadgetUpdated', data: { id, tokenRef: re
 const made = { serial: 'serial-of-the-house', tokenRef: null };
 
 const unbounded = { one: async () => undefined, several: async () => [] };
+/** A gadget names no other record. */
+const aggregates = { load: () => Promise.reject(new Error('nothing is read')) };
 
 describe('creating a declared record', () => {
   it('records the whole record in one event and claims its unique values, case-folded', () => {
@@ -55,7 +57,7 @@ describe('creating a declared record', () => {
     const vault = memoryVault();
     const facts = await gadgets.create.prepare!(
       { ...mutableDraft, token: 'hunter2hunter2' },
-      { vault, freeNumbers: unbounded },
+      { vault, aggregates, freeNumbers: unbounded },
       context(),
     );
     expect(facts).toMatchObject({ serial: 'serial-of-the-house', tokenRef: expect.stringMatching(/^[0-9a-f-]{36}$/) });
@@ -66,7 +68,7 @@ describe('creating a declared record', () => {
   it('fills in defaults for internal callers, as the endpoint does for clients', async () => {
     const facts = await gadgets.create.prepare!(
       { name: 'Anvil' } as never,
-      { vault: memoryVault(), freeNumbers: unbounded },
+      { vault: memoryVault(), aggregates, freeNumbers: unbounded },
       context(),
     );
     given()
@@ -123,7 +125,9 @@ describe('changing a declared record', () => {
   it('keeps an omitted secret, replaces a given one, and removes it for null', async () => {
     const vault = memoryVault();
     const prepare = (changes: object) =>
-      gadgets.update.prepare!({ id, changes }, { vault }, context()) as Promise<{ tokenRef?: string | null }>;
+      gadgets.update.prepare!({ id, changes }, { vault, aggregates }, context()) as Promise<{
+        tokenRef?: string | null;
+      }>;
 
     expect(await prepare({ pieces: 2 })).toEqual({});
     const kept = given(created, withToken).when(gadgets.update, { id, changes: { pieces: 2 } }, {});

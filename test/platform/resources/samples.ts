@@ -54,7 +54,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   },
   pushRule: {
     draft: (n) => ({ name: `Rule ${n}`, severities: ['critical'], alertTypes: ['phishing_detected'] }),
-    change: { isEnabled: false, severities: [], groupIds: ['0198a000-0000-7000-8000-000000000009'] },
+    change: { isEnabled: false, severities: [], alertTypes: ['weak_password'] },
     broken: { severities: ['severe'] },
   },
   extensionMonitoringSettings: {

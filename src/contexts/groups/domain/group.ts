@@ -3,6 +3,7 @@ import type { Claim } from '../../../platform/kernel/command.ts';
 
 import { conflict, type Failure } from '../../../platform/kernel/failure.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
+import { refersTo } from '../../../platform/resources/references.ts';
 import { MemberSet } from './member-set.ts';
 import { groupEvents, type GroupSource } from './events.ts';
 
@@ -53,6 +54,8 @@ export const group = defineAggregate<GroupState, typeof groupEvents>(groupEvents
 });
 
 export const groupStream = (tenantId: TenantId, groupId: string): string => streamName('group', tenantId, groupId);
+
+export const groupReference = refersTo('a group', group, groupStream, ({ exists }) => exists);
 
 /** Names are compared case-insensitively (choice OP-227). */
 export const groupNameClaim = (name: string): Claim => ({

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { uuid } from '../../../platform/kernel/ids.ts';
 import { defineCollection, type RecordOf } from '../../../platform/resources/collection.ts';
+import { groupReference } from '../../groups/domain/group.ts';
+import { scheduleReference } from '../../on-call/domain/schedule.ts';
 import { alertTypes, alertTypeSchema, severities, severitySchema } from '../../alerts/domain/vocabulary.ts';
 
 /** Every alert is compared with all rules of its tenant. */
@@ -36,6 +38,7 @@ export const pushRules = defineCollection({
     groupIds: pushRuleFilters.groupIds.default([]),
     scheduleId: pushRuleFilters.scheduleId.default(null),
   },
+  references: { groupIds: groupReference, scheduleId: scheduleReference },
   most: MAX_PUSH_RULES,
 });
 export type PushRule = RecordOf<typeof pushRules>;

@@ -2,6 +2,7 @@ import { defineAggregate, streamName } from '../../../platform/kernel/aggregate.
 import type { Claim } from '../../../platform/kernel/command.ts';
 import { conflict, invalid, type Failure } from '../../../platform/kernel/failure.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
+import { refersTo } from '../../../platform/resources/references.ts';
 import { slotKind } from '../../../platform/resources/slots.ts';
 import type { TenantState } from '../../tenants/domain/tenant.ts';
 import { onCallEvents } from './events.ts';
@@ -74,6 +75,13 @@ const withRoom = (overrides: ScheduleState['overrides'], now: number): ScheduleS
 
 export const onCallScheduleStream = (tenantId: TenantId, scheduleId: string): string =>
   streamName('onCallSchedule', tenantId, scheduleId);
+
+export const scheduleReference = refersTo(
+  'an on-call schedule',
+  onCallSchedule,
+  onCallScheduleStream,
+  ({ content }) => content !== undefined,
+);
 
 /** For `slotFor`: the limit of schedules is exact. */
 export const scheduleSlots = { noun: 'onCallSchedule', most: MAX_SCHEDULES } as const;

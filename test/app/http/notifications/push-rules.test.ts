@@ -14,7 +14,7 @@ afterAll(() => app.close());
 
 describe('push rules (F205, OP-186)', () => {
   it('are created with defaults, listed, changed in part and deleted', async () => {
-    const { admin } = await app.newTenant();
+    const { admin, adminId } = await app.newTenant();
     const made = await admin.post(RULES, { name: 'Everything' });
     const rule = {
       id: expect.any(String),
@@ -29,7 +29,9 @@ describe('push rules (F205, OP-186)', () => {
     };
     expect([made.status, made.body]).toEqual([201, rule]);
     expect((await admin.get(RULES)).body).toEqual({ rules: [made.body], total: 1 });
-    const scheduleId = randomUUID();
+    const participants = [adminId];
+    const schedule = await admin.post('/api/v1/admin/on-call/schedules', { name: 'Primary', participants });
+    const scheduleId = schedule.body.id as string;
     const changed = await admin.put(`${RULES}/${made.body.id}`, { severities: ['critical'], scheduleId });
     expect([changed.status, changed.body]).toMatchObject([
       200,
@@ -37,6 +39,21 @@ describe('push rules (F205, OP-186)', () => {
     ]);
     expect((await admin.delete(`${RULES}/${made.body.id}`)).status).toBe(204);
     expect((await admin.get(RULES)).body).toEqual({ rules: [], total: 0 });
+  });
+
+  it('keeps a group that was deleted, and takes no other group that does not exist', async () => {
+    const { admin } = await app.newTenant();
+    const groupId = (await admin.post('/api/v1/admin/groups', { name: 'Sales' })).body.id as string;
+    const { id } = (await admin.post(RULES, { name: 'Sales', groupIds: [groupId] })).body;
+    await admin.delete(`/api/v1/admin/groups/${groupId}`);
+    const kept = await admin.put(`${RULES}/${id}`, { name: 'Former sales', groupIds: [groupId] });
+    expect([kept.status, kept.body.groupIds]).toEqual([200, [groupId]]);
+    const refused = await admin.put(`${RULES}/${id}`, { groupIds: [groupId, randomUUID()] });
+    expect([refused.status, refused.body.error, refused.body.fields?.[0]?.field]).toEqual([
+      400,
+      'validation failed: groupIds.1: is not the id of a group',
+      'groupIds.1',
+    ]);
   });
 
   it.each([

@@ -9,7 +9,8 @@ import { pushRuleFilters, pushRules } from '../../../../contexts/notifications/d
 import type { ShiftCalendars } from '../../../../contexts/on-call/domain/shift-calendars.ts';
 import { mobileAccess, mobileAccessStream } from '../../../../contexts/settings/domain/mobile-access.ts';
 import type { AggregateReader } from '../../../../platform/kernel/aggregate.ts';
-import { uuid } from '../../../../platform/kernel/ids.ts';
+import { FailureError, notFoundIn } from '../../../../platform/kernel/failure.ts';
+import { uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
 import { admin } from '../../access.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 
@@ -26,6 +27,12 @@ const draft = z.object({
   groupIds: pushRuleFilters.groupIds.default([]),
   scheduleId: pushRuleFilters.scheduleId.default(null),
 });
+
+/** Throws a 404 that names the field. */
+async function requireRule(aggregates: AggregateReader, tenantId: TenantId, id: string): Promise<void> {
+  const { exists } = await aggregates.load(pushRules.aggregate, pushRules.stream(tenantId, id));
+  if (!exists) throw new FailureError(notFoundIn('ruleId', 'a push rule'));
+}
 
 /** What a push rule would have done: before it is saved, and afterwards. */
 export const pushRuleTestRoutes: RouteGroup<PushRuleTestRouteDependencies> = {
@@ -45,6 +52,7 @@ export const pushRuleTestRoutes: RouteGroup<PushRuleTestRouteDependencies> = {
         }),
       response: pushRuleTestView,
       handle: async ({ ask, services, principal: { tenantId }, body: { ruleId, rule } }) => {
+        if (ruleId !== undefined) await requireRule(services.loader, tenantId, ruleId);
         const filters = rule ?? (await ask(pushRules.get, { id: ruleId! }));
         const byRole = await services.loader.load(mobileAccess, mobileAccessStream(tenantId));
         return ask(pushRuleTest, { filters, now: Date.now(), calendars: services.shiftCalendars, byRole });
