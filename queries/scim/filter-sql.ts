@@ -2,39 +2,10 @@ import { z } from 'zod';
 import { folded } from '../../src/contexts/employees/domain/provisioning.ts';
 import type { AttributePath, Comparison, Filter } from '../../src/contexts/scim/domain/filter.ts';
 import { resolvePath } from '../../src/contexts/scim/domain/resolve-path.ts';
-import { attributeNamed, type ScimAttribute, type ScimResourceType } from '../../src/contexts/scim/domain/schema.ts';
+import { attributeNamed, type ScimAttribute } from '../../src/contexts/scim/domain/schema.ts';
 import { FailureError, invalid } from '../../src/platform/kernel/failure.ts';
-
-/** How the rows of a list hold the attributes of its resources. All texts here are SQL of this service. */
-export interface ScimTable {
-  readonly type: ScimResourceType;
-  /** Attributes with columns of their own, by name: `userName`, `meta.lastModified`. */
-  readonly columns: Readonly<Record<string, ScimColumn>>;
-  /** The JSON with all other attributes; undefined: there are none. */
-  readonly profile?: string;
-  /** Lists that are no part of the row: SQL of a set of rows with one JSON column `v`. */
-  readonly lists: Readonly<Record<string, string>>;
-  /** Conditions that an index answers, by attribute: used where a `value` is compared by `eq`. */
-  readonly indexed?: Readonly<Record<string, IndexedCondition>>;
-}
-
-export interface IndexedCondition {
-  /** True: the condition is all that the filter means. False: rows that it finds are compared, too. */
-  readonly isExact: boolean;
-  sql(value: string, parameter: (value: unknown) => string): string;
-}
-
-export interface ScimColumn {
-  readonly sql: string;
-  /** The column holds the text in NFC and lower case. */
-  readonly isFolded?: true;
-}
-
-/** What is the same for every resource of a type. Every resource has `meta`. */
-export const columnsOfType = ({ name }: ScimResourceType): Readonly<Record<string, ScimColumn>> => ({
-  meta: { sql: "'{}'::text" },
-  'meta.resourceType': { sql: `'${name}'::text` },
-});
+import { isUuid } from '../../src/platform/kernel/ids.ts';
+import { textOf, type ScimColumn, type ScimTable } from './scim-table.ts';
 
 type Value = string | number | boolean | null;
 
@@ -83,13 +54,30 @@ export class FilterCompiler {
     if (attribute.returned === 'never') return refuseFilter('names an attribute that is not stored');
     if (isPlain(attribute)) return this.#inTexts(attribute, op, value);
     if (attribute.multiValued) return this.#inList(attribute, extension, sub, op, value);
+    return this.#single(attribute, extension, sub, op, value);
+  }
+
+  #single(
+    attribute: ScimAttribute,
+    extension: string | undefined,
+    sub: ScimAttribute | undefined,
+    op: Comparison | 'pr',
+    value: Value,
+  ): string {
     const name = sub ? `${attribute.name}.${sub.name}` : attribute.name;
     const column = extension === undefined ? this.#table.columns[name] : undefined;
     if (attribute.type === 'complex' && !sub && op !== 'pr')
       return refuseFilter(`has to name a part of ${attribute.name}`);
     if (!column && attribute.mutability === 'readOnly') return refuseFilter(`cannot compare ${name}`);
-    const sql = column?.sql ?? this.#inProfile(extension, attribute, sub);
+    if (column?.isUuid && op === 'eq' && typeof value === 'string') return this.#uuid(column.sql, value);
+    const sql = column ? textOf(column) : this.#inProfile(extension, attribute, sub);
     return this.#condition(sub ?? attribute, sql, op, value, column?.isFolded === true);
+  }
+
+  /** As a UUID, so that the index of the column answers. */
+  #uuid(sql: string, value: string): string {
+    // Ids are compared by case (RFC 7643 §3.1), and in the form that clients were shown.
+    return isUuid(value) && value === value.toLowerCase() ? `(${sql} = ${this.#parameter(value)}::uuid)` : 'false';
   }
 
   #inProfile(extension: string | undefined, attribute: ScimAttribute, sub: ScimAttribute | undefined): string {
@@ -135,7 +123,11 @@ export class FilterCompiler {
   #some(path: AttributePath, where: Filter): string {
     const { extension, attribute, sub } = this.#resolved(path);
     if (!attribute.multiValued || sub) return refuseFilter(`cannot choose among values of ${attribute.name}`);
-    return `exists (select from ${this.#elements(attribute, extension)} as e(v) where ${this.#parts(attribute, where)})`;
+    const elements = this.#elements(attribute, extension);
+    const [named] = textsNamed(where);
+    const index = named === undefined ? undefined : this.#table.indexed?.[attribute.name];
+    const byIndex = index && `${index.sql(named!, (each) => this.#parameter(each))} and `;
+    return `(${byIndex ?? ''}exists (select from ${elements} as e(v) where ${this.#parts(attribute, where)}))`;
   }
 
   /** A condition on one value of a list. */
@@ -195,7 +187,8 @@ export class FilterCompiler {
     const [left, right] = caseExact || isFolded ? [sql, `${given}::text`] : [`lower(${sql})`, `lower(${given}::text)`];
     switch (op) {
       case 'eq':
-        return `coalesce(${left} = ${right}, false)`;
+        // Not `coalesce`, which no index answers. Without a value it is false too, so `not` is true.
+        return `(${sql} is not null and ${left} = ${right})`;
       case 'ne':
         return `(${left} is distinct from ${right})`;
       case 'co':
@@ -227,6 +220,13 @@ export class FilterCompiler {
     const elements = this.#elements(attribute, extension);
     return `(select lower(e.v ->> '${part.name}') from ${elements} as e(v) order by (e.v ->> 'primary') = 'true' desc nulls last limit 1)`;
   }
+}
+
+/** The texts that every value has to be equal to, for a filter among the values of a list. */
+function textsNamed(filter: Filter): readonly string[] {
+  if (filter.op === 'and') return filter.filters.flatMap(textsNamed);
+  const isOfValue = filter.op === 'eq' && filter.path.attribute.toLowerCase() === 'value';
+  return isOfValue && typeof filter.value === 'string' ? [filter.value] : [];
 }
 
 const orderByColumn = ({ sql, isFolded }: ScimColumn, { type, caseExact }: ScimAttribute): string =>

@@ -3,7 +3,8 @@ import { attributePath, MalformedExpression, parseFilter, type Filter } from '..
 import { FailureError, invalid } from '../../src/platform/kernel/failure.ts';
 import { isUuid } from '../../src/platform/kernel/ids.ts';
 import type { TenantReads } from '../../src/platform/kernel/query.ts';
-import { FilterCompiler, type ScimTable } from './filter-sql.ts';
+import { FilterCompiler } from './filter-sql.ts';
+import type { ScimTable } from './scim-table.ts';
 
 export interface ScimListRequest {
   readonly filter: string | undefined;
@@ -109,6 +110,7 @@ const isNarrow = (filter: Filter | undefined, { sortBy }: ScimListRequest): bool
 /** Whether all that a filter finds has one name, address or id. */
 function namesOne(filter: Filter): boolean {
   if (filter.op === 'and') return filter.filters.some(namesOne);
+  if (filter.op === 'or') return filter.filters.every(namesOne);
   if (filter.op !== 'eq' || typeof filter.value !== 'string') return false;
   const { attribute, sub = 'value' } = filter.path;
   return NAMES.has(attribute.toLowerCase()) && sub.toLowerCase() === 'value';

@@ -3,8 +3,8 @@ import { groupType } from '../../src/contexts/scim/domain/group-schema.ts';
 import { isUuid } from '../../src/platform/kernel/ids.ts';
 import { invalid, notFound } from '../../src/platform/kernel/failure.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
-import { columnsOfType, type ScimTable } from './filter-sql.ts';
 import { rowsByKey, scimPage, type ScimListRequest, type ScimPage } from './list-page.ts';
+import { columnsOfType, type ScimTable } from './scim-table.ts';
 
 /** A client sees its own users, and of them what it said itself. `$2` is the client. */
 const OWN_MEMBERS = `
@@ -19,7 +19,7 @@ const MEMBERS = `(
 const groupTable: ScimTable = {
   type: groupType,
   columns: {
-    id: { sql: 'g.group_id::text' },
+    id: { sql: 'g.group_id', isUuid: true },
     externalId: { sql: 'g.external_id' },
     displayName: { sql: 'g.name' },
     ...columnsOfType(groupType),

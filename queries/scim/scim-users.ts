@@ -3,8 +3,8 @@ import { folded } from '../../src/contexts/employees/domain/provisioning.ts';
 import type { GroupOfUser } from '../../src/contexts/scim/domain/user-resource.ts';
 import { ENTERPRISE_USER, USER, userType } from '../../src/contexts/scim/domain/user-schema.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
-import { columnsOfType, type ScimTable } from './filter-sql.ts';
 import { rowsByKey, scimPage, type ScimListRequest, type ScimPage } from './list-page.ts';
+import { columnsOfType, type ScimTable } from './scim-table.ts';
 
 /** The groups of a person that the same client provisioned. `$2` is the client. */
 const GROUPS = `(
@@ -21,7 +21,7 @@ const SCHEMAS = `(
 const users: ScimTable = {
   type: userType,
   columns: {
-    id: { sql: 'p.user_id::text' },
+    id: { sql: 'p.user_id', isUuid: true },
     externalId: { sql: 'p.external_id' },
     userName: { sql: 'p.user_name_folded', isFolded: true },
     active: { sql: 'p.is_active' },
@@ -34,7 +34,8 @@ const users: ScimTable = {
   indexed: {
     emails: {
       isExact: false,
-      sql: (value, parameter) => `p.emails_folded @> ${parameter(JSON.stringify([folded(value)]))}::jsonb`,
+      sql: (value, parameter) =>
+        `p.user_id in (select provisioned_people_at($2::uuid, ${parameter(folded(value))}::text))`,
     },
   },
 };

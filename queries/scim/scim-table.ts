@@ -1,0 +1,36 @@
+import type { ScimResourceType } from '../../src/contexts/scim/domain/schema.ts';
+
+/** How the rows of a list hold the attributes of its resources. All texts here are SQL of this service. */
+export interface ScimTable {
+  readonly type: ScimResourceType;
+  /** Attributes with columns of their own, by name: `userName`, `meta.lastModified`. */
+  readonly columns: Readonly<Record<string, ScimColumn>>;
+  /** The JSON with all other attributes; undefined: there are none. */
+  readonly profile?: string;
+  /** Lists that are no part of the row: SQL of a set of rows with one JSON column `v`. */
+  readonly lists: Readonly<Record<string, string>>;
+  /** Conditions that an index answers, by attribute: used where a `value` is compared by `eq`. */
+  readonly indexed?: Readonly<Record<string, IndexedCondition>>;
+}
+
+export interface IndexedCondition {
+  /** True: the condition is all that the filter means. False: rows that it finds are compared, too. */
+  readonly isExact: boolean;
+  sql(value: string, parameter: (value: unknown) => string): string;
+}
+
+export interface ScimColumn {
+  readonly sql: string;
+  /** The column holds the text in NFC and lower case. */
+  readonly isFolded?: true;
+  /** The column is of the type `uuid`. Its text is the value. */
+  readonly isUuid?: true;
+}
+
+/** What is the same for every resource of a type. Every resource has `meta`. */
+export const columnsOfType = ({ name }: ScimResourceType): Readonly<Record<string, ScimColumn>> => ({
+  meta: { sql: "'{}'::text" },
+  'meta.resourceType': { sql: `'${name}'::text` },
+});
+
+export const textOf = ({ sql, isUuid }: ScimColumn): string => (isUuid ? `${sql}::text` : sql);
