@@ -5,7 +5,7 @@ import { resolvePath } from '../../src/contexts/scim/domain/resolve-path.ts';
 import { attributeNamed, type ScimAttribute } from '../../src/contexts/scim/domain/schema.ts';
 import { FailureError, invalid } from '../../src/platform/kernel/failure.ts';
 import { isUuid } from '../../src/platform/kernel/ids.ts';
-import { textOf, type ScimColumn, type ScimTable } from './scim-table.ts';
+import { columnText, type ScimColumn, type ScimTable } from './scim-table.ts';
 
 type Value = string | number | boolean | null;
 
@@ -70,7 +70,7 @@ export class FilterCompiler {
       return refuseFilter(`has to name a part of ${attribute.name}`);
     if (!column && attribute.mutability === 'readOnly') return refuseFilter(`cannot compare ${name}`);
     if (column?.isUuid && op === 'eq' && typeof value === 'string') return this.#uuid(column.sql, value);
-    const sql = column ? textOf(column) : this.#inProfile(extension, attribute, sub);
+    const sql = column ? columnText(column) : this.#inProfile(extension, attribute, sub);
     return this.#condition(sub ?? attribute, sql, op, value, column?.isFolded === true);
   }
 

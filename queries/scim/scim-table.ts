@@ -33,4 +33,4 @@ export const columnsOfType = ({ name }: ScimResourceType): Readonly<Record<strin
   'meta.resourceType': { sql: `'${name}'::text` },
 });
 
-export const textOf = ({ sql, isUuid }: ScimColumn): string => (isUuid ? `${sql}::text` : sql);
+export const columnText = ({ sql, isUuid }: ScimColumn): string => (isUuid ? `${sql}::text` : sql);
