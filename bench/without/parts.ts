@@ -56,19 +56,19 @@ export const parts: Readonly<Record<string, Part>> = {
   },
   'command-begins': {
     workloads: ['login-unhashed'],
-    edits: [{ file: 'src/platform/execution/executor.ts', text: 'command.begins\n', instead: 'Date.now() === 0\n' }],
+    edits: [{ file: 'src/platform/execution/attempts.ts', text: 'command.begins\n', instead: 'Date.now() === 0\n' }],
   },
   'command-tail': {
     workloads: ['login-unhashed'],
     edits: [
-      { file: 'src/platform/execution/executor.ts', text: 'return tail === undefined', instead: 'return tail !== -1' },
+      { file: 'src/platform/execution/attempts.ts', text: 'return tail === undefined', instead: 'return tail !== -1' },
     ],
   },
   'remembered-decisions': {
     workloads: ['resolve-alone', 'resolve-32'],
     edits: [
       {
-        file: 'src/platform/execution/executor.ts',
+        file: 'src/platform/execution/attempts.ts',
         text: 'this.#loader.cached(command.aggregate, stream)',
         instead: 'undefined',
       },

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { readConfig, secretSettings, settingNames } from '../../src/app/config/config.ts';
+import { readConfig } from '../../src/app/config/config.ts';
+import { secretSettings, settingNames } from '../../src/app/config/environment.ts';
 import { asEnvironmentFile, newKeys } from '../../src/app/config/new-keys.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));

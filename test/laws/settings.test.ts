@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { secretSettings, settingNames } from '../../src/app/config/config.ts';
+import { secretSettings, settingNames } from '../../src/app/config/environment.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** A convention of terminals (https://no-color.org), not a setting of this application. */

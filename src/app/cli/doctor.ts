@@ -1,6 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
-import { readConfig, settingWarnings, type Config } from '../config/config.ts';
+import { readConfig, type Config } from '../config/config.ts';
+import { settingWarnings } from '../config/setting-warnings.ts';
 import { fileSetting } from '../config/given-settings.ts';
 import { examine, type Diagnosis } from '../operations/doctor.ts';
 import type { Verdict } from '../operations/examined.ts';

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { retryParkedEvents, skipParkedEvents, type RetryRequest, type SkipRequest } from './parked-events.ts';
 import { performs, type CommandLine } from './operator-command.ts';
 import { textUpTo } from './option-values.ts';
-import type { DeadLetterSummary } from '../../platform/projector/dead-letters.ts';
+import type { DeadLetterSummary } from '../../platform/projector/dead-letter-operations.ts';
 
 const MAX_REASON = 500;
 

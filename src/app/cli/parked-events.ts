@@ -3,7 +3,7 @@ import { MAX_STREAMS_NAMED } from '../../contexts/installation/domain/parked-eve
 import { system } from '../../platform/kernel/actor.ts';
 import { conflict, FailureError, invalid, notFound, orThrow } from '../../platform/kernel/failure.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
-import type { DeadLetterSummary } from '../../platform/projector/dead-letters.ts';
+import type { DeadLetterSummary } from '../../platform/projector/dead-letter-operations.ts';
 import { reactions } from '../../contexts/reactions.ts';
 import type { Executor } from '../../platform/execution/executor.ts';
 import type { CommandPorts } from '../../../commands/ports.ts';

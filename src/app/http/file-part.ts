@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { FailureError, invalid } from '../../platform/kernel/failure.ts';
+import type { AnyRoute } from './route.ts';
 
 /**
  * Reads the file in the part `name` of a multipart body and ignores other parts. Throws 400 if it is missing or the body
@@ -19,4 +20,18 @@ export async function filePart(request: FastifyRequest, name: string, mostBytes:
     throw new FailureError(invalid('body', 'is not a readable multipart body'));
   }
   throw new FailureError(invalid(name, 'is required'));
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    uploadedFile: Buffer | undefined;
+  }
+}
+
+/** Reads the file once: the body is a stream, and its content is also part of the idempotency key's request digest. */
+export async function uploadedFileOf(
+  request: FastifyRequest,
+  { part, mostBytes }: NonNullable<AnyRoute<never>['file']>,
+): Promise<Buffer> {
+  return (request.uploadedFile ??= await filePart(request, part, mostBytes));
 }

@@ -6,7 +6,7 @@ import type { DomainEvent, Position, RecordedEvent } from '../../platform/kernel
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import type { Query } from '../../platform/kernel/query.ts';
 import type { ReadModelName } from '../../platform/kernel/read-model-name.ts';
-import type { ExecutionResult } from '../../platform/execution/executor.ts';
+import type { ExecutionResult } from '../../platform/execution/execution-result.ts';
 import type { FreshValues } from '../../platform/execution/fresh-values.ts';
 import type { CommandPorts } from '../../../commands/ports.ts';
 import type { ErrorCode } from '../../platform/kernel/error-codes.ts';

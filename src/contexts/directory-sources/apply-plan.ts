@@ -1,7 +1,7 @@
 import { changeProvisionedEmployee } from '../../../commands/employees/change-provisioned-employee.ts';
 import { provisionEmployee, provisionNewcomer } from '../../../commands/employees/provision-employee.ts';
 import { unprovisionEmployee } from '../../../commands/employees/unprovision-employee.ts';
-import { derivedId } from '../../platform/execution/executor.ts';
+import { derivedId } from '../../platform/execution/derived-id.ts';
 import { inParallel } from '../../platform/kernel/in-parallel.ts';
 import { FailureError, isFailure, type Failure } from '../../platform/kernel/failure.ts';
 import type { ProvisionedPerson } from '../employees/domain/provisioning.ts';

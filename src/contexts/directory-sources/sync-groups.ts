@@ -2,7 +2,7 @@ import { changeProvisionedGroup } from '../../../commands/groups/change-provisio
 import { createGroup } from '../../../commands/groups/create-group.ts';
 import { releaseGroup } from '../../../commands/groups/release-group.ts';
 import { groupsOfSource } from '../../../queries/groups/groups-of-source.ts';
-import { derivedId } from '../../platform/execution/executor.ts';
+import { derivedId } from '../../platform/execution/derived-id.ts';
 import { FailureError, isFailure, orThrow } from '../../platform/kernel/failure.ts';
 import { inParallel } from '../../platform/kernel/in-parallel.ts';
 import { MAX_DIRECTORY_GROUPS, type DirectoryReader } from './domain/directory-reader.ts';

@@ -1,7 +1,8 @@
 import type { Logger } from 'pino';
 import type { CommandPorts } from '../../../commands/ports.ts';
 import type { TenantPool } from '../../platform/database/tenant-pool.ts';
-import type { Executor, ExecutionContext } from '../../platform/execution/executor.ts';
+import type { Executor } from '../../platform/execution/executor.ts';
+import type { ExecutionContext } from '../../platform/execution/execution-context.ts';
 import type { AggregateReader } from '../../platform/kernel/aggregate.ts';
 import type { Position } from '../../platform/kernel/event.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';

@@ -9,8 +9,9 @@ import {
   enrollmentTokensOfLeaver,
   unblockKeysOfLeaver,
 } from '../../../queries/employees/accesses-of-leaver.ts';
-import type { Executor, ExecutionContext } from '../../platform/execution/executor.ts';
-import { derivedId } from '../../platform/execution/executor.ts';
+import type { Executor } from '../../platform/execution/executor.ts';
+import type { ExecutionContext } from '../../platform/execution/execution-context.ts';
+import { derivedId } from '../../platform/execution/derived-id.ts';
 import { declareJob, defineJob, JobFailed, type AnyJob } from '../../platform/jobs/job.ts';
 import { system } from '../../platform/kernel/actor.ts';
 import type { AggregateReader } from '../../platform/kernel/aggregate.ts';

@@ -10,7 +10,9 @@ import {
 } from '../organizations/domain/organization.ts';
 import { adminSecretLocations } from '../tenants/domain/admin.ts';
 import { tenant, tenantStream, type AdminState } from '../tenants/domain/tenant.ts';
-import type { ExecutionResult, ExecutionContext, Executor } from '../../platform/execution/executor.ts';
+import type { ExecutionResult } from '../../platform/execution/execution-result.ts';
+import type { ExecutionContext } from '../../platform/execution/execution-context.ts';
+import type { Executor } from '../../platform/execution/executor.ts';
 import type { Failure } from '../../platform/kernel/failure.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import type { ReadModelName } from '../../platform/kernel/read-model-name.ts';

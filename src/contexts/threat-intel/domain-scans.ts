@@ -12,7 +12,8 @@ import {
 import { isScannable } from './domain/scannable.ts';
 import { scanServices, type ScanService } from './domain/services.ts';
 import { serviceKeyLocation, threatIntel, threatIntelStream } from './domain/settings.ts';
-import type { Executor, ExecutionContext } from '../../platform/execution/executor.ts';
+import type { Executor } from '../../platform/execution/executor.ts';
+import type { ExecutionContext } from '../../platform/execution/execution-context.ts';
 import type { AggregateReader } from '../../platform/kernel/aggregate.ts';
 import { orThrow } from '../../platform/kernel/failure.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, randomInt, randomUUID } from 'node:crypto';
-import { derivedId } from './executor.ts';
+import { derivedId } from './derived-id.ts';
 
 /** Returns an integer from 0 to `below` - 1, uniformly distributed. */
 export type PickInteger = (below: number) => number;

@@ -3,13 +3,7 @@ import type { Position, RecordedEvent } from '../kernel/event.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import type { EventStore, AllStreamFilter, AppendNotification, StoredEvent } from '../eventstore/port.ts';
 import { whenAborted } from '../kernel/when-aborted.ts';
-
-/** A part of the log: everything after the requested position, up to and including `position`. */
-export interface LogSlice {
-  readonly events: readonly StoredEvent[];
-  readonly position: Position;
-  readonly more?: boolean;
-}
+import { LogWindow, type LogSlice } from './log-window.ts';
 
 /**
  * An event that is never dropped from the log. A log that was set back, or another log, has a different event at this
@@ -28,12 +22,6 @@ export class PositionGapError extends Error {
   }
 }
 
-/**
- * Weight of the events kept in memory. A burst of commands puts projections some thousand events behind; events that are
- * still in memory need not be read and parsed again. Telemetry events may hold hundreds of observations each.
- */
-const MAX_CACHED = 6_000;
-const TELEMETRY_WEIGHT = 3;
 /** Events of the window that are searched for one tenant at once. */
 const SEARCHED = 2_000;
 /** Wakes idle subscribers at least every N events, so that they stay within the cached window. */
@@ -66,10 +54,7 @@ export class CatchUpSubscription {
   readonly #codec: EventCodec;
   readonly #log: Logger;
   readonly #decoded = new WeakMap<StoredEvent, RecordedEvent | null>();
-  #recent: StoredEvent[] = [];
-  #weight = 0;
-  #from: Position;
-  #to: Position;
+  readonly #window: LogWindow;
   #mark: LogMark | undefined;
   #grownAt = Number.NEGATIVE_INFINITY;
   #suspect = true;
@@ -86,14 +71,13 @@ export class CatchUpSubscription {
     this.#store = store;
     this.#codec = codec;
     this.#log = log;
-    this.#from = head;
-    this.#to = head;
+    this.#window = new LogWindow(head, (type) => codec.isLasting(type));
     this.#unsubscribe = store.onGrowth((hint) => this.#hear(hint));
   }
 
   /** The newest position that this process knows of. */
   get head(): Position {
-    return this.#to;
+    return this.#window.head;
   }
 
   /** The newest lasting event that this process has seen. */
@@ -108,16 +92,15 @@ export class CatchUpSubscription {
 
   /** The next events after a position, at most `limit`. Empty at the end of the log. */
   async read(after: Position, limit: number): Promise<LogSlice> {
-    if (after < this.#from) return this.#readStore(after, limit);
+    if (!this.#window.reachesBackTo(after)) return this.#readStore(after, limit);
     // Another process has moved this subscriber past the known end, so the log has grown.
-    if (after > this.#to || (after === this.#to && this.#suspect)) await this.#readOn(limit);
-    return after >= this.#to ? { events: [], position: after } : this.#slice(after, limit);
+    if (after > this.head || (after === this.head && this.#suspect)) await this.#readOn(limit);
+    return after >= this.head ? { events: [], position: after } : this.#window.slice(after, limit);
   }
 
   /** The event at exactly this position. A log that drops expired events may no longer have it. */
   async eventAt(position: Position): Promise<RecordedEvent | undefined> {
-    const near = this.#recent[this.#indexAfter(position) - 1];
-    const stored = near?.position === position ? near : await this.#store.eventAt(position);
+    const stored = this.#window.at(position) ?? (await this.#store.eventAt(position));
     return stored && (await this.decode([stored]))[0];
   }
 
@@ -131,13 +114,13 @@ export class CatchUpSubscription {
    * fewer than `limit` events at the end of the log, or with `more`.
    */
   async readOf(after: Position, limit: number, filter: AllStreamFilter): Promise<LogSlice> {
-    if (after < this.#from) return this.#store.readAll(after, limit, filter);
+    if (!this.#window.reachesBackTo(after)) return this.#store.readAll(after, limit, filter);
     const { events, position } = await this.read(after, SEARCHED);
     const types = new Set(filter.types);
     const own = events.filter(({ tenantId, type }) => tenantId === filter.tenantId && types.has(type)).slice(0, limit);
     return own.length === limit
       ? { events: own, position: own.at(-1)!.position, more: true }
-      : { events: own, position, more: position < this.#to };
+      : { events: own, position, more: position < this.head };
   }
 
   /**
@@ -147,7 +130,8 @@ export class CatchUpSubscription {
    */
   async wait(after: Position, timeoutMs: number, { signal, concerns, pause }: WaitOptions = {}): Promise<void> {
     // A hint that arrived during the last read woke no waiter.
-    if (this.#suspect || signal?.aborted || after < this.#from || this.#concernsSince(after, concerns)) return;
+    if (this.#suspect || signal?.aborted || !this.#window.reachesBackTo(after)) return;
+    if (this.#concernsSince(after, concerns)) return;
     await new Promise<void>((resolve) => {
       const done = () => {
         clearTimeout(timer);
@@ -170,7 +154,7 @@ export class CatchUpSubscription {
       let timer = pause === undefined ? setTimeout(looks, timeoutMs) : setTimeout(done, pause);
       this.#waiters.add(waiter);
       const forget = signal && whenAborted(signal, done);
-      if (after < this.#to) passed();
+      if (after < this.head) passed();
     });
   }
 
@@ -194,10 +178,10 @@ export class CatchUpSubscription {
 
   #hear(hint?: AppendNotification): void {
     const [first] = hint?.events ?? [];
-    if (first && this.#store.gapless && first.position === this.#to + 1n) {
+    if (first && this.#store.gapless && first.position === this.head + 1n) {
       this.#extend(hint!.events!, hint!.events!.at(-1)!.position);
     } else if (hint?.head !== undefined && !hint.events) {
-      if (hint.head > this.#to) setTimeout(() => hint.head! > this.#to && this.#suspectGrowth(), GRACE_MS).unref();
+      if (hint.head > this.head) setTimeout(() => hint.head! > this.head && this.#suspectGrowth(), GRACE_MS).unref();
     } else {
       this.#suspectGrowth();
     }
@@ -212,12 +196,12 @@ export class CatchUpSubscription {
     this.#reading ??= (async () => {
       try {
         this.#suspect = false;
-        const from = this.#to;
+        const from = this.head;
         const slice = await this.#readStore(from, limit);
         // A hint may have brought the same events during the read.
-        const news = slice.events.filter((event) => event.position > this.#to);
+        const news = slice.events.filter((event) => event.position > this.head);
         if (slice.events.length >= limit || slice.more) this.#suspect = true;
-        if (slice.position > this.#to) this.#extend(news, slice.position);
+        if (slice.position > this.head) this.#extend(news, slice.position);
       } catch (error) {
         this.#suspect = true;
         throw error;
@@ -247,59 +231,18 @@ export class CatchUpSubscription {
   }
 
   #extend(events: readonly StoredEvent[], to: Position): void {
-    this.#recent.push(...events);
-    this.#to = to;
+    this.#window.extend(events, to);
     const lasting = events.findLast(({ type }) => this.#codec.isLasting(type));
     if (lasting) this.#mark = { position: lasting.position, id: lasting.id };
     this.#grownAt = performance.now();
-    for (const event of events) this.#weight += this.#weightOf(event);
-    if (this.#weight > 2 * MAX_CACHED) this.#dropOldest();
     for (const { after, concerns, wake, passed } of this.#waiters) {
       if (!concerns || to - after > MAX_PASSED || events.some(({ type }) => concerns(type))) wake();
       else passed();
     }
   }
 
-  #weightOf({ type }: StoredEvent): number {
-    return this.#codec.isLasting(type) ? 1 : TELEMETRY_WEIGHT;
-  }
-
-  #dropOldest(): void {
-    let dropped = 0;
-    while (this.#weight > MAX_CACHED) {
-      this.#weight -= this.#weightOf(this.#recent[dropped]!);
-      dropped += 1;
-    }
-    // Events after this position are still in memory.
-    this.#from = this.#recent[dropped - 1]!.position;
-    this.#recent = this.#recent.slice(dropped);
-  }
-
   #concernsSince(after: Position, concerns: WaitOptions['concerns']): boolean {
-    if (after >= this.#to) return false;
-    return (
-      !concerns ||
-      this.#to - after > MAX_PASSED ||
-      this.#recent.slice(this.#indexAfter(after)).some(({ type }) => concerns(type))
-    );
-  }
-
-  #slice(after: Position, limit: number): LogSlice {
-    const events = this.#recent;
-    const low = this.#indexAfter(after);
-    const found = events.slice(low, low + limit);
-    const complete = low + limit >= events.length;
-    return { events: found, position: complete ? this.#to : found.at(-1)!.position };
-  }
-
-  #indexAfter(after: Position): number {
-    let low = 0;
-    let high = this.#recent.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#recent[middle]!.position > after) high = middle;
-      else low = middle + 1;
-    }
-    return low;
+    if (after >= this.head) return false;
+    return !concerns || this.head - after > MAX_PASSED || this.#window.holdsAfter(after, concerns);
   }
 }

@@ -5,7 +5,7 @@ import type { AnyCommand } from '../kernel/command.ts';
 import { isFailure, type FailureKind } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { JobRequest } from '../kernel/job.ts';
-import type { ExecutionContext } from '../execution/executor.ts';
+import type { ExecutionContext } from '../execution/execution-context.ts';
 import type { DueEffect } from './reaction-page.ts';
 import { EffectRefused, EffectUnavailable } from './failure-class.ts';
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts';

@@ -1,20 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Position } from '../kernel/event.ts';
 import type { AnyReadModel, Lane } from '../kernel/read-model.ts';
-import { transaction } from '../database/transaction.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import type { LogTrust } from '../eventstore/log-trust.ts';
 import type { EventStore } from '../eventstore/port.ts';
 import { Checkpoints, type Checkpoint } from './checkpoints.ts';
 import { CatchUpSubscription } from './catch-up-subscription.ts';
-import { replayIntoTable } from './table-replay.ts';
 import { Freshness } from './freshness.ts';
 import { LaneRunner } from './lane-runner.ts';
+import { ModelReplays, type ReplayOptions } from './model-replays.ts';
+import { DeadLetterOperations } from './dead-letter-operations.ts';
 import { DeadLetters } from './dead-letters.ts';
-import { Projection, tableShapeOf } from './projection.ts';
+import { tableShapeOf } from './projection.ts';
 import { createTable, serveTable, tableName } from './table.ts';
 import { TenantBacklogs } from './tenant-backlogs.ts';
 
@@ -31,7 +30,6 @@ export interface ProjectorOptions {
   readonly alone: boolean;
 }
 
-const FILL_AGAIN_MS = 1_000;
 const LANES: readonly Lane[] = ['main', 'telemetry'];
 
 /**
@@ -40,10 +38,11 @@ const LANES: readonly Lane[] = ['main', 'telemetry'];
  */
 export class Projector {
   readonly checkpoints: Checkpoints;
-  readonly deadLetters: DeadLetters;
+  readonly deadLetters: DeadLetterOperations;
   readonly backlogs: TenantBacklogs;
   readonly #options: ProjectorOptions;
   readonly #lanes: readonly LaneRunner[];
+  readonly #replays: ModelReplays;
   readonly #stop = new AbortController();
   #filling: Promise<void> | undefined;
 
@@ -51,18 +50,19 @@ export class Projector {
     const { pool, subscription, freshness, trust, log, alone, models } = options;
     this.#options = options;
     this.checkpoints = new Checkpoints(pool, randomUUID());
-    this.deadLetters = new DeadLetters(pool);
+    this.deadLetters = new DeadLetterOperations(pool);
     this.backlogs = new TenantBacklogs(pool);
     const services = {
       pool,
       checkpoints: this.checkpoints,
-      deadLetters: this.deadLetters,
+      deadLetters: new DeadLetters(pool),
       subscription,
       freshness,
       trust,
       log,
       alone,
     };
+    this.#replays = new ModelReplays({ ...options, checkpoints: this.checkpoints });
     this.#lanes = LANES.map((lane) => new LaneRunner(lane, models, services));
   }
 
@@ -77,7 +77,7 @@ export class Projector {
   async start(): Promise<void> {
     await this.prepare();
     for (const lane of this.#lanes) lane.start();
-    this.#filling = this.#fillAll();
+    this.#filling = this.#replays.run(this.#stop.signal);
   }
 
   async stop(): Promise<void> {
@@ -180,122 +180,8 @@ export class Projector {
     );
   }
 
-  /** Rebuilds the models that are behind, one after the other, and hands them to the lanes. */
-  async #fillAll(): Promise<void> {
-    const { models, log } = this.#options;
-    let seize = this.#options.alone;
-    const { signal } = this.#stop;
-    while (!signal.aborted) {
-      try {
-        await this.#options.trust.assured();
-        const keys = models.map(({ name, version }) => ({ name, version }));
-        const mine = await this.checkpoints.acquire(keys, ['filling'], seize);
-        seize = false;
-        for (const checkpoint of mine) await this.#tryToFill(checkpoint);
-        if (!(await this.#someoneFills())) return;
-      } catch (error) {
-        if (!signal.aborted) log.error({ reason: (error as Error).message }, 'read models could not be rebuilt');
-      }
-      // Failed rebuilds are retried. Those of another process are taken over if it dies.
-      await sleep(FILL_AGAIN_MS, undefined, { signal }).catch(() => undefined);
-    }
-  }
-
-  /** A model that cannot be rebuilt does not hold up the others. */
-  async #tryToFill(cursor: Checkpoint): Promise<void> {
-    const { signal } = this.#stop;
-    try {
-      await this.replayCheckpoint(cursor, { signal });
-    } catch (error) {
-      if (!signal.aborted)
-        this.#options.log.error(
-          { model: cursor.name, reason: (error as Error).message },
-          'a read model could not be rebuilt',
-        );
-    }
-  }
-
-  async #someoneFills(): Promise<boolean> {
-    const { models } = this.#options;
-    return (await this.checkpoints.all()).some(
-      ({ name, version, state }) =>
-        state === 'filling' && models.some((model) => model.name === name && model.version === version),
-    );
-  }
-
   /** Rebuilds the table of one held cursor up to the end of the log, then serves it instead of the previous one. */
-  async replayCheckpoint(
-    checkpoint: Checkpoint,
-    options: { signal?: AbortSignal; onProgress?: Parameters<typeof replayIntoTable>[1]['onProgress'] } = {},
-  ): Promise<void> {
-    const { store, codec, pool, models } = this.#options;
-    const model = models.find(({ name, version }) => name === checkpoint.name && version === checkpoint.version)!;
-    let saved = checkpoint.position;
-    const position = await replayIntoTable(
-      { store, codec, pool },
-      {
-        model,
-        generation: checkpoint.generation,
-        from: checkpoint.position,
-        empty: checkpoint.position === 0n,
-        checkpoint: async (client, to) => {
-          await this.checkpoints.advance(client, [{ checkpoint, from: saved, to }]);
-          saved = to;
-        },
-        ...(options.signal ? { signal: options.signal } : {}),
-        ...(options.onProgress ? { onProgress: options.onProgress } : {}),
-      },
-    );
-    await this.#serve({ ...checkpoint, position }, model);
-  }
-
-  /**
-   * The switch: queries see the new table, the previous cursors retire, and a lane takes the lease. The lane waits
-   * meanwhile, and the new table is first folded up to the position of the previous one, so that no read goes back in
-   * time.
-   */
-  async #serve(cursor: Checkpoint, model: AnyReadModel): Promise<void> {
-    const { name, version, generation } = cursor;
-    await transaction(this.#options.pool, async (client) => {
-      const {
-        rows: [before],
-      } = await client.query<{ position: string }>(
-        `select position::text from cursors where name = $1 and state = 'live' for update`,
-        [name],
-      );
-      const to = await this.#foldUpTo(client, cursor, model, BigInt(before?.position ?? 0));
-      await this.checkpoints.advance(client, [{ checkpoint: cursor, from: cursor.position, to }]);
-      await client.query(serveTable(name, tableName(name, version, generation)));
-      await client.query(
-        `update cursors set state = case when version = $2 and generation = $3 then 'live' else 'retired' end,
-                leased_until = '-infinity', epoch = epoch + 1
-          where name = $1 and state <> 'retired'`,
-        [name, version, generation],
-      );
-    });
-  }
-
-  async #foldUpTo(
-    client: pg.PoolClient,
-    { position, generation }: Checkpoint,
-    model: AnyReadModel,
-    target: Position,
-  ): Promise<Position> {
-    const { store, codec } = this.#options;
-    const projection = new Projection(model, generation);
-    let reached = position;
-    while (reached < target) {
-      const page = await store.readAll(reached, 5_000);
-      const missed = page.events.filter((event) => event.position <= target && projection.wants(event.type));
-      const [poison] = await projection.apply(
-        client,
-        (await codec.decode(missed)).filter((event) => event !== undefined),
-      );
-      if (poison) throw poison.error;
-      projection.committed();
-      reached = page.position < target ? page.position : target;
-      if (page.events.length === 0 && !page.more) break;
-    }
-    return reached;
+  replayCheckpoint(checkpoint: Checkpoint, options: ReplayOptions = {}): Promise<void> {
+    return this.#replays.replay(checkpoint, options);
   }
 }

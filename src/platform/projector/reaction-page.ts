@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '../kernel/event.ts';
 import type { AnyReaction, Effect } from '../kernel/reaction.ts';
-import { derivedId } from '../execution/executor.ts';
+import { derivedId } from '../execution/derived-id.ts';
 import { WorkingSet, type EventSteps, type FoldFailure, type RowStep } from './working-set.ts';
 import type { TableRow } from './table.ts';
 

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { EventStore } from '../eventstore/port.ts';
 import type { GivenUpSecrets, SecretDisposal } from '../execution/secret-disposal.ts';
-import { derivedId } from '../execution/executor.ts';
+import { derivedId } from '../execution/derived-id.ts';
 import { declareJob, defineJob, type AnyJob } from '../jobs/job.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { asTenantId, uuid } from '../kernel/ids.ts';

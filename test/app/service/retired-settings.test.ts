@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { settingWarnings } from '../../../src/app/config/config.ts';
+import { settingWarnings } from '../../../src/app/config/setting-warnings.ts';
 
 describe('a retired setting', () => {
   it('is reported with its replacement, and without its value', () => {

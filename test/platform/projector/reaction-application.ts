@@ -8,7 +8,7 @@ import { enqueue } from '../../../src/platform/kernel/job.ts';
 import { integer, text } from '../../../src/platform/kernel/read-model.ts';
 import { defineReaction, effect, type AnyReaction } from '../../../src/platform/kernel/reaction.ts';
 import { Checkpoints } from '../../../src/platform/projector/checkpoints.ts';
-import { DeadLetters } from '../../../src/platform/projector/dead-letters.ts';
+import { DeadLetterOperations } from '../../../src/platform/projector/dead-letter-operations.ts';
 import { ReactionRunner, type EffectPorts } from '../../../src/platform/projector/reaction-runner.ts';
 import { TenantBacklogs } from '../../../src/platform/projector/tenant-backlogs.ts';
 import {
@@ -76,7 +76,7 @@ export interface ReactionHouse extends ProjectorApplication {
     fault?: (one: Asked) => unknown,
     over?: { process?: Process; alone?: boolean; reaction?: AnyReaction },
   ): Promise<ReactionRunner>;
-  readonly deadLetters: DeadLetters;
+  readonly deadLetters: DeadLetterOperations;
   readonly backlogs: TenantBacklogs;
   /** Waits until everything that was appended is processed or parked. */
   worked(): Promise<void>;
@@ -107,7 +107,7 @@ export async function openReactionHouse(): Promise<ReactionHouse> {
     ...application,
     asked,
     inputs: () => asked.map(({ input }) => input),
-    deadLetters: new DeadLetters(application.database.projector),
+    deadLetters: new DeadLetterOperations(application.database.projector),
     backlogs,
     async runner(fault = () => undefined, { process = application, alone = true, reaction = porter } = {}) {
       const { database, subscription } = process;

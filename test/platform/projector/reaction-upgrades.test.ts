@@ -4,7 +4,8 @@ import type { AnyCommand } from '../../../src/platform/kernel/command.ts';
 import { enqueue } from '../../../src/platform/kernel/job.ts';
 import { bigint, integer, text } from '../../../src/platform/kernel/read-model.ts';
 import { defineReaction, effect, type AnyReaction } from '../../../src/platform/kernel/reaction.ts';
-import type { CatchUpSubscription, LogSlice } from '../../../src/platform/projector/catch-up-subscription.ts';
+import type { CatchUpSubscription } from '../../../src/platform/projector/catch-up-subscription.ts';
+import type { LogSlice } from '../../../src/platform/projector/log-window.ts';
 import { eventually, type Process } from './projector-application.ts';
 import {
   bellEvents,

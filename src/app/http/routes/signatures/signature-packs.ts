@@ -12,7 +12,7 @@ import {
   type PackedSignature,
 } from '../../../../contexts/signatures/domain/pack-content.ts';
 import { signatures } from '../../../../contexts/signatures/domain/signature.resource.ts';
-import { derivedId } from '../../../../platform/execution/executor.ts';
+import { derivedId } from '../../../../platform/execution/derived-id.ts';
 import { FailureError } from '../../../../platform/kernel/failure.ts';
 import { inParallel } from '../../../../platform/kernel/in-parallel.ts';
 import type { TenantId } from '../../../../platform/kernel/ids.ts';

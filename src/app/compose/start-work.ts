@@ -1,0 +1,78 @@
+import { HeadSealer } from '../../contexts/audit/head-sealer.ts';
+import type { CompositionContext } from './composition-context.ts';
+import { PersistentSchedules } from '../../platform/jobs/persistent-schedules.ts';
+import type { AnyCommand } from '../../platform/kernel/command.ts';
+import { isFailure } from '../../platform/kernel/failure.ts';
+import { maintenanceSchedules } from './maintenance-jobs.ts';
+import { EFFECTS_AT_ONCE, ReactionRunner, type EffectPorts } from '../../platform/projector/reaction-runner.ts';
+import { ConcurrencyLimiter } from '../../platform/projector/concurrency-limiter.ts';
+import { reactions } from '../../contexts/reactions.ts';
+import type { ServiceContainer } from './service-container.ts';
+
+/** True if processes of this role fold read models and run reactions. */
+export const projects = ({ config, options }: CompositionContext): boolean =>
+  options.project ?? (config.role === 'all' || config.role === 'projector');
+
+/** Starts the work of this process's role besides serving requests. */
+export async function startWork(
+  composition: CompositionContext,
+  services: ServiceContainer,
+  alone: boolean,
+): Promise<void> {
+  const { config, log, onStop } = composition;
+  const { projector, jobs } = services;
+  if (projects(composition)) {
+    await projector.start();
+    onStop(() => projector.stop());
+    await startReactions(composition, services, alone);
+    const sealer = new HeadSealer(services, services.sealAlarms);
+    sealer.start();
+    onStop(() => sealer.stop());
+  }
+  if (projects(composition) || config.role === 'worker') {
+    await jobs.start();
+    // An update whose command restarted the service is recorded at once.
+    void services.updateRuns
+      .settle()
+      .catch((error: unknown) => log.warn({ reason: (error as Error).message }, 'updates could not be settled'));
+    services.forwarder.start();
+    onStop(() => services.forwarder.stop());
+    const schedules = new PersistentSchedules(jobs, maintenanceSchedules, log);
+    schedules.start();
+    onStop(() => schedules.stop());
+  }
+}
+
+async function startReactions(
+  { log, onStop }: CompositionContext,
+  { database, projector, subscription, trust, executor, jobs, deliverySender }: ServiceContainer,
+  alone: boolean,
+): Promise<void> {
+  const effects: EffectPorts = {
+    async execute(command: AnyCommand, input, execution) {
+      const outcome = await executor.execute(command, input, execution);
+      if (!isFailure(outcome)) deliverySender.wake(execution.tenantId, outcome.events);
+      return outcome;
+    },
+    async enqueueWithin(client, request, jobOptions) {
+      if (!deliverySender.wasWokenFor(request)) await jobs.enqueueWithin(client, request, jobOptions);
+    },
+  };
+  const limiter = new ConcurrencyLimiter(EFFECTS_AT_ONCE);
+  for (const reaction of reactions) {
+    const runner = new ReactionRunner(reaction, {
+      pool: database.projector,
+      checkpoints: projector.checkpoints,
+      subscription,
+      trust,
+      effects,
+      log,
+      alone,
+      limiter,
+    });
+    // If log and tables contradict each other, do not prepare: it would overwrite how far the tables had come.
+    if (trust.doubt?.kind !== 'contradicted') await runner.prepare();
+    runner.start();
+    onStop(() => runner.stop());
+  }
+}

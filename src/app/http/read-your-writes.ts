@@ -1,0 +1,57 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Position } from '../../platform/kernel/event.ts';
+import { FailureError, invalid } from '../../platform/kernel/failure.ts';
+import type { ReadModelName } from '../../platform/kernel/read-model-name.ts';
+import type { Freshness } from '../../platform/projector/freshness.ts';
+
+export interface FreshnessDependencies {
+  readonly freshness: Freshness;
+  /** The models that a client may wait for with `X-Log-Position`. */
+  readonly mainModels: readonly ReadModelName[];
+}
+
+/** Read your writes (choice OP-013). A time-out is not a failure: the response is marked as stale. */
+export async function awaitFreshness(
+  reply: FastifyReply,
+  { freshness }: Pick<FreshnessDependencies, 'freshness'>,
+  models: readonly ReadModelName[],
+  position: Position,
+): Promise<void> {
+  // With several commands in one request, the highest position counts, regardless of their order of completion.
+  const named = BigInt(String(reply.getHeader('x-log-position') ?? 0));
+  reply.header('x-log-position', (position > named ? position : named).toString());
+  if (models.length > 0 && !(await freshness.waitFor(models, position))) reply.header('x-stale', 'true');
+}
+
+/**
+ * Waits for the position in `X-Log-Position`; only for authenticated callers, because others cannot have written. After a
+ * time-out the response says that it is stale, and further queries of the request do not wait again.
+ */
+export async function honourPosition(
+  { headers, principal }: FastifyRequest,
+  reply: FastifyReply,
+  { freshness, mainModels }: FreshnessDependencies,
+): Promise<void> {
+  const asked = headers['x-log-position'];
+  if (!principal || typeof asked !== 'string' || reply.hasHeader('x-stale')) return;
+  if (!(await freshness.waitFor(mainModels, BigInt(asked)))) reply.header('x-stale', 'true');
+}
+
+const POSITION = /^\d{1,19}$/;
+
+/** Before anything is written. A position that is ignored would show the client data from before its write. */
+export function refuseOtherPosition({ headers, principal }: FastifyRequest): void {
+  const asked = headers['x-log-position'];
+  if (principal && asked !== undefined && !POSITION.test(String(asked)))
+    throw new FailureError(invalid('X-Log-Position', 'must be a position that a response had'));
+}
+
+/**
+ * The write succeeded, but the read models did not catch up in time (choice OP-013). The new record is not found *yet*; a 404
+ * would make the caller write it again.
+ */
+export const isUnseen = (error: unknown, reply: FastifyReply): boolean =>
+  reply.hasHeader('x-log-position') &&
+  reply.getHeader('x-stale') === 'true' &&
+  error instanceof FailureError &&
+  error.failure.kind === 'notFound';

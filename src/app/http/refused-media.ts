@@ -1,0 +1,22 @@
+import { errorCodes, type FastifyRequest } from 'fastify';
+import type { AnyRoute } from './route.ts';
+
+/**
+ * Rejects forms where JSON is expected (RFC 9110 §15.5.16), because any web page can make a browser send a form, and text in
+ * an encoding other than UTF-8, which would be stored as something else.
+ */
+export function refuseOtherMedia({ headers }: FastifyRequest, { body, consumes = 'json' }: AnyRoute<never>): void {
+  const media = headers['content-type'] ?? '';
+  const coding = headers['content-encoding']?.trim().toLowerCase() ?? '';
+  const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
+  const isCoded = body !== undefined && !['', 'identity'].includes(coding);
+  const isForm = /^(?:application\/x-www-form-urlencoded|multipart\/)/i.test(media);
+  if (isCoded) throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(coding);
+  if (hasOtherCharset(media) || (body && !isEmpty && consumes === 'json' && isForm))
+    throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(media);
+}
+
+function hasOtherCharset(media: string): boolean {
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(media)?.[1];
+  return charset !== undefined && !/^(?:utf-?8|us-ascii)$/i.test(charset);
+}

@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto';
+import type { Actor } from '../kernel/actor.ts';
+import type { CommandContext } from '../kernel/command.ts';
+import type { TenantId } from '../kernel/ids.ts';
+
+/** For whom a command runs, and what caused it. */
+export interface ExecutionContext {
+  readonly tenantId: TenantId;
+  readonly actor: Actor;
+  readonly correlationId?: string;
+  readonly causationId?: string;
+  /** Set for commands that a reaction issues: a repeated effect has the same id. */
+  readonly commandId?: string;
+  /**
+   * An earlier run of this `commandId` may have appended without its caller learning of it. The stream is therefore
+   * searched before anything is decided, and events found there are the outcome.
+   */
+  readonly isRetryable?: boolean;
+  /** The command runs only if its state has one of these tags. */
+  readonly ifMatch?: readonly string[] | undefined;
+}
+
+/** The context as `decide` gets it: time and ids are fixed here, once for all attempts. */
+export function contextOf({
+  tenantId,
+  actor,
+  commandId = randomUUID(),
+  correlationId,
+  causationId,
+}: ExecutionContext): CommandContext {
+  return {
+    tenantId,
+    actor,
+    now: Date.now(),
+    id: commandId,
+    correlationId: correlationId ?? commandId,
+    causationId: causationId ?? commandId,
+  };
+}
