@@ -4,6 +4,7 @@ import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
 import { ERASED } from '../../src/platform/kernel/event.ts';
 import {
   at,
+  changeExisting,
   defineReadModel,
   id,
   integer,
@@ -53,12 +54,7 @@ const columns = {
 };
 export type AlertRow = Row<{ columns: typeof columns }>;
 
-type Fold = (row: AlertRow) => AlertRow;
-/** Changes an existing alert; does nothing if there is none. */
-const change = (alertId: string, fold: Fold) => ({
-  key: { alert_id: alertId },
-  fold: (row: AlertRow | undefined) => row && fold(row),
-});
+const change = changeExisting<AlertRow>()('alert_id');
 
 /**
  * The alerts of `GET /alerts` and `GET /alerts/{alertID}`. An erasure deletes the person's alerts; the figures keep

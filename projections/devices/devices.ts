@@ -5,6 +5,7 @@ import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
 import { ERASED } from '../../src/platform/kernel/event.ts';
 import {
   at,
+  changeExisting,
   defineReadModel,
   flag,
   id,
@@ -51,11 +52,7 @@ const columns = {
 };
 export type DeviceRow = Row<{ columns: typeof columns }>;
 
-/** Changes an existing device; does nothing for a deleted one. */
-const change = (deviceId: string, fold: (row: DeviceRow) => DeviceRow) => ({
-  key: { device_id: deviceId },
-  fold: (row: DeviceRow | undefined) => row && fold(row),
-});
+const change = changeExisting<DeviceRow>()('device_id');
 
 /** The columns that a re-enrollment keeps. */
 const keptByEnrolling = (row: DeviceRow | undefined, enrolledAt: string) => ({

@@ -3,6 +3,7 @@ import { employeeEvents, type EmployeeSource } from '../../src/contexts/employee
 import { ERASED } from '../../src/platform/kernel/event.ts';
 import {
   at,
+  changeExisting,
   defineReadModel,
   flag,
   id,
@@ -36,10 +37,7 @@ const withStatus = (row: Omit<EmployeeRow, 'status'>): EmployeeRow => {
   return { ...row, status: !row.is_active ? 'inactive' : known ? 'active' : 'pending' };
 };
 
-const change = (userId: string, fold: (row: EmployeeRow) => EmployeeRow | undefined) => ({
-  key: { user_id: userId },
-  fold: (row: EmployeeRow | undefined) => row && fold(row),
-});
+const change = changeExisting<EmployeeRow>()('user_id');
 
 /** The employees of `GET /users`, and the names for all user ids. */
 export const employees = defineReadModel({

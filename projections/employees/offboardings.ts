@@ -7,6 +7,7 @@ import type { ProvisioningSource } from '../../src/contexts/employees/domain/pro
 import type { Actor } from '../../src/platform/kernel/actor.ts';
 import {
   at,
+  changeExisting,
   defineReadModel,
   id,
   json,
@@ -41,10 +42,7 @@ const columns = {
 };
 export type OffboardingRow = Row<{ columns: typeof columns }>;
 
-const change = (userId: string, fold: (row: OffboardingRow) => OffboardingRow) => ({
-  key: { user_id: userId },
-  fold: (row: OffboardingRow | undefined) => row && fold(row),
-});
+const change = changeExisting<OffboardingRow>()('user_id');
 
 /** The newest offboarding of each person. Ids only, so it outlives an erasure. */
 export const offboardings = defineReadModel({

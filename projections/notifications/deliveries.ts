@@ -3,6 +3,7 @@ import { deliveryEvents } from '../../src/contexts/notifications/domain/events.t
 import type { ChannelName, Recipient, MessageSubject } from '../../src/contexts/notifications/domain/message.ts';
 import {
   at,
+  changeExisting,
   defineReadModel,
   id,
   integer,
@@ -36,10 +37,7 @@ const columns = {
 };
 export type DeliveryRow = Row<{ columns: typeof columns }>;
 
-const change = (deliveryId: string, fold: (row: DeliveryRow) => DeliveryRow) => ({
-  key: { delivery_id: deliveryId },
-  fold: (row: DeliveryRow | undefined) => row && fold(row),
-});
+const change = changeExisting<DeliveryRow>()('delivery_id');
 
 /** Messages that left or will leave, one row for each recipient. The outbox sends by the log, never by this table. */
 export const deliveries = defineReadModel({

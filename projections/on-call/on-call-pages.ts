@@ -3,6 +3,7 @@ import { pageEvents, type PageEnding } from '../../src/contexts/on-call/domain/p
 import type { PassedOver } from '../../src/contexts/on-call/domain/page-order.ts';
 import type { PageStatus } from '../../src/contexts/on-call/domain/page-status.ts';
 import {
+  changeExisting,
   defineReadModel,
   id,
   integer,
@@ -47,10 +48,7 @@ const columns = {
 };
 export type OnCallPageRow = Row<{ columns: typeof columns }>;
 
-const change = (pageId: string, fold: (row: OnCallPageRow) => OnCallPageRow) => ({
-  key: { page_id: pageId },
-  fold: (row: OnCallPageRow | undefined) => row && fold(row),
-});
+const change = changeExisting<OnCallPageRow>()('page_id');
 
 /** Pages with everybody who was called. Timers are decided by the log; this table only finds those that are due. */
 export const onCallPages = defineReadModel({

@@ -1,6 +1,7 @@
 import { onCallEvents } from '../../src/contexts/on-call/domain/events.ts';
 import type { ScheduleContent } from '../../src/contexts/on-call/domain/schedule-content.ts';
 import {
+  changeExisting,
   defineReadModel,
   id,
   integer,
@@ -22,10 +23,7 @@ const columns = {
 };
 export type OnCallScheduleRow = Row<{ columns: typeof columns }>;
 
-const change = (scheduleId: string, fold: (row: OnCallScheduleRow) => OnCallScheduleRow | undefined) => ({
-  key: { schedule_id: scheduleId },
-  fold: (row: OnCallScheduleRow | undefined) => row && fold(row),
-});
+const change = changeExisting<OnCallScheduleRow>()('schedule_id');
 
 /** The schedules as they are now. */
 export const onCallSchedules = defineReadModel({

@@ -103,6 +103,18 @@ interface Named<Name extends string> {
   readonly name: Name;
 }
 
+/**
+ * Changes the row with this value in the key column, if it exists. The fold returns undefined to delete the row. For
+ * models whose key is one column: `const change = changeExisting<AlertRow>()('alert_id')`.
+ */
+export const changeExisting =
+  <R>() =>
+  <Name extends keyof R & string>(column: Name) =>
+  (value: R[Name], fold: (row: R) => R | undefined): RowChange<R, Name> => ({
+    key: { [column]: value } as Pick<R, Name>,
+    fold: (row) => row && fold(row),
+  });
+
 /** The row type of a model, for its queries: `Row<typeof alerts>`. */
 export type Row<Model extends { columns: Columns }> = RowOf<Model['columns']>;
 

@@ -24,7 +24,7 @@ export interface ReplayServices {
   readonly alone: boolean;
 }
 
-export interface ReplayOptions {
+export interface ModelReplayOptions {
   readonly signal?: AbortSignal;
   readonly onProgress?: Parameters<typeof replayIntoTable>[1]['onProgress'];
 }
@@ -82,7 +82,7 @@ export class ModelReplays {
   }
 
   /** Rebuilds the table of one held cursor up to the end of the log, then serves it instead of the previous one. */
-  async replay(checkpoint: Checkpoint, options: ReplayOptions): Promise<void> {
+  async replay(checkpoint: Checkpoint, options: ModelReplayOptions): Promise<void> {
     const { store, codec, pool, models, checkpoints } = this.#services;
     const model = models.find(({ name, version }) => name === checkpoint.name && version === checkpoint.version)!;
     let saved = checkpoint.position;

@@ -10,7 +10,7 @@ import { Checkpoints, type Checkpoint } from './checkpoints.ts';
 import { CatchUpSubscription } from './catch-up-subscription.ts';
 import { Freshness } from './freshness.ts';
 import { LaneRunner } from './lane-runner.ts';
-import { ModelReplays, type ReplayOptions } from './model-replays.ts';
+import { ModelReplays, type ModelReplayOptions } from './model-replays.ts';
 import { DeadLetterOperations } from './dead-letter-operations.ts';
 import { DeadLetters } from './dead-letters.ts';
 import { tableShapeOf } from './projection.ts';
@@ -181,7 +181,7 @@ export class Projector {
   }
 
   /** Rebuilds the table of one held cursor up to the end of the log, then serves it instead of the previous one. */
-  replayCheckpoint(checkpoint: Checkpoint, options: ReplayOptions = {}): Promise<void> {
+  replayCheckpoint(checkpoint: Checkpoint, options: ModelReplayOptions = {}): Promise<void> {
     return this.#replays.replay(checkpoint, options);
   }
 }
