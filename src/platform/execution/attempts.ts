@@ -6,7 +6,7 @@ import type { AppendResult, EventStore, NewEvent } from '../eventstore/port.ts';
 import type { AggregateLoader, LoadedAggregate } from './aggregate-loader.ts';
 import type { ClaimKeys } from './claim-keys.ts';
 import { derivedId } from './derived-id.ts';
-import { isAppended, type ExecutionResult, type AttemptOutcome } from './execution-result.ts';
+import { isAppended, type ExecutionResult, type ExecutionOutcome } from './execution-result.ts';
 import type { GivenUpSecrets, SecretDisposal } from './secret-disposal.ts';
 
 /** A command with everything that its decision needs besides the state. */
@@ -58,7 +58,7 @@ export class Attempts<Ports> {
    */
   async first<Input, State, E extends DomainEvent, Facts, Result>(
     prepared: PreparedCommand<Input, State, E, Ports, Facts, Result>,
-  ): Promise<AttemptOutcome<Result>> {
+  ): Promise<ExecutionOutcome<Result>> {
     const { command, stream } = prepared;
     // Gain: `npm run bench -- without remembered-decisions resolve-32`: 1.35 (95 %: 1.19 to 1.41).
     const assumed = command.begins
@@ -75,7 +75,7 @@ export class Attempts<Ports> {
   async on<Input, State, E extends DomainEvent, Facts, Result>(
     loaded: LoadedAggregate<State>,
     { command, input, context, facts, stream }: PreparedCommand<Input, State, E, Ports, Facts, Result>,
-  ): Promise<AttemptOutcome<Result>> {
+  ): Promise<ExecutionOutcome<Result>> {
     const decision = command.decide(loaded.state, input, context, facts);
     if (isFailure(decision)) return decision;
     if (decision.events.length === 0) return unchanged(decision.result, loaded.revision, context.now);

@@ -23,7 +23,7 @@ export interface ExecutionResult<Result> {
  * What one attempt ended with. `lostRace`: the stream has a newer revision. `lostClaim`: another record holds a claim,
  * and a new preparation may find another value.
  */
-export type AttemptOutcome<Result> = ExecutionResult<Result> | Failure | 'lostRace' | 'lostClaim';
+export type ExecutionOutcome<Result> = ExecutionResult<Result> | Failure | 'lostRace' | 'lostClaim';
 
-export const isAppended = (outcome: AttemptOutcome<unknown>): boolean =>
+export const isAppended = (outcome: ExecutionOutcome<unknown>): boolean =>
   typeof outcome === 'object' && !isFailure(outcome) && outcome.position !== undefined;

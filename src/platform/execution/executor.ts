@@ -11,7 +11,7 @@ import { ClaimKeys } from './claim-keys.ts';
 import { EarlierRuns, isEarlier } from './earlier-runs.ts';
 import { onlyIfUnchanged } from './entity-tags.ts';
 import { contextOf, type ExecutionContext } from './execution-context.ts';
-import type { ExecutionResult, AttemptOutcome } from './execution-result.ts';
+import type { ExecutionResult, ExecutionOutcome } from './execution-result.ts';
 import { noSecrets, type SecretDisposal } from './secret-disposal.ts';
 import { inSpan } from '../observability/tracing.ts';
 import { KeyedMutex } from './keyed-mutex.ts';
@@ -142,7 +142,7 @@ export class Executor<Ports> {
     prepared: PreparedCommand<Input, State, E, Ports, Facts, Result>,
     isFirst: boolean,
     isRetryable: boolean,
-  ): Promise<AttemptOutcome<Result>> {
+  ): Promise<ExecutionOutcome<Result>> {
     const { command, input, context, stream } = prepared;
     if (isFirst && !isRetryable) return this.#attempts.first(prepared);
     const loaded = await this.#attempts.load(command, stream);
