@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { InvalidEventText, EventTooLarge } from '../../platform/eventstore/codec.ts';
+import { InvalidEventText, EventTooLarge } from '../../platform/eventstore/event-contract-error.ts';
 import { EventStoreUnavailable } from '../../platform/eventstore/port.ts';
 import { WrongMasterKey } from '../../platform/vault/keyrings.ts';
 import { isDatabaseUnavailable } from '../../platform/database/unavailable.ts';

@@ -16,7 +16,8 @@ import {
   refuseWhatNodeRefuses,
   refuseWithoutHost,
 } from './plugins/malformed-requests.ts';
-import { IdempotentResponses, type IdempotencyKeys } from './plugins/idempotent-responses.ts';
+import type { IdempotencyKeys } from './plugins/idempotency-sealing.ts';
+import { IdempotentResponses } from './plugins/idempotent-responses.ts';
 import { refuseBrokenQueries } from './plugins/query-text.ts';
 import { limitRates } from './plugins/rate-limits.ts';
 import { requestIdOf } from './plugins/request-ids.ts';

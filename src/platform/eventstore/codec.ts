@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { canonicalJson } from '../kernel/canonical-json.ts';
 import {
-  ERASED,
   type DomainEvent,
   type Envelope,
   type EventDefinition,
@@ -12,46 +11,16 @@ import {
 } from '../kernel/event.ts';
 import { CONCEALED, withoutGuarded } from '../kernel/guarded-fields.ts';
 import { isUuid, type TenantId } from '../kernel/ids.ts';
-import { decrypt, encrypt } from '../vault/keyring.ts';
-import { personKey, type Person, type PersonKeys } from '../vault/vault.ts';
+import type { PersonKeys } from '../vault/vault.ts';
+import { holdsBrokenText } from './broken-text.ts';
+import { EventContractError, EventTooLarge, InvalidEventText } from './event-contract-error.ts';
+import { openPersonal, PersonSealing, sealedPerson } from './person-sealing.ts';
 import { PersonalFields } from './personal-fields.ts';
 import { MAX_APPEND_BYTES, type NewEvent, type StoredEvent } from './port.ts';
-
-/** An event that violates its contract: a programming error when writing, damaged data when reading. */
-export class EventContractError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'EventContractError';
-  }
-}
-
-/** The client's input, or what has accumulated in an event, exceeds the maximum event size. */
-export class EventTooLarge extends EventContractError {
-  constructor(type: string) {
-    super(`${type} is larger than an event may be`);
-    this.name = 'EventTooLarge';
-  }
-}
-
-/**
- * Text that PostgreSQL cannot store: NUL or a lone surrogate. HTTP input is validated and the field named. This check
- * is for other sources (the claims of an identity provider): the event would be written, but no read model could store
- * it.
- */
-export class InvalidEventText extends EventContractError {
-  constructor(type: string) {
-    super(`${type} contains NUL or a lone surrogate, which cannot be stored`);
-    this.name = 'InvalidEventText';
-  }
-}
 
 interface Contract {
   readonly definition: EventDefinition;
   readonly personal: PersonalFields | undefined;
-}
-
-interface SealedData extends Record<string, unknown> {
-  $sealed?: { person: string; value: string };
 }
 
 /**
@@ -60,10 +29,10 @@ interface SealedData extends Record<string, unknown> {
  */
 export class EventCodec {
   readonly #contracts = new Map<string, Contract>();
-  readonly #personKeys: PersonKeys;
+  readonly #sealing: PersonSealing;
 
   constructor(families: readonly EventFamily[], personKeys: PersonKeys) {
-    this.#personKeys = personKeys;
+    this.#sealing = new PersonSealing(personKeys);
     for (const { definitions } of families) {
       for (const [type, definition] of Object.entries(definitions)) {
         if (this.#contracts.has(type)) throw new EventContractError(`duplicate event type ${type}`);
@@ -89,40 +58,17 @@ export class EventCodec {
     const { definition, personal } = this.#contract(event.type);
     const checked = definition.schema.safeParse(event.data);
     if (!checked.success) throw new EventContractError(`${event.type}: ${issueText(checked.error)}`);
-    let data = checked.data as SealedData;
-    if (personal) data = await this.#seal(event.type, id, tenantId, personal, data);
+    let data = checked.data as Record<string, unknown>;
+    if (personal) data = await this.#sealing.seal(event.type, id, tenantId, personal, data);
     const text = canonicalJson(data);
     if (holdsBrokenText(text)) throw new InvalidEventText(event.type);
     if (Buffer.byteLength(text) > MAX_APPEND_BYTES) throw new EventTooLarge(event.type);
     return { id, type: event.type, version: definition.version, data: text, metadata };
   }
 
-  async #seal(
-    type: string,
-    id: string,
-    tenantId: TenantId,
-    fields: PersonalFields,
-    data: SealedData,
-  ): Promise<SealedData> {
-    const { clear, values } = fields.take(data);
-    if (values.length === 0) return data;
-    const person = data[fields.subject];
-    // The event is about no person: there is no key to seal with, and no erasure can concern it.
-    if (person === null) return data;
-    if (typeof person !== 'string')
-      throw new EventContractError(`an event with personal fields needs ${fields.subject}`);
-    const key = await this.#personKeys.forSealing(tenantId, person);
-    // The person was erased at this moment: the event is recorded without the values.
-    if (!key) return clear;
-    const text = JSON.stringify(values);
-    if (holdsBrokenText(text)) throw new InvalidEventText(type);
-    const value = encrypt(key, Buffer.from(text), boundTo(tenantId, id)).toString('base64');
-    return { ...clear, $sealed: { person, value } };
-  }
-
   /** Decodes a page of events, with one look-up for all keys. Unknown types are returned as undefined. */
   async decode(stored: readonly StoredEvent[]): Promise<(RecordedEvent | undefined)[]> {
-    const keys = await this.#keysFor(stored);
+    const keys = await this.#sealing.keysFor(stored);
     return stored.map((event) => this.#decodeOne(event, keys));
   }
 
@@ -131,7 +77,7 @@ export class EventCodec {
    * its own stream is affected. Throws itself only if the keys cannot be loaded.
    */
   async decodeForFollowers(stored: readonly StoredEvent[]): Promise<(RecordedEvent | undefined)[]> {
-    const keys = await this.#keysFor(stored);
+    const keys = await this.#sealing.keysFor(stored);
     return stored.map((event) => {
       try {
         return this.#decodeOne(event, keys);
@@ -141,25 +87,19 @@ export class EventCodec {
     });
   }
 
-  async #keysFor(stored: readonly Pick<StoredEvent, 'tenantId' | 'data'>[]): Promise<ReadonlyMap<string, Buffer>> {
-    const persons = new Map<string, Person>();
-    for (const { tenantId, data } of stored) {
-      const personId = (data as SealedData).$sealed?.person;
-      if (personId) persons.set(personKey({ tenantId, personId }), { tenantId, personId });
-    }
-    return persons.size > 0 ? this.#personKeys.forOpening([...persons.values()]) : NO_KEYS;
-  }
-
   /**
    * Returns the data of stored events for display, in their stored version. Personal values are decrypted or `ERASED`;
    * concealed fields are `CONCEALED`. Never throws for tampered data: such values stay sealed.
    */
   async reveal(stored: readonly Pick<StoredEvent, 'tenantId' | 'id' | 'type' | 'data'>[]): Promise<unknown[]> {
-    const keys = await this.#keysFor(stored.filter(({ data }) => isUuid((data as SealedData).$sealed?.person)));
+    const keys = await this.#sealing.keysFor(stored.filter(({ data }) => isUuid(sealedPerson(data))));
     return stored.map((event) => {
       const contract = this.#contracts.get(event.type);
       try {
-        return concealing(contract, contract?.personal ? this.#open(event, contract.personal, keys).data : event.data);
+        return concealing(
+          contract,
+          contract?.personal ? openPersonal(event, contract.personal, keys).data : event.data,
+        );
       } catch {
         return concealing(contract, event.data);
       }
@@ -170,23 +110,10 @@ export class EventCodec {
     const contract = this.#contracts.get(stored.type);
     if (!contract) return undefined;
     const { definition, personal } = contract;
-    const { data, erased } = personal ? this.#open(stored, personal, keys) : { data: stored.data, erased: false };
+    const { data, erased } = personal ? openPersonal(stored, personal, keys) : { data: stored.data, erased: false };
     const current = stored.version === definition.version ? data : upcast(stored, definition, data);
     // Erased values cannot match a schema (e-mails and the like). Everything else must.
     return new Decoded(stored, erased ? current : validated(stored, definition, current)) as RecordedEvent;
-  }
-
-  #open(
-    stored: Pick<StoredEvent, 'tenantId' | 'id' | 'data'>,
-    fields: PersonalFields,
-    keys: ReadonlyMap<string, Buffer>,
-  ): { data: unknown; erased: boolean } {
-    const { $sealed, ...clear } = stored.data as SealedData;
-    const key = $sealed && keys.get(personKey({ tenantId: stored.tenantId, personId: $sealed.person }));
-    if (!$sealed || !key) return { data: clear, erased: fields.put(clear, { marker: ERASED }) > 0 };
-    const opened = decrypt(key, Buffer.from($sealed.value, 'base64'), boundTo(stored.tenantId, stored.id));
-    fields.put(clear, JSON.parse(opened.toString()) as unknown[]);
-    return { data: clear, erased: false };
   }
 
   #contract(type: string): Contract {
@@ -240,13 +167,6 @@ function concealing(contract: Contract | undefined, whole: unknown): unknown {
     ? data
     : { ...(data as object), ...Object.fromEntries(concealed.map((field) => [field, CONCEALED])) };
 }
-/** JSON escapes of NUL and of lone surrogates. An escaped backslash before the `u` does not count. */
-const BROKEN_TEXT = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
-const holdsBrokenText = (json: string): boolean => json.includes('\\u') && BROKEN_TEXT.test(json);
-
-const NO_KEYS: ReadonlyMap<string, Buffer> = new Map();
-const boundTo = (tenantId: TenantId, eventId: string) => `${tenantId}|${eventId}`;
-
 function upcast(stored: StoredEvent, definition: EventDefinition, data: unknown): unknown {
   let current = data;
   for (let version = stored.version; version < definition.version; version += 1) {

@@ -1,7 +1,7 @@
 import type { TenantId } from '../kernel/ids.ts';
 import { TooBusy } from './fair-limiter.ts';
 import { FairQueue } from './fair-queue.ts';
-import { LoadMonitor } from './load-monitor.ts';
+import { DatabaseProbe } from './database-probe.ts';
 
 /** Concurrent requests per tenant when there is no overload: practically unlimited. */
 const MAX_SHARE = 32;
@@ -12,12 +12,6 @@ const GROW = 1.04;
 /** Used near the share that caused the last overload. */
 const GROW_CAREFULLY = 1.01;
 const TICK_MS = 100;
-/**
- * If the database does not respond to a short query for this long, it is frozen or down, which is not a tenant's fault.
- */
-const HANG_MS = 1_000;
-/** From here on, a refusal no longer blames the tenant: it may be that the database hangs. */
-const SUSPECT_MS = 500;
 /** A tenant without requests for this long no longer counts as competing. */
 const ABSENT_AFTER_MS = 10_000;
 const MAX_PAUSE_MS = 500;
@@ -50,31 +44,25 @@ interface Presence {
 export type EndTenantSlot = () => void;
 
 /**
- * Keeps short requests fast for all tenants. While they have to wait (`LoadMonitor`) and several tenants are active,
+ * Keeps short requests fast for all tenants. While they have to wait (`DatabaseProbe`) and several tenants are active,
  * each tenant may run fewer and fewer concurrent requests, down to one at a time with a pause after it. Further
  * requests wait; the callers of a tenant take turns. A tenant with few requests is not affected, and a tenant that is
  * the only active one has no limit.
  */
 export class TenantScheduler {
-  readonly #loadMonitor = new LoadMonitor();
   readonly #present = new Map<string, Presence>();
   readonly #waiting = new FairQueue<Waiter>();
-  readonly #probe: () => Promise<unknown>;
+  readonly #database: DatabaseProbe;
   #share = MAX_SHARE;
   /** The share during the last overload. */
   #overloadShare = MAX_SHARE;
   #wasOverloaded = false;
   #timer: NodeJS.Timeout | undefined;
-  #probedAt: number | undefined;
-  /** The last probe failed: the database is down. */
-  #isDown = false;
-  /** When the database last responded again after a silence. */
-  #silentUntil = Number.NEGATIVE_INFINITY;
   #tenants = 0;
 
   /** `probe` sends a short query to the database. */
   constructor(probe: () => Promise<unknown>) {
-    this.#probe = probe;
+    this.#database = new DatabaseProbe(probe, WAIT_MS);
   }
 
   /** Concurrent requests per tenant. Below one: one at a time, with a pause after each. */
@@ -191,16 +179,16 @@ export class TenantScheduler {
     const busiest = this.#busiest();
     this.#removeAbsent();
     // While the database hangs, no tenant is the cause.
-    if (!this.#areCompeting || this.#isHanging) [this.#share, this.#overloadShare] = [MAX_SHARE, MAX_SHARE];
+    if (!this.#areCompeting || this.#database.isHanging) [this.#share, this.#overloadShare] = [MAX_SHARE, MAX_SHARE];
     else this.#adjust(busiest);
-    if (this.#areCompeting) void this.#probeOnce();
+    if (this.#areCompeting) void this.#database.probeOnce();
     this.#serve();
     if (this.#present.size === 0) this.close();
   }
 
   #adjust(busiest: number): void {
     const wasOverloaded = this.#wasOverloaded;
-    this.#wasOverloaded = this.#loadMonitor.isOverloaded;
+    this.#wasOverloaded = this.#database.isOverloaded;
     if (!this.#wasOverloaded) {
       this.#share = Math.min(MAX_SHARE, this.#share * (this.#share < this.#overloadShare / 2 ? GROW : GROW_CAREFULLY));
       return;
@@ -230,41 +218,7 @@ export class TenantScheduler {
     }
   }
 
-  get #isHanging(): boolean {
-    return this.#isSilentFor(HANG_MS);
-  }
-
-  #isSilentFor(ms: number): boolean {
-    return this.#isDown || (this.#probedAt !== undefined && performance.now() - this.#probedAt > ms);
-  }
-
-  /** Whoever waits now may have come while the database was silent: the queue is then what the silence left. */
-  get #wasSilent(): boolean {
-    return this.#isSilentFor(SUSPECT_MS) || performance.now() - this.#silentUntil <= WAIT_MS;
-  }
-
   #tooBusy(): TooBusy {
-    return new TooBusy('requests of a tenant', { isOwnShare: !this.#wasSilent, retryAfterSeconds: 5 });
-  }
-
-  /** One probe at a time. A result after a standstill is ignored: it says nothing about tenants. */
-  async #probeOnce(): Promise<void> {
-    if (this.#probedAt !== undefined) return;
-    const begun = performance.now();
-    this.#probedAt = begun;
-    try {
-      await new Promise((resolve) => setImmediate(resolve));
-      await this.#probe();
-      if (this.#isSilentFor(SUSPECT_MS)) this.#silentUntil = performance.now();
-      this.#isDown = false;
-    } catch {
-      // Other code reports that the database is down, and it is not a tenant's fault.
-      this.#isDown = true;
-      return;
-    } finally {
-      this.#probedAt = undefined;
-    }
-    const took = performance.now() - begun;
-    if (took <= HANG_MS) this.#loadMonitor.observe(took);
+    return new TooBusy('requests of a tenant', { isOwnShare: !this.#database.wasSilent, retryAfterSeconds: 5 });
   }
 }

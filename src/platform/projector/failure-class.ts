@@ -1,5 +1,5 @@
 import { isRefusal } from '../database/refusal.ts';
-import { EventContractError } from '../eventstore/codec.ts';
+import { EventContractError } from '../eventstore/event-contract-error.ts';
 import { AppendRefused, EventStoreUnavailable } from '../eventstore/port.ts';
 import type { Failure } from '../kernel/failure.ts';
 import { LeaseLost } from './checkpoints.ts';

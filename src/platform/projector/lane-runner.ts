@@ -8,12 +8,11 @@ import { LeaseLost, type Checkpoints } from './checkpoints.ts';
 import type { LogTrust } from '../eventstore/log-trust.ts';
 import type { CatchUpSubscription } from './catch-up-subscription.ts';
 import type { Freshness } from './freshness.ts';
-import type { MemberEvents, LaneMember, DeadLetterStart } from './lane-member.ts';
+import { LaneMembers } from './lane-members.ts';
 import { InMemoryPages } from './in-memory-pages.ts';
 import { FoldAgain, ModelsHalted, NarrowPage, writePageStepwise } from './stepwise-pages.ts';
 import { retryDeadLetters } from './dead-letter-retry.ts';
 import type { DeadLetters } from './dead-letters.ts';
-import { Projection } from './projection.ts';
 
 /**
  * Events that are folded at once. A telemetry event may hold 500 observations; together they must fit into memory and
@@ -50,14 +49,10 @@ export interface LaneServices {
  */
 export class LaneRunner {
   readonly lane: Lane;
-  readonly #models: readonly AnyReadModel[];
   readonly #services: LaneServices;
   readonly #stop = new AbortController();
   readonly #atHand: InMemoryPages;
-  #members: readonly LaneMember[] = [];
-  #names: readonly string[] = [];
-  /** The members that fold events of a type. Cached, because it is needed for every event. */
-  readonly #followers = new Map<string, readonly LaneMember[]>();
+  readonly #members: LaneMembers;
   #running: Promise<void> | undefined;
   #lastLook = Number.NEGATIVE_INFINITY;
   #lastPage = Number.NEGATIVE_INFINITY;
@@ -70,14 +65,17 @@ export class LaneRunner {
 
   constructor(lane: Lane, models: readonly AnyReadModel[], services: LaneServices) {
     this.lane = lane;
-    this.#models = models.filter((model) => model.lane === lane);
     this.#services = services;
+    this.#members = new LaneMembers(
+      models.filter((model) => model.lane === lane),
+      services,
+    );
     this.#atHand = new InMemoryPages(services);
   }
 
   /** True while this process moves every model of the lane. */
   get leads(): boolean {
-    return this.#members.length === this.#models.length;
+    return this.#members.areComplete;
   }
 
   start(): void {
@@ -87,8 +85,8 @@ export class LaneRunner {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
-    await this.#services.checkpoints.release(this.#members.map(({ checkpoint }) => checkpoint)).catch(() => undefined);
-    this.#lead([]);
+    await this.#members.release();
+    this.#members.drop();
   }
 
   async #run(): Promise<void> {
@@ -114,7 +112,7 @@ export class LaneRunner {
     const { trust } = this.#services;
     if (trust.epoch !== this.#epoch) {
       this.#epoch = trust.epoch;
-      this.#lead([]);
+      this.#members.drop();
       this.#lastLook = Number.NEGATIVE_INFINITY;
     }
     if (!trust.holds) await trust.changed(IDLE_MS, signal);
@@ -124,64 +122,19 @@ export class LaneRunner {
   /** Acquires free leases, renews those held, and folds parked streams again at an operator's request. */
   async #lookForWork(seize: boolean): Promise<void> {
     this.#lastLook = performance.now();
-    if (this.#members.length > 0) await this.#save();
+    await this.#members.save();
     this.#unsaved = false;
-    const held = new Set(this.#members.map(({ checkpoint }) => checkpoint.name));
-    const free = this.#models.filter((model) => !held.has(model.name));
-    if (free.length > 0) await this.#takeOver(free, seize);
-    for (const member of this.#members) if (member.parked.size > 0) await retryDeadLetters(member, this.#services);
-  }
-
-  /** Saves all checkpoints, which renews their leases. */
-  async #save(): Promise<void> {
-    const moves = this.#members.map((member) => ({
-      member,
-      checkpoint: member.checkpoint,
-      from: member.saved,
-      to: member.position,
-    }));
-    await this.#services.checkpoints.renew(moves);
-    for (const { member, to } of moves) member.saved = to;
-  }
-
-  async #takeOver(free: readonly AnyReadModel[], seize: boolean): Promise<void> {
-    const { checkpoints, deadLetters, freshness } = this.#services;
-    const taken = await checkpoints.acquire(
-      free.map(({ name, version }) => ({ name, version })),
-      ['live'],
-      seize,
-    );
-    if (taken.length === 0) return;
-    const streams = await deadLetters.streamsOf(taken);
-    const members = taken.map((checkpoint): LaneMember => {
-      const model = free.find(({ name }) => name === checkpoint.name)!;
-      const parked = new Map(
-        (streams.get(checkpoint) ?? []).map((stream): [string, DeadLetterStart] => [
-          stream,
-          { from: 0n, reason: 'parked earlier' },
-        ]),
-      );
-      return {
-        checkpoint,
-        position: checkpoint.position,
-        saved: checkpoint.position,
-        projection: new Projection(model, checkpoint.generation),
-        parked,
-      };
-    });
-    this.#lead([...this.#members, ...members]);
-    for (const { name, position } of taken) freshness.passed([name], position);
+    await this.#members.acquireFree(seize);
+    for (const member of this.#members.all) if (member.parked.size > 0) await retryDeadLetters(member, this.#services);
   }
 
   async #step(signal: AbortSignal): Promise<void> {
-    if (this.#members.length === 0) {
+    const { first } = this.#members;
+    if (!first) {
       await sleep(IDLE_MS / 4, undefined, { signal }).catch(() => undefined);
       return;
     }
-    const from = this.#members.reduce(
-      (low, { position }) => (position < low ? position : low),
-      this.#members[0]!.position,
-    );
+    const from = this.#members.all.reduce((low, { position }) => (position < low ? position : low), first.position);
     const slice = await this.#services.subscription.read(from, this.#narrow ? 1 : PAGE[this.lane]);
     if (slice.position === from) this.#narrow = false;
     if (slice.position === from)
@@ -189,7 +142,7 @@ export class LaneRunner {
         signal,
         pause: this.#timeoutMs < IDLE_MS ? QUIET_MS : undefined,
       });
-    const wanted = slice.events.filter(({ type }) => this.#followersOf(type).length > 0);
+    const wanted = slice.events.filter(({ type }) => this.#members.followersOf(type).length > 0);
     const events = (await this.#services.subscription.decode(wanted)).filter((event) => event !== undefined);
     if (events.length === 0) return this.#passBy(slice.position);
     const untilNext = this.#lastPage + STRIDE_MS - performance.now();
@@ -207,9 +160,9 @@ export class LaneRunner {
 
   /** Checkpoints of unaffected models are saved lazily (every 250 ms), to avoid one update per model and event. */
   #passBy(to: Position): void {
-    for (const member of this.#members) if (to > member.position) member.position = to;
+    for (const member of this.#members.all) if (to > member.position) member.position = to;
     this.#unsaved = true;
-    this.#services.freshness.passed(this.#names, to);
+    this.#services.freshness.passed(this.#members.names, to);
   }
 
   get #timeoutMs(): number {
@@ -218,7 +171,7 @@ export class LaneRunner {
   }
 
   async #commit(events: readonly RecordedEvent[], to: Position): Promise<void> {
-    const concerned = this.#concernedBy(events);
+    const concerned = this.#members.concernedBy(events);
     if (concerned.length === 0) return this.#passBy(to);
     const atHand = !this.#narrow && (await this.#atHand.write(concerned, to));
     if (!atHand) await writePageStepwise(this.#services, concerned, to, this.#narrow);
@@ -229,36 +182,9 @@ export class LaneRunner {
     this.#passBy(to);
   }
 
-  /** In the order of the members, so that pages with the same members use the same statement. */
-  #concernedBy(events: readonly RecordedEvent[]): MemberEvents[] {
-    const mine = new Map<LaneMember, RecordedEvent[]>();
-    for (const event of events) {
-      for (const member of this.#followersOf(event.type)) {
-        if (event.position <= member.position) continue;
-        const known = mine.get(member);
-        if (known) known.push(event);
-        else mine.set(member, [event]);
-      }
-    }
-    return this.#members.flatMap((member) => (mine.has(member) ? { member, mine: mine.get(member)! } : []));
-  }
-
-  #lead(members: readonly LaneMember[]): void {
-    this.#members = members;
-    this.#names = members.map(({ checkpoint }) => checkpoint.name);
-    this.#followers.clear();
-  }
-
-  #followersOf(type: string): readonly LaneMember[] {
-    let followers = this.#followers.get(type);
-    if (!followers)
-      this.#followers.set(type, (followers = this.#members.filter(({ projection }) => projection.wants(type))));
-    return followers;
-  }
-
   async #recover(error: Error, signal: AbortSignal): Promise<void> {
     const { log, checkpoints } = this.#services;
-    for (const { projection } of this.#members) projection.forget();
+    for (const { projection } of this.#members.all) projection.forget();
     if (error instanceof FoldAgain) {
       this.#narrow = false;
       return;
@@ -280,8 +206,8 @@ export class LaneRunner {
     }
     this.#failures += 1;
     const giveWay = !this.#services.alone && this.#failures % GIVES_WAY === 0;
-    if (giveWay) await checkpoints.release(this.#members.map(({ checkpoint }) => checkpoint)).catch(() => undefined);
-    this.#lead([]);
+    if (giveWay) await this.#members.release();
+    this.#members.drop();
     this.#lastLook = Number.NEGATIVE_INFINITY;
     const wait = giveWay ? 2 * IDLE_MS : Math.min(50 * 2 ** this.#failures, 2_000) * Math.random();
     await sleep(wait, undefined, { signal }).catch(() => undefined);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { EventContractError } from '../../../src/platform/eventstore/codec.ts';
+import { EventContractError } from '../../../src/platform/eventstore/event-contract-error.ts';
 import { EventStoreUnavailable } from '../../../src/platform/eventstore/port.ts';
 import { conflict, invalid } from '../../../src/platform/kernel/failure.ts';
 import { eventually } from './projector-application.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { EventContractError } from '../../../src/platform/eventstore/codec.ts';
+import { EventContractError } from '../../../src/platform/eventstore/event-contract-error.ts';
 import { eventually } from './projector-application.ts';
 import { openReactionHouse, porter, rung, tenant, type Asked, type ReactionHouse } from './reaction-application.ts';
 

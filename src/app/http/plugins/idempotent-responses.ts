@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TenantPool } from '../../../platform/database/tenant-pool.ts';
 import {
@@ -10,7 +10,8 @@ import {
   reauthenticationRequired,
 } from '../../../platform/kernel/failure.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
-import { decrypt, encrypt } from '../../../platform/vault/keyring.ts';
+import { IdempotencySealing, type IdempotencyKeys } from './idempotency-sealing.ts';
+import { IdempotencyUsage } from './idempotency-usage.ts';
 import { KeyedRequest } from './keyed-request.ts';
 
 export interface IdempotentRequest {
@@ -36,13 +37,6 @@ export interface StoredResponse {
   readonly logPosition: string | undefined;
 }
 
-export interface IdempotencyKeys {
-  /** Bodies and seeds are sealed with the first key, and opened with any. */
-  readonly sealing: readonly [Buffer, ...Buffer[]];
-  /** For digests of keys and requests. It survives a rotation of the master key, because digests are compared. */
-  readonly digesting: Buffer;
-}
-
 /** An attempt whose process died counts as running for this long after its last sign of life. */
 const RUNNING_SECONDS = 3;
 const SIGN_OF_LIFE_MS = 1_000;
@@ -51,13 +45,6 @@ const WAIT_MS = 5_000;
 const LOOK_AGAIN_MS = 100;
 /** Retries that may wait for the first attempt, per process. Each is an open request. */
 const MAX_WAITING = 64;
-
-/** Per tenant. Larger responses are not stored but built again, from what the first attempt appended. */
-const MAX_KEYS = 20_000;
-const MAX_STORED_BYTES = 64 * 1024 * 1024;
-const LARGEST_BODY = 512 * 1024;
-/** Budgets are counted this often; between two counts a tenant may exceed them a little. */
-const COUNTED_EVERY_MS = 5_000;
 
 interface Row {
   readonly request_hash: Buffer;
@@ -70,12 +57,6 @@ interface Row {
   readonly reauthenticated: boolean | null;
 }
 
-interface Usage {
-  readonly countedAt: number;
-  readonly keys: number;
-  readonly bytes: number;
-}
-
 /**
  * `Idempotency-Key` (choice OP-014): for 24 hours the same key and request get the first response; another request under the key
  * is a conflict. The row is written before anything is done. An attempt that ended without a stored response (a crash, an error
@@ -83,20 +64,21 @@ interface Usage {
  */
 export class IdempotentResponses {
   readonly #pool: TenantPool;
-  readonly #keys: IdempotencyKeys;
-  readonly #usage = new Map<TenantId, Usage>();
+  readonly #sealing: IdempotencySealing;
+  readonly #usage: IdempotencyUsage;
   #waiting = 0;
 
   constructor(pool: TenantPool, keys: IdempotencyKeys) {
     this.#pool = pool;
-    this.#keys = keys;
+    this.#sealing = new IdempotencySealing(keys);
+    this.#usage = new IdempotencyUsage(pool);
   }
 
   /** The first response, or the request to be run, which must be `keep`-ed or `release`-d. Throws 403, 409 and 429. */
   async begin(asked: IdempotentRequest): Promise<StoredResponse | KeyedRequest> {
     if (!/^[\x21-\x7e]{1,200}$/.test(asked.key))
       throw new FailureError(invalid('Idempotency-Key', 'must be 1 to 200 printable characters'));
-    const digest = this.#digest('key', asked, [asked.key]);
+    const digest = this.#sealing.digest('key', asked, [asked.key]);
     const deadline = Date.now() + WAIT_MS;
     for (let look = 1; ; look += 1) {
       const outcome = await this.#tryToBegin(asked, digest);
@@ -115,8 +97,8 @@ export class IdempotentResponses {
       subjectId,
       standing: { role, reauthenticated = false },
     } = asked;
-    const request = this.#digest('request', asked, asked.request);
-    const usage = await this.#usageOf(tenantId);
+    const request = this.#sealing.digest('request', asked, asked.request);
+    const mayBegin = await this.#usage.leavesRoomForKey(tenantId);
     const attempt = randomUUID();
     const seed = randomBytes(32);
     return this.#pool.transaction(tenantId, async (client) => {
@@ -131,7 +113,7 @@ export class IdempotentResponses {
         [
           ...identity,
           request,
-          this.#seal(seed, `${digest.toString('hex')}|seed`, asked),
+          this.#sealing.seal(seed, `${digest.toString('hex')}|seed`, asked),
           attempt,
           RUNNING_SECONDS,
           role,
@@ -139,7 +121,7 @@ export class IdempotentResponses {
         ],
       );
       if (inserted === 1) {
-        if (usage.keys >= MAX_KEYS) throw new FailureError(limited(3_600));
+        if (!mayBegin) throw new FailureError(limited(3_600));
         return new KeyedRequest({ tenantId, subjectId, digest, attempt, seed, isRetry: false });
       }
       const { rows } = await client.query<Row>(
@@ -153,7 +135,7 @@ export class IdempotentResponses {
       if (!first.request_hash.equals(request)) throw new FailureError(conflict('idempotency_key_reused'));
       refuseLesserStanding(first, asked.standing);
       if (first.status !== null && first.sealed_body !== null) {
-        const body = this.#opened(first.sealed_body, `${digest.toString('hex')}|body`, asked).toString();
+        const body = this.#sealing.open(first.sealed_body, `${digest.toString('hex')}|body`, asked).toString();
         return { status: first.status, body, logPosition: first.log_position ?? undefined };
       }
       const { rowCount: taken } = await client.query(
@@ -162,7 +144,7 @@ export class IdempotentResponses {
         [...identity, attempt, RUNNING_SECONDS, role, reauthenticated],
       );
       if (taken === 0) return 'running';
-      const kept = this.#opened(first.sealed_seed!, `${digest.toString('hex')}|seed`, asked);
+      const kept = this.#sealing.open(first.sealed_seed!, `${digest.toString('hex')}|seed`, asked);
       return new KeyedRequest({ tenantId, subjectId, digest, attempt, seed: kept, isRetry: true });
     });
   }
@@ -180,9 +162,8 @@ export class IdempotentResponses {
   /** Stores the sealed response, unless it is too large. Then a retry builds it again. */
   async keep(keyed: KeyedRequest, { status, body, logPosition }: StoredResponse): Promise<void> {
     const { tenantId, subjectId, digest, attempt } = keyed;
-    const usage = await this.#usageOf(tenantId);
-    if (body.length > LARGEST_BODY || usage.bytes + body.length > MAX_STORED_BYTES) return this.#endAttempt(keyed);
-    const sealed = this.#seal(Buffer.from(body), `${digest.toString('hex')}|body`, keyed);
+    if (!(await this.#usage.leavesRoomFor(tenantId, body))) return this.#endAttempt(keyed);
+    const sealed = this.#sealing.seal(Buffer.from(body), `${digest.toString('hex')}|body`, keyed);
     const sql = `update idempotent_answers set status = $5, sealed_body = $6, log_position = $7, running_until = '-infinity'
                   where tenant_id = $1 and subject_id = $2 and digest = $3 and attempt = $4`;
     await this.#pool.statement(tenantId, sql, [subjectId, digest, attempt, status, sealed, logPosition ?? null]);
@@ -203,53 +184,6 @@ export class IdempotentResponses {
   async #endAttempt({ tenantId, subjectId, digest, attempt }: KeyedRequest): Promise<void> {
     const sql = `update idempotent_answers set running_until = '-infinity' where tenant_id = $1 and subject_id = $2 and digest = $3 and attempt = $4`;
     await this.#pool.statement(tenantId, sql, [subjectId, digest, attempt]);
-  }
-
-  async #usageOf(tenantId: TenantId): Promise<Usage> {
-    const known = this.#usage.get(tenantId);
-    if (known && known.countedAt > Date.now() - COUNTED_EVERY_MS) return known;
-    const sql =
-      'select count(*)::int as keys, coalesce(sum(length(sealed_body)), 0)::float8 as bytes from idempotent_answers where tenant_id = $1';
-    const { rows } = await this.#pool.statement<{ keys: number; bytes: number }>(tenantId, sql, []);
-    const usage = { countedAt: Date.now(), ...rows[0]! };
-    // Cleared all at once, because a map of every tenant that ever used a key would never shrink.
-    if (this.#usage.size > 1_000) this.#usage.clear();
-    this.#usage.set(tenantId, usage);
-    return usage;
-  }
-
-  /** A keyed digest, because a body may hold a password: without the key, candidates cannot be tested against it. */
-  #digest(purpose: string, { tenantId, subjectId }: IdempotentRequest, parts: readonly (string | Buffer)[]): Buffer {
-    const hmac = createHmac('sha256', this.#keys.digesting).update(`${purpose}|${tenantId}|${subjectId}`);
-    for (const part of parts) {
-      const bytes = Buffer.from(part);
-      hmac.update(`|${bytes.length}|`).update(bytes);
-    }
-    return hmac.digest();
-  }
-
-  #seal(
-    plain: Buffer,
-    place: string,
-    { tenantId, subjectId }: Pick<IdempotentRequest, 'tenantId' | 'subjectId'>,
-  ): Buffer {
-    return encrypt(this.#keys.sealing[0], plain, `${tenantId}|${subjectId}|${place}`);
-  }
-
-  /** Throws 409 if the master key was retired since: the request is not run again, and its response cannot be opened. */
-  #opened(
-    sealed: Buffer,
-    place: string,
-    { tenantId, subjectId }: Pick<IdempotentRequest, 'tenantId' | 'subjectId'>,
-  ): Buffer {
-    for (const key of this.#keys.sealing) {
-      try {
-        return decrypt(key, sealed, `${tenantId}|${subjectId}|${place}`);
-      } catch {
-        // Sealed with another key: try the next one.
-      }
-    }
-    throw new FailureError(conflict('idempotent_response_lost'));
   }
 }
 

@@ -10,20 +10,12 @@ import {
   type AppendResult,
 } from '../port.ts';
 import { claimsOfGroup, encodeFitting, encodeGroup } from './group-encoding.ts';
+import { allFit, recordedEvents, resultOf, type GroupResult } from './group-result.ts';
 
 interface Waiting {
   readonly append: Append;
-  readonly answer: (verdict: AppendResult) => void;
+  readonly settle: (result: AppendResult) => void;
   readonly fail: (error: Error) => void;
-}
-
-interface GroupAnswer {
-  ok: boolean[];
-  actual: number[];
-  base: number[];
-  at: number;
-  lost: (number | null)[];
-  holders: string[];
 }
 
 const placeholders = (count: number): string => Array.from({ length: count }, (_, index) => `$${index + 1}`).join(', ');
@@ -64,8 +56,8 @@ export class GroupCommit {
   }
 
   append(append: Append): Promise<AppendResult> {
-    return new Promise((answer, fail) => {
-      this.#waiting.push({ append, answer, fail });
+    return new Promise((settle, fail) => {
+      this.#waiting.push({ append, settle, fail });
       this.#scheduleFlush();
     });
   }
@@ -143,9 +135,9 @@ export class GroupCommit {
   }
 
   async #write(group: Waiting[]): Promise<void> {
-    let answer: GroupAnswer;
+    let result: GroupResult;
     try {
-      answer = await this.#appendGroup(group.map(({ append }) => append));
+      result = await this.#appendGroup(group.map(({ append }) => append));
     } catch (cause) {
       if (group.length > 1 && isRefusal(cause)) return this.#writeSeparately(group);
       const error = failureOf(cause);
@@ -158,8 +150,8 @@ export class GroupCommit {
       group.map(({ append }) => append),
       'claim',
     );
-    group.forEach(({ append, answer: settle }, at) => {
-      const verdict = verdictOf(append, answer, at, takes);
+    group.forEach(({ append, settle }, at) => {
+      const verdict = resultOf(append, result, at, takes);
       if (verdict.kind === 'appended') {
         written.push([append, at]);
         head = verdict.position;
@@ -168,26 +160,26 @@ export class GroupCommit {
     });
     if (written.length === 0) return;
     this.#head = head.toString();
-    this.#appended(head, () => written.flatMap(([append, at]) => recorded(append, answer, at)));
+    this.#appended(head, () => written.flatMap(([append, at]) => recordedEvents(append, result, at)));
   }
 
-  async #appendGroup(appends: readonly Append[]): Promise<GroupAnswer> {
+  async #appendGroup(appends: readonly Append[]): Promise<GroupResult> {
     // An append without events inserts no row, so no unique key can detect a conflict.
     if (appends.some(({ events }) => events.length === 0)) return this.#appendEach(appends);
     return (await this.#appendFitting(appends)) ?? this.#appendEach(appends);
   }
 
   /** Tries the fast path, which appends the whole group or nothing. Undefined if any append conflicts. */
-  async #appendFitting(appends: readonly Append[]): Promise<GroupAnswer | undefined> {
+  async #appendFitting(appends: readonly Append[]): Promise<GroupResult | undefined> {
     const values = [this.#head, ...encodeFitting(appends)];
     const { rows } = await this.#pool.query<{ head: number | null; at: number }>({ ...fitWith(values.length), values });
     const { head, at } = rows[0]!;
     return head === null ? undefined : allFit(appends, head, at);
   }
 
-  async #appendEach(appends: readonly Append[]): Promise<GroupAnswer> {
+  async #appendEach(appends: readonly Append[]): Promise<GroupResult> {
     const values = encodeGroup(appends);
-    const { rows } = await this.#pool.query<{ answer: GroupAnswer }>({ ...appendWith(values.length), values });
+    const { rows } = await this.#pool.query<{ answer: GroupResult }>({ ...appendWith(values.length), values });
     return rows[0]!.answer;
   }
 
@@ -203,57 +195,6 @@ const failureOf = (cause: unknown): Error =>
     ? new AppendRefused('the event store rejected these values', { cause })
     : new EventStoreUnavailable('the append could not be confirmed', { cause });
 
-function allFit(appends: readonly Append[], head: number, at: number): GroupAnswer {
-  let before = head;
-  const base = appends.map(({ events }) => (before += events.length) - events.length);
-  return {
-    ok: appends.map(() => true),
-    actual: appends.map(({ expectedRevision }) => Number(expectedRevision)),
-    base,
-    at,
-    lost: [],
-    holders: [],
-  };
-}
-
 const claimName = ({ tenantId, kind, digest }: ClaimKey) => `${tenantId}/${kind}/${digest}`;
 const namesOf = ({ stream, claim, release }: Append) =>
   claim.length + release.length === 0 ? [stream] : [stream, ...claim.map(claimName), ...release.map(claimName)];
-
-function verdictOf(
-  { events }: Append,
-  { ok, actual, base, at, lost, holders }: GroupAnswer,
-  index: number,
-  takes: readonly ClaimKey[],
-): AppendResult {
-  const revision = BigInt(actual[index]!);
-  if (ok[index]) {
-    const size = BigInt(events.length);
-    return { kind: 'appended', revision: revision + size, position: BigInt(base[index]!) + size, recordedAt: at };
-  }
-  const which = lost[index];
-  if (which === null || which === undefined) return { kind: 'wrongRevision', actual: revision };
-  const { tenantId, kind, digest } = takes[which - 1]!;
-  return { kind: 'claimed', claim: { tenantId, kind, digest }, holder: holders[index]! };
-}
-
-function recorded(
-  { tenantId, stream, events }: Append,
-  { actual, base, at }: GroupAnswer,
-  index: number,
-): StoredEvent[] {
-  const revision = BigInt(actual[index]!);
-  const position = BigInt(base[index]!);
-  return events.map((event, offset) => ({
-    tenantId,
-    id: event.id,
-    type: event.type,
-    version: event.version,
-    stream,
-    revision: revision + BigInt(offset + 1),
-    position: position + BigInt(offset + 1),
-    recordedAt: at,
-    metadata: event.metadata,
-    data: JSON.parse(event.data) as unknown,
-  }));
-}
