@@ -22,6 +22,6 @@ process.on('message', (message: 'round' | 'stop') => {
   if (message === 'round') void running.round().then((rate) => process.send!(rate));
   else process.disconnect?.();
 });
-// Whoever measures was stopped: leave no server behind.
+// The measuring process was stopped: leave no server behind.
 process.on('disconnect', () => void running.stop().then(() => process.exit()));
 process.send!(0);

@@ -6,7 +6,7 @@ interface DeliverDeviceWipe {
 }
 
 /**
- * Records that the device was told to wipe itself. The device is told again until it reports completion; only the first
+ * Records that the device was instructed to wipe itself. The instruction is repeated until the device reports completion; only the first
  * delivery is recorded.
  */
 export const deliverDeviceWipe = defineCommand({

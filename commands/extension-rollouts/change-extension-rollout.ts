@@ -13,7 +13,7 @@ interface ChangeExtensionRollout {
   readonly changes: RolloutChanges;
 }
 
-/** Only drafts change: what devices were told once is not redefined behind them. */
+/** Only drafts change: a rollout that devices were sent is not redefined later. */
 export const changeExtensionRollout = defineCommand({
   name: 'ChangeExtensionRollout',
   aggregate: rollout,

@@ -13,7 +13,7 @@ interface RemoveFormerMember {
 }
 
 /**
- * Removes somebody who cannot be a member any more (OP-531), so that the version of the group rises with its list. Whoever
+ * Removes a person who cannot be a member any more (OP-531), so that the version of the group rises with its list. Whoever
  * has come back meanwhile stays.
  */
 export const removeFormerMember = defineCommand({

@@ -18,7 +18,7 @@ import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import type { WithAggregates } from '../ports.ts';
 
 interface Facts {
-  /** Undefined: nobody is to hear of it. */
+  /** Undefined: no person is to be notified. */
   readonly severity: Severity | undefined;
   readonly addresses: readonly string[];
 }

@@ -11,7 +11,7 @@ export interface EndPages {
   readonly endedAt: string;
 }
 
-/** Somebody took the alert on: nobody else is called. Pages of a later event of the alert go on. */
+/** An admin took the alert on: no further person is called. Pages of a later event of the alert go on. */
 export const endPages = defineCommand({
   name: 'EndPages',
   aggregate: alertPages,

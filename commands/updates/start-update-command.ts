@@ -13,7 +13,7 @@ interface StartUpdateCommand {
 }
 
 interface StartedUpdate {
-  /** Undefined: somebody else runs the command, or the update has ended. */
+  /** Undefined: another process runs the command, or the update has ended. */
   readonly toRun: UpdateUnderWay | undefined;
 }
 

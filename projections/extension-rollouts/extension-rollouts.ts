@@ -19,7 +19,7 @@ import {
   type Row,
 } from '../../src/platform/kernel/read-model.ts';
 
-/** The newest transitions. A rollout has a few; only somebody who pauses and resumes for days has more. */
+/** The newest transitions. A rollout has a few; only pausing and resuming for days makes more. */
 const TRANSITIONS_KEPT = 100;
 
 export const transitions = ['started', 'advanced', 'paused', 'resumed', 'halted', 'completed', 'rolled_back'] as const;

@@ -12,7 +12,7 @@ import {
   type Row,
 } from '../../src/platform/kernel/read-model.ts';
 
-/** A secret of a client, without anything that would let somebody use it. */
+/** A secret of a client, without anything that would make it usable. */
 export interface KnownScimSecret {
   readonly secretId: string;
   readonly issuedAt: string;

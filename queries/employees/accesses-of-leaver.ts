@@ -2,7 +2,7 @@ import type { Query } from '../../src/platform/kernel/query.ts';
 
 interface Leaver {
   readonly userId: string;
-  /** ISO 8601. What ended since then belongs to the offboarding, whoever ended it. */
+  /** ISO 8601. What ended since then belongs to the offboarding, regardless of the cause. */
   readonly since: string;
 }
 

@@ -12,7 +12,7 @@ import {
   type ScheduleInTime,
 } from './schedules-in-time.ts';
 
-/** Of each schedule; the counts are complete. */
+/** The longest list for each schedule. The counts include what it leaves out. */
 export const MAX_HOLES = 100;
 
 const times = { startsAt: z.iso.datetime(), endsAt: z.iso.datetime() };

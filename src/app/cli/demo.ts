@@ -107,7 +107,7 @@ function interruptions(): { readonly happened: Promise<never>; forget: () => voi
   const happened = new Promise<never>((_resolve, reject) => {
     interrupt = () => reject(new Obstacle('interrupted'));
   });
-  // It may happen while nobody waits for it yet.
+  // It may happen before anything awaits it.
   happened.catch(() => undefined);
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) process.once(signal, interrupt);

@@ -4,7 +4,7 @@ import { baseUrlField } from '../../contexts/tenants/domain/base-url.ts';
 import { emailField } from '../../contexts/identity/domain/password-rule.ts';
 import { UsageError } from './outcome.ts';
 
-/** Parsers of option values: a wrong value is told before anything is opened, and names its option. */
+/** Parsers of option values: a wrong value is refused before anything is opened, and the message names its option. */
 
 export const wholeNumber =
   (most: number) =>

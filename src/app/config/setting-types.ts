@@ -44,7 +44,7 @@ export const ed25519PublicKey = pemText.refine(isEd25519, {
   error: 'must be an Ed25519 public key in PEM (`castellan keys make` creates one)',
 });
 
-/** Of whoever publishes updates. */
+/** The public key of the publisher of updates. */
 export const publisherKey = pemText.refine(isEd25519, { error: 'must be an Ed25519 public key in PEM' });
 
 function isEd25519(text: string): boolean {

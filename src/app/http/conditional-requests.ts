@@ -12,7 +12,7 @@ const TAG = /^"[\x21\x23-\x2b\x2d-\x7e]*"$/;
 
 /**
  * The tags in `If-Match` of a write; undefined if any state will do, because there is none or it is `*`. Throws 400 for
- * what can be no tag: it would equal no state, and the client would read that somebody changed it.
+ * what can be no tag: it would equal no state, and the client would read that the record was changed.
  */
 export function expectedTags(
   { headers, method }: FastifyRequest,

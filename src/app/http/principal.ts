@@ -43,7 +43,7 @@ export interface ScimPrincipal {
   readonly profile: ScimProfile;
 }
 
-/** The id of whoever calls: distinguishes the callers of one tenant. */
+/** The caller's id: distinguishes the callers of one tenant. */
 export function callerIdOf(principal: Principal): string {
   if (principal.kind === 'device') return principal.deviceId;
   return principal.kind === 'scim' ? principal.clientId : principal.adminId;

@@ -40,7 +40,7 @@ interface RefusalDetails {
 
 export const statusOf = (code: ErrorCode): number => STATUS[errorCodes[code].kind];
 
-/** A 503 names the seconds until a retry, unless it lasts until somebody changes something. */
+/** A 503 names the seconds until a retry, unless it lasts until an operator or administrator changes something. */
 const usualRetry = (code: ErrorCode): number | undefined =>
   errorCodes[code].kind === 'unavailable' && !('isLasting' in errorCodes[code]) ? RETRY_AFTER_SECONDS : undefined;
 

@@ -16,7 +16,7 @@ import {
 } from '../notifications/domain/push-selection.ts';
 import { calleesOf, superAdminsOf, waysOf } from './callees.ts';
 
-/** Open pages of a schedule. Further alerts that are not critical are ordinary pushes: somebody is being called anyway. */
+/** Open pages of a schedule. Further alerts that are not critical are ordinary pushes: a person is being called anyway. */
 export const MAX_OPEN_PAGES = 20;
 
 export interface StartPagesPorts {
@@ -71,7 +71,7 @@ export async function startPages(
   return called;
 }
 
-/** Preferences hold for the person on call, as for a push. Whoever is called afterwards helps out. */
+/** Preferences hold for the person on call, as for a push, and not for people who are called afterwards. */
 function isWanted(
   { scheduleId }: EscalatingSchedule,
   audience: PushAudience,

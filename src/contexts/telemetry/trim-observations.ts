@@ -25,7 +25,7 @@ const TRIM_CHANGES = `
     select event_id, device_id, day from extension_changes where tenant_id = $1 and occurred_at < $2::timestamptz limit ${AT_ONCE}) old
    where c.tenant_id = $1 and c.event_id = old.event_id and c.device_id = old.device_id and c.day = old.day`;
 
-/** Counters per person or device. The next trim deletes rows that a late report brings back. */
+/** Tables that count per person or device. A late report can bring a trimmed row back; the next trim deletes it. */
 const TRIM_COUNTERS = [
   `delete from ${devicePolicyDaily.name} where tenant_id = $1 and day < $2::date`,
   ...[userQuarters, newSiteVisitors, passwordUses].map(

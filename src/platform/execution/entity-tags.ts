@@ -4,7 +4,7 @@ import type { Command } from '../kernel/command.ts';
 import type { DomainEvent } from '../kernel/event.ts';
 import { stale } from '../kernel/failure.ts';
 
-/** The tag of a state, as reads show it (RFC 9110 §8.8.3). Equal content has an equal tag, whoever computes it. */
+/** The tag of a state, as reads show it (RFC 9110 §8.8.3). Equal content has an equal tag in every process. */
 export const entityTag = (shown: unknown): string =>
   `"${hash('sha256', canonicalJson(shown), 'base64url').slice(0, 22)}"`;
 

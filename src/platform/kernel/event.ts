@@ -14,7 +14,7 @@ export interface EventDefinition<Schema extends z.ZodType = z.ZodType> {
   readonly personal?: { readonly subject: string; readonly fields: readonly string[] };
   /** Top-level fields that only their own resource shows: the audit log and its export show `[concealed]` instead. */
   readonly concealed?: readonly string[];
-  /** Fields that may carry a secret of somebody else's system: the audit log and forwarding show a part of them. */
+  /** Fields that may carry a secret of a third party's system: the audit log and forwarding show a part of them. */
   readonly guarded?: GuardedFields;
   /** `upcasters[n]` turns the data of version n into that of version n + 1. */
   readonly upcasters?: Readonly<Record<number, (data: never) => unknown>>;

@@ -72,7 +72,7 @@ export const alreadyExists = (...fields: readonly string[]): Failure =>
     : { ...conflict(), fields: fields.map((field) => ({ field, message: errorCodes.already_exists.error })) };
 export const stale = failure('stale', 'changed_meanwhile');
 export const tooLarge = failure('tooLarge', 'payload_too_large');
-/** Without seconds, a retry makes no sense before somebody changes something. */
+/** Without seconds, a retry makes no sense before an operator or administrator changes something. */
 export const unavailable = failure('unavailable', 'service_unavailable');
 /** A failover or a restart takes seconds. */
 export const RETRY_AFTER_SECONDS = 2;

@@ -2,7 +2,7 @@
 export const CONCEALED = '[concealed]';
 
 /**
- * Fields that may carry a secret of somebody else's system, by path (`config.url`), and what may be seen of them outside
+ * Fields that may carry a secret of a third party's system, by path (`config.url`), and what may be seen of them outside
  * their own resource. `address`: its origin; path and query often are a capability. `values`: the names of a map.
  */
 export type GuardedFields = Readonly<Record<string, 'address' | 'values'>>;

@@ -26,7 +26,7 @@ const SECRETS = [
   'authorization',
 ];
 
-/** The service's log. Fields with these names are redacted, whoever logs them. */
+/** The service's log. Fields with these names are redacted in every line. */
 export function newLogger(level: string, destination?: pino.DestinationStream): Logger {
   const options = {
     level,

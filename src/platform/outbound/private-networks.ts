@@ -15,7 +15,7 @@ const LISTABLE = [
 ];
 
 /**
- * Addresses at which clouds hand out credentials to whoever asks from within. They are never called, even if a listed
+ * Addresses at which clouds hand out credentials to any process inside. They are never called, even if a listed
  * network contains them. Link-local addresses hold those of AWS, Azure, Google and most others.
  */
 const METADATA = [

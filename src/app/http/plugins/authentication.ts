@@ -47,7 +47,7 @@ export async function authenticate(
   return principal;
 }
 
-/** Whoever names another tenant means its data; the caller's own would be taken for them (OP-030). */
+/** A caller that names another tenant expects its data, and would take the own tenant's for them (OP-030). */
 function refuseOtherTenant({ headers }: FastifyRequest, { tenantId }: Principal): void {
   const named = headers['x-tenant-id'];
   if (named !== undefined && String(named).toLowerCase() !== tenantId)

@@ -7,7 +7,7 @@ import { at } from '../../../platform/kernel/read-model.ts';
 /** UUIDv5 namespace (RFC 9562 §5.5). The id derives from the event: an effect that runs twice raises one alert. */
 const ALERTS = '0d5b6a0c-8d0e-4a53-9a0f-3c0a5c2b7e19';
 
-/** Somebody has to look at a plan that would deactivate many people. */
+/** An admin has to look at a plan that would deactivate many people. */
 export const whenDirectorySyncHeldRaiseAlert = defineReaction({
   name: 'directory-sync-alerts',
   lane: 'main',

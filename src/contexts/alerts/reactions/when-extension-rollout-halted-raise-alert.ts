@@ -6,7 +6,7 @@ import { defineReaction, effect } from '../../../platform/kernel/reaction.ts';
 /** UUIDv5 namespace (RFC 9562 §5.5). The id derives from the event: an effect that runs twice raises one alert. */
 const ALERTS = '5f0c2c1e-6f0f-4d1b-9a7e-5b1d7f2a9c33';
 
-/** A version that breaks the extension leaves browsers unprotected: somebody has to look at it. */
+/** A version that breaks the extension leaves browsers unprotected: an admin has to look at it. */
 export const whenExtensionRolloutHaltedRaiseAlert = defineReaction({
   name: 'extension-rollout-alerts',
   lane: 'main',

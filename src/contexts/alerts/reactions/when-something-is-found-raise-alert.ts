@@ -111,7 +111,7 @@ type VerificationAlertRaised = RecordedEvent<
   Extract<EventOf<typeof verificationEvents>, { type: 'VerificationAlertRaised' }>
 >;
 
-/** Somebody may be impersonating this employee: too many wrong codes (choice OP-236). */
+/** An impostor may be posing as this employee: too many wrong codes (choice OP-236). */
 function failedVerification(event: VerificationAlertRaised): Finding {
   const { alertId: verificationAlertId, userId, alertType, failures } = event.data;
   const observedAt = at(event);

@@ -4,7 +4,7 @@ import { defineEvents, type EventOf } from '../../../platform/kernel/event.ts';
 import { uuid, type TenantId } from '../../../platform/kernel/ids.ts';
 import { provisioningKinds } from './provisioning.ts';
 
-/** Why somebody is offboarded, from the mildest. The last two leave no way back for devices. */
+/** Why a person is offboarded, from the mildest. The last two leave no way back for devices. */
 export const leavingCauses = ['deactivated', 'unprovisioned', 'deleted'] as const;
 export type LeavingCause = (typeof leavingCauses)[number];
 

@@ -22,7 +22,7 @@ const offboard = (
 };
 
 /**
- * Whoever says that a person left, the same process ends what they can do. The command is an effect and not a part of the
+ * Whichever source says that a person left, the same process ends what they can do. The command is an effect and not a part of the
  * job, so that departure and return are seen in the order in which they happened.
  */
 export const whenPersonLeavesOffboardThem = defineReaction({

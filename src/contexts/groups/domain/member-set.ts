@@ -1,7 +1,7 @@
 type Buckets = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
- * An immutable set of ids in which a change copies a bucket of the members, not all of them: adding somebody to a group
+ * An immutable set of ids in which a change copies a bucket of the members, not all of them: adding a person to a group
  * of 50,000 costs about what it costs in a group of 10.
  */
 export class MemberSet {

@@ -10,7 +10,7 @@ export const MAX_PAGE_STEPS = 50;
 export const unreachableReasons = ['inactive', 'no_way'] as const;
 export type UnreachableReason = (typeof unreachableReasons)[number];
 
-/** Somebody whose turn it may be. */
+/** A person whose turn it may be. */
 export type Callee =
   | { readonly adminId: string; readonly recipients: readonly Recipient[] }
   | { readonly adminId: string; readonly unreachable: UnreachableReason };

@@ -5,7 +5,7 @@ import type { ResponseKind } from './page-events.ts';
 
 export interface PagedAlert {
   readonly severity: Severity;
-  /** How somebody took the alert on since it was raised or opened again; null if nobody did. */
+  /** How an admin took the alert on since it was raised or opened again; null if none did. */
   readonly answer: ResponseKind | null;
 }
 

@@ -6,7 +6,7 @@ import type { ShiftCalendars } from './shift-calendars.ts';
 export const gapReasons = ['not_created', 'deleted', 'disabled', 'not_started'] as const;
 export type GapReason = (typeof gapReasons)[number];
 
-/** A time without change: somebody has the shift, or nobody has. Epoch milliseconds; `endsAt` may be infinite. */
+/** A time without change: one person has the shift, or none. Epoch milliseconds; `endsAt` may be infinite. */
 export type Span = ShiftSpan | GapSpan;
 export interface ShiftSpan {
   readonly kind: 'shift';

@@ -11,7 +11,7 @@ const ended = (event: RecordedEvent<{ type: string; data: { alertId: string } }>
   return [{ effects: [effect(endPages, { alertId: event.data.alertId, ending, adminId, endedAt: at(event) })] }];
 };
 
-/** Whoever acknowledges, resolves or claims an alert, or assigns it to somebody, answers its pages. */
+/** An admin who acknowledges, resolves, claims or assigns an alert answers its pages. */
 export const whenAlertIsTriagedEndPages = defineReaction({
   name: 'answered-pages',
   lane: 'main',

@@ -2,7 +2,7 @@ import { parse } from 'tldts';
 import { emailDomain } from '../../sso/domain/fields.ts';
 
 /**
- * Providers at which anybody gets an e-mail address. None of them is an organization of its users: whoever had proved
+ * Providers at which anybody gets an e-mail address. None of them is an organization of its users: one that had proved
  * one would be sent the sign-ins of strangers.
  */
 const FREE_MAIL: ReadonlySet<string> = new Set(
@@ -15,7 +15,7 @@ const FREE_MAIL: ReadonlySet<string> = new Set(
   yahoo.com yahoo.de yahoo.es yahoo.fr yahoo.it yandex.com yandex.ru ymail.com zoho.com`.split(/\s+/),
 );
 
-/** Why nobody can own the domain as an organization; undefined if somebody can. Lower case. */
+/** Why no organization can own the domain; undefined if one can. Lower case. */
 export function sharedDomainReason(domain: string): string | undefined {
   const { domain: site, isIp } = parse(domain, { allowPrivateDomains: true });
   if (site === null && isIp !== true) return 'is a public suffix: everybody may register names below it';

@@ -47,7 +47,7 @@ export const notificationSettingsRoutes: RouteGroup<NotificationSettingsRouteDep
       tagged: taggedNotificationSettings,
       handle: async ({ ask, principal: { role } }) => {
         const settings = await ask(getNotificationSettings, { now: Date.now() });
-        // Its path is often a capability: whoever has the address can post to the channel behind it.
+        // Its path is often a capability: a client that knows the address can post to the channel behind it.
         return permits(role, 'notifications:write')
           ? settings
           : { ...settings, webhookUrl: originOnly(settings.webhookUrl) as string | null };
