@@ -100,6 +100,16 @@ export const parts: Readonly<Record<string, Part>> = {
     workloads: ['verify-here'],
     modules: { 'src/contexts/audit/domain/chain-key.ts': 'bench/without/plain/hmac-key.ts' },
   },
+  'canonical-memo': {
+    workloads: ['verify-here'],
+    edits: [
+      {
+        file: 'src/platform/kernel/canonical-json.ts',
+        text: 'if (known?.names.every',
+        instead: 'if (names.length < 0 && known?.names.every',
+      },
+    ],
+  },
   'walking-threads': {
     workloads: ['verify-threads'],
     edits: [

@@ -6,8 +6,8 @@ interface DeliverDeviceWipe {
 }
 
 /**
- * Records that the device was instructed to wipe itself. The instruction is repeated until the device reports completion; only the first
- * delivery is recorded.
+ * Records that the device was instructed to wipe itself. The instruction is repeated until the device reports
+ * completion; only the first delivery is recorded.
  */
 export const deliverDeviceWipe = defineCommand({
   name: 'DeliverDeviceWipe',

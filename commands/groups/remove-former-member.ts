@@ -13,8 +13,8 @@ interface RemoveFormerMember {
 }
 
 /**
- * Removes a person who cannot be a member any more (OP-531), so that the version of the group rises with its list. Whoever
- * has come back meanwhile stays.
+ * Removes a person who cannot be a member any more (OP-531), so that the version of the group rises with its list.
+ * A person who has come back since then stays.
  */
 export const removeFormerMember = defineCommand({
   name: 'RemoveFormerMember',

@@ -11,7 +11,10 @@ const listed =
   async (reads, { userId, since }) =>
     (await reads.rows<{ id: string }>(sql, [userId, since])).map(({ id }) => id);
 
-/** Devices that can still connect. One with an undelivered wipe is left to its wipe, which nothing but its heartbeat gets. */
+/**
+ * Devices that can still connect. One with an undelivered wipe is left to its wipe, which nothing but its heartbeat
+ * gets.
+ */
 export const devicesOfLeaver = listed(`
   select device_id as id from devices
    where tenant_id = $1 and user_id = $2

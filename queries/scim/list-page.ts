@@ -40,8 +40,8 @@ interface ListedRow {
 }
 
 /**
- * A page of resources. Without `sortBy` in the order of creation: a user who is created while a client reads the pages comes
- * behind them, so nobody is shown twice or left out.
+ * A page of resources. Without `sortBy` in the order of creation: a user who is created while a client reads the pages
+ * comes behind them, so nobody is shown twice or left out.
  */
 export async function scimPage<Row extends object>(
   reads: TenantReads,

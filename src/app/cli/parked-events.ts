@@ -56,8 +56,9 @@ export async function retryParkedEvents(
 }
 
 /**
- * Skips the parked events of a reaction's stream, without their effects, and records that in the tenant's audit log. Later
- * events of the stream are processed. Throws `FailureError` for a read model, because its rows must match the log.
+ * Skips the parked events of a reaction's stream, without their effects, and records that in the tenant's audit log.
+ * Later events of the stream are processed. Throws `FailureError` for a read model, because its rows must match the
+ * log.
  */
 export async function skipParkedEvents(
   { projector, executor, models }: ParkedEventsCliDependencies,

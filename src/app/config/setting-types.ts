@@ -5,7 +5,9 @@ import { z } from 'zod';
 import { addressField } from '../../platform/web-addresses/address-field.ts';
 import { privateNetworks, type PrivateNetworks } from '../../platform/outbound/private-networks.ts';
 
-/** The kinds of settings. Each refuses a wrong value in words that follow the setting's name and never repeat the value. */
+/**
+ * The kinds of settings. Each refuses a wrong value in words that follow the setting's name and never repeat the value.
+ */
 
 export const trueOrFalse = z
   .enum(['true', 'false'], { error: 'must be true or false' })
@@ -37,7 +39,9 @@ export function symmetricKey(text: string): Buffer | undefined {
 export const KEY_FORM = 'must be 32 bytes, as 64 hex digits or in base64';
 export const key = z.string().refine((text) => symmetricKey(text) !== undefined, { error: KEY_FORM });
 
-/** Text in PEM. Where a variable holds one line only, line ends may be `\n`; `docker run --env-file` keeps the quotes. */
+/**
+ * Text in PEM. Where a variable holds one line only, line ends may be `\n`; `docker run --env-file` keeps the quotes.
+ */
 export const pemText = z.string().transform((text) => text.replaceAll('\\n', '\n').replace(/^"([^]*)"$/, '$1'));
 
 export const ed25519PublicKey = pemText.refine(isEd25519, {

@@ -3,8 +3,8 @@ import { FailureError, invalid } from '../../platform/kernel/failure.ts';
 import type { AnyRoute } from './route.ts';
 
 /**
- * Reads the file in the part `name` of a multipart body and ignores other parts. Throws 400 if it is missing or the body
- * breaks off, 413 above `mostBytes`, 415 for another media type.
+ * Reads the file in the part `name` of a multipart body and ignores other parts. Throws 400 if it is missing or the
+ * body breaks off, 413 above `mostBytes`, 415 for another media type.
  */
 export async function filePart(request: FastifyRequest, name: string, mostBytes: number): Promise<Buffer> {
   if (request.headers['content-type'] === undefined) throw new FailureError(invalid(name, 'is required'));

@@ -24,8 +24,8 @@ export async function awaitFreshness(
 }
 
 /**
- * Waits for the position in `X-Log-Position`; only for authenticated callers, because others cannot have written. After a
- * time-out the response says that it is stale, and further queries of the request do not wait again.
+ * Waits for the position in `X-Log-Position`; only for authenticated callers, because others cannot have written. After
+ * a time-out the response says that it is stale, and further queries of the request do not wait again.
  */
 export async function honourPosition(
   { headers, principal }: FastifyRequest,
@@ -47,8 +47,8 @@ export function refuseOtherPosition({ headers, principal }: FastifyRequest): voi
 }
 
 /**
- * The write succeeded, but the read models did not catch up in time (choice OP-013). The new record is not found *yet*; a 404
- * would make the caller write it again.
+ * The write succeeded, but the read models did not catch up in time (choice OP-013). The new record is not found *yet*;
+ * a 404 would make the caller write it again.
  */
 export const isUnseen = (error: unknown, reply: FastifyReply): boolean =>
   reply.hasHeader('x-log-position') &&

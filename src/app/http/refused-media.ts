@@ -2,8 +2,8 @@ import { errorCodes, type FastifyRequest } from 'fastify';
 import type { AnyRoute } from './route.ts';
 
 /**
- * Rejects forms where JSON is expected (RFC 9110 §15.5.16), because any web page can make a browser send a form, and text in
- * an encoding other than UTF-8, which would be stored as something else.
+ * Rejects forms where JSON is expected (RFC 9110 §15.5.16), because any web page can make a browser send a form, and
+ * text in an encoding other than UTF-8, which would be stored as something else.
  */
 export function refuseOtherMedia({ headers }: FastifyRequest, { body, consumes = 'json' }: AnyRoute<never>): void {
   const media = headers['content-type'] ?? '';

@@ -34,8 +34,8 @@ export interface CallerContext {
 }
 
 /**
- * The context of a handler: the validated input, functions to run commands and queries, and the dependencies that its module
- * declares with `routeWith`. A module that declares none gets none.
+ * The context of a handler: the validated input, functions to run commands and queries, and the dependencies that its
+ * module declares with `routeWith`. A module that declares none gets none.
  */
 export interface HandlerContext<Params, QueryString, Body, P = Principal | undefined, Dependencies = unknown> {
   readonly params: Params;
@@ -45,7 +45,10 @@ export interface HandlerContext<Params, QueryString, Body, P = Principal | undef
   readonly services: Dependencies;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** Executes a command for the caller's tenant (or a given tenant or caller), then waits for the read models it freshens. */
+  /**
+   * Executes a command for the caller's tenant (or a given tenant or caller), then waits for the read models it
+   * freshens.
+   */
   run<Input, State, E extends DomainEvent, Facts, Result>(
     command: Command<Input, State, E, CommandPorts, Facts, Result>,
     input: Input,
@@ -54,14 +57,16 @@ export interface HandlerContext<Params, QueryString, Body, P = Principal | undef
     as?: string,
   ): Promise<ExecutionResult<Result>>;
   /**
-   * Throws the failures that these commands would have now, and appends nothing. A route that runs a command for each item
-   * checks all of them first: a refused call changes nothing.
+   * Throws the failures that these commands would have now, and appends nothing. A route that runs a command for each
+   * item checks all of them first: a refused call changes nothing.
    */
   checkAll<Input, State, E extends DomainEvent, Facts, Result>(
     command: Command<Input, State, E, CommandPorts, Facts, Result>,
     inputs: readonly Input[],
   ): Promise<void>;
-  /** Like `run`, without waiting for read models: for a route that runs many commands, then waits once with `waitFor`. */
+  /**
+   * Like `run`, without waiting for read models: for a route that runs many commands, then waits once with `waitFor`.
+   */
   execute<Input, State, E extends DomainEvent, Facts, Result>(
     command: Command<Input, State, E, CommandPorts, Facts, Result>,
     input: Input,
@@ -71,14 +76,17 @@ export interface HandlerContext<Params, QueryString, Body, P = Principal | undef
   /** Waits until these read models have reached a position. On time-out, sets `X-Stale: true` on the response. */
   waitFor(models: readonly ReadModelName[], position: Position): Promise<void>;
   /**
-   * The result of the command in an earlier attempt at this request whose response was lost (`Idempotency-Key`). For handlers
-   * whose own checks would refuse the second attempt. Undefined: run the command.
+   * The result of the command in an earlier attempt at this request whose response was lost (`Idempotency-Key`). For
+   * handlers whose own checks would refuse the second attempt. Undefined: run the command.
    */
   recall<Input, State, E extends DomainEvent, Facts, Result>(
     command: Command<Input, State, E, CommandPorts, Facts, Result>,
     input: Input,
   ): Promise<ExecutionResult<Result> | undefined>;
-  /** New ids and secrets, the same in every attempt with one `Idempotency-Key`. Never use `randomUUID` in a POST handler. */
+  /**
+   * New ids and secrets, the same in every attempt with one `Idempotency-Key`. Never use `randomUUID` in a POST
+   * handler.
+   */
   readonly fresh: FreshValues;
   /** The file of a multipart body (`file` of the route). */
   file(): Promise<Buffer>;
@@ -135,8 +143,8 @@ export interface Route<
    */
   readonly streamsFile?: true;
   /**
-   * Checks a credential and issues a token for it. Every call is an attempt of its own: an `Idempotency-Key` is ignored,
-   * because a replayed response would hand out an old token, and wrong credentials would not be counted.
+   * Checks a credential and issues a token for it. Every call is an attempt of its own: an `Idempotency-Key` is
+   * ignored, because a replayed response would hand out an old token, and wrong credentials would not be counted.
    */
   readonly issuesProof?: true;
   /** Makes one change after another, for each item of the body, so its event store calls share a longer deadline. */
@@ -144,8 +152,8 @@ export interface Route<
   /** The schema of a JSON response, or its media type. Undefined: no body. */
   readonly response?: z.ZodType | { readonly media: string; readonly schema?: z.ZodType };
   /**
-   * The part of a response that identifies the state: its `ETag`. Commands of the route with `shown` are refused (412) if
-   * `If-Match` names another state.
+   * The part of a response that identifies the state: its `ETag`. Commands of the route with `shown` are refused (412)
+   * if `If-Match` names another state.
    */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   readonly tagged?: (shown: any) => unknown;

@@ -16,7 +16,9 @@ import {
 } from '../notifications/domain/push-selection.ts';
 import { calleesOf, superAdminsOf, waysOf } from './callees.ts';
 
-/** Open pages of a schedule. Further alerts that are not critical are ordinary pushes: a person is being called anyway. */
+/**
+ * Open pages of a schedule. Further alerts that are not critical are ordinary pushes: a person is being called anyway.
+ */
 export const MAX_OPEN_PAGES = 20;
 
 export interface StartPagesPorts {

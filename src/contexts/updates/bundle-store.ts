@@ -76,8 +76,8 @@ export class BundleStore {
 
   /**
    * Runs `work` with the path of a file that holds the bundle, readable by this user only, and deletes it afterwards.
-   * Throws `BundleDamaged` before that if the bytes are not those of the digest: a user who can write to the object store
-   * must not choose what is installed.
+   * Throws `BundleDamaged` before that if the bytes are not those of the digest: a user who can write to the object
+   * store must not choose what is installed.
    */
   async withFile<T>(bundle: StoredBytes, work: (path: string) => Promise<T>): Promise<T> {
     const folder = join(this.#dataDir, FOLDER);

@@ -53,8 +53,8 @@ export class Attempts<Ports> {
   }
 
   /**
-   * Decides on the cached state, or on the empty one for a stream that begins. A successful append proves that the state
-   * was current. Any other outcome is decided again on the state from the store.
+   * Decides on the cached state, or on the empty one for a stream that begins. A successful append proves that the
+   * state was current. Any other outcome is decided again on the state from the store.
    */
   async first<Input, State, E extends DomainEvent, Facts, Result>(
     prepared: PreparedCommand<Input, State, E, Ports, Facts, Result>,

@@ -9,8 +9,8 @@ export const entityTag = (shown: unknown): string =>
   `"${hash('sha256', canonicalJson(shown), 'base64url').slice(0, 22)}"`;
 
 /**
- * The command, refused if its state has none of these tags. The check is part of the decision, so no change between it and
- * the append is overlooked. States that do not exist, and commands without `shown`, are decided as usual.
+ * The command, refused if its state has none of these tags. The check is part of the decision, so no change between it
+ * and the append is overlooked. States that do not exist, and commands without `shown`, are decided as usual.
  */
 export function onlyIfUnchanged<Input, State, E extends DomainEvent, Ports, Facts, Result>(
   command: Command<Input, State, E, Ports, Facts, Result>,

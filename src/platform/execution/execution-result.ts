@@ -13,8 +13,8 @@ export interface ExecutionResult<Result> {
    */
   readonly recordedAt: () => Promise<number>;
   /**
-   * The events as read models get them, for a response that shows a new record before the read side has it. All have the
-   * position of the last one.
+   * The events as read models get them, for a response that shows a new record before the read side has it. All have
+   * the position of the last one.
    */
   readonly recorded: () => Promise<readonly RecordedEvent[]>;
 }

@@ -6,7 +6,9 @@ import { LoadMonitor } from './load-monitor.ts';
 const HANG_MS = 1_000;
 /** From here on, a refusal no longer blames the tenant: it may be that the database hangs. */
 const SUSPECT_MS = 500;
-/** Sends short queries to the database and learns from their times whether it is overloaded, or does not respond at all. */
+/**
+ * Sends short queries to the database and learns from their times whether it is overloaded, or does not respond at all.
+ */
 export class DatabaseProbe {
   readonly #probe: () => Promise<unknown>;
   readonly #aftermathMs: number;

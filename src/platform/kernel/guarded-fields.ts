@@ -2,8 +2,9 @@
 export const CONCEALED = '[concealed]';
 
 /**
- * Fields that may carry a secret of a third party's system, by path (`config.url`), and what may be seen of them outside
- * their own resource. `address`: its origin; path and query often are a capability. `values`: the names of a map.
+ * Fields that may carry a secret of a third party's system, by path (`config.url`), and what may be seen of them
+ * outside their own resource. `address`: its origin; path and query often are a capability. `values`: the names of a
+ * map.
  */
 export type GuardedFields = Readonly<Record<string, 'address' | 'values'>>;
 

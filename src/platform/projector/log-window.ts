@@ -9,8 +9,8 @@ export interface LogSlice {
 }
 
 /**
- * Weight of the events kept in memory. A burst of commands puts projections some thousand events behind; events that are
- * still in memory need not be read and parsed again. Telemetry events may hold hundreds of observations each.
+ * Weight of the events kept in memory. A burst of commands puts projections some thousand events behind; events that
+ * are still in memory need not be read and parsed again. Telemetry events may hold hundreds of observations each.
  */
 const MAX_CACHED = 6_000;
 const TELEMETRY_WEIGHT = 3;

@@ -34,8 +34,8 @@ export interface AuthenticationDependencies extends AgentKeyDependencies, Device
 }
 
 /**
- * Authenticates the caller by the route's access profile. Throws 401, 403 or 404, or 400 if `X-Tenant-ID` contradicts the
- * credential. Undefined for open routes.
+ * Authenticates the caller by the route's access profile. Throws 401, 403 or 404, or 400 if `X-Tenant-ID` contradicts
+ * the credential. Undefined for open routes.
  */
 export async function authenticate(
   request: FastifyRequest,

@@ -37,7 +37,9 @@ export class IdempotencySealing {
     return encrypt(this.#keys.sealing[0], plain, `${tenantId}|${subjectId}|${place}`);
   }
 
-  /** Throws 409 if the master key was retired since: the request is not run again, and its response cannot be opened. */
+  /**
+   * Throws 409 if the master key was retired since: the request is not run again, and its response cannot be opened.
+   */
   open(sealed: Buffer, place: string, { tenantId, subjectId }: KeyOwner): Buffer {
     for (const key of this.#keys.sealing) {
       try {

@@ -58,9 +58,10 @@ interface Row {
 }
 
 /**
- * `Idempotency-Key` (choice OP-014): for 24 hours the same key and request get the first response; another request under the key
- * is a conflict. The row is written before anything is done. An attempt that ended without a stored response (a crash, an error
- * after its append) is run again with the same seed: it finds its own events and builds the same response from them.
+ * `Idempotency-Key` (choice OP-014): for 24 hours the same key and request get the first response; another request
+ * under the key is a conflict. The row is written before anything is done. An attempt that ended without a stored
+ * response (a crash, an error after its append) is run again with the same seed: it finds its own events and builds the
+ * same response from them.
  */
 export class IdempotentResponses {
   readonly #pool: TenantPool;
@@ -170,8 +171,8 @@ export class IdempotentResponses {
   }
 
   /**
-   * Ends an attempt without a response. If nothing can have been appended, the key is free again, also for another body.
-   * Otherwise a retry resumes where this attempt stopped.
+   * Ends an attempt without a response. If nothing can have been appended, the key is free again, also for another
+   * body. Otherwise a retry resumes where this attempt stopped.
    */
   async release(keyed: KeyedRequest): Promise<void> {
     if (keyed.mayHaveAppended) return this.#endAttempt(keyed);

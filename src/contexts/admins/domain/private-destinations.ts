@@ -9,9 +9,9 @@ export interface ReachOfDestination {
 }
 
 /**
- * A destination inside the network is the operator's and the owner's decision (OP-551). It holds for the address that it
- * was made for: another admin who moves the destination drops `allowPrivateNetwork` with the same request. `before` is
- * undefined for a new one.
+ * A destination inside the network is the operator's and the owner's decision (OP-551). It holds for the address that
+ * it was made for: another admin who moves the destination drops `allowPrivateNetwork` with the same request. `before`
+ * is undefined for a new one.
  */
 export function refuseUnlessOwnerOfPrivate(
   before: ReachOfDestination | undefined,

@@ -4,8 +4,9 @@ const BLOCK = 64; // SHA-256, FIPS 180-4
 const DIGEST = 32;
 
 /**
- * HMAC-SHA256 (RFC 2104) by two one-shot digests over reused buffers: a third faster than one Hmac object per entry,
- * and without its garbage. The key of 32 bytes is shorter than a block, so it is not hashed first.
+ * HMAC-SHA256 (RFC 2104) by two one-shot digests over reused buffers, without an Hmac object per entry. The key of 32
+ * bytes is shorter than a block, so it is not hashed first.
+ * Gain: `npm run bench -- without chain-key`: 1.10 (95 %: 0.99 to 1.14).
  */
 export class ChainKey {
   // `#private`, so that the key cannot be read at run time either.

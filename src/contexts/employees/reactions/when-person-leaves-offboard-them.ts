@@ -22,8 +22,8 @@ const offboard = (
 };
 
 /**
- * Whichever source says that a person left, the same process ends what they can do. The command is an effect and not a part of the
- * job, so that departure and return are seen in the order in which they happened.
+ * Whichever source says that a person left, the same process ends what they can do. The command is an effect and not a
+ * part of the job, so that departure and return are seen in the order in which they happened.
  */
 export const whenPersonLeavesOffboardThem = defineReaction({
   name: 'when-person-leaves-offboard-them',

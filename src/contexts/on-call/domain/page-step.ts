@@ -17,7 +17,9 @@ export interface PageSituation {
 
 type PageStep = Extract<PageEvent, { type: 'PagePersonCalled' | 'PageExhausted' }>;
 
-/** The next step of an open page: a person is called, or all super admins are notified, once for an event of the alert. */
+/**
+ * The next step of an open page: a person is called, or all super admins are notified, once for an event of the alert.
+ */
 export function nextStep(
   { pages, told }: AlertPagesState,
   pageId: string,

@@ -59,8 +59,8 @@ export class ScheduleResolver {
   }
 
   /**
-   * Everybody whose turn it may be at a moment, each once: the person of an override, the person whom the rotation puts on
-   * call, then those whose turns follow. Empty if nobody has the shift.
+   * Everybody whose turn it may be at a moment, each once: the person of an override, the person whom the rotation puts
+   * on call, then those whose turns follow. Empty if nobody has the shift.
    */
   orderAt(moment: number): readonly string[] {
     const piece = this.#pieceAt(moment);

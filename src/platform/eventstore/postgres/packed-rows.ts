@@ -9,6 +9,8 @@ const UNIT = '\u001f';
 /**
  * The envelope of an event as one text. Driver and server work per column: rows of two columns cost half as much as
  * rows of ten, which matters when a whole history is read.
+ * Gain: `npm run bench -- without packed-rows`: 1.10 (95 %: 0.58 to 1.27) when a model is rebuilt, 1.05 (0.88 to 1.14)
+ * when an audit chain is verified.
  */
 export const PACKED = `concat_ws(E'\\x1f', position, tenant_id, id, type, version, stream, revision, recorded_at, metadata) as envelope`;
 

@@ -27,7 +27,8 @@ interface AgentUser {
 /**
  * Finds the active person whom a SCIM client or a directory source maintains (F242). The UPN is that of a directory, or
  * else the e-mail. The SID is that of a directory, or else the external id at a SCIM client. Names and identifiers come
- * from claims, so a person who was linked a moment ago is found. If UPN and SID mean two people, the result is undefined.
+ * from claims, so a person who was linked a moment ago is found. If UPN and SID mean two people, the result is
+ * undefined.
  */
 export async function syncedUser(
   { loader, ports, accountDigest, vitalReads }: SyncedUserDependencies,
