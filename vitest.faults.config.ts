@@ -23,7 +23,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'unprobed', include: UNPROBED, maxWorkers: 3, sequence: { groupOrder: 2 } },
+        test: { name: 'unprobed', include: UNPROBED, maxWorkers: 2, sequence: { groupOrder: 2 } },
       },
     ],
   },

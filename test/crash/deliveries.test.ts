@@ -60,10 +60,10 @@ describe.skipIf(lacking)(`deliveries${lacking}`, () => {
       alertTypes: OTHER_ALERTS,
     });
     receivers = await startLogReceivers(installation);
-  }, 120_000);
+  }, 300_000);
   afterAll(async () => {
-    await installation.stop();
-    await Promise.all([webhook.close(), ...receivers.map(({ close }) => close()), cluster.destroy()]);
+    await installation?.stop();
+    await Promise.all([webhook?.close(), ...(receivers ?? []).map(({ close }) => close()), cluster?.destroy()]);
   });
 
   const put = async (path: string, body: object) => {

@@ -38,10 +38,10 @@ describe.skipIf(lacking)(`pages${lacking}`, () => {
     redis = await RedisServer.reserve();
     await redis.start();
     installation = await Installation.start({ cluster, redis, env: { PUSH_GATEWAY_URL: gateway.url } });
-  }, 120_000);
+  }, 300_000);
   afterAll(async () => {
-    await installation.stop();
-    await Promise.all([gateway.close(), redis.stop(), cluster.destroy()]);
+    await installation?.stop();
+    await Promise.all([gateway?.close(), redis?.stop(), cluster?.destroy()]);
   });
 
   const send = async (method: string, path: string, body: object): Promise<{ id: string }> => {
