@@ -6,14 +6,6 @@
 /** Minutes of broken servers: `npm run test:faults`. */
 export const FAULTS = ['test/faults/**', 'test/abuse/**'];
 
-/** Those of them that judge no response by its time, so that they run beside each other. */
-export const UNPROBED = [
-  'test/faults/composed-installation.test.ts',
-  'test/faults/container-image.test.ts',
-  'test/faults/crash-recovery.test.ts',
-  'test/faults/eventstoredb-restored.test.ts',
-];
-
 /**
  * Real programs that start, are killed, restored or driven, and cost seconds each: `npm run test:peers`. Everything that
  * they find is found in `npm test` too if it lies within one process.

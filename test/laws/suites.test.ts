@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { APART, FAULTS, isIn, PEERS, UNPROBED } from '../dsl/suites.ts';
+import { APART, FAULTS, isIn, PEERS } from '../dsl/suites.ts';
 
 const files = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts'))
@@ -19,13 +19,6 @@ describe('the suites of tests', () => {
     for (const pattern of [...FAULTS, ...PEERS, ...APART])
       expect(existsSync(pattern.replace(/\/\*\*$/, '')), pattern).toBe(true);
     expect(files.filter((file) => [FAULTS, PEERS, APART].filter((suite) => isIn(suite, file)).length > 1)).toEqual([]);
-  });
-
-  it('run faults beside each other only if they judge no response by its time', () => {
-    for (const file of UNPROBED) {
-      expect(isIn(FAULTS, file), file).toBe(true);
-      expect(readFileSync(file, 'utf8'), file).not.toMatch(/\b(?:Prober|underWrites|underAttack)\b/);
-    }
   });
 
   it('leave tests that start programs out of npm test', () => {
