@@ -8,7 +8,8 @@ export default defineConfig({
     include: PEERS.map((pattern) => pattern.replace(/\/\*\*$/, '/**/*.test.ts')),
     globalSetup: ['test/dsl/global-setup.ts'],
     pool: 'forks',
-    maxWorkers: 3,
+    // Two more than cores: the longest files mostly wait, for the leases and locks of killed processes to run out.
+    maxWorkers: 4,
     isolate: false,
     testTimeout: 120_000,
     hookTimeout: 120_000,

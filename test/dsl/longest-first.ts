@@ -1,38 +1,67 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { APART, isIn } from './suites.ts';
 
-/** Begun last, one of two workers would wait for them with nothing to do. Longest first. */
+/**
+ * The longest files of each suite, longest first: if one of them began last, the other workers would have nothing to do
+ * until it ends. A file that is not listed takes less than ten seconds.
+ */
 const LONG = [
-  'test/crash/nothing-acknowledged-is-lost',
-  'test/app/browser/login',
-  'test/peers/readme-tour',
-  'test/platform/embedded/root',
-  'test/laws/bad-input',
-  'test/contexts/audit/tamper',
-  'test/platform/vault/master-key',
-  'test/app/http/scim/scim-patch',
-  'test/laws/retried-creations',
-  'test/contexts/sso/saml/saml-http',
-  'test/platform/projector/reaction-fairness',
-  'test/app/http/updates/updates.test',
-  'test/app/http/signatures/signatures.test',
-  'test/app/http/extensions/extension-monitoring',
-  'test/app/http/telemetry/arrival-budgets',
-  'test/contexts/sso/saml/accept-response',
-  'test/contexts/installation/identity',
-  'test/laws/command-line',
-  'test/laws/declared-resources',
-  'test/app/http/identity/second-factor',
-  'test/app/http/scim/scim-lists',
-  'test/contexts/on-call/schedule-resolver',
-  'test/contexts/log-destinations/forwarding',
-  'test/app/demo/demo',
-  'test/platform/embedded/postgres',
+  // `npm run test:peers`: the first ones mostly wait.
+  'test/crash/pages.test.ts',
+  'test/crash/directory-sync-after-kills.test.ts',
+  'test/crash/offboarding-after-kills.test.ts',
+  'test/platform/database/restore.test.ts',
+  'test/contexts/installation/restore.test.ts',
+  'test/crash/nothing-acknowledged-is-lost.test.ts',
+  'test/crash/event-store-outages.test.ts',
+  'test/crash/retried-after-a-kill.test.ts',
+  'test/contexts/installation/running-backup.test.ts',
+  'test/contexts/installation/log-watch.test.ts',
+  'test/app/service/roles.test.ts',
+  'test/crash/update-after-a-kill.test.ts',
+  'test/crash/deliveries.test.ts',
+  'test/peers/readme-tour.test.ts',
+  'test/app/cli/processes.test.ts',
+  'test/app/browser/login.test.ts',
+  'test/scripts/with-dependencies.test.ts',
+  'test/contexts/installation/log-copy/log-copy.test.ts',
+  'test/contexts/installation/identity.test.ts',
+  'test/peers/directories/samba.test.ts',
+  'test/app/http/employees/used-up-license.test.ts',
+  'test/app/http/updates/updates.test.ts',
+  'test/contexts/audit/audit-key.test.ts',
+  'test/app/service/frozen-database.test.ts',
+  'test/platform/embedded/root.test.ts',
+  'test/app/http/updates/update-download.test.ts',
+  'test/app/http/request-deadlines.test.ts',
+  'test/contexts/log-destinations/forwarding.test.ts',
+  'test/platform/vault/master-key.test.ts',
+  // `npm test`
+  'test/platform/projector/reaction-dead-letters.test.ts',
+  'test/laws/retried-creations.test.ts',
+  'test/laws/bad-input.test.ts',
+  'test/app/http/identity/second-factor.test.ts',
+  'test/app/http/scim/scim-patch.test.ts',
+  'test/contexts/sso/oidc-attacks.test.ts',
+  'test/contexts/sso/saml/accept-response.test.ts',
+  'test/app/http/employees/erasure.test.ts',
+  'test/app/http/on-call/pages.test.ts',
+  'test/app/http/telemetry/arrival-budgets.test.ts',
+  'test/app/http/idempotency.test.ts',
+  'test/contexts/sso/saml/saml-http.test.ts',
+  'test/app/http/extensions/extension-monitoring.test.ts',
 ];
 
 export class LongestFirst extends BaseSequencer {
+  /**
+   * Files that run apart come before all others: a worker ends when the next file is of another kind, and its
+   * successor loads all modules anew.
+   */
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ moduleId }: TestSpecification) => {
-      const at = LONG.findIndex((name) => moduleId.includes(name));
+    const place = ({ moduleId, project }: TestSpecification) => {
+      const name = moduleId.slice(project.config.root.length + 1);
+      if (isIn(APART, name)) return -1;
+      const at = LONG.indexOf(name);
       return at < 0 ? LONG.length : at;
     };
     return (await super.sort(files)).toSorted((one, other) => place(one) - place(other));

@@ -35,9 +35,29 @@ export const PEERS = [
   'test/contexts/installation/log-watch.test.ts',
   'test/contexts/installation/restore.test.ts',
   'test/contexts/installation/running-backup.test.ts',
-  // Redis, stopped and frozen.
+  // Redis, stopped, frozen and shared by several processes.
+  'test/app/http/notifications/outbox.test.ts',
+  'test/app/http/rate-limits.test.ts',
   'test/platform/jobs/outage.test.ts',
+  'test/platform/jobs/redis.test.ts',
   'test/platform/jobs/redis-outage.test.ts',
+  // Servers of an event log that hang, restart, or have another log.
+  'test/app/http/employees/interrupted-import.test.ts',
+  'test/app/http/employees/used-up-license.test.ts',
+  'test/app/http/request-deadlines.test.ts',
+  'test/contexts/installation/identity.test.ts',
+  'test/contexts/installation/log-copy/what-is-copied.test.ts',
+  'test/platform/eventstore/eventstoredb.test.ts',
+  'test/platform/eventstore/eventstoredb-outages.test.ts',
+  'test/platform/eventstore/eventstoredb-secured.test.ts',
+  // Collectors of logs, feeds of updates and programs that install them.
+  'test/app/http/updates/update-download.test.ts',
+  'test/app/http/updates/updates.test.ts',
+  'test/contexts/log-destinations/forwarding.test.ts',
+  'test/contexts/log-destinations/sinks.test.ts',
+  // Starts that are refused, and several processes with different master keys.
+  'test/app/service/refused-starts.test.ts',
+  'test/platform/vault/master-key.test.ts',
 ];
 
 /** Files that replace a module: no other file of their worker may have loaded it before. */

@@ -10,13 +10,13 @@ import { until } from './harness/until.ts';
 import { Writers } from './harness/writers.ts';
 
 const lacking = missing({ postgres: true });
-const CRASHES = rounds(10);
 const WRITES_A_ROUND = 15;
 /**
  * Milliseconds after the last write: some crashes hit a page that is being committed, most an idle projector that
  * believes it is done.
  */
 const MOMENTS_MS = [0, 30, 80, 150, 300, 500, 700, 900];
+const CRASHES = rounds(MOMENTS_MS.length);
 
 /**
  * Projections commit without waiting for the disk, so a crash undoes some of their commits with their checkpoints. A

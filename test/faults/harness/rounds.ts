@@ -1,6 +1,6 @@
 /**
  * The number of repetitions of repeated faults: `ROUNDS=20 npm run test:faults` runs each of them twenty times. By
- * default, a number that keeps the whole suite at about five minutes.
+ * default, a number with which the whole suite takes minutes.
  */
 export const rounds = (usual: number): number => Math.max(1, Number(process.env['ROUNDS'] ?? usual) || usual);
 

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startHttpPushPeer } from '../fixtures/push-peers.ts';
-import { ask } from './harness/ask.ts';
-import { breach } from './harness/browser.ts';
-import { Installation } from './harness/installation.ts';
-import { PostgresCluster } from './harness/postgres-cluster.ts';
-import { missing } from './harness/programs.ts';
-import { RedisServer } from './harness/redis.ts';
-import { all } from './harness/responses.ts';
-import { rounds, timeoutMs } from './harness/rounds.ts';
-import { until } from './harness/until.ts';
+import { ask } from '../faults/harness/ask.ts';
+import { breach } from '../faults/harness/browser.ts';
+import { Installation } from '../faults/harness/installation.ts';
+import { PostgresCluster } from '../faults/harness/postgres-cluster.ts';
+import { missing } from '../faults/harness/programs.ts';
+import { RedisServer } from '../faults/harness/redis.ts';
+import { all } from '../faults/harness/responses.ts';
+import { rounds, timeoutMs } from '../faults/harness/rounds.ts';
+import { until } from '../faults/harness/until.ts';
 
 const lacking = missing({ postgres: true, redis: true });
 const KILLS = rounds(4);
@@ -38,10 +38,10 @@ describe.skipIf(lacking)(`pages${lacking}`, () => {
     redis = await RedisServer.reserve();
     await redis.start();
     installation = await Installation.start({ cluster, redis, env: { PUSH_GATEWAY_URL: gateway.url } });
-  }, 120_000);
+  }, 300_000);
   afterAll(async () => {
-    await installation.stop();
-    await Promise.all([gateway.close(), redis.stop(), cluster.destroy()]);
+    await installation?.stop();
+    await Promise.all([gateway?.close(), redis?.stop(), cluster?.destroy()]);
   });
 
   const send = async (method: string, path: string, body: object): Promise<{ id: string }> => {
