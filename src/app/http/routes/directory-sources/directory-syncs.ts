@@ -20,6 +20,7 @@ import type { Jobs } from '../../../../platform/jobs/jobs.ts';
 import { FailureError } from '../../../../platform/kernel/failure.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin, adminReauthenticated } from '../../access.ts';
+import { truthText } from '../../query-types.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import { directorySourcesBase as base } from './directory-sources.ts';
 
@@ -33,7 +34,7 @@ const route = routeWith<DirectorySyncsRouteDependencies>();
 const source = { path: `${base}/{sourceID}`, params: z.object({ sourceID: uuid() }) };
 const one = { path: `${source.path}/syncs/{syncId}`, params: z.object({ sourceID: uuid(), syncId: uuid() }) };
 const syncing = z.object({ syncId: z.uuid(), syncState: z.literal('syncing') });
-const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
+const flag = truthText();
 
 const plannedPerson = z.object({
   externalId: z.string(),

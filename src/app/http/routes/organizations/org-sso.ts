@@ -26,12 +26,7 @@ import {
   type OidcSignInDependencies,
 } from '../../../../contexts/sso/oidc-sign-in.ts';
 import { admitOrgAdmin, enabledOrgConfig, type OrgOidcDependencies } from '../../../../contexts/sso/org-oidc.ts';
-import {
-  loginHint,
-  orgRefusalAddress,
-  pageReturnQuery,
-  reauthenticationQuery,
-} from '../../../../contexts/sso/page-return.ts';
+import { loginHint, orgRefusalAddress, pageReturnQuery } from '../../../../contexts/sso/page-return.ts';
 import {
   claimedOwner,
   AUTHORIZATION_SECONDS,
@@ -42,7 +37,7 @@ import { openAccess } from '../../access.ts';
 import { clearBrowserSecret, setBrowserSecret, readBrowserSecret } from '../../browser-cookie.ts';
 import { setLogoutHint } from '../../logout-hint-cookie.ts';
 import { actorOf } from '../../principal.ts';
-import { providerReturnQuery, returnedBy } from '../sso/provider-return.ts';
+import { providerReturnQuery, reauthenticationQuery, returnedBy } from '../sso/provider-return.ts';
 import { redirect } from '../../redirect.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import { signedInToOrganizationByProvider } from '../identity/sign-in-response.ts';
@@ -147,7 +142,7 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
         const owner = known ? asTenantId(known.id) : undefined;
         const found = owner && (await enabledOrgConfig(services, owner));
         try {
-          const reauthenticates = query.reauthenticate === 'true';
+          const reauthenticates = query.reauthenticate === true;
           const challenge = query.challenge ?? null;
           const started = await startOidcSignIn(
             services,

@@ -32,7 +32,6 @@ import {
   loginHint,
   pageReturnOf,
   pageReturnQuery,
-  reauthenticationQuery,
   refusalAddress,
 } from '../../../../contexts/sso/page-return.ts';
 import {
@@ -48,7 +47,7 @@ import { clearBrowserSecret, setBrowserSecret } from '../../browser-cookie.ts';
 import { clearLogoutHint, readLogoutHint, setLogoutHint } from '../../logout-hint-cookie.ts';
 import { wantsPage } from '../../refusal-page.ts';
 import { actorOf } from '../../principal.ts';
-import { providerReturnQuery, returnedBy } from './provider-return.ts';
+import { providerReturnQuery, reauthenticationQuery, returnedBy } from './provider-return.ts';
 import { redirect } from '../../redirect.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import { signedInByProvider } from '../identity/sign-in-response.ts';
@@ -139,7 +138,7 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
         const page = pageReturnOf(query);
         const found = await enabledSsoConfig(services, tenantId, 'oidc');
         try {
-          const reauthenticates = query.reauthenticate === 'true';
+          const reauthenticates = query.reauthenticate === true;
           const started = await startOidcSignIn(
             services,
             found,
