@@ -92,6 +92,7 @@ export const directorySyncRoutes: RouteGroup<DirectorySyncsRouteDependencies> = 
       method: 'POST',
       access: admin('directory-sources:write'),
       summary: 'Synchronize a directory',
+      refuses: ['directory_syncing', 'directory_disabled'],
       description:
         '`dryRun=true` makes a plan and changes nobody. 409 while a synchronization is under way. A plan that waits for a confirmation is replaced.',
       query: z.object({ dryRun: flag.optional() }),
@@ -160,6 +161,7 @@ export const directorySyncRoutes: RouteGroup<DirectorySyncsRouteDependencies> = 
       method: 'POST',
       access: adminReauthenticated('directory-sources:confirm'),
       summary: 'Confirm a synchronization that waits',
+      refuses: ['directory_nothing_to_confirm'],
       description:
         'The directory is read again. If the plan would now deactivate people whom the confirmed one did not list, and still too many, it waits again. 409 if the synchronization does not wait.',
       status: 202,

@@ -161,7 +161,7 @@ export const screenshotRoutes: RouteGroup<ScreenshotsRouteDependencies> = {
       path: '/api/v1/ext/screenshots',
       access: deviceAccess,
       summary: 'Upload a screenshot',
-      refuses: ['limit_reached', 'screenshots_off'],
+      refuses: ['limit_reached', 'screenshots_off', 'person_erased', 'screenshot_storage_unavailable'],
       description: 'A picture of a page that the device observed: PNG, JPEG or WebP, at most 5 MiB (413).',
       consumes: 'multipart',
       body: uploadForm,
