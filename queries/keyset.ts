@@ -79,13 +79,23 @@ export async function listPage<Row extends object>(
     reads.figures<{ total: number }>(count, filter),
     reads.rows<Row>(page(clauses), [...filter, ...clauses.parameters]),
   ]);
+  const total = counts?.total ?? 0;
+  return { ...keysetPage(order, found, total, asked), totalIsLowerBound: counted !== undefined && total >= counted };
+}
+
+/** The page of the rows that its clauses found, one more than the page included, with an exact total. */
+export function keysetPage<Row extends object>(
+  order: KeysetOrder<Row>,
+  found: readonly Row[],
+  total: number,
+  asked: Page,
+): { rows: Row[] } & KeysetPaginated {
   const rows = found.slice(0, asked.pageSize);
   const last = found.length > asked.pageSize ? rows.at(-1) : undefined;
-  const total = counts?.total ?? 0;
   return {
     rows,
     ...paginated(total, asked),
-    totalIsLowerBound: counted !== undefined && total >= counted,
+    totalIsLowerBound: false,
     next: last ? order.valuesOf(last).map(String) : null,
   };
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { notFound } from '../../src/platform/kernel/failure.ts';
-import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
+import type { KeysetPaginated, Page, Query } from '../../src/platform/kernel/query.ts';
+import { ascending, descending, listPage, type KeysetOrder } from '../keyset.ts';
 
 /** Choice OP-064. */
 export const credentialView = z
@@ -30,11 +31,10 @@ interface AccountRow {
   entry_count: number;
   is_reused: boolean;
   is_breached: boolean;
-  total: number;
 }
 
 /** Collation `"C"` matches the digest order of `credential_stats`. */
-const ACCOUNTS = `
+const accounts = (where: string, tail: string) => `
   with uses as (select * from credential_uses where tenant_id = $1 and user_id = $2),
   accounts as (
     select credential_id, domain, username, min(site) as site,
@@ -44,23 +44,31 @@ const ACCOUNTS = `
       from uses group by credential_id, domain, username),
   reused as (select password_hash from accounts group by password_hash having count(distinct site) > 1)
   select a.*, a.password_hash in (select password_hash from reused) as is_reused,
-         a.password_hash in (select password_hash from uses where is_breached) as is_breached,
-         count(*) over ()::int as total
-    from accounts a
-   order by a.last_seen_at desc, a.credential_id limit $3 offset $4`;
+         a.password_hash in (select password_hash from uses where is_breached) as is_breached
+    from accounts a where true ${where} ${tail}`;
 const TOTAL = `select count(distinct credential_id)::int as total from credential_uses where tenant_id = $1 and user_id = $2`;
+
+export const credentialOrder: KeysetOrder<AccountRow> = {
+  list: 'credentials',
+  columns: [descending('a.last_seen_at', 'timestamptz'), ascending('a.credential_id', 'uuid')],
+  valuesOf: ({ last_seen_at, credential_id }) => [last_seen_at, credential_id],
+};
 
 export const employeeExists = 'select 1 as known from employees where tenant_id = $1 and user_id = $2';
 
 /** Accounts for which an employee entered a password, latest first. */
 export const employeeCredentials: Query<
   { userId: string } & Page,
-  { credentials: CredentialView[] } & Paginated
+  { credentials: CredentialView[] } & KeysetPaginated
 > = async (reads, { userId, ...page }) => {
   if (!(await reads.one(employeeExists, [userId]))) return notFound();
-  const rows = await reads.rows<AccountRow>(ACCOUNTS, [userId, page.pageSize, (page.page - 1) * page.pageSize]);
-  const total = rows[0]?.total ?? (await reads.figures<{ total: number }>(TOTAL, [userId]))?.total ?? 0;
-  return { credentials: rows.map(viewOf), ...paginated(total, page) };
+  const { rows, ...pages } = await listPage(
+    reads,
+    { order: credentialOrder, count: TOTAL, page: ({ where, tail }) => accounts(where, tail) },
+    [userId],
+    page,
+  );
+  return { credentials: rows.map(viewOf), ...pages };
 };
 
 const viewOf = (row: AccountRow): CredentialView => ({

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { notFound } from '../../src/platform/kernel/failure.ts';
-import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
+import type { KeysetPaginated, Page, Query } from '../../src/platform/kernel/query.ts';
+import { ascending, descending, listPage, type KeysetOrder } from '../keyset.ts';
 import { employeeExists } from './employee-credentials.ts';
 
 /** One password on more than one site (choice OP-066). */
@@ -22,7 +23,6 @@ interface ReuseRow {
   usernames: string[];
   first_detected_at: string;
   last_detected_at: string;
-  total: number;
 }
 
 /** A reuse begins with the first use on a second site. Uses on only one site are not a reuse. */
@@ -34,21 +34,31 @@ const REUSES = `
     select reuse_id, array_agg(site order by site collate "C") as domains,
            (array_agg(first_seen_at order by first_seen_at))[2] as first_detected_at, max(last_seen_at) as last_detected_at
       from sites group by reuse_id having count(*) > 1)`;
-const PAGE = `${REUSES}
-  select r.*, count(*) over ()::int as total,
+const pageOf = (where: string, tail: string) => `${REUSES}
+  select r.*,
          array(select distinct u.username from credential_uses u
                 where u.tenant_id = $1 and u.user_id = $2 and u.reuse_id = r.reuse_id and u.username <> '' order by 1) as usernames
-    from reuses r order by r.last_detected_at desc, r.reuse_id limit $3 offset $4`;
+    from reuses r where true ${where} ${tail}`;
 const TOTAL = `${REUSES} select count(*)::int as total from reuses`;
+
+export const reuseOrder: KeysetOrder<ReuseRow> = {
+  list: 'reuse-records',
+  columns: [descending('r.last_detected_at', 'timestamptz'), ascending('r.reuse_id', 'uuid')],
+  valuesOf: ({ last_detected_at, reuse_id }) => [last_detected_at, reuse_id],
+};
 
 export const employeeReuseRecords: Query<
   { userId: string } & Page,
-  { reuseRecords: ReuseRecordView[] } & Paginated
+  { reuseRecords: ReuseRecordView[] } & KeysetPaginated
 > = async (reads, { userId, ...page }) => {
   if (!(await reads.one(employeeExists, [userId]))) return notFound();
-  const rows = await reads.rows<ReuseRow>(PAGE, [userId, page.pageSize, (page.page - 1) * page.pageSize]);
-  const total = rows[0]?.total ?? (await reads.figures<{ total: number }>(TOTAL, [userId]))?.total ?? 0;
-  return { reuseRecords: rows.map(viewOf), ...paginated(total, page) };
+  const { rows, ...pages } = await listPage(
+    reads,
+    { order: reuseOrder, count: TOTAL, page: ({ where, tail }) => pageOf(where, tail) },
+    [userId],
+    page,
+  );
+  return { reuseRecords: rows.map(viewOf), ...pages };
 };
 
 const viewOf = ({ reuse_id, domains, usernames, first_detected_at, last_detected_at }: ReuseRow): ReuseRecordView => ({

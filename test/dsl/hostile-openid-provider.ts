@@ -19,12 +19,16 @@ export interface Misbehaviour {
     readonly body?: string;
   };
   readonly withoutIdToken?: boolean;
+  /** Published in place of its own key, as `k1`, `k2` and so on. */
+  readonly keys?: readonly KeyObject[];
 }
 
 export interface HostileOpenIdProvider extends LogoutTokenIssuer {
   behave(next: Misbehaviour): void;
   /** Bodies that arrived at the token endpoint. */
   readonly redeemed: URLSearchParams[];
+  /** How often its keys were read. */
+  keysRead(): number;
   close(): Promise<void>;
 }
 
@@ -43,6 +47,7 @@ export async function startHostileOpenIdProvider(
   const redeemed: URLSearchParams[] = [];
   let wrong: Misbehaviour = {};
   let issuer = '';
+  let keysRead = 0;
 
   const idToken = (): string => {
     const now = Math.floor(Date.now() / 1000);
@@ -98,7 +103,14 @@ export async function startHostileOpenIdProvider(
             ...wrong.discovery,
           });
         case '/jwks':
-          return json(200, { keys: [{ ...ownPublicKey.export({ format: 'jwk' }), kid: 'k1', use: 'sig' }] });
+          keysRead += 1;
+          return json(200, {
+            keys: (wrong.keys ?? [ownKey]).map((key, at) => ({
+              ...createPublicKey(key).export({ format: 'jwk' }),
+              kid: `k${at + 1}`,
+              use: 'sig',
+            })),
+          });
         case '/token': {
           redeemed.push(new URLSearchParams(Buffer.concat(chunks).toString()));
           const { token } = wrong;
@@ -130,6 +142,7 @@ export async function startHostileOpenIdProvider(
     key: ownKey,
     publicPem: ownPublicKey.export({ type: 'spki', format: 'pem' }).toString(),
     redeemed,
+    keysRead: () => keysRead,
     behave: (next) => {
       wrong = next;
     },

@@ -30,7 +30,9 @@ const ANYWHERE = [404, 408, 413, 414, 415, 417, 431, 500, 503];
 let known: readonly (readonly [RegExp, Readonly<Record<string, Operation>>])[] | undefined;
 let responses: Readonly<Record<string, Described>>;
 let ajv: Ajv2020;
-const validators = new Map<object, ValidateFunction>();
+/** By the schema's text: many operations return the same. */
+const validators = new Map<string, ValidateFunction>();
+const texts = new WeakMap<object, string>();
 
 function load() {
   const { paths, components } = openApiDocument(routeGroups) as {
@@ -63,8 +65,8 @@ export function operationPath(method: string, path: string): Readonly<Record<str
   return { ...pattern?.exec(path)?.groups };
 }
 
-const within = (schema: object): object =>
-  JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"api#/components/')) as object;
+const within = (schema: string): object =>
+  JSON.parse(schema.replaceAll('"#/components/', '"api#/components/')) as object;
 
 /** Clients must ignore members that they do not know (OP-018), so the description leaves objects open. A test does not. */
 export function closedSchema(node: unknown): unknown {
@@ -77,8 +79,10 @@ export function closedSchema(node: unknown): unknown {
 }
 
 function validatorOf(schema: object): ValidateFunction {
-  let validator = validators.get(schema);
-  if (!validator) validators.set(schema, (validator = ajv.compile(within(schema))));
+  let text = texts.get(schema);
+  if (text === undefined) texts.set(schema, (text = JSON.stringify(schema)));
+  let validator = validators.get(text);
+  if (!validator) validators.set(text, (validator = ajv.compile(within(text))));
   return validator;
 }
 

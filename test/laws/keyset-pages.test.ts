@@ -9,6 +9,8 @@ import { system } from '../../src/platform/kernel/actor.ts';
 import type { AnyCommand } from '../../src/platform/kernel/command.ts';
 import { orThrow } from '../../src/platform/kernel/failure.ts';
 import { sharedApp, type TestApp, type TestTenant } from '../dsl/app.ts';
+import { enrolledDevice } from '../dsl/enrolled-device.ts';
+import { hashOf, login } from '../dsl/observations.ts';
 import { everyRoute, named } from './every-route.ts';
 
 const lists = everyRoute.filter(({ query }) => query instanceof z.ZodObject && 'cursor' in query.shape);
@@ -74,17 +76,50 @@ describe('a list with cursors', () => {
       const enrolled = await app.anonymous.post('/api/v1/enroll/certificate', { ...browser, ...versions }, { headers });
       expect(enrolled.status).toBe(200);
     }
+    const userID = await oneWithPasswords(execute);
     await app.settled();
     const idOf = async (path: string, list: string) =>
       ((await acme.admin.get(`/api/v1/admin/${path}`)).body[list] as { id: string; url: string }[]).find(
         ({ url: at }) => at.includes('idp.example'),
       )!.id;
     ids = {
+      userID,
       endpointID: await idOf('endpoints', 'endpoints'),
       authEndpointID: await idOf('auth-endpoints', 'authEndpoints'),
     };
   });
   afterAll(() => app.close());
+
+  /** A person in one browser, with accounts on five sites, three passwords that are used twice, and extensions. */
+  async function oneWithPasswords(execute: (command: AnyCommand, input: unknown) => Promise<unknown>): Promise<string> {
+    const { deviceId, userId, client } = await enrolledDevice(app, acme);
+    client.close();
+    const [now, at] = [Date.now(), (n: number) => new Date(now - n * 1_000).toISOString()];
+    const logins = Array.from({ length: ROWS + 1 }, (_, n) =>
+      // Two at the same moment: the id tells them apart.
+      login({ occurredAt: at(n >> 1), domain: `site${n}.example`, passwordHash: hashOf(`password${n % 3}`) }),
+    );
+    const extensions = Array.from({ length: ROWS }, (_, n) => ({
+      eventId: randomUUID(),
+      kind: 'extension_event' as const,
+      occurredAt: at(n >> 1),
+      domain: null,
+      url: null,
+      extensionId: `extension-${n}`,
+      change: 'installed' as const,
+      name: `Extension ${n}`,
+      version: '1',
+      permissions: [],
+    }));
+    const sent = { deviceSequence: null, extensionMode: null, policyVersion: null, day: at(0).slice(0, 10) };
+    await execute(recordTelemetry as AnyCommand, {
+      ...sent,
+      deviceId,
+      userId,
+      observations: [...logins, ...extensions],
+    });
+    return userId;
+  }
 
   const alertOf = () => ({
     alertId: randomUUID(),
@@ -109,6 +144,8 @@ describe('a list with cursors', () => {
 
   it('is each of the large lists', () => {
     const paths = lists.map(({ path }) => path.replace(/^\/api\/v1\/(?:admin\/)?/, ''));
+    for (const large of ['users/{userID}/credentials', 'extension-monitoring/inventory'])
+      expect(paths).toContain(large);
     for (const large of ['alerts', 'events/navigation', 'audit-log', 'org/audit-log', 'users', 'devices', 'endpoints'])
       expect(paths).toContain(large);
   });

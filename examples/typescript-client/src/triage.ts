@@ -6,7 +6,7 @@ import { castellan, orThrow, Refused, type Alert, type Castellan, type Policy } 
 async function* openAlerts(api: Castellan): AsyncGenerator<Alert> {
   let cursor: string | undefined;
   do {
-    const query = { status: 'open' as const, page_size: '2', ...(cursor ? { cursor } : {}) };
+    const query = { status: 'open' as const, page_size: 2, ...(cursor ? { cursor } : {}) };
     const page = orThrow(await api.GET('/api/v1/admin/alerts', { params: { query } }));
     yield* page.alerts;
     cursor = page.nextCursor ?? undefined;

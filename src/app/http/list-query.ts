@@ -1,19 +1,16 @@
 import { z } from 'zod';
 import { FailureError, invalid } from '../../platform/kernel/failure.ts';
 import type { Page } from '../../platform/kernel/query.ts';
-
-const wholeNumber = z
-  .string()
-  .regex(/^[1-9]\d{0,8}$/, 'must be a whole number of at least 1')
-  .transform(Number);
+import { wholeNumberText, writtenAs } from './query-types.ts';
 
 /** Pagination of a list whose pages have at most this many rows, and this many by default. */
 export const pageQueryOf = ({ usual, max }: { readonly usual: number; readonly max: number }) => ({
-  page: wholeNumber.optional().describe('1-based page number, by default 1'),
-  page_size: wholeNumber
+  page: wholeNumberText({ minimum: 1, maximum: 999_999_999 }, 'clamped')
+    .optional()
+    .describe('1-based page number, by default 1'),
+  page_size: wholeNumberText({ minimum: 1, maximum: max, usual }, 'clamped')
     .optional()
     .default(usual)
-    .transform((size) => Math.min(size, max))
     .describe(`Items per page; larger values mean ${max}`),
 });
 
@@ -28,25 +25,27 @@ const END_OF_DATES = Date.parse('9999-12-30T00:00:00.000Z');
  * RFC 3339, or a calendar day. Both ends are inclusive; an end day counts to its last millisecond (OP-006). The query
  * `intervalOf` turns days into moments, in the tenant's time zone.
  */
-const moment = z
-  .string()
-  .max(40)
-  .transform((text, context) => {
-    const full = DAY.test(text) ? `${text}T00:00:00.000Z` : text;
-    const parsed = z.iso.datetime({ offset: true }).safeParse(full).success ? Date.parse(full) : Number.NaN;
-    if (Number.isNaN(parsed)) {
-      context.addIssue({ code: 'custom', message: 'must be an RFC 3339 timestamp or a YYYY-MM-DD day' });
-      return z.NEVER;
-    }
-    if (parsed < 0 || parsed > END_OF_DATES) {
-      context.addIssue({
-        code: 'custom',
-        message: parsed < 0 ? 'must not be before 1970' : 'must be before 9999-12-31',
-      });
-      return z.NEVER;
-    }
-    return full === text ? new Date(parsed).toISOString() : text;
-  });
+const moment = writtenAs(z.string().max(40), {
+  anyOf: [
+    { type: 'string', format: 'date' },
+    { type: 'string', format: 'date-time' },
+  ],
+}).transform((text, context) => {
+  const full = DAY.test(text) ? `${text}T00:00:00.000Z` : text;
+  const parsed = z.iso.datetime({ offset: true }).safeParse(full).success ? Date.parse(full) : Number.NaN;
+  if (Number.isNaN(parsed)) {
+    context.addIssue({ code: 'custom', message: 'must be an RFC 3339 timestamp or a YYYY-MM-DD day' });
+    return z.NEVER;
+  }
+  if (parsed < 0 || parsed > END_OF_DATES) {
+    context.addIssue({
+      code: 'custom',
+      message: parsed < 0 ? 'must not be before 1970' : 'must be before 9999-12-31',
+    });
+    return z.NEVER;
+  }
+  return full === text ? new Date(parsed).toISOString() : text;
+});
 
 /** A moment with an offset, in UTC. Within the years that ISO 8601 and PostgreSQL write alike. */
 export const instantField = z.iso

@@ -28,8 +28,6 @@ export const pageReturnQuery = {
 export const pageReturnSchema = z.object({ challenge: z.string() }).optional();
 /** Bounded, because it travels on to the provider. */
 export const loginHint = z.string().max(256).optional();
-/** For admins who sign in through a provider and have no password to re-authenticate with. */
-export const reauthenticationQuery = { reauthenticate: z.literal('true').optional() };
 export type PageReturn = z.output<typeof pageReturnSchema>;
 
 export const pageReturnOf = ({

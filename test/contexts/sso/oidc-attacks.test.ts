@@ -237,6 +237,7 @@ describe('a provider with false claims', () => {
     const { state, cookie } = await startsSignIn(app.anonymous, loginPath(acme));
     const altered = state.replace(/.{4}$/, (end) => [...end].map((letter) => (letter === 'A' ? 'B' : 'A')).join(''));
     const other = await app.newTenant();
+    await configure(other, hostile.issuer);
     const foreign = state.replace(
       /^[^.]+/,
       Buffer.from(other.tenantId.replaceAll('-', ''), 'hex').toString('base64url'),

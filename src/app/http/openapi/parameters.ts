@@ -3,6 +3,7 @@ import type { Access } from '../access.ts';
 import type { AnyRoute } from '../route.ts';
 import { needsReauthentication } from './access-words.ts';
 import { jsonSchema } from './json-schema.ts';
+import { WRITTEN_TYPE, type WrittenType } from '../query-types.ts';
 import { headersOfRequest } from './request-headers.ts';
 import { inWords } from '../../../platform/resources/names.ts';
 
@@ -55,7 +56,7 @@ export const parametersOf = (declared: AnyRoute<never>): object[] => [
   ...conditionHeader(declared),
 ];
 
-type Described = Readonly<Record<string, { readonly description?: string } & object>>;
+type Described = Readonly<Record<string, { readonly description?: string; readonly [WRITTEN_TYPE]?: WrittenType }>>;
 
 function propertiesOf(schema: z.ZodType | undefined): { properties: Described; required: readonly string[] } {
   const { properties = {}, required = [] } = schema
@@ -65,8 +66,12 @@ function propertiesOf(schema: z.ZodType | undefined): { properties: Described; r
 }
 
 function parameter(name: string, place: 'path' | 'query', required: boolean, properties: Described): object {
-  const { description = wordsFor(name, place), ...schema } = properties[name] ?? { type: 'string' };
-  return { name, in: place, required, description, schema };
+  const {
+    description = wordsFor(name, place),
+    [WRITTEN_TYPE]: written,
+    ...schema
+  } = properties[name] ?? { type: 'string' };
+  return { name, in: place, required, description, schema: written ?? schema };
 }
 
 function inPath({ path, params }: AnyRoute<never>): object[] {

@@ -53,10 +53,14 @@ const OF_KEYS: readonly ErrorCode[] = [
   'idempotent_response_lost',
 ];
 
+const OF_CERTIFICATES: readonly ErrorCode[] = ['certificate_expired', 'certificate_revoked', 'device_suspended'];
+
 function codesOfAccess(access: Access): (ErrorCode | false)[] {
   if (access.kind === 'open') return [access.offered !== undefined && 'not_found'];
   return [
     'authentication_required',
+    ...(access.kind === 'device' ? OF_CERTIFICATES : []),
+    access.kind === 'scim' && 'insufficient_scope',
     isForSome(access) && 'insufficient_permissions',
     access.kind === 'admin' && !access.unlicensed && 'license_expired',
     needsReauthentication(access) && 'reauthentication_required',
@@ -66,8 +70,7 @@ function codesOfAccess(access: Access): (ErrorCode | false)[] {
 
 function isForSome(access: Exclude<Access, { kind: 'open' }>): boolean {
   if (access.kind === 'admin') return permissionTable[access.permission].length < adminRoles.length;
-  if (access.kind === 'org') return access.roles !== 'any';
-  return access.kind === 'scim';
+  return access.kind === 'org' && access.roles !== 'any';
 }
 
 /** The phrase of a status (RFC 9110), for the names of shared responses. */

@@ -8,6 +8,7 @@ import type { AnyCollection, Verb } from '../../../platform/resources/declaratio
 import { defaultOf, valuesOf, withoutDefault, type AnyValues } from '../../../platform/resources/fields.ts';
 import { capitalized, inWords, snakeCase } from '../../../platform/resources/names.ts';
 import { bodySchema } from '../../../platform/resources/schemas.ts';
+import { truthText } from '../query-types.ts';
 import { recordView, taggedOf } from '../../../platform/resources/views.ts';
 import type { ErrorCode } from '../../../platform/kernel/error-codes.ts';
 import type { Logger } from 'pino';
@@ -145,7 +146,7 @@ export async function createdRecord(
   return recordView(declared, reply.hasHeader('x-stale') ? decided : await ask(get, result), role);
 }
 
-const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
+const flag = truthText();
 const FILTER_CHARACTERS = 200;
 
 const filterText = z

@@ -165,6 +165,8 @@ describe('extension monitoring', () => {
       expect(await read(acme, 'inventory?page=9&page_size=2')).toEqual({
         extensions: [],
         total: 3,
+        totalIsLowerBound: false,
+        nextCursor: null,
         page: 9,
         pageSize: 2,
         totalPages: 2,

@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { compose } from '../../../../src/app/compose/compose.ts';
+import { newLogger } from '../../../../src/platform/observability/logger.ts';
+import { httpClient, startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import {
   startHostileOpenIdProvider,
   type HostileOpenIdProvider,
@@ -247,6 +249,69 @@ describe('a logout token', () => {
     hostile.behave({ discovery: { jwks_uri: `${hostile.issuer}/away` } });
     const unread = await send(uri, tokenFor({ sub: 'ann' }));
     expect([unread.status, unread.body.error]).toEqual([400, 'temporarily_unavailable']);
+  });
+
+  it('counts if a key that the provider publishes now has signed it, from the first token of a new key on', async () => {
+    const uri = await configure(hostile);
+    const sessions = [await signIn({ sid: 's-1' }), await signIn({ sid: 's-2' }), await signIn({ sid: 's-3' })];
+    const later = rsaKey();
+    const byLaterKey = (sid: string) => tokenFor({ sid }, { key: later, header: { kid: 'k2' } });
+    expect((await send(uri, byLaterKey('s-1'))).status).toBe(400);
+    hostile.behave({ keys: [hostile.key, later] });
+    expect((await send(uri, byLaterKey('s-1'))).status).toBe(200);
+    expect((await send(uri, tokenFor({ sid: 's-2' }))).status).toBe(200);
+    hostile.behave({ keys: [later] });
+    const byWithdrawnKey = await send(uri, tokenFor({ sid: 's-3' }));
+    expect([byWithdrawnKey.status, await Promise.all(sessions.map(isLive))]).toEqual([400, [false, false, true]]);
+    expect((await send(uri, tokenFor({ sid: 's-3' }, { key: later }))).status).toBe(200);
+    expect(await isLive(sessions[2]!)).toBe(false);
+  });
+
+  it('at one process ends the session at every other one', async () => {
+    const uri = await configure(hostile);
+    const other = await compose(
+      { ...app.config, role: 'api' },
+      { database: app.services.database.config, log: newLogger('silent') },
+    );
+    try {
+      const { accessToken } = await signIn();
+      const there = httpClient(other.addresses.http, { authorization: `Bearer ${accessToken}` });
+      const meThere = async () => (await there.get('/api/v1/admin/me')).status;
+      expect([await isLive({ accessToken }), await meThere()]).toEqual([true, 200]);
+      const answer = await httpClient(other.addresses.http, {}).send('POST', uri.slice(HOME.length), {
+        raw: new URLSearchParams({ logout_token: tokenFor({ sid: 's-1' }) }).toString(),
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      });
+      // The process that took the token has ended the session before it responds; the other one follows the log.
+      expect([answer.status, await meThere()]).toEqual([200, 401]);
+      await expect.poll(() => isLive({ accessToken }), { timeout: 30_000, interval: 5 }).toBe(false);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it('is read as often as the budget of its sender allows: forged ones make the service fetch no more keys', async () => {
+    const budget = 5;
+    const limited = await startApp({ devMode: true, rateBudgets: { ...app.config.rateBudgets, sso: budget } });
+    try {
+      const tenant = await limited.newTenant();
+      const uri = await configure(hostile, tenant);
+      const before = hostile.keysRead();
+      const forged = async () =>
+        limited.anonymous.send('POST', uri.slice(HOME.length), {
+          raw: new URLSearchParams({ logout_token: tokenFor({ sub: 'ann' }, { key: rsaKey() }) }).toString(),
+          headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        });
+      const statuses = new Map<number, number>();
+      for (let sent = 0; sent < 3 * budget; sent += 1) {
+        const { status } = await forged();
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      }
+      expect([...statuses.keys()].sort()).toEqual([400, 429]);
+      expect(hostile.keysRead() - before).toBe(statuses.get(400));
+    } finally {
+      await limited.close();
+    }
   });
 
   it('ends the sessions of an administrator of an organization', async () => {

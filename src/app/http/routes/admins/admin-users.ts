@@ -96,7 +96,7 @@ export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
         'the e-mail changes, or role or status (a lock included) of an account that is, or becomes, super_admin or admin',
       ),
       summary: 'Change an admin',
-      refuses: ['already_exists', 'own_account'],
+      refuses: ['already_exists', 'own_account', 'last_super_admin'],
       description: 'Fields that are left out keep their values. `status: active` also ends a lock.',
       body: z.object({
         email: emailField.optional(),
@@ -117,7 +117,7 @@ export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
       method: 'DELETE',
       access: adminReauthenticatedWhere('admin-users:write', 'the account is super_admin or admin'),
       summary: 'Remove an admin and end their sessions',
-      refuses: ['own_account'],
+      refuses: ['own_account', 'last_super_admin'],
       description: 'Refused for the caller and for the last active super admin.',
       handle: async ({ run, params: { userID }, principal }) => {
         await run(deleteAdminUser, { adminId: userID, reauthenticated: principal.reauthenticated });

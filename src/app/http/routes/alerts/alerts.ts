@@ -109,6 +109,7 @@ export const alertRoutes: RouteGroup = {
       path: `${base}/{alertID}/acknowledge`,
       access: admin('alerts:write'),
       summary: 'Acknowledge an open alert',
+      refuses: ['alert_resolved'],
       params,
       body: z.object({ notes: longText.nullish() }).nullish(),
       response: alertView,

@@ -36,7 +36,7 @@ export const portalRoutes: RouteGroup<PortalRouteDependencies> = {
       path: '/api/v1/admin/alerts/{alertID}/forward',
       access: admin('alerts:write'),
       summary: 'Forward an alert to the central portal',
-      refuses: ['portal_unavailable'],
+      refuses: ['portal_unavailable', 'portal_not_configured'],
       description:
         '503 if the portal is not configured or cannot be reached. If it cannot be reached, the service retries later.',
       params: z.object({ alertID: uuid() }),

@@ -101,6 +101,7 @@ export const auditLogRoutes: RouteGroup<AuditLogRouteDependencies> = {
       path: `${base}/verify`,
       access: admin('audit:read'),
       summary: 'Verify the audit chain',
+      refuses: ['audit_log_behind'],
       description:
         'Replays the event log and compares it with the chain. Returns 200 also for an invalid chain, with `valid: false`.',
       response: verdictView,

@@ -1,17 +1,26 @@
 import { z } from 'zod';
-import { employeeCredentials, credentialView } from '../../../../../queries/credentials/employee-credentials.ts';
+import {
+  credentialOrder,
+  employeeCredentials,
+  credentialView,
+} from '../../../../../queries/credentials/employee-credentials.ts';
 import {
   employeeCredentialStats,
   employeeCredentialStatsView,
 } from '../../../../../queries/credentials/employee-credential-stats.ts';
-import { employeeReuseRecords, reuseRecordView } from '../../../../../queries/credentials/employee-reuse-records.ts';
+import {
+  employeeReuseRecords,
+  reuseOrder,
+  reuseRecordView,
+} from '../../../../../queries/credentials/employee-reuse-records.ts';
 import {
   tenantCredentialStats,
   tenantCredentialStatsView,
 } from '../../../../../queries/credentials/tenant-credential-stats.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin } from '../../access.ts';
-import { pageQuery, paginatedView, toPage } from '../../list-query.ts';
+import { keysetQuery, keysetView, withNextMark } from '../../keyset-query.ts';
+import { toPage } from '../../list-query.ts';
 import { route, type RouteGroup } from '../../route.ts';
 
 const base = '/api/v1/admin/users/{userID}/credentials';
@@ -26,11 +35,12 @@ export const credentialRoutes: RouteGroup = {
       path: base,
       access: admin('employees:read'),
       summary: 'List the accounts for which an employee entered a password',
-      description: 'Latest first.',
+      description: 'Latest first. An account that is used while you read by cursor moves to the front.',
       params,
-      query: z.object(pageQuery),
-      response: z.object({ credentials: z.array(credentialView), ...paginatedView }),
-      handle: ({ ask, params: { userID: userId }, query }) => ask(employeeCredentials, { userId, ...toPage(query) }),
+      query: z.object(keysetQuery(credentialOrder)),
+      response: z.object({ credentials: z.array(credentialView), ...keysetView }),
+      handle: async ({ ask, params: { userID: userId }, query }) =>
+        withNextMark(credentialOrder, await ask(employeeCredentials, { userId, ...toPage(query) })),
     }),
     route({
       method: 'GET',
@@ -47,11 +57,13 @@ export const credentialRoutes: RouteGroup = {
       path: `${base}/reuse-records`,
       access: admin('employees:read'),
       summary: 'List passwords that an employee reuses',
-      description: 'Passwords used on more than one site; never the passwords themselves.',
+      description:
+        'Passwords used on more than one site; never the passwords themselves. Latest first. One that is used while you read by cursor moves to the front.',
       params,
-      query: z.object(pageQuery),
-      response: z.object({ reuseRecords: z.array(reuseRecordView), ...paginatedView }),
-      handle: ({ ask, params: { userID: userId }, query }) => ask(employeeReuseRecords, { userId, ...toPage(query) }),
+      query: z.object(keysetQuery(reuseOrder)),
+      response: z.object({ reuseRecords: z.array(reuseRecordView), ...keysetView }),
+      handle: async ({ ask, params: { userID: userId }, query }) =>
+        withNextMark(reuseOrder, await ask(employeeReuseRecords, { userId, ...toPage(query) })),
     }),
     route({
       method: 'GET',

@@ -22,6 +22,7 @@ import { tenantDays } from '../../../../../queries/settings/tenant-days.ts';
 import type { ZonedDays } from '../../../../platform/time-zones/zoned-days.ts';
 import { admin } from '../../access.ts';
 import { dateRangeQuery, dayQuery, isOrderedRange, pageQueryOf, rangeOrderIssue, toPage } from '../../list-query.ts';
+import { wholeNumberText } from '../../query-types.ts';
 import { route, type AnyRoute, type RouteGroup } from '../../route.ts';
 
 const base = '/api/v1/admin/dashboard';
@@ -29,14 +30,8 @@ const access = admin('overview:read');
 const MAX_DAYS = 90;
 const MAX_USERS = 50;
 
-const wholeNumber = (most: number, usual: number) =>
-  z
-    .string()
-    .regex(/^[1-9]\d{0,2}$/, `must be a whole number from 1 to ${most}`)
-    .transform(Number)
-    .pipe(z.number().max(most))
-    .optional()
-    .default(usual);
+const wholeNumber = (maximum: number, usual: number) =>
+  wholeNumberText({ minimum: 1, maximum, usual }).optional().default(usual);
 
 /** Choice OP-242. */
 const range = { ...dateRangeQuery, days: wholeNumber(MAX_DAYS, 30) };

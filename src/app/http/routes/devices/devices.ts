@@ -16,6 +16,7 @@ import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin, adminReauthenticated } from '../../access.ts';
 import { keysetQuery, keysetView, withNextMark } from '../../keyset-query.ts';
 import { toPage } from '../../list-query.ts';
+import { truthText } from '../../query-types.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import type { Limits } from '../../../config/limits.ts';
 
@@ -42,7 +43,7 @@ export const deviceRoutes: RouteGroup<DevicesRouteDependencies> = {
         ...keysetQuery(deviceOrder),
         user_id: uuid().optional(),
         status: z.enum(deviceStatuses).optional(),
-        enrollment_confirmed: z.enum(['true', 'false']).optional(),
+        enrollment_confirmed: truthText().optional(),
       }),
       response: z.object({ devices: z.array(deviceView), ...keysetView }),
       handle: async ({ ask, query }) =>
@@ -52,7 +53,7 @@ export const deviceRoutes: RouteGroup<DevicesRouteDependencies> = {
             ...toPage(query),
             userId: query.user_id,
             status: query.status,
-            isConfirmed: query.enrollment_confirmed === undefined ? undefined : query.enrollment_confirmed === 'true',
+            isConfirmed: query.enrollment_confirmed,
           }),
         ),
     }),

@@ -106,6 +106,7 @@ export const directorySourceRoutes: RouteGroup<DirectorySourcesRouteDependencies
       method: 'PUT',
       access: adminReauthenticated('directory-sources:write'),
       summary: 'Change a directory source',
+      refuses: ['secret_required_again'],
       description:
         'Fields that are left out keep their values, the credential included. A new address requires the credential again, or null (400); while `allowPrivateNetwork` is set, only a super admin may change it. The type cannot be changed.',
       body: directorySourceChanges,
@@ -125,6 +126,7 @@ export const directorySourceRoutes: RouteGroup<DirectorySourcesRouteDependencies
       method: 'DELETE',
       access: adminReauthenticated('directory-sources:write'),
       summary: 'Remove a directory source',
+      refuses: ['directory_syncing'],
       description:
         'Its people and groups stay; administrators maintain them from then on. 409 during a synchronization.',
       handle: async ({ run, params }) => {
@@ -155,6 +157,7 @@ export const directorySourceRoutes: RouteGroup<DirectorySourcesRouteDependencies
       method: 'GET',
       access: admin('directory-sources:read'),
       summary: 'List the groups that a directory offers',
+      refuses: ['directory_unavailable'],
       description: `Asks the directory; 503 if it cannot be read. At most ${MAX_OFFERED.toLocaleString('en')} groups. \`memberCount\` is null if the directory does not tell it.`,
       response: z.object({
         groups: z.array(
@@ -182,6 +185,7 @@ export const directorySourceRoutes: RouteGroup<DirectorySourcesRouteDependencies
       method: 'PUT',
       access: adminReauthenticated('directory-sources:write'),
       summary: 'Choose the groups to synchronize',
+      refuses: ['directory_unavailable'],
       description: `Replaces the list; at most ${MAX_SYNCED_GROUPS.toLocaleString('en')} groups, by \`externalId\`. A group that is new in the list has to be one that the directory offers (400); 503 if the directory cannot be read. Takes effect with the next synchronization.`,
       body: z.object({ groupIds: z.array(z.string().min(1).max(256)).max(MAX_SYNCED_GROUPS) }),
       response: directorySourceView,

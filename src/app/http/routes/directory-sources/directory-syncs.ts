@@ -20,6 +20,7 @@ import type { Jobs } from '../../../../platform/jobs/jobs.ts';
 import { FailureError } from '../../../../platform/kernel/failure.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin, adminReauthenticated } from '../../access.ts';
+import { truthText } from '../../query-types.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import { directorySourcesBase as base } from './directory-sources.ts';
 
@@ -33,7 +34,7 @@ const route = routeWith<DirectorySyncsRouteDependencies>();
 const source = { path: `${base}/{sourceID}`, params: z.object({ sourceID: uuid() }) };
 const one = { path: `${source.path}/syncs/{syncId}`, params: z.object({ sourceID: uuid(), syncId: uuid() }) };
 const syncing = z.object({ syncId: z.uuid(), syncState: z.literal('syncing') });
-const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
+const flag = truthText();
 
 const plannedPerson = z.object({
   externalId: z.string(),
@@ -91,6 +92,7 @@ export const directorySyncRoutes: RouteGroup<DirectorySyncsRouteDependencies> = 
       method: 'POST',
       access: admin('directory-sources:write'),
       summary: 'Synchronize a directory',
+      refuses: ['directory_syncing', 'directory_disabled'],
       description:
         '`dryRun=true` makes a plan and changes nobody. 409 while a synchronization is under way. A plan that waits for a confirmation is replaced.',
       query: z.object({ dryRun: flag.optional() }),
@@ -159,6 +161,7 @@ export const directorySyncRoutes: RouteGroup<DirectorySyncsRouteDependencies> = 
       method: 'POST',
       access: adminReauthenticated('directory-sources:confirm'),
       summary: 'Confirm a synchronization that waits',
+      refuses: ['directory_nothing_to_confirm'],
       description:
         'The directory is read again. If the plan would now deactivate people whom the confirmed one did not list, and still too many, it waits again. 409 if the synchronization does not wait.',
       status: 202,

@@ -16,6 +16,7 @@ import { admin, adminReauthenticatedWhere } from '../../access.ts';
 import { keysetQuery, keysetView, withNextMark } from '../../keyset-query.ts';
 import { toPage } from '../../list-query.ts';
 import { permits } from '../../../../contexts/identity/domain/permissions.ts';
+import { truthText } from '../../query-types.ts';
 import { routeWith, type HandlerContext, type RouteGroup } from '../../route.ts';
 import { employeeImport, type EmployeeImportRouteDependencies } from './employee-import.ts';
 import type { Jobs } from '../../../../platform/jobs/jobs.ts';
@@ -181,9 +182,9 @@ export const employeeRoutes: RouteGroup<EmployeesRouteDependencies> = {
       description:
         '`erase=true` (super admins only) permanently erases all personal data, also of an employee who was deleted before.',
       params,
-      query: z.object({ erase: z.enum(['true', 'false']).optional() }),
+      query: z.object({ erase: truthText().optional() }),
       handle: async ({ run, principal, services, params: { userID: userId }, query }) => {
-        if (query.erase !== 'true') {
+        if (!query.erase) {
           await run(deleteEmployee, { userId });
           return;
         }

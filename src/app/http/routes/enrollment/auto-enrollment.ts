@@ -162,7 +162,14 @@ export const autoEnrollmentRoutes: RouteGroup<AutoEnrollmentRouteDependencies> =
       summary: 'Enroll the agent of a synchronized user',
       operation: 'enrollAgent',
       takes: { 'X-Tenant-ID': 'required', 'X-Enrollment-Secret': 'required' },
-      refuses: ['not_found'],
+      refuses: [
+        'not_found',
+        'tls_required',
+        'enrollment_running',
+        'certificate_authority_not_valid',
+        'employee_not_found',
+        'enrollment_license_expired',
+      ],
       description:
         "Needs the tenant's agent secret as `X-Enrollment-Secret`; without it, every request gets the same 503. An administrator must confirm the device before it can show verification codes.",
       body: autoEnrollment,

@@ -104,7 +104,15 @@ export const enrollRoutes: RouteGroup<EnrollRouteDependencies> = {
       summary: 'Exchange an enrollment token for a device certificate',
       operation: 'enrollDevice',
       takes: { 'X-Tenant-ID': 'required' },
-      refuses: ['certificate_authority_missing', 'device_revoked', 'invalid_enrollment_token', 'license_user_limit'],
+      refuses: [
+        'certificate_authority_missing',
+        'device_revoked',
+        'invalid_enrollment_token',
+        'license_user_limit',
+        'tls_required',
+        'enrollment_running',
+        'certificate_authority_not_valid',
+      ],
       description:
         "With `csr`, the device generates its key itself; otherwise the server does, returns it once and does not store it. A device that enrolled before keeps its id and user if the token is bound to that user, or the connection presents the device's certificate.",
       body: enrollmentBody,
@@ -159,7 +167,7 @@ export const enrollRoutes: RouteGroup<EnrollRouteDependencies> = {
       path: '/api/v1/ext/certificate/renew',
       access: deviceAccess,
       summary: 'Renew the device certificate',
-      refuses: ['renewal_not_due'],
+      refuses: ['renewal_not_due', 'certificate_authority_not_valid'],
       description:
         'Only in the last 30 days of the current certificate (409 before), which stays valid for 24 hours. The body is optional.',
       body: z.object(credentialForm).refine(isFormPossible, IMPOSSIBLE_FORM).nullish(),

@@ -11,7 +11,7 @@ import {
   extensionChangeView,
   listExtensionChanges,
 } from '../../../../../queries/extensions/list-extension-changes.ts';
-import { listInventory } from '../../../../../queries/extensions/list-inventory.ts';
+import { inventoryOrder, listInventory } from '../../../../../queries/extensions/list-inventory.ts';
 import { reportedExtension } from '../../../../../queries/extensions/reported-extension.ts';
 import { intervalOf } from '../../../../../queries/settings/interval.ts';
 import { browserTypes } from '../../../../contexts/devices/domain/events.ts';
@@ -22,8 +22,9 @@ import { uuid } from '../../../../platform/kernel/ids.ts';
 import { createdRecord } from '../../resources/collection-routes.ts';
 import { admin } from '../../access.ts';
 import { keysetQuery, keysetView, withNextMark } from '../../keyset-query.ts';
-import { dateRangeQuery, isOrderedRange, rangeOrderIssue, pageQuery, paginatedView, toPage } from '../../list-query.ts';
-import { route, type RouteGroup } from '../../route.ts';
+import { dateRangeQuery, isOrderedRange, rangeOrderIssue, toPage } from '../../list-query.ts';
+import { truthText } from '../../query-types.ts';
+import { route, type HandlerContext, type RouteGroup } from '../../route.ts';
 
 const base = '/api/v1/admin/extension-monitoring';
 const read = admin('extension-monitoring:read');
@@ -39,13 +40,21 @@ const search = z
   .max(200)
   .regex(/^\P{Cc}*$/u, 'must not hold control characters')
   .transform((text) => text.trim() || undefined);
-const yesOrNo = z.enum(['true', 'false']).transform((text) => text === 'true');
 const filters = {
   search: search.optional(),
   risk_level: z.enum(riskLevels).optional(),
   browser_type: z.enum(browserTypes).optional(),
 };
-const inventoryView = z.object({ extensions: z.array(inventoryItemView), ...paginatedView });
+const inventoryQuery = z.object({ ...keysetQuery(inventoryOrder), ...filters });
+const inventoryView = z.object({ extensions: z.array(inventoryItemView), ...keysetView });
+
+type AskingForInventory = Pick<HandlerContext<unknown, z.output<typeof inventoryQuery>, unknown>, 'ask' | 'query'>;
+
+async function inventoryOf({ ask, query }: AskingForInventory, isWhitelisted: boolean | undefined) {
+  const { search, risk_level: riskLevel, browser_type: browserType } = query;
+  const filter = { search, riskLevel, browserType, isWhitelisted };
+  return withNextMark(inventoryOrder, await ask(listInventory, { ...toPage(query), ...filter }));
+}
 
 /** Browser extensions of the fleet (interface, "Extension monitoring"). Settings and whitelist are declared resources. */
 export const extensionMonitoringRoutes: RouteGroup = {
@@ -79,17 +88,10 @@ export const extensionMonitoringRoutes: RouteGroup = {
       path: `${base}/inventory`,
       access: read,
       summary: 'List the extensions of the fleet',
-      description: 'Extensions that are installed now, latest appearance first.',
-      query: z.object({ ...pageQuery, ...filters, is_whitelisted: yesOrNo.optional() }),
+      description: 'Extensions that are installed now, latest first appearance first.',
+      query: inventoryQuery.extend({ is_whitelisted: truthText().optional() }),
       response: inventoryView,
-      handle: ({ ask, query }) =>
-        ask(listInventory, {
-          ...toPage(query),
-          search: query.search,
-          riskLevel: query.risk_level,
-          browserType: query.browser_type,
-          isWhitelisted: query.is_whitelisted,
-        }),
+      handle: (call) => inventoryOf(call, call.query.is_whitelisted),
     }),
     route({
       method: 'GET',
@@ -105,16 +107,9 @@ export const extensionMonitoringRoutes: RouteGroup = {
       access: read,
       summary: 'List extensions outside the whitelist',
       description: 'Extensions that the whitelist does not allow in every browser that has them.',
-      query: z.object({ ...pageQuery, ...filters }),
+      query: inventoryQuery,
       response: inventoryView,
-      handle: ({ ask, query }) =>
-        ask(listInventory, {
-          ...toPage(query),
-          search: query.search,
-          riskLevel: query.risk_level,
-          browserType: query.browser_type,
-          isWhitelisted: false,
-        }),
+      handle: (call) => inventoryOf(call, false),
     }),
     route({
       method: 'GET',

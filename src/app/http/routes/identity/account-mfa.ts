@@ -103,7 +103,7 @@ export const accountMfaRoutes = <A extends SignInAccount, State, E extends Domai
     access: access.change,
     summary: 'Enable the second factor',
     operation: enableOperation,
-    refuses: ['mfa_already_enabled', 'mfa_not_started'],
+    refuses: ['mfa_already_enabled', 'mfa_not_started', 'mfa_restarted'],
     description: 'Needs the first code of the authenticator app. Returns ten backup codes, once.',
     body: z.object({ code: totpCodeField }),
     response: z.object({ enabled: z.literal(true), backupCodes: z.array(z.string()) }),

@@ -38,7 +38,7 @@ export const ownAccountRoutes: RouteGroup<AdminSignInDependencies> = {
       access: adminEvenUnlicensed('self:write'),
       summary: "Change the calling admin's password",
       operation: 'changePassword',
-      refuses: ['invalid_credentials'],
+      refuses: ['invalid_credentials', 'password_changed_meanwhile'],
       description: 'Ends all their other sessions. 401 if the current password is wrong.',
       body: z
         .object({ currentPassword: presentedPassword, newPassword, confirmPassword: z.string().max(256).optional() })

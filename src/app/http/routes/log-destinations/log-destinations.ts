@@ -103,6 +103,7 @@ export const logDestinationRoutes: RouteGroup<LogDestinationsRouteDependencies> 
         'an address, a header, a credential, `protocol`, `region`, `bucket`, `caCertificate` or `allowPrivateNetwork` changes',
       ),
       summary: 'Change a log destination',
+      refuses: ['secret_required_again'],
       operation: 'updateLogDestination',
       description:
         'Fields that are left out keep their values, the credential included. A new address requires the credential again, or null (400); while `allowPrivateNetwork` is set, only a super admin may change it. The type cannot be changed. A disabled destination keeps its place in the log and goes on from there.',

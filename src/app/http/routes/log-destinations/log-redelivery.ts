@@ -84,6 +84,7 @@ export const logRedeliveryRoutes: RouteGroup<LogRedeliveryRouteDependencies> = {
       method: 'POST',
       access: admin('integrations:write'),
       summary: 'Send refused records again',
+      refuses: ['destination_unavailable'],
       operation: 'retryRefusedLogRecords',
       description: `At most ${RETRIED_AT_ONCE} records, as their events read now. Those that the destination takes leave the list; so do \`gone\` ones, whose event has expired. 503 if the destination takes none now.`,
       body: z.object({ recordIds }),

@@ -61,6 +61,7 @@ export const notificationSettingsRoutes: RouteGroup<NotificationSettingsRouteDep
         'a recipient is added, or `webhookUrl`, a field of the mail server, `…AllowPrivateNetwork` or `…CaCertificate` changes',
       ),
       summary: 'Change the settings of alert notifications',
+      refuses: ['secret_required_again'],
       description:
         'Fields that are left out keep their values. A change of `smtpHost`, `smtpPort` or `smtpSecurity` requires `smtpPassword` again, or null, if a password is stored (400). Only a super admin may set `…AllowPrivateNetwork`, or change an address while it is set. `webhookEnabled` true ends `webhookDisabled`.',
       body: notificationSettingsChanges,

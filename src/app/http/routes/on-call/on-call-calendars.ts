@@ -9,6 +9,7 @@ import type { ShiftCalendars } from '../../../../contexts/on-call/domain/shift-c
 import { FailureError, forbidden } from '../../../../platform/kernel/failure.ts';
 import { asTenantId, isUuid, uuid } from '../../../../platform/kernel/ids.ts';
 import { admin, openAccess } from '../../access.ts';
+import { writtenAs } from '../../query-types.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 
 export interface OnCallCalendarsRouteDependencies {
@@ -65,7 +66,10 @@ export const onCallCalendarRoutes: RouteGroup<OnCallCalendarsRouteDependencies> 
       refuses: ['address_invalid'],
       description: 'iCalendar (RFC 5545): 30 days back, 90 days ahead. 403 if the URL is invalid or was revoked.',
       params: params.extend({ tenantID: uuid() }),
-      query: z.object({ calendar: z.string().max(36).default(''), signature: z.string().max(64).default('') }),
+      query: z.object({
+        calendar: writtenAs(z.string().max(36), { type: 'string', format: 'uuid' }).default(''),
+        signature: z.string().max(64).default(''),
+      }),
       response: { media: 'text/calendar' },
       handle: async ({ ask, services, reply, params: { tenantID, scheduleId }, query }) => {
         const tenantId = asTenantId(tenantID);

@@ -6,6 +6,7 @@ import { whoIsOnCall, whoIsOnCallView } from '../../../../../queries/on-call/who
 import type { ShiftCalendars } from '../../../../contexts/on-call/domain/shift-calendars.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin } from '../../access.ts';
+import { wholeNumberText } from '../../query-types.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 
 export interface OnCallShiftsRouteDependencies {
@@ -19,11 +20,7 @@ const DAY_MS = 86_400_000;
 const MAX_DAYS = 90;
 const schedule = { schedule_id: uuid().optional().describe('Only this schedule') };
 const ahead = z.object({
-  days: z
-    .string()
-    .regex(/^\d{1,3}$/, 'must be a whole number')
-    .transform(Number)
-    .pipe(z.int().min(1).max(MAX_DAYS))
+  days: wholeNumberText({ minimum: 1, maximum: MAX_DAYS, usual: 14 })
     .default(14)
     .describe(`How many days ahead, 1 to ${MAX_DAYS}`),
   ...schedule,

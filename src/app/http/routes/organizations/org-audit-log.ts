@@ -40,6 +40,7 @@ export const orgAuditLogRoutes: RouteGroup<OrgAuditLogRouteDependencies> = {
       path: `${base}/verify`,
       access: orgAdministration,
       summary: 'Verify the audit chain of the organization',
+      refuses: ['audit_log_behind'],
       description:
         'Replays the event log and compares it with the chain. Returns 200 also for an invalid chain, with `valid: false`.',
       response: verdictView,

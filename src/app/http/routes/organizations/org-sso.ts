@@ -26,12 +26,7 @@ import {
   type OidcSignInDependencies,
 } from '../../../../contexts/sso/oidc-sign-in.ts';
 import { admitOrgAdmin, enabledOrgConfig, type OrgOidcDependencies } from '../../../../contexts/sso/org-oidc.ts';
-import {
-  loginHint,
-  orgRefusalAddress,
-  pageReturnQuery,
-  reauthenticationQuery,
-} from '../../../../contexts/sso/page-return.ts';
+import { loginHint, orgRefusalAddress, pageReturnQuery } from '../../../../contexts/sso/page-return.ts';
 import {
   claimedOwner,
   AUTHORIZATION_SECONDS,
@@ -42,10 +37,10 @@ import { openAccess } from '../../access.ts';
 import { clearBrowserSecret, setBrowserSecret, readBrowserSecret } from '../../browser-cookie.ts';
 import { setLogoutHint } from '../../logout-hint-cookie.ts';
 import { actorOf } from '../../principal.ts';
-import { providerReturnQuery, returnedBy } from '../sso/provider-return.ts';
+import { providerReturnQuery, reauthenticationQuery, returnedBy } from '../sso/provider-return.ts';
 import { redirect } from '../../redirect.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
-import { signedInToOrganizationByProvider } from '../identity/sign-in-response.ts';
+import { shown, signedInToOrganizationByProvider } from '../identity/sign-in-response.ts';
 import type { WithClaimHolder } from '../../../../../commands/ports.ts';
 
 export interface OrgSsoRouteDependencies
@@ -147,7 +142,7 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
         const owner = known ? asTenantId(known.id) : undefined;
         const found = owner && (await enabledOrgConfig(services, owner));
         try {
-          const reauthenticates = query.reauthenticate === 'true';
+          const reauthenticates = query.reauthenticate === true;
           const challenge = query.challenge ?? null;
           const started = await startOidcSignIn(
             services,
@@ -235,7 +230,7 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
       access: openAccess('sso'),
       summary: 'Exchange the code of a single sign-on for tokens',
       operation: 'exchangeOrgSsoCode',
-      refuses: ['invalid_exchange_code'],
+      refuses: ['invalid_exchange_code', 'read_side_behind'],
       description:
         'Once, within 60 seconds, in the browser that signed in. After `reauthenticate=true` the response contains a `reAuthToken` for one write.',
       body: z.object({ code: z.string().min(1).max(256), verifier: z.string().max(256).optional() }),
@@ -265,7 +260,7 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
         const proof = reauthenticated
           ? { reAuthToken: await issueOrgReauthentication(services, { tenantId, adminId, sessionId }) }
           : {};
-        return { ...tokens, ...proof, user: await ask(getOrgAdmin, { adminId }, tenantId) };
+        return { ...tokens, ...proof, user: await shown(ask(getOrgAdmin, { adminId }, tenantId)) };
       },
     }),
   ],

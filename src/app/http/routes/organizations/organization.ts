@@ -125,7 +125,7 @@ export const organizationRoutes: RouteGroup<OrganizationRouteDependencies> = {
       path: `${base}/{configId}`,
       access: orgOwnerReauthenticated,
       summary: 'Change an SSO configuration',
-      refuses: ['sso_enabled_elsewhere', 'sso_needed'],
+      refuses: ['sso_enabled_elsewhere', 'sso_needed', 'secret_required_again'],
       description:
         'Fields that are left out keep their values, including the client secret. A new `issuerUrl` requires `clientSecret` again, or null (400).',
       params,

@@ -13,6 +13,7 @@ import type { ErrorCode } from '../../../../platform/kernel/error-codes.ts';
 import { FailureError, stale } from '../../../../platform/kernel/failure.ts';
 import { uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
 import { actorOf, type ScimPrincipal } from '../../principal.ts';
+import { writtenAs } from '../../query-types.ts';
 import type { CallerContext } from '../../route.ts';
 import { SCIM_MEDIA } from '../../scim-errors.ts';
 
@@ -57,9 +58,16 @@ export const selectionQuery = z.object({
 export const listQuery = selectionQuery.extend({
   filter: parameter.describe('A filter (RFC 7644 section 3.4.2.2)'),
   sortBy: parameter.describe('The attribute to sort by'),
-  sortOrder: parameter.describe('`ascending` or `descending`'),
-  startIndex: parameter.describe('The first resource of the page, from 1'),
-  count: parameter.describe('The size of the page: 100, at most 1000'),
+  // RFC 7644 §3.4.2 sets how wrong values are read, so SCIM judges these itself.
+  sortOrder: writtenAs(parameter, { type: 'string', enum: ['ascending', 'descending'] }).describe(
+    'The order of `sortBy`, by default ascending',
+  ),
+  startIndex: writtenAs(parameter, { type: 'integer', minimum: 1, default: 1 }).describe(
+    'The first resource of the page, from 1',
+  ),
+  count: writtenAs(parameter, { type: 'integer', minimum: 0, maximum: MAX_COUNT, default: DEFAULT_COUNT }).describe(
+    `The size of the page: ${DEFAULT_COUNT}, at most ${MAX_COUNT}`,
+  ),
   cursor: parameter.describe('`nextCursor` of the page before; empty for the first page (RFC 9865)'),
 });
 type ListParameters = z.output<typeof listQuery>;

@@ -7,6 +7,7 @@ import { FailureError, forbidden, notFound, temporarilyUnavailable } from '../..
 import { asTenantId, uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
 import { ObjectStoreUnavailable } from '../../../../platform/objects/object-store.ts';
 import { admin, deviceAccess, openAccess } from '../../access.ts';
+import { writtenAs } from '../../query-types.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import { receiveUpload, uploadForm, type ScreenshotUploadDependencies } from './screenshot-upload.ts';
 import type { Pictures } from '../../../../contexts/screenshots/pictures.ts';
@@ -136,7 +137,11 @@ export const screenshotRoutes: RouteGroup<ScreenshotsRouteDependencies> = {
       refuses: ['address_invalid', 'address_expired'],
       description: '403 if the URL is invalid or has expired (15 minutes).',
       params: params.extend({ tenantID: uuid() }),
-      query: z.object({ expires: z.string().max(20).default(''), signature: z.string().max(64).default('') }),
+      query: z.object({
+        // Judged with the signature: an address that was changed is refused as a whole.
+        expires: writtenAs(z.string().max(20), { type: 'integer', minimum: 0 }).default(''),
+        signature: z.string().max(64).default(''),
+      }),
       response: { media: 'image/*' },
       handle: async ({ ask, params: { tenantID, screenshotID }, query, services, reply }) => {
         const tenantId = asTenantId(tenantID);
@@ -156,7 +161,7 @@ export const screenshotRoutes: RouteGroup<ScreenshotsRouteDependencies> = {
       path: '/api/v1/ext/screenshots',
       access: deviceAccess,
       summary: 'Upload a screenshot',
-      refuses: ['limit_reached', 'screenshots_off'],
+      refuses: ['limit_reached', 'screenshots_off', 'person_erased', 'screenshot_storage_unavailable'],
       description: 'A picture of a page that the device observed: PNG, JPEG or WebP, at most 5 MiB (413).',
       consumes: 'multipart',
       body: uploadForm,

@@ -68,6 +68,7 @@ export const settingsRoutes: RouteGroup<SettingsRouteDependencies> = {
       path: `${base}/retention`,
       access: admin('retention:read'),
       summary: 'Get the retention of telemetry',
+      refuses: ['license_missing'],
       description: 'In days: the effective values and the maxima of the license.',
       response: z.object({
         eventRetentionDays: days,

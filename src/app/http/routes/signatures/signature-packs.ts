@@ -136,6 +136,7 @@ export const signaturePackRoutes: RouteGroup<SignaturePacksRouteDependencies> = 
       isBulk: true,
       access: admin('signatures:write'),
       summary: 'Upload a signature pack',
+      refuses: ['pack_upload_running', 'pack_changed'],
       operation: 'uploadSignaturePack',
       description:
         'A JSON file `{name, version, signatures}` of at most 10 MiB (413). Another version of a known pack updates its signatures.',

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { OidcCallback } from '../../../../contexts/sso/oidc-sign-in.ts';
 import { readBrowserSecret } from '../../browser-cookie.ts';
+import { truthText } from '../../query-types.ts';
 
 const STATE_CHARACTERS = 512;
 
@@ -10,6 +11,9 @@ const STATE_CHARACTERS = 512;
  * missing, so that the error is shown on the sign-in page, not as JSON.
  */
 export const providerReturnQuery = z.looseObject({ state: z.string().max(STATE_CHARACTERS).catch('') });
+
+/** For admins who sign in through a provider and have no password to re-authenticate with. */
+export const reauthenticationQuery = { reauthenticate: truthText().optional() };
 
 /** The callback parameters, with the secret from this browser's cookie. */
 export const returnedBy = (request: FastifyRequest, state: string): OidcCallback => ({

@@ -12,7 +12,6 @@ import {
   issueHandover,
   pageReturnOf,
   pageReturnQuery,
-  reauthenticationQuery,
   refusalAddress,
   beginningAddress,
 } from '../../../../contexts/sso/page-return.ts';
@@ -30,6 +29,7 @@ import {
 } from '../../../../contexts/sso/saml/saml-sign-in.ts';
 import { openAccess } from '../../access.ts';
 import { actorOf } from '../../principal.ts';
+import { reauthenticationQuery } from './provider-return.ts';
 import { redirect } from '../../redirect.ts';
 import { wantsPage } from '../../refusal-page.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
@@ -85,7 +85,7 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
         const page = pageReturnOf(call.query);
         const address = await startSamlSignIn(call.services, tenantId, {
           browser: page?.challenge ?? null,
-          reauthenticates: call.query.reauthenticate === 'true',
+          reauthenticates: call.query.reauthenticate === true,
         });
         if (address) return redirect(call.reply, 302, address);
         if (page || wantsPage(call.request))
@@ -100,7 +100,7 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
       facesBrowsers: true,
       summary: 'Receive a SAML response',
       operation: 'receiveSamlResponse',
-      refuses: ['single_sign_on_failed'],
+      refuses: ['single_sign_on_failed', 'read_side_behind'],
       description:
         'The assertion consumer service. Accepts only responses to requests of this service. A browser that brings an unsolicited response of the provider of a tenant is sent to the sign-in page, which starts a request of its own.',
       consumes: 'form',

@@ -215,7 +215,7 @@ function ssoConfigRoutesFor({
       method: 'PUT',
       access: write,
       summary: 'Change an SSO configuration',
-      refuses: ['sso_enabled_elsewhere'],
+      refuses: ['sso_enabled_elsewhere', 'secret_required_again'],
       description:
         'Fields that are left out keep their values, including secrets. A new `issuerUrl` requires `clientSecret` again, or null (400).',
       body: ssoConfigChanges,

@@ -33,7 +33,7 @@ export const ssoExchangeRoutes: RouteGroup<SsoExchangeRouteDependencies> = {
       access: openAccess('session'),
       summary: 'Exchange the code of a single sign-on for tokens',
       operation: 'exchangeSsoCode',
-      refuses: ['invalid_exchange_code'],
+      refuses: ['invalid_exchange_code', 'read_side_behind'],
       description: 'Once, within 60 seconds, in the browser tab that started the sign-in.',
       body: z.object({ code: z.string().min(1).max(256), verifier: z.string().min(1).max(256) }),
       response: signedInByProvider,

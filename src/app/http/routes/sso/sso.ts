@@ -32,7 +32,6 @@ import {
   loginHint,
   pageReturnOf,
   pageReturnQuery,
-  reauthenticationQuery,
   refusalAddress,
 } from '../../../../contexts/sso/page-return.ts';
 import {
@@ -48,10 +47,10 @@ import { clearBrowserSecret, setBrowserSecret } from '../../browser-cookie.ts';
 import { clearLogoutHint, readLogoutHint, setLogoutHint } from '../../logout-hint-cookie.ts';
 import { wantsPage } from '../../refusal-page.ts';
 import { actorOf } from '../../principal.ts';
-import { providerReturnQuery, returnedBy } from './provider-return.ts';
+import { providerReturnQuery, reauthenticationQuery, returnedBy } from './provider-return.ts';
 import { redirect } from '../../redirect.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
-import { signedInByProvider } from '../identity/sign-in-response.ts';
+import { shown, signedInByProvider } from '../identity/sign-in-response.ts';
 import { liveAdminSession, type LiveAdminSessionDependencies } from './live-admin-session.ts';
 import { ssoTenantOf } from './sso-tenant.ts';
 import type { AggregateLoader } from '../../../../platform/execution/aggregate-loader.ts';
@@ -76,10 +75,10 @@ const route = routeWith<SsoRouteDependencies>();
 
 const tenantQuery = { tenant_id: uuid().optional() };
 
-/** The tenant named in a state, if it exists. A caller can put any id into a state. */
-async function believedTenant({ lookups }: SsoRouteDependencies, state: string): Promise<TenantId | undefined> {
+/** The tenant named in a state, if it exists with this protocol. A caller can put any id into a state. */
+async function believedTenant(services: SsoRouteDependencies, state: string): Promise<TenantId | undefined> {
   const claimed = claimedOwner(state);
-  return claimed && (await lookups.tenant(claimed, claimed)) ? claimed : undefined;
+  return claimed && (await enabledSsoConfig(services, claimed, 'oidc')) ? claimed : undefined;
 }
 
 export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
@@ -139,7 +138,7 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
         const page = pageReturnOf(query);
         const found = await enabledSsoConfig(services, tenantId, 'oidc');
         try {
-          const reauthenticates = query.reauthenticate === 'true';
+          const reauthenticates = query.reauthenticate === true;
           const started = await startOidcSignIn(
             services,
             found,
@@ -181,7 +180,7 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
       summary: 'Receive the OpenID Connect callback',
       operation: 'receiveOidcCallback',
       sends: ['Location', 'Set-Cookie'],
-      refuses: ['single_sign_on_failed'],
+      refuses: ['single_sign_on_failed', 'read_side_behind'],
       description: 'Returns tokens, or redirects to the sign-in page with a code.',
       query: providerReturnQuery,
       response: signedInByProvider,
@@ -220,7 +219,7 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
             { method: 'oidc', vouchedBy, reauthenticated, sessionId },
             actor,
           );
-          const { id, email, displayName, roleType } = await ask(getAdminUser, { adminId }, tenantId);
+          const { id, email, displayName, roleType } = await shown(ask(getAdminUser, { adminId }, tenantId));
           return { ...tokens, user: { id, email, displayName, roleType } };
         } catch (error) {
           if (!(error instanceof SsoRefused)) throw error;
