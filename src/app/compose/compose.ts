@@ -15,6 +15,7 @@ import { SchemaValidation } from '../../contexts/sso/saml/schema-validation.ts';
 import { ThreadedResponseReader } from '../../contexts/sso/saml/response-reader.ts';
 import { HeadSealer } from '../../contexts/audit/head-sealer.ts';
 import { SealAlarms } from '../../contexts/audit/seal-alarms.ts';
+import { isNeedlessPush } from '../../contexts/notifications/push/plan-pushes.ts';
 import { Forwarder } from '../../contexts/log-destinations/forwarding/forwarder.ts';
 import { DestinationSinks } from '../../contexts/log-destinations/forwarding/destination-sinks.ts';
 import { RefusedRecords } from '../../contexts/log-destinations/refused-records.ts';
@@ -302,7 +303,7 @@ async function startWork(composition: CompositionContext, services: ServiceConta
 
 async function startReactions(
   { log, onStop }: CompositionContext,
-  { database, projector, subscription, trust, executor, jobs, deliverySender }: ServiceContainer,
+  { database, projector, subscription, trust, executor, jobs, deliverySender, notificationSettings }: ServiceContainer,
   alone: boolean,
 ): Promise<void> {
   const effects: EffectPorts = {
@@ -311,9 +312,9 @@ async function startReactions(
       if (!isFailure(outcome)) deliverySender.wake(execution.tenantId, outcome.events);
       return outcome;
     },
-    async enqueueWithin(client, request, jobOptions) {
-      if (!deliverySender.wasWokenFor(request)) await jobs.enqueueWithin(client, request, jobOptions);
-    },
+    enqueueWithin: (client, request, jobOptions) => jobs.enqueueWithin(client, request, jobOptions),
+    isNeedless: async (request) =>
+      deliverySender.wasWokenFor(request) || (await isNeedlessPush(request, notificationSettings)),
   };
   const limiter = new ConcurrencyLimiter(EFFECTS_AT_ONCE);
   for (const reaction of reactions) {

@@ -170,6 +170,8 @@ export class Executor<Ports> {
           (isRetryable && (await this.#earlierRun(command, input, context))) || facts,
         );
       const settled = facts as Facts;
+      if (command.isNeedless?.(settled))
+        return await afterCompensation(unitOfWork, nothingDone(context, undefined as Result, -1n));
       const decide = (on: LoadedAggregate<State>) => this.#decide(command, input, context, settled, stream, on);
       const decideNow = () =>
         attempt === 1 ? this.#decideFirst(command, stream, decide) : this.#load(command, stream).then(decide);
@@ -249,16 +251,7 @@ export class Executor<Ports> {
   ): Promise<Outcome<Result>> {
     const decision = command.decide(loaded.state, input, context, facts);
     if (isFailure(decision)) return decision;
-    if (decision.events.length === 0) {
-      return {
-        result: decision.result,
-        events: [],
-        position: undefined,
-        revision: loaded.revision,
-        recordedAt: async () => context.now,
-        recorded: async () => [],
-      };
-    }
+    if (decision.events.length === 0) return nothingDone(context, decision.result, loaded.revision);
     const givenUp = decision.forget.length > 0 && {
       tenantId: context.tenantId,
       stream,
@@ -371,6 +364,16 @@ async function resultOf<Input, State, E extends DomainEvent, Ports, Facts, Resul
 
 const isAppended = (outcome: Outcome<unknown>): boolean =>
   typeof outcome === 'object' && !isFailure(outcome) && outcome.position !== undefined;
+
+/** The outcome of a command that appended nothing. */
+const nothingDone = <Result>({ now }: CommandContext, result: Result, revision: bigint): ExecutionResult<Result> => ({
+  result,
+  events: [],
+  position: undefined,
+  revision,
+  recordedAt: async () => now,
+  recorded: async () => [],
+});
 
 /** Ignores errors of the compensation: leftover secrets do no harm, and the outcome is valid anyway. */
 async function afterCompensation<Outcome>(unitOfWork: UnitOfWork<unknown>, outcome: Outcome): Promise<Outcome> {
