@@ -1,5 +1,6 @@
 import { createServer as createHttpServer } from 'node:http';
-import { connect } from 'node:net';
+import { createServer as createHttpsServer } from 'node:https';
+import { connect, type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DestinationConfig } from '../../../src/contexts/log-destinations/domain/config.ts';
 import { openSink } from '../../../src/contexts/log-destinations/sinks/open-sink.ts';
@@ -9,10 +10,8 @@ import { NO_PRIVATE_NETWORKS } from '../../../src/platform/outbound/private-netw
 import { numbered } from '../../contracts/log-sink.contract.ts';
 import { startHttpSink, startSyslog } from '../../dsl/log-sinks.ts';
 import { ownAuthority } from '../../dsl/own-authority.ts';
-import { createServer as createHttpsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 
-const closing: (() => Promise<unknown> | void)[] = [];
+const closing: (() => Promise<unknown>)[] = [];
 afterEach(() => Promise.all(closing.splice(0).map((close) => close())));
 
 const authority = ownAuthority();
