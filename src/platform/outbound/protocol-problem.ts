@@ -24,7 +24,7 @@ export function protocolProblem(error: unknown): ProtocolProblem | undefined {
  * What the first octets of a peer that should be silent say: an alert of TLS (RFC 8446 §5.1: content type 21, version
  * 3.x), or the status line of an HTTP response.
  */
-export function spokenProtocol(first: Buffer): 'tls' | 'http' | undefined {
+export function protocolOf(first: Buffer): 'tls' | 'http' | undefined {
   if (first[0] === 21 && first[1] === 3) return 'tls';
   return first.subarray(0, 5).toString('latin1') === 'HTTP/' ? 'http' : undefined;
 }

@@ -1,6 +1,6 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { connect, type AddressInfo } from 'node:net';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DestinationConfig } from '../../../src/contexts/log-destinations/domain/config.ts';
 import { openSink } from '../../../src/contexts/log-destinations/sinks/open-sink.ts';
@@ -60,11 +60,20 @@ async function httpServer(isSecure: boolean): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
+/** Responds to text as OpenSSL does: with an alert, version 3.1, fatal, `unexpected_message` (RFC 8446 §6). */
+async function alertingServer(): Promise<number> {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.end(Buffer.from([21, 3, 1, 0, 2, 2, 10])));
+  });
+  closing.push(() => new Promise((done) => server.close(done)));
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  return (server.address() as AddressInfo).port;
+}
+
 describe('a destination that speaks another protocol says which', () => {
   it('syslog without TLS to a port with TLS', async () => {
-    const peer = await startSyslog(authority);
-    closing.push(() => peer.close());
-    expect(await failureOf(sinkOf(syslog(peer.port, 'tcp')))).toBe(
+    expect(await failureOf(sinkOf(syslog(await alertingServer(), 'tcp')))).toBe(
       'it expects TLS at this port: set the protocol to tls',
     );
   });
@@ -97,9 +106,7 @@ describe('a destination that speaks another protocol says which', () => {
     closing.push(() => peer.close());
     const { port } = new URL(peer.url);
     expect(await failureOf(sinkOf(webhook(`https://127.0.0.1:${port}`)))).toBe('it does not speak TLS at this port');
-    const secure = await startSyslog(authority);
-    closing.push(() => secure.close());
-    expect(await failureOf(sinkOf(webhook(`http://127.0.0.1:${secure.port}`)))).toBe(
+    expect(await failureOf(sinkOf(webhook(`http://127.0.0.1:${await alertingServer()}`)))).toBe(
       'it does not speak HTTP at this port, or expects TLS',
     );
   });

@@ -4,7 +4,7 @@ import { connect as startTls } from 'node:tls';
 import type { GuardedConnect } from '../../../platform/outbound/guarded-connection.ts';
 import type { ConfigOf } from '../domain/config.ts';
 import { SinkFailed, type OutgoingRecord, type SinkRefusal, type Sink, type SinkLimits } from './sink.ts';
-import { spokenProtocol } from '../../../platform/outbound/protocol-problem.ts';
+import { protocolOf } from '../../../platform/outbound/protocol-problem.ts';
 import { whenAborted } from '../../../platform/kernel/when-aborted.ts';
 
 const CONNECT_MS = 10_000;
@@ -143,7 +143,7 @@ function watched(socket: Socket): Connection {
   socket.on('end', () => socket.writableEnded || lose(new Error('the server ended first')));
   socket.on('close', () => lose(new Error('closed')));
   // Syslog servers send nothing. What one sends says what it is, and is dropped, so that its end is seen.
-  socket.once('data', (first: Buffer) => (connection.spoken = spokenProtocol(first)));
+  socket.once('data', (first: Buffer) => (connection.spoken = protocolOf(first)));
   socket.resume();
   return connection;
 }
