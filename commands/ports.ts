@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { NotifiedEvent } from '../src/contexts/notifications/domain/alert-change.ts';
+import type { NotificationSettings } from '../src/contexts/notifications/domain/settings.ts';
 import type { ChannelName } from '../src/contexts/notifications/domain/message.ts';
 import type { AggregateReader, BulkAggregateReader } from '../src/platform/kernel/aggregate.ts';
 import type { Claim } from '../src/platform/kernel/command.ts';
@@ -91,6 +92,8 @@ export interface WithOutbox {
      * This process would begin an attempt at once. It then reads what the message needs, while the plan is appended.
      */
     mayBegin(tenantId: TenantId, channel: ChannelName, about: NotifiedEvent): boolean;
+    /** As of every event that this process knows. */
+    settings(tenantId: TenantId): Promise<NotificationSettings>;
   };
 }
 

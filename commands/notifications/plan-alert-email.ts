@@ -7,15 +7,10 @@ import {
   notificationStream,
   plannedNotification,
 } from '../../src/contexts/notifications/domain/planned-notification.ts';
-import {
-  isEmailReady,
-  isWanted,
-  notificationSettings,
-  notificationSettingsStream,
-} from '../../src/contexts/notifications/domain/settings.ts';
+import { isEmailReady, isWanted } from '../../src/contexts/notifications/domain/settings.ts';
 import { tenantSettings } from '../../src/contexts/settings/domain/tenant-settings.resource.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
-import type { WithAggregates } from '../ports.ts';
+import type { WithAggregates, WithOutbox } from '../ports.ts';
 
 interface Facts {
   /** Undefined: no person is to be notified. */
@@ -30,8 +25,12 @@ export const planAlertEmail = defineCommand({
   name: 'AlertChange',
   aggregate: plannedNotification,
   stream: ({ eventId }: AlertChange, { tenantId }) => notificationStream(tenantId, eventId, 'email'),
-  prepare: async ({ alertId, severity }: AlertChange, { aggregates }: WithAggregates, { tenantId }) => {
-    const settings = await aggregates.load(notificationSettings, notificationSettingsStream(tenantId));
+  prepare: async (
+    { alertId, severity }: AlertChange,
+    { aggregates, outbox }: WithAggregates & WithOutbox,
+    { tenantId },
+  ) => {
+    const settings = await outbox.settings(tenantId);
     if (!isEmailReady(settings)) return NOBODY;
     const { values } = await aggregates.load(tenantSettings.aggregate, tenantSettings.stream(tenantId));
     const known = await aggregates.load(notifiedAlert, alertStream(tenantId, alertId));
@@ -40,6 +39,7 @@ export const planAlertEmail = defineCommand({
     if (!isWanted(settings.values, known.alertType, now)) return NOBODY;
     return { severity: now, addresses: settings.values.emailRecipients } satisfies Facts;
   },
+  isNeedless: ({ severity, addresses }: Facts) => severity === undefined || addresses.length === 0,
   decide({ isPlanned }, { alertId, eventId, change, occurredAt }, { tenantId }, { severity, addresses }: Facts) {
     if (isPlanned || severity === undefined || addresses.length === 0) return accept([]);
     return accept([

@@ -3,12 +3,7 @@ import { alertStream } from '../../src/contexts/alerts/domain/alert.ts';
 import { attemptStarted, delivery, deliveryStream } from '../../src/contexts/notifications/domain/delivery.ts';
 import { deliveryIdOf } from '../../src/contexts/notifications/domain/delivery-ids.ts';
 import { notifiedAlert, type NotifiedAlert } from '../../src/contexts/notifications/domain/notified-alert.ts';
-import {
-  isWanted,
-  isWebhookReady,
-  notificationSettings,
-  notificationSettingsStream,
-} from '../../src/contexts/notifications/domain/settings.ts';
+import { isWanted, isWebhookReady } from '../../src/contexts/notifications/domain/settings.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
 import type { TenantId } from '../../src/platform/kernel/ids.ts';
@@ -27,15 +22,13 @@ export const planAlertWebhook = defineCommand({
     deliveryStream(tenantId, deliveryIdOf(tenantId, eventId, RECIPIENT)),
   begins: true,
   prepare: async (change: AlertChange, { aggregates, outbox }: WithAggregates & WithOutbox, { tenantId }) => {
-    const [settings, about] = await Promise.all([
-      aggregates.load(notificationSettings, notificationSettingsStream(tenantId)),
-      alertOf(change, aggregates, tenantId),
-    ]);
+    const [settings, about] = await Promise.all([outbox.settings(tenantId), alertOf(change, aggregates, tenantId)]);
     const isUnwanted =
       !about || !isWebhookReady(settings) || !isWanted(settings.values, about.alertType, about.severity);
     if (isUnwanted) return { severity: undefined, beginsNow: false };
     return { severity: about.severity, beginsNow: outbox.mayBegin(tenantId, 'webhook', change) };
   },
+  isNeedless: ({ severity }) => severity === undefined,
   decide(state, { alertId, eventId, change, occurredAt }, { now, tenantId }, { severity, beginsNow }) {
     if (state.status !== 'none' || severity === undefined) return accept([]);
     const deliveryId = deliveryIdOf(tenantId, eventId, RECIPIENT);

@@ -5,6 +5,7 @@ import {
   alertPagesStream,
   pageIdOf,
   type AlertPagesState,
+  type PageState,
 } from '../../src/contexts/on-call/domain/alert-pages.ts';
 import { pagedAlert, type PagedAlert } from '../../src/contexts/on-call/domain/paged-alert.ts';
 import type { PageEvent } from '../../src/contexts/on-call/domain/page-events.ts';
@@ -31,12 +32,17 @@ export interface AlertFacts {
   readonly alert: PagedAlert | undefined;
 }
 
-const isOpenFor = ({ pages }: AlertPagesState, scheduleId: string): boolean =>
-  [...pages.values()].some((page) => page.scheduleId === scheduleId && page.status === 'open');
+const openPageOf = ({ pages }: AlertPagesState, scheduleId: string): PageState | undefined =>
+  [...pages.values()].find((page) => page.scheduleId === scheduleId && page.status === 'open');
+
+/** Who would be called now. */
+const firstOf = (order: readonly Callee[]): string | undefined =>
+  order.find((callee) => 'recipients' in callee)?.adminId;
 
 /**
- * Pages the person on call of a schedule about an alert that nobody has answered. The result is who was called first;
- * undefined if nobody was, or if a page of the schedule about this alert is still open.
+ * Pages the person on call of a schedule about an alert that nobody has answered. The result is who needs no ordinary
+ * push about the event: the person who was called first, also by a page of the schedule that is still open, or who
+ * would have been called if nobody had answered the alert meanwhile (OP-544).
  */
 export const startPage = defineCommand({
   name: 'StartPage',
@@ -49,8 +55,14 @@ export const startPage = defineCommand({
     const pageId = pageIdOf(tenantId, input.eventId, input.scheduleId);
     const existing = state.pages.get(pageId);
     if (existing) return acceptWith<PageEvent, string | undefined>(existing.firstCalled, []);
-    if (!alert || alert.answer !== null || isOpenFor(state, input.scheduleId))
-      return acceptWith<PageEvent, string | undefined>(undefined, []);
+    if (!alert) return acceptWith<PageEvent, string | undefined>(undefined, []);
+    const open = openPageOf(state, input.scheduleId);
+    if (open) {
+      // An alert that became more severe is news, also to the person whom the page has called.
+      const isKnown = open.severity === alert.severity;
+      return acceptWith<PageEvent, string | undefined>(isKnown ? open.firstCalled : undefined, []);
+    }
+    if (alert.answer !== null) return acceptWith<PageEvent, string | undefined>(firstOf(order), []);
     const started = {
       type: 'PageStarted' as const,
       data: { pageId, ...input, severity: alert.severity, startedAt: new Date(now).toISOString() },

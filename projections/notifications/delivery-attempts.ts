@@ -33,6 +33,7 @@ export const deliveryAttempts = defineReadModel({
   on: {
     DeliveryAttemptStarted: ({ data: { deliveryId, attempt, startedAt } }) => ({
       key: { delivery_id: deliveryId, attempt },
+      begins: true,
       fold: () => ({
         delivery_id: deliveryId,
         attempt,

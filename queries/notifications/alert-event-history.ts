@@ -1,3 +1,5 @@
+import { severities } from '../../src/contexts/alerts/domain/vocabulary.ts';
+import type { NotificationValues } from '../../src/contexts/notifications/domain/settings.ts';
 import type { replayedTypes } from '../../src/contexts/notifications/domain/webhook-replay.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
 
@@ -25,16 +27,40 @@ const EVENTS = `
   from audit_log
  where tenant_id = $1 and resource_type = 'alert' and action = any($2::text[])
    and recorded_at >= $3::timestamptz and recorded_at <= $4::timestamptz`;
-const COUNT = `select count(*)::int as total ${EVENTS}`;
+/** Severities are those after each event, as its message has them. Alerts of erased people are in no table. */
+const COUNT = `
+  with entries as (select position, resource_id ${EVENTS}),
+  severities as (
+    select resource_id, position as since, details::jsonb ->> 'severity' as severity,
+           lead(position) over (partition by resource_id order by position) as until
+      from audit_log
+     where tenant_id = $1 and resource_type = 'alert' and action in ('alert.raised', 'alert.severity_changed')
+       and recorded_at <= $4::timestamptz)
+  select count(*)::int as total
+    from entries
+    join alerts on alerts.tenant_id = $1 and alerts.alert_id::text = entries.resource_id
+    join severities using (resource_id)
+   where severities.since <= entries.position and (severities.until is null or entries.position < severities.until)
+     and severities.severity = any($5::text[])
+     and (cardinality($6::text[]) = 0 or alerts.alert_type = any($6::text[]))`;
 const PAGE = `
   select position::text, event_id, resource_id as alert_id, action, recorded_at ${EVENTS}
      and position > $5::bigint order by position limit $6`;
 
 const parametersOf = ({ from, to, types }: AlertEventRange) => [types.flatMap((type) => ACTIONS[type]), from, to];
 
-/** How many events of alerts a replay would go through. */
-export const countAlertEvents: Query<AlertEventRange, number> = async (reads, range) =>
-  (await reads.figures<{ total: number }>(COUNT, parametersOf(range)))?.total ?? 0;
+/** What the settings want to be told of (`isWanted`). */
+export type WantedAlerts = Pick<NotificationValues, 'minSeverity' | 'alertTypes'>;
+
+/** How many messages a replay would send: events of alerts that the settings want. */
+export const countAlertEvents: Query<AlertEventRange & WantedAlerts, number> = async (
+  reads,
+  { minSeverity, alertTypes, ...range },
+) => {
+  const wanted = severities.slice(0, severities.indexOf(minSeverity) + 1);
+  const parameters = [...parametersOf(range), wanted, alertTypes];
+  return (await reads.figures<{ total: number }>(COUNT, parameters))?.total ?? 0;
+};
 
 interface AlertEventRow {
   readonly position: string;

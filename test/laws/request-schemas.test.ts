@@ -62,6 +62,25 @@ describe('the schemas of requests', () => {
   });
 });
 
+/** What people call things. Names of other kinds are reported by devices, or have a form of their own. */
+const IS_NAME = /(?:^|\.)(?:name|displayName|policyName|deviceName|ruleName|groupName)$/;
+/** Reported as browsers and identity providers spell it: it is cleaned where it is shown, and never refused. */
+const REPORTED = /^(?:POST \/api\/v1\/ext\/|\w+ \/scim\/)/;
+const NOT_ONE_LINE = ['a\nb', 'a\r\nb: c', 'a\tb', 'a\u0000b', 'a\u007fb', 'a\u0085b', 'a\u2028b', 'a\u2029b'];
+
+it('names are one line: no line break and no control character, in whatever request', () => {
+  const names = schemas
+    .filter(({ what }) => what.endsWith(' body') && !REPORTED.test(what))
+    .flatMap((schema) => schema.fields.filter(({ name }) => IS_NAME.test(name)).map((field) => ({ schema, field })));
+  expect(names.length).toBeGreaterThan(25);
+  const accepted = names.flatMap(({ schema, field: { name, holding } }) =>
+    NOT_ONE_LINE.filter((text) => !refusedIn(schema, holding(text)).includes(name)).map(
+      (text) => `${schema.what} ${name} ${JSON.stringify(text)}`,
+    ),
+  );
+  expect(accepted).toEqual([]);
+});
+
 /** Responses: they describe what is sent, and judge nothing. */
 const DESCRIBES_RESPONSES = [
   'src/app/http/routes/on-call/on-call-calendars.ts',

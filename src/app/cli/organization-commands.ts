@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
 import { attachTenant } from '../../../commands/organizations/attach-tenant.ts';
 import { createOrganization } from '../../../commands/organizations/create-organization.ts';
 import { detachTenant } from '../../../commands/organizations/detach-tenant.ts';
@@ -28,6 +27,7 @@ import type { Executor } from '../../platform/execution/executor.ts';
 import type { CommandPorts } from '../../../commands/ports.ts';
 import type { Vault } from '../../platform/vault/vault.ts';
 import type { TenantReads } from '../../platform/kernel/query.ts';
+import { nameField } from '../../platform/kernel/name-field.ts';
 
 export interface OrganizationsCliDependencies
   extends FindOrganizationDependencies, FindTenantDependencies, OrgSignInDependencies {
@@ -62,8 +62,8 @@ export async function createOrganizationAsOperator(
   services: OrganizationsCliDependencies,
   { name, slug, ownerEmail, externalBaseUrl }: NewOrganization,
 ): Promise<CreatedOrganization> {
-  if (!z.string().trim().min(1).max(200).safeParse(name).success)
-    throw new FailureError(invalid('name', 'must be 1 to 200 characters long'));
+  if (!nameField().safeParse(name).success)
+    throw new FailureError(invalid('name', 'must be one line of 1 to 200 characters'));
   if (!emailField.safeParse(ownerEmail).success) throw new FailureError(invalid('owner-email', 'is not a valid email'));
   const organizationId = asTenantId(randomUUID());
   const password = randomPassword();

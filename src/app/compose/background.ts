@@ -65,7 +65,7 @@ export function openBackground(
   { config, log, onStop }: CompositionContext,
   storage: Storage,
   { executor, accountDigest, objects, pictures }: WriteSide,
-  { loader, freshness, reads }: ReadSide,
+  { loader, freshness, reads, notificationSettings }: ReadSide,
 ): Background {
   const { connection, codec, database, store, trust, vault, personKeys } = storage;
   // The operator named the portal's address, so it may be a private one.
@@ -95,7 +95,14 @@ export function openBackground(
   const pushServices = openPushServices(config.push, log);
   const deliverySender = new DeliverySender(
     { executor, store, codec, log, jobs: () => jobs },
-    notificationChannels({ config, executor, aggregates: loader, vault, pushServices }),
+    notificationChannels({
+      config,
+      executor,
+      aggregates: loader,
+      settings: notificationSettings,
+      vault,
+      pushServices,
+    }),
   );
   const { updates, dataDir } = config;
   const updateBundles = new BundleStore(objects, dataDir);
@@ -130,7 +137,7 @@ export function openBackground(
     settings: updates,
   });
   const catalogue = [
-    planPushesJob(callPorts),
+    planPushesJob({ ...callPorts, settings: notificationSettings }),
     escalatePageJob(callPorts),
     findDuePages({ projector: database.projector, jobs: () => jobs }),
     sendDelivery(deliverySender),

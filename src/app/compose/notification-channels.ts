@@ -14,6 +14,7 @@ export interface ChannelPorts {
   readonly config: OutboundSettings;
   readonly executor: Pick<Executor<CommandPorts>, 'execute'>;
   readonly aggregates: AggregateReader;
+  readonly settings: WebhookPorts['settings'];
   readonly vault: Vault;
   readonly pushServices: PushPorts['services'];
 }

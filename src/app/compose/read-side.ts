@@ -3,6 +3,7 @@ import { readModels } from '../../../projections/index.ts';
 import { tenantReads } from '../../platform/database/tenant-reads.ts';
 import { employeeEvents } from '../../contexts/employees/domain/events.ts';
 import { families } from '../../contexts/families.ts';
+import { LiveNotificationSettings } from '../../contexts/notifications/live-settings.ts';
 import { AggregateLoader } from '../../platform/execution/aggregate-loader.ts';
 import { CatchUpSubscription } from '../../platform/projector/catch-up-subscription.ts';
 import { Freshness } from '../../platform/projector/freshness.ts';
@@ -14,7 +15,16 @@ import type { Storage } from './storage.ts';
 
 export type ReadSide = Pick<
   ServiceContainer,
-  'loader' | 'subscription' | 'freshness' | 'projector' | 'cache' | 'models' | 'mainModels' | 'reads' | 'vitalReads'
+  | 'loader'
+  | 'subscription'
+  | 'freshness'
+  | 'projector'
+  | 'cache'
+  | 'models'
+  | 'mainModels'
+  | 'reads'
+  | 'vitalReads'
+  | 'notificationSettings'
 >;
 
 /** The subscription to the event log, the projector, and queries of the read models. */
@@ -51,5 +61,17 @@ export async function openReadSide(
   cache.onEvent(employeeEvents, 'EmployeeErased', ({ tenantId, data }) => personKeys.forget(tenantId, data.userId));
   const mainModels = models.filter(({ lane }) => lane === 'main').map(({ name }) => name);
   const { ordinary: reads, vital: vitalReads } = tenantReads(database.reads);
-  return { loader, subscription, freshness, projector, cache, models, mainModels, reads, vitalReads };
+  const notificationSettings = new LiveNotificationSettings({ aggregates: loader, cache, freshness, subscription });
+  return {
+    loader,
+    subscription,
+    freshness,
+    projector,
+    cache,
+    models,
+    mainModels,
+    reads,
+    vitalReads,
+    notificationSettings,
+  };
 }

@@ -52,6 +52,7 @@ import type { CalendarAddresses } from '../../contexts/on-call/calendar-addresse
 import type { ShiftCalendars } from '../../contexts/on-call/domain/shift-calendars.ts';
 import type { SignedAddresses } from '../../contexts/screenshots/signed-addresses.ts';
 import type { DestinationSinks } from '../../contexts/log-destinations/forwarding/destination-sinks.ts';
+import type { LiveNotificationSettings } from '../../contexts/notifications/live-settings.ts';
 import type { Forwarder } from '../../contexts/log-destinations/forwarding/forwarder.ts';
 import type { RefusedRecords } from '../../contexts/log-destinations/refused-records.ts';
 import type { DirectoryReaders } from '../../contexts/directory-sources/open-reader.ts';
@@ -103,6 +104,7 @@ export interface ServiceContainer {
   readonly destinationSinks: DestinationSinks;
   readonly refusedRecords: RefusedRecords;
   readonly forwarder: Forwarder;
+  readonly notificationSettings: LiveNotificationSettings;
   /** How much a device may still report, by arrival time. */
   readonly observations: ObservationAllowance;
   readonly technologies: TechnologyAllowance;

@@ -1,4 +1,5 @@
 import { HeadSealer } from '../../contexts/audit/head-sealer.ts';
+import { isNeedlessPush } from '../../contexts/notifications/push/plan-pushes.ts';
 import type { CompositionContext } from './composition-context.ts';
 import { PersistentSchedules } from '../../platform/jobs/persistent-schedules.ts';
 import type { AnyCommand } from '../../platform/kernel/command.ts';
@@ -45,7 +46,7 @@ export async function startWork(
 
 async function startReactions(
   { log, onStop }: CompositionContext,
-  { database, projector, subscription, trust, executor, jobs, deliverySender }: ServiceContainer,
+  { database, projector, subscription, trust, executor, jobs, deliverySender, notificationSettings }: ServiceContainer,
   alone: boolean,
 ): Promise<void> {
   const effects: EffectPorts = {
@@ -54,9 +55,9 @@ async function startReactions(
       if (!isFailure(outcome)) deliverySender.wake(execution.tenantId, outcome.events);
       return outcome;
     },
-    async enqueueWithin(client, request, jobOptions) {
-      if (!deliverySender.wasWokenFor(request)) await jobs.enqueueWithin(client, request, jobOptions);
-    },
+    enqueueWithin: (client, request, jobOptions) => jobs.enqueueWithin(client, request, jobOptions),
+    isNeedless: async (request) =>
+      deliverySender.wasWokenFor(request) || (await isNeedlessPush(request, notificationSettings)),
   };
   const limiter = new ConcurrencyLimiter(EFFECTS_AT_ONCE);
   for (const reaction of reactions) {

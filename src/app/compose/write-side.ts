@@ -33,7 +33,7 @@ export function openWriteSide(
   { config, options, log }: CompositionContext,
   { store, codec, database, keyrings, vault, personKeys }: Storage,
   readSide: ReadSide,
-  later: { readonly jobs: () => Jobs; readonly outbox: () => CommandPorts['outbox'] },
+  later: { readonly jobs: () => Jobs; readonly outbox: () => Pick<CommandPorts['outbox'], 'mayBegin'> },
 ): WriteSide {
   const keyring = keyrings.current;
   const { loader } = readSide;
@@ -60,7 +60,10 @@ export function openWriteSide(
     arrivals: new ArrivalBudgets(database.service),
     claimHolder: (tenantId, claim) => executor.claimHolder(tenantId, claim),
     claimHolders,
-    outbox: { mayBegin: (...attempt) => later.outbox().mayBegin(...attempt) },
+    outbox: {
+      mayBegin: (...attempt) => later.outbox().mayBegin(...attempt),
+      settings: (tenantId) => readSide.notificationSettings.of(tenantId),
+    },
     freeNumbers: new NumberFinder(
       heldNumbersFromClaims({ claimHolders }),
       heldNumbersFromReadModel(readSide, () => store.head()),

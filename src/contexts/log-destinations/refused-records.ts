@@ -31,6 +31,8 @@ export interface RetryResult {
   readonly refused: number;
   /** Their events are no longer in the log, or hold no such record any more. They leave the list. */
   readonly gone: number;
+  /** Ids that are not in the list: sent or removed meanwhile, or never there. */
+  readonly unknown: readonly string[];
 }
 
 export interface RefusedRecordPorts {
@@ -112,7 +114,9 @@ export class RefusedRecords {
       const refused = new Set(refusals.map(({ index }) => outgoing[index]!.record.id));
       const leaves = rows.map(({ record_id }) => record_id).filter((id) => !refused.has(id));
       await this.dismiss(tenantId, destinationId, leaves);
-      return { sent: outgoing.length - refusals.length, refused: refusals.length, gone: gone.length };
+      const listed = new Set(rows.map(({ record_id }) => record_id));
+      const unknown = recordIds.filter((id) => !listed.has(id));
+      return { sent: outgoing.length - refusals.length, refused: refusals.length, gone: gone.length, unknown };
     } finally {
       opened.sink.close();
     }

@@ -3,24 +3,19 @@ import { disableWebhook } from '../../../commands/notifications/disable-webhook.
 import type { CommandPorts } from '../../../commands/ports.ts';
 import type { Executor } from '../../platform/execution/executor.ts';
 import { system } from '../../platform/kernel/actor.ts';
-import type { AggregateReader } from '../../platform/kernel/aggregate.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { certificateProblem } from '../../platform/outbound/certificate-problem.ts';
 import type { DestinationChoice } from '../../platform/outbound/destinations.ts';
 import { OutboundRefused, type GuardedFetch } from '../../platform/outbound/guarded-fetch.ts';
 import type { Vault } from '../../platform/vault/vault.ts';
 import type { AttemptOutcome, Channel, OutboundMessage } from './channel.ts';
-import {
-  notificationSettings,
-  notificationSettingsStream,
-  webhookSecretLocation,
-  type NotificationSettings,
-} from './domain/settings.ts';
+import { webhookSecretLocation, type NotificationSettings } from './domain/settings.ts';
+import type { LiveNotificationSettings } from './live-settings.ts';
 import { webhookHeaders } from './domain/webhook-secret.ts';
 import { webhookBody } from './webhook-body.ts';
 
 export interface WebhookPorts {
-  readonly aggregates: AggregateReader;
+  readonly settings: Pick<LiveNotificationSettings, 'of'>;
   readonly vault: Pick<Vault, 'get'>;
   readonly executor: Pick<Executor<CommandPorts>, 'execute'>;
   /** The tenant's way out to its webhook, with a limit of ten seconds (OP-184) and a bounded response. */
@@ -46,7 +41,7 @@ export class WebhookChannel implements Channel {
   /** Reads the settings, and beside them the secrets that the last message was signed with. */
   async ready(tenantId: TenantId): Promise<Pick<Channel, 'send'>> {
     const [settings, early] = await Promise.all([
-      this.#ports.aggregates.load(notificationSettings, notificationSettingsStream(tenantId)),
+      this.#ports.settings.of(tenantId),
       this.#secretsOf(tenantId, this.#references.get(tenantId) ?? []),
     ]);
     const references = liveReferences(settings, Date.now());

@@ -37,8 +37,8 @@ export interface Call {
 }
 
 /**
- * Starts a page in each schedule that escalates and that a rule means. Returns the ids of the people who were called:
- * they need no ordinary push about the same event.
+ * Starts a page in each schedule that escalates and that a rule means. Returns the ids of the people who need no
+ * ordinary push about the same event: a page calls them, or would if nobody had answered the alert meanwhile.
  */
 export async function startPages(
   ports: StartPagesPorts,

@@ -6,7 +6,7 @@ import type { AppendResult, EventStore, NewEvent } from '../eventstore/port.ts';
 import type { AggregateLoader, LoadedAggregate } from './aggregate-loader.ts';
 import type { ClaimKeys } from './claim-keys.ts';
 import { derivedId } from './derived-id.ts';
-import { isAppended, type ExecutionResult, type ExecutionOutcome } from './execution-result.ts';
+import { isAppended, unchanged, type ExecutionResult, type ExecutionOutcome } from './execution-result.ts';
 import type { GivenUpSecrets, SecretDisposal } from './secret-disposal.ts';
 
 /** A command with everything that its decision needs besides the state. */
@@ -157,15 +157,6 @@ export class Attempts<Ports> {
     });
   }
 }
-
-const unchanged = <Result>(result: Result, revision: bigint, now: number): ExecutionResult<Result> => ({
-  result,
-  events: [],
-  position: undefined,
-  revision,
-  recordedAt: async () => now,
-  recorded: async () => [],
-});
 
 const givenUpBy = (
   { forget }: Pick<Decision<DomainEvent, unknown>, 'forget'>,

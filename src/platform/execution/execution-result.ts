@@ -27,3 +27,13 @@ export type ExecutionOutcome<Result> = ExecutionResult<Result> | Failure | 'lost
 
 export const isAppended = (outcome: ExecutionOutcome<unknown>): boolean =>
   typeof outcome === 'object' && !isFailure(outcome) && outcome.position !== undefined;
+
+/** The result of a command that appended nothing. */
+export const unchanged = <Result>(result: Result, revision: bigint, now: number): ExecutionResult<Result> => ({
+  result,
+  events: [],
+  position: undefined,
+  revision,
+  recordedAt: async () => now,
+  recorded: async () => [],
+});

@@ -11,7 +11,7 @@ import { ClaimKeys } from './claim-keys.ts';
 import { EarlierRuns, isEarlier } from './earlier-runs.ts';
 import { onlyIfUnchanged } from './entity-tags.ts';
 import { contextOf, type ExecutionContext } from './execution-context.ts';
-import type { ExecutionResult, ExecutionOutcome } from './execution-result.ts';
+import { unchanged, type ExecutionResult, type ExecutionOutcome } from './execution-result.ts';
 import { noSecrets, type SecretDisposal } from './secret-disposal.ts';
 import { inSpan } from '../observability/tracing.ts';
 import { KeyedMutex } from './keyed-mutex.ts';
@@ -119,6 +119,8 @@ export class Executor<Ports> {
         const earlier = isRetryable ? await this.#earlierRuns.find(command, input, context) : undefined;
         return await afterCompensation(unitOfWork, earlier ?? facts);
       }
+      if (command.isNeedless?.(facts as Facts))
+        return await afterCompensation(unitOfWork, unchanged(undefined as Result, -1n, context.now));
       const prepared = { command, input, context, facts: facts as Facts, stream };
       const outcome = await this.#mutex.run(stream, () => this.#attempt(prepared, attempt === 1, isRetryable));
       if (isFailure(outcome)) return await afterCompensation(unitOfWork, outcome);

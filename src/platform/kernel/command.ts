@@ -97,6 +97,11 @@ export interface Command<Input, State, E extends DomainEvent, Ports, Facts, Resu
    * compile.
    */
   readonly needs?: (ports: Ports) => void;
+  /**
+   * These facts leave nothing to do, whatever the state is: the stream is then not read. For commands without a result,
+   * which reactions issue for every event although few tenants want anything of it.
+   */
+  isNeedless?(facts: Facts): boolean;
   decide(state: State, input: Input, context: CommandContext, facts: Facts): Decision<E, Result> | Failure;
   /**
    * The failure of a lost claim (default: `duplicateOf(claim)`), or `prepareAgain` if another value would do as

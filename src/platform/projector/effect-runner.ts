@@ -18,6 +18,8 @@ export interface EffectPorts {
     request: JobRequest,
     options: { id: string; tenantId: TenantId; correlationId: string },
   ): Promise<void>;
+  /** The job would find nothing to do now, so it is not enqueued. */
+  isNeedless?(request: JobRequest): Promise<boolean>;
 }
 
 /** The event asks for something impossible. Its effect would be lost without a trace. */
@@ -60,6 +62,14 @@ export class EffectRunner {
       { reaction: this.#reaction, command: effect.command.name, reason: outcome.message },
       'a reaction was refused',
     );
+  }
+
+  /** Effects without the jobs that would find nothing to do. */
+  async neededOf(due: readonly DueEffect[]): Promise<readonly DueEffect[]> {
+    const needed: DueEffect[] = [];
+    for (const one of due)
+      if (!('job' in one.effect && (await this.#effects.isNeedless?.(one.effect)))) needed.push(one);
+    return needed;
   }
 
   async enqueue(client: pg.PoolClient, due: readonly DueEffect[]): Promise<void> {

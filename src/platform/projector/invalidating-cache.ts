@@ -154,6 +154,7 @@ export class InvalidatingCache {
         const slice = await this.#subscription.read(this.#position, PAGE);
         if (slice.position === this.#position) {
           this.#currentAt = performance.now();
+          this.#freshness.passed([CACHE_MODEL], this.#position);
           await this.#subscription.wait(this.#position, POLL_MS, { signal });
           continue;
         }

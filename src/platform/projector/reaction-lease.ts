@@ -6,6 +6,7 @@ import { KeyedMutex } from '../execution/keyed-mutex.ts';
 import { LeaseLost, type Checkpoint, type Checkpoints } from './checkpoints.ts';
 import type { EffectRunner } from './effect-runner.ts';
 import type { DeadLetters } from './dead-letters.ts';
+import type { DueEffect } from './reaction-page.ts';
 import type { ReactionState } from './reaction-state.ts';
 import { failureClassOf } from './failure-class.ts';
 import type { Backlog, TenantBacklogs } from './tenant-backlogs.ts';
@@ -121,12 +122,14 @@ export class ReactionLease {
    */
   async passPage(to: Position, { worked, setAside }: PageOutcome): Promise<void> {
     await this.#mutex.run(CHECKPOINT, async () => {
+      const needed = await this.#neededOf(worked);
       const isNothing =
         setAside.size === 0 &&
-        worked.every(({ page, parked }) => page.work.isClean && page.due.length === 0 && parked.length === 0);
+        needed.length === 0 &&
+        worked.every(({ page, parked }) => page.work.isClean && parked.length === 0);
       if (!isNothing) {
         await this.#commit(to, async (client) => {
-          await this.#write(client, worked);
+          await this.#write(client, worked, needed);
           await this.#services.backlogs.setAside(client, this.#checkpoint, setAside);
         });
       }
@@ -142,8 +145,9 @@ export class ReactionLease {
     await this.#mutex.run(CHECKPOINT, async () => {
       const { backlogs } = this.#services;
       const hasCaughtUp = worked.reached >= backlogTenant.latest;
+      const needed = await this.#neededOf([worked]);
       await this.#commit(this.#position, async (client) => {
-        await this.#write(client, [worked]);
+        await this.#write(client, [worked], needed);
         if (hasCaughtUp) await backlogs.remove(client, this.#checkpoint, backlogTenant);
         else
           await backlogs.move(
@@ -162,12 +166,13 @@ export class ReactionLease {
 
   /** Writes the results of parked events. The tenant's checkpoint does not move. */
   async passParked(worked: ProcessedBatch, release: (client: pg.PoolClient) => Promise<void>): Promise<void> {
-    await this.#mutex.run(CHECKPOINT, () =>
-      this.#commit(this.#position, async (client) => {
-        await this.#write(client, [worked]);
+    await this.#mutex.run(CHECKPOINT, async () => {
+      const needed = await this.#neededOf([worked]);
+      await this.#commit(this.#position, async (client) => {
+        await this.#write(client, [worked], needed);
         await release(client);
-      }),
-    );
+      });
+    });
   }
 
   /** Renews the lease and saves how far the log was read. */
@@ -210,13 +215,17 @@ export class ReactionLease {
     }
   }
 
-  async #write(client: pg.PoolClient, worked: readonly ProcessedBatch[]): Promise<void> {
+  #neededOf(worked: readonly ProcessedBatch[]): Promise<readonly DueEffect[]> {
+    return this.#services.runner.neededOf(worked.flatMap(({ page }) => page.due));
+  }
+
+  async #write(client: pg.PoolClient, worked: readonly ProcessedBatch[], needed: readonly DueEffect[]): Promise<void> {
     const { state, deadLetters, runner } = this.#services;
     await state.save(
       client,
       worked.map(({ page }) => page.work),
     );
-    for (const { page } of worked) await runner.enqueue(client, page.due);
+    await runner.enqueue(client, needed);
     const parked = worked.flatMap((one): readonly DeadLetter[] => one.parked);
     if (parked.length > 0) await deadLetters.parkAll(client, this.#checkpoint, parked);
   }

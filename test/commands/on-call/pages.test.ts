@@ -79,6 +79,18 @@ describe('a page', () => {
       .then(startedAt(NOW), exhausted(superAdmins, { passedOver }));
   });
 
+  it('stands for an ordinary push to the person whom it calls, has called, or would call if nobody had answered', () => {
+    const context = { tenantId: TENANT, now: NOW } as never;
+    const { fold, initial } = startPage.aggregate;
+    const paged = dueNow.reduce((state, event) => fold(state, event), initial);
+    const later = { ...start, eventId: uuid(9) };
+    const result = (...[state, facts]: [typeof initial, typeof open | ReturnType<typeof answered>]) =>
+      (startPage.decide(state, later, context, facts) as { result?: string }).result;
+    expect(result(paged, open)).toBe(ann);
+    expect(result(initial, answered('resolved'))).toBe(ann);
+    expect(result(paged, { alert: { severity: 'critical', answer: null } } as never)).toBeUndefined();
+  });
+
   it('says who was called first, also when it is asked again', () => {
     const context = { tenantId: TENANT, now: NOW } as never;
     const initial = startPage.aggregate.initial;

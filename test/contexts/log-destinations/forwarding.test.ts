@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import type pg from 'pg';
 import { afterEach, beforeAll, afterAll, describe, expect, it, vi } from 'vitest';
@@ -253,10 +254,12 @@ describe('forwarding', () => {
     const { body: listed } = await tenant.admin.get(`${BASE}/${id}/refused`);
     expect(listed).toMatchObject({ total: 1, records: [{ type: 'audit', reason: 'mapper_parsing_exception' }] });
     const { recordId } = listed.records[0];
-    const retry = () => tenant.admin.post(`${BASE}/${id}/refused/retry`, { recordIds: [recordId] });
-    expect((await retry()).body).toEqual({ sent: 0, refused: 1, gone: 0 });
+    const stranger = randomUUID();
+    const retry = () => tenant.admin.post(`${BASE}/${id}/refused/retry`, { recordIds: [recordId, stranger] });
+    expect((await retry()).body).toEqual({ sent: 0, refused: 1, gone: 0, unknown: [stranger] });
     peer.refuse(() => undefined);
-    expect((await retry()).body).toEqual({ sent: 1, refused: 0, gone: 0 });
+    expect((await retry()).body).toEqual({ sent: 1, refused: 0, gone: 0, unknown: [stranger] });
+    expect((await retry()).body).toEqual({ sent: 0, refused: 0, gone: 0, unknown: [recordId, stranger] });
     expect(stored()).toEqual(['Good', 'Better', 'Bad']);
     expect((await tenant.admin.get(`${BASE}/${id}/refused`)).body.total).toBe(0);
     expect((await tenant.admin.delete(`${BASE}/${id}/refused/${recordId}`)).status).toBe(404);

@@ -5,6 +5,7 @@ import { generated } from '../../../platform/resources/fields.ts';
 import { tracked } from '../../../platform/resources/tracked.ts';
 import { hostField } from '../../../platform/web-addresses/host-field.ts';
 import { canaryCookieTriggers } from './canary-cookie-triggers.ts';
+import { nameField } from '../../../platform/kernel/name-field.ts';
 
 const VALUE_BYTES = 16;
 // Characters that browsers refuse in cookies (draft RFC 6265bis §5.7). They ignore a dot before the domain (RFC 6265
@@ -31,12 +32,7 @@ export const canaryCookies = defineCollection({
   table: 'canary_cookies',
   version: 1,
   fields: {
-    name: z
-      .string()
-      .trim()
-      .min(1)
-      .max(200)
-      .regex(/^[^\p{Cc};=]*$/u, NOT_IN_A_COOKIE),
+    name: nameField().regex(/^[^;=]*$/, NOT_IN_A_COOKIE),
     domain: cookieDomain,
     path: z
       .string()

@@ -6,6 +6,7 @@ import { invalid, secretNeededAgain, type Failure } from '../../../platform/kern
 import { baseAddressField } from '../../../platform/web-addresses/address-field.ts';
 import { hostField } from '../../../platform/web-addresses/host-field.ts';
 import { googleServiceAccount } from './google-service-account.ts';
+import { nameField } from '../../../platform/kernel/name-field.ts';
 
 /** Kinds of directories (OP-231). */
 export const directoryTypes = ['ldap', 'active_directory', 'entra_id', 'google_workspace', 'okta'] as const;
@@ -119,7 +120,7 @@ export const MAX_INTERVAL_MINUTES = 7 * 24 * 60;
 export const MAX_SYNCED_GROUPS = 1_000;
 
 export const sourceFields = {
-  name: name(200),
+  name: nameField(),
   isEnabled: z.boolean(),
   syncIntervalMinutes: z.int().min(MIN_INTERVAL_MINUTES).max(MAX_INTERVAL_MINUTES),
   maxDeactivationShare: z.int().min(1).max(100),

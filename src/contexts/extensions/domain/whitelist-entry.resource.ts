@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineCollection } from '../../../platform/resources/collection.ts';
 import { browserTypes } from '../../devices/domain/events.ts';
+import { nameField } from '../../../platform/kernel/name-field.ts';
 
 const NO_CONTROLS = /^\P{Cc}*$/u;
 const line = (characters: number) =>
@@ -23,7 +24,7 @@ export const extensionWhitelist = defineCollection({
   version: 1,
   fields: {
     extensionId: line(128).min(1),
-    name: line(200).default(''),
+    name: nameField({ min: 0 }).default(''),
     publisher: line(200).nullable().default(null),
     browserType: z.enum(browserTypes).nullable().default(null),
     reason: z.string().max(2_000).default(''),

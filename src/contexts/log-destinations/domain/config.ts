@@ -12,6 +12,7 @@ import {
   webhookPayloads,
   type DestinationType,
 } from './vocabulary.ts';
+import { nameField } from '../../../platform/kernel/name-field.ts';
 
 const SECRET_CHARACTERS = 4_096;
 const MAX_HEADERS = 20;
@@ -130,7 +131,7 @@ export type ConfigOf<Type extends DestinationType> = Extract<DestinationConfig, 
 export const MAX_DESTINATIONS = 10;
 
 export const destinationSettings = {
-  name: z.string().trim().min(1).max(200),
+  name: nameField(),
   format: z.enum(logFormats),
   isEnabled: z.boolean(),
   eventTypes: z

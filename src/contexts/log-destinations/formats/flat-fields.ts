@@ -6,8 +6,9 @@ const MAX_VALUE = 2_048;
 const MAX_DEPTH = 4;
 
 const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+const isPlain = (name: string): boolean => /^[A-Za-z0-9]+$/.test(name);
 const named = (path: string, name: string): string => {
-  const plain = name.replaceAll(/[^A-Za-z0-9]/g, '');
+  const plain = isPlain(name) ? name : name.replaceAll(/[^A-Za-z0-9]/g, '');
   return path === '' ? plain : path + capitalized(plain);
 };
 const cut = (text: string): string => (text.length > MAX_VALUE ? text.slice(0, MAX_VALUE).toWellFormed() : text);

@@ -4,6 +4,7 @@ import { connect as startTls } from 'node:tls';
 import type { GuardedConnect } from '../../../platform/outbound/guarded-connection.ts';
 import type { ConfigOf } from '../domain/config.ts';
 import { SinkFailed, type OutgoingRecord, type SinkRefusal, type Sink, type SinkLimits } from './sink.ts';
+import { protocolOf } from '../../../platform/outbound/protocol-problem.ts';
 import { whenAborted } from '../../../platform/kernel/when-aborted.ts';
 
 const CONNECT_MS = 10_000;
@@ -18,8 +19,9 @@ const SETTLE_MS = 250;
 const LIMITS: SinkLimits = {
   batchRecords: 1_000,
   batchBytes: 1024 * 1024,
-  unconfirmedRecords: 50_000,
-  unconfirmedBytes: 32 * 1024 * 1024,
+  // A confirmation takes a quarter of a second and a new connection, so a backlog is confirmed by age.
+  unconfirmedRecords: 250_000,
+  unconfirmedBytes: 256 * 1024 * 1024,
   quietMs: 1_000,
   ageMs: 5_000,
 };
@@ -30,6 +32,8 @@ export interface StreamTransport {
   readonly authorities?: string | null;
   /** Why a connection failed, in fixed words. */
   explain(error: unknown): Promise<string>;
+  /** Milliseconds until connection and handshake must be complete. Default: ten seconds. */
+  readonly connectMs?: number;
 }
 
 /**
@@ -75,13 +79,14 @@ export class SyslogStreamSink implements Sink {
 
   async #open(signal: AbortSignal): Promise<Connection> {
     const { host, port } = this.#config;
-    const deadline = AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS)]);
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(this.#transport.connectMs ?? CONNECT_MS)]);
     try {
       const plain = await this.#transport.connect(host, port, deadline);
       const socket = this.#transport.authorities === undefined ? plain : await this.#secured(plain, deadline);
       return watched(socket);
     } catch (error) {
       signal.throwIfAborted();
+      if (error instanceof SinkFailed) throw error;
       throw new SinkFailed(await this.#transport.explain(error), { cause: error });
     }
   }
@@ -103,7 +108,8 @@ export class SyslogStreamSink implements Sink {
         socket.destroy();
         reject(error);
       };
-      const giveUp = () => fail(signal.reason as Error);
+      // A server that waits for lines of text waits for the end of our greeting, too.
+      const giveUp = () => fail(new SinkFailed('it does not respond to TLS: its port may expect plain TCP'));
       const forget = whenAborted(signal, giveUp);
       secured.once('error', fail);
       secured.once('secureConnect', () => {
@@ -119,17 +125,25 @@ interface Connection {
   readonly socket: Socket;
   /** Why it can no longer be used. */
   lost: Error | undefined;
+  /** What the server speaks, if that is not syslog. */
+  spoken: 'tls' | 'http' | undefined;
   writtenAt: number;
 }
 
+const NOT_SYSLOG = {
+  tls: 'it expects TLS at this port: set the protocol to tls',
+  http: 'it speaks HTTP at this port, not syslog',
+} as const;
+
 function watched(socket: Socket): Connection {
-  const connection: Connection = { socket, lost: undefined, writtenAt: 0 };
+  const connection: Connection = { socket, lost: undefined, spoken: undefined, writtenAt: 0 };
   const lose = (error: Error) => void (connection.lost ??= error);
   socket.on('error', lose);
   // The server may end only after we have.
   socket.on('end', () => socket.writableEnded || lose(new Error('the server ended first')));
   socket.on('close', () => lose(new Error('closed')));
-  // Syslog servers send nothing. What one sends is dropped, so that its end is seen.
+  // Syslog servers send nothing. What one sends says what it is, and is dropped, so that its end is seen.
+  socket.once('data', (first: Buffer) => (connection.spoken = protocolOf(first)));
   socket.resume();
   return connection;
 }
@@ -160,5 +174,5 @@ async function within(
   });
 }
 
-const lostFailure = ({ lost }: Connection): SinkFailed =>
-  new SinkFailed('the destination closed the connection', { cause: lost });
+const lostFailure = ({ lost, spoken }: Connection): SinkFailed =>
+  new SinkFailed(spoken ? NOT_SYSLOG[spoken] : 'the destination closed the connection', { cause: lost });

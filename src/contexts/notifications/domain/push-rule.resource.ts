@@ -4,6 +4,7 @@ import { defineCollection, type RecordOf } from '../../../platform/resources/col
 import { groupReference } from '../../groups/domain/group.ts';
 import { scheduleReference } from '../../on-call/domain/schedule.ts';
 import { alertTypes, alertTypeSchema, severities, severitySchema } from '../../alerts/domain/vocabulary.ts';
+import { nameField } from '../../../platform/kernel/name-field.ts';
 
 /** Every alert is compared with all rules of its tenant. */
 export const MAX_PUSH_RULES = 100;
@@ -31,7 +32,7 @@ export const pushRules = defineCollection({
   table: 'push_rules',
   version: 1,
   fields: {
-    name: z.string().trim().min(1).max(200),
+    name: nameField(),
     isEnabled: z.boolean().default(true),
     severities: pushRuleFilters.severities.default([]),
     alertTypes: pushRuleFilters.alertTypes.default([]),

@@ -8,12 +8,14 @@ import { declareJob, defineJob, JobFailed, type AnyJob } from '../../../platform
 import { system } from '../../../platform/kernel/actor.ts';
 import { orThrow } from '../../../platform/kernel/failure.ts';
 import { asTenantId, uuid } from '../../../platform/kernel/ids.ts';
+import type { JobRequest } from '../../../platform/kernel/job.ts';
+import { severitySchema } from '../../alerts/domain/vocabulary.ts';
 import { startPages } from '../../on-call/start-pages.ts';
 import { alertAfter, type AlertHistory } from '../alert-document.ts';
 import { inBatches } from '../domain/planned-notification.ts';
 import { pushRules } from '../domain/push-rule.resource.ts';
 import { selectPushes } from '../domain/push-selection.ts';
-import { notificationSettings, notificationSettingsStream } from '../domain/settings.ts';
+import type { LiveNotificationSettings } from '../live-settings.ts';
 import type { CallingEvent } from './calling-event.ts';
 import { tellOfGap } from './on-call-gap.ts';
 import { readAudience, type AudiencePorts } from './read-audience.ts';
@@ -27,6 +29,8 @@ export const pushPlanning = declareJob({
     eventId: uuid(),
     change: z.enum(['created', 'updated']),
     occurredAt: z.iso.datetime(),
+    /** Set if the event names it. */
+    severity: severitySchema.optional(),
   }),
   attempts: 10,
   backoff: { firstMs: 1_000, longestMs: 300_000 },
@@ -34,6 +38,21 @@ export const pushPlanning = declareJob({
 
 export interface PushPlanningPorts extends AlertHistory, AudiencePorts {
   readonly executor: Pick<Executor<CommandPorts>, 'execute'>;
+  readonly settings: Pick<LiveNotificationSettings, 'of'>;
+}
+
+/**
+ * The job would find nothing to do: the tenant has no pushes, and gaps on call matter to critical alerts only. Most
+ * tenants in an alert storm are spared a job for each alert.
+ */
+export async function isNeedlessPush(
+  { job, data }: JobRequest,
+  settings: Pick<LiveNotificationSettings, 'of'>,
+): Promise<boolean> {
+  if (job.name !== pushPlanning.name) return false;
+  const { tenantId, severity } = data as z.input<typeof pushPlanning.data>;
+  if (severity === undefined || severity === 'critical') return false;
+  return !(await settings.of(asTenantId(tenantId))).values.pushEnabled;
 }
 
 export const planPushesJob = (ports: PushPlanningPorts): AnyJob =>
@@ -52,7 +71,7 @@ export const planPushesJob = (ports: PushPlanningPorts): AnyJob =>
 
 async function planPushes(ports: PushPlanningPorts, event: CallingEvent): Promise<void> {
   const { tenantId, alert } = event;
-  const settings = await ports.aggregates.load(notificationSettings, notificationSettingsStream(tenantId));
+  const settings = await ports.settings.of(tenantId);
   if (!settings.values.pushEnabled && alert.severity !== 'critical') return;
   const moment = Date.parse(event.occurredAt);
   // Pushes are for those who were on call at the event, pages for those who are on call now.

@@ -2,16 +2,20 @@ import type { RecordedEvent } from '../../../platform/kernel/event.ts';
 import { enqueue } from '../../../platform/kernel/job.ts';
 import { asTenantId } from '../../../platform/kernel/ids.ts';
 import { defineReaction } from '../../../platform/kernel/reaction.ts';
+import type { Severity } from '../../alerts/domain/vocabulary.ts';
 import { alertEvents } from '../../alerts/domain/events.ts';
 import { alertChangeIn } from '../domain/alert-change.ts';
 import { pushPlanning } from '../push/plan-pushes.ts';
 
-const planned = (event: RecordedEvent<{ type: string; data: { alertId: string } }>, change: 'created' | 'updated') => [
+const planned = (
+  event: RecordedEvent<{ type: string; data: { alertId: string } }>,
+  ...change: [change: 'created' | 'updated', severity?: Severity]
+) => [
   {
     effects: [
       enqueue(pushPlanning, {
         tenantId: asTenantId(event.tenantId),
-        ...alertChangeIn(event, change),
+        ...alertChangeIn(event, ...change),
       }),
     ],
   },
@@ -23,7 +27,7 @@ export const whenAlertIsRaisedPlanPushes = defineReaction({
   lane: 'main',
   families: [alertEvents],
   on: {
-    AlertRaised: (event) => planned(event, 'created'),
+    AlertRaised: (event) => planned(event, 'created', event.data.severity),
     AlertReopened: (event) => planned(event, 'updated'),
     AlertSeverityChanged: (event) => (event.data.severity === 'critical' ? planned(event, 'updated') : []),
   },

@@ -1,6 +1,7 @@
 import { v5 } from 'uuid';
 import { defineAggregate, streamName } from '../../../platform/kernel/aggregate.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
+import type { Severity } from '../../alerts/domain/vocabulary.ts';
 import { pageEvents } from './page-events.ts';
 import type { PageProgress } from './page-order.ts';
 
@@ -11,6 +12,8 @@ export interface PageState extends PageProgress {
   /** When the alert called. Epoch milliseconds. */
   readonly occurredAt: number;
   readonly escalationMinutes: number;
+  /** Of the alert when somebody was last called. */
+  readonly severity: Severity;
   readonly status: 'open' | 'exhausted' | 'ended';
   /** Who was called first. */
   readonly firstCalled: string | undefined;
@@ -40,13 +43,14 @@ export const alertPages = defineAggregate<AlertPagesState, typeof pageEvents>(
   (state, event) => {
     switch (event.type) {
       case 'PageStarted': {
-        const { pageId, scheduleId, eventId, occurredAt, escalationMinutes, escalationRounds } = event.data;
+        const { pageId, scheduleId, eventId, occurredAt, escalationMinutes, escalationRounds, severity } = event.data;
         const page: PageState = {
           pageId,
           scheduleId,
           eventId,
           occurredAt: Date.parse(occurredAt),
           escalationMinutes,
+          severity,
           status: 'open',
           step: 0,
           round: 1,
@@ -58,9 +62,10 @@ export const alertPages = defineAggregate<AlertPagesState, typeof pageEvents>(
         return { ...state, pages: new Map([...state.pages, [pageId, page]]) };
       }
       case 'PagePersonCalled': {
-        const { pageId, step, round, adminId, passedOver, escalatesAt } = event.data;
+        const { pageId, step, round, adminId, passedOver, escalatesAt, severity } = event.data;
         return withPage(state, pageId, (page) => ({
           ...page,
+          severity,
           step,
           round,
           done: [...(round === page.round ? page.done : []), ...passedOver.map(({ adminId: id }) => id), adminId],

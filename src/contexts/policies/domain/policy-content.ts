@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { uuid } from '../../../platform/kernel/ids.ts';
 import { domainMatchField } from './domain-match.ts';
 import { conditions, ruleActions } from './events.ts';
+import { nameField } from '../../../platform/kernel/name-field.ts';
 
 const MAX_RULES = 100;
 /** Bounded because every event of a policy contains all its groups. */
@@ -20,7 +21,7 @@ const rule = z.object({
  * that stricter limits never make old events unreadable.
  */
 export const policyFields = {
-  name: z.string().trim().min(1).max(200),
+  name: nameField(),
   description: z.string().max(2_000),
   /** Lower numbers are evaluated first. */
   priority: z.int().min(0).max(10_000),

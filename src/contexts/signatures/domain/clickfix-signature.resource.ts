@@ -3,7 +3,8 @@ import { invalid } from '../../../platform/kernel/failure.ts';
 import { defineCollection } from '../../../platform/resources/collection.ts';
 import { severitySchema } from '../../alerts/domain/vocabulary.ts';
 import { patternFault } from '../../../platform/patterns/linear-pattern.ts';
-import { descriptionField, nameField, patternField } from './vocabulary.ts';
+import { descriptionField, patternField } from './vocabulary.ts';
+import { nameField } from '../../../platform/kernel/name-field.ts';
 
 const MOST = 500;
 
@@ -19,7 +20,7 @@ export const clickfixSignatures = defineCollection({
   table: 'clickfix_signatures',
   version: 1,
   fields: {
-    name: nameField,
+    name: nameField(),
     description: descriptionField.default(''),
     pattern: patternField,
     patternType: z.enum(['substring', 'regex']),

@@ -2,11 +2,12 @@ import { z } from 'zod';
 import { severitySchema } from '../../alerts/domain/vocabulary.ts';
 import { readPattern } from './signature-pattern.ts';
 import { MAX_SIGNATURES } from './signature.resource.ts';
-import { descriptionField, nameField, patternField, patternTypes, signatureTypes } from './vocabulary.ts';
+import { descriptionField, patternField, patternTypes, signatureTypes } from './vocabulary.ts';
+import { nameField } from '../../../platform/kernel/name-field.ts';
 
 export const packedSignature = z
   .object({
-    name: nameField,
+    name: nameField(),
     description: descriptionField.default(''),
     type: z.enum(signatureTypes),
     pattern: patternField,
@@ -26,7 +27,7 @@ export type PackedSignature = z.output<typeof packedSignature>;
  * invalid signature refuses the whole pack: a partial pack would give false confidence.
  */
 export const packContent = z.object({
-  name: nameField,
+  name: nameField(),
   version: z
     .string()
     .trim()

@@ -5,7 +5,8 @@ import { defineCollection } from '../../../platform/resources/collection.ts';
 import { generated } from '../../../platform/resources/fields.ts';
 import { severitySchema } from '../../alerts/domain/vocabulary.ts';
 import { readPattern } from './signature-pattern.ts';
-import { descriptionField, nameField, patternField, patternTypes, signatureTypes } from './vocabulary.ts';
+import { descriptionField, patternField, patternTypes, signatureTypes } from './vocabulary.ts';
+import { nameField } from '../../../platform/kernel/name-field.ts';
 
 /** Every extension of a tenant downloads all signatures: a higher limit would make that response too large. */
 export const MAX_SIGNATURES = 2_000;
@@ -24,7 +25,7 @@ export const signatures = defineCollection({
   table: 'signatures',
   version: 1,
   fields: {
-    name: nameField,
+    name: nameField(),
     description: descriptionField.default(''),
     type: z.enum(signatureTypes),
     pattern: patternField,

@@ -9,6 +9,5 @@ const NO_CONTROLS = /^\P{Cc}*$/u;
 const plain = 'must not hold control characters';
 
 /** Fields that both kinds of signatures have in common. */
-export const nameField = z.string().trim().min(1).max(200).regex(NO_CONTROLS, plain);
 export const descriptionField = z.string().max(2_000);
 export const patternField = z.string().min(1).max(PATTERN_CHARACTERS).regex(NO_CONTROLS, plain);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { addressField } from '../../../platform/web-addresses/address-field.ts';
 import { wrongIssuerAddress } from './issuer-address.ts';
 import { isCertificateBundle, isSigningKey, pemOf, verifiesSignatures } from './saml-material.ts';
+import { nameField } from '../../../platform/kernel/name-field.ts';
 
 /** The fields of SSO configurations, for tenants and organizations (OP-131 to OP-134). */
 const PEM_CHARACTERS = 32_768;
@@ -20,7 +21,7 @@ export const issuerUrl = testedIssuerUrl.superRefine((address, { addIssue }) => 
   if (message !== undefined) addIssue({ code: 'custom', message });
 });
 export const clientId = z.string().trim().min(1).max(512);
-export const configName = z.string().trim().min(1).max(200);
+export const configName = nameField();
 export const clientSecret = z.string().min(1).max(4_096);
 export const scopes = z
   .string()

@@ -177,10 +177,10 @@ describe('the outbox', () => {
     const range = { from: ago(MINUTE), types: ['alert.created'] };
     const path = `${NOTIFICATIONS}/webhooks/replay`;
     const dry = await tenant.admin.post(path, { ...range, dryRun: true });
-    expect(dry.body).toMatchObject({ replayId: null, events: 3, types: ['alert.created'] });
+    // A third alert is about the new webhook: the settings exclude its type.
+    expect(dry.body).toMatchObject({ replayId: null, events: 2, types: ['alert.created'] });
     const { body: replay } = await tenant.admin.post(path, range);
-    // The third is the alert about the new webhook, which the settings exclude.
-    expect(replay).toMatchObject({ replayId: expect.any(String), events: 3 });
+    expect(replay).toMatchObject({ replayId: expect.any(String), events: 2 });
     await eventually(() => received[3]);
     const again = received.slice(2);
     for (const one of again) {

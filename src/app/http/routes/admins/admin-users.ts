@@ -16,6 +16,7 @@ import { admin, adminReauthenticated, adminReauthenticatedWhere } from '../../ac
 import { routeWith, type RouteGroup } from '../../route.ts';
 import type { Logger } from 'pino';
 import type { Vault } from '../../../../platform/vault/vault.ts';
+import { nameField } from '../../../../platform/kernel/name-field.ts';
 
 export interface AdminUsersRouteDependencies {
   readonly log: Logger;
@@ -26,7 +27,7 @@ const route = routeWith<AdminUsersRouteDependencies>();
 
 const base = '/api/v1/admin/admin-users';
 const one = { path: `${base}/{userID}`, params: z.object({ userID: uuid() }) };
-const displayName = z.string().trim().min(2).max(100);
+const displayName = nameField({ min: 2, max: 100 });
 
 export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
   area: 'admin-users',

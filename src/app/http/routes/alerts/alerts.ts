@@ -30,6 +30,7 @@ import {
   toPage,
 } from '../../list-query.ts';
 import { route, type RouteGroup } from '../../route.ts';
+import { nameField } from '../../../../platform/kernel/name-field.ts';
 
 const base = '/api/v1/admin/alerts';
 const params = z.object({ alertID: uuid() });
@@ -198,7 +199,7 @@ export const alertRoutes: RouteGroup = {
       body: z.object({
         action: policyActionSchema,
         policyId: uuid().nullish(),
-        policyName: z.string().max(200).nullish(),
+        policyName: nameField({ min: 0 }).nullish(),
       }),
       response: alertView,
       handle: async ({ run, ask, params: { alertID: alertId }, body }) => {

@@ -20,6 +20,7 @@ import { truthText } from '../../query-types.ts';
 import { routeWith, type HandlerContext, type RouteGroup } from '../../route.ts';
 import { employeeImport, type EmployeeImportRouteDependencies } from './employee-import.ts';
 import type { Jobs } from '../../../../platform/jobs/jobs.ts';
+import { nameField } from '../../../../platform/kernel/name-field.ts';
 
 export interface EmployeesRouteDependencies extends EmployeeImportRouteDependencies {
   readonly jobs: Jobs;
@@ -29,7 +30,7 @@ const route = routeWith<EmployeesRouteDependencies>();
 
 const base = '/api/v1/admin/users';
 const params = z.object({ userID: uuid() });
-const name = z.string().trim().min(1).max(200);
+const name = nameField();
 const detail = z
   .string()
   .trim()

@@ -11,6 +11,7 @@ import { enrollmentTargetOf, type DeviceOfFingerprintDependencies } from './enro
 import { refuseWithoutTls } from '../../confidential-request.ts';
 import { identifyDevice, type DeviceIdentityDependencies } from '../../plugins/device-identity.ts';
 import { syncedUser, type SyncedUserDependencies } from './synced-user.ts';
+import { nameField } from '../../../../platform/kernel/name-field.ts';
 import { routeWith, type HandlerContext, type RouteGroup } from '../../route.ts';
 import type { Refusal } from '../../refusal.ts';
 import { familyName } from '../../validation.ts';
@@ -34,7 +35,7 @@ const autoEnrollment = z.object({
   upn: text,
   domain: text.nullish(),
   sid: text.nullish(),
-  displayName: text.nullish(),
+  displayName: nameField({ max: 256 }).nullish(),
   tenantId: uuid(),
   deviceInfo: z
     .object({

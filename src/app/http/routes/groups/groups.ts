@@ -17,11 +17,12 @@ import { FailureError, invalid, notFound } from '../../../../platform/kernel/fai
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin } from '../../access.ts';
 import { route, type AnyRoute, type RouteGroup } from '../../route.ts';
+import { nameField } from '../../../../platform/kernel/name-field.ts';
 
 const base = '/api/v1/admin/groups';
 const MAX_AT_ONCE = 1_000;
 const params = z.object({ groupID: uuid() });
-const name = z.string().trim().min(1).max(200);
+const name = nameField();
 const description = z.string().max(2_000);
 const ids = z.array(uuid()).min(1).max(MAX_AT_ONCE);
 const changedView = z.object({ added: z.int(), total: z.int() });

@@ -11,10 +11,11 @@ import { passwordChanged } from '../../../../contexts/identity/forced-password-c
 import { adminEvenUnlicensed, orgReader } from '../../access.ts';
 import { actorOf } from '../../principal.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
+import { nameField } from '../../../../platform/kernel/name-field.ts';
 
 const route = routeWith<AdminSignInDependencies>();
 
-const named = z.object({ displayName: z.string().trim().min(2).max(100) });
+const named = z.object({ displayName: nameField({ min: 2, max: 100 }) });
 
 /** What administrators of every role change about their own account (OP-341). */
 export const ownAccountRoutes: RouteGroup<AdminSignInDependencies> = {

@@ -86,9 +86,9 @@ export const logRedeliveryRoutes: RouteGroup<LogRedeliveryRouteDependencies> = {
       summary: 'Send refused records again',
       refuses: ['destination_unavailable'],
       operation: 'retryRefusedLogRecords',
-      description: `At most ${RETRIED_AT_ONCE} records, as their events read now. Those that the destination takes leave the list; so do \`gone\` ones, whose event has expired. 503 if the destination takes none now.`,
+      description: `At most ${RETRIED_AT_ONCE} records, as their events read now. Those that the destination takes leave the list; so do \`gone\` ones, whose event has expired. \`unknown\` names ids that are not in the list. 503 if the destination takes none now.`,
       body: z.object({ recordIds }),
-      response: z.object({ sent: z.int(), refused: z.int(), gone: z.int() }),
+      response: z.object({ sent: z.int(), refused: z.int(), gone: z.int(), unknown: z.array(z.uuid()) }),
       handle: async ({ services, principal, body, params }) => {
         try {
           const result = await services.refusedRecords.retry(principal.tenantId, params.destID, body.recordIds);

@@ -23,6 +23,7 @@ import { timeZoneField } from '../../../../platform/time-zones/time-zone-field.t
 import { admin } from '../../access.ts';
 import type { AdminPrincipal } from '../../principal.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
+import { nameField } from '../../../../platform/kernel/name-field.ts';
 
 export interface MobileRouteDependencies {
   readonly loader: AggregateReader;
@@ -61,7 +62,7 @@ const newDevice = z.object({
     .max(4_096)
     .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces')
     .describe('The token of the push service. It is stored encrypted, and never returned.'),
-  deviceName: line(200).nullish(),
+  deviceName: nameField({ min: 0 }).nullish(),
   appVersion: line(50).nullish(),
 });
 

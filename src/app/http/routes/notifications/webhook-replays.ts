@@ -18,7 +18,7 @@ export const webhookReplayRoutes: RouteGroup = {
       summary: 'Send history to the webhook again',
       operation: 'replayWebhooks',
       description:
-        'Events of alerts from `from` to `to` (by default now), of all `types` by default, in the order of the log, at most 50 a second. Messages have the ids and bodies of the originals, and the header `castellan-replay`. Alerts that the settings exclude now are left out, so `events` is an upper limit. `dryRun` only counts. 409 while another replay is under way; 400 if the webhook is off or not configured.',
+        'Events of alerts from `from` to `to` (by default now), of all `types` by default, in the order of the log, at most 50 a second. Messages have the ids and bodies of the originals, and the header `castellan-replay`. Alerts that the settings exclude now are left out; `events` counts the others. `dryRun` only counts. 409 while another replay is under way; 400 if the webhook is off or not configured.',
       refuses: ['replay_running'],
       body: z
         .object({
@@ -42,9 +42,10 @@ export const webhookReplayRoutes: RouteGroup = {
         const { from, to = new Date().toISOString(), dryRun = false } = body;
         if (from > to) throw new FailureError(invalid('from', 'must not be in the future'));
         const range = { from, to, types: [...new Set(body.types ?? replayedTypes)] };
-        const events = await ask(countAlertEvents, range);
-        if (dryRun) return { replayId: null, ...range, events };
         const settings = await ask(getNotificationSettings, { now: Date.now() });
+        const { minSeverity, alertTypes } = settings;
+        const events = await ask(countAlertEvents, { ...range, minSeverity, alertTypes });
+        if (dryRun) return { replayId: null, ...range, events };
         if (!settings.webhookEnabled || !settings.webhookSecretConfigured)
           throw new FailureError(invalid('webhookEnabled', 'the webhook is off or has no secret'));
         const replayId = fresh.id('webhook replay');

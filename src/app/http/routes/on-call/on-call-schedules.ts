@@ -26,6 +26,7 @@ import { uuid } from '../../../../platform/kernel/ids.ts';
 import { timeZoneField } from '../../../../platform/time-zones/time-zone-field.ts';
 import { admin } from '../../access.ts';
 import { route, type RouteGroup } from '../../route.ts';
+import { nameField } from '../../../../platform/kernel/name-field.ts';
 
 const base = '/api/v1/admin/on-call';
 const schedules = `${base}/schedules`;
@@ -42,7 +43,7 @@ const moment = z.iso
   .refine(isInRange, 'must be between 1990 and 2199')
   .transform((text) => new Date(text).toISOString());
 
-const name = z.string().trim().min(1).max(200);
+const name = nameField();
 const rotationType = z.enum(rotationTypes);
 const rotationDays = z.int().min(1).max(MAX_ROTATION_DAYS).describe('Length of a shift, for the type `custom`');
 const handoffTime = z

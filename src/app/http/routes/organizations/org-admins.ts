@@ -15,10 +15,11 @@ import { randomPassword } from '../../../../contexts/identity/passwords.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { orgAdministration, orgOwnerReauthenticated, orgReader } from '../../access.ts';
 import { route, type RouteGroup } from '../../route.ts';
+import { nameField } from '../../../../platform/kernel/name-field.ts';
 
 const base = '/api/v1/org/admins';
 const one = { path: `${base}/{adminId}`, params: z.object({ adminId: uuid() }) };
-const displayName = z.string().trim().min(2).max(100);
+const displayName = nameField({ min: 2, max: 100 });
 
 /** The admins of an organization, administered by its owners (OP-343, OP-344). */
 export const orgAdminRoutes: RouteGroup = {

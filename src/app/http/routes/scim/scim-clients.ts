@@ -17,6 +17,7 @@ import { FailureError, notFound } from '../../../../platform/kernel/failure.ts';
 import { uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
 import { admin, adminReauthenticated } from '../../access.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
+import { nameField } from '../../../../platform/kernel/name-field.ts';
 
 export interface ScimClientsRouteDependencies {
   readonly scimTokens: ScimTokens;
@@ -68,7 +69,7 @@ export const scimClientRoutes: RouteGroup<ScimClientsRouteDependencies> = {
       description:
         'The response contains `clientSecret`, once. `clientId` names the client everywhere: in token requests, and as `clientID` in the paths here. `id` is the same client in the audit log. `profile` names the product whose habits are forgiven. At most 50 clients.',
       body: z.object({
-        name: z.string().trim().min(1).max(200),
+        name: nameField(),
         scopes: z.array(z.enum(scimScopes)).min(1).max(scimScopes.length).default(['scim:read', 'scim:write']),
         profile: z.enum(scimProfiles).default('generic'),
         expiresAt,

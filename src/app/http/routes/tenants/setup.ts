@@ -14,6 +14,7 @@ import { actorOf } from '../../principal.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import type { Config } from '../../../config/config.ts';
 import type { WithClaimHolder } from '../../../../../commands/ports.ts';
+import { nameField } from '../../../../platform/kernel/name-field.ts';
 
 export interface SetupRouteDependencies extends SignInDependencies {
   readonly config: Pick<Config, 'devMode'>;
@@ -25,7 +26,7 @@ const route = routeWith<SetupRouteDependencies>();
 const setupBody = z.object({
   email: emailField,
   password: newPassword,
-  displayName: z.string().trim().min(2).max(100),
+  displayName: nameField({ min: 2, max: 100 }),
   licenseKey: z.string().min(3).max(16_384),
   externalBaseUrl: baseUrlField,
 });
