@@ -20,17 +20,20 @@ import {
 } from '../../test/dsl/slapd.ts';
 import { startBenchApp, type BenchApp } from '../app.ts';
 import { compare, perSecond, type Row } from '../measure.ts';
+import { storeRowByRow } from './row-by-row.ts';
 
 const PEOPLE = Number(process.env['BENCH_PEOPLE'] ?? 50_000);
-const GROUPS = Math.ceil(PEOPLE / 100);
+/** A directory to compare memory with: what is retained must not grow with the number of people. */
+const FEWER = Math.ceil(PEOPLE / 5);
 /** Rows of the CSV file: the limit of one import is 10,000. */
 const IMPORTED = Math.min(PEOPLE, 5_000);
 const IN_A_GROUP = 100;
+const groupsOf = (people: number): number => Math.ceil(people / IN_A_GROUP);
 
-function* ldif(): Generator<string> {
-  for (let from = 0; from < PEOPLE; from += 10_000) {
+function* ldif(people: number): Generator<string> {
+  for (let from = 0; from < people; from += 10_000) {
     let text = '';
-    for (let n = from; n < Math.min(from + 10_000, PEOPLE); n += 1)
+    for (let n = from; n < Math.min(from + 10_000, people); n += 1)
       text += personLdif(`u${n}`, {
         mail: `u${n}@acme.example`,
         displayName: `Person ${n}`,
@@ -40,10 +43,10 @@ function* ldif(): Generator<string> {
     yield text;
   }
   let text = '';
-  for (let n = 0; n < GROUPS; n += 1)
+  for (let n = 0; n < groupsOf(people); n += 1)
     text += groupLdif(
       `g${n}`,
-      Array.from({ length: IN_A_GROUP }, (_, at) => personDn(`u${(n * IN_A_GROUP + at) % PEOPLE}`)),
+      Array.from({ length: IN_A_GROUP }, (_, at) => personDn(`u${(n * IN_A_GROUP + at) % people}`)),
     );
   yield text;
 }
@@ -54,26 +57,44 @@ export async function measure(): Promise<Row[]> {
     console.log('skipped: slapd is not installed');
     return [];
   }
-  const slapd = await startSlapd(ldif());
+  const slapd = await startSlapd(ldif(PEOPLE));
   const app = await startBenchApp({ devMode: true });
   try {
-    const config: DirectoryConfig = {
-      ...{ type: 'ldap', host: slapd.host, port: slapd.tlsPort, useTls: true, startTls: false },
-      ...{ baseDn: LDAP_BASE, bindDn: LDAP_ADMIN, userFilter: null, groupFilter: null },
-    };
+    const fewer = await retainedAfterFewer(app);
+    const config = configOf(slapd);
     const sourceId = await sourceOf(app, config, slapd.ca);
+    const rowByRow = await perSecond(IMPORTED, () => storeRowByRow(app, IMPORTED));
     const imported = await perSecond(IMPORTED, () => importFile(app));
     const read = [await reading(config, slapd.ca)];
     const before = process.memoryUsage().rss;
-    const first = await synchronized(app, sourceId);
+    const first = await synchronized(app, sourceId, PEOPLE);
+    const retained = retainedHeap();
     read.push(await reading(config, slapd.ca));
-    const second = await synchronized(app, sourceId);
+    const second = await synchronized(app, sourceId, PEOPLE);
     read.push(await reading(config, slapd.ca));
     console.log(
-      `memory: ${mebibytes(before)} MiB before, at most ${mebibytes(first.peak)} MiB in the first synchronization and ${mebibytes(second.peak)} MiB in the second, of ${PEOPLE} people and ${GROUPS} groups`,
+      `memory: ${mebibytes(before)} MiB before, at most ${mebibytes(first.peak)} MiB in the first synchronization and ${mebibytes(second.peak)} MiB in the second, of ${PEOPLE} people and ${groupsOf(PEOPLE)} groups`,
+    );
+    console.log(
+      `heap after a collection: ${fewer.before} MiB before, ${fewer.after} MiB after ${FEWER} people, ${retained} MiB after ${PEOPLE} more`,
     );
     return [
-      compare('first synchronization, against a CSV import', 'people/s', '>= 10', first.rate, imported, 'CSV import'),
+      compare(
+        'first synchronization, against rows one by one',
+        'people/s',
+        '>= 10',
+        first.rate,
+        rowByRow,
+        'one by one',
+      ),
+      compare(
+        'first synchronization, against a CSV import',
+        'people/s',
+        'reported',
+        first.rate,
+        imported,
+        'CSV import, which shares keys and appends',
+      ),
       compare(
         'first synchronization, against reading the directory',
         'people/s',
@@ -93,6 +114,30 @@ export async function measure(): Promise<Row[]> {
     ];
   } finally {
     await app.stop();
+    await slapd.stop();
+  }
+}
+
+const configOf = ({ host, tlsPort }: Awaited<ReturnType<typeof startSlapd>>): DirectoryConfig => ({
+  ...{ type: 'ldap', host, port: tlsPort, useTls: true, startTls: false },
+  ...{ baseDn: LDAP_BASE, bindDn: LDAP_ADMIN, userFilter: null, groupFilter: null },
+});
+
+/** MiB of objects that are still in use. */
+function retainedHeap(): number {
+  globalThis.gc?.();
+  return mebibytes(process.memoryUsage().heapUsed);
+}
+
+/** A first synchronization of a smaller directory, in a tenant of its own. */
+async function retainedAfterFewer(app: BenchApp): Promise<{ before: number; after: number }> {
+  const slapd = await startSlapd(ldif(FEWER));
+  try {
+    const before = retainedHeap();
+    const other = { ...app, ...(await app.newTenant()) };
+    await synchronized(other, await sourceOf(other, configOf(slapd), slapd.ca), FEWER);
+    return { before, after: retainedHeap() };
+  } finally {
     await slapd.stop();
   }
 }
@@ -148,10 +193,10 @@ async function reading(config: DirectoryConfig, ca: string): Promise<number> {
 }
 
 /** Runs until the receipt, with the read models up to date. */
-async function synchronized({ services, tenantId }: BenchApp, sourceId: string) {
+async function synchronized({ services, tenantId }: BenchApp, sourceId: string, people: number) {
   let peak = 0;
   const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 50);
-  const rate = await perSecond(PEOPLE, async () => {
+  const rate = await perSecond(people, async () => {
     const start = { sourceId, trigger: 'manual', isDryRun: false } as const;
     const { result } = orThrow(
       await services.executor.execute(startDirectorySync, start, { tenantId, actor: system('bench') }),

@@ -4,7 +4,7 @@ import { isUuid } from '../../src/platform/kernel/ids.ts';
 import { invalid, notFound } from '../../src/platform/kernel/failure.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
 import { rowsByKey, scimPage, type ScimListRequest, type ScimPage } from './list-page.ts';
-import { columnsOfType, type ScimTable } from './scim-table.ts';
+import { columnsOfType, versionColumn, type ScimTable } from './scim-table.ts';
 
 /** A client sees its own users, and of them what it said itself. `$2` is the client. */
 const OWN_MEMBERS = `
@@ -25,6 +25,7 @@ const groupTable: ScimTable = {
     ...columnsOfType(groupType),
     'meta.created': { sql: 'g.created_at' },
     'meta.lastModified': { sql: 'greatest(g.updated_at, g.members_changed_at)' },
+    'meta.version': versionColumn('g.version'),
   },
   lists: { members: MEMBERS, schemas: `(select to_jsonb('${groupType.schema.id}'::text) as v)` },
   indexed: {

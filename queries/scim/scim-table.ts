@@ -33,4 +33,7 @@ export const columnsOfType = ({ name }: ScimResourceType): Readonly<Record<strin
   'meta.resourceType': { sql: `'${name}'::text` },
 });
 
+/** A column with the number of a version, as the entity tag that clients are shown (`versionTag`). */
+export const versionColumn = (column: string): ScimColumn => ({ sql: `('W/"' || ${column} || '"')` });
+
 export const columnText = ({ sql, isUuid }: ScimColumn): string => (isUuid ? `${sql}::text` : sql);

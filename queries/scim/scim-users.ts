@@ -4,7 +4,7 @@ import type { GroupOfUser } from '../../src/contexts/scim/domain/user-resource.t
 import { ENTERPRISE_USER, USER, userType } from '../../src/contexts/scim/domain/user-schema.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
 import { rowsByKey, scimPage, type ScimListRequest, type ScimPage } from './list-page.ts';
-import { columnsOfType, type ScimTable } from './scim-table.ts';
+import { columnsOfType, versionColumn, type ScimTable } from './scim-table.ts';
 
 /** The groups of a person that the same client provisioned. `$2` is the client. */
 const GROUPS = `(
@@ -28,6 +28,7 @@ const users: ScimTable = {
     ...columnsOfType(userType),
     'meta.created': { sql: 'p.created_at' },
     'meta.lastModified': { sql: 'p.modified_at' },
+    'meta.version': versionColumn('p.version'),
   },
   profile: 'p.profile',
   lists: { groups: GROUPS, schemas: SCHEMAS },
