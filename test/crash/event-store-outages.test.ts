@@ -1,120 +1,48 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PASSWORD } from '../dsl/app.ts';
-import { licenseKey, licensePublicKeyPem } from '../dsl/licenses.ts';
+import { licensePublicKeyPem } from '../dsl/licenses.ts';
 import { unavailable } from '../fixtures/eventstoredb/faults.ts';
 import { StandInCluster } from '../fixtures/eventstoredb/cluster.ts';
-import { freePort, startService, type ServiceProcess } from './service-process.ts';
-
-const PATIENTLY = { timeout: 60_000, interval: 50 };
-const CLIENTS = 8;
+import {
+  RESTORE_TIMEOUT_MS,
+  restorableNodes,
+  startRestorableNode,
+  type RestorableNode,
+} from '../fixtures/eventstoredb/restorable-node.ts';
+import { GroupWriters } from './group-writers.ts';
+import { freePort, startService } from './service-process.ts';
 
 /** The service beside a cluster of three whose nodes fail and return under traffic. */
 describe('a service process whose EventStoreDB cluster fails and returns', () => {
   const dataDir = mkdtempSync('/var/tmp/castellan-outages-');
   let cluster: StandInCluster;
-  let service: ServiceProcess;
-  let authorization: string;
+  let writers: GroupWriters;
 
   beforeAll(async () => {
     cluster = await StandInCluster.start();
-    service = await startService(dataDir, {
-      LICENSE_PUBLIC_KEY: licensePublicKeyPem,
-      EVENTSTORE_URL: cluster.connectionString,
-    });
-    const setup = {
-      email: 'first@acme.example',
-      password: PASSWORD,
-      displayName: 'First',
-      licenseKey: licenseKey({ maxUsers: 1_000_000 }),
-      externalBaseUrl: 'https://acme.example',
-    };
-    const { tenantId } = (await (await post('setup/complete', setup)).json()) as { tenantId: string };
-    const { accessToken } = (await (
-      await post('auth/login', { email: setup.email, password: PASSWORD, tenantId })
-    ).json()) as { accessToken: string };
-    authorization = `Bearer ${accessToken}`;
+    writers = await GroupWriters.start(dataDir, cluster.connectionString);
   });
   afterAll(async () => {
-    await service?.stop();
+    await writers?.service.stop();
     await cluster.close();
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  const post = (path: string, body: object) =>
-    fetch(`${service.url}/api/v1/${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...(authorization ? { authorization } : {}) },
-      body: JSON.stringify(body),
-    });
-
-  let written = 0;
-  const createGroup = async (): Promise<number> => {
-    const response = await post('admin/groups', { name: `Group ${(written += 1)}` });
-    await response.arrayBuffer();
-    return response.status;
-  };
-
-  /** Clients that write without a pause; returns the statuses that they saw. */
-  function traffic(): { readonly seen: number[]; stop(): Promise<void> } {
-    const seen: number[] = [];
-    let goesOn = true;
-    const client = async () => {
-      // A process that ended refuses connections.
-      while (goesOn) seen.push(await createGroup().catch(() => 0));
-    };
-    const clients = Array.from({ length: CLIENTS }, client);
-    return {
-      seen,
-      async stop() {
-        goesOn = false;
-        await Promise.all(clients);
-      },
-    };
-  }
-
-  /** 202: written, but not readable yet. */
-  const expectOrdinary = (seen: readonly number[]) =>
-    expect(seen.filter((status) => ![201, 202, 503].includes(status))).toEqual([]);
-
-  async function expectOutage(begin: () => Promise<void> | void, end: () => Promise<void> | void): Promise<void> {
-    const { seen, stop } = traffic();
-    await expect.poll(() => seen.filter((status) => status === 201).length, PATIENTLY).toBeGreaterThan(CLIENTS);
-    await begin();
-    const before = seen.length;
-    await expect
-      .poll(() => seen.slice(before).filter((status) => status === 503).length, PATIENTLY)
-      .toBeGreaterThan(CLIENTS);
-    const ready = await fetch(`${service.url}/ready`);
-    expect({ status: ready.status, body: await ready.json() }).toEqual({
-      status: 503,
-      body: { status: 'unhealthy', ready: false, lagging: expect.any(Array) },
-    });
-    await end();
-    const after = seen.length;
-    await expect
-      .poll(() => seen.slice(after).filter((status) => status === 201).length, PATIENTLY)
-      .toBeGreaterThan(CLIENTS);
-    await stop();
-    expect(service.lastWords).toBeUndefined();
-    expectOrdinary(seen);
-  }
-
   it('survives the loss of the quorum, and works when it is back', () =>
-    expectOutage(
+    writers.expectOutage(
       () => cluster.loseQuorum(),
       () => cluster.lead(1),
     ));
 
   it('survives the death of all nodes during calls, and works when they are back', () =>
-    expectOutage(
+    writers.expectOutage(
       () => cluster.stopAll(),
       () => cluster.startAll(),
     ));
 
   it('survives failing gossip while calls are pending', () =>
-    expectOutage(
+    writers.expectOutage(
       () => {
         for (const node of cluster.nodes) node.faults = () => unavailable();
       },
@@ -122,22 +50,54 @@ describe('a service process whose EventStoreDB cluster fails and returns', () =>
     ));
 
   it('survives repeated resets of connections', async () => {
-    const { seen, stop } = traffic();
+    const traffic = writers.traffic();
+    const { seen } = traffic;
     for (let count = 0; count < 10; count += 1) {
       const before = seen.length;
-      await expect.poll(() => seen.length, PATIENTLY).toBeGreaterThan(before);
+      await expect.poll(() => seen.length, { timeout: 60_000, interval: 50 }).toBeGreaterThan(before);
       for (const relay of cluster.relays) relay.reset();
       await sleep(20);
     }
-    const after = seen.length;
-    await expect
-      .poll(() => seen.slice(after).filter((status) => status === 201).length, PATIENTLY)
-      .toBeGreaterThan(CLIENTS);
-    await stop();
-    expect(service.lastWords).toBeUndefined();
-    expectOrdinary(seen);
+    await writers.untilSeen(traffic, 201, seen.length);
+    await traffic.stop();
+    writers.expectOrdinary(traffic);
   });
 });
+
+describe(`a service process whose node ends and starts again (${restorableNodes})`, () => {
+  const dataDir = mkdtempSync('/var/tmp/castellan-outage-');
+  let node: RestorableNode;
+  let writers: GroupWriters;
+
+  beforeAll(async () => {
+    node = await startRestorableNode();
+    writers = await GroupWriters.start(dataDir, node.connectionString);
+  }, RESTORE_TIMEOUT_MS);
+  afterAll(async () => {
+    await writers?.service.stop();
+    await node?.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  it('loses nothing that it has acknowledged', { timeout: RESTORE_TIMEOUT_MS }, async () => {
+    const acknowledged: string[] = [];
+    for (let round = 0; round < 3; round += 1)
+      acknowledged.push(
+        ...(await writers.expectOutage(
+          () => node.stop(),
+          () => node.start(),
+        )),
+      );
+    await expect.poll(async () => missingOf(acknowledged, await writers.listed()), { timeout: 30_000 }).toBe(0);
+    const listed = await writers.listed();
+    expect(listed.length).toBe(new Set(listed).size);
+  });
+});
+
+const missingOf = (expected: readonly string[], seen: readonly string[]): number => {
+  const names = new Set(seen);
+  return expected.filter((name) => !names.has(name)).length;
+};
 
 describe('a service process whose EVENTSTORE_URL is wrong', () => {
   const dataDir = mkdtempSync('/var/tmp/castellan-wrong-url-');

@@ -81,7 +81,9 @@ function namelessLog(
       kind: 'empty_tables',
       reason: `the tables are empty, but the event log is in use: it ends at position ${end}`,
     };
-  const isKnown = identity?.inLog === true || furthest > 0n;
+  // Without an identity in the log, checkpoints may have passed records that are not ours: a server's own, or those of
+  // other applications.
+  const isKnown = identity ? identity.inLog || furthest > end : furthest > 0n;
   if (isKnown && !isUsed)
     return {
       kind: 'empty_log',

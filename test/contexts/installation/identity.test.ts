@@ -3,16 +3,21 @@ import { installationStream } from '../../../src/contexts/installation/domain/id
 import type { MismatchKind } from '../../../src/platform/eventstore/log-trust.ts';
 import { KeysMissing } from '../../../src/platform/vault/keyrings.ts';
 import { restoreStatus } from '../../../src/app/cli/restore.ts';
-import { startStandIn, type StandIn } from '../../fixtures/eventstoredb/stand-in.ts';
+import {
+  RESTORE_TIMEOUT_MS,
+  restorableNodes,
+  startRestorableNode,
+  type RestorableNode,
+} from '../../fixtures/eventstoredb/restorable-node.ts';
 import { eventually } from '../../platform/projector/projector-application.ts';
 import { newSite, type Site } from './installation.ts';
 import type { TestApp } from '../../dsl/app.ts';
 
 const sites: Site[] = [];
-const nodes: StandIn[] = [];
+const nodes: RestorableNode[] = [];
 afterEach(async () => {
   for (const site of sites.splice(0)) await site.clear();
-  for (const node of nodes.splice(0)) await node.stop();
+  for (const node of nodes.splice(0)) await node.close();
 });
 
 const site = (over: Parameters<typeof newSite>[0] = {}): Site => {
@@ -20,8 +25,8 @@ const site = (over: Parameters<typeof newSite>[0] = {}): Site => {
   sites.push(made);
   return made;
 };
-const newNode = async (): Promise<StandIn> => {
-  const node = await startStandIn();
+const newNode = async (): Promise<RestorableNode> => {
+  const node = await startRestorableNode();
   nodes.push(node);
   return node;
 };
@@ -89,7 +94,7 @@ describe('a new installation', () => {
   });
 });
 
-describe('two installations on one EventStoreDB', () => {
+describe(`two installations on one EventStoreDB (${restorableNodes})`, { timeout: RESTORE_TIMEOUT_MS }, () => {
   it('refuse the second one with new tables', async () => {
     const node = await newNode();
     const [ours, theirs] = [
@@ -118,7 +123,7 @@ describe('two installations on one EventStoreDB', () => {
   });
 });
 
-describe('an installation on EventStoreDB', () => {
+describe(`an installation on EventStoreDB (${restorableNodes})`, { timeout: RESTORE_TIMEOUT_MS }, () => {
   it('reports that its log is empty', async () => {
     const [node, empty] = [await newNode(), await newNode()];
     const here = site();
@@ -126,10 +131,10 @@ describe('an installation on EventStoreDB', () => {
     const before = await here.start(database, { eventStoreUrl: node.connectionString });
     await before.newTenant();
     await before.close();
-    const records = empty.log.all.length;
+    const records = await empty.records();
     const after = await here.start(database, { eventStoreUrl: empty.connectionString });
     await expectRefused(after, 'empty_log', /event log is empty/);
-    expect(empty.log.all.length).toBe(records);
+    expect(await empty.records()).toBe(records);
   });
 
   it('reports that its tables are empty, and derives nothing from the log', async () => {
@@ -138,10 +143,10 @@ describe('an installation on EventStoreDB', () => {
     const before = await here.start(await here.newDatabase());
     await before.newTenant();
     await before.close();
-    const records = node.log.all.length;
+    const records = await node.records();
     const after = await here.start(await here.newDatabase());
     await expectRefused(after, 'empty_tables', /tables are empty, but the event log is in use/);
-    expect(node.log.all.length).toBe(records);
+    expect(await node.records()).toBe(records);
   });
 
   it('reports the number of missing keys when its tables are older than the log', async () => {

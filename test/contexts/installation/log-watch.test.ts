@@ -6,7 +6,13 @@ import { compose, type Application } from '../../../src/app/compose/compose.ts';
 import { startApp, type TestApp, type TestTenant } from '../../dsl/app.ts';
 import { cheapPasswords } from '../../dsl/cheap-passwords.ts';
 import { newLogger } from '../../../src/platform/observability/logger.ts';
-import { startStandIn, type StandIn } from '../../fixtures/eventstoredb/stand-in.ts';
+import {
+  RESTORE_TIMEOUT_MS,
+  restorableNodes,
+  startRestorableNode,
+  type RestorableNode,
+} from '../../fixtures/eventstoredb/restorable-node.ts';
+import { startStandIn } from '../../fixtures/eventstoredb/stand-in.ts';
 import { eventually } from '../../platform/projector/projector-application.ts';
 
 const PATIENTLY = { timeout: 20_000 };
@@ -70,13 +76,13 @@ const expectWell = async (app: TestApp) => {
 
 describe('a log that moved backwards under a running service', () => {
   let app: TestApp;
-  let node: StandIn | undefined;
   const closers: (() => Promise<unknown>)[] = [];
+  /** After the service has ended. */
+  const afterwards: (() => Promise<unknown>)[] = [];
   afterEach(async () => {
     for (const close of closers.splice(0).reverse()) await close();
     await app.close();
-    await node?.stop();
-    node = undefined;
+    for (const end of afterwards.splice(0)) await end();
   });
 
   /** The database of a replica that missed the newest events and all their consequences. */
@@ -180,49 +186,58 @@ describe('a log that moved backwards under a running service', () => {
   });
 
   describe('on EventStoreDB', () => {
-    const onNode = async () => {
-      node = await startStandIn();
-      app = await startApp({ eventStoreUrl: node.connectionString });
+    const onNode = async ({ connectionString }: { readonly connectionString: string }) => {
+      app = await startApp({ eventStoreUrl: connectionString });
       const tenant = await app.newTenant();
       await createGroup(tenant, 'Before');
       await app.settled();
       return tenant;
     };
-    const replaceWith = async (log: StandIn['log']) => {
-      const { port } = node!;
-      await node!.stop();
-      node = await startStandIn({ port, log });
+    const restorable = async (): Promise<RestorableNode> => {
+      const node = await startRestorableNode();
+      afterwards.push(() => node.close());
+      return node;
     };
 
-    it('stops writers and reports it when an older copy was restored, and continues when the newer one is back', async () => {
-      const tenant = await onNode();
-      const records = node!.log.all.length;
-      for (const name of ['A', 'B']) await createGroup(tenant, name);
-      await app.settled();
-      const whole = node!.log;
-      await replaceWith(whole.olderCopy(records));
-      await expectStopped(app, tenant, /ends at position/);
-      await replaceWith(whole);
-      await expectWell(app);
-      expect((await createGroup(tenant, 'After')).status).toBe(201);
-    });
+    it(
+      `stops writers and reports it when an older copy was restored, and continues when the newer one is back (${restorableNodes})`,
+      { timeout: RESTORE_TIMEOUT_MS },
+      async () => {
+        const node = await restorable();
+        const tenant = await onNode(node);
+        const older = await node.snapshot();
+        for (const name of ['A', 'B']) await createGroup(tenant, name);
+        await app.settled();
+        const whole = await node.snapshot();
+        await node.restore(older);
+        await expectStopped(app, tenant, /ends at position/);
+        await node.restore(whole);
+        await expectWell(app);
+        expect((await createGroup(tenant, 'After')).status).toBe(201);
+      },
+    );
 
-    it('stops writers when the log is empty', async () => {
-      const tenant = await onNode();
-      await replaceWith(node!.log.olderCopy(0));
+    it(`stops writers when the log is empty (${restorableNodes})`, { timeout: RESTORE_TIMEOUT_MS }, async () => {
+      const node = await restorable();
+      const tenant = await onNode(node);
+      await node.restore();
       await expectStopped(app, tenant, /ends at position/);
     });
 
     it('stops writers when an older copy has grown past the known end with other events', async () => {
-      const tenant = await onNode();
-      const records = node!.log.all.length;
+      let node = await startStandIn();
+      afterwards.push(() => node.stop());
+      const tenant = await onNode(node);
+      const records = node.log.all.length;
       await createGroup(tenant, 'Lost');
       await app.settled();
-      const fork = node!.log.olderCopy(records);
+      const fork = node.log.olderCopy(records);
       const strange = { ...fork.all.at(-1)!, data: Buffer.from('{"other":"tenant"}') };
       for (let event = 0; event < 40; event += 1)
         fork.append('strange-1', -2n, [{ ...strange, id: crypto.randomUUID() }]);
-      await replaceWith(fork);
+      const { port } = node;
+      await node.stop();
+      node = await startStandIn({ port, log: fork });
       await expectStopped(app, tenant, /is not the one that was there before/);
     });
   });

@@ -31,6 +31,14 @@ describe('log, tables and keys', () => {
   it.each<[string, InstallationFacts]>([
     ['that belong to one installation', facts()],
     [
+      'of an installation that starts over on a server whose own records its checkpoints have passed',
+      facts({
+        log: { identity: undefined, end: 549n, isUsed: false },
+        tables: { identity: { ...US, inLog: false }, furthest: 549n },
+        read: 549n,
+      }),
+    ],
+    [
       'of a new installation',
       facts({
         log: { identity: undefined, end: 0n, isUsed: false },
@@ -81,6 +89,16 @@ describe('log, tables and keys', () => {
     [
       'the log is empty',
       facts({ log: { identity: undefined, end: 0n, isUsed: false }, read: 0n }),
+      'empty_log',
+      /empty.*have reached 90/,
+    ],
+    [
+      'the log is empty, though it never held the identity, and checkpoints are beyond its end',
+      facts({
+        log: { identity: undefined, end: 50n, isUsed: false },
+        tables: { identity: { ...US, inLog: false } },
+        read: 0n,
+      }),
       'empty_log',
       /empty.*have reached 90/,
     ],

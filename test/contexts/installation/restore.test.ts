@@ -4,8 +4,12 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { restoreAcceptLog, restoreRebuildFromLog, restoreStatus } from '../../../src/app/cli/restore.ts';
 import type { TestApp } from '../../dsl/app.ts';
 import type { FreshDatabase } from '../../dsl/database.ts';
-import type { EventLog } from '../../fixtures/eventstoredb/event-log.ts';
-import { startStandIn, type StandIn } from '../../fixtures/eventstoredb/stand-in.ts';
+import {
+  RESTORE_TIMEOUT_MS,
+  restorableNodes,
+  startRestorableNode,
+  type RestorableNode,
+} from '../../fixtures/eventstoredb/restorable-node.ts';
 import { employ, eventsAfter, expectSound, inhabit, reportBreach, tryToEmploy, type Inhabited } from './inhabitants.ts';
 import { newSite, type Site } from './installation.ts';
 
@@ -29,10 +33,10 @@ const OF_A_RESTORE = [
 ];
 
 let site: Site;
-let node: StandIn | undefined;
+let node: RestorableNode | undefined;
 afterEach(async () => {
   await site.clear();
-  await node?.stop();
+  await node?.close();
   node = undefined;
 });
 
@@ -46,19 +50,13 @@ const entryOf = async ({ services }: TestApp, action: string) =>
     ])
   ).rows.map(({ details }) => JSON.parse(details) as object);
 
-describe('an installation on EventStoreDB', () => {
+describe(`an installation on EventStoreDB (${restorableNodes})`, () => {
   const begin = async (): Promise<{ app: TestApp; database: FreshDatabase; inhabited: Inhabited }> => {
-    node = await startStandIn();
+    node = await startRestorableNode();
     site = newSite({ eventStoreUrl: node.connectionString });
     const database = await site.newDatabase();
     const app = await site.start(database);
     return { app, database, inhabited: await inhabit(app) };
-  };
-  /** The node with another log in its directory. */
-  const putBack = async (log: EventLog): Promise<void> => {
-    const { port } = node!;
-    await node!.stop();
-    node = await startStandIn({ port, log });
   };
   const later = async (app: TestApp, inhabited: Inhabited): Promise<void> => {
     for (const email of LATER) await employ(app, { ...inhabited, employees: [] }, email);
@@ -66,18 +64,14 @@ describe('an installation on EventStoreDB', () => {
     await app.settled();
   };
 
-  it('continues from both halves of one backup', { timeout: 60_000 }, async () => {
+  it('continues from both halves of one backup', { timeout: RESTORE_TIMEOUT_MS }, async () => {
     const { app, database, inhabited } = await begin();
     await app.close();
-    const [log, tables, heads] = [
-      node!.log.olderCopy(node!.log.all.length),
-      await site.copyOf(database),
-      readFileSync(headsOf(site)),
-    ];
+    const [log, tables, heads] = [await node!.snapshot(), await site.copyOf(database), readFileSync(headsOf(site))];
     const after = await site.start(database);
     await later(after, inhabited);
     await after.close();
-    await putBack(log);
+    await node!.restore(log);
     writeFileSync(headsOf(site), heads);
     const restored = await site.start(tables);
     expect(doubtOf(restored)).toBeUndefined();
@@ -86,15 +80,15 @@ describe('an installation on EventStoreDB', () => {
 
   it(
     'continues from both halves of one backup under newer sealed heads, once an operator has accepted that',
-    { timeout: 120_000 },
+    { timeout: RESTORE_TIMEOUT_MS },
     async () => {
       const { app, database, inhabited } = await begin();
       await app.close();
-      const [log, tables] = [node!.log.olderCopy(node!.log.all.length), await site.copyOf(database)];
+      const [log, tables] = [await node!.snapshot(), await site.copyOf(database)];
       const after = await site.start(database);
       await later(after, inhabited);
       await after.close();
-      await putBack(log);
+      await node!.restore(log);
       const restored = await site.start(tables);
       expect(doubtOf(restored)).toBeUndefined();
       const lines: string[] = [];
@@ -112,18 +106,19 @@ describe('an installation on EventStoreDB', () => {
 
   it(
     'is adjusted to a log that is older than its tables, as after a backup of the log before the tables',
-    { timeout: 120_000 },
+    { timeout: RESTORE_TIMEOUT_MS },
     async () => {
       const { app, database, inhabited } = await begin();
       // The log is copied while the service runs and writes; the tables later.
-      const log = node!.log.olderCopy(node!.log.all.length);
+      const log = await node!.snapshot();
       await later(app, inhabited);
       await app.close();
-      await putBack(log);
-      const end = log.all.length;
+      await node!.restore(log);
 
       const shown = await site.start(database);
       expect(doubtOf(shown)).toBe('log_older');
+      const count = async () => (await eventsAfter(shown, 0n)).length;
+      const events = await count();
       const lines: string[] = [];
       await restoreAcceptLog(shown.services, {}, (line) => lines.push(line));
       expect(lines.join('\n')).toMatch(/log_older[\s\S]*rebuilt from the log[\s\S]*Nothing was changed/);
@@ -131,7 +126,7 @@ describe('an installation on EventStoreDB', () => {
       await expect(restoreRebuildFromLog(shown.services, ASKED, silent)).rejects.toThrow(
         /rebuilding the tables does not fix this/,
       );
-      expect([doubtOf(shown), node!.log.all.length]).toEqual(['log_older', end]);
+      expect([doubtOf(shown), await count()]).toEqual(['log_older', events]);
 
       const before = await shown.services.head();
       await restoreAcceptLog(shown.services, ASKED, silent);
@@ -154,13 +149,13 @@ describe('an installation on EventStoreDB', () => {
 
   it(
     'sets sealed heads aside that an accepted log does not hold, and continues to seal',
-    { timeout: 120_000 },
+    { timeout: RESTORE_TIMEOUT_MS },
     async () => {
       const { app, database, inhabited } = await begin();
-      const log = node!.log.olderCopy(node!.log.all.length);
+      const log = await node!.snapshot();
       await later(app, inhabited);
       await app.close();
-      await putBack(log);
+      await node!.restore(log);
       const shown = await site.start(database);
       await restoreAcceptLog(shown.services, ASKED, silent);
       await shown.close();
@@ -176,11 +171,11 @@ describe('an installation on EventStoreDB', () => {
     },
   );
 
-  it('keeps persons erased whose erasure an older log has lost', { timeout: 120_000 }, async () => {
+  it('keeps persons erased whose erasure an older log has lost', { timeout: RESTORE_TIMEOUT_MS }, async () => {
     const { app, database, inhabited } = await begin();
     await employ(app, inhabited, 'gone@acme.example');
     await app.settled();
-    const log = node!.log.olderCopy(node!.log.all.length);
+    const log = await node!.snapshot();
     const { erasePersonAsOperator } = await import('../../../src/app/cli/employees.ts');
     const { userId } = await erasePersonAsOperator(app.services, {
       tenant: inhabited.tenant.tenantId,
@@ -188,7 +183,7 @@ describe('an installation on EventStoreDB', () => {
     });
     await app.settled();
     await app.close();
-    await putBack(log);
+    await node!.restore(log);
     const shown = await site.start(database);
     await restoreAcceptLog(shown.services, ASKED, silent);
     await shown.settled();
@@ -203,7 +198,7 @@ describe('an installation on EventStoreDB', () => {
 
   it(
     'is adjusted to the log when its tables are older, and releases the e-mails of persons whose keys are lost',
-    { timeout: 120_000 },
+    { timeout: RESTORE_TIMEOUT_MS },
     async () => {
       const { app, database, inhabited } = await begin();
       await app.close();
@@ -242,7 +237,7 @@ describe('an installation on EventStoreDB', () => {
 
   it(
     'needs an older dump when its tables are lost, and is adjusted to the log with one',
-    { timeout: 120_000 },
+    { timeout: RESTORE_TIMEOUT_MS },
     async () => {
       const { app, database, inhabited } = await begin();
       await app.close();
@@ -261,10 +256,10 @@ describe('an installation on EventStoreDB', () => {
     },
   );
 
-  it('starts over on an empty log that was accepted', { timeout: 120_000 }, async () => {
+  it('starts over on an empty log that was accepted (OP-471)', { timeout: RESTORE_TIMEOUT_MS }, async () => {
     const { app, database, inhabited } = await begin();
     await app.close();
-    await putBack(node!.log.olderCopy(0));
+    await node!.restore();
     const shown = await site.start(database);
     expect(doubtOf(shown)).toBe('empty_log');
     const installation = await shown.services.installation.inTables();

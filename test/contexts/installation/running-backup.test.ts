@@ -11,7 +11,12 @@ import { USER_PASSWORD } from '../../dsl/password-server.ts';
 import { scratchFolder } from '../../dsl/scratch.ts';
 import { startSystemPostgres, type SystemPostgres } from '../../dsl/system-postgres.ts';
 import { findSystemPostgres } from '../../dsl/system-program.ts';
-import { startStandIn, type StandIn } from '../../fixtures/eventstoredb/stand-in.ts';
+import {
+  RESTORE_TIMEOUT_MS,
+  restorableNodes,
+  startRestorableNode,
+  type RestorableNode,
+} from '../../fixtures/eventstoredb/restorable-node.ts';
 import { employ, expectSound, inhabit, type Inhabited } from './inhabitants.ts';
 
 const silent = () => undefined;
@@ -66,40 +71,44 @@ describe.skipIf(!findSystemPostgres())(
       return cluster.url('castellan_owner', 'castellan');
     };
 
-    it('of the log before PostgreSQL holds what was acknowledged before it began', { timeout: 180_000 }, async () => {
-      const [node, cluster]: [StandIn, SystemPostgres] = [await startStandIn(), await newCluster()];
-      closers.push(() => node.stop());
-      const config = testConfig(newDataDir(), {
-        databaseUrl: cluster.url('castellan_owner', 'castellan'),
-        eventStoreUrl: node.connectionString,
-      });
-      const app = await start(config);
-      const inhabited = await inhabit(app);
-      const writer = busy(app, inhabited);
-      await writer.acknowledged(5);
-      const held = [...writer.employees];
-      const log = node.log.olderCopy(node.log.all.length);
-      await writer.acknowledged(held.length + 5);
-      const dump = cluster.dump('castellan');
-      await writer.acknowledged(held.length + 10);
-      await writer.stop();
-      await app.close();
+    it(
+      `of the log (${restorableNodes}) before PostgreSQL holds what was acknowledged before it began`,
+      { timeout: RESTORE_TIMEOUT_MS },
+      async () => {
+        const [node, cluster]: [RestorableNode, SystemPostgres] = [await startRestorableNode(), await newCluster()];
+        closers.push(() => node.close());
+        const config = testConfig(newDataDir(), {
+          databaseUrl: cluster.url('castellan_owner', 'castellan'),
+          eventStoreUrl: node.connectionString,
+        });
+        const app = await start(config);
+        const inhabited = await inhabit(app);
+        const writer = busy(app, inhabited);
+        await writer.acknowledged(5);
+        const held = [...writer.employees];
+        const log = await node.snapshot();
+        await writer.acknowledged(held.length + 5);
+        const dump = cluster.dump('castellan');
+        await writer.acknowledged(held.length + 10);
+        await writer.stop();
+        await app.close();
 
-      const other = await startStandIn({ log });
-      closers.push(() => other.stop());
-      const there = {
-        ...config,
-        dataDir: newDataDir(),
-        databaseUrl: await restored(dump),
-        eventStoreUrl: other.connectionString,
-      };
-      const shown = await start(there);
-      expect((await restoreStatus(shown.services, silent)).mismatch?.kind).toBe('log_older');
-      await restoreAcceptLog(shown.services, { yes: true, reason: 'moved to another machine' }, silent);
-      await shown.close();
-      const again = await start(there);
-      await expectSound(again, inhabited, ['kim@acme.example', ...held]);
-    });
+        const other = await startRestorableNode(log);
+        closers.push(() => other.close());
+        const there = {
+          ...config,
+          dataDir: newDataDir(),
+          databaseUrl: await restored(dump),
+          eventStoreUrl: other.connectionString,
+        };
+        const shown = await start(there);
+        expect((await restoreStatus(shown.services, silent)).mismatch?.kind).toBe('log_older');
+        await restoreAcceptLog(shown.services, { yes: true, reason: 'moved to another machine' }, silent);
+        await shown.close();
+        const again = await start(there);
+        await expectSound(again, inhabited, ['kim@acme.example', ...held]);
+      },
+    );
 
     it(
       'of PostgreSQL alone, which holds the log too, holds what was acknowledged before it began',

@@ -105,30 +105,37 @@ export function encodeCopied({ tenantId, id, type, version, data, metadata, reco
 export function decodeEvent(raw: RawEvent): StoredEvent | undefined {
   const stored = envelopeOf(raw);
   if (!stored) return undefined;
-  const {
-    tenantId,
-    version,
-    $correlationId: _,
-    $causationId: __,
-    taken: ___,
-    released: ____,
-    copied,
-    ...metadata
-  } = stored;
   return {
-    tenantId,
+    tenantId: stored.tenantId,
     id: raw.id,
     type: raw.type,
-    version,
+    version: stored.version,
     stream: raw.streamId,
     revision: raw.revision,
     position: positionOfEvent(raw),
-    recordedAt: copied?.recordedAt ?? raw.created.getTime(),
-    get data() {
-      return raw.data;
-    },
-    metadata,
+    recordedAt: stored.copied?.recordedAt ?? raw.created.getTime(),
+    // Not a getter: a page of events would keep the server's messages in memory, and collecting them takes longer than
+    // parsing.
+    data: raw.data,
+    metadata: metadataIn(stored),
   };
+}
+
+/** What `StoredMetadata` adds. */
+const ADDED: ReadonlySet<string> = new Set<Exclude<keyof StoredMetadata, keyof EventMetadata>>([
+  'tenantId',
+  'version',
+  '$correlationId',
+  '$causationId',
+  'taken',
+  'released',
+  'copied',
+]);
+
+function metadataIn(stored: StoredMetadata): EventMetadata {
+  const metadata: Record<string, unknown> = {};
+  for (const name of Object.keys(stored)) if (!ADDED.has(name)) metadata[name] = stored[name as keyof StoredMetadata];
+  return metadata as unknown as EventMetadata;
 }
 
 export function positionOfEvent({ position, streamId, revision }: RawEvent): Position {

@@ -2,8 +2,8 @@ import type streamsMessages from '@eventstore/db-client/generated/streams_pb.js'
 
 type Message = InstanceType<typeof streamsMessages.ReadResp.ReadEvent.RecordedEvent>;
 
-/** The server's time unit is 100 ns. */
-const TICKS_PER_MS = 10_000n;
+/** The server counts 100 ns, so a time in milliseconds has four digits less. */
+const TICK_DIGITS = 4;
 
 /**
  * An event of a scan, with the same members as the client's events. Its data is parsed on demand: most readers want few
@@ -26,9 +26,9 @@ export class ScannedEvent {
     this.type = message.getMetadataMap().get('type') ?? '';
     this.isJson = message.getMetadataMap().get('content-type') === 'application/json';
     this.streamId = textOf(message.getStreamIdentifier()!.getStreamName_asU8());
-    const commit = BigInt(message.getCommitPosition());
-    const prepare = message.getPreparePosition();
-    this.position = { commit, prepare: String(commit) === prepare ? commit : BigInt(prepare) };
+    const [commit, prepare] = [message.getCommitPosition(), message.getPreparePosition()];
+    const position = BigInt(commit);
+    this.position = { commit: position, prepare: commit === prepare ? position : BigInt(prepare) };
     this.metadata = parsed(message.getCustomMetadata_asU8());
   }
 
@@ -37,7 +37,7 @@ export class ScannedEvent {
   }
 
   get created(): Date {
-    return new Date(Number(BigInt(this.#message.getMetadataMap().get('created') ?? '0') / TICKS_PER_MS));
+    return new Date(Number((this.#message.getMetadataMap().get('created') ?? '').slice(0, -TICK_DIGITS)));
   }
 
   get data(): unknown {
