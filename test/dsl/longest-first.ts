@@ -19,7 +19,6 @@ const LONG = [
   'test/contexts/installation/log-watch.test.ts',
   'test/app/service/roles.test.ts',
   'test/crash/update-after-a-kill.test.ts',
-  'test/crash/deliveries.test.ts',
   'test/peers/readme-tour.test.ts',
   'test/app/cli/processes.test.ts',
   'test/app/browser/login.test.ts',

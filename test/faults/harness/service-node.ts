@@ -3,9 +3,6 @@ import { endTracked, signal, startTracked, type Tracked } from './child-processe
 import { freePort } from '../../crash/service-process.ts';
 import { Hopeless, until } from './until.ts';
 
-/** Several processes may be starting beside it, on two cores. */
-const START_MS = 90_000;
-
 export type Role = 'all' | 'api' | 'projector' | 'worker';
 
 interface NodeOptions {
@@ -54,7 +51,7 @@ export class ServiceNode {
   }
 
   /** Waits until it responds at all, with any status. */
-  async answers(withinMs = START_MS): Promise<void> {
+  async answers(withinMs = 60_000): Promise<void> {
     await until(
       () => `${this.name} answers: ${this.output()}`,
       withinMs,
@@ -66,7 +63,7 @@ export class ServiceNode {
   }
 
   /** Waits until it is ready. */
-  async ready(withinMs = START_MS): Promise<void> {
+  async ready(withinMs = 60_000): Promise<void> {
     let last = '';
     await until(
       () => `${this.name} is ready: ${last} ${this.output()}`,

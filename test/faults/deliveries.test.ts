@@ -3,15 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWebhookReceiver, type WebhookReceiver } from '../fixtures/webhook-receiver.ts';
 import { OTHER_ALERTS } from '../dsl/notified.ts';
-import { ask } from '../faults/harness/ask.ts';
-import { Installation } from '../faults/harness/installation.ts';
-import { startLogReceivers, type LogReceiver } from '../faults/harness/log-receivers.ts';
-import { PostgresCluster } from '../faults/harness/postgres-cluster.ts';
-import { missing } from '../faults/harness/programs.ts';
-import { all } from '../faults/harness/responses.ts';
-import { rounds, timeoutMs } from '../faults/harness/rounds.ts';
-import { until } from '../faults/harness/until.ts';
-import { Writers } from '../faults/harness/writers.ts';
+import { ask } from './harness/ask.ts';
+import { Installation } from './harness/installation.ts';
+import { startLogReceivers, type LogReceiver } from './harness/log-receivers.ts';
+import { PostgresCluster } from './harness/postgres-cluster.ts';
+import { missing } from './harness/programs.ts';
+import { all } from './harness/responses.ts';
+import { rounds, timeoutMs } from './harness/rounds.ts';
+import { until } from './harness/until.ts';
+import { Writers } from './harness/writers.ts';
 
 const lacking = missing({ postgres: true });
 const KILLS = rounds(4);
@@ -60,10 +60,10 @@ describe.skipIf(lacking)(`deliveries${lacking}`, () => {
       alertTypes: OTHER_ALERTS,
     });
     receivers = await startLogReceivers(installation);
-  }, 300_000);
+  }, 120_000);
   afterAll(async () => {
-    await installation?.stop();
-    await Promise.all([webhook?.close(), ...(receivers ?? []).map(({ close }) => close()), cluster?.destroy()]);
+    await installation.stop();
+    await Promise.all([webhook.close(), ...receivers.map(({ close }) => close()), cluster.destroy()]);
   });
 
   const put = async (path: string, body: object) => {
