@@ -5,7 +5,7 @@ import {
   type DestinationChoice,
   type OutboundSettings,
 } from './destinations.ts';
-import { protocolProblem, type ProtocolProblem } from './protocol-problem.ts';
+import { speaksNoTls } from './protocol-problem.ts';
 import { OutboundRefused, type GuardedFetch, type GuardOptions } from './guarded-fetch.ts';
 
 /** A call failed. The message is for the administrator who chose the destination; it names no address. */
@@ -20,11 +20,6 @@ const ABOUT_CERTIFICATES: Readonly<Record<Exclude<CertificateProblem, 'untrusted
   expired: 'its certificate has expired',
   not_valid_yet: 'its certificate is not valid yet: compare the clocks',
   other_name: 'its certificate is for another name',
-};
-
-const ABOUT_PROTOCOLS: Readonly<Record<ProtocolProblem, string>> = {
-  no_tls: 'it does not speak TLS at this port',
-  no_http: 'it does not speak HTTP at this port, or expects TLS',
 };
 
 /**
@@ -55,8 +50,7 @@ export async function destinationFailure(
 ): Promise<string> {
   if (error instanceof OutboundRefused) return refusalOf(error, address, settings, choice);
   const problem = certificateProblem(error);
-  const protocol = protocolProblem(error);
-  if (protocol !== undefined) return ABOUT_PROTOCOLS[protocol];
+  if (speaksNoTls(error)) return 'it does not speak TLS at this port';
   if (problem === undefined) return 'the address cannot be reached';
   if (problem !== 'untrusted') return ABOUT_CERTIFICATES[problem];
   return choice.caCertificate === null

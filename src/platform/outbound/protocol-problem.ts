@@ -1,23 +1,17 @@
-/** What a peer speaks instead of the protocol that was chosen for it. */
-export type ProtocolProblem = 'no_tls' | 'no_http';
-
-/** Codes of OpenSSL for a first record that is none of TLS, and of Node's HTTP parser for a response that is none. */
+/** Codes of OpenSSL for a first record that is none of TLS. */
 const NO_TLS = /^(?:EPROTO|ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|UNSUPPORTED_PROTOCOL))$/;
-const NO_HTTP = /^HPE_/;
 
 /** Libraries wrap the error of the connection several levels deep. */
 const MAX_DEPTH = 5;
 
-/** Undefined if the call failed for another reason. */
-export function protocolProblem(error: unknown): ProtocolProblem | undefined {
+/** The call failed because the peer does not speak TLS. */
+export function speaksNoTls(error: unknown): boolean {
   let current = error;
   for (let depth = 0; depth < MAX_DEPTH && current instanceof Error; depth += 1) {
-    const code = String((current as { code?: unknown }).code);
-    if (NO_TLS.test(code)) return 'no_tls';
-    if (NO_HTTP.test(code)) return 'no_http';
+    if (NO_TLS.test(String((current as { code?: unknown }).code))) return true;
     current = current.cause;
   }
-  return undefined;
+  return false;
 }
 
 /**
