@@ -7,8 +7,8 @@
 export const FAULTS = ['test/faults/**', 'test/abuse/**'];
 
 /**
- * Real programs that start, are killed, restored or driven, and cost seconds each: `npm run test:peers`. Everything that
- * they find is found in `npm test` too if it lies within one process.
+ * Real programs that start, are killed, restored or driven, and servers of a test's own that hang or restart. They cost
+ * seconds each: `npm run test:peers`.
  */
 export const PEERS = [
   'test/peers/**',
