@@ -117,6 +117,12 @@ describe('a logout token', () => {
   };
   const tokenFor = (about: { sub?: string; sid?: string }, fault?: LogoutTokenFault) =>
     logoutToken(hostile, about, fault);
+  /** Test keys are shared: the provider's own may be the next one. */
+  const otherKey = () => {
+    let key = rsaKey();
+    while (key.equals(hostile.key)) key = rsaKey();
+    return key;
+  };
   const send = (uri: string, token: string) => report(uri, { logout_token: token });
 
   it('of a person ends all of their sessions with the provider, and returns 200 without a body', async () => {
@@ -254,7 +260,7 @@ describe('a logout token', () => {
   it('counts if a key that the provider publishes now has signed it, from the first token of a new key on', async () => {
     const uri = await configure(hostile);
     const sessions = [await signIn({ sid: 's-1' }), await signIn({ sid: 's-2' }), await signIn({ sid: 's-3' })];
-    const later = rsaKey();
+    const later = otherKey();
     const byLaterKey = (sid: string) => tokenFor({ sid }, { key: later, header: { kid: 'k2' } });
     expect((await send(uri, byLaterKey('s-1'))).status).toBe(400);
     hostile.behave({ keys: [hostile.key, later] });
@@ -297,9 +303,10 @@ describe('a logout token', () => {
       const tenant = await limited.newTenant();
       const uri = await configure(hostile, tenant);
       const before = hostile.keysRead();
+      const forger = otherKey();
       const forged = async () =>
         limited.anonymous.send('POST', uri.slice(HOME.length), {
-          raw: new URLSearchParams({ logout_token: tokenFor({ sub: 'ann' }, { key: rsaKey() }) }).toString(),
+          raw: new URLSearchParams({ logout_token: tokenFor({ sub: 'ann' }, { key: forger }) }).toString(),
           headers: { 'content-type': 'application/x-www-form-urlencoded' },
         });
       const statuses = new Map<number, number>();
