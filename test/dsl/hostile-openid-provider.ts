@@ -27,8 +27,6 @@ export interface HostileOpenIdProvider extends LogoutTokenIssuer {
   behave(next: Misbehaviour): void;
   /** Bodies that arrived at the token endpoint. */
   readonly redeemed: URLSearchParams[];
-  /** How often its keys were read. */
-  keysRead(): number;
   close(): Promise<void>;
 }
 
@@ -47,7 +45,6 @@ export async function startHostileOpenIdProvider(
   const redeemed: URLSearchParams[] = [];
   let wrong: Misbehaviour = {};
   let issuer = '';
-  let keysRead = 0;
 
   const idToken = (): string => {
     const now = Math.floor(Date.now() / 1000);
@@ -103,7 +100,6 @@ export async function startHostileOpenIdProvider(
             ...wrong.discovery,
           });
         case '/jwks':
-          keysRead += 1;
           return json(200, {
             keys: (wrong.keys ?? [ownKey]).map((key, at) => ({
               ...createPublicKey(key).export({ format: 'jwk' }),
@@ -142,7 +138,6 @@ export async function startHostileOpenIdProvider(
     key: ownKey,
     publicPem: ownPublicKey.export({ type: 'spki', format: 'pem' }).toString(),
     redeemed,
-    keysRead: () => keysRead,
     behave: (next) => {
       wrong = next;
     },
