@@ -84,25 +84,32 @@ export const changeNotificationSettings = defineCommand({
     if (values.webhookEnabled && values.webhookUrl === null)
       return invalid('webhookUrl', 'is required where webhookEnabled is true');
     const smtpPasswordRef = passwordRef === undefined ? state.smtpPasswordRef : passwordRef;
-    const moved = refuseMovedPassword(state, values, smtpPasswordRef);
-    if (moved) return moved;
-    const notAllowed =
+    const refused =
+      refuseMovedPassword(state, values, smtpPasswordRef) ??
       refuseForeignPrivate(before, values, input.isSuperAdmin) ??
       (leadsElsewhere(before, values) ? refuseUnlessReauthenticated(actor, input.reauthenticated) : undefined);
-    if (notAllowed) return notAllowed;
+    if (refused) return refused;
     const isNew = smtpPasswordRef !== state.smtpPasswordRef;
     if (Object.keys(changed).length === 0 && !isNew) return accept([]);
-    const address = 'webhookUrl' in changed ? (webhook?.stored ?? { webhookUrlRef: null }) : {};
-    const data = { ...changed, ...address, ...(isNew ? { smtpPasswordRef } : {}) };
+    const address = addressFields(state, changed, webhook?.stored);
+    const data = { ...changed, ...address.data, ...(isNew ? { smtpPasswordRef } : {}) };
     return accept([{ type: 'AlertNotificationSettingsChanged', data }], {
-      forget: [
-        ...replacedSecret(state.smtpPasswordRef, smtpPasswordRef),
-        ...('webhookUrlRef' in data ? replacedSecret(state.webhookUrlRef, data.webhookUrlRef) : []),
-      ],
+      forget: [...replacedSecret(state.smtpPasswordRef, smtpPasswordRef), ...address.forget],
     });
   },
   freshens: ['alert_notification_settings'],
 });
+
+/** The event's fields for a changed address, and the entry of the vault that nothing names any more. */
+function addressFields(
+  { webhookUrlRef: before }: Pick<NotificationSettings, 'webhookUrlRef'>,
+  changed: Partial<NotificationValues>,
+  stored: NonNullable<Facts['webhook']>['stored'],
+) {
+  if (!('webhookUrl' in changed)) return { data: {}, forget: [] };
+  const data = stored ?? { webhookUrlRef: null };
+  return { data, forget: replacedSecret(before, data.webhookUrlRef) };
+}
 
 const refuseForeignPrivate = (
   before: NotificationValues,

@@ -82,7 +82,7 @@ describe('an address or a header that is a credential', () => {
   const secretsOf = async (field: string, owner: string): Promise<number> =>
     (await app.services.database.owner.query('select from secrets where field = $1 and owner = $2', [field, owner]))
       .rowCount!;
-  const run = async <Input>(command: unknown, input: Input) => {
+  const run = async (command: unknown, input: unknown) => {
     orThrow(
       await app.services.executor.execute(command as typeof earlierWebhook, input as string, {
         tenantId: tenant.tenantId,
