@@ -6,6 +6,7 @@ import {
   logDestinationStream,
 } from '../../src/contexts/log-destinations/domain/log-destination.ts';
 import type { LogDestination } from '../../src/contexts/log-destinations/domain/events.ts';
+import { hiddenConfig, openConfig, storeHidden } from '../../src/contexts/log-destinations/domain/whole-config.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { conflict, isFailure, type Failure } from '../../src/platform/kernel/failure.ts';
 import { slotFor, type SlotPorts } from '../../src/platform/resources/slots.ts';
@@ -13,12 +14,13 @@ import type { WithDestinations, WithVault } from '../ports.ts';
 import { refuseUnreachableDestination } from './reachable-destination.ts';
 
 interface CreateLogDestination {
-  readonly destination: Omit<LogDestination, 'secretRef' | 'slot'>;
+  readonly destination: Omit<LogDestination, 'secretRef' | 'addressRef' | 'slot'>;
   readonly credential: string | null;
 }
 
 interface Facts {
   readonly secretRef: string | null;
+  readonly addressRef: string | null;
   readonly slot: number;
 }
 
@@ -38,12 +40,15 @@ export const createLogDestination = defineCommand({
     if (isFailure(found)) return found;
     const location = logDestinationSecret(destination.destinationId);
     const secretRef = credential === null ? null : await ports.vault.put(tenantId, location, credential);
-    return { secretRef, slot: found.slot! };
+    const part = hiddenConfig(destination.config);
+    const addressRef = await storeHidden(part, destination.destinationId, ports.vault, tenantId);
+    return { secretRef, addressRef, slot: found.slot! };
   },
-  decide(state, { destination }, _context, { secretRef, slot }: Facts) {
+  decide(state, { destination }, _context, facts: Facts) {
     if (state.destination || state.isDeleted) return conflict();
-    return accept([{ type: 'LogDestinationCreated', data: { ...destination, secretRef, slot } }], {
-      claim: [destinationSlotClaim(slot)],
+    const data = { ...destination, ...facts, config: openConfig(destination.config) };
+    return accept([{ type: 'LogDestinationCreated', data }], {
+      claim: [destinationSlotClaim(facts.slot)],
     });
   },
   whenClaimed: () => 'prepareAgain',

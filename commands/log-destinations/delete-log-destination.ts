@@ -19,7 +19,7 @@ export const deleteLogDestination = defineCommand({
     if (!destination) return notFound();
     return accept([{ type: 'LogDestinationDeleted', data: { destinationId } }], {
       release: [destinationSlotClaim(destination.slot)],
-      forget: [destination.secretRef],
+      forget: [destination.secretRef, destination.addressRef],
     });
   },
   freshens: ['log_destinations'],

@@ -13,12 +13,20 @@ import {
   logDestinationStream,
 } from '../../src/contexts/log-destinations/domain/log-destination.ts';
 import type { LogDestination } from '../../src/contexts/log-destinations/domain/events.ts';
+import {
+  hiddenConfig,
+  openConfig,
+  readHidden,
+  storeHidden,
+  wholeConfig,
+  type HiddenConfig,
+} from '../../src/contexts/log-destinations/domain/whole-config.ts';
 import { accept, defineCommand, replacedSecret } from '../../src/platform/kernel/command.ts';
-import { notFound, type Failure } from '../../src/platform/kernel/failure.ts';
+import { invalid, notFound, temporarilyUnavailable, type Failure } from '../../src/platform/kernel/failure.ts';
 import type { WithAggregates, WithDestinations, WithVault } from '../ports.ts';
 import { refuseUnreachableDestination } from './reachable-destination.ts';
 
-type Settings = Omit<LogDestination, 'destinationId' | 'secretRef' | 'slot' | 'config'>;
+type Settings = Omit<LogDestination, 'destinationId' | 'secretRef' | 'addressRef' | 'slot' | 'config'>;
 
 interface UpdateLogDestination {
   readonly destinationId: string;
@@ -33,6 +41,12 @@ interface UpdateLogDestination {
 
 interface Facts {
   readonly secretRef: string | null | undefined;
+  /** The reference that `before` was read with. */
+  readonly of: string | null;
+  readonly before: HiddenConfig | undefined;
+  /** What is stored under `addressRef`. */
+  readonly after: HiddenConfig | undefined;
+  readonly addressRef: string | null;
 }
 
 export const updateLogDestination = defineCommand({
@@ -45,8 +59,15 @@ export const updateLogDestination = defineCommand({
     { tenantId },
   ): Promise<Facts | Failure> {
     const { destinationId, credential } = input;
-    const { destination } = await aggregates.load(logDestination, logDestinationStream(tenantId, destinationId));
-    if (!destination) return notFound();
+    const { destination: stored } = await aggregates.load(
+      logDestination,
+      logDestinationStream(tenantId, destinationId),
+    );
+    if (!stored) return notFound();
+    const before = await readHidden(stored, vault, tenantId);
+    if (stored.addressRef !== null && !before && input.config['url'] === undefined)
+      return invalid('config.url', 'is no longer stored: give it again, with the headers');
+    const destination = whole(stored, before);
     const wanted = changed(destination, input);
     // Only changes of the reach are checked: any other change must stay possible while a name leads elsewhere.
     const reaches =
@@ -55,16 +76,27 @@ export const updateLogDestination = defineCommand({
     const unreachable = reaches ? await refuseUnreachableDestination(destinations, wanted.config, wanted) : undefined;
     if (unreachable) return unreachable;
     const location = logDestinationSecret(destinationId);
+    const after = hiddenConfig(wanted.config);
+    // Also where an earlier event holds it in clear text: the next one does not.
+    const isKept = isDeepStrictEqual(after, before);
     return {
       secretRef: typeof credential === 'string' ? await vault.put(tenantId, location, credential) : credential,
+      of: stored.addressRef,
+      before,
+      after,
+      addressRef: isKept ? stored.addressRef : await storeHidden(after, destinationId, vault, tenantId),
     };
   },
-  decide({ destination }, input, { actor }, { secretRef }: Facts) {
-    if (!destination) return notFound();
+  decide({ destination: stored }, input, { actor }, { secretRef, ...hidden }: Facts) {
+    if (!stored) return notFound();
+    const destination = whole(stored, hidden.before);
     const updated = {
       ...changed(destination, input),
       secretRef: secretRef === undefined ? destination.secretRef : secretRef,
     };
+    // Another change came between: what `prepare` read or stored is not of this state.
+    if (hidden.of !== stored.addressRef || !isDeepStrictEqual(hiddenConfig(updated.config), hidden.after))
+      return temporarilyUnavailable('too_many_changes');
     const keepsSecret = destination.secretRef !== null && updated.secretRef === destination.secretRef;
     const refused = keepsSecret ? refuseTokenElsewhere(destination.config, updated.config) : undefined;
     if (refused) return refused;
@@ -74,11 +106,21 @@ export const updateLogDestination = defineCommand({
       refuseUnlessOwnerOfPrivate(reachOf(destination), reachOf(updated), input.isSuperAdmin) ??
       (isMoved ? refuseUnlessReauthenticated(actor, input.reauthenticated) : undefined);
     if (notAllowed) return notAllowed;
-    return accept([{ type: 'LogDestinationUpdated', data: { ...updated, isMoved } }], {
-      forget: replacedSecret(destination.secretRef, updated.secretRef),
+    const { addressRef } = hidden;
+    const data = { ...updated, config: openConfig(updated.config), addressRef, isMoved };
+    return accept([{ type: 'LogDestinationUpdated', data }], {
+      forget: [
+        ...replacedSecret(stored.secretRef, updated.secretRef),
+        ...replacedSecret(stored.addressRef, addressRef),
+      ],
     });
   },
   freshens: ['log_destinations'],
+});
+
+const whole = (destination: LogDestination, part: HiddenConfig | undefined): LogDestination => ({
+  ...destination,
+  config: wholeConfig(destination.config, part),
 });
 
 const reachOf = ({ allowPrivateNetwork, config }: LogDestination) => ({

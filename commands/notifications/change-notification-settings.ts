@@ -10,8 +10,9 @@ import {
   type NotificationSettings,
   type NotificationValues,
 } from '../../src/contexts/notifications/domain/settings.ts';
+import { storedWebhookAddress, webhookAddressOf } from '../../src/contexts/notifications/domain/webhook-address.ts';
 import { accept, defineCommand, replacedSecret } from '../../src/platform/kernel/command.ts';
-import { invalid, secretNeededAgain, type Failure } from '../../src/platform/kernel/failure.ts';
+import { invalid, secretNeededAgain, temporarilyUnavailable, type Failure } from '../../src/platform/kernel/failure.ts';
 import type { DestinationChoice, Destinations } from '../../src/platform/outbound/destinations.ts';
 import type { WithAggregates, WithDestinations, WithVault } from '../ports.ts';
 
@@ -34,6 +35,18 @@ const changedValues = (
     ),
   );
 
+interface Facts {
+  readonly passwordRef: string | null | undefined;
+  /** Undefined: the address was read from no vault. */
+  readonly webhook?: {
+    /** The reference of the settings that the other members belong to. */
+    readonly of: string | null;
+    readonly address: string | null;
+    /** For the event, if the address changes. */
+    readonly stored: { readonly webhookUrl: string | null; readonly webhookUrlRef: string | null } | undefined;
+  };
+}
+
 /** Changes settings of alert notifications (choice OP-181), all or none. */
 export const changeNotificationSettings = defineCommand({
   name: 'ChangeNotificationSettings',
@@ -43,38 +56,60 @@ export const changeNotificationSettings = defineCommand({
     input: ChangeNotificationSettings,
     { aggregates, destinations, vault }: WithAggregates & WithDestinations & WithVault,
     { tenantId },
-  ): Promise<{ passwordRef: string | null | undefined } | Failure> {
-    const { values } = await aggregates.load(notificationSettings, notificationSettingsStream(tenantId));
+  ): Promise<Facts | Failure> {
+    const state = await aggregates.load(notificationSettings, notificationSettingsStream(tenantId));
+    const address = await webhookAddressOf(state, vault, tenantId);
+    const values = { ...state.values, webhookUrl: address };
     const changed = changedValues(values, input);
     const refused = await refuseUnreachable(destinations, { ...values, ...changed }, changed);
     if (refused) return refused;
     const { smtpPassword } = input;
+    const { webhookUrl } = changed;
     return {
       passwordRef:
         typeof smtpPassword === 'string' ? await vault.put(tenantId, smtpPasswordLocation, smtpPassword) : smtpPassword,
+      webhook: {
+        of: state.webhookUrlRef,
+        address,
+        stored: webhookUrl === undefined ? undefined : await storedWebhookAddress(webhookUrl, vault, tenantId),
+      },
     };
   },
-  decide(state, input, { actor }, { passwordRef }) {
-    const changed = changedValues(state.values, input);
-    const values = { ...state.values, ...changed };
+  decide(state, input, { actor }, { passwordRef, webhook }) {
+    // Another change came between: the address of `prepare` is not that of this state.
+    if (webhook && webhook.of !== state.webhookUrlRef) return temporarilyUnavailable('too_many_changes');
+    const before = webhook ? { ...state.values, webhookUrl: webhook.address } : state.values;
+    const changed = changedValues(before, input);
+    const values = { ...before, ...changed };
     if (values.webhookEnabled && values.webhookUrl === null)
       return invalid('webhookUrl', 'is required where webhookEnabled is true');
     const smtpPasswordRef = passwordRef === undefined ? state.smtpPasswordRef : passwordRef;
-    const moved = refuseMovedPassword(state, values, smtpPasswordRef);
-    if (moved) return moved;
-    const notAllowed =
-      refuseForeignPrivate(state.values, values, input.isSuperAdmin) ??
-      (leadsElsewhere(state.values, values) ? refuseUnlessReauthenticated(actor, input.reauthenticated) : undefined);
-    if (notAllowed) return notAllowed;
+    const refused =
+      refuseMovedPassword(state, values, smtpPasswordRef) ??
+      refuseForeignPrivate(before, values, input.isSuperAdmin) ??
+      (leadsElsewhere(before, values) ? refuseUnlessReauthenticated(actor, input.reauthenticated) : undefined);
+    if (refused) return refused;
     const isNew = smtpPasswordRef !== state.smtpPasswordRef;
     if (Object.keys(changed).length === 0 && !isNew) return accept([]);
-    return accept(
-      [{ type: 'AlertNotificationSettingsChanged', data: { ...changed, ...(isNew ? { smtpPasswordRef } : {}) } }],
-      { forget: replacedSecret(state.smtpPasswordRef, smtpPasswordRef) },
-    );
+    const address = addressFields(state, changed, webhook?.stored);
+    const data = { ...changed, ...address.data, ...(isNew ? { smtpPasswordRef } : {}) };
+    return accept([{ type: 'AlertNotificationSettingsChanged', data }], {
+      forget: [...replacedSecret(state.smtpPasswordRef, smtpPasswordRef), ...address.forget],
+    });
   },
   freshens: ['alert_notification_settings'],
 });
+
+/** The event's fields for a changed address, and the entry of the vault that nothing names any more. */
+function addressFields(
+  { webhookUrlRef: before }: Pick<NotificationSettings, 'webhookUrlRef'>,
+  changed: Partial<NotificationValues>,
+  stored: NonNullable<Facts['webhook']>['stored'],
+) {
+  if (!('webhookUrl' in changed)) return { data: {}, forget: [] };
+  const data = stored ?? { webhookUrlRef: null };
+  return { data, forget: replacedSecret(before, data.webhookUrlRef) };
+}
 
 const refuseForeignPrivate = (
   before: NotificationValues,

@@ -28,7 +28,7 @@ const changed = (event: RecordedEvent<EventOf<typeof notificationSettingsEvents>
 /** Settings of alert notifications, one row for each tenant that changed them. */
 export const alertNotificationSettings = defineReadModel({
   name: 'alert_notification_settings',
-  version: 1,
+  version: 2,
   lane: 'main',
   columns,
   key: ['id'],

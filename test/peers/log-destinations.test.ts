@@ -34,6 +34,7 @@ const destination = (protocol: SyslogProtocol, port: number, caCertificate: stri
   eventTypes: ['audit'],
   config: { type: 'syslog', host: '127.0.0.1', port, protocol, facility: 'local3' },
   secretRef: null,
+  addressRef: null,
   allowPrivateNetwork: false,
   caCertificate,
 });

@@ -10,6 +10,7 @@ import { OutboundRefused, type GuardedFetch } from '../../platform/outbound/guar
 import type { Vault } from '../../platform/vault/vault.ts';
 import type { AttemptOutcome, Channel, OutboundMessage } from './channel.ts';
 import { webhookSecretLocation, type NotificationSettings } from './domain/settings.ts';
+import { webhookAddressOf } from './domain/webhook-address.ts';
 import type { LiveNotificationSettings } from './live-settings.ts';
 import { webhookHeaders } from './domain/webhook-secret.ts';
 import { webhookBody } from './webhook-body.ts';
@@ -31,8 +32,8 @@ const ASK_TO_WAIT = new Set([429, 503]);
 export class WebhookChannel implements Channel {
   readonly name = 'webhook';
   readonly #ports: WebhookPorts;
-  /** Names of the secrets that signed a tenant's last message. */
-  readonly #references = new LRUCache<TenantId, readonly string[]>({ max: MAX_TENANTS });
+  /** Names of the secrets that signed a tenant's last message, and of its address. */
+  readonly #references = new LRUCache<TenantId, LastReferences>({ max: MAX_TENANTS });
 
   constructor(ports: WebhookPorts) {
     this.#ports = ports;
@@ -40,19 +41,26 @@ export class WebhookChannel implements Channel {
 
   /** Reads the settings, and beside them the secrets that the last message was signed with. */
   async ready(tenantId: TenantId): Promise<Pick<Channel, 'send'>> {
-    const [settings, early] = await Promise.all([
+    const last = this.#references.get(tenantId) ?? { secrets: [], webhookUrlRef: null };
+    const [settings, early, lastAddress] = await Promise.all([
       this.#ports.settings.of(tenantId),
-      this.#secretsOf(tenantId, this.#references.get(tenantId) ?? []),
+      this.#secretsOf(tenantId, last.secrets),
+      this.#addressOf(tenantId, { values: { webhookUrl: null }, webhookUrlRef: last.webhookUrlRef }),
     ]);
     const references = liveReferences(settings, Date.now());
-    this.#references.set(tenantId, references);
-    const late = await this.#secretsOf(
-      tenantId,
-      references.filter((reference) => !early.has(reference)),
-    );
+    const { webhookUrlRef } = settings;
+    this.#references.set(tenantId, { secrets: references, webhookUrlRef });
+    const isKnown = webhookUrlRef !== null && webhookUrlRef === last.webhookUrlRef;
+    const [late, address] = await Promise.all([
+      this.#secretsOf(
+        tenantId,
+        references.filter((reference) => !early.has(reference)),
+      ),
+      isKnown ? lastAddress : this.#addressOf(tenantId, settings),
+    ]);
     const secrets = references.map((reference) => early.get(reference) ?? late.get(reference));
     const found = secrets.filter((secret) => secret !== undefined);
-    return { send: (message, signal) => this.#send(message, settings, found, signal) };
+    return { send: (message, signal) => this.#send(message, settings, { address, secrets: found }, signal) };
   }
 
   async send(message: OutboundMessage, signal: AbortSignal): Promise<AttemptOutcome> {
@@ -62,13 +70,13 @@ export class WebhookChannel implements Channel {
   async #send(
     message: OutboundMessage,
     settings: NotificationSettings,
-    secrets: readonly string[],
+    { address, secrets }: { readonly address: string | null; readonly secrets: readonly string[] },
     signal: AbortSignal,
   ): Promise<AttemptOutcome> {
     const { tenantId, messageId, subject, replayId } = message;
-    const { webhookUrl, webhookEnabled, webhookAllowPrivateNetwork, webhookCaCertificate } = settings.values;
+    const { webhookEnabled, webhookAllowPrivateNetwork, webhookCaCertificate } = settings.values;
     if (!webhookEnabled && subject.kind !== 'test') return { kind: 'refused', reason: 'the webhook is off' };
-    if (webhookUrl === null || secrets.length === 0)
+    if (address === null || secrets.length === 0)
       return { kind: 'refused', reason: 'the webhook has no address or no secret' };
     const body = webhookBody(message);
     if (body === undefined) return { kind: 'refused', reason: 'webhooks do not carry this kind of message' };
@@ -83,8 +91,8 @@ export class WebhookChannel implements Channel {
       caCertificate: webhookCaCertificate,
     });
     try {
-      const response = await fetch(webhookUrl, { method: 'POST', headers, body, signal });
-      if (response.status === GONE && subject.kind !== 'test') await this.#disable(tenantId, webhookUrl);
+      const response = await fetch(address, { method: 'POST', headers, body, signal });
+      if (response.status === GONE && subject.kind !== 'test') await this.#disable(tenantId, settings);
       return outcomeOf(response);
     } catch (error) {
       return { kind: 'deferred', reason: reasonOf(error) };
@@ -99,9 +107,22 @@ export class WebhookChannel implements Channel {
     return new Map(references.flatMap((reference, at) => (found[at] ? [[reference, found[at].toString()]] : [])));
   }
 
-  async #disable(tenantId: TenantId, webhookUrl: string): Promise<void> {
-    await this.#ports.executor.execute(disableWebhook, { webhookUrl }, { tenantId, actor: system('outbox') });
+  #addressOf(tenantId: TenantId, settings: Parameters<typeof webhookAddressOf>[0]): Promise<string | null> {
+    return webhookAddressOf(settings, this.#ports.vault, tenantId);
   }
+
+  async #disable(
+    tenantId: TenantId,
+    { values: { webhookUrl }, webhookUrlRef }: Pick<NotificationSettings, 'values' | 'webhookUrlRef'>,
+  ): Promise<void> {
+    const called = { webhookUrl, webhookUrlRef };
+    await this.#ports.executor.execute(disableWebhook, called, { tenantId, actor: system('outbox') });
+  }
+}
+
+interface LastReferences {
+  readonly secrets: readonly string[];
+  readonly webhookUrlRef: string | null;
 }
 
 /** The present secret, and the former one during a rotation. */

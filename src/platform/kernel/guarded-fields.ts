@@ -31,7 +31,10 @@ export function originOnly(value: unknown): unknown {
   return isBare && search === '' && hash === '' ? `${protocol}//${host}` : `${protocol}//${host}/${CONCEALED}`;
 }
 
-const namesOnly = (value: unknown): unknown =>
+/** True for an address of which `originOnly` hides nothing. */
+export const isBareOrigin = (address: string): boolean => !String(originOnly(address)).includes(CONCEALED);
+
+export const namesOnly = (value: unknown): unknown =>
   typeof value === 'object' && value !== null
     ? Object.fromEntries(Object.keys(value).map((name) => [name, CONCEALED]))
     : value;

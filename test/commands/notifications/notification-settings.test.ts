@@ -23,7 +23,7 @@ const rotated = (secretRef: string, formerRef: string | null) => ({
 const URL = 'https://hooks.acme.example/';
 const on = {
   type: 'AlertNotificationSettingsChanged' as const,
-  data: { webhookEnabled: true, webhookUrl: URL },
+  data: { webhookEnabled: true, webhookUrl: URL, webhookUrlRef: null },
 };
 
 describe('settings of alert notifications', () => {
@@ -41,6 +41,34 @@ describe('settings of alert notifications', () => {
     given(on)
       .when(changeNotificationSettings, { changes: { webhookUrl: null } }, { passwordRef: undefined })
       .thenRefused('invalid');
+  });
+
+  it('name the whole address in the vault, and destroy the former one', () => {
+    const webhook = (of: string | null, address: string | null, webhookUrlRef: string | null) => ({
+      passwordRef: undefined,
+      webhook: { of, address, stored: { webhookUrl: 'https://hooks.acme.example/[concealed]', webhookUrlRef } },
+    });
+    const change = (path: string) => ({ changes: { webhookUrl: `${URL}${path}` }, reauthenticated: true });
+    const named = (webhookUrlRef: string) => ({
+      type: 'AlertNotificationSettingsChanged' as const,
+      data: { webhookUrl: 'https://hooks.acme.example/[concealed]', webhookUrlRef },
+    });
+    given(on)
+      .when(changeNotificationSettings, change('a'), webhook(null, URL, FIRST))
+      .then(named(FIRST));
+    const rotated = given(on, named(FIRST)).when(
+      changeNotificationSettings,
+      change('b'),
+      webhook(FIRST, `${URL}a`, SECOND),
+    );
+    rotated.then(named(SECOND));
+    rotated.thenForgets(FIRST);
+    given(on, named(FIRST))
+      .when(changeNotificationSettings, change('a'), webhook(FIRST, `${URL}a`, SECOND))
+      .thenNothing();
+    given(on, named(SECOND))
+      .when(changeNotificationSettings, change('b'), webhook(FIRST, `${URL}a`, THIRD))
+      .thenRefused('unavailable');
   });
 
   it('keep a password only for its server', () => {

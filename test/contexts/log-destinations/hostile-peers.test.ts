@@ -52,6 +52,7 @@ const destination = (config: DestinationConfig, caCertificate: string | null = n
   eventTypes: ['audit'],
   config,
   secretRef: null,
+  addressRef: null,
   allowPrivateNetwork: false,
   caCertificate,
 });

@@ -39,6 +39,7 @@ const sinkOf = (
       eventTypes: ['audit'],
       config,
       secretRef: null,
+      addressRef: null,
       allowPrivateNetwork: false,
       caCertificate: null,
       ...over,

@@ -17,6 +17,11 @@ const destination = z.object({
   config: storedDestinationConfig,
   /** The credential in the vault; null: none. */
   secretRef: z.string().nullable(),
+  /**
+   * The whole address and the headers of a webhook in the vault: `config` then holds the origin and the names (decision
+   * 0063). Null: `config` is whole.
+   */
+  addressRef: z.string().nullable(),
   allowPrivateNetwork: z.boolean(),
   caCertificate: z.string().nullable(),
 });
@@ -25,14 +30,23 @@ export type LogDestination = z.output<typeof destination>;
 /** Headers often hold an API key; the address of a webhook is often one itself. */
 const guarded = { 'config.url': 'address', 'config.headers': 'values' } as const;
 
+const upcasters = { 1: (data: object) => ({ ...data, addressRef: null }) };
+
 /** Where the log is forwarded to. Deliveries are no events: they would be forwarded again. */
 export const logDestinationEvents = defineEvents('logDestination', {
   /** Forwarding begins after this event. */
-  LogDestinationCreated: { version: 1, schema: destination, guarded, audit: 'log_destination.created' },
+  LogDestinationCreated: {
+    version: 2,
+    schema: destination,
+    upcasters,
+    guarded,
+    audit: 'log_destination.created',
+  },
   /** The complete new content. `isMoved`: what decides where records go has changed; absent in older events. */
   LogDestinationUpdated: {
-    version: 1,
+    version: 2,
     schema: destination.extend({ isMoved: z.boolean().optional() }),
+    upcasters,
     guarded,
     audit: 'log_destination.updated',
   },

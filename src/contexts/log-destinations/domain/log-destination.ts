@@ -40,6 +40,11 @@ export const logDestinationSecret = (destinationId: string) => ({
   field: 'credential',
 });
 
+export const logDestinationAddress = (destinationId: string) => ({
+  owner: `log-destination/${destinationId}`,
+  field: 'address',
+});
+
 export const destinationSlots = { noun: 'logDestination', most: MAX_DESTINATIONS };
 
 export const destinationSlotClaim = (slot: number): Claim => ({

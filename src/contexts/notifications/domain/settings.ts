@@ -36,10 +36,17 @@ export type NotificationValues = z.output<typeof values>;
 
 /** Settings of alert notifications. Passwords and keys are in the vault; events hold references. */
 export const notificationSettingsEvents = defineEvents('alertNotificationSettings', {
-  /** The changed fields. `smtpPasswordRef`: null removes the password. */
+  /**
+   * The changed fields. `smtpPasswordRef`: null removes the password. `webhookUrl` is the origin if the address has more:
+   * then `webhookUrlRef` names the whole one in the vault (decision 0063). Null: `webhookUrl` is whole.
+   */
   AlertNotificationSettingsChanged: {
-    version: 1,
-    schema: values.partial().extend({ smtpPasswordRef: z.string().nullable().optional() }),
+    version: 2,
+    schema: values.partial().extend({
+      smtpPasswordRef: z.string().nullable().optional(),
+      webhookUrlRef: z.string().nullable().optional(),
+    }),
+    upcasters: { 1: (data: object) => ('webhookUrl' in data ? { ...data, webhookUrlRef: null } : data) },
     guarded: { webhookUrl: 'address' },
     audit: 'alert_notification_settings.changed',
   },
@@ -69,6 +76,8 @@ export const notificationSettingsEvents = defineEvents('alertNotificationSetting
 export interface NotificationSettings {
   readonly values: NotificationValues;
   readonly smtpPasswordRef: string | null;
+  /** The whole address of the webhook; null: `values.webhookUrl` is whole. */
+  readonly webhookUrlRef: string | null;
   readonly webhookSecretRef: string | null;
   readonly formerSecretRef: string | null;
   /** RFC 3339. */
@@ -98,6 +107,7 @@ export const initialNotificationValues: NotificationValues = {
 const initial: NotificationSettings = {
   values: initialNotificationValues,
   smtpPasswordRef: null,
+  webhookUrlRef: null,
   webhookSecretRef: null,
   formerSecretRef: null,
   formerSecretUntil: null,
@@ -110,11 +120,12 @@ export const notificationSettings = defineAggregate<NotificationSettings, typeof
   (state, event) => {
     switch (event.type) {
       case 'AlertNotificationSettingsChanged': {
-        const { smtpPasswordRef = state.smtpPasswordRef, ...changed } = event.data;
+        const { smtpPasswordRef = state.smtpPasswordRef, webhookUrlRef = state.webhookUrlRef, ...changed } = event.data;
         return {
           ...state,
           values: { ...state.values, ...(changed as Partial<NotificationValues>) },
           smtpPasswordRef,
+          webhookUrlRef,
           webhookDisabled: changed.webhookEnabled === true ? null : state.webhookDisabled,
         };
       }
@@ -143,6 +154,7 @@ export const notificationSettingsStream = (tenantId: TenantId): string =>
 const place = (field: string) => ({ owner: 'alertNotificationSettings', field });
 export const smtpPasswordLocation = place('smtpPassword');
 export const webhookSecretLocation = place('webhookSecret');
+export const webhookUrlLocation = place('webhookUrl');
 
 /** For this long after a rotation both secrets sign. */
 export const FORMER_SECRET_MS = 24 * 3_600_000;

@@ -90,7 +90,7 @@ export function logDestinationDraft(
     format: format ?? usual,
     config: { ...plain, type } as DestinationConfig,
   };
-  return { destination: destination as Omit<LogDestination, 'secretRef' | 'slot'>, credential };
+  return { destination: destination as Omit<LogDestination, 'secretRef' | 'addressRef' | 'slot'>, credential };
 }
 
 /** The input of the update command, for a destination of this type. Throws for a field that its type does not allow. */

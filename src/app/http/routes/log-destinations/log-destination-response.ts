@@ -3,6 +3,8 @@ import {
   logDestinationSettingsView,
   type LogDestinationSettings,
 } from '../../../../../queries/log-destinations/log-destination-view.ts';
+import type { DestinationSinks } from '../../../../contexts/log-destinations/forwarding/destination-sinks.ts';
+import type { TenantId } from '../../../../platform/kernel/ids.ts';
 import { NOTHING_FORWARDED, type ForwardingState } from '../../../../contexts/log-destinations/forwarding-states.ts';
 import { destinationStatuses } from '../../../../contexts/log-destinations/domain/vocabulary.ts';
 
@@ -27,6 +29,19 @@ export const logDestinationView = logDestinationSettingsView
   })
   .meta({ title: 'LogDestination' });
 export type LogDestinationView = z.output<typeof logDestinationView>;
+
+/** The settings with the whole address and the headers, which events and rows do not hold. */
+export async function withWholeConfig(
+  sinks: Pick<DestinationSinks, 'configOf'>,
+  tenantId: TenantId,
+  settings: LogDestinationSettings,
+): Promise<LogDestinationSettings> {
+  const { id, type, config } = settings.shown;
+  const whole = type === 'webhook' ? await sinks.configOf(tenantId, id) : undefined;
+  if (whole?.type !== 'webhook') return settings;
+  const { url, headers } = whole;
+  return { ...settings, shown: { ...settings.shown, config: { ...config, url, headers } as typeof config } };
+}
 
 /** A destination with its progress. */
 export function logDestinationResponse(

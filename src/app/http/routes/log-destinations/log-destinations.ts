@@ -25,7 +25,7 @@ import {
   newLogDestination,
   refuseInsecureDestination,
 } from './log-destination-bodies.ts';
-import { logDestinationResponse, logDestinationView } from './log-destination-response.ts';
+import { logDestinationResponse, logDestinationView, withWholeConfig } from './log-destination-response.ts';
 
 export interface LogDestinationsRouteDependencies {
   readonly config: Pick<Config, 'devMode'>;
@@ -56,7 +56,10 @@ export const logDestinationRoutes: RouteGroup<LogDestinationsRouteDependencies> 
           ask(listLogDestinations, undefined),
           forwardingStates(services.database.service, principal.tenantId),
         ]);
-        return { destinations: listed.map((one) => logDestinationResponse(one, states)), total: listed.length };
+        const whole = await Promise.all(
+          listed.map((one) => withWholeConfig(services.destinationSinks, principal.tenantId, one)),
+        );
+        return { destinations: whole.map((one) => logDestinationResponse(one, states)), total: listed.length };
       },
     }),
     route({
@@ -79,7 +82,8 @@ export const logDestinationRoutes: RouteGroup<LogDestinationsRouteDependencies> 
         const settings = await created(executed, getLogDestination, { destinationId }, (events) =>
           viewOfNewLogDestination(destinationId, events),
         );
-        return logDestinationResponse(settings, new Map());
+        const whole = await withWholeConfig(services.destinationSinks, principal.tenantId, settings);
+        return logDestinationResponse(whole, new Map());
       },
     }),
     route({
@@ -91,7 +95,11 @@ export const logDestinationRoutes: RouteGroup<LogDestinationsRouteDependencies> 
       response: logDestinationView,
       handle: async ({ ask, services, principal, params }) =>
         logDestinationResponse(
-          await ask(getLogDestination, { destinationId: params.destID }),
+          await withWholeConfig(
+            services.destinationSinks,
+            principal.tenantId,
+            await ask(getLogDestination, { destinationId: params.destID }),
+          ),
           await forwardingStates(services.database.service, principal.tenantId),
         ),
     }),
@@ -118,7 +126,11 @@ export const logDestinationRoutes: RouteGroup<LogDestinationsRouteDependencies> 
         const { reauthenticated, role } = principal;
         await run(updateLogDestination, { ...update, reauthenticated, isSuperAdmin: role === 'super_admin' });
         return logDestinationResponse(
-          await ask(getLogDestination, { destinationId }),
+          await withWholeConfig(
+            services.destinationSinks,
+            principal.tenantId,
+            await ask(getLogDestination, { destinationId }),
+          ),
           await forwardingStates(services.database.service, principal.tenantId),
         );
       },

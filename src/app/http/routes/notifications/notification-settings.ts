@@ -7,15 +7,23 @@ import {
   notificationSettingsView,
   shownNotificationSettings,
   taggedNotificationSettings,
+  type NotificationSettingsView,
 } from '../../../../../queries/notifications/notification-settings-view.ts';
 import { getAdminUser } from '../../../../../queries/admins/get-admin-user.ts';
 import { emailField } from '../../../../contexts/identity/domain/password-rule.ts';
-import type { NotificationSettings } from '../../../../contexts/notifications/domain/settings.ts';
+import {
+  notificationSettings,
+  notificationSettingsStream,
+  type NotificationSettings,
+} from '../../../../contexts/notifications/domain/settings.ts';
+import { webhookAddressOf } from '../../../../contexts/notifications/domain/webhook-address.ts';
 import { webhookSecretText } from '../../../../contexts/notifications/domain/webhook-secret.ts';
 import { permits } from '../../../../contexts/identity/domain/permissions.ts';
 import { originOnly } from '../../../../platform/kernel/guarded-fields.ts';
 import { tenantSettings } from '../../../../contexts/settings/domain/tenant-settings.resource.ts';
 import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
+import type { TenantId } from '../../../../platform/kernel/ids.ts';
+import type { Vault } from '../../../../platform/vault/vault.ts';
 import type { Config } from '../../../config/config.ts';
 import { admin, adminReauthenticatedWhere } from '../../access.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
@@ -24,6 +32,28 @@ import { testDelivery, testDeliveryView, type TestDeliveryDependencies } from '.
 
 export interface NotificationSettingsRouteDependencies extends TestDeliveryDependencies {
   readonly config: Pick<Config, 'devMode'>;
+  readonly vault: Pick<Vault, 'get'>;
+}
+
+/** The settings as the write side holds them, with the whole address of the webhook. */
+async function wholeAddress(
+  { loader, vault }: Pick<NotificationSettingsRouteDependencies, 'loader' | 'vault'>,
+  tenantId: TenantId,
+): Promise<{ readonly of: string | null; readonly address: string | null }> {
+  const settings = await loader.load(notificationSettings, notificationSettingsStream(tenantId));
+  return { of: settings.webhookUrlRef, address: await webhookAddressOf(settings, vault, tenantId) };
+}
+
+/** For who may change it. Settings that show another origin are of another moment: they stay as they are. */
+async function withWholeAddress(
+  services: Pick<NotificationSettingsRouteDependencies, 'loader' | 'vault'>,
+  tenantId: TenantId,
+  shown: NotificationSettingsView,
+): Promise<NotificationSettingsView> {
+  const { of, address } = await wholeAddress(services, tenantId);
+  return of !== null && address !== null && originOnly(address) === shown.webhookUrl
+    ? { ...shown, webhookUrl: address }
+    : shown;
 }
 
 const route = routeWith<NotificationSettingsRouteDependencies>();
@@ -45,11 +75,11 @@ export const notificationSettingsRoutes: RouteGroup<NotificationSettingsRouteDep
         'Passwords and secrets show only as configured. `emailEnabled` is the `alertEmailEnabled` of the tenant. Who may not change the settings sees of `webhookUrl` only the origin.',
       response: notificationSettingsView,
       tagged: taggedNotificationSettings,
-      handle: async ({ ask, principal: { role } }) => {
+      handle: async ({ ask, services, principal: { role, tenantId } }) => {
         const settings = await ask(getNotificationSettings, { now: Date.now() });
         // Its path is often a capability: a client that knows the address can post to the channel behind it.
         return permits(role, 'notifications:write')
-          ? settings
+          ? withWholeAddress(services, tenantId, settings)
           : { ...settings, webhookUrl: originOnly(settings.webhookUrl) as string | null };
       },
     }),
@@ -76,13 +106,17 @@ export const notificationSettingsRoutes: RouteGroup<NotificationSettingsRouteDep
         );
         // The entity tag stands for both records. The first command compares it, so the second one does not.
         const before = { emailEnabled: values.alertEmailEnabled, now: Date.now() };
-        const shown = (settings: NotificationSettings) => shownNotificationSettings(settings, before);
-        const { reauthenticated, role } = principal;
+        const known = await wholeAddress(services, principal.tenantId);
+        const shown = (settings: NotificationSettings) => {
+          const tagged = shownNotificationSettings(settings, before);
+          return settings.webhookUrlRef === known.of ? { ...tagged, webhookUrl: known.address } : tagged;
+        };
+        const { reauthenticated, role, tenantId } = principal;
         const asked = { changes, smtpPassword, reauthenticated, isSuperAdmin: role === 'super_admin' };
         await run({ ...changeNotificationSettings, shown }, asked);
         const { shown: _, ...changeTenant } = tenantSettings.update;
         if (emailEnabled !== undefined) await run(changeTenant, { changes: { alertEmailEnabled: emailEnabled } });
-        return ask(getNotificationSettings, { now: Date.now() });
+        return withWholeAddress(services, tenantId, await ask(getNotificationSettings, { now: Date.now() }));
       },
     }),
     route({
