@@ -30,6 +30,7 @@ const sinkOf = (config: DestinationConfig): Sink =>
       eventTypes: ['audit'],
       config,
       secretRef: null,
+      addressRef: null,
       allowPrivateNetwork: false,
       caCertificate: authority.cert,
     },
