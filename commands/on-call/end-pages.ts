@@ -1,6 +1,10 @@
-import { alertPages, alertPagesStream } from '../../src/contexts/on-call/domain/alert-pages.ts';
+import { alertPages, alertPagesStream, type PageState } from '../../src/contexts/on-call/domain/alert-pages.ts';
 import type { ResponseKind } from '../../src/contexts/on-call/domain/page-events.ts';
+import { alertStream } from '../../src/contexts/alerts/domain/alert.ts';
+import { pagedAlert } from '../../src/contexts/on-call/domain/paged-alert.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import type { WithAggregates } from '../ports.ts';
+import type { AlertFacts } from './start-page.ts';
 
 export interface EndPages {
   readonly alertId: string;
@@ -11,14 +15,22 @@ export interface EndPages {
   readonly endedAt: string;
 }
 
-/** An admin took the alert on: no further person is called. Pages of a later event of the alert go on. */
+/**
+ * An admin took the alert on: no further person is called. Pages of a later event of the alert go on, and so do pages
+ * that were started after the alert had been opened again, also for an earlier event.
+ */
 export const endPages = defineCommand({
   name: 'EndPages',
   aggregate: alertPages,
   stream: ({ alertId }: EndPages, { tenantId }) => alertPagesStream(tenantId, alertId),
-  decide({ pages }, { alertId, ending, adminId, endedAt }) {
+  prepare: async ({ alertId }: EndPages, { aggregates }: WithAggregates, { tenantId }): Promise<AlertFacts> => ({
+    alert: await aggregates.load(pagedAlert, alertStream(tenantId, alertId)),
+  }),
+  decide({ pages }, { alertId, ending, adminId, endedAt }, _context, { alert }: AlertFacts) {
+    const isAnswered = ({ reopenings }: PageState) => !alert || alert.answer !== null || reopenings < alert.reopenings;
     const pageIds = [...pages.values()]
       .filter(({ status, occurredAt }) => status !== 'ended' && occurredAt <= Date.parse(endedAt))
+      .filter(isAnswered)
       .map(({ pageId }) => pageId);
     return accept(
       pageIds.length === 0 ? [] : [{ type: 'PagesEnded', data: { alertId, pageIds, ending, adminId, endedAt } }],

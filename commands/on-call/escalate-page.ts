@@ -35,6 +35,8 @@ export const escalatePage = defineCommand({
   decide(state, { alertId, pageId, step, order, superAdmins, isErased }, { now }, { alert }: AlertFacts) {
     const page = state.pages.get(pageId);
     if (page?.status !== 'open' || page.step !== step || page.dueAt > now) return accept([]);
+    // Answered before the alert was opened again: the answer ends it, and another page calls.
+    if (alert && !isErased && page.reopenings < alert.reopenings) return accept([]);
     const ending: PageEnding | null = isErased || !alert ? 'erased' : alert.answer;
     if (ending !== null) {
       const endedAt = new Date(now).toISOString();

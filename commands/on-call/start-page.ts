@@ -32,8 +32,15 @@ export interface AlertFacts {
   readonly alert: PagedAlert | undefined;
 }
 
-const openPageOf = ({ pages }: AlertPagesState, scheduleId: string): PageState | undefined =>
-  [...pages.values()].find((page) => page.scheduleId === scheduleId && page.status === 'open');
+/** A page from before the alert was opened again has been answered, whether or not that has ended it yet. */
+const openPageOf = (
+  { pages }: AlertPagesState,
+  scheduleId: string,
+  { reopenings }: PagedAlert,
+): PageState | undefined =>
+  [...pages.values()].find(
+    (page) => page.scheduleId === scheduleId && page.status === 'open' && page.reopenings === reopenings,
+  );
 
 /** Who would be called now. */
 const firstOf = (order: readonly Callee[]): string | undefined =>
@@ -56,7 +63,7 @@ export const startPage = defineCommand({
     const existing = state.pages.get(pageId);
     if (existing) return acceptWith<PageEvent, string | undefined>(existing.firstCalled, []);
     if (!alert) return acceptWith<PageEvent, string | undefined>(undefined, []);
-    const open = openPageOf(state, input.scheduleId);
+    const open = openPageOf(state, input.scheduleId, alert);
     if (open) {
       // An alert that became more severe is news, also to the person whom the page has called.
       const isKnown = open.severity === alert.severity;
@@ -65,7 +72,13 @@ export const startPage = defineCommand({
     if (alert.answer !== null) return acceptWith<PageEvent, string | undefined>(firstOf(order), []);
     const started = {
       type: 'PageStarted' as const,
-      data: { pageId, ...input, severity: alert.severity, startedAt: new Date(now).toISOString() },
+      data: {
+        pageId,
+        ...input,
+        severity: alert.severity,
+        startedAt: new Date(now).toISOString(),
+        reopenings: alert.reopenings,
+      },
     };
     const step = nextStep(alertPages.fold(state, started), pageId, {
       alertId: input.alertId,

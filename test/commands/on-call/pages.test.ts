@@ -19,14 +19,15 @@ const order: Callee[] = [
   { adminId: bo, recipients: [address('bo')] },
 ];
 const superAdmins = [address('root')];
-const open = { alert: { severity: 'high' as const, answer: null } };
-const answered = (answer: ResponseKind) => ({ alert: { severity: 'high' as const, answer } });
+const open = { alert: { severity: 'high' as const, answer: null, reopenings: 0 } };
+const reopened = { alert: { ...open.alert, reopenings: 1 } };
+const answered = (answer: ResponseKind) => ({ alert: { ...open.alert, answer } });
 
 const page = { alertId, eventId, occurredAt: iso(NOW - MINUTE), scheduleId, escalationMinutes: 5, escalationRounds: 1 };
 const start = { ...page, order, superAdmins };
 const startedAt = (moment: number, over = {}) => ({
   type: 'PageStarted' as const,
-  data: { pageId, ...page, severity: 'high' as const, startedAt: iso(moment), ...over },
+  data: { pageId, ...page, severity: 'high' as const, startedAt: iso(moment), reopenings: 0, ...over },
 });
 const about = { pageId, alertId, scheduleId, eventId };
 const called = (step: number, adminId: string, moment: number, over = {}) => ({
@@ -88,7 +89,7 @@ describe('a page', () => {
       (startPage.decide(state, later, context, facts) as { result?: string }).result;
     expect(result(paged, open)).toBe(ann);
     expect(result(initial, answered('resolved'))).toBe(ann);
-    expect(result(paged, { alert: { severity: 'critical', answer: null } } as never)).toBeUndefined();
+    expect(result(paged, { alert: { ...open.alert, severity: 'critical' } } as never)).toBeUndefined();
   });
 
   it('says who was called first, also when it is asked again', () => {
@@ -161,20 +162,55 @@ describe('an answer', () => {
   it('ends all pages of the alert, open or exhausted, once', () => {
     const other = { pageId: uuid(8), scheduleId: uuid(7) };
     given(...dueNow, startedAt(NOW - MINUTE, other), exhausted(superAdmins, other))
-      .when(endPages, answer)
+      .when(endPages, answer, answered('acknowledged'))
       .then(ended(pageId, uuid(8)));
     given(...dueNow, ended(pageId))
-      .when(endPages, answer)
+      .when(endPages, answer, answered('acknowledged'))
       .thenNothing();
     given(...dueNow, ended(pageId))
       .when(escalatePage, escalate, open)
       .thenNothing();
-    given().when(endPages, answer).thenNothing();
+    given().when(endPages, answer, answered('acknowledged')).thenNothing();
   });
 
   it('does not end pages of an event after it: the alert was opened again', () => {
     given(startedAt(NOW, { occurredAt: iso(NOW + 1) }), called(1, ann, NOW))
-      .when(endPages, answer)
+      .when(endPages, answer, reopened)
       .thenNothing();
+  });
+});
+
+describe('an alert that was resolved and opened again, before its answer ended the page', () => {
+  const answer = { alertId, ending: 'resolved' as const, adminId: bo, endedAt: iso(NOW - 1) };
+  const again = { ...start, eventId: uuid(9), occurredAt: iso(NOW) };
+  const second = { pageId: pageIdOf(TENANT, uuid(9), scheduleId), eventId: uuid(9) };
+  const secondStarted = startedAt(NOW, { ...second, occurredAt: iso(NOW), reopenings: 1 });
+
+  it('gets a page of its own: the one before is answered', () => {
+    given(...dueNow)
+      .when(startPage, again, reopened)
+      .then(secondStarted, called(1, ann, NOW, second));
+    given(...dueNow, secondStarted, called(1, ann, NOW, second))
+      .when(endPages, answer, reopened)
+      .then({ type: 'PagesEnded', data: { ...answer, pageIds: [pageId] } });
+  });
+
+  it('calls nobody else by the page before', () => {
+    given(...dueNow)
+      .when(escalatePage, escalate, reopened)
+      .thenNothing();
+  });
+
+  it('keeps a page that was started late, for the first event, until it is answered again', () => {
+    const late = [startedAt(NOW, { reopenings: 1 }), called(1, ann, NOW)] as const;
+    given(...late)
+      .when(startPage, again, reopened)
+      .thenNothing();
+    given(...late)
+      .when(endPages, answer, reopened)
+      .thenNothing();
+    given(...late)
+      .when(endPages, { ...answer, endedAt: iso(NOW) }, { alert: { ...reopened.alert, answer: 'resolved' } })
+      .then({ type: 'PagesEnded', data: { ...answer, endedAt: iso(NOW), pageIds: [pageId] } });
   });
 });

@@ -12,6 +12,8 @@ export interface PageState extends PageProgress {
   /** When the alert called. Epoch milliseconds. */
   readonly occurredAt: number;
   readonly escalationMinutes: number;
+  /** How often the alert had been opened again when the page was started. */
+  readonly reopenings: number;
   /** Of the alert when somebody was last called. */
   readonly severity: Severity;
   readonly status: 'open' | 'exhausted' | 'ended';
@@ -43,13 +45,23 @@ export const alertPages = defineAggregate<AlertPagesState, typeof pageEvents>(
   (state, event) => {
     switch (event.type) {
       case 'PageStarted': {
-        const { pageId, scheduleId, eventId, occurredAt, escalationMinutes, escalationRounds, severity } = event.data;
+        const {
+          pageId,
+          scheduleId,
+          eventId,
+          occurredAt,
+          escalationMinutes,
+          escalationRounds,
+          severity,
+          reopenings = 0,
+        } = event.data;
         const page: PageState = {
           pageId,
           scheduleId,
           eventId,
           occurredAt: Date.parse(occurredAt),
           escalationMinutes,
+          reopenings,
           severity,
           status: 'open',
           step: 0,

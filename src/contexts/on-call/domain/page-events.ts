@@ -44,6 +44,8 @@ export const pageEvents = defineEvents('page', {
       escalationMinutes: z.int().min(1),
       escalationRounds: z.int().min(1),
       startedAt: moment,
+      /** How often the alert had been opened again by then. Pages from before this was counted: not stated. */
+      reopenings: z.int().min(0).optional(),
     }),
     about: { resource: 'page', id: 'pageId' },
     audit: 'page.started',

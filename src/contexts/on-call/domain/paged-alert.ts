@@ -7,6 +7,8 @@ export interface PagedAlert {
   readonly severity: Severity;
   /** How an admin took the alert on since it was raised or opened again; null if none did. */
   readonly answer: ResponseKind | null;
+  /** How often it was opened again. */
+  readonly reopenings: number;
 }
 
 /** Whether anybody still has to be called about an alert. Undefined if there is no such alert. */
@@ -14,11 +16,11 @@ export const pagedAlert: Aggregate<PagedAlert | undefined, AlertEvent> = {
   category: alertEvents.category,
   initial: undefined,
   fold(state, event) {
-    if (event.type === 'AlertRaised') return { severity: event.data.severity, answer: null };
+    if (event.type === 'AlertRaised') return { severity: event.data.severity, answer: null, reopenings: 0 };
     if (!state) return undefined;
     switch (event.type) {
       case 'AlertReopened':
-        return { ...state, answer: null };
+        return { ...state, answer: null, reopenings: state.reopenings + 1 };
       case 'AlertSeverityChanged':
         return { ...state, severity: event.data.severity };
       case 'AlertAcknowledged':
