@@ -8,8 +8,8 @@ export default defineConfig({
     include: PEERS.map((pattern) => pattern.replace(/\/\*\*$/, '/**/*.test.ts')),
     globalSetup: ['test/dsl/global-setup.ts'],
     pool: 'forks',
-    // Two more than cores: the longest files mostly wait, for the leases and locks of killed processes to run out.
-    maxWorkers: 4,
+    // Two cores, and one more file: the longest mostly wait, for the leases and locks of killed processes to run out.
+    maxWorkers: 3,
     isolate: false,
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -17,12 +17,17 @@ export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): object {
       nameKeys(node);
       // A later version may return further members (OP-018).
       if (io === 'output' && node.properties && node.additionalProperties === false) delete node.additionalProperties;
-      // Engines that do not know the properties of Unicode read this, too.
-      if (node.pattern)
-        node.pattern = node.pattern.replaceAll('\\P{Cc}', `[^${CONTROLS}]`).replaceAll('\\p{Cc}', CONTROLS);
+      spellOutControls(node);
+      // Several patterns of one text.
+      for (const part of node.allOf ?? []) spellOutControls(part);
     },
   });
   return described;
+}
+
+/** Engines that do not know the properties of Unicode read the pattern, too. */
+function spellOutControls(node: z.core.JSONSchema.BaseSchema): void {
+  if (node.pattern) node.pattern = node.pattern.replaceAll('\\P{Cc}', `[^${CONTROLS}]`).replaceAll('\\p{Cc}', CONTROLS);
 }
 
 /** A record by the values of an enumeration: its keys are properties, so that generated types name them. */
