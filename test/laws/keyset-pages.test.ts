@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { planDelivery } from '../../commands/notifications/plan-delivery.ts';
 import { startPage } from '../../commands/on-call/start-page.ts';
 import { raiseAlert } from '../../commands/alerts/raise-alert.ts';
@@ -77,6 +77,15 @@ describe('a list with cursors', () => {
       expect(enrolled.status).toBe(200);
     }
     const userID = await oneWithPasswords(execute);
+    await app.settled();
+    // Attempts at deliveries are audited, too: jobs make them after the reactions.
+    await vi.waitFor(
+      async () => {
+        const { deliveries } = await get('/api/v1/admin/alert-notifications/deliveries?page_size=100');
+        expect(deliveries.filter(({ status }: { status: string }) => status === 'pending')).toEqual([]);
+      },
+      { timeout: 20_000, interval: 100 },
+    );
     await app.settled();
     const idOf = async (path: string, list: string) =>
       ((await acme.admin.get(`/api/v1/admin/${path}`)).body[list] as { id: string; url: string }[]).find(

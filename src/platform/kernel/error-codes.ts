@@ -129,6 +129,7 @@ export const errorCodes = {
     'Another administrator has to reset the password again.',
   ),
   sso_required: entry('forbidden', 'sso required', 'The organization permits only single sign-on.'),
+  not_set_up: entry('notFound', 'not set up yet', 'The installation has no tenant yet.'),
   setup_complete: entry('forbidden', 'setup already complete', 'The installation has its first tenant.'),
   license_expired: entry('forbidden', 'license expired', 'Install a new license.'),
   license_user_limit: entry('forbidden', 'license user limit reached', 'The license has no free seat.'),

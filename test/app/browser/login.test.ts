@@ -59,6 +59,18 @@ describe.skipIf(chromiumPath === undefined)(
       expect(await page.evaluate('JSON.stringify([sessionStorage, localStorage, document.cookie])')).toBe('[{},{},""]');
     }
 
+    it('says so in an installation without a tenant, also at the address of the service', async () => {
+      const fresh = await startApp();
+      try {
+        await page.goto(fresh.url);
+        await page.getByRole('heading', { name: 'Not set up yet' }).waitFor();
+        expect(page.url()).toBe(`${fresh.url}/login`);
+        expect(await page.locator('#screen-setup').textContent()).toContain('castellan tenant create');
+      } finally {
+        await fresh.close();
+      }
+    });
+
     it('signs an admin in with e-mail and password by keyboard only, shows who is signed in, and signs out', async () => {
       await open();
       await page.locator('#email:focus').waitFor();

@@ -65,7 +65,7 @@ say('One moment…');
 const code = came && parameters.get(came.code);
 const exchange = () => ask('POST', came.exchange, { body: { code, verifier }, withCookies: true });
 const isStray = Boolean(code && verifier === '' && came.mayBeginElsewhere);
-const [answer] = await Promise.all([code && !isStray ? exchange() : undefined, findTenant(tenantId)]);
+const [answer, isSetUp] = await Promise.all([code && !isStray ? exchange() : undefined, findTenant(tenantId)]);
 say('');
 if (isStray) {
   show('stray');
@@ -83,6 +83,7 @@ if (isStray) {
 
 function finish(answer) {
   if (answer && succeeded(answer)) return begin(answer.body, came.logout);
+  if (!came && !isSetUp) return show('setup');
   show(came?.screen ?? (leftFrom === 'organization' ? 'organization' : 'password'));
   if (leftFrom) say('You are signed out.');
   if (answer) fail(refusal(answer, 'This sign-in was used already or took too long. Start it again.'));

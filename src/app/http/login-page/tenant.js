@@ -11,6 +11,7 @@ export const LOGINS = { oidc: '/api/v1/auth/sso/login', saml: '/api/v1/auth/saml
 export const currentTenant = () => element('tenant-id').value.trim().toLowerCase();
 export const isTenantId = (text) => UUID.test(text);
 
+/** Returns false if the installation has no tenant at all. */
 export async function findTenant(named) {
   const field = element('tenant-id');
   if (named && isTenantId(named)) field.value = named;
@@ -29,6 +30,7 @@ export async function findTenant(named) {
   }
   await offerSingleSignOn();
   field.addEventListener('change', () => void offerSingleSignOn());
+  return only.body.code !== 'not_set_up';
 }
 
 /** Shows the ways that the tenant has set up; none for a tenant that has not, or is not. */

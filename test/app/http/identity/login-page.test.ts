@@ -57,6 +57,11 @@ describe('the sign-in page', () => {
     expect([...used].sort()).toEqual(Object.keys(pageAssets).sort());
   });
 
+  it('is where the address of the service leads', async () => {
+    const { status, headers } = await app.anonymous.get('/');
+    expect([status, headers.get('location')]).toEqual([302, '/login']);
+  });
+
   it('is cached by browsers, which revalidate it each time', async () => {
     for (const path of ['/login', addressOf('main.js')]) {
       const { headers } = await app.anonymous.get(path);

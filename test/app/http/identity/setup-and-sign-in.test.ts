@@ -41,6 +41,11 @@ describe('set-up and sign-in over HTTP', () => {
     expect((await app.anonymous.get('/api/v1/setup/status')).body).toEqual({ needsSetup: true, devMode: false });
   });
 
+  it('says that there is no tenant to sign in to', async () => {
+    const { status, body } = await app.anonymous.get('/api/v1/auth/tenant');
+    expect([status, body.code]).toEqual([404, 'not_set_up']);
+  });
+
   it('completes once for fifty concurrent requests, and never again', async () => {
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, n) =>

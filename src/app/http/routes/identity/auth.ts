@@ -105,11 +105,13 @@ export const authRoutes: RouteGroup<AuthRouteDependencies> = {
       path: '/api/v1/auth/tenant',
       access: openAccess('session'),
       summary: 'Get the tenant of a single-tenant installation',
-      description: '404 if there are no or several tenants.',
+      description: '404 if there are several tenants, and `not_set_up` if there is none.',
+      refuses: ['not_set_up'],
       response: z.object({ tenantId: z.uuid(), name: z.string(), slug: z.string() }),
       handle: async ({ ask }) => {
         const [only, ...others] = await ask(listTenants, { most: 2 }, INSTALLATION);
-        if (!only || others.length > 0) throw new FailureError(notFound());
+        if (!only) throw new FailureError(notFound('not_set_up'));
+        if (others.length > 0) throw new FailureError(notFound());
         return { tenantId: only.id, name: only.name, slug: only.slug };
       },
     }),

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { openAccess } from '../../access.ts';
 import { page, pageAssets, PAGE_POLICY, type PageFile } from '../../login-page/login-page.ts';
+import { redirect } from '../../redirect.ts';
 import { route, type RouteGroup } from '../../route.ts';
 
 const assetNames = Object.keys(pageAssets) as [keyof typeof pageAssets];
@@ -22,6 +23,17 @@ function serve({ content, mediaType, etag }: PageFile, request: FastifyRequest, 
 export const loginPageRoutes: RouteGroup = {
   area: 'login-page',
   routes: [
+    route({
+      method: 'GET',
+      path: '/',
+      access: openAccess('none'),
+      summary: 'Lead browsers to the sign-in page',
+      operation: 'openSignInPage',
+      sends: ['Location'],
+      status: 302,
+      response: { media: 'text/plain' },
+      handle: async ({ reply }) => redirect(reply, 302, '/login'),
+    }),
     route({
       method: 'GET',
       path: '/login',
