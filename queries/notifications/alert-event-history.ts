@@ -45,7 +45,7 @@ const COUNT = `
      and (cardinality($6::text[]) = 0 or alerts.alert_type = any($6::text[]))`;
 const PAGE = `
   select position::text, event_id, resource_id as alert_id, action, recorded_at ${EVENTS}
-     and position > $5::bigint order by position limit $6`;
+     and position > $5::bigint order by audit_log.position limit $6`;
 
 const parametersOf = ({ from, to, types }: AlertEventRange) => [types.flatMap((type) => ACTIONS[type]), from, to];
 

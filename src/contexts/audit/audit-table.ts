@@ -17,7 +17,7 @@ const ENDS = `
   select h.sequence as head_sequence, h.hash as head_hash, l.sequence, l.hash, l.position::text
     from (select 1) one
     left join audit_log h on h.tenant_id = $1 and h.position = 0
-    left join lateral (select * from audit_log where tenant_id = $1 and position > 0 order by position desc limit 1) l on true`;
+    left join lateral (select * from audit_log where tenant_id = $1 and position > 0 order by audit_log.position desc limit 1) l on true`;
 
 export interface TableEnds {
   readonly head_sequence: number | null;

@@ -100,7 +100,7 @@ export class RefusedRecords {
       const { rows } = await pool.statement<Row>(
         tenantId,
         `select record_id, record_type, position::text, reason, refused_at from log_refused_records
-          where tenant_id = $1 and destination_id = $2 and record_id = any($3) order by position`,
+          where tenant_id = $1 and destination_id = $2 and record_id = any($3) order by log_refused_records.position`,
         [destinationId, recordIds],
       );
       const found = await Promise.all(rows.map((row) => this.#recordOf(tenantId, row)));
