@@ -82,6 +82,8 @@ export class LogWatch {
   }
 
   start(): void {
+    const { subscription, trust } = this.#parts;
+    subscription.whenDisplaced(() => trust.suspect('an event was appended at a position that had another one'));
     this.#running ??= this.#run();
   }
 
@@ -179,6 +181,8 @@ export class LogWatch {
   }
 
   async #displaced(seen: LogMark | undefined, { position, event_id: id }: Known): Promise<Mismatch | undefined> {
+    const { displaced } = this.#parts.subscription;
+    if (displaced !== undefined) return displacedReason(displaced);
     const stored = position && id ? { position: BigInt(position), id } : undefined;
     for (const mark of [seen, stored]) {
       if (mark && (await this.#parts.store.idAt(mark.position)) !== mark.id) return displacedReason(mark.position);

@@ -56,6 +56,8 @@ export class CatchUpSubscription {
   readonly #decoded = new WeakMap<StoredEvent, RecordedEvent | null>();
   readonly #window: LogWindow;
   #mark: LogMark | undefined;
+  #displaced: Position | undefined;
+  #tellDisplaced: () => void = () => undefined;
   #grownAt = Number.NEGATIVE_INFINITY;
   #suspect = true;
   #reading: Promise<void> | undefined;
@@ -83,6 +85,19 @@ export class CatchUpSubscription {
   /** The newest lasting event that this process has seen. */
   get mark(): LogMark | undefined {
     return this.#mark;
+  }
+
+  /**
+   * A position at which this process read one event and then appended another: the log was cut in between. Stays for the
+   * life of the process, whose memory is wrong from there on.
+   */
+  get displaced(): Position | undefined {
+    return this.#displaced;
+  }
+
+  /** `tell` is called as soon as an append shows that the log may have been cut. */
+  whenDisplaced(tell: () => void): void {
+    this.#tellDisplaced = tell;
   }
 
   /** True when nothing has arrived for this many milliseconds. */
@@ -178,6 +193,7 @@ export class CatchUpSubscription {
 
   #hear(hint?: AppendNotification): void {
     const [first] = hint?.events ?? [];
+    if (first && this.#store.gapless && first.position <= this.head) this.#compare(hint!.events!);
     if (first && this.#store.gapless && first.position === this.head + 1n) {
       this.#extend(hint!.events!, hint!.events!.at(-1)!.position);
     } else if (hint?.head !== undefined && !hint.events) {
@@ -185,6 +201,15 @@ export class CatchUpSubscription {
     } else {
       this.#suspectGrowth();
     }
+  }
+
+  /** An append brings positions behind the known end, or events that a read has brought before it. */
+  #compare(appended: readonly StoredEvent[]): void {
+    const other = appended.find(({ position, id }) => position <= this.head && this.#window.at(position)?.id !== id);
+    if (!other) return;
+    // Too old for the window, it is no proof: then the check of the log decides.
+    if (this.#window.at(other.position)) this.#displaced = other.position;
+    this.#tellDisplaced();
   }
 
   #suspectGrowth(): void {

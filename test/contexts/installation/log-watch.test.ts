@@ -125,6 +125,21 @@ describe('a log that moved backwards under a running service', () => {
     expect(await recordedLogDoubt(app.services.database.projector)).toBeUndefined();
   });
 
+  it('stops when events were cut off under a writer, whose appends took their positions at once', async () => {
+    app = await startApp();
+    const tenant = await app.newTenant();
+    await app.settled();
+    const { owner } = app.services.database;
+    const position = await app.services.head();
+    await createGroup(tenant, 'Lost');
+    await app.settled();
+    await owner.query('delete from events where position > $1', [String(position)]);
+    // The next event is at the position of a lost one, and the one after it is beyond what anybody has read.
+    const beyond = (await app.services.head()) + 3n;
+    for (let n = 0; n < 6 && (await app.services.head()) <= beyond; n += 1) await createGroup(tenant, `Again ${n}`);
+    await expectStopped(app, tenant, /position \d+/);
+  });
+
   it('stops a process that has read further, even if checkpoints moved back with the log', async () => {
     app = await startApp();
     const tenant = await app.newTenant();
