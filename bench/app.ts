@@ -108,7 +108,10 @@ async function makeTenant(
     mustChangePassword: false,
     completesSetup: false,
   };
-  orThrow(await services.executor.execute(setUpTenant, input, { tenantId, actor: system('bench') }));
+  const { position } = orThrow(
+    await services.executor.execute(setUpTenant, input, { tenantId, actor: system('bench') }),
+  );
+  await services.freshness.waitFor(setUpTenant.freshens!, position!);
   const session = {
     tenantId,
     subjectId: adminId,

@@ -1,13 +1,11 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { EventStoreDBClient, START as LOG_START, streamNameFilter, type JSONEventData } from '@eventstore/db-client';
 import { EventStoreDbEventStore } from '../../src/platform/eventstore/eventstoredb/eventstoredb-event-store.ts';
 import { logPosition } from '../../src/platform/eventstore/eventstoredb/positions.ts';
 import { EVENT_STREAMS } from '../../src/platform/eventstore/eventstoredb/stream-names.ts';
 import { asTenantId } from '../../src/platform/kernel/ids.ts';
 import { alternate, compare, concurrently, perSecond, type Row } from '../measure.ts';
+import type { EventStoreServer } from './server.ts';
 
 const EVENTS = Number(process.env['BENCH_FEED_EVENTS'] ?? 200_000);
 const BATCH = 100;
@@ -52,23 +50,11 @@ async function fill(client: EventStoreDBClient): Promise<void> {
   });
 }
 
-/** The server of EVENTSTORE_TEST_URL, or the stand-in. */
-async function openServer(): Promise<{ url: string; name: string; close: () => void }> {
-  const given = process.env['EVENTSTORE_TEST_URL'];
-  if (given) return { url: given, name: 'the given server', close: () => undefined };
-  const child = fork(fileURLToPath(new URL('../peers/event-store-node.ts', import.meta.url)), {
-    execArgv: ['--import', 'tsx'],
-  });
-  const [url] = (await once(child, 'message')) as [string];
-  return { url, name: 'the stand-in', close: () => child.disconnect() };
-}
-
 /**
  * Reading all events of a log of which two thirds are claims and another application's events, compared with the plain
  * client's filtered subscription.
  */
-export async function measure(): Promise<Row[]> {
-  const server = await openServer();
+export async function feed(server: EventStoreServer): Promise<Row[]> {
   const store = new EventStoreDbEventStore(server.url, { timeoutMs: 60_000 });
   const plain = EventStoreDBClient.connectionString(server.url);
   try {
@@ -101,20 +87,12 @@ export async function measure(): Promise<Row[]> {
         await subscription.unsubscribe();
       });
     const [adapter, peer] = await alternate(3, [ours, theirs]);
-    const name = `feed of ${EVENTS.toLocaleString('en')} events among as many claims and strangers, on ${server.name}`;
+    const name = `${server.name}: feed of ${EVENTS.toLocaleString('en')} events among as many claims and strangers`;
     return [
-      compare(
-        name,
-        'events/s',
-        process.env['EVENTSTORE_TEST_URL'] ? '>= 0.9' : 'reported',
-        adapter!,
-        peer!,
-        "plain client's filtered subscription",
-      ),
+      compare(name, 'events/s', server.target('>= 0.9'), adapter!, peer!, "plain client's filtered subscription"),
     ];
   } finally {
     await plain.dispose();
     await store.close();
-    server.close();
   }
 }

@@ -1,11 +1,8 @@
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { startBenchApp, type BenchApp } from '../app.ts';
 import { HttpClient } from '../http-client.ts';
 import { alternate, compare, concurrently, median, type Row } from '../measure.ts';
+import type { EventStoreServer } from './server.ts';
 
 const USERS = '/api/v1/admin/users';
 const SEATS = 2_000;
@@ -15,21 +12,17 @@ const ROUNDS = 3;
 const IMPORTED = 1_000;
 
 /**
- * Creating an employee with a used-up license (403), compared with creating one with free seats (201); and an import.
- * On `EVENTSTORE_TEST_URL`, or else on the stand-in in a separate process; and on the embedded store.
+ * Creating an employee with a used-up license (403), compared with creating one with free seats (201); and an import. On
+ * the embedded store, and on EventStoreDB.
  */
-export async function measure(): Promise<Row[]> {
-  const rows = await measureOn('embedded store', undefined);
-  const given = process.env['EVENTSTORE_TEST_URL'];
-  const node = given === undefined ? await startStandInProcess() : undefined;
-  try {
-    return [...rows, ...(await measureOn(given === undefined ? 'stand-in' : 'EventStoreDB', given ?? node!.url))];
-  } finally {
-    node?.stop();
-  }
+export async function seats(server: EventStoreServer): Promise<Row[]> {
+  return [
+    ...(await measureOn('the embedded store', undefined, '<= 1.5')),
+    ...(await measureOn(server.name, server.url, server.target('<= 1.5'))),
+  ];
 }
 
-async function measureOn(where: string, eventStoreUrl: string | undefined): Promise<Row[]> {
+async function measureOn(where: string, eventStoreUrl: string | undefined, target: string): Promise<Row[]> {
   const app = await startBenchApp({ eventStoreUrl });
   const client = new HttpClient(app.url, CALLERS);
   try {
@@ -62,7 +55,7 @@ async function measureOn(where: string, eventStoreUrl: string | undefined): Prom
       compare(
         `p50 of POST /admin/users at a used-up license of ${SEATS}, ${CALLERS} callers (${where})`,
         'ms',
-        '<= 1.5',
+        target,
         refused!,
         created!,
         'at an empty one',
@@ -96,16 +89,4 @@ async function importUsers({ url }: BenchApp, headers: Record<string, string>, c
     if (answer.status !== 503) throw new Error(`the import was refused: ${answer.status} ${await answer.text()}`);
     await answer.body?.cancel();
   }
-}
-
-/** In a separate process, as a server is: its work is not measured. */
-async function startStandInProcess(): Promise<{ readonly url: string; stop(): void }> {
-  // `npm run bench` runs in the root of the repository, while this file is part of a bundle elsewhere.
-  const module = pathToFileURL(resolve('test/fixtures/eventstoredb/stand-in.ts')).href;
-  const script = `const { startStandIn } = await import(${JSON.stringify(module)}); console.log((await startStandIn()).connectionString); process.stdin.resume().on('end', () => process.exit());`;
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  const [line] = (await once(child.stdout, 'data')) as [Buffer];
-  return { url: line.toString().trim(), stop: () => void child.kill() };
 }

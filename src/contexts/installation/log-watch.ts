@@ -10,7 +10,8 @@ import type { InstallationIdentity } from './installation-identity.ts';
 import { displacedReason, mismatchOf, movedToReason, type Mismatch } from './mismatch.ts';
 import { TablesCheck } from './tables-check.ts';
 import { storeOfLog } from './log-copy/moved-log.ts';
-import type { CatchUpSubscription, LogMark } from '../../platform/projector/catch-up-subscription.ts';
+import type { CatchUpSubscription } from '../../platform/projector/catch-up-subscription.ts';
+import type { LogMark } from '../../platform/projector/log-cut.ts';
 
 const EVERY_MS = 5_000;
 /** Interval while the log is in doubt. */
@@ -23,6 +24,8 @@ const KNOWN = `
          case when doubted_at > now() - interval '${DOUBT_STANDS_SECONDS} s' then doubt end as doubt, mismatch
     from log_watch`;
 const MARK = 'update log_watch set position = $1, event_id = $2 where position is null or position < $1';
+/** Of a cut: also for other processes and later starts. The marks of the log's new course would hide it. */
+const EVIDENCE = 'update log_watch set position = $1, event_id = $2 where event_id is distinct from $2';
 const DOUBT = 'update log_watch set doubt = $1, mismatch = $2, doubted_at = now()';
 const CLEAR = 'update log_watch set doubt = null, mismatch = null, doubted_at = null where doubt is not null';
 const STANDING = `select doubt as reason, mismatch as kind from log_watch where doubted_at > now() - make_interval(secs => $1)`;
@@ -83,7 +86,7 @@ export class LogWatch {
 
   start(): void {
     const { subscription, trust } = this.#parts;
-    subscription.whenDisplaced(() => trust.suspect('an event was appended at a position that had another one'));
+    subscription.cut.whenSuspected(() => trust.suspect('an event was appended at a position that had another one'));
     this.#running ??= this.#run();
   }
 
@@ -181,8 +184,11 @@ export class LogWatch {
   }
 
   async #displaced(seen: LogMark | undefined, { position, event_id: id }: Known): Promise<Mismatch | undefined> {
-    const { displaced } = this.#parts.subscription;
-    if (displaced !== undefined) return displacedReason(displaced);
+    const { lost } = this.#parts.subscription.cut;
+    if (lost) {
+      await this.#parts.pool.query(EVIDENCE, [String(lost.position), lost.id]);
+      return displacedReason(lost.position);
+    }
     const stored = position && id ? { position: BigInt(position), id } : undefined;
     for (const mark of [seen, stored]) {
       if (mark && (await this.#parts.store.idAt(mark.position)) !== mark.id) return displacedReason(mark.position);

@@ -3,16 +3,8 @@ import type { Position, RecordedEvent } from '../kernel/event.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import type { EventStore, AllStreamFilter, AppendNotification, StoredEvent } from '../eventstore/port.ts';
 import { whenAborted } from '../kernel/when-aborted.ts';
+import { LogCut, type LogMark } from './log-cut.ts';
 import { LogWindow, type LogSlice } from './log-window.ts';
-
-/**
- * An event that is never dropped from the log. A log that was set back, or another log, has a different event at this
- * position.
- */
-export interface LogMark {
-  readonly position: Position;
-  readonly id: string;
-}
 
 /** A position is missing from a store whose positions have no gaps. The subscription stops instead of guessing. */
 export class PositionGapError extends Error {
@@ -55,9 +47,8 @@ export class CatchUpSubscription {
   readonly #log: Logger;
   readonly #decoded = new WeakMap<StoredEvent, RecordedEvent | null>();
   readonly #window: LogWindow;
+  readonly cut = new LogCut();
   #mark: LogMark | undefined;
-  #displaced: Position | undefined;
-  #tellDisplaced: () => void = () => undefined;
   #grownAt = Number.NEGATIVE_INFINITY;
   #suspect = true;
   #reading: Promise<void> | undefined;
@@ -85,19 +76,6 @@ export class CatchUpSubscription {
   /** The newest lasting event that this process has seen. */
   get mark(): LogMark | undefined {
     return this.#mark;
-  }
-
-  /**
-   * A position at which this process read one event and then appended another: the log was cut in between. Stays for the
-   * life of the process, whose memory is wrong from there on.
-   */
-  get displaced(): Position | undefined {
-    return this.#displaced;
-  }
-
-  /** `tell` is called as soon as an append shows that the log may have been cut. */
-  whenDisplaced(tell: () => void): void {
-    this.#tellDisplaced = tell;
   }
 
   /** True when nothing has arrived for this many milliseconds. */
@@ -193,7 +171,8 @@ export class CatchUpSubscription {
 
   #hear(hint?: AppendNotification): void {
     const [first] = hint?.events ?? [];
-    if (first && this.#store.gapless && first.position <= this.head) this.#compare(hint!.events!);
+    if (first && this.#store.gapless && first.position <= this.head)
+      this.cut.compare(hint!.events!, this.head, this.#window);
     if (first && this.#store.gapless && first.position === this.head + 1n) {
       this.#extend(hint!.events!, hint!.events!.at(-1)!.position);
     } else if (hint?.head !== undefined && !hint.events) {
@@ -201,15 +180,6 @@ export class CatchUpSubscription {
     } else {
       this.#suspectGrowth();
     }
-  }
-
-  /** An append brings positions behind the known end, or events that a read has brought before it. */
-  #compare(appended: readonly StoredEvent[]): void {
-    const other = appended.find(({ position, id }) => position <= this.head && this.#window.at(position)?.id !== id);
-    if (!other) return;
-    // Too old for the window, it is no proof: then the check of the log decides.
-    if (this.#window.at(other.position)) this.#displaced = other.position;
-    this.#tellDisplaced();
   }
 
   #suspectGrowth(): void {

@@ -138,6 +138,13 @@ describe('a log that moved backwards under a running service', () => {
     const beyond = (await app.services.head()) + 3n;
     for (let n = 0; n < 6 && (await app.services.head()) <= beyond; n += 1) await createGroup(tenant, `Again ${n}`);
     await expectStopped(app, tenant, /position \d+/);
+    // Processes that know nothing of the lost event find it in the tables.
+    const later = await another(app);
+    expect(later.services.trust.doubt).toEqual({
+      kind: 'contradicted',
+      mismatch: 'log_older',
+      reason: expect.stringMatching(/is not the one that was there before/),
+    });
   });
 
   it('stops a process that has read further, even if checkpoints moved back with the log', async () => {
