@@ -21,6 +21,12 @@ export class LogNotTrusted extends EventStoreUnavailable {
   }
 }
 
+/** What stops every background task is reported once, by `LogWatch`; tasks that it stops add nothing. */
+export const levelOfFailure = (error: unknown): 'debug' | 'error' =>
+  error instanceof LogNotTrusted || (error instanceof Error && error.cause instanceof LogNotTrusted)
+    ? 'debug'
+    : 'error';
+
 /** How long an append waits for a running check, in milliseconds. */
 const CHECK_TIMEOUT_MS = 2_000;
 

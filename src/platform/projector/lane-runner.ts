@@ -5,7 +5,7 @@ import type { Position, RecordedEvent } from '../kernel/event.ts';
 import type { AnyReadModel, Lane } from '../kernel/read-model.ts';
 import { isRefusal } from '../database/refusal.ts';
 import { LeaseLost, type Checkpoints } from './checkpoints.ts';
-import type { LogTrust } from '../eventstore/log-trust.ts';
+import { levelOfFailure, type LogTrust } from '../eventstore/log-trust.ts';
 import type { CatchUpSubscription } from './catch-up-subscription.ts';
 import type { Freshness } from './freshness.ts';
 import { LaneMembers } from './lane-members.ts';
@@ -202,7 +202,7 @@ export class LaneRunner {
         await checkpoints.setState(member.checkpoint, 'halted', poison.error.message).catch(() => undefined);
       }
     } else if (!(error instanceof LeaseLost)) {
-      log.error({ lane: this.lane, reason: error.message }, 'a lane failed and will retry');
+      log[levelOfFailure(error)]({ lane: this.lane, reason: error.message }, 'a lane failed and will retry');
     }
     this.#failures += 1;
     const giveWay = !this.#services.alone && this.#failures % GIVES_WAY === 0;

@@ -5,7 +5,7 @@ import type { Position } from '../kernel/event.ts';
 import type { AnyReadModel } from '../kernel/read-model.ts';
 import { transaction } from '../database/transaction.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
-import type { LogTrust } from '../eventstore/log-trust.ts';
+import { levelOfFailure, type LogTrust } from '../eventstore/log-trust.ts';
 import type { EventStore } from '../eventstore/port.ts';
 import type { Checkpoint, Checkpoints } from './checkpoints.ts';
 import { Projection } from './projection.ts';
@@ -53,7 +53,8 @@ export class ModelReplays {
         for (const checkpoint of mine) await this.#tryToReplay(checkpoint, signal);
         if (!(await this.#anyIsFilling())) return;
       } catch (error) {
-        if (!signal.aborted) log.error({ reason: (error as Error).message }, 'read models could not be rebuilt');
+        if (!signal.aborted)
+          log[levelOfFailure(error)]({ reason: (error as Error).message }, 'read models could not be rebuilt');
       }
       // Failed rebuilds are retried. Those of another process are taken over if it dies.
       await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
@@ -66,7 +67,7 @@ export class ModelReplays {
       await this.replay(cursor, { signal });
     } catch (error) {
       if (!signal.aborted)
-        this.#services.log.error(
+        this.#services.log[levelOfFailure(error)](
           { model: cursor.name, reason: (error as Error).message },
           'a read model could not be rebuilt',
         );

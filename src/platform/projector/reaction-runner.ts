@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import type { LogTrust } from '../eventstore/log-trust.ts';
+import { levelOfFailure, type LogTrust } from '../eventstore/log-trust.ts';
 import { versionOf, type AnyReaction } from '../kernel/reaction.ts';
 import { BacklogWorker } from './backlog-worker.ts';
 import type { CatchUpSubscription } from './catch-up-subscription.ts';
@@ -181,13 +181,16 @@ export class ReactionRunner {
     if (!outage) return void outcomes.succeeded(lease.checkpoint).catch(() => undefined);
     if (!outcomes.turnFailed()) return;
     if (alone) void outcomes.blame(lease.checkpoint, outage);
-    else end(new NoSuccess(outage.message));
+    else end(new NoSuccess(outage.message, { cause: outage }));
   }
 
   async #recover(error: Error): Promise<void> {
     const { log, reaction, outcomes, alone } = this.#parts;
     if (!(error instanceof LeaseLost))
-      log.error({ reaction: reaction.name, reason: error.message }, 'a reaction failed and will retry');
+      log[levelOfFailure(error)](
+        { reaction: reaction.name, reason: error.message },
+        'a reaction failed and will retry',
+      );
     const isPersistent = outcomes.failed() || error instanceof NoSuccess;
     if (isPersistent) await this.#giveWay(error);
     this.#checkpoint = undefined;

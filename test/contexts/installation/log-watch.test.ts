@@ -166,12 +166,18 @@ describe('a log that moved backwards under a running service', () => {
     await createGroup(tenant, 'Lost');
     await app.settled();
     await app.services.database.owner.query('delete from events where position > $1', [String(position)]);
-    const other = await another(app);
+    const lines: string[] = [];
+    const other = await another(app, newLogger('error', { write: (line: string) => void lines.push(line) }));
     expect(other.services.trust.doubt).toEqual({
       kind: 'contradicted',
       mismatch: 'log_older',
       reason: expect.stringMatching(/read models or reactions have reached/),
     });
+    await other.stop();
+    // One line for the operator, not one for each part that stands still.
+    expect(lines.map((line) => (JSON.parse(line) as { level: number; msg: string }).msg)).toEqual([
+      expect.stringMatching(/nothing is written. Run `castellan restore status`/),
+    ]);
   });
 
   it('stops a service that starts on a log with other events at known positions', async () => {
@@ -265,10 +271,10 @@ describe('a log that moved backwards under a running service', () => {
   });
 
   /** Another process of this installation; it does not listen. */
-  async function another({ config, services }: TestApp): Promise<Application> {
+  async function another({ config, services }: TestApp, log = newLogger('silent')): Promise<Application> {
     const application = await compose(config, {
       database: services.database.config,
-      log: newLogger('silent'),
+      log,
       passwords: cheapPasswords(),
       listen: false,
     });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { EventCodec } from '../../../platform/eventstore/codec.ts';
-import type { LogTrust } from '../../../platform/eventstore/log-trust.ts';
+import { levelOfFailure, type LogTrust } from '../../../platform/eventstore/log-trust.ts';
 import type { EventStore, StoredEvent } from '../../../platform/eventstore/port.ts';
 import type { CatchUpSubscription } from '../../../platform/projector/catch-up-subscription.ts';
 import type { Freshness } from '../../../platform/projector/freshness.ts';
@@ -75,7 +75,7 @@ export class Forwarder {
         if (epoch !== undefined) await this.#lead(epoch, trusted);
       } catch (error) {
         if (!(error instanceof ForwardingLost) && !signal.aborted)
-          log.error({ reason: (error as Error).message }, 'log forwarding failed and will retry');
+          log[levelOfFailure(error)]({ reason: (error as Error).message }, 'log forwarding failed and will retry');
       }
       await clock.sleep(IDLE_MS, signal);
     }
