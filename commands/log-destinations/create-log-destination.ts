@@ -1,3 +1,4 @@
+import { refuseMissingValue } from '../../src/contexts/log-destinations/domain/header-values.ts';
 import {
   destinationSlotClaim,
   destinationSlots,
@@ -34,8 +35,10 @@ export const createLogDestination = defineCommand({
     ports: WithVault & WithDestinations & SlotPorts,
     { tenantId },
   ): Promise<Facts | Failure> {
-    const unreachable = await refuseUnreachableDestination(ports.destinations, destination.config, destination);
-    if (unreachable) return unreachable;
+    const refused =
+      refuseMissingValue(destination.config) ??
+      (await refuseUnreachableDestination(ports.destinations, destination.config, destination));
+    if (refused) return refused;
     const found = await slotFor(destinationSlots, tenantId, ports);
     if (isFailure(found)) return found;
     const location = logDestinationSecret(destination.destinationId);

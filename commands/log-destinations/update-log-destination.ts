@@ -8,6 +8,11 @@ import {
   type DestinationConfig,
 } from '../../src/contexts/log-destinations/domain/config.ts';
 import {
+  refuseHeadersElsewhere,
+  refuseMissingValue,
+  withStoredValues,
+} from '../../src/contexts/log-destinations/domain/header-values.ts';
+import {
   logDestination,
   logDestinationSecret,
   logDestinationStream,
@@ -32,6 +37,7 @@ interface UpdateLogDestination {
   readonly destinationId: string;
   /** Omitted fields keep their values. */
   readonly changes: { readonly [Name in keyof Settings]?: Settings[Name] | undefined };
+  /** Of `headers`, `[concealed]` keeps the stored value. */
   readonly config: Readonly<Record<string, unknown>>;
   /** Undefined keeps the stored one; null removes it. */
   readonly credential: string | null | undefined;
@@ -69,6 +75,10 @@ export const updateLogDestination = defineCommand({
       return invalid('config.url', 'is no longer stored: give it again, with the headers');
     const destination = whole(stored, before);
     const wanted = changed(destination, input);
+    const refused =
+      refuseHeadersElsewhere(destination.config, wanted.config, givenHeaders(input)) ??
+      refuseMissingValue(wanted.config);
+    if (refused) return refused;
     // Only changes of the reach are checked: any other change must stay possible while a name leads elsewhere.
     const reaches =
       !isDeepStrictEqual(wanted.config, destination.config) ||
@@ -98,7 +108,9 @@ export const updateLogDestination = defineCommand({
     if (hidden.of !== stored.addressRef || !isDeepStrictEqual(hiddenConfig(updated.config), hidden.after))
       return temporarilyUnavailable('too_many_changes');
     const keepsSecret = destination.secretRef !== null && updated.secretRef === destination.secretRef;
-    const refused = keepsSecret ? refuseTokenElsewhere(destination.config, updated.config) : undefined;
+    const refused =
+      (keepsSecret ? refuseTokenElsewhere(destination.config, updated.config) : undefined) ??
+      refuseHeadersElsewhere(destination.config, updated.config, givenHeaders(input));
     if (refused) return refused;
     if (isDeepStrictEqual(updated, destination)) return accept([]);
     const isMoved = leadsElsewhere(destination, updated);
@@ -139,10 +151,18 @@ const leadsElsewhere = (before: LogDestination, after: LogDestination): boolean 
 function changed(destination: LogDestination, { changes, config }: UpdateLogDestination): LogDestination {
   const given = (values: object, known: object) =>
     Object.fromEntries(Object.entries(values).filter(([name, value]) => value !== undefined && name in known));
-  const { type } = destination.config;
+  const wanted = { ...destination.config, ...given(config, destination.config), type: destination.config.type };
   return {
     ...destination,
     ...given(changes, destination),
-    config: { ...destination.config, ...given(config, destination.config), type } as DestinationConfig,
+    config: withHeaders(destination.config, wanted as DestinationConfig),
   };
 }
+
+const withHeaders = (stored: DestinationConfig, wanted: DestinationConfig): DestinationConfig =>
+  stored.type === 'webhook' && wanted.type === 'webhook'
+    ? { ...wanted, headers: withStoredValues(stored.headers, wanted.headers) }
+    : wanted;
+
+const givenHeaders = ({ config }: UpdateLogDestination) =>
+  config['headers'] as Readonly<Record<string, string>> | undefined;

@@ -11,6 +11,7 @@ import {
 } from '../../src/contexts/log-destinations/domain/vocabulary.ts';
 import type { RecordedEvent } from '../../src/platform/kernel/event.ts';
 import { notFound } from '../../src/platform/kernel/failure.ts';
+import { CONCEALED, namesOnly } from '../../src/platform/kernel/guarded-fields.ts';
 import { newRow } from '../../src/platform/kernel/new-row.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
 
@@ -26,7 +27,9 @@ const configView = z.union([
   z
     .object({
       url: z.string(),
-      headers: z.record(z.string(), z.string()),
+      headers: z
+        .record(z.string(), z.string())
+        .describe(`Names of the headers. Every value is \`${CONCEALED}\`; sent back, it keeps the stored one.`),
       payload: z.enum(webhookPayloads),
       tokenConfigured: z.boolean(),
     })
@@ -93,6 +96,7 @@ function toSettings(row: LogDestinationRow): LogDestinationSettings {
     eventTypes: [...row.event_types],
     config: {
       ...config,
+      ...('headers' in config ? { headers: namesOnly(config.headers) } : {}),
       ...(secret ? { [`${secret.name}Configured`]: row.secret_configured } : {}),
     } as unknown as z.output<typeof configView>,
     allowPrivateNetwork: row.allow_private_network,

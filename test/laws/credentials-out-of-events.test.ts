@@ -162,19 +162,20 @@ describe('an address or a header that is a credential', () => {
     const peer = await startHttpSink();
     const [path, key, next] = [marker(), marker(), marker()];
     const config = { url: `${peer.url}/${path}`, headers: { 'x-key': key } };
+    const shown = { url: config.url, headers: { 'x-key': '[concealed]' } };
     const created = await tenant.admin.post(DESTINATIONS, { name: 'SIEM', type: 'webhook', config, isEnabled: false });
-    expect([created.status, created.body.config]).toMatchObject([201, config]);
+    expect([created.status, created.body.config]).toMatchObject([201, shown]);
     const one = `${DESTINATIONS}/${created.body.id}`;
     const owner = `log-destination/${created.body.id}`;
     const renamed = await tenant.admin.put(one, { name: 'Renamed', config: { payload: 'array' } });
-    expect([renamed.status, renamed.body.config]).toMatchObject([200, { ...config, payload: 'array' }]);
+    expect([renamed.status, renamed.body.config]).toMatchObject([200, { ...shown, payload: 'array' }]);
     expect([...(await tablesWith(path)), ...(await tablesWith(key))]).toEqual([]);
 
     expect((await tenant.admin.post(`${one}/test`)).body).toMatchObject({ success: true });
     expect(peer.received.at(-1)).toMatchObject({ path: `/${path}`, headers: { 'x-key': key } });
 
     const rotated = await tenant.admin.put(one, { config: { headers: { 'x-key': next } } });
-    expect(rotated.body.config).toMatchObject({ url: config.url, headers: { 'x-key': next } });
+    expect(rotated.body.config).toMatchObject(shown);
     expect([await secretsOf('address', owner), ...(await tablesWith(next))]).toEqual([1]);
     await tenant.admin.post(`${one}/test`);
     expect(peer.received.at(-1)!.headers['x-key']).toBe(next);
@@ -192,7 +193,7 @@ describe('an address or a header that is a credential', () => {
     const url = `${peer.url}/${path}`;
     await run(earlierDestination, { destinationId, url, key });
     const one = `${DESTINATIONS}/${destinationId}`;
-    const shown = { url, headers: { 'x-key': key } };
+    const shown = { url, headers: { 'x-key': '[concealed]' } };
     expect((await tenant.admin.get(one)).body.config).toMatchObject(shown);
     await tenant.admin.post(`${one}/test`);
     expect(peer.received.at(-1)).toMatchObject({ path: `/${path}`, headers: { 'x-key': key } });

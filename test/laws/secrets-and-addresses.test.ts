@@ -8,7 +8,8 @@ import { sharedApp, type TestResponse, type TestApp, type TestTenant } from '../
 import { newOrganization, type TestOrganization } from '../dsl/organization.ts';
 import { everyRoute, named } from './every-route.ts';
 
-const SECRET_NAME = /secret|password|token|apikey|signingkey|credential/i;
+/** Values of headers count as secrets: they are keys as often as not. */
+const SECRET_NAME = /secret|password|token|apikey|signingkey|credential|^headers$/i;
 const ADDRESS_NAME = /url|uri|host|address|endpoint|issuer|server/i;
 
 /** Routes whose secret goes to an address in the same body. A change of the address alone must be refused. */
@@ -23,7 +24,7 @@ const HARMLESS: Readonly<Record<string, string>> = {
   'PUT /api/v1/admin/alert-notifications/settings':
     'its password goes to smtpHost: test/app/http/notifications/notification-settings.test.ts tries each address',
   'PUT /api/v1/admin/integrations/log-destinations/{destID}':
-    'its fields are those of its type: test/app/http/log-destinations/log-destinations.test.ts tries each address',
+    'its fields are those of its type: test/app/http/log-destinations/log-destinations.test.ts tries each address, and headers',
   'PUT /api/v1/admin/directory-sources/{sourceID}':
     'its fields are those of its type: test/app/http/directory-sources/directory-sources.test.ts tries each address',
 };

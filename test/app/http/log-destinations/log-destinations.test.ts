@@ -68,6 +68,69 @@ describe('log destinations', () => {
     },
   );
 
+  describe('values of headers', () => {
+    const headers = { 'x-key': 'hush-hush', 'x-tenant': 'acme' };
+    const concealed = { 'x-key': '[concealed]', 'x-tenant': '[concealed]' };
+    const withHeaders = async () =>
+      (await tenant.admin.post(BASE, webhook({ headers, url: 'https://siem.acme.example' }, { isEnabled: false })))
+        .body;
+    const moved = 'https://evil.example';
+
+    it('are never shown', async () => {
+      const created = await withHeaders();
+      const one = `${BASE}/${created.id}`;
+      const shown = [created, (await tenant.admin.get(one)).body, (await tenant.admin.get(BASE)).body.destinations[0]];
+      expect(shown.map(({ config }) => config.headers)).toEqual([concealed, concealed, concealed]);
+      await tenant.admin.delete(one);
+    });
+
+    it('go to no other address', async () => {
+      const { id } = await withHeaders();
+      const one = `${BASE}/${id}`;
+      const before = (await tenant.admin.get(one)).body;
+      for (const config of [
+        { url: moved },
+        { url: moved, headers: concealed },
+        { url: moved, headers: { ...headers, 'x-key': '[concealed]' } },
+        { url: 'https://siem.acme.example:8443' },
+        { url: 'https://siem.acme.example/else' },
+      ]) {
+        const refused = await tenant.admin.put(one, { config });
+        expect([refused.status, refused.body.code, refused.body.fields?.[0]?.field]).toEqual([
+          400,
+          'secret_required_again',
+          'config.headers',
+        ]);
+      }
+      expect((await tenant.admin.get(one)).body).toEqual(before);
+      const again = await tenant.admin.put(one, { config: { url: moved, headers: { 'x-key': 'other' } } });
+      expect([again.status, again.body.config]).toMatchObject([
+        200,
+        { url: moved, headers: { 'x-key': '[concealed]' } },
+      ]);
+      const emptied = await tenant.admin.put(one, { config: { url: 'https://nowhere.example', headers: {} } });
+      expect([emptied.status, emptied.body.config.headers]).toEqual([200, {}]);
+      await tenant.admin.delete(one);
+    });
+
+    it('stay if they are sent back concealed', async () => {
+      const created = await withHeaders();
+      const one = `${BASE}/${created.id}`;
+      const back = await tenant.admin.put(one, { name: 'Renamed', config: created.config });
+      expect([back.status, back.body.name, back.body.config]).toEqual([200, 'Renamed', created.config]);
+      await tenant.admin.delete(one);
+    });
+
+    it('are refused where there is none to keep', async () => {
+      const { id } = await withHeaders();
+      const changed = await tenant.admin.put(`${BASE}/${id}`, { config: { headers: { 'x-new': '[concealed]' } } });
+      const created = await tenant.admin.post(BASE, webhook({ headers: { 'x-new': '[concealed]' } }));
+      for (const { status, body } of [changed, created])
+        expect([status, body.fields?.[0]?.field]).toEqual([400, 'config.headers.x-new']);
+      await tenant.admin.delete(`${BASE}/${id}`);
+    });
+  });
+
   it('shows defaults, lists newest first, and pauses', async () => {
     const { body } = await tenant.admin.post(BASE, syslog());
     expect(body).toMatchObject({

@@ -30,7 +30,7 @@ export const logDestinationView = logDestinationSettingsView
   .meta({ title: 'LogDestination' });
 export type LogDestinationView = z.output<typeof logDestinationView>;
 
-/** The settings with the whole address and the headers, which events and rows do not hold. */
+/** The settings with the whole address, which events and rows do not hold. Values of headers stay concealed. */
 export async function withWholeConfig(
   sinks: Pick<DestinationSinks, 'configOf'>,
   tenantId: TenantId,
@@ -39,8 +39,7 @@ export async function withWholeConfig(
   const { id, type, config } = settings.shown;
   const whole = type === 'webhook' ? await sinks.configOf(tenantId, id) : undefined;
   if (whole?.type !== 'webhook') return settings;
-  const { url, headers } = whole;
-  return { ...settings, shown: { ...settings.shown, config: { ...config, url, headers } as typeof config } };
+  return { ...settings, shown: { ...settings.shown, config: { ...config, url: whole.url } as typeof config } };
 }
 
 /** A destination with its progress. */

@@ -68,7 +68,7 @@ export const logDestinationRoutes: RouteGroup<LogDestinationsRouteDependencies> 
       access: adminReauthenticated('integrations:write'),
       summary: 'Add a log destination',
       operation: 'addLogDestination',
-      description: `Forwards events from now on. The credential in \`config\` is stored in the vault and never shown. Without \`format\`: rfc5424 for syslog, otherwise json. Only a super admin may set \`allowPrivateNetwork\`. A tenant may have ${MAX_DESTINATIONS} destinations (409).`,
+      description: `Forwards events from now on. The credential in \`config\` and the values of \`headers\` are stored in the vault and never shown. Without \`format\`: rfc5424 for syslog, otherwise json. Only a super admin may set \`allowPrivateNetwork\`. A tenant may have ${MAX_DESTINATIONS} destinations (409).`,
       body: newLogDestination,
       status: 201,
       response: logDestinationView,
@@ -114,7 +114,7 @@ export const logDestinationRoutes: RouteGroup<LogDestinationsRouteDependencies> 
       refuses: ['secret_required_again'],
       operation: 'updateLogDestination',
       description:
-        'Fields that are left out keep their values, the credential included. A new address requires the credential again, or null (400); while `allowPrivateNetwork` is set, only a super admin may change it. The type cannot be changed. A disabled destination keeps its place in the log and goes on from there.',
+        'Fields that are left out keep their values, the credential included. A new address requires the credential again, or null, and all values of `headers` (400). A header with the value `[concealed]` keeps its stored value. While `allowPrivateNetwork` is set, only a super admin may change it. The type cannot be changed. A disabled destination keeps its place in the log and goes on from there.',
       body: logDestinationChanges,
       response: logDestinationView,
       handle: async ({ ask, run, body, services, principal, params }) => {
