@@ -3,7 +3,6 @@ import { temporaryPasswordExpiry } from '../../src/contexts/identity/domain/temp
 import type { AdminRole } from '../../src/contexts/identity/domain/roles.ts';
 import { adminPasswordLocation } from '../../src/contexts/tenants/domain/admin.ts';
 import {
-  governs,
   refuseUnlessAdministers,
   refuseUnlessReauthenticated,
 } from '../../src/contexts/admins/domain/administration.ts';
@@ -20,7 +19,7 @@ interface CreateAdminUser {
   readonly password: string;
   /** True for a password that someone other than its owner has seen. */
   readonly mustChangePassword: boolean;
-  /** Required for a role that administers others. */
+  /** Every account is a lasting way in, also one that administers nobody. */
   readonly reauthenticated?: boolean;
 }
 
@@ -60,7 +59,7 @@ export const createAdminUser = defineCommand({
     if (state.admins.has(adminId)) return conflict();
     const refused = refuseUnlessAdministers(state, actor, [roleType]);
     if (refused) return refused;
-    const unproved = governs(roleType) ? refuseUnlessReauthenticated(actor, reauthenticated) : undefined;
+    const unproved = refuseUnlessReauthenticated(actor, reauthenticated);
     if (unproved) return unproved;
     const passwordExpiresAt = mustChangePassword ? temporaryPasswordExpiry(now) : null;
     const data = {

@@ -2,6 +2,7 @@ import type { AdminRole } from '../../src/contexts/identity/domain/roles.ts';
 import type { AdminState } from '../../src/contexts/tenants/domain/admin.ts';
 import {
   administeredAdmin,
+  exceeds,
   governs,
   refuseLosingRights,
   refuseUnlessAdministers,
@@ -23,8 +24,8 @@ interface UpdateAdminUser {
   /** The account is locked out, and `status: 'active'` is to end that. The caller does it after this command. */
   readonly unlocks?: boolean;
   /**
-   * Required if the sign-in e-mail changes, or if the admin administers others before or after the change, or is
-   * unlocked and administers others.
+   * Required if the sign-in e-mail changes, if the account gains access, if the admin administers others before or after
+   * the change, or is unlocked and administers others.
    */
   readonly reauthenticated?: boolean;
 }
@@ -76,9 +77,14 @@ interface Standing {
   readonly status: 'active' | 'suspended';
 }
 
-/** True if the set of admins who administer others changes, through a role or through a suspension. */
+/** True if the set of admins who administer others changes, through a role or through a suspension, or an account gains access. */
 const changesControl = (before: Standing, after: Standing): boolean =>
-  (after.role !== before.role || after.status !== before.status) && (governs(before.role) || governs(after.role));
+  (after.role !== before.role || after.status !== before.status) &&
+  (governs(before.role) || governs(after.role) || gainsAccess(before, after));
+
+/** Somebody can do more than before. */
+const gainsAccess = (before: Standing, after: Standing): boolean =>
+  exceeds(after.role, before.role) || (before.status === 'suspended' && after.status === 'active');
 
 const losesRights = (before: Standing, after: Standing): boolean =>
   after.role !== before.role || (after.status === 'suspended' && before.status === 'active');

@@ -114,12 +114,13 @@ export const updateLogDestination = defineCommand({
     if (refused) return refused;
     if (isDeepStrictEqual(updated, destination)) return accept([]);
     const isMoved = leadsElsewhere(destination, updated);
+    const isSilenced = silencesWatch(destination, updated);
     const notAllowed =
       refuseUnlessOwnerOfPrivate(reachOf(destination), reachOf(updated), input.isSuperAdmin) ??
-      (isMoved ? refuseUnlessReauthenticated(actor, input.reauthenticated) : undefined);
+      (isMoved || isSilenced ? refuseUnlessReauthenticated(actor, input.reauthenticated) : undefined);
     if (notAllowed) return notAllowed;
     const { addressRef } = hidden;
-    const data = { ...updated, config: openConfig(updated.config), addressRef, isMoved };
+    const data = { ...updated, config: openConfig(updated.config), addressRef, isMoved, isSilenced };
     return accept([{ type: 'LogDestinationUpdated', data }], {
       forget: [
         ...replacedSecret(stored.secretRef, updated.secretRef),
@@ -146,6 +147,13 @@ const leadsElsewhere = (before: LogDestination, after: LogDestination): boolean 
     [receiverOf(before.config), before.caCertificate, before.secretRef, before.allowPrivateNetwork],
     [receiverOf(after.config), after.caCertificate, after.secretRef, after.allowPrivateNetwork],
   );
+
+/** Records that an attacker wants to keep from the people who watch (OP-436). */
+const WATCHED = ['alert', 'audit'] as const;
+
+const silencesWatch = (before: LogDestination, after: LogDestination): boolean =>
+  before.isEnabled &&
+  WATCHED.some((type) => before.eventTypes.includes(type) && !(after.isEnabled && after.eventTypes.includes(type)));
 
 /** The type of a destination never changes. Fields of another type are ignored. */
 function changed(destination: LogDestination, { changes, config }: UpdateLogDestination): LogDestination {

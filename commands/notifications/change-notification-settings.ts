@@ -5,6 +5,7 @@ import {
   leadsElsewhere,
   notificationSettings,
   notificationSettingsStream,
+  silencesWatch,
   SMTP_ADDRESS,
   smtpPasswordLocation,
   type NotificationSettings,
@@ -84,15 +85,22 @@ export const changeNotificationSettings = defineCommand({
     if (values.webhookEnabled && values.webhookUrl === null)
       return invalid('webhookUrl', 'is required where webhookEnabled is true');
     const smtpPasswordRef = passwordRef === undefined ? state.smtpPasswordRef : passwordRef;
+    const isNew = smtpPasswordRef !== state.smtpPasswordRef;
+    const isSilenced = silencesWatch(state, { ...state, values });
+    const needsProof = isNew || isSilenced || leadsElsewhere(before, values);
     const refused =
       refuseMovedPassword(state, values, smtpPasswordRef) ??
       refuseForeignPrivate(before, values, input.isSuperAdmin) ??
-      (leadsElsewhere(before, values) ? refuseUnlessReauthenticated(actor, input.reauthenticated) : undefined);
+      (needsProof ? refuseUnlessReauthenticated(actor, input.reauthenticated) : undefined);
     if (refused) return refused;
-    const isNew = smtpPasswordRef !== state.smtpPasswordRef;
     if (Object.keys(changed).length === 0 && !isNew) return accept([]);
     const address = addressFields(state, changed, webhook?.stored);
-    const data = { ...changed, ...address.data, ...(isNew ? { smtpPasswordRef } : {}) };
+    const data = {
+      ...changed,
+      ...address.data,
+      ...(isNew ? { smtpPasswordRef } : {}),
+      ...(isSilenced ? { isSilenced } : {}),
+    };
     return accept([{ type: 'AlertNotificationSettingsChanged', data }], {
       forget: [...replacedSecret(state.smtpPasswordRef, smtpPasswordRef), ...address.forget],
     });

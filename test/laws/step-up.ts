@@ -3,9 +3,10 @@ import type { Permission } from '../../src/contexts/identity/domain/permissions.
 export const ALWAYS = 'always';
 
 /**
- * Which writes of administrators need a re-authentication token, and why the others do not. The rule covers changes of
- * who controls an account, who (or which device authority) can sign in, or who owns a browser, and permanent
- * destruction of evidence, and where data is sent from then on. Keyed by permission, so that a new route follows the rule of its permission.
+ * Which writes of administrators need a re-authentication token, and why the others do not. The rule (decision 0129): a
+ * write needs one if somebody gains access by it that outlives the session (an account, a sign-in, a browser, an address or
+ * a secret), if people no longer hear of attacks on the tenant, or if evidence is destroyed for good. Keyed by permission,
+ * so that a new route follows the rule of its permission.
  */
 export const STEP_UP_BY_PERMISSION: Readonly<Partial<Record<Permission, typeof ALWAYS | { readonly never: string }>>> =
   {
@@ -33,9 +34,11 @@ export const STEP_UP_BY_PERMISSION: Readonly<Partial<Record<Permission, typeof A
     'threat-intel:write': { never: 'switches services; the key itself is an exception below' },
     'countermeasures:write': { never: 'decoys change no account' },
     'signatures:write': { never: 'decides what browsers detect' },
-    'notifications:write': { never: 'decides which alerts somebody hears of; who hears of them is an exception below' },
+    'notifications:write': { never: 'decides how somebody hears of alerts; who hears of them is an exception below' },
     'on-call:override': { never: 'decides who is paged, not who can sign in' },
-    'on-call:write': { never: 'decides who is paged and who sees the shifts, not who can sign in' },
+    'on-call:write': {
+      never: 'decides who is paged, not who can sign in; an address for the shifts is an exception below',
+    },
     'updates:write': {
       never:
         "installs only what the publisher's key has signed, by the operator's own command; an unsigned bundle is an exception below",
@@ -46,7 +49,7 @@ export const STEP_UP_BY_PERMISSION: Readonly<Partial<Record<Permission, typeof A
       never: 'a token that names nobody enrolls a new placeholder; fleets are rolled out by scripts',
     },
     'integrations:write': {
-      never: 'takes data from a destination, or tests one; where the log goes is an exception below',
+      never: 'tests a destination, or sends refused records again; where the log goes is an exception below',
     },
     'groups:write': { never: 'groups of employees' },
     'verification:write': { never: 'checks a code and changes nothing' },
@@ -69,7 +72,8 @@ export const STEP_UP_EXCEPTIONS: Readonly<
   'DELETE /api/v1/admin/me/sessions/{sessionId}': { stepUp: 'never', because: 'as above' },
   'POST /api/v1/admin/mobile/devices': {
     stepUp: 'never',
-    because: 'a device gets ids and severities of alerts, and signs in to nothing',
+    because:
+      'the app registers itself in the background, without a person who could enter a password; a device gets ids and severities of alerts, signs in to nothing, and goes when the sessions of the account are ended',
   },
   'DELETE /api/v1/admin/mobile/devices/{deviceId}': {
     stepUp: 'never',
@@ -88,10 +92,9 @@ export const STEP_UP_EXCEPTIONS: Readonly<
     because: 'names the listener; clients are authenticated by their own certificates',
   },
   'POST /api/v1/admin/updates/upload': { stepUp: 'where', because: 'a signed bundle is vouched for by its publisher' },
-  'POST /api/v1/admin/admin-users': { stepUp: 'where', because: 'an analyst or viewer controls no account' },
   'PUT /api/v1/admin/admin-users/{userID}': {
     stepUp: 'where',
-    because: 'a display name, or the role of an analyst, controls no account',
+    because: 'a display name, or fewer rights of an analyst, give no access',
   },
   'DELETE /api/v1/admin/admin-users/{userID}': { stepUp: 'where', because: 'an analyst or viewer controls no account' },
   'PUT /api/v1/admin/admin-users/{userID}/mobile-access': {
@@ -133,11 +136,29 @@ export const STEP_UP_EXCEPTIONS: Readonly<
   },
   'PUT /api/v1/admin/integrations/log-destinations/{destID}': {
     stepUp: 'where',
-    because: 'the same where the address or what protects it changes; switching it on or off and its types do not',
+    because:
+      'the same where the address or what protects it changes; and where it no longer gets alerts or audit entries, the watch is silenced',
+  },
+  'DELETE /api/v1/admin/integrations/log-destinations/{destID}': {
+    stepUp: 'always',
+    because: 'silences the copy of the log that an attacker cannot reach otherwise',
   },
   'PUT /api/v1/admin/alert-notifications/settings': {
     stepUp: 'where',
-    because: 'a new recipient or server gets alerts from now on, long after the session has ended',
+    because:
+      'a new recipient or server gets alerts from now on, long after the session has ended; a former one hears of no attack any more',
+  },
+  'PUT /api/v1/admin/alert-notifications/webhook-secret': {
+    stepUp: 'always',
+    because: 'the first one opens the webhook; who knows it can forge messages, and another one silences the receiver',
+  },
+  'PUT /api/v1/admin/alert-notifications/smtp-password': {
+    stepUp: 'always',
+    because: 'chooses the account at the mail server, and a wrong one silences alert e-mail',
+  },
+  'POST /api/v1/admin/on-call/schedules/{scheduleId}/calendar': {
+    stepUp: 'always',
+    because: 'whoever knows the address sees who is on call, without a session, until it is revoked',
   },
   'POST /api/v1/admin/integrations/log-destinations/{destID}/backfill': {
     stepUp: 'always',

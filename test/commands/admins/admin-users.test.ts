@@ -208,15 +208,20 @@ describe('a change of who controls an account', () => {
   const refused = ['forbidden', 're-authentication required'] as const;
   const staff = (role: AdminRole) => [setUp, created(ADA), created(BOB, role)];
 
-  it.each(adminRoles)('needs re-authentication to create a %s only if the role administers others', (roleType) => {
-    const outcome = given(setUp, created(ADA)).when(
-      createAdminUser,
-      { ...draft(roleType), ...unproved },
-      facts,
-      by(ADA),
-    );
-    if (roleType === 'super_admin' || roleType === 'admin') outcome.thenRefused(...refused);
-    else outcome.thenTypes('AdminUserCreated');
+  it.each(adminRoles)('needs re-authentication to create a %s', (roleType) => {
+    given(setUp, created(ADA))
+      .when(createAdminUser, { ...draft(roleType), ...unproved }, facts, by(ADA))
+      .thenRefused(...refused);
+  });
+
+  it('needs re-authentication to give an account more rights, or to reinstate it', () => {
+    const suspended = { type: 'AdminSuspended', data: { adminId: BOB } } as const;
+    given(...staff('viewer'))
+      .when(updateAdminUser, { adminId: BOB, roleType: 'analyst', ...unproved }, none, by(ADA))
+      .thenRefused(...refused);
+    given(...staff('viewer'), suspended)
+      .when(updateAdminUser, { adminId: BOB, status: 'active', ...unproved }, none, by(ADA))
+      .thenRefused(...refused);
   });
 
   it.each(adminRoles)(

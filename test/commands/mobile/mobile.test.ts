@@ -75,8 +75,10 @@ describe('a mobile device (OP-190)', () => {
         type: 'MobileDeviceRemoved',
         data: { adminId, deviceId: idOf(n), reason: 'account_deleted' },
       }) as const;
-    given(registered(1), registered(2)).when(endMobileDevices, { adminId }).then(ended(1), ended(2));
-    given(registered(1), ended(1)).when(endMobileDevices, { adminId }).then();
+    given(registered(1), registered(2))
+      .when(endMobileDevices, { adminId, reason: 'account_deleted' })
+      .then(ended(1), ended(2));
+    given(registered(1), ended(1)).when(endMobileDevices, { adminId, reason: 'account_deleted' }).then();
   });
 });
 

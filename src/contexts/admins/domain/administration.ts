@@ -37,6 +37,12 @@ export function refuseUnlessAdministers(
 /** True if accounts of this role administer other accounts, so that taking one over means taking over the tenant. */
 export const governs = (role: AdminRole): boolean => ADMINISTERED[role].length > 0;
 
+/** Ascending. */
+const RIGHTS: readonly AdminRole[] = ['viewer', 'analyst', 'admin', 'super_admin'];
+
+/** True if the first role may do something that the second one may not. */
+export const exceeds = (role: AdminRole, other: AdminRole): boolean => RIGHTS.indexOf(role) > RIGHTS.indexOf(other);
+
 /**
  * Changes to who controls an account need a fresh proof of identity. Otherwise a stolen access token would be enough
  * for a lasting takeover. The system itself needs no proof.

@@ -5,7 +5,11 @@ import { governs } from '../../admins/domain/administration.ts';
 import { tenantEvents } from '../../tenants/domain/events.ts';
 import { logDestinationEvents } from '../../log-destinations/domain/events.ts';
 import { notificationSettingsEvents, WAYS_OUT } from '../../notifications/domain/settings.ts';
-import type { RecordedEvent } from '../../../platform/kernel/event.ts';
+import { onCallEvents } from '../../on-call/domain/events.ts';
+import { scimClientEvents } from '../../scim/domain/client-events.ts';
+import { agentSecretEvents } from '../../enrollment/domain/agent-secret.ts';
+import { tenantSettings } from '../../settings/domain/tenant-settings.resource.ts';
+import type { EventOf, RecordedEvent } from '../../../platform/kernel/event.ts';
 import { defineReaction, effect, type Effect } from '../../../platform/kernel/reaction.ts';
 import { at } from '../../../platform/kernel/read-model.ts';
 
@@ -27,6 +31,7 @@ interface Change {
 
 const SIGN_IN = 'This decides who can sign in.';
 const WAY_OUT = 'This decides where data of your organization is sent.';
+const WATCH = 'This decides who hears of an attack on your organization.';
 
 /** One alert per change: two changes within a day each need an explanation. */
 function alerting(
@@ -83,23 +88,89 @@ const aboutWayOut = (
   about: Readonly<Record<string, string>> = {},
 ) => alerting(event, { change, title, isSevere: true, about, decides: WAY_OUT });
 
+const aboutWatch = (
+  event: RecordedEvent,
+  change: string,
+  title: string,
+  about: Readonly<Record<string, string>> = {},
+) => alerting(event, { change, title, isSevere: true, about, decides: WATCH });
+
+const aboutDestination = ({ data }: RecordedEvent) => ({
+  destinationId: (data as { destinationId: string }).destinationId,
+});
+
+type SettingsChange = Extract<
+  EventOf<typeof notificationSettingsEvents>,
+  { type: 'AlertNotificationSettingsChanged' }
+>['data'];
+
 /** As `leadsElsewhere` in the settings: the event holds the changed fields only. */
-const MOVES_MESSAGES = ['emailRecipients', ...WAYS_OUT] as const;
+const MOVES_MESSAGES = ['emailRecipients', ...WAYS_OUT, 'smtpPasswordRef'] as const;
+
+const aboutNewAdmin = (event: RecordedEvent, isGoverning: boolean) =>
+  aboutAdmin(
+    event,
+    'admin_created',
+    isGoverning ? 'An account that administers others was created' : 'An account of an administrator was created',
+    isGoverning,
+  );
+const aboutClient = (event: RecordedEvent, change: string, title: string) =>
+  alerting(event, {
+    change,
+    title,
+    isSevere: true,
+    about: { clientId: (event.data as { clientId: string }).clientId },
+  });
+
+/** A destination that is moved and silenced at once is reported as moved: the address is the graver half. */
+function aboutChangedDestination(event: RecordedEvent, data: { isMoved?: boolean; isSilenced?: boolean }) {
+  if (data.isMoved === true)
+    return aboutWayOut(
+      event,
+      'log_destination_moved',
+      'The log is forwarded to another address',
+      aboutDestination(event),
+    );
+  return data.isSilenced === true
+    ? aboutWatch(
+        event,
+        'log_destination_silenced',
+        'A destination no longer gets alerts or audit entries',
+        aboutDestination(event),
+      )
+    : [];
+}
+
+function aboutNotifications(event: RecordedEvent, data: SettingsChange) {
+  if (MOVES_MESSAGES.some((field) => data[field] !== undefined && data[field] !== null))
+    return aboutWayOut(event, 'notifications_moved', 'Recipients or servers of alert notifications were changed');
+  return data.isSilenced === true
+    ? aboutWatch(event, 'notifications_silenced', 'Alert notifications no longer go where they went')
+    : [];
+}
 
 /**
- * Raises an alert for every change of who controls an account or who can sign in, and of where data is sent. An attacker
- * with a stolen session and password cannot make such a change unnoticed.
+ * Raises an alert for every change of who controls an account or who can sign in, of where data is sent, and of who hears
+ * of attacks. An attacker with a stolen session and password cannot make such a change unnoticed. Decision 0129;
+ * `test/laws/watched-changes.ts` has the reason for each event without an alert.
  */
 export const whenAccountControlChangesRaiseAlert = defineReaction({
   name: 'account-control-alerts',
   lane: 'main',
-  families: [tenantEvents, ssoEvents, logDestinationEvents, notificationSettingsEvents],
+  families: [
+    tenantEvents,
+    ssoEvents,
+    scimClientEvents,
+    agentSecretEvents,
+    logDestinationEvents,
+    notificationSettingsEvents,
+    onCallEvents,
+    tenantSettings.events,
+  ],
   on: {
     // The first admin is created with the tenant; there is nobody to alert yet.
     AdminUserCreated: (event) =>
-      event.metadata.actor.kind !== 'system' && governs(event.data.roleType)
-        ? aboutAdmin(event, 'admin_created', 'An account that administers others was created')
-        : [],
+      event.metadata.actor.kind === 'system' ? [] : aboutNewAdmin(event, governs(event.data.roleType)),
     AdminUserUpdated: (event) =>
       event.data.accountDigest === undefined
         ? []
@@ -136,16 +207,37 @@ export const whenAccountControlChangesRaiseAlert = defineReaction({
       aboutWayOut(event, 'log_destination_added', 'The log is forwarded to another destination', {
         destinationId: event.data.destinationId,
       }),
-    LogDestinationUpdated: (event) =>
-      event.data.isMoved === true
-        ? aboutWayOut(event, 'log_destination_moved', 'The log is forwarded to another address', {
-            destinationId: event.data.destinationId,
-          })
+    LogDestinationUpdated: (event) => aboutChangedDestination(event, event.data),
+    LogDestinationDeleted: (event) =>
+      aboutWatch(event, 'log_destination_removed', 'A destination of the log was removed', aboutDestination(event)),
+    AlertNotificationSettingsChanged: (event) => aboutNotifications(event, event.data),
+    SmtpPasswordChanged: (event) =>
+      aboutWayOut(
+        event,
+        'smtp_password_changed',
+        'The password for the mail server of alert notifications was changed',
+      ),
+    WebhookSecretRotated: (event) =>
+      aboutWayOut(event, 'webhook_secret_changed', 'The secret that signs messages to the webhook was changed'),
+    TenantSettingsUpdated: (event) =>
+      event.data.alertEmailEnabled === false
+        ? aboutWatch(event, 'alert_email_switched_off', 'E-mail about alerts was switched off')
         : [],
-    AlertNotificationSettingsChanged: (event) =>
-      MOVES_MESSAGES.some((field) => event.data[field] !== undefined && event.data[field] !== null)
-        ? aboutWayOut(event, 'notifications_moved', 'Recipients or servers of alert notifications were changed')
-        : [],
+    OnCallCalendarShared: (event) =>
+      aboutWayOut(event, 'on_call_calendar_shared', 'The calendar of an on-call schedule got an address', {
+        scheduleId: event.data.scheduleId,
+      }),
+    ScimClientCreated: (event) => aboutClient(event, 'scim_client_added', 'A client that provisions people was added'),
+    ScimClientSecretIssued: (event) =>
+      aboutClient(event, 'scim_client_secret_issued', 'A client that provisions people got another secret'),
+    AgentSecretIssued: (event) =>
+      alerting(event, {
+        change: 'agent_secret_issued',
+        title: 'A secret with which agents enroll browsers was issued',
+        isSevere: true,
+        about: { secretId: event.data.secretId },
+        decides: 'This decides which browsers belong to your people.',
+      }),
     SsoConfigCreated: (event) => aboutProvider(event, 'identity_provider_added', 'An identity provider was added'),
     SsoConfigUpdated: (event) => aboutProvider(event, 'identity_provider_changed', 'An identity provider was changed'),
     SsoConfigDeleted: (event) => aboutProvider(event, 'identity_provider_removed', 'An identity provider was removed'),

@@ -42,10 +42,13 @@ export const logDestinationEvents = defineEvents('logDestination', {
     guarded,
     audit: 'log_destination.created',
   },
-  /** The complete new content. `isMoved`: what decides where records go has changed; absent in older events. */
+  /**
+   * The complete new content. `isMoved`: what decides where records go has changed. `isSilenced`: it no longer gets the
+   * alerts or the audit entries that it got before. Absent in older events.
+   */
   LogDestinationUpdated: {
     version: 2,
-    schema: destination.extend({ isMoved: z.boolean().optional() }),
+    schema: destination.extend({ isMoved: z.boolean().optional(), isSilenced: z.boolean().optional() }),
     upcasters,
     guarded,
     audit: 'log_destination.updated',

@@ -21,7 +21,7 @@ export const logDestination = defineAggregate<LogDestinationState, typeof logDes
       case 'LogDestinationCreated':
         return { ...state, destination: event.data };
       case 'LogDestinationUpdated': {
-        const { isMoved: _, ...destination } = event.data;
+        const { isMoved: _moved, isSilenced: _silenced, ...destination } = event.data;
         return { ...state, destination };
       }
       case 'LogDestinationDeleted':

@@ -48,8 +48,8 @@ export const mobileEvents = defineEvents('mobileAccount', {
     schema: z.object({
       adminId,
       deviceId,
-      /** `token_gone`: the push service no longer knows the token. */
-      reason: z.enum(['unregistered', 'token_gone', 'account_deleted']),
+      /** `token_gone`: the push service no longer knows the token. `sessions_ended`: with all sessions of the account. */
+      reason: z.enum(['unregistered', 'token_gone', 'account_deleted', 'sessions_ended']),
     }),
     about: aboutDevice,
     audit: 'mobile_device.removed',

@@ -39,12 +39,14 @@ export const notificationSettingsEvents = defineEvents('alertNotificationSetting
   /**
    * The changed fields. `smtpPasswordRef`: null removes the password. `webhookUrl` is the origin if the address has more:
    * then `webhookUrlRef` names the whole one in the vault (decision 0063). Null: `webhookUrl` is whole.
+   * `isSilenced`: a way that alerts about a change of control took before is closed. Absent in older events.
    */
   AlertNotificationSettingsChanged: {
     version: 2,
     schema: values.partial().extend({
       smtpPasswordRef: z.string().nullable().optional(),
       webhookUrlRef: z.string().nullable().optional(),
+      isSilenced: z.boolean().optional(),
     }),
     upcasters: { 1: (data: object) => ('webhookUrl' in data ? { ...data, webhookUrlRef: null } : data) },
     guarded: { webhookUrl: 'address' },
@@ -120,7 +122,12 @@ export const notificationSettings = defineAggregate<NotificationSettings, typeof
   (state, event) => {
     switch (event.type) {
       case 'AlertNotificationSettingsChanged': {
-        const { smtpPasswordRef = state.smtpPasswordRef, webhookUrlRef = state.webhookUrlRef, ...changed } = event.data;
+        const {
+          smtpPasswordRef = state.smtpPasswordRef,
+          webhookUrlRef = state.webhookUrlRef,
+          isSilenced: _,
+          ...changed
+        } = event.data;
         return {
           ...state,
           values: { ...state.values, ...(changed as Partial<NotificationValues>) },
@@ -196,3 +203,22 @@ export const isWebhookReady = ({
 /** With a mail server, a sender and somebody to write to. Whether e-mail is on is a setting of the tenant. */
 export const isEmailReady = ({ values: { smtpHost, smtpFrom, emailRecipients } }: NotificationSettings): boolean =>
   smtpHost !== null && smtpFrom !== null && emailRecipients.length > 0;
+
+/** The alerts by which people hear of an attack on the tenant itself. */
+const WATCH = { alertType: 'policy_violation', severity: 'high' } as const;
+
+const waysOfWatch = (settings: NotificationSettings): readonly string[] => {
+  const { values } = settings;
+  const isSent = isWanted(values, WATCH.alertType, WATCH.severity);
+  return [
+    ...(isSent && isEmailReady(settings) ? values.emailRecipients.map((one) => `mail ${one}`) : []),
+    ...(isSent && isWebhookReady(settings) ? ['webhook'] : []),
+    ...(values.pushEnabled ? ['push'] : []),
+  ];
+};
+
+/** Somebody who heard of attacks on the tenant no longer does, or not in this way (OP-436). */
+export const silencesWatch = (before: NotificationSettings, after: NotificationSettings): boolean => {
+  const open = new Set(waysOfWatch(after));
+  return waysOfWatch(before).some((way) => !open.has(way));
+};

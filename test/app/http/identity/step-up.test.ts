@@ -4,6 +4,7 @@ import { PASSWORD, startApp, type TestResponse, type Client, type TestApp, type 
 import { secondFactorOf } from '../../../dsl/second-factor.ts';
 
 const ADMINS = '/api/v1/admin/admin-users';
+const DESTINATIONS = '/api/v1/admin/integrations/log-destinations';
 const draft = (over: object = {}) => ({
   email: `${randomUUID()}@acme.example`,
   displayName: 'Grace',
@@ -38,6 +39,20 @@ describe('a stolen access token of a super admin', () => {
     ],
     ['make a super admin', (thief) => thief.post(ADMINS, draft({ roleType: 'super_admin', password: PASSWORD }))],
     ['make an admin', (thief) => thief.post(ADMINS, draft({ roleType: 'admin', password: PASSWORD }))],
+    ['make an analyst', (thief) => thief.post(ADMINS, draft())],
+    ['remove a log destination', (thief) => thief.delete(`${DESTINATIONS}/${randomUUID()}`)],
+    [
+      'set the secret of the webhook',
+      (thief) => thief.put('/api/v1/admin/alert-notifications/webhook-secret', { secret: 'known to the thief too' }),
+    ],
+    [
+      'set the password for the mail server',
+      (thief) => thief.put('/api/v1/admin/alert-notifications/smtp-password', { password: 'wrong' }),
+    ],
+    [
+      'share the calendar of a schedule',
+      (thief) => thief.post(`/api/v1/admin/on-call/schedules/${randomUUID()}/calendar`),
+    ],
     ['promote an analyst', (thief, _victim, otherId) => thief.put(`${ADMINS}/${otherId}`, { roleType: 'super_admin' })],
     ['add an identity provider', (thief) => thief.post('/api/v1/admin/sso-configs', provider())],
     [
@@ -114,10 +129,13 @@ describe('a stolen access token of a super admin', () => {
   it('is sufficient for changes that give nobody control of an account', async () => {
     const tenant = await app.newTenant();
     const client = app.as(tenant.token);
-    const { status, body } = await client.post(ADMINS, draft());
+    const { status, body } = await tenant.admin.post(ADMINS, draft());
     expect(status).toBe(201);
     const one = `${ADMINS}/${body.id}`;
     expect((await client.put(one, { displayName: 'Hopper', roleType: 'viewer' })).status).toBe(200);
+    expect((await client.put(one, { roleType: 'analyst' })).status).toBe(403);
+    expect((await client.put(one, { status: 'suspended' })).status).toBe(200);
+    expect((await client.put(one, { status: 'active' })).status).toBe(403);
     expect((await client.put(`${ADMINS}/${tenant.adminId}`, { displayName: 'Ada' })).status).toBe(200);
     expect((await client.put(`${one}/mobile-access`, { mobileAccess: false })).status).toBe(200);
     expect((await client.delete(one)).status).toBe(204);

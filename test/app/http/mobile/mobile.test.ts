@@ -90,6 +90,19 @@ describe('mobile devices (F206, OP-190)', () => {
     expect([status, body.fields?.[0]?.field]).toEqual([400, field]);
   });
 
+  it('end with the sessions of the account, when an administrator resets its password', async () => {
+    const own = await app.newTenant();
+    const analyst = await app.adminWithRole(own, 'analyst');
+    await analyst.client.post(DEVICES, phone());
+    expect((await own.admin.post(`/api/v1/admin/admin-users/${analyst.adminId}/reset-password`)).status).toBe(200);
+    await app.settled();
+    const { rows } = await app.services.database.owner.query<{ data: object }>(
+      "select data from events where tenant_id = $1 and type = 'MobileDeviceRemoved'",
+      [own.tenantId],
+    );
+    expect(rows).toMatchObject([{ data: { adminId: analyst.adminId, reason: 'sessions_ended' } }]);
+  });
+
   it('end with the account', async () => {
     const own = await app.newTenant();
     const { client, adminId } = await app.adminWithRole(own, 'viewer');

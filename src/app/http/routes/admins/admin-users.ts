@@ -44,7 +44,7 @@ export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
     route({
       method: 'POST',
       path: base,
-      access: adminReauthenticatedWhere('admin-users:write', 'roleType is super_admin or admin'),
+      access: adminReauthenticated('admin-users:write'),
       summary: 'Add an admin',
       refuses: ['already_exists'],
       description:
@@ -94,7 +94,7 @@ export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
       method: 'PUT',
       access: adminReauthenticatedWhere(
         'admin-users:write',
-        'the e-mail changes, or role or status (a lock included) of an account that is, or becomes, super_admin or admin',
+        'the e-mail changes, the role gets more rights, a suspension ends, or role or status (a lock included) of an account change that is, or becomes, super_admin or admin',
       ),
       summary: 'Change an admin',
       refuses: ['already_exists', 'own_account', 'last_super_admin'],

@@ -108,7 +108,7 @@ export const logDestinationRoutes: RouteGroup<LogDestinationsRouteDependencies> 
       method: 'PUT',
       access: adminReauthenticatedWhere(
         'integrations:write',
-        'an address, a header, a credential, `protocol`, `region`, `bucket`, `caCertificate` or `allowPrivateNetwork` changes',
+        'an address, a header, a credential, `protocol`, `region`, `bucket`, `caCertificate` or `allowPrivateNetwork` changes, or if the destination no longer gets alerts or audit entries',
       ),
       summary: 'Change a log destination',
       refuses: ['secret_required_again'],
@@ -138,10 +138,10 @@ export const logDestinationRoutes: RouteGroup<LogDestinationsRouteDependencies> 
     route({
       ...one,
       method: 'DELETE',
-      access: admin('integrations:write'),
+      access: adminReauthenticated('integrations:write'),
       summary: 'Remove a log destination',
       operation: 'deleteLogDestination',
-      description: 'Its place in the log and its list of refused records go with it.',
+      description: 'Its place in the log and its list of refused records go with it. Raises an alert.',
       handle: async ({ run, params }) => {
         await run(deleteLogDestination, { destinationId: params.destID });
       },

@@ -25,7 +25,7 @@ import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
 import type { TenantId } from '../../../../platform/kernel/ids.ts';
 import type { Vault } from '../../../../platform/vault/vault.ts';
 import type { Config } from '../../../config/config.ts';
-import { admin, adminReauthenticatedWhere } from '../../access.ts';
+import { admin, adminReauthenticated, adminReauthenticatedWhere } from '../../access.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import { notificationSettingsChanges, smtpPasswordText } from './notification-settings-body.ts';
 import { testDelivery, testDeliveryView, type TestDeliveryDependencies } from './test-delivery.ts';
@@ -88,7 +88,7 @@ export const notificationSettingsRoutes: RouteGroup<NotificationSettingsRouteDep
       path: `${base}/settings`,
       access: adminReauthenticatedWhere(
         'notifications:write',
-        'a recipient is added, or `webhookUrl`, a field of the mail server, `…AllowPrivateNetwork` or `…CaCertificate` changes',
+        'a recipient is added, `webhookUrl`, a field of the mail server, `smtpPassword`, `…AllowPrivateNetwork` or `…CaCertificate` changes, or alerts of type `policy_violation` and severity `high` no longer go where they went',
       ),
       summary: 'Change the settings of alert notifications',
       refuses: ['secret_required_again'],
@@ -122,7 +122,7 @@ export const notificationSettingsRoutes: RouteGroup<NotificationSettingsRouteDep
     route({
       method: 'PUT',
       path: `${base}/smtp-password`,
-      access: admin('notifications:write'),
+      access: adminReauthenticated('notifications:write'),
       summary: 'Set the SMTP password',
       operation: 'setSmtpPassword',
       description: 'Stored in the vault and never returned.',
@@ -136,7 +136,7 @@ export const notificationSettingsRoutes: RouteGroup<NotificationSettingsRouteDep
     route({
       method: 'PUT',
       path: `${base}/webhook-secret`,
-      access: admin('notifications:write'),
+      access: adminReauthenticated('notifications:write'),
       summary: 'Set or rotate the webhook secret',
       operation: 'setWebhookSecret',
       description:

@@ -8,7 +8,7 @@ import { calendarFile } from '../../../../contexts/on-call/calendar-file.ts';
 import type { ShiftCalendars } from '../../../../contexts/on-call/domain/shift-calendars.ts';
 import { FailureError, forbidden } from '../../../../platform/kernel/failure.ts';
 import { asTenantId, isUuid, uuid } from '../../../../platform/kernel/ids.ts';
-import { admin, openAccess } from '../../access.ts';
+import { admin, adminReauthenticated, openAccess } from '../../access.ts';
 import { writtenAs } from '../../query-types.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 
@@ -30,7 +30,7 @@ export const onCallCalendarRoutes: RouteGroup<OnCallCalendarsRouteDependencies> 
     route({
       method: 'POST',
       path,
-      access: admin('on-call:write'),
+      access: adminReauthenticated('on-call:write'),
       summary: 'Share the calendar of an on-call schedule',
       description:
         'The response has a URL that shows the shifts to everybody who knows it, without a session: schedule, names and times. It is valid until it is revoked. A URL that was shared before stops working.',
