@@ -12,6 +12,7 @@ import {
   type NotificationValues,
 } from '../../src/contexts/notifications/domain/settings.ts';
 import { storedWebhookAddress, webhookAddressOf } from '../../src/contexts/notifications/domain/webhook-address.ts';
+import type { Actor } from '../../src/platform/kernel/actor.ts';
 import { accept, defineCommand, replacedSecret } from '../../src/platform/kernel/command.ts';
 import { invalid, secretNeededAgain, temporarilyUnavailable, type Failure } from '../../src/platform/kernel/failure.ts';
 import type { DestinationChoice, Destinations } from '../../src/platform/outbound/destinations.ts';
@@ -87,19 +88,18 @@ export const changeNotificationSettings = defineCommand({
     const smtpPasswordRef = passwordRef === undefined ? state.smtpPasswordRef : passwordRef;
     const isNew = smtpPasswordRef !== state.smtpPasswordRef;
     const isSilenced = silencesWatch(state, { ...state, values });
-    const needsProof = isNew || isSilenced || leadsElsewhere(before, values);
     const refused =
       refuseMovedPassword(state, values, smtpPasswordRef) ??
       refuseForeignPrivate(before, values, input.isSuperAdmin) ??
-      (needsProof ? refuseUnlessReauthenticated(actor, input.reauthenticated) : undefined);
+      refuseUnproved(isNew || isSilenced || leadsElsewhere(before, values), actor, input);
     if (refused) return refused;
     if (Object.keys(changed).length === 0 && !isNew) return accept([]);
     const address = addressFields(state, changed, webhook?.stored);
     const data = {
       ...changed,
       ...address.data,
-      ...(isNew ? { smtpPasswordRef } : {}),
-      ...(isSilenced ? { isSilenced } : {}),
+      ...given({ smtpPasswordRef }, isNew),
+      ...given({ isSilenced }, isSilenced),
     };
     return accept([{ type: 'AlertNotificationSettingsChanged', data }], {
       forget: [...replacedSecret(state.smtpPasswordRef, smtpPasswordRef), ...address.forget],
@@ -107,6 +107,16 @@ export const changeNotificationSettings = defineCommand({
   },
   freshens: ['alert_notification_settings'],
 });
+
+const refuseUnproved = (
+  needsProof: boolean,
+  actor: Actor,
+  { reauthenticated }: ChangeNotificationSettings,
+): Failure | undefined => (needsProof ? refuseUnlessReauthenticated(actor, reauthenticated) : undefined);
+
+/** Fields of an event that only hold what has changed. */
+const given = <Fields extends object>(fields: Fields, isGiven: boolean): Fields | Record<string, never> =>
+  isGiven ? fields : {};
 
 /** The event's fields for a changed address, and the entry of the vault that nothing names any more. */
 function addressFields(
