@@ -27,6 +27,7 @@ export const draftExtensionRollout = defineCommand({
   name: 'DraftExtensionRollout',
   aggregate: rollout,
   stream: (_input: DraftExtensionRollout, { tenantId, id }) => rolloutStream(tenantId, id),
+  begins: true,
   async prepare({ content }: DraftExtensionRollout, ports: WithAggregates & SlotPorts, { tenantId }) {
     const refused = contradiction(content) ?? (await unknownGroupIn(content.stages, ports.aggregates, tenantId));
     if (refused) return refused;

@@ -25,6 +25,7 @@ export const createGroup = defineCommand({
   name: 'CreateGroup',
   aggregate: group,
   stream: (_input: CreateGroup, { tenantId, id }) => groupStream(tenantId, id),
+  begins: true,
   prepare: async ({ userIds = [], owner }: CreateGroup, { aggregates }: WithBulkAggregates, { tenantId, id }) => ({
     areKnown: await areKnown(aggregates, tenantId, id, userIds, owner),
   }),

@@ -10,5 +10,6 @@ export const refuseRecovery = defineCommand({
   name: 'RefuseRecovery',
   aggregate: recovery,
   stream: (_input: RefuseRecovery, { tenantId, id }) => recoveryStream(tenantId, id),
+  begins: true,
   decide: ({ refused }, input) => accept(refused ? [] : [{ type: 'RecoveryRefused', data: input }]),
 });

@@ -28,6 +28,7 @@ export const createOnCallSchedule = defineCommand({
   name: 'CreateOnCallSchedule',
   aggregate: onCallSchedule,
   stream: (_input: CreateOnCallSchedule, { tenantId, id }) => onCallScheduleStream(tenantId, id),
+  begins: true,
   async prepare({ participants }: CreateOnCallSchedule, ports: WithAggregates & SlotPorts, { tenantId }) {
     const refused = unknownParticipants(await ports.aggregates.load(tenant, tenantStream(tenantId)), participants);
     if (refused) return refused;

@@ -29,6 +29,7 @@ export const createUnblockKey = defineCommand({
   name: 'CreateUnblockKey',
   aggregate: unblockKey,
   stream: (_input: CreateUnblockKey, { tenantId, id }) => unblockKeyStream(tenantId, id),
+  begins: true,
   async prepare(
     { userId, deviceId, newKey }: CreateUnblockKey,
     { aggregates }: { aggregates: AggregateReader },

@@ -13,5 +13,6 @@ export const refuseSsoLogout = defineCommand({
   name: 'RefuseSsoLogout',
   aggregate: ssoSignIn,
   stream: (_input: RefuseSsoLogout, { tenantId, id }) => ssoSignInStream(tenantId, id),
+  begins: true,
   decide: ({ refused }, input) => accept(refused ? [] : [{ type: 'SsoLogoutRefused', data: input }]),
 });

@@ -15,5 +15,6 @@ export const refuseSsoSignIn = defineCommand({
   name: 'RefuseSsoSignIn',
   aggregate: ssoSignIn,
   stream: (_input: RefuseSsoSignIn, { tenantId, id }) => ssoSignInStream(tenantId, id),
+  begins: true,
   decide: ({ refused }, input) => accept(refused ? [] : [{ type: 'SsoSignInRefused', data: input }]),
 });

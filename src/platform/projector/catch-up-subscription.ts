@@ -22,6 +22,8 @@ const MAX_PASSED = 500;
 const PASSED_MS = 150;
 /** A hint may arrive before the response to the append that caused it. Wait this long for that response. */
 const GRACE_MS = 5;
+/** Records of others after the newest event, such as confirmations of its claims, are passed this soon. */
+const BEHIND_MS = 25;
 
 export interface WaitOptions {
   readonly signal?: AbortSignal;
@@ -52,6 +54,7 @@ export class CatchUpSubscription {
   #grownAt = Number.NEGATIVE_INFINITY;
   #suspect = true;
   #reading: Promise<void> | undefined;
+  #behind: NodeJS.Timeout | undefined;
   readonly #waiters = new Set<Waiter>();
   readonly #unsubscribe: () => void;
 
@@ -166,6 +169,7 @@ export class CatchUpSubscription {
 
   close(): void {
     this.#unsubscribe();
+    clearTimeout(this.#behind);
     for (const { wake } of this.#waiters) wake();
   }
 
@@ -175,7 +179,7 @@ export class CatchUpSubscription {
       this.cut.compare(hint!.events!, this.head, this.#window);
     if (first && this.#store.gapless && first.position === this.head + 1n) {
       this.#extend(hint!.events!, hint!.events!.at(-1)!.position);
-    } else if (hint?.head !== undefined && !hint.events) {
+    } else if (hint?.head !== undefined && !hint.events && this.#store.gapless) {
       if (hint.head > this.head) setTimeout(() => hint.head! > this.head && this.#suspectGrowth(), GRACE_MS).unref();
     } else {
       this.#suspectGrowth();
@@ -197,6 +201,7 @@ export class CatchUpSubscription {
         const news = slice.events.filter((event) => event.position > this.head);
         if (slice.events.length >= limit || slice.more) this.#suspect = true;
         if (slice.position > this.head) this.#extend(news, slice.position);
+        if (news.length > 0 && !this.#store.gapless) this.#lookBehind();
       } catch (error) {
         this.#suspect = true;
         throw error;
@@ -205,6 +210,14 @@ export class CatchUpSubscription {
       }
     })();
     await this.#reading;
+  }
+
+  /** Not at once: nobody waits for these records, and the look would cost as much as reading the event did. */
+  #lookBehind(): void {
+    this.#behind ??= setTimeout(() => {
+      this.#behind = undefined;
+      this.#suspectGrowth();
+    }, BEHIND_MS).unref();
   }
 
   async #readStore(after: Position, limit: number): Promise<LogSlice> {

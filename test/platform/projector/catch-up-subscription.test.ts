@@ -1,6 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Position } from '../../../src/platform/kernel/event.ts';
-import type { EventStore, AllStreamPage } from '../../../src/platform/eventstore/port.ts';
+import type {
+  AllStreamPage,
+  AppendNotification,
+  EventStore,
+  StoredEvent,
+} from '../../../src/platform/eventstore/port.ts';
 import type { PostgresEventStore } from '../../../src/platform/eventstore/postgres/postgres-event-store.ts';
 import { PositionGapError, CatchUpSubscription } from '../../../src/platform/projector/catch-up-subscription.ts';
 import {
@@ -151,6 +156,58 @@ describe('the catch-up subscription', () => {
     await heir.start();
     await application.happen('ledger-w.1', [closed]);
     await eventually('the heir goes on', async () => (await heir.checkpoints.all())[0]!.position === 2n);
+  });
+});
+
+describe('a store whose positions have gaps, with records of others between our events', () => {
+  const stored = { position: 10n, type: 'EntryClosed' } as StoredEvent;
+  let hear: (hint?: AppendNotification) => void = () => undefined;
+  const reads: Position[] = [];
+  /** Our event at 10; the log ends at 15, with records of others. */
+  const readAll = async (after: Position): Promise<AllStreamPage> => {
+    reads.push(after);
+    return after < 10n ? { events: [stored], position: 10n } : { events: [], position: 15n };
+  };
+  const store = {
+    gapless: false,
+    head: async () => 5n,
+    onGrowth: (wake: typeof hear) => ((hear = wake), () => undefined),
+    readAll,
+  } as unknown as EventStore;
+  const open = async () => {
+    reads.length = 0;
+    const subscription = await CatchUpSubscription.open(store, { isLasting: () => true } as never, log);
+    // The first read clears the suspicion from the start.
+    store.readAll = async (after) => ({ events: [], position: after });
+    await subscription.read(5n, 10);
+    store.readAll = readAll;
+    return subscription;
+  };
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('reads an announced event at once: no events will come with the announcement', async () => {
+    const subscription = await open();
+    const waiting = subscription.wait(5n, 600_000);
+    hear({ head: 10n });
+    // No timer runs.
+    await waiting;
+    expect(await subscription.read(5n, 10)).toEqual({ events: [stored], position: 10n });
+    subscription.close();
+  });
+
+  it('passes the records behind a new event soon, but not before the event is delivered', async () => {
+    const subscription = await open();
+    hear({ head: 10n });
+    expect((await subscription.read(5n, 10)).position).toBe(10n);
+    expect(await subscription.read(10n, 10)).toEqual({ events: [], position: 10n });
+    expect(reads).toEqual([5n]);
+    const waiting = subscription.wait(10n, 600_000);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await waiting;
+    expect(await subscription.read(10n, 10)).toEqual({ events: [], position: 15n });
+    expect(reads).toEqual([5n, 10n]);
+    subscription.close();
   });
 });
 

@@ -110,11 +110,10 @@ export class AllStreamReader {
   }
 
   /**
-   * Records after our newest event, such as a claim's confirmation, are passed by the next read, which asks for the
-   * end.
+   * Records after our newest event, such as a claim's confirmation, are passed by a later read, which asks for the end.
    */
   #notYetTheEnd<T>(after: Position, stretch: Stretch<T>): Stretch<T> {
-    if (stretch.position > after) return { ...stretch, more: true };
+    if (stretch.position > after) return stretch;
     // The announced event is not there: the log is another one.
     this.#grownTo = START;
     return stretch;
