@@ -1,5 +1,6 @@
 import { ConfigError } from '../../platform/config-error.ts';
 import { isEventStoreDbUrl, serverSettings } from '../../platform/eventstore/eventstoredb/connection-string.ts';
+import { parsedUrl } from '../../platform/kernel/parsed-url.ts';
 
 /** The setting that holds a URL, and the one that may hold its password. */
 interface UrlOf {
@@ -39,7 +40,7 @@ const AUTHORITY = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#]*@)?/i;
 /** A user at a Unix socket: no host before the path, but `host` as a parameter, as in libpq. */
 const AT_SOCKET = /^(postgres(?:ql)?:\/\/[^/?#]*@)(?=\/[^?]*\?(?:.*&)?host=)/;
 
-const canParse = (url: string): boolean => URL.canParse(url.replace(AT_SOCKET, '$1socket'));
+const canParse = (url: string): boolean => parsedUrl(url.replace(AT_SOCKET, '$1socket')) !== undefined;
 
 /**
  * Refuses what a URL parser would cut at the wrong place: `/`, `#` or `?` in a password that is not encoded. What follows

@@ -4,6 +4,7 @@ import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { addressField } from '../../platform/web-addresses/address-field.ts';
 import { privateNetworks, type PrivateNetworks } from '../../platform/outbound/private-networks.ts';
+import { parsedUrl } from '../../platform/kernel/parsed-url.ts';
 
 /**
  * The kinds of settings. Each refuses a wrong value in words that follow the setting's name and never repeat the value.
@@ -82,8 +83,9 @@ export const origins = listOf(
 );
 
 function isOrigin(text: string): boolean {
-  if (!URL.canParse(text) || text.includes('*')) return false;
-  const { origin, protocol } = new URL(text);
+  const url = text.includes('*') ? undefined : parsedUrl(text);
+  if (!url) return false;
+  const { origin, protocol } = url;
   return (protocol === 'https:' || protocol === 'http:') && origin === text;
 }
 

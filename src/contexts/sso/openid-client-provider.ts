@@ -9,6 +9,7 @@ import type { AuthorizationRequest, OpenIdClient, OpenIdProvider } from './openi
 import { LogoutRefused, readLogoutToken } from './logout-token.ts';
 import { exchangeRefusal, issuerRefusal, namesOtherIssuer, sameIssuer, withoutSlash } from './openid-refusals.ts';
 import { isSignedByOneOf, SIGNATURE_ALGORITHMS, SKEW_SECONDS } from './openid-signatures.ts';
+import { parsedUrl } from '../../platform/kernel/parsed-url.ts';
 
 const TIMEOUT_SECONDS = 10;
 
@@ -194,6 +195,6 @@ async function exchanged(
 }
 
 function isWebAddress(address: string, { allowHttp }: OidcHttpOptions): boolean {
-  const protocol = URL.canParse(address) ? new URL(address).protocol : '';
+  const protocol = parsedUrl(address)?.protocol;
   return protocol === 'https:' || (allowHttp && protocol === 'http:');
 }

@@ -1,3 +1,5 @@
+import { parsedUrl } from './parsed-url.ts';
+
 /** Replaces a concealed field in the audit log. */
 export const CONCEALED = '[concealed]';
 
@@ -25,8 +27,9 @@ function replaced(data: unknown, [name, ...rest]: readonly string[], hide: (valu
 /** `https://hooks.example/[concealed]`. An address without path and query is shown whole. */
 export function originOnly(value: unknown): unknown {
   if (typeof value !== 'string') return value;
-  if (!URL.canParse(value)) return CONCEALED;
-  const { protocol, host, pathname, search, hash } = new URL(value);
+  const url = parsedUrl(value);
+  if (!url) return CONCEALED;
+  const { protocol, host, pathname, search, hash } = url;
   const isBare = pathname === '/' || pathname === '';
   return isBare && search === '' && hash === '' ? `${protocol}//${host}` : `${protocol}//${host}/${CONCEALED}`;
 }

@@ -7,6 +7,7 @@ import {
 } from './destinations.ts';
 import { speaksNoTls } from './protocol-problem.ts';
 import { OutboundRefused, type GuardedFetch, type GuardOptions } from './guarded-fetch.ts';
+import { parsedUrl } from '../kernel/parsed-url.ts';
 
 /** A call failed. The message is for the administrator who chose the destination; it names no address. */
 export class DestinationFailed extends Error {
@@ -65,7 +66,8 @@ async function refusalOf(
   settings: OutboundSettings,
   choice: DestinationChoice,
 ): Promise<string> {
-  const isCallable = URL.canParse(address) && (settings.devMode || new URL(address).protocol === 'https:');
+  const url = parsedUrl(address);
+  const isCallable = url && (settings.devMode || url.protocol === 'https:');
   const known = isCallable ? await unreachableDestination(address, settings, choice) : undefined;
   return known === undefined ? message : `the address ${known}`;
 }

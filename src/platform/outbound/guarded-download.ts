@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { Agent, request } from 'undici';
 import { guardedLookup, OutboundRefused, type AddressGuard } from './address-guard.ts';
 import { checkedUrl } from './guarded-fetch.ts';
+import { parsedUrl } from '../kernel/parsed-url.ts';
 
 export interface DownloadOptions {
   /** The guard of an address, asked again for each redirect. */
@@ -69,8 +70,8 @@ export function guardedDownload({ guardOf, timeoutMs, maxBytes }: DownloadOption
 }
 
 function checkedTarget(target: string, from: URL | undefined, guardOf: DownloadOptions['guardOf']): URL {
-  if (!URL.canParse(target, from?.href)) throw new OutboundRefused('the address is not a URL');
-  const url = new URL(target, from);
+  const url = parsedUrl(target, from);
+  if (!url) throw new OutboundRefused('the address is not a URL');
   if (from?.protocol === 'https:' && url.protocol !== 'https:')
     throw new OutboundRefused('a redirect must not leave HTTPS');
   return checkedUrl(url, guardOf(url));

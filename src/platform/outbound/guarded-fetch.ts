@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { Agent, request, type Dispatcher } from 'undici';
 import { guardedLookup, isAllowed, NOT_PUBLIC, OutboundRefused, type AddressGuard } from './address-guard.ts';
+import { parsedUrl } from '../kernel/parsed-url.ts';
 
 export { OutboundRefused } from './address-guard.ts';
 
@@ -100,8 +101,8 @@ const isClosed = (error: unknown): boolean => CLOSED.has(String((error as { code
 
 /** Parses the address as the URL standard does: `0x7f.1` and `2130706433` become `127.0.0.1`. */
 export function checkedUrl(address: string | URL, options: AddressGuard): URL {
-  if (!URL.canParse(address.toString())) throw new OutboundRefused('the address is not a URL');
-  const url = new URL(address);
+  const url = parsedUrl(address);
+  if (!url) throw new OutboundRefused('the address is not a URL');
   const { protocol, username, password, hostname } = url;
   if (protocol !== 'https:' && !(options.allowPrivate && protocol === 'http:'))
     throw new OutboundRefused('the address must start with https://');

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parsedUrl } from '../kernel/parsed-url.ts';
 
 const LONGEST_ADDRESS = 2_048;
 /** `URL` removes line breaks and tabs and forgives missing slashes: the text would not be the address that is called. */
@@ -14,8 +15,9 @@ export interface AddressRules {
 /** Why a text is no web address under these rules; undefined if it is one. Never throws. */
 export function wrongWebAddress(text: string, { query, fragment }: AddressRules): string | undefined {
   if (!/^https?:\/\//i.test(text)) return 'must be a web address that begins with https://';
-  if (!PLAIN_FORM.test(text) || !URL.canParse(text)) return 'must be a web address, such as https://example.com/path';
-  if (new URL(text).port === '0') return 'must have a port from 1 to 65535';
+  const url = PLAIN_FORM.test(text) ? parsedUrl(text) : undefined;
+  if (!url) return 'must be a web address, such as https://example.com/path';
+  if (url.port === '0') return 'must have a port from 1 to 65535';
   // RFC 9110 §4.2.4: credentials in an address would be stored, shown and logged with it.
   if (USER_INFORMATION.test(text)) return 'must contain no credentials';
   if (!fragment && text.includes('#')) return 'must have no fragment';

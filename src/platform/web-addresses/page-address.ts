@@ -1,6 +1,7 @@
 import { domainToASCII } from 'node:url';
 import { siteOf } from './site.ts';
 import { soundsSecret } from './secret-tripwire.ts';
+import { parsedUrl } from '../kernel/parsed-url.ts';
 
 const MAX_HOST_CHARACTERS = 253; // RFC 1035 §2.3.4, without the trailing dot
 const LABELS = /^(?=.)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
@@ -31,9 +32,9 @@ const PLAIN = /^https?:[^?#@]*$/;
  * if the text is not an address.
  */
 export function withoutSecrets(text: string): string | undefined {
-  if (!URL.canParse(text)) return undefined;
+  const url = parsedUrl(text);
+  if (!url) return undefined;
   if (PLAIN.test(text)) return text;
-  const url = new URL(text);
   if (!PLACES.test(url.protocol)) return undefined;
   const names = [...url.searchParams.keys()].filter(isTelling);
   const tellingFragment = [...new URLSearchParams(url.hash.slice(1)).keys()].some((name) =>
@@ -52,8 +53,10 @@ const TELLING =
 const isTelling = (name: string): boolean => TELLING.test(name) || soundsSecret(name);
 
 /** The normalized host of an address. */
-export const hostOf = (url: string): string | undefined =>
-  URL.canParse(url) ? hostName(new URL(url).hostname) : undefined;
+export function hostOf(address: string): string | undefined {
+  const url = parsedUrl(address);
+  return url && hostName(url.hostname);
+}
 
 const WEB = /^https?:/i;
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OutboundRefused, type GuardedFetch, type OutboundRequest } from '../../../platform/outbound/guarded-fetch.ts';
 import { DirectoryFailed } from '../domain/directory-reader.ts';
+import { parsedUrl } from '../../../platform/kernel/parsed-url.ts';
 
 /** One page of 1,000 people, with room. */
 export const MAX_PAGE_BYTES = 16 * 1024 * 1024;
@@ -65,7 +66,7 @@ export class DirectoryHttp {
   }
 
   #within(address: string): URL {
-    const url = URL.canParse(address) ? new URL(address) : undefined;
+    const url = parsedUrl(address);
     if (url?.origin !== this.#options.origin) throw new DirectoryFailed('the directory refers to another server');
     return url;
   }

@@ -1,3 +1,5 @@
+import { parsedUrl } from '../../../platform/kernel/parsed-url.ts';
+
 const DISCOVERY_PATH = '/.well-known/openid-configuration';
 
 /** Microsoft's hosts for sign-ins: of everybody, of the government of the United States, and of China. */
@@ -13,8 +15,9 @@ const SHARED_DIRECTORIES = new Set(['common', 'organizations', 'consumers']);
 
 /** Why no issuer can have this address, with what to enter instead; undefined if nothing speaks against it. */
 export function wrongIssuerAddress(address: string): string | undefined {
-  if (!URL.canParse(address)) return undefined;
-  const { origin, hostname, pathname } = new URL(address);
+  const url = parsedUrl(address);
+  if (!url) return undefined;
+  const { origin, hostname, pathname } = url;
   if (pathname.replace(/\/+$/, '').endsWith(DISCOVERY_PATH))
     return `is the address of a discovery document: leave out ${DISCOVERY_PATH}`;
   const directory = pathname.split('/')[1]?.toLowerCase() ?? '';

@@ -69,6 +69,7 @@ export const logDestinationRoutes: RouteGroup<LogDestinationsRouteDependencies> 
       summary: 'Add a log destination',
       operation: 'addLogDestination',
       description: `Forwards events from now on. The credential in \`config\` and the values of \`headers\` are stored in the vault and never shown. Without \`format\`: rfc5424 for syslog, otherwise json. Only a super admin may set \`allowPrivateNetwork\`. A tenant may have ${MAX_DESTINATIONS} destinations (409).`,
+      refuses: ['limit_reached'],
       body: newLogDestination,
       status: 201,
       response: logDestinationView,

@@ -27,6 +27,7 @@ import {
 import { failureOfIssues } from '../../validation.ts';
 import type { AggregateLoader } from '../../../../platform/execution/aggregate-loader.ts';
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';
+import { parsedUrl } from '../../../../platform/kernel/parsed-url.ts';
 
 export interface ScreenshotUploadDependencies extends TelemetryRetentionDependencies {
   readonly extensionResponses: ExtensionResponses;
@@ -45,7 +46,7 @@ const origin = z
   .string()
   .max(LONGEST_ORIGIN)
   .transform((text, context) => {
-    const url = URL.canParse(text) ? new URL(text) : undefined;
+    const url = parsedUrl(text);
     const isOrigin =
       (url?.protocol === 'https:' || url?.protocol === 'http:') &&
       url.username === '' &&

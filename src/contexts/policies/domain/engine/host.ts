@@ -1,4 +1,5 @@
 import { parse } from 'tldts';
+import { parsedUrl } from '../../../../platform/kernel/parsed-url.ts';
 
 /** Characters that belong to a URL around its host, or that encode a host differently. */
 const AROUND_A_HOST = /[/?#\\@:%\s]/;
@@ -10,9 +11,9 @@ const LONGEST = 253; // RFC 1035 §2.3.4
  */
 export function canonicalHost(text: string): string | undefined {
   const bare = text.trim().replace(/\.$/, '');
-  if (bare === '' || AROUND_A_HOST.test(bare) || !URL.canParse(`https://${bare}`)) return undefined;
-  const { hostname } = new URL(`https://${bare}`);
-  return hostname.length <= LONGEST ? hostname : undefined;
+  if (bare === '' || AROUND_A_HOST.test(bare)) return undefined;
+  const hostname = parsedUrl(`https://${bare}`)?.hostname;
+  return hostname !== undefined && hostname.length <= LONGEST ? hostname : undefined;
 }
 
 /**
