@@ -27,6 +27,8 @@ export interface HostileOpenIdProvider extends LogoutTokenIssuer {
   behave(next: Misbehaviour): void;
   /** Bodies that arrived at the token endpoint. */
   readonly redeemed: URLSearchParams[];
+  /** How often the keys were read. */
+  keysRead(): number;
   close(): Promise<void>;
 }
 
@@ -44,6 +46,7 @@ export async function startHostileOpenIdProvider(
   const ownPublicKey = createPublicKey(ownKey);
   const redeemed: URLSearchParams[] = [];
   let wrong: Misbehaviour = {};
+  let keysRead = 0;
   let issuer = '';
 
   const idToken = (): string => {
@@ -100,6 +103,7 @@ export async function startHostileOpenIdProvider(
             ...wrong.discovery,
           });
         case '/jwks':
+          keysRead += 1;
           return json(200, {
             keys: (wrong.keys ?? [ownKey]).map((key, at) => ({
               ...createPublicKey(key).export({ format: 'jwk' }),
@@ -138,6 +142,7 @@ export async function startHostileOpenIdProvider(
     key: ownKey,
     publicPem: ownPublicKey.export({ type: 'spki', format: 'pem' }).toString(),
     redeemed,
+    keysRead: () => keysRead,
     behave: (next) => {
       wrong = next;
     },

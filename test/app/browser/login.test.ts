@@ -285,6 +285,30 @@ describe.skipIf(chromiumPath === undefined)(
       await provider.close();
     });
 
+    it("offers an organization's admin the provider where a password is not the way in", async () => {
+      const organization = await newOrganization(app, 'West MSSP', app.url);
+      const provider = await startOpenIdProvider({ redirectUris: [`${app.url}/api/v1/org/auth/sso/callback`] });
+      const { issuer: issuerUrl, clientId, clientSecret } = provider;
+      const { write, email, password } = organization;
+      expect((await write('POST', '/api/v1/org/sso-configs', { issuerUrl, clientId, clientSecret })).status).toBe(201);
+      expect((await write('PUT', '/api/v1/org/sso-configs/require', { requireSso: true })).status).toBe(200);
+      await app.settled();
+      provider.signsIn({ email });
+      await page.goto(`${app.url}/login`);
+      await page.getByRole('button', { name: 'I administer an organization' }).click();
+      await field('E-mail').fill(email);
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await page.getByRole('button', { name: 'Use a password instead' }).click();
+      await field('Password').fill(password);
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await page.getByText('Your organization signs in through its identity provider only.').waitFor();
+      expect(await field('Password').count()).toBe(0);
+      expect(await page.getByRole('button', { name: 'Use a password instead' }).count()).toBe(0);
+      await page.getByRole('link', { name: 'Go to the identity provider' }).click();
+      await expectSignedIn(email, 'Organization owner');
+      await provider.close();
+    });
+
     it('shows why single sign-on failed, and removes the parameters from the address', async () => {
       await page.goto(`${app.url}/login?org_sso_error=account_not_found`);
       expect(await failure()).toContain('there is no administrator account with your e-mail address');

@@ -257,6 +257,28 @@ describe('a logout token', () => {
     expect([unread.status, unread.body.error]).toEqual([400, 'temporarily_unavailable']);
   });
 
+  it('is read as often as the budget of its sender allows, and forged ones have no more keys fetched', async () => {
+    const budget = 5;
+    const limited = await startApp({ devMode: true, rateBudgets: { ...app.config.rateBudgets, sso: budget } });
+    try {
+      const uri = await configure(hostile, await limited.newTenant());
+      const before = hostile.keysRead();
+      const statuses: number[] = [];
+      for (let sent = 0; sent < 3 * budget; sent += 1) {
+        const forged = new URLSearchParams({ logout_token: tokenFor({ sub: 'ann' }, { key: otherKey() }) });
+        const { status } = await limited.anonymous.send('POST', uri.slice(HOME.length), {
+          raw: forged.toString(),
+          headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        });
+        statuses.push(status);
+      }
+      expect(new Set(statuses)).toEqual(new Set([400, 429]));
+      expect(hostile.keysRead() - before).toBeLessThanOrEqual(statuses.filter((status) => status === 400).length);
+    } finally {
+      await limited.close();
+    }
+  });
+
   it('counts if a key that the provider publishes now has signed it, from the first token of a new key on', async () => {
     const uri = await configure(hostile);
     const sessions = [await signIn({ sid: 's-1' }), await signIn({ sid: 's-2' }), await signIn({ sid: 's-3' })];
