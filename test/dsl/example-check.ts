@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { openApiDocument } from '../../src/app/http/openapi/document.ts';
 import { routeGroups } from '../../src/app/http/routes/index.ts';
 import type { RecordedExample } from './example-score.ts';
-import { closedSchema } from './promises.ts';
+import { closedSchema } from './promised-bodies.ts';
 import { isSecretName, placeholder } from './sanitized-exchange.ts';
 
 type Content = Readonly<Record<string, { readonly schema?: object }>>;

@@ -19,7 +19,7 @@ export function refusalCodesOf(declared: AnyRoute<never>): ErrorCode[] {
     'malformed_request',
     ...codesOfAccess(access),
     (params !== undefined || path.includes('{')) && 'not_found',
-    ...(method === 'GET' ? [] : codesOfWrite(declared)),
+    ...(method === 'GET' ? [] : OF_WRITES),
     tagged !== undefined && method !== 'GET' && 'changed_meanwhile',
     ...(access.kind === 'scim' ? codesOfScim(declared) : []),
     ...(takesIdempotencyKey(declared) ? OF_KEYS : []),
@@ -38,8 +38,9 @@ const codesOfScim = ({ method, params, body }: AnyRoute<never>): (ErrorCode | fa
   method !== 'GET' && params !== undefined && 'changed_meanwhile',
 ];
 
-const codesOfWrite = ({ body, consumes = 'json' }: AnyRoute<never>): (ErrorCode | false)[] => [
-  body !== undefined && consumes.startsWith('json') && 'malformed_json',
+/** A body is parsed by its content type before the route sees it, also where the route takes none or a form. */
+const OF_WRITES: readonly ErrorCode[] = [
+  'malformed_json',
   'payload_too_large',
   'unsupported_media_type',
   'too_many_changes',
