@@ -79,7 +79,7 @@ export const certificateRoutes: RouteGroup<CertificatesRouteDependencies> = {
       path: `${base}/crl`,
       access: admin('certificates:read'),
       summary: 'Get the revocation list of the CA',
-      refuses: ['certificate_authority_without_crl'],
+      refuses: ['certificate_authority_missing', 'certificate_authority_without_crl'],
       operation: 'getRevocationList',
       description: 'RFC 5280, DER; for a proxy that terminates TLS in front of this service.',
       response: { media: 'application/pkix-crl' },

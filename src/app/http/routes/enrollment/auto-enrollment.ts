@@ -167,6 +167,7 @@ export const autoEnrollmentRoutes: RouteGroup<AutoEnrollmentRouteDependencies> =
         'not_found',
         'tls_required',
         'enrollment_running',
+        'certificate_authority_missing',
         'certificate_authority_not_valid',
         'employee_not_found',
         'enrollment_license_expired',

@@ -167,7 +167,7 @@ export const enrollRoutes: RouteGroup<EnrollRouteDependencies> = {
       path: '/api/v1/ext/certificate/renew',
       access: deviceAccess,
       summary: 'Renew the device certificate',
-      refuses: ['renewal_not_due', 'certificate_authority_not_valid'],
+      refuses: ['renewal_not_due', 'certificate_authority_missing', 'certificate_authority_not_valid'],
       description:
         'Only in the last 30 days of the current certificate (409 before), which stays valid for 24 hours. The body is optional.',
       body: z.object(credentialForm).refine(isFormPossible, IMPOSSIBLE_FORM).nullish(),
