@@ -2,6 +2,7 @@ import type { ProvisionedPersonRow } from '../../projections/employees/provision
 import { folded, type ProvisioningSource } from '../../src/contexts/employees/domain/provisioning.ts';
 import { notFound } from '../../src/platform/kernel/failure.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
+import { oneByIndex } from '../by-index.ts';
 
 interface OfSource {
   readonly source: ProvisioningSource;
@@ -9,11 +10,13 @@ interface OfSource {
 
 const OF_SOURCE = 'from provisioned_people where tenant_id = $1 and source_kind = $2 and source_id = $3';
 const ONE = `select * ${OF_SOURCE}`;
+const KEY = oneByIndex(['source_kind', 'source_id', 'user_id'], ['$2', '$3::uuid', '$4::uuid']);
+const BY_ID = `select * from provisioned_people where tenant_id = $1 and ${KEY}`;
 
 export const getProvisionedPerson: Query<OfSource & { userId: string }, ProvisionedPersonRow> = async (
   reads,
   { source, userId },
-) => (await reads.one<ProvisionedPersonRow>(`${ONE} and user_id = $4`, [source.kind, source.id, userId])) ?? notFound();
+) => (await reads.one<ProvisionedPersonRow>(BY_ID, [source.kind, source.id, userId])) ?? notFound();
 
 export type SearchedName = { readonly externalId: string } | { readonly userName: string } | { readonly email: string };
 

@@ -114,20 +114,15 @@ export class FilterCompiler {
     if (!compared) return refuseFilter(`has to name a part of ${attribute.name}`);
     const text = compared.name === 'value' && op === 'eq' && typeof value === 'string' ? value : undefined;
     const index = text === undefined ? undefined : this.#table.indexed?.[attribute.name];
-    const byIndex = index?.sql(text!, (each) => this.#parameter(each));
-    if (byIndex !== undefined && index!.isExact) return byIndex;
-    const among = `exists (select from ${elements} as e(v) where ${this.#part(compared, op, value)})`;
-    return byIndex === undefined ? among : `(${byIndex} and ${among})`;
+    if (index) return index(text!, (each) => this.#parameter(each));
+    return `exists (select from ${elements} as e(v) where ${this.#part(compared, op, value)})`;
   }
 
   #some(path: AttributePath, where: Filter): string {
     const { extension, attribute, sub } = this.#resolved(path);
     if (!attribute.multiValued || sub) return refuseFilter(`cannot choose among values of ${attribute.name}`);
     const elements = this.#elements(attribute, extension);
-    const [named] = textsNamed(where);
-    const index = named === undefined ? undefined : this.#table.indexed?.[attribute.name];
-    const byIndex = index && `${index.sql(named!, (each) => this.#parameter(each))} and `;
-    return `(${byIndex ?? ''}exists (select from ${elements} as e(v) where ${this.#parts(attribute, where)}))`;
+    return `exists (select from ${elements} as e(v) where ${this.#parts(attribute, where)})`;
   }
 
   /** A condition on one value of a list. */
@@ -220,13 +215,6 @@ export class FilterCompiler {
     const elements = this.#elements(attribute, extension);
     return `(select lower(e.v ->> '${part.name}') from ${elements} as e(v) order by (e.v ->> 'primary') = 'true' desc nulls last limit 1)`;
   }
-}
-
-/** The texts that every value has to be equal to, for a filter among the values of a list. */
-function textsNamed(filter: Filter): readonly string[] {
-  if (filter.op === 'and') return filter.filters.flatMap(textsNamed);
-  const isOfValue = filter.op === 'eq' && filter.path.attribute.toLowerCase() === 'value';
-  return isOfValue && typeof filter.value === 'string' ? [filter.value] : [];
 }
 
 const orderByColumn = ({ sql, isFolded }: ScimColumn, { type, caseExact }: ScimAttribute): string =>

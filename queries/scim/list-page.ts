@@ -4,6 +4,7 @@ import { FailureError, invalid } from '../../src/platform/kernel/failure.ts';
 import { isUuid } from '../../src/platform/kernel/ids.ts';
 import type { TenantReads } from '../../src/platform/kernel/query.ts';
 import { FilterCompiler } from './filter-sql.ts';
+import { namedRows } from './named-rows.ts';
 import type { ScimTable } from './scim-table.ts';
 
 export interface ScimListRequest {
@@ -27,8 +28,11 @@ export interface ScimPage<Row> {
 /** SQL of a list: its rows have `created_at` and an id, which never change. `$1` is the tenant. */
 export interface ScimListSource {
   readonly table: ScimTable;
+  /** The table with its alias, which the SQL of `table` uses. */
   readonly from: string;
-  readonly columns: string;
+  readonly alias: string;
+  /** Which rows are the client's. */
+  readonly own: string;
   readonly created: string;
   readonly id: string;
   readonly parameters: readonly unknown[];
@@ -51,11 +55,11 @@ export async function scimPage<Row extends object>(
   const parameters: unknown[] = [reads.tenantId, ...source.parameters];
   const compiler = new FilterCompiler(source.table, parameters);
   const filter = request.filter === undefined ? undefined : parseFilter(request.filter);
-  const where = filter ? `${source.from} and ${compiler.compile(filter)}` : source.from;
+  const matching = matchingSql(source, compiler, filter, parameters);
   const counted = [...parameters];
   const order = orderOf(source, compiler, request);
   const count = async () =>
-    (await reads.figures<{ total: number }>(`select count(*)::int as total ${where}`, counted.slice(1)))!.total;
+    (await reads.figures<{ total: number }>(matching('count(*)::int as total'), counted.slice(1)))!.total;
   if (request.count === 0) return { rows: [], total: await count(), nextCursor: undefined };
 
   const list = listOf(source, request);
@@ -66,7 +70,7 @@ export async function scimPage<Row extends object>(
   // One more than the page, to know whether another follows.
   parameters.push(request.count + 1, offset);
   const page = `order by ${order} limit $${parameters.length - 1} offset $${parameters.length}`;
-  const sql = pageSql(source, where + behind, page, isNarrow(filter, request));
+  const sql = `${matching(`${source.alias}.*, ${source.id} as listed_id`)} ${behind} ${page}`;
   const found = await reads.rows<Row & ListedRow>(sql, parameters.slice(1));
   const rows = found.slice(0, request.count);
   const isWhole = !after && found.length <= request.count && (rows.length > 0 || offset === 0);
@@ -88,32 +92,22 @@ function behindSql({ created, id }: ScimListSource, after: Place, parameters: un
 }
 
 /**
- * A list of a few rows is found through the index of what names them, and sorted afterwards. Without statistics the
- * planner would rather read all rows in the order of the list.
+ * A statement that selects from the rows that match. Rows that the filter names are found by their indexes first, each in
+ * a step of its own: without statistics the planner would rather read all rows of the client.
  */
-function pageSql(source: ScimListSource, where: string, page: string, isOfOne: boolean): string {
-  const select = `select ${source.columns}, ${source.id} as listed_id`;
-  const alias = aliasOf(source);
-  return isOfOne
-    ? `with ${alias} as materialized (select ${source.columns} ${where}) ${select} from ${alias} ${page}`
-    : `${select} ${where} ${page}`;
-}
-
-/** `p` of `p.*`: the rows of the list have this name in every part of the statement. */
-const aliasOf = ({ columns }: ScimListSource): string => columns.slice(0, columns.indexOf('.'));
-
-const NAMES = new Set(['username', 'externalid', 'id', 'emails']);
-
-const isNarrow = (filter: Filter | undefined, { sortBy }: ScimListRequest): boolean =>
-  filter !== undefined && sortBy === undefined && namesOne(filter);
-
-/** Whether all that a filter finds has one name, address or id. */
-function namesOne(filter: Filter): boolean {
-  if (filter.op === 'and') return filter.filters.some(namesOne);
-  if (filter.op === 'or') return filter.filters.every(namesOne);
-  if (filter.op !== 'eq' || typeof filter.value !== 'string') return false;
-  const { attribute, sub = 'value' } = filter.path;
-  return NAMES.has(attribute.toLowerCase()) && sub.toLowerCase() === 'value';
+function matchingSql(
+  { table, from, own, alias }: ScimListSource,
+  compiler: FilterCompiler,
+  filter: Filter | undefined,
+  parameters: unknown[],
+): (columns: string) => string {
+  const where = filter ? `${own} and ${compiler.compile(filter)}` : own;
+  const named = filter && namedRows(table, filter, parameters);
+  return named === undefined
+    ? (columns) => `select ${columns} from ${from} where ${where}`
+    : (columns) =>
+        `with ${alias} as materialized (select ${alias}.* from ${named} as ${alias} where ${where})
+         select ${columns} from ${alias} where true`;
 }
 
 function orderOf({ created, id }: ScimListSource, compiler: FilterCompiler, request: ScimListRequest): string {

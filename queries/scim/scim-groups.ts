@@ -3,6 +3,7 @@ import { groupType } from '../../src/contexts/scim/domain/group-schema.ts';
 import { isUuid } from '../../src/platform/kernel/ids.ts';
 import { invalid, notFound } from '../../src/platform/kernel/failure.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
+import { oneByIndex } from '../by-index.ts';
 import { rowsByKey, scimPage, type ScimListRequest, type ScimPage } from './list-page.ts';
 import { columnsOfType, versionColumn, type ScimTable } from './scim-table.ts';
 
@@ -29,19 +30,23 @@ const groupTable: ScimTable = {
   },
   lists: { members: MEMBERS, schemas: `(select to_jsonb('${groupType.schema.id}'::text) as v)` },
   indexed: {
-    members: {
-      isExact: true,
-      sql: (value, parameter) =>
-        `exists (select ${OWN_MEMBERS} where m.tenant_id = $1 and m.group_id = g.group_id and m.user_id = ${parameter(isUuid(value) ? value : null)}::uuid)`,
-    },
+    members: (value, parameter) =>
+      `exists (select ${OWN_MEMBERS} where m.tenant_id = $1 and m.group_id = g.group_id and m.user_id = ${parameter(isUuid(value) ? value : null)}::uuid)`,
   },
+  naming: {
+    id: (value, parameter) => `select ${parameter(isUuid(value) ? value : null)}::uuid`,
+    externalId: (value, parameter) =>
+      `select g.group_id from groups g
+        where g.tenant_id = $1 and ${oneByIndex(['g.source_id', 'g.external_id'], ['$2::uuid', `${parameter(value)}::text`])}`,
+  },
+  byId: (id) => `select g.* from groups g where g.tenant_id = $1 and ${oneByIndex(['g.group_id'], [id])}`,
 };
 
 interface OfClient {
   readonly clientId: string;
 }
 
-const FROM = `from groups g where g.tenant_id = $1 and g.source = 'scim' and g.source_id = $2::uuid`;
+const OWN = `g.tenant_id = $1 and g.source = 'scim' and g.source_id = $2::uuid`;
 
 export const listScimGroups: Query<OfClient & ScimListRequest, ScimPage<GroupRow>> = (
   reads,
@@ -51,8 +56,9 @@ export const listScimGroups: Query<OfClient & ScimListRequest, ScimPage<GroupRow
     reads,
     {
       table: groupTable,
-      from: FROM,
-      columns: 'g.*',
+      from: 'groups g',
+      own: OWN,
+      alias: 'g',
       created: 'g.created_at',
       id: 'g.group_id',
       parameters: [clientId],
@@ -61,7 +67,8 @@ export const listScimGroups: Query<OfClient & ScimListRequest, ScimPage<GroupRow
   );
 
 export const getScimGroup: Query<OfClient & { groupId: string }, GroupRow> = async (reads, { clientId, groupId }) =>
-  (await reads.one<GroupRow>(`select g.* ${FROM} and g.group_id = $3`, [clientId, groupId])) ?? notFound();
+  (await reads.one<GroupRow>(`select g.* from groups g where ${OWN} and g.group_id = $3`, [clientId, groupId])) ??
+  notFound();
 
 export interface MemberOfGroup {
   readonly group_id: string;

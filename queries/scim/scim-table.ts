@@ -9,15 +9,15 @@ export interface ScimTable {
   readonly profile?: string;
   /** Lists that are no part of the row: SQL of a set of rows with one JSON column `v`. */
   readonly lists: Readonly<Record<string, string>>;
-  /** Conditions that an index answers, by attribute: used where a `value` is compared by `eq`. */
-  readonly indexed?: Readonly<Record<string, IndexedCondition>>;
+  /** Conditions that an index answers, by list: all that `value eq` means. */
+  readonly indexed?: Readonly<Record<string, WithValue>>;
+  /** What an attribute with a value names: SQL of the ids of its few rows, or of more than those. */
+  readonly naming: Readonly<Record<string, WithValue>>;
+  /** SQL of the row with the id that is given as SQL. */
+  readonly byId: (id: string) => string;
 }
 
-export interface IndexedCondition {
-  /** True: the condition is all that the filter means. False: rows that it finds are compared, too. */
-  readonly isExact: boolean;
-  sql(value: string, parameter: (value: unknown) => string): string;
-}
+type WithValue = (value: string, parameter: (value: unknown) => string) => string;
 
 export interface ScimColumn {
   readonly sql: string;

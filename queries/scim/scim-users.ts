@@ -2,7 +2,9 @@ import type { ProvisionedPersonRow } from '../../projections/employees/provision
 import { folded } from '../../src/contexts/employees/domain/provisioning.ts';
 import type { GroupOfUser } from '../../src/contexts/scim/domain/user-resource.ts';
 import { ENTERPRISE_USER, USER, userType } from '../../src/contexts/scim/domain/user-schema.ts';
+import { isUuid } from '../../src/platform/kernel/ids.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
+import { oneByIndex } from '../by-index.ts';
 import { rowsByKey, scimPage, type ScimListRequest, type ScimPage } from './list-page.ts';
 import { columnsOfType, versionColumn, type ScimTable } from './scim-table.ts';
 
@@ -18,6 +20,11 @@ const SCHEMAS = `(
     from (values ('${USER}', true), ('${ENTERPRISE_USER}', p.profile -> '${ENTERPRISE_USER}' is not null)) as s(urn, has)
    where s.has)`;
 
+/** The person of the client with this value, which nobody else of the client has. `$2` is the client. */
+const select = (columns: string, column: string, value: string): string =>
+  `select ${columns} from provisioned_people p
+    where p.tenant_id = $1 and ${oneByIndex(['p.source_kind', 'p.source_id', column], ["'scim'", '$2::uuid', value])}`;
+
 const users: ScimTable = {
   type: userType,
   columns: {
@@ -32,20 +39,18 @@ const users: ScimTable = {
   },
   profile: 'p.profile',
   lists: { groups: GROUPS, schemas: SCHEMAS },
-  indexed: {
-    emails: {
-      isExact: false,
-      sql: (value, parameter) =>
-        `p.user_id in (select provisioned_people_at($2::uuid, ${parameter(folded(value))}::text))`,
-    },
+  naming: {
+    id: (value, parameter) => `select ${parameter(isUuid(value) ? value : null)}::uuid`,
+    externalId: (value, parameter) => select('p.user_id', 'p.external_id', `${parameter(value)}::text`),
+    userName: (value, parameter) => select('p.user_id', 'p.user_name_folded', `${parameter(folded(value))}::text`),
+    emails: (value, parameter) => `select provisioned_people_at($2::uuid, ${parameter(folded(value))}::text)`,
   },
+  byId: (id) => select('p.*', 'p.user_id', id),
 };
 
 interface OfClient {
   readonly clientId: string;
 }
-
-const FROM = `from provisioned_people p where p.tenant_id = $1 and p.source_kind = 'scim' and p.source_id = $2::uuid`;
 
 export const listScimUsers: Query<OfClient & ScimListRequest, ScimPage<ProvisionedPersonRow>> = (
   reads,
@@ -53,14 +58,28 @@ export const listScimUsers: Query<OfClient & ScimListRequest, ScimPage<Provision
 ) =>
   scimPage<ProvisionedPersonRow>(
     reads,
-    { table: users, from: FROM, columns: 'p.*', created: 'p.created_at', id: 'p.user_id', parameters: [clientId] },
+    {
+      table: users,
+      from: 'provisioned_people p',
+      own: `p.tenant_id = $1 and p.source_kind = 'scim' and p.source_id = $2::uuid`,
+      alias: 'p',
+      created: 'p.created_at',
+      id: 'p.user_id',
+      parameters: [clientId],
+    },
     request,
   );
 
+/** From the people to their memberships to the groups, each by an index, which the order says to the planner. */
 const GROUPS_OF = `
+  with memberships as materialized (
+    select m.user_id, m.group_id from unnest($3::uuid[]) as asked(id)
+     cross join lateral (select m.user_id, m.group_id from group_members m
+       where m.tenant_id = $1 and m.user_id >= asked.id and m.user_id <= asked.id order by m.user_id offset 0) m)
   select m.user_id, g.group_id as id, g.name
-    from group_members m join groups g on g.tenant_id = m.tenant_id and g.group_id = m.group_id
-   where m.tenant_id = $1 and m.user_id = any($3::uuid[]) and g.source = 'scim' and g.source_id = $2::uuid
+    from memberships m
+   cross join lateral (select g.* from groups g where g.tenant_id = $1 and ${oneByIndex(['g.group_id'], ['m.group_id'])}) g
+   where g.source = 'scim' and g.source_id = $2::uuid
    order by g.created_at, g.group_id`;
 
 /** The groups of these people that the client provisioned. */
