@@ -28,6 +28,19 @@ export async function admitEmployee(
   return seat === undefined ? forbidden('license_user_limit') : { emailDigest, seat };
 }
 
+/**
+ * As `admitEmployee`, for an e-mail that nobody had a moment ago. It is not looked up again: the claim decides. Without a
+ * free seat it is, to report a duplicate.
+ */
+export async function admitNewcomer(
+  tenantId: TenantId,
+  email: string,
+  ports: EmployeeAdmissionPorts,
+): Promise<EmployeeAdmission | Failure> {
+  const seat = await freeSeat(tenantId, ports);
+  return seat === undefined ? admitEmployee(tenantId, email, ports) : { emailDigest: ports.accountDigest(email), seat };
+}
+
 async function freeSeat(
   tenantId: TenantId,
   { aggregates, freeNumbers }: EmployeeAdmissionPorts,

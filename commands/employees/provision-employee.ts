@@ -18,6 +18,7 @@ import { acceptWith, defineCommand, type CommandContext, type Decision } from '.
 import { alreadyExists, conflict, isFailure, type Failure } from '../../src/platform/kernel/failure.ts';
 import {
   admitEmployee,
+  admitNewcomer,
   retryAdmission,
   type EmployeeAdmission,
   type EmployeeAdmissionPorts,
@@ -86,8 +87,8 @@ export const provisionEmployee = defineCommand({
 });
 
 /**
- * As `provisionEmployee`, for the id of an employee who does not exist yet: their stream is read only if the admission
- * or the append is refused. An earlier run may have created them.
+ * As `provisionEmployee`, for the id of an employee who does not exist yet, and an e-mail that nobody had a moment ago:
+ * their stream is read only if the admission or the append is refused. An earlier run may have created them.
  */
 export const provisionNewcomer = defineCommand({
   ...provisionEmployee,
@@ -98,7 +99,7 @@ export const provisionNewcomer = defineCommand({
     ports: EmployeeAdmissionPorts,
     context: CommandContext,
   ): Promise<Facts | Failure> {
-    const admitted = await admitEmployee(context.tenantId, input.person.email, ports);
+    const admitted = await admitNewcomer(context.tenantId, input.person.email, ports);
     if (!isFailure(admitted)) return admitted;
     const { status } = await ports.aggregates.load(employee, employeeStream(context.tenantId, input.userId));
     return status === 'none' ? admitted : { emailDigest: ports.accountDigest(input.person.email) };

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { Batcher } from '../../platform/database/batcher.ts';
 import type { TenantPool } from '../../platform/database/tenant-pool.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { tenantOfToken } from '../identity/refresh-tokens.ts';
@@ -21,6 +22,8 @@ export interface ScimToken {
 }
 
 interface TokenRow {
+  /** In hexadecimal digits. */
+  readonly digest: string;
   readonly client_id: string;
   readonly secret_id: string;
   readonly scope: string;
@@ -34,6 +37,8 @@ interface TokenRow {
  */
 export class ScimTokens {
   readonly #pool: TenantPool;
+  /** Requests of one tick share a statement. It begins after all of them arrived, so it sees what ended before. */
+  readonly #rows = new Batcher((tenantId: TenantId, digests: readonly Buffer[]) => this.#find(tenantId, digests));
 
   constructor(pool: TenantPool) {
     this.#pool = pool;
@@ -53,9 +58,7 @@ export class ScimTokens {
   /** Undefined for a token that is unknown, revoked or expired. Whether its client still exists is not known here. */
   async find(token: string): Promise<ScimToken | undefined> {
     const tenantId = tenantOfToken(token);
-    if (!tenantId) return undefined;
-    const { rows } = await this.#pool.statement<TokenRow>(tenantId, FIND, [digestOf(token)], 'find-scim-token');
-    const [row] = rows;
+    const row = tenantId && (await this.#rows.load(tenantId, digestOf(token)));
     if (!row) return undefined;
     if (!row.is_use_known) await this.#pool.statement(tenantId, NOTE_USE, [row.client_id]);
     return {
@@ -65,6 +68,12 @@ export class ScimTokens {
       scopes: row.scope.split(' ') as ScimScope[],
       expiresAt: Number(row.expires_at),
     };
+  }
+
+  async #find(tenantId: TenantId, digests: readonly Buffer[]): Promise<(TokenRow | undefined)[]> {
+    const { rows } = await this.#pool.statement<TokenRow>(tenantId, FIND, [digests], 'find-scim-token');
+    const found = new Map(rows.map((row) => [row.digest, row]));
+    return digests.map((digest) => found.get(digest.toString('hex')));
   }
 
   /** Only a token of this client (RFC 7009 §2.1). */
@@ -113,8 +122,8 @@ const NOTE_USE = `
    where scim_client_uses.last_used_at < excluded.last_used_at`;
 
 const FIND = `
-  select t.client_id, t.secret_id, t.scope, extract(epoch from t.expires_at)::bigint as expires_at,
+  select encode(t.digest, 'hex') as digest, t.client_id, t.secret_id, t.scope, extract(epoch from t.expires_at)::bigint as expires_at,
          coalesce(u.last_used_at > now() - interval '2 minutes', false) as is_use_known
     from scim_tokens t
     left join scim_client_uses u on u.tenant_id = t.tenant_id and u.client_id = t.client_id
-   where t.tenant_id = $1 and t.digest = $2 and t.expires_at > now()`;
+   where t.tenant_id = $1 and t.digest = any($2::bytea[]) and t.expires_at > now()`;

@@ -33,6 +33,21 @@ export class TenantPool {
   }
 
   /**
+   * One transaction of statements that need no result of each other: they travel in one packet, commit included. `send`
+   * sends all of them before it waits; any error rolls everything back.
+   */
+  async packet<T>(tenantId: TenantId, send: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    let sent: Promise<T> | undefined;
+    const statements = async (client: pg.PoolClient) => {
+      const tenantSet = client.query({ ...SET_TENANT, values: [tenantId] });
+      sent = send(client);
+      await settleAll([tenantSet, sent]);
+    };
+    await this.#shares.run(tenantId, () => transaction(this.#pool, () => Promise.resolve(), statements));
+    return sent!;
+  }
+
+  /**
    * A single statement, a transaction by itself, whose first parameter is the tenant. `name` prepares it once per
    * connection.
    */

@@ -62,7 +62,7 @@ export class PostgresPersonKeys implements PersonKeys {
     const dataKey = await this.#dataKeys.get(tenantId);
     const wrapped = ids.map((personId) => encrypt(dataKey, newKey(), bound(personId)));
     const names = ids.map((personId) => personKey({ tenantId, personId }));
-    const rows = await this.#pool.transaction(tenantId, async (client) => {
+    const rows = await this.#pool.packet(tenantId, async (client) => {
       const locked = client.query(LOCK_PERSONS, [names]);
       const made = client.query(MAKE_KEYS, [tenantId, ids, wrapped]);
       const read = client.query<KeyRow>(KEYS, [tenantId, ids]);

@@ -73,6 +73,13 @@ describe('SCIM users', () => {
     expect((await scim.get(`${USERS}/${made.body.id}`)).body).toEqual(made.body);
   });
 
+  it('what POST returns is what GET returns, with the same entity tag', async () => {
+    const made = await scim.post(USERS, person({ emails: [{ value: 'other@acme.example', primary: true }] }));
+    const got = await scim.get(`${USERS}/${made.body.id}`);
+    expect(got.body).toEqual(made.body);
+    expect(got.headers.get('etag')).toBe(made.headers.get('etag'));
+  });
+
   it('F275: a second user with the same userName gets 409 uniqueness, in any case', async () => {
     const { userName } = await create();
     const refused = await scim.post(USERS, person({ userName: userName.toUpperCase() }));

@@ -136,9 +136,10 @@ const scimGroups: ScimResource<ScimGroupsRouteDependencies, GroupRow> = {
     };
     const executed = await run(createGroup, input, scimCaller(request, principal, leniency));
     const { groupId } = executed.result;
-    return created(executed, getScimGroup, { clientId: principal.clientId, groupId }, (events) =>
+    const row = await created(executed, getScimGroup, { clientId: principal.clientId, groupId }, (events) =>
       newRow(groups, { group_id: groupId }, events),
     );
+    return { row, isNew: true };
   },
 
   async replace(call, groupId, resource, leniency) {
@@ -179,7 +180,7 @@ const scimGroups: ScimResource<ScimGroupsRouteDependencies, GroupRow> = {
   },
 
   /** Members are read only if they are shown: a group may have tens of thousands. */
-  async shown({ ask, principal }, rows, selection, base) {
+  async shown({ ask, principal }, rows, { selection, base }) {
     const groupIds = rows.map(({ group_id: groupId }) => groupId);
     const members = selection.hides('members')
       ? undefined

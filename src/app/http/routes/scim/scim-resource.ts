@@ -42,6 +42,13 @@ interface Described {
   readonly refuses?: readonly ErrorCode[];
 }
 
+export interface Showing {
+  readonly selection: Selection;
+  /** The address of `/scim/v2`. */
+  readonly base: string;
+  readonly isNew: boolean;
+}
+
 /** One resource type at `/scim/v2`: what distinguishes it from the others. `Row` is its row of the read model. */
 export interface ScimResource<Services extends ScimServices, Row> {
   readonly type: ScimResourceType;
@@ -53,7 +60,12 @@ export interface ScimResource<Services extends ScimServices, Row> {
   list(call: ScimCall<Services>, request: ScimListRequest): Promise<ScimPage<Row>>;
   /** Throws 404 for a resource of another client, as all that name one. */
   get(call: ScimCall<Services>, id: string): Promise<Row>;
-  create(call: ScimCall<Services>, resource: ScimComplex, leniency: Leniency): Promise<Row>;
+  /** `isNew`: nothing refers to the resource yet. */
+  create(
+    call: ScimCall<Services>,
+    resource: ScimComplex,
+    leniency: Leniency,
+  ): Promise<{ readonly row: Row; readonly isNew: boolean }>;
   replace(call: ScimCall<Services>, id: string, resource: ScimComplex, leniency: Leniency): Promise<Row>;
   /** Undefined if the response is sent already: 204 without a body (RFC 7644 §3.5.2). */
   patch(
@@ -64,8 +76,8 @@ export interface ScimResource<Services extends ScimServices, Row> {
     selection: Selection,
   ): Promise<Row | undefined>;
   remove(call: ScimCall<Services>, id: string): Promise<void>;
-  /** The resources of these rows. `base` is the address of `/scim/v2`. */
-  shown(call: ScimCall<Services>, rows: readonly Row[], selection: Selection, base: string): Promise<ScimComplex[]>;
+  /** The resources of these rows. */
+  shown(call: ScimCall<Services>, rows: readonly Row[], showing: Showing): Promise<ScimComplex[]>;
 }
 
 const scimResource = z.looseObject({ schemas: z.array(z.string()), id: z.uuid() }).meta({ title: 'ScimResource' });
@@ -80,8 +92,10 @@ export function scimResourceRoutes<Services extends ScimServices, Row>(
   const one = { path: `${path}/{id}`, params: scimId, refusal: scimRefusal, refusalView: scimErrorView } as const;
   const all = { path, refusal: scimRefusal, refusalView: scimErrorView } as const;
 
-  const shown = async (call: ScimCall<Services>, rows: readonly Row[], selection: Selection) =>
-    resource.shown(call, rows, selection, await baseOf(call.request, call.principal.tenantId, call.services));
+  const shown = async (call: ScimCall<Services>, rows: readonly Row[], selection: Selection, isNew = false) => {
+    const base = await baseOf(call.request, call.principal.tenantId, call.services);
+    return resource.shown(call, rows, { selection, base, isNew });
+  };
   const list = async (call: ScimCall<Services>, parameters: z.output<typeof listQuery>) => {
     const wanted = listRequestOf(parameters);
     const selection = selectionIn(type, parameters);
@@ -89,8 +103,8 @@ export function scimResourceRoutes<Services extends ScimServices, Row>(
     const resources = (await shown(call, page.rows, selection)).map((each) => selection.apply(each));
     return sendList(call.reply, wanted, resources, page);
   };
-  const send = async (call: ScimCall<Services>, row: Row, selection: Selection) => {
-    const [sent] = await shown(call, [row], selection);
+  const send = async (call: ScimCall<Services>, row: Row, selection: Selection, isNew = false) => {
+    const [sent] = await shown(call, [row], selection, isNew);
     return sendResource(call.request, call.reply, selection, sent!);
   };
 
@@ -133,8 +147,8 @@ export function scimResourceRoutes<Services extends ScimServices, Row>(
       sends: ['ETag'],
       handle: async (call) => {
         const leniency = leniencyFor(call.principal);
-        const row = await resource.create(call, readResource(type, call.body, leniency), leniency);
-        return send(call, row, selectionIn(type, call.query));
+        const { row, isNew } = await resource.create(call, readResource(type, call.body, leniency), leniency);
+        return send(call, row, selectionIn(type, call.query), isNew);
       },
     }),
     route({

@@ -111,11 +111,19 @@ const scimUsers: ScimResource<ScimUsersRouteDependencies, ProvisionedPersonRow> 
       return provisioned.result;
     };
     const isRetryable = request.headers['idempotency-key'] !== undefined;
-    const { userId } = await provisionPerson(services.ports, principal.tenantId, input, provision, { isRetryable });
+    const { userId, outcome } = await provisionPerson(services.ports, principal.tenantId, input, provision, {
+      isRetryable,
+    });
     const key = { source_kind: source.kind, source_id: source.id, user_id: userId };
-    return created(executed!, getProvisionedPerson, { source, userId }, (events) =>
-      newRow(provisionedPeople, key, events),
-    );
+    // The row has been written. Of a new employee the events of this request are all that it is folded from.
+    const isNew = outcome === 'created' && !isRetryable;
+    const own = isNew ? newRow(provisionedPeople, key, await executed!.recorded()) : undefined;
+    const row =
+      own ??
+      (await created(executed!, getProvisionedPerson, { source, userId }, (events) =>
+        newRow(provisionedPeople, key, events),
+      ));
+    return { row, isNew };
   },
 
   replace(call, userId, resource, leniency) {
@@ -138,11 +146,12 @@ const scimUsers: ScimResource<ScimUsersRouteDependencies, ProvisionedPersonRow> 
     await call.run(unprovisionEmployee, input, scimCaller(request, principal, leniencyFor(principal)));
   },
 
-  async shown({ ask, principal }, rows, selection, base) {
+  async shown({ ask, principal }, rows, { selection, base, isNew }) {
     const userIds = rows.map(({ user_id: userId }) => userId);
-    const groups = selection.hides('groups')
-      ? undefined
-      : await ask(groupsOfScimUsers, { clientId: principal.clientId, userIds });
+    const groups =
+      isNew || selection.hides('groups')
+        ? undefined
+        : await ask(groupsOfScimUsers, { clientId: principal.clientId, userIds });
     return rows.map((row) =>
       userResource(
         userAttributes({
