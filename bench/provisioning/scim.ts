@@ -8,43 +8,39 @@ import { orThrow } from '../../src/platform/kernel/failure.ts';
 import { startBenchApp, type BenchApp } from '../app.ts';
 import { HttpClient } from '../http-client.ts';
 import { alternate, compare, concurrently, median, perSecond, type Row } from '../measure.ts';
-import { startScimmy } from '../peers/scimmy.ts';
+import { startPeer, type Peer } from '../peers/peer.ts';
+import { adding, AT_ONCE, creating, finding, somePeople, timed, type Provisioned } from './scim-requests.ts';
 
 const MANY = Number(process.env['PROVISIONED_USERS'] ?? 100_000);
 const FEW = 1_000;
 const MEMBERS = Number(process.env['PROVISIONED_MEMBERS'] ?? 50_000);
-const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
-const AT_ONCE = 8;
 
 /** SCIM, compared with SCIMMY's routers over maps in memory. Ours is durable, with audit chain and read models. */
 export async function measure(): Promise<Row[]> {
   const app = await startBenchApp();
-  const peer = await startScimmy();
+  const peer = await startPeer('scimmy-process.ts', {});
   const big = await tenantWith(app, MANY);
   const small = await tenantWith(app, FEW);
-  for (const { id, userName } of big.people) peer.users.set(id, { id, userName, active: true, schemas: [USER] });
-  const [ours, theirs] = [new HttpClient(app.url, AT_ONCE), new HttpClient(peer.url, AT_ONCE)];
+  await peer.ask({ users: MANY, members: MEMBERS });
+  const ours = new HttpClient(app.url, AT_ONCE);
   const rows = [
-    await creating(ours, theirs, small.headers),
-    ...(await finding(ours, theirs, big, small)),
-    ...(await adding(app, peer, ours, theirs, big)),
+    await created(ours, peer, small.headers),
+    ...(await found(ours, peer, big, small)),
+    ...(await added(app, ours, peer, big)),
   ];
   ours.close();
-  theirs.close();
   await peer.stop();
   await app.stop();
   return rows;
 }
 
-interface Provisioned {
+interface ProvisionedTenant extends Provisioned {
   readonly tenantId: BenchApp['tenantId'];
   readonly clientId: string;
-  readonly headers: Record<string, string>;
-  readonly people: readonly { readonly id: string; readonly userName: string }[];
 }
 
 /** People are made by the command that the route runs: what is measured afterwards is the same. */
-async function tenantWith(app: BenchApp, count: number): Promise<Provisioned> {
+async function tenantWith(app: BenchApp, count: number): Promise<ProvisionedTenant> {
   const { tenantId } = await app.newTenant();
   const { services } = app;
   const actor = system('bench');
@@ -55,10 +51,7 @@ async function tenantWith(app: BenchApp, count: number): Promise<Provisioned> {
   orThrow(await services.executor.execute(createScimClient, input, { tenantId, actor }));
   const token = await services.scimTokens.issue({ tenantId, clientId, secretId, scopes });
   const source = { kind: 'scim', id: clientId } as const;
-  const people = Array.from({ length: count }, (_, at) => ({
-    id: randomUUID(),
-    userName: `person-${at}@acme.example`,
-  }));
+  const people = somePeople(count);
   let last = 0n;
   await concurrently(64, count, async (at) => {
     const { id: userId, userName } = people[at]!;
@@ -88,45 +81,23 @@ async function tenantWith(app: BenchApp, count: number): Promise<Provisioned> {
   return { tenantId, clientId, headers, people };
 }
 
-const expecting = (wanted: number) => (answer: { status: number; body: string }) => {
-  if (answer.status !== wanted) throw new Error(`${answer.status} instead of ${wanted}: ${answer.body.slice(0, 300)}`);
-};
-
-async function creating(ours: HttpClient, theirs: HttpClient, headers: Record<string, string>): Promise<Row> {
-  const body = () => JSON.stringify({ schemas: [USER], userName: `${randomUUID()}@acme.example`, active: true });
-  const create = (client: HttpClient) => () =>
-    client.send('POST', '/scim/v2/Users', headers, body()).then(expecting(201));
-  await concurrently(AT_ONCE, 500, create(ours));
-  await concurrently(AT_ONCE, 500, create(theirs));
-  const rate = (client: HttpClient) => () => perSecond(1_000, () => concurrently(AT_ONCE, 1_000, create(client)));
-  const [our, their] = await alternate(3, [rate(ours), rate(theirs)]);
+async function created(ours: HttpClient, peer: Peer, headers: Record<string, string>): Promise<Row> {
+  const create = creating(ours, headers);
+  await concurrently(AT_ONCE, 500, create);
+  await peer.ask({ creates: 500 });
+  const ourRate = () => perSecond(1_000, () => concurrently(AT_ONCE, 1_000, create));
+  const [our, their] = await alternate(3, [ourRate, () => peer.ask({ creates: 1_000 })]);
   return compare('users created at 8 clients', 'requests/s', '>= 0.3', our!, their!, 'SCIMMY in memory');
 }
 
-const timed = async (count: number, call: (n: number) => Promise<unknown>): Promise<number[]> => {
-  const took: number[] = [];
-  for (let n = 0; n < count; n += 1) {
-    const started = performance.now();
-    await call(n);
-    took.push(performance.now() - started);
-  }
-  return took;
-};
 const p95 = (took: readonly number[]): number => [...took].sort((a, b) => a - b)[Math.floor(took.length * 0.95)]!;
 
-async function finding(ours: HttpClient, theirs: HttpClient, big: Provisioned, small: Provisioned): Promise<Row[]> {
-  const find =
-    (client: HttpClient, { headers, people }: Provisioned) =>
-    (n: number) => {
-      const { userName } = people[(n * 7_919) % people.length]!;
-      const path = `/scim/v2/Users?filter=${encodeURIComponent(`userName eq "${userName}"`)}`;
-      return client.send('GET', path, headers).then(expecting(200));
-    };
-  await timed(300, find(ours, big));
-  await timed(300, find(ours, small));
-  const rate = (client: HttpClient, count: number) => () => perSecond(count, () => timed(count, find(client, big)));
-  const [our, their] = await alternate(3, [rate(ours, 300), rate(theirs, 5)]);
-  const tail = (of: Provisioned) => async () => p95(await timed(300, find(ours, of)));
+async function found(ours: HttpClient, peer: Peer, big: Provisioned, small: Provisioned): Promise<Row[]> {
+  await timed(300, finding(ours, big));
+  await timed(300, finding(ours, small));
+  const ourRate = () => perSecond(300, () => timed(300, finding(ours, big)));
+  const [our, their] = await alternate(3, [ourRate, () => peer.ask({ finds: 5 })]);
+  const tail = (of: Provisioned) => async () => p95(await timed(300, finding(ours, of)));
   const [manyP95, fewP95] = await alternate(5, [tail(big), tail(small)]);
   return [
     compare(`userName eq among ${MANY} users`, 'requests/s', '>= 20', our!, their!, 'SCIMMY in memory'),
@@ -134,13 +105,8 @@ async function finding(ours: HttpClient, theirs: HttpClient, big: Provisioned, s
   ];
 }
 
-async function adding(
-  app: BenchApp,
-  peer: Awaited<ReturnType<typeof startScimmy>>,
-  ours: HttpClient,
-  theirs: HttpClient,
-  { tenantId, clientId, headers, people }: Provisioned,
-): Promise<Row[]> {
+async function added(app: BenchApp, ours: HttpClient, peer: Peer, big: ProvisionedTenant): Promise<Row[]> {
+  const { tenantId, clientId, people } = big;
   const groupOf = async (name: string, size: number): Promise<string> => {
     const userIds = people.slice(0, size).map(({ id }) => id);
     const owner = { kind: 'scim', id: clientId } as const;
@@ -152,24 +118,13 @@ async function adding(
     return result.groupId;
   };
   const [large, tiny] = [await groupOf('large', MEMBERS), await groupOf('tiny', 10)];
-  const members = people.slice(0, MEMBERS).map(({ id: value }) => ({ value }));
-  peer.groups.set(large, { id: large, displayName: 'large', members });
-  let next = MEMBERS;
-  const add = (client: HttpClient, groupId: string) => () => {
-    const { id } = people[next++ % people.length]!;
-    const Operations = [{ op: 'add', path: 'members', value: [{ value: id }] }];
-    const body = JSON.stringify({ schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'], Operations });
-    return client.send('PATCH', `/scim/v2/Groups/${groupId}`, headers, body).then(({ status, body: text }) => {
-      if (status !== 200 && status !== 204) throw new Error(`${status}: ${text.slice(0, 300)}`);
-    });
-  };
-  await timed(100, add(ours, large));
-  await timed(100, add(ours, tiny));
-  const p50 = (client: HttpClient, groupId: string, count: number) => async () =>
-    median(await timed(count, add(client, groupId)));
-  const [ofLarge, ofTiny] = await alternate(5, [p50(ours, large, 100), p50(ours, tiny, 100)]);
-  const rate = (client: HttpClient, count: number) => () => perSecond(count, () => timed(count, add(client, large)));
-  const [our, their] = await alternate(3, [rate(ours, 100), rate(theirs, 3)]);
+  const add = adding(ours, big, MEMBERS);
+  await timed(100, add(large));
+  await timed(100, add(tiny));
+  const p50 = (groupId: string) => async () => median(await timed(100, add(groupId)));
+  const [ofLarge, ofTiny] = await alternate(5, [p50(large), p50(tiny)]);
+  const ourRate = () => perSecond(100, () => timed(100, add(large)));
+  const [our, their] = await alternate(3, [ourRate, () => peer.ask({ adds: 3 })]);
   return [
     compare(`p50 of PATCH that adds one to ${MEMBERS} members`, 'ms', '<= 2', ofLarge!, ofTiny!, 'to 10 members'),
     compare(`PATCH that adds one to ${MEMBERS} members`, 'requests/s', '>= 10', our!, their!, 'SCIMMY in memory'),

@@ -158,6 +158,7 @@ export class FilterCompiler {
     if (attribute.type === 'boolean') return this.#boolean(sql, op, value);
     if (attribute.type === 'dateTime') return this.#time(sql, op, value);
     if (typeof value === 'boolean') return refuseFilter(`compares ${attribute.name} with another type`);
+    if (attribute.type === 'binary' && ORDERING.has(op)) return refuseFilter(`cannot order ${attribute.name}`);
     return this.#text(attribute, sql, op, String(value), isFolded);
   }
 
@@ -229,5 +230,8 @@ const isPlain = ({ type, multiValued }: ScimAttribute): boolean => multiValued &
 
 /** `xsd:dateTime` (RFC 7643 §2.3.5) of a day that exists, or a day alone. */
 const dateTime = z.union([z.iso.datetime({ offset: true, local: true }), z.iso.date()]);
+
+/** RFC 7644 §3.4.2.2: refused for booleans and binary values. */
+const ORDERING: ReadonlySet<Comparison> = new Set(['gt', 'ge', 'lt', 'le']);
 
 const SIGNS: Partial<Record<Comparison, string>> = { eq: '=', ne: '<>', gt: '>', ge: '>=', lt: '<', le: '<=' };
