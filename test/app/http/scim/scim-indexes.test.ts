@@ -103,7 +103,13 @@ describe('filters of SCIM that name one resource', () => {
 
   const listing = (filter: string, more: object = {}) => ({
     clientId: client.id,
-    ...{ filter, sortBy: undefined, descending: false, startIndex: 1, count: 100, cursor: undefined, ...more },
+    filter,
+    sortBy: undefined,
+    descending: false,
+    startIndex: 1,
+    count: 100,
+    cursor: undefined,
+    ...more,
   });
 
   /** Autovacuum counts the rows about a minute after they were written: an identity provider asks at once. */
