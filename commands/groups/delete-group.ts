@@ -16,7 +16,9 @@ interface DeleteGroup {
 }
 
 /**
- * A policy attached only to the deleted group keeps that group and applies to nobody; it must not suddenly apply to everyone.
+ * A policy attached only to the deleted group keeps that group and applies to nobody; it must not suddenly apply to
+ * everyone. Administrators are refused before while records name the group (OP-438). A source that deletes its group is
+ * not: the group no longer exists there.
  */
 export const deleteGroup = defineCommand({
   name: 'DeleteGroup',

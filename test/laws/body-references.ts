@@ -174,9 +174,98 @@ export const REFERENCES: Readonly<Record<string, NamedRecord>> = {
   },
 };
 
+/** What becomes of a stored reference when the record that it names is to be deleted (OP-438, decision 0108). */
+interface Deletion {
+  /** Fields of requests that store it. */
+  readonly fields: readonly RegExp[];
+  /** `refused`: 409 that names who refers to it. `dropped`: an event takes it out. `kept`: the id stays. */
+  readonly deletion: 'refused' | 'dropped' | 'kept' | 'nothing is stored';
+  readonly because: string;
+}
+
+/** By `<record>.<field>`. */
+export const DELETIONS: Readonly<Record<string, Deletion>> = {
+  'policy.groupIds': {
+    fields: [/policies(?:\/\{policyID\})? groupIds$/],
+    deletion: 'refused',
+    because: 'the policy would protect fewer people, or nobody',
+  },
+  'pushRule.groupIds': {
+    fields: [/push-rules(?:\/\{ruleId\})? groupIds$/],
+    deletion: 'refused',
+    because: 'pages about these people would stop',
+  },
+  'pushRule.scheduleId': {
+    fields: [/push-rules(?:\/\{ruleId\})? scheduleId$/],
+    deletion: 'refused',
+    because: 'the rule would call nobody',
+  },
+  'extensionRollout.stages.groupIds': {
+    fields: [/extension-rollouts\S* stages\.0\.groupIds$/],
+    deletion: 'refused',
+    because: 'the stage would reach fewer devices than was decided; ended rollouts are history',
+  },
+  'group.members': {
+    fields: [/groups\/\{groupID\}\/members userIds?$/, /users\/\{userID\}\/groups groupIds$/],
+    deletion: 'dropped',
+    because: 'a former member leaves by an event (decision 0118), and a deleted group has no members',
+  },
+  'group.policies': {
+    fields: [/groups\/\{groupID\}\/policies policyIds?$/],
+    deletion: 'dropped',
+    because: 'the policy itself holds its groups, and they go with it',
+  },
+  'onCallSchedule.participants': {
+    fields: [/on-call\/schedules\S* participants$/],
+    deletion: 'kept',
+    because:
+      'nothing may delay the end of an account; whoever it was is passed over by pages, and coverage shows the gap',
+  },
+  'onCallOverride.adminUserId': {
+    fields: [/on-call\/overrides adminUserId$/],
+    deletion: 'kept',
+    because: 'as for participants',
+  },
+  'onCallOverride.scheduleId': {
+    fields: [/on-call\/overrides scheduleId$/],
+    deletion: 'dropped',
+    because: 'overrides are part of their schedule and end with it',
+  },
+  'alert.assigneeId': {
+    fields: [/alerts\/\{alertID\}\/assign assigneeId$/],
+    deletion: 'kept',
+    because: 'nothing may delay the end of an account; the alert says who had it, and can be assigned again',
+  },
+  'alert.policyId': {
+    fields: [/policy-action policyId$/],
+    deletion: 'kept',
+    because: 'says what was done at that time',
+  },
+  'enrollmentToken.userId': {
+    fields: [/enrollment\/token userId$/],
+    deletion: 'kept',
+    because: 'the token is refused when it is used: its employee is not active',
+  },
+  'unblockKey.userId and deviceId': {
+    fields: [/unblock-keys (?:userId|deviceId)$/],
+    deletion: 'kept',
+    because: 'the key opens a page for this person or device only, and expires within days',
+  },
+  nothing: {
+    fields: [
+      /policies\/test userId$/,
+      /push-rules\/test ruleId$/,
+      /tokens\/revoke batchId$/,
+      /verification\/\S+ userId$/,
+    ],
+    deletion: 'nothing is stored',
+    because: 'a question, or a revocation',
+  },
+};
+
 const AT_A_PROVIDER = 'a name at the identity provider, which the service cannot look up';
 const BEFORE_SIGN_IN = 'known before the caller is: whatever does not fit gets the same refusal as a wrong secret';
-const DRAFT = 'stores nothing; a saved record may keep a group or schedule that was deleted, and can be tested';
+const DRAFT = 'stores nothing; a saved record may keep a group that its source deleted, and can be tested';
 
 /** Fields that look like an id and name no record of the tenant, by what they end with, with the reason. */
 export const NO_REFERENCES: readonly (readonly [pattern: RegExp, reason: string])[] = [

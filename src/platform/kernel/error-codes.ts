@@ -211,6 +211,11 @@ export const errorCodes = {
     'the feed names no bundle that can be checked',
     'Upload the bundle. Downloads need address, digest and signature in the announcement, and UPDATE_PUBLIC_KEY.',
   ),
+  still_named: entry(
+    'conflict',
+    'other records name it',
+    'Take it out of the records that the response names, or delete them, first.',
+  ),
   rollout_state: entry(
     'conflict',
     'the state of the rollout does not allow it',

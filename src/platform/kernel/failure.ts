@@ -18,7 +18,7 @@ export interface Failure {
   readonly code: CodeOf<FailureKind>;
   /** A short, fixed, lower-case English text that is safe to show to a client. */
   readonly message: string;
-  /** Every wrong field, or the field of a duplicate. */
+  /** Every wrong field, the field of a duplicate, or the ids of records that name the one to delete. */
   readonly fields?: readonly FieldError[];
   readonly retryAfterSeconds?: number;
 }
@@ -70,6 +70,24 @@ export const alreadyExists = (...fields: readonly string[]): Failure =>
   fields.length === 0
     ? conflict()
     : { ...conflict(), fields: fields.map((field) => ({ field, message: errorCodes.already_exists.error })) };
+/** A record that names another one. `kind`: "push rule". */
+export interface NamingRecord {
+  readonly kind: string;
+  readonly id: string;
+  readonly name: string;
+}
+/** As many as a person wants to read. */
+const NAMING_SHOWN = 20;
+/** A record that others name is not deleted: they would reach fewer people without a word (OP-438). */
+export const refuseNamed = (naming: readonly NamingRecord[]): Failure | undefined =>
+  naming.length === 0
+    ? undefined
+    : {
+        ...conflict('still_named'),
+        fields: naming
+          .slice(0, NAMING_SHOWN)
+          .map(({ kind, id, name }) => ({ field: id, message: `the ${kind} "${name}" names it` })),
+      };
 export const stale = failure('stale', 'changed_meanwhile');
 export const tooLarge = failure('tooLarge', 'payload_too_large');
 /** Without seconds, a retry makes no sense before an operator or administrator changes something. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createGroup } from '../../../../commands/groups/create-group.ts';
+import { deleteGroup } from '../../../../commands/groups/delete-group.ts';
 import { system } from '../../../../src/platform/kernel/actor.ts';
 import { orThrow } from '../../../../src/platform/kernel/failure.ts';
 import { sharedApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
@@ -214,13 +215,18 @@ describe('policies of groups', () => {
     expect((await tenant.admin.post(`${GROUPS}/${randomUUID()}/policies`, { policyId: mine.id })).status).toBe(404);
   });
 
-  it('reach nobody once their only group is deleted', async () => {
+  it('reach nobody once their only group is deleted by its source', async () => {
     const device = await enrolledDevice(app, tenant);
     open.push(device);
-    const group = await newGroup();
+    const owner = { kind: 'scim', id: randomUUID() } as const;
+    const by = { tenantId: tenant.tenantId, actor: system('test') };
+    const input = { name: randomUUID(), description: '', externalId: null, owner };
+    const { groupId } = orThrow(await app.services.executor.execute(createGroup, input, by)).result;
+    await app.settled();
     const policy = await newPolicy();
-    await tenant.admin.post(`${GROUPS}/${group.id}/policies`, { policyId: policy.id });
-    await tenant.admin.delete(`${GROUPS}/${group.id}`);
+    await tenant.admin.post(`${GROUPS}/${groupId}/policies`, { policyId: policy.id });
+    orThrow(await app.services.executor.execute(deleteGroup, { groupId, by: owner }, by));
+    await app.settled();
     expect((await device.client.get(POLICIES)).text).not.toContain(policy.id);
   });
 });

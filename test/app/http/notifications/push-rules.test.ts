@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sharedApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { newAlert } from '../../../dsl/notified.ts';
+import { deleteGroup } from '../../../../commands/groups/delete-group.ts';
+import { system } from '../../../../src/platform/kernel/actor.ts';
+import { orThrow } from '../../../../src/platform/kernel/failure.ts';
 
 const RULES = '/api/v1/admin/alert-notifications/push-rules';
 const TEST = `${RULES}/test`;
@@ -42,10 +45,13 @@ describe('push rules (F205, OP-186)', () => {
   });
 
   it('keeps a group that was deleted, and takes no other group that does not exist', async () => {
-    const { admin } = await app.newTenant();
+    const { admin, tenantId } = await app.newTenant();
     const groupId = (await admin.post('/api/v1/admin/groups', { name: 'Sales' })).body.id as string;
     const { id } = (await admin.post(RULES, { name: 'Sales', groupIds: [groupId] })).body;
-    await admin.delete(`/api/v1/admin/groups/${groupId}`);
+    // As if the rule had been made while the group was being deleted.
+    const by = { tenantId, actor: system('test') };
+    orThrow(await app.services.executor.execute(deleteGroup, { groupId, by: null }, by));
+    await app.settled();
     const kept = await admin.put(`${RULES}/${id}`, { name: 'Former sales', groupIds: [groupId] });
     expect([kept.status, kept.body.groupIds]).toEqual([200, [groupId]]);
     const refused = await admin.put(`${RULES}/${id}`, { groupIds: [groupId, randomUUID()] });

@@ -11,9 +11,10 @@ import {
   listGroups,
   viewOfNewGroup,
 } from '../../../../../queries/groups/group-view.ts';
+import { recordsThatNameGroup } from '../../../../../queries/groups/records-that-name-group.ts';
 import { groupMembersOf, groupMemberView, groupPoliciesOf } from '../../../../../queries/groups/group-details.ts';
 import { policyView } from '../../../../../queries/policies/policy-view.ts';
-import { FailureError, invalid, notFound } from '../../../../platform/kernel/failure.ts';
+import { FailureError, invalid, notFound, orThrow, refuseNamed } from '../../../../platform/kernel/failure.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin } from '../../access.ts';
 import { route, type AnyRoute, type RouteGroup } from '../../route.ts';
@@ -221,9 +222,12 @@ export const groupRoutes: RouteGroup = {
       access: admin('groups:write'),
       summary: 'Delete a group',
       description:
-        'A policy that was attached only to this group applies to nobody until it is changed. 409 for a group that a source owns.',
+        '409 for a group that a source owns, or that a policy, a push rule or a rollout under way names: `fields` has the id of each.',
+      refuses: ['group_managed', 'still_named'],
       params,
-      handle: async ({ run, params: { groupID: groupId } }) => {
+      handle: async ({ run, ask, params: { groupID: groupId } }) => {
+        await ask(getGroup, { groupId });
+        orThrow(refuseNamed(await ask(recordsThatNameGroup, { groupId })));
         await run(deleteGroup, { groupId, by: null });
       },
     }),

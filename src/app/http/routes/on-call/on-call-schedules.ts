@@ -22,6 +22,8 @@ import {
   MAX_SCHEDULES,
   rotationTypes,
 } from '../../../../contexts/on-call/domain/schedule-content.ts';
+import { recordsThatNameSchedule } from '../../../../../queries/on-call/records-that-name-schedule.ts';
+import { orThrow, refuseNamed } from '../../../../platform/kernel/failure.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { timeZoneField } from '../../../../platform/time-zones/time-zone-field.ts';
 import { admin } from '../../access.ts';
@@ -168,9 +170,13 @@ export const onCallScheduleRoutes: RouteGroup = {
       path: `${schedules}/{scheduleId}`,
       access: admin('on-call:write'),
       summary: 'Delete an on-call schedule',
-      description: 'Its overrides and its calendar end too. Who was on call before stays known.',
+      description:
+        'Its overrides and its calendar end too. Who was on call before stays known. 409 if a push rule names it: `fields` has the id of each.',
+      refuses: ['still_named'],
       params,
-      handle: async ({ run, params: { scheduleId } }) => {
+      handle: async ({ run, ask, params: { scheduleId } }) => {
+        await ask(getOnCallSchedule, { scheduleId });
+        orThrow(refuseNamed(await ask(recordsThatNameSchedule, { scheduleId })));
         await run(deleteOnCallSchedule, { scheduleId });
       },
     }),
