@@ -23,6 +23,7 @@ import {
   openConfig,
   readHidden,
   storeHidden,
+  webAddressField,
   wholeConfig,
   type HiddenConfig,
 } from '../../src/contexts/log-destinations/domain/whole-config.ts';
@@ -71,8 +72,9 @@ export const updateLogDestination = defineCommand({
     );
     if (!stored) return notFound();
     const before = await readHidden(stored, vault, tenantId);
-    if (stored.addressRef !== null && !before && input.config['url'] === undefined)
-      return invalid('config.url', 'is no longer stored: give it again, with the headers');
+    const field = webAddressField(stored.config);
+    if (stored.addressRef !== null && !before && field && input.config[field] === undefined)
+      return invalid(`config.${field}`, 'is no longer stored: give it again, with the headers');
     const destination = whole(stored, before);
     const wanted = changed(destination, input);
     const refused =

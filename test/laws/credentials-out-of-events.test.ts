@@ -186,6 +186,36 @@ describe('an address or a header that is a credential', () => {
     await peer.close();
   });
 
+  it.each([
+    ['splunk_hec', 'url', {}],
+    ['elasticsearch', 'url', { index: 'castellan' }],
+    ['s3', 'endpoint', { region: 'eu', bucket: 'acme-logs', accessKeyId: 'AKIATEST' }],
+  ])('is in no table if it is in the path to %s, and records go there', async (type, field, rest) => {
+    const peer = await startHttpSink();
+    const [path, next] = [marker(), marker()];
+    const config = { ...rest, [field]: `${peer.url}/${path}` };
+    const secret = { splunk_hec: 'token', elasticsearch: 'apiKey', s3: 'secretAccessKey' }[type]!;
+    const body = { name: 'SIEM', type, config: { ...config, [secret]: 'hush-hush' }, isEnabled: false };
+    const created = await tenant.admin.post(DESTINATIONS, body);
+    expect([created.status, created.body.config]).toMatchObject([201, config]);
+    const one = `${DESTINATIONS}/${created.body.id}`;
+    expect((await tenant.admin.get(one)).body.config).toMatchObject(config);
+    expect(await tablesWith(path)).toEqual([]);
+    await tenant.admin.post(`${one}/test`);
+    expect(peer.received.at(-1)!.path).toContain(`/${path}/`);
+
+    const kept = await tenant.admin.put(one, { name: 'Renamed' });
+    expect(kept.body.config).toMatchObject(config);
+    const refused = await tenant.admin.put(one, { config: { [field]: `${peer.url}/${next}` } });
+    expect([refused.status, refused.body.code]).toEqual([400, 'secret_required_again']);
+    const moved = await tenant.admin.put(one, { config: { [field]: `${peer.url}/${next}`, [secret]: 'hush-hush' } });
+    expect([moved.status, moved.body.config[field]]).toEqual([200, `${peer.url}/${next}`]);
+    expect(await tablesWith(next)).toEqual([]);
+    await tenant.admin.delete(one);
+    expect(await secretsOf('address', `log-destination/${created.body.id}`)).toBe(0);
+    await peer.close();
+  });
+
   it('is read from an earlier event of a log destination, and the next change takes it along', async () => {
     const peer = await startHttpSink();
     const [path, key] = [marker(), marker()];

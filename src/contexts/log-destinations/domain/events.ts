@@ -18,8 +18,7 @@ const destination = z.object({
   /** The credential in the vault; null: none. */
   secretRef: z.string().nullable(),
   /**
-   * The whole address and the headers of a webhook in the vault: `config` then holds the origin and the names (decision
-   * 0063). Null: `config` is whole.
+   * The whole address and the headers in the vault: `config` then holds the origin and the names (decision 0063). Null: `config` is whole.
    */
   addressRef: z.string().nullable(),
   allowPrivateNetwork: z.boolean(),
@@ -27,8 +26,12 @@ const destination = z.object({
 });
 export type LogDestination = z.output<typeof destination>;
 
-/** Headers often hold an API key; the address of a webhook is often one itself. */
-const guarded = { 'config.url': 'address', 'config.headers': 'values' } as const;
+/** Headers often hold an API key; an address often is one itself, or has one in its path. */
+const guarded = {
+  'config.url': 'address',
+  'config.endpoint': 'address',
+  'config.headers': 'values',
+} as const;
 
 const upcasters = { 1: (data: object) => ({ ...data, addressRef: null }) };
 

@@ -6,29 +6,49 @@ import type { DestinationConfig } from './config.ts';
 import type { LogDestination } from './events.ts';
 import { logDestinationAddress } from './log-destination.ts';
 
-const hidden = z.object({ url: z.string(), headers: z.record(z.string(), z.string()) });
+const hidden = z.object({ url: z.string(), headers: z.record(z.string(), z.string()).default({}) });
 
-/** The part of a webhook's configuration that often is a credential: what follows the origin, and values of headers. */
+/**
+ * The part of a configuration that often is a credential: what follows the origin of its address (`url`, of S3
+ * `endpoint`), and values of a webhook's headers. Gateways in front of a collector take tokens in the path, too.
+ */
 export type HiddenConfig = z.output<typeof hidden>;
 
-/** Undefined if there is nothing to hide. Addresses of the other types are bases: their credential is in the vault. */
-export const hiddenConfig = (config: DestinationConfig): HiddenConfig | undefined =>
-  config.type === 'webhook' && !(isBareOrigin(config.url) && Object.keys(config.headers).length === 0)
-    ? { url: config.url, headers: config.headers }
-    : undefined;
+/** The field with a web address. Undefined for syslog, which has none. */
+export const webAddressField = ({ type }: Pick<DestinationConfig, 'type'>): 'url' | 'endpoint' | undefined =>
+  type === 'syslog' ? undefined : type === 's3' ? 'endpoint' : 'url';
+
+const webAddressOf = (config: DestinationConfig): string | undefined => {
+  const field = webAddressField(config);
+  return field && ((config as Readonly<Record<string, unknown>>)[field] as string);
+};
+
+const withAddress = (config: DestinationConfig, url: string, headers: HiddenConfig['headers']): DestinationConfig =>
+  ({
+    ...config,
+    [webAddressField(config) ?? 'url']: url,
+    ...(config.type === 'webhook' ? { headers } : {}),
+  }) as DestinationConfig;
+
+const headersOf = (config: DestinationConfig) => (config.type === 'webhook' ? config.headers : {});
+
+/** Undefined if there is nothing to hide. */
+export function hiddenConfig(config: DestinationConfig): HiddenConfig | undefined {
+  const url = webAddressOf(config);
+  const headers = headersOf(config);
+  return url === undefined || (isBareOrigin(url) && Object.keys(headers).length === 0) ? undefined : { url, headers };
+}
 
 /** The configuration for events: the origin, and the names of headers. */
-export const openConfig = (config: DestinationConfig): DestinationConfig =>
-  config.type === 'webhook' && hiddenConfig(config)
-    ? {
-        ...config,
-        url: originOnly(config.url) as string,
-        headers: namesOnly(config.headers) as Readonly<Record<string, string>>,
-      }
+export function openConfig(config: DestinationConfig): DestinationConfig {
+  const part = hiddenConfig(config);
+  return part
+    ? withAddress(config, originOnly(part.url) as string, namesOnly(part.headers) as HiddenConfig['headers'])
     : config;
+}
 
 export const wholeConfig = (config: DestinationConfig, part: HiddenConfig | undefined): DestinationConfig =>
-  config.type === 'webhook' ? { ...config, ...part } : config;
+  part === undefined ? config : withAddress(config, part.url, part.headers);
 
 /** Stores the hidden part. Returns its reference, for events; null if there is nothing to hide. */
 export async function storeHidden(

@@ -4,6 +4,7 @@ import {
   type LogDestinationSettings,
 } from '../../../../../queries/log-destinations/log-destination-view.ts';
 import type { DestinationSinks } from '../../../../contexts/log-destinations/forwarding/destination-sinks.ts';
+import { webAddressField } from '../../../../contexts/log-destinations/domain/whole-config.ts';
 import type { TenantId } from '../../../../platform/kernel/ids.ts';
 import { NOTHING_FORWARDED, type ForwardingState } from '../../../../contexts/log-destinations/forwarding-states.ts';
 import { destinationStatuses } from '../../../../contexts/log-destinations/domain/vocabulary.ts';
@@ -37,9 +38,10 @@ export async function withWholeConfig(
   settings: LogDestinationSettings,
 ): Promise<LogDestinationSettings> {
   const { id, type, config } = settings.shown;
-  const whole = type === 'webhook' ? await sinks.configOf(tenantId, id) : undefined;
-  if (whole?.type !== 'webhook') return settings;
-  return { ...settings, shown: { ...settings.shown, config: { ...config, url: whole.url } as typeof config } };
+  const field = webAddressField({ type });
+  const whole = field && ((await sinks.configOf(tenantId, id)) as Readonly<Record<string, unknown>> | undefined);
+  if (!whole) return settings;
+  return { ...settings, shown: { ...settings.shown, config: { ...config, [field]: whole[field] } as typeof config } };
 }
 
 /** A destination with its progress. */
