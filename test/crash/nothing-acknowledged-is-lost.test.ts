@@ -7,8 +7,9 @@ import { diffModel } from '../../src/platform/projector/diff.ts';
 import { PASSWORD } from '../dsl/app.ts';
 import { licenseKey, licensePublicKeyPem } from '../dsl/licenses.ts';
 import { startService, type ServiceProcess } from './service-process.ts';
+import { rounds } from '../faults/harness/rounds.ts';
 
-const KILLS = 20;
+const KILLS = rounds(10);
 const CLIENTS = 6;
 
 const dataDir = mkdtempSync('/var/tmp/castellan-crash-');

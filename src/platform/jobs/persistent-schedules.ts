@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Jobs, Schedule } from './jobs.ts';
 
 /** If schedules are lost, with all data of Redis, they are back within this time. */
-const LOOK_MS = 60_000;
+const LOOK_MS = 10_000;
 const AGAIN_MS = 2_000;
 
 /**

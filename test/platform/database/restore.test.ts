@@ -4,7 +4,7 @@ import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import pg from 'pg';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startService, type ServiceProcess } from '../../crash/service-process.ts';
 import { PASSWORD } from '../../dsl/app.ts';
 import { licenseKey, licensePublicKeyPem } from '../../dsl/licenses.ts';
@@ -119,19 +119,30 @@ describe.skipIf(!findSystemPostgres())(
       return folder;
     };
 
+    /** One installation that all tests restore: its data directory as it was at the time of the dump. */
+    let source: { cluster: SystemPostgres; env: Env; dataDir: string; tenantId: string };
+    beforeAll(async () => {
+      const from = await cluster();
+      const env = { ...newKeys(), DATABASE_URL: from.url('castellan_owner', 'castellan') };
+      const kept = dataDir();
+      const service = await startService(kept, env);
+      source = { cluster: from, env, dataDir: kept, tenantId: await inhabit(service) };
+      await service.stop();
+    }, 120_000);
+    const copyOfDataDir = () => {
+      const copy = dataDir();
+      spawnSync('cp', ['-a', `${source.dataDir}/.`, `${copy}/`]);
+      return copy;
+    };
+
     it.each([
       ['after the roles were made, as documented', true, []],
       ['before there were roles', false, []],
       ['without owners and privileges', false, ['--no-owner', '--no-privileges']],
     ])('%s: starts, verifies, compares and signs in', { timeout: 120_000 }, async (_, rolesFirst, options) => {
-      const [from, to] = [await cluster(), await cluster()];
-      const env = { ...newKeys(), DATABASE_URL: from.url('castellan_owner', 'castellan') };
-      const kept = dataDir();
-      const service = await startService(kept, env);
-      const tenantId = await inhabit(service);
-      await service.stop();
-
-      const there = { ...env, DATABASE_URL: to.url('castellan_owner', 'castellan') };
+      const { cluster: from, tenantId } = source;
+      const [to, kept] = [await cluster(), copyOfDataDir()];
+      const there = { ...source.env, DATABASE_URL: to.url('castellan_owner', 'castellan') };
       if (rolesFirst) {
         const roles = castellan(kept, there, 'database', 'roles');
         expect([roles.status, roles.stderr]).toEqual([0, '']);
@@ -151,18 +162,10 @@ describe.skipIf(!findSystemPostgres())(
     });
 
     it('by another user, from before roles: is refused with a message', { timeout: 120_000 }, async () => {
-      const [from, to] = [await cluster(), await cluster()];
-      const env = { ...newKeys(), DATABASE_URL: from.url('castellan_owner', 'castellan') };
-      const kept = dataDir();
-      const service = await startService(kept, env);
-      await service.stop();
-      to.restore('castellan', from.dump('castellan'), { onError: 'go-on' });
-      const refused = castellan(
-        kept,
-        { ...env, DATABASE_URL: to.url('castellan_owner', 'castellan') },
-        'audit',
-        'verify',
-      );
+      const to = await cluster();
+      to.restore('castellan', source.cluster.dump('castellan'), { onError: 'go-on' });
+      const there = { ...source.env, DATABASE_URL: to.url('castellan_owner', 'castellan') };
+      const refused = castellan(copyOfDataDir(), there, 'audit', 'verify');
       expect([refused.status, refused.stderr.trim().split('\n')]).toEqual([
         2,
         [expect.stringMatching(/^castellan: this database was restored before its roles existed/)],
