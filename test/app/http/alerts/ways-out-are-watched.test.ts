@@ -23,15 +23,16 @@ describe('where data of a tenant is sent', () => {
     config: { url: HOOK, headers: { 'X-Api-Key': 'HEADER-VALUE' } },
   };
 
-  it('changes only with a fresh proof; switching on and off, types and severities need none', async () => {
+  it('changes only with a fresh proof; what leads nowhere else and silences no watch needs none', async () => {
     expect((await stolen.post(DESTINATIONS, destination)).status).toBe(403);
     const { body } = await tenant.admin.post(DESTINATIONS, destination);
     const path = `${DESTINATIONS}/${body.id}`;
-    expect((await stolen.put(path, { config: { url: 'https://elsewhere.example/' } })).status).toBe(403);
+    const elsewhere = { url: 'https://elsewhere.example/', headers: { 'X-Api-Key': 'other' } };
+    expect((await stolen.put(path, { config: elsewhere })).status).toBe(403);
     expect((await stolen.put(path, { config: { headers: { 'X-Api-Key': 'other' } } })).status).toBe(403);
     for (const harmless of [
-      { isEnabled: false },
-      { eventTypes: ['audit'] },
+      { isEnabled: true },
+      { eventTypes: ['alert', 'audit', 'navigation'] },
       { name: 'Log' },
       { config: { payload: 'array' } },
     ])
@@ -60,10 +61,10 @@ describe('where data of a tenant is sent', () => {
       return (body.alerts as { metadata: { change?: string } }[]).map(({ metadata }) => metadata.change).toSorted();
     };
     const { body } = await other.admin.post(DESTINATIONS, destination);
-    await other.admin.put(`${DESTINATIONS}/${body.id}`, { isEnabled: false });
+    await other.admin.put(`${DESTINATIONS}/${body.id}`, { name: 'Log' });
     await other.admin.put(SETTINGS, { minSeverity: 'high' });
     expect(await changes()).toEqual(['log_destination_added']);
-    await other.admin.put(`${DESTINATIONS}/${body.id}`, { config: { url: 'https://elsewhere.example/' } });
+    await other.admin.put(`${DESTINATIONS}/${body.id}`, { config: { url: 'https://elsewhere.example/', headers: {} } });
     await other.admin.put(SETTINGS, { emailRecipients: ['ann@acme.example'] });
     expect(await changes()).toEqual(['log_destination_added', 'log_destination_moved', 'notifications_moved']);
   });
