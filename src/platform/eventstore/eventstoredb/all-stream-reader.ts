@@ -15,6 +15,10 @@ const MAX_PAGE_MS = 1_000;
 /** Readers of smaller pages look for something once. Nobody will ask for what comes next. */
 const LEAST_LIMIT_TO_PAUSE = 100;
 
+/** An announced event this close is read together with the records of others before it, which are few. */
+const NEAR_BYTES = 64n * 1024n;
+const NEAR_RECORDS = 500;
+
 /** A part of the log. */
 interface Stretch<T> {
   readonly found: T[];
@@ -87,7 +91,9 @@ export class AllStreamReader {
     if (continued) return continued;
     let from = after;
     for (let tries = 1; ; tries += 1) {
-      const request = { after: from, streams, timeoutMs: deadline.callMs() };
+      const isNear = tries === 1 && end === undefined && known - after <= NEAR_BYTES;
+      const records = isNear ? NEAR_RECORDS : undefined;
+      const request = { after: from, streams, timeoutMs: deadline.callMs(), records };
       const stretch = await this.#scanOnce(request, after, known, limit, make);
       if (!stretch.failure) return end === undefined ? this.#notYetTheEnd(after, stretch) : upTo(end, stretch);
       // The events so far are a valid page.

@@ -41,6 +41,11 @@ export interface LogScanRequest {
   readonly streams: string;
   /** The longest time without a message, not even a checkpoint, in milliseconds. */
   readonly timeoutMs: number;
+  /**
+   * Set if the end of the log is near: reads at most this many records, and leaves out those of others here. That takes a
+   * quarter of the time of a filtered call.
+   */
+  readonly records?: number | undefined;
 }
 
 export interface LogScanVisitor {
@@ -62,9 +67,9 @@ const CHECKPOINT_WINDOWS = 4;
 export type VisitEnd = 'caughtUp' | 'stopped';
 
 /**
- * Reads the log after a position, filtered by the server. It uses a subscription and ends it when it has caught up. A
- * filtered read sends nothing while the server skips events of others: a long stretch of them would look like a dead
- * server, and a reader could not save its checkpoint. It reads the raw messages, because the client's own subscription
+ * Reads the log after a position, filtered by the server. It uses a subscription and ends it when it has caught up,
+ * unless the end is near. A filtered read sends nothing while the server skips events of others: a long stretch of them
+ * would look like a dead server, and a reader could not save its checkpoint. It reads the raw messages, because the client's own subscription
  * reports checkpoints out of order with the events.
  *
  * A scan that stopped can go on with the next message, without the cost of a new call.
@@ -74,6 +79,9 @@ export class LogScan {
   readonly #call: ScanCall;
   readonly #messages: AsyncIterator<ReadResp>;
   readonly #timeoutMs: number;
+  /** Records that a call without a filter may still send; undefined for a subscription, which never ends by itself. */
+  #left: number | undefined;
+  readonly #streams: RegExp;
   readonly #forget: () => void;
   #isClosed = false;
   #hasFailed = false;
@@ -86,15 +94,17 @@ export class LogScan {
   ): Promise<{ readonly end: VisitEnd; readonly scan: LogScan }> {
     return connection.call(async (client, heard) => {
       const call = await openWithin(request.timeoutMs, client, messageFor(request));
-      const scan = new LogScan(connection, call, request.timeoutMs);
+      const scan = new LogScan(connection, call, request);
       return { end: await scan.#visit(visitor, heard), scan };
     });
   }
 
-  private constructor(connection: Connection, call: ScanCall, timeoutMs: number) {
+  private constructor(connection: Connection, call: ScanCall, { timeoutMs, records, streams }: LogScanRequest) {
     this.#connection = connection;
     this.#call = call;
     this.#timeoutMs = timeoutMs;
+    this.#left = records;
+    this.#streams = new RegExp(streams);
     // Must be first: an error event without a listener would end the process.
     call.on('error', () => (this.#hasFailed = true));
     this.#messages = (call as AsyncIterable<ReadResp>)[Symbol.asyncIterator]();
@@ -124,14 +134,14 @@ export class LogScan {
     try {
       for (;;) {
         const { value: message, done } = (await this.#messages.next()) as IteratorResult<ReadResp, undefined>;
-        if (done) throw new TimedOut(this.#timeoutMs);
+        if (done && this.#left === undefined) throw new TimedOut(this.#timeoutMs);
         timer.refresh();
         heard();
-        if (message.hasCaughtUp()) {
+        if (done || message.hasCaughtUp()) {
           this.close();
-          return 'caughtUp';
+          return this.#left === 0 ? 'stopped' : 'caughtUp';
         }
-        if (!takes(visitor, message)) return 'stopped';
+        if (!this.#takes(visitor, message)) return 'stopped';
       }
     } catch (error) {
       this.close();
@@ -141,16 +151,23 @@ export class LogScan {
     }
   }
 
+  #takes(visitor: LogScanVisitor, message: ReadResp): boolean {
+    if (message.hasCheckpoint())
+      return visitor.passed(positionOf(BigInt(message.getCheckpoint()!.getCommitPosition())));
+    const record = message.getEvent()?.getEvent();
+    if (record === undefined) return true;
+    const event = new ScannedEvent(record);
+    if (this.#left === undefined) return visitor.event(event);
+    this.#left -= 1;
+    return this.#streams.test(event.streamId)
+      ? visitor.event(event)
+      : visitor.passed(positionOf(event.position.commit));
+  }
+
   #giveUp(): void {
     this.#hasFailed = true;
     this.#call.destroy(new TimedOut(this.#timeoutMs));
   }
-}
-
-function takes(visitor: LogScanVisitor, message: ReadResp): boolean {
-  if (message.hasCheckpoint()) return visitor.passed(positionOf(BigInt(message.getCheckpoint()!.getCommitPosition())));
-  const record = message.getEvent()?.getEvent();
-  return record === undefined || visitor.event(new ScannedEvent(record));
 }
 
 /** Opening a call waits for a connection that may never come. */
@@ -176,7 +193,7 @@ async function openWithin(timeoutMs: number, client: Client, request: ReadReq): 
   }
 }
 
-function messageFor({ after, streams }: LogScanRequest): ReadReq {
+function messageFor({ after, streams, records }: LogScanRequest): ReadReq {
   const all = new ReadReq.Options.AllOptions();
   const from = logPosition(after);
   if (from)
@@ -190,8 +207,8 @@ function messageFor({ after, streams }: LogScanRequest): ReadReq {
     .setCheckpointintervalmultiplier(CHECKPOINT_WINDOWS);
   const options = new ReadReq.Options()
     .setAll(all)
-    .setSubscription(new ReadReq.Options.SubscriptionOptions())
-    .setFilter(filter)
     .setUuidOption(new ReadReq.Options.UUIDOption().setString(new Empty()));
+  if (records === undefined) options.setSubscription(new ReadReq.Options.SubscriptionOptions()).setFilter(filter);
+  else options.setCount(String(records)).setNoFilter(new Empty());
   return new ReadReq().setOptions(options);
 }
