@@ -5,7 +5,7 @@ import { refuseGuessable } from '../../src/contexts/identity/domain/password-rul
 
 type VaultPlace = Parameters<WithVault['vault']['put']>[1];
 
-interface ChosenPassword {
+export interface ChosenPassword {
   readonly tenantId: TenantId;
   readonly place: VaultPlace;
   readonly password: string;
@@ -28,7 +28,7 @@ export async function storeChosenPassword(
   return { passwordRef: await vault.put(tenantId, place, await passwords.hash(password)) };
 }
 
-interface NewAccountPassword {
+export interface NewAccountPassword {
   readonly tenantId: TenantId;
   readonly place: VaultPlace;
   readonly password: string;

@@ -1,6 +1,4 @@
-import { storeFirstPassword } from '../identity/chosen-password.ts';
 import type { OrgRole } from '../../src/contexts/identity/domain/roles.ts';
-import { temporaryPasswordExpiry } from '../../src/contexts/identity/domain/temporary-password.ts';
 import type { OrganizationEvent } from '../../src/contexts/organizations/domain/events.ts';
 import {
   orgAdminAccountClaim,
@@ -9,22 +7,17 @@ import {
   orgPasswordLocation,
 } from '../../src/contexts/organizations/domain/organization.ts';
 import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
-import { alreadyExists, conflict, isFailure, notFound, type Failure } from '../../src/platform/kernel/failure.ts';
+import { alreadyExists, conflict, notFound } from '../../src/platform/kernel/failure.ts';
+import {
+  createdAccount,
+  prepareAdminAccount,
+  type NewAdminAccount,
+  type NewAdminFacts,
+} from '../identity/new-admin-account.ts';
 import type { WithAccountDigest, WithAggregates, WithPasswords, WithVault } from '../ports.ts';
 
-interface CreateOrgAdmin {
-  readonly adminId: string;
-  readonly email: string;
-  readonly displayName: string;
+interface CreateOrgAdmin extends NewAdminAccount {
   readonly role: OrgRole;
-  readonly password: string;
-  /** True for a password that someone other than its owner has seen. */
-  readonly mustChangePassword: boolean;
-}
-
-interface Facts {
-  readonly passwordRef: string;
-  readonly accountDigest: string;
 }
 
 type Ports = WithAggregates & WithVault & WithPasswords & WithAccountDigest;
@@ -36,43 +29,17 @@ export const createOrgAdmin = defineCommand({
   name: 'CreateOrgAdmin',
   aggregate: organization,
   stream: (_input: CreateOrgAdmin, { tenantId }) => organizationStream(tenantId),
-  async prepare(
-    { adminId, email, displayName, password, mustChangePassword }: CreateOrgAdmin,
-    ports: Ports,
-    { tenantId },
-  ): Promise<Facts | Failure> {
-    const { name } = await ports.aggregates.load(organization, organizationStream(tenantId));
-    const stored = await storeFirstPassword(ports, {
-      tenantId,
-      place: orgPasswordLocation(adminId),
-      password,
-      known: [email, displayName, name],
-      isTemporary: mustChangePassword,
-    });
-    return isFailure(stored) ? stored : { ...stored, accountDigest: ports.accountDigest(email) };
+  async prepare(input: CreateOrgAdmin, ports: Ports, { tenantId }) {
+    const { name: ownerName } = await ports.aggregates.load(organization, organizationStream(tenantId));
+    return prepareAdminAccount(ports, input, { tenantId, place: orgPasswordLocation(input.adminId), ownerName });
   },
-  decide(
-    state,
-    { adminId, email, displayName, role, mustChangePassword },
-    { now },
-    { passwordRef, accountDigest }: Facts,
-  ) {
+  decide(state, input, { now }, facts: NewAdminFacts) {
     if (!state.exists) return notFound();
-    if (state.admins.has(adminId)) return conflict();
+    if (state.admins.has(input.adminId)) return conflict();
     if (state.admins.size >= MAX_ADMINS) return conflict('limit_reached', `at most ${MAX_ADMINS} admins`);
-    const passwordExpiresAt = mustChangePassword ? temporaryPasswordExpiry(now) : null;
-    const data = {
-      adminId,
-      email,
-      accountDigest,
-      displayName,
-      role,
-      passwordRef,
-      mustChangePassword,
-      passwordExpiresAt,
-    };
-    return acceptWith({ passwordExpiresAt }, [{ type: 'OrgAdminCreated', data }], {
-      claim: [orgAdminAccountClaim(accountDigest)],
+    const data = { ...createdAccount(input, facts, now), role: input.role };
+    return acceptWith({ passwordExpiresAt: data.passwordExpiresAt }, [{ type: 'OrgAdminCreated', data }], {
+      claim: [orgAdminAccountClaim(data.accountDigest)],
     });
   },
   // The text does not say which organization: that is another customer's business.

@@ -14,7 +14,7 @@ export const seenUserView = z.object({
   eventCount: z.int(),
 });
 export type SeenUser = z.output<typeof seenUserView>;
-type SeenUsers = { users: SeenUser[] } & KeysetPaginated;
+export type SeenUsers = { users: SeenUser[] } & KeysetPaginated;
 
 interface SeenList {
   readonly order: KeysetOrder<SeenUser>;

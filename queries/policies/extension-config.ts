@@ -8,44 +8,18 @@ import { clickfixSignatures } from '../../src/contexts/signatures/domain/clickfi
 import { signatures } from '../../src/contexts/signatures/domain/signature.resource.ts';
 import { tenantSettings, type ExtensionMode } from '../../src/contexts/settings/domain/tenant-settings.resource.ts';
 import { orThrow } from '../../src/platform/kernel/failure.ts';
+import { pick } from '../../src/platform/kernel/pick.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
 import type { RecordOf } from '../../src/platform/resources/collection.ts';
 import { policiesInForce } from './policies-in-force.ts';
 import { policyVersion } from './policy-version.ts';
 
 /** Includes the version, so that an analyst can find the signature's content at the time of an alert. */
-const signatureFields = ({ id, version, name, type, pattern, patternType, severity }: RecordOf<typeof signatures>) => ({
-  id,
-  version,
-  name,
-  type,
-  pattern,
-  patternType,
-  severity,
-});
-const clickfixFields = ({
-  id,
-  version,
-  name,
-  pattern,
-  patternType,
-  platform,
-  severity,
-  action,
-}: RecordOf<typeof clickfixSignatures>) => ({
-  id,
-  version,
-  name,
-  pattern,
-  patternType,
-  platform,
-  severity,
-  action,
-});
-const extensionFields = ({ extensionId, browserType }: RecordOf<typeof extensionWhitelist>) => ({
-  extensionId,
-  browserType,
-});
+const signatureFields = (record: RecordOf<typeof signatures>) =>
+  pick(record, ['id', 'version', 'name', 'type', 'pattern', 'patternType', 'severity']);
+const clickfixFields = (record: RecordOf<typeof clickfixSignatures>) =>
+  pick(record, ['id', 'version', 'name', 'pattern', 'patternType', 'platform', 'severity', 'action']);
+const extensionFields = (record: RecordOf<typeof extensionWhitelist>) => pick(record, ['extensionId', 'browserType']);
 
 /** The configuration of a browser (choice OP-161), for a member of these groups. */
 export interface ExtensionConfig {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { folded } from '../../src/contexts/employees/domain/provisioning.ts';
 import type { AttributePath, Comparison, Filter } from '../../src/contexts/scim/domain/filter.ts';
-import { resolvePath } from '../../src/contexts/scim/domain/resolve-path.ts';
+import { resolvePath, type ResolvedPath } from '../../src/contexts/scim/domain/resolve-path.ts';
 import { attributeNamed, type ScimAttribute } from '../../src/contexts/scim/domain/schema.ts';
 import { FailureError, invalid } from '../../src/platform/kernel/failure.ts';
 import { isUuid } from '../../src/platform/kernel/ids.ts';
@@ -45,32 +45,27 @@ export class FilterCompiler {
     return `$${this.#parameters.length}`;
   }
 
-  #resolved(path: AttributePath) {
+  #resolved(path: AttributePath): ResolvedPath {
     return resolvePath(this.#table.type, path) ?? refuseFilter('names an unknown attribute');
   }
 
   #compared(path: AttributePath, op: Comparison | 'pr', value: Value): string {
-    const { extension, attribute, sub } = this.#resolved(path);
+    const resolved = this.#resolved(path);
+    const { attribute } = resolved;
     if (attribute.returned === 'never') return refuseFilter('names an attribute that is not stored');
-    if (isPlain(attribute)) return this.#inTexts(attribute, op, value);
-    if (attribute.multiValued) return this.#inList(attribute, extension, sub, op, value);
-    return this.#single(attribute, extension, sub, op, value);
+    if (isPlain(attribute)) return this.#inTexts(resolved, op, value);
+    return attribute.multiValued ? this.#inList(resolved, op, value) : this.#single(resolved, op, value);
   }
 
-  #single(
-    attribute: ScimAttribute,
-    extension: string | undefined,
-    sub: ScimAttribute | undefined,
-    op: Comparison | 'pr',
-    value: Value,
-  ): string {
-    const name = sub ? `${attribute.name}.${sub.name}` : attribute.name;
-    const column = extension === undefined ? this.#table.columns[name] : undefined;
+  #single(resolved: ResolvedPath, op: Comparison | 'pr', value: Value): string {
+    const { attribute, sub } = resolved;
+    const name = nameOf(resolved);
+    const column = this.#columnOf(resolved);
     if (attribute.type === 'complex' && !sub && op !== 'pr')
       return refuseFilter(`has to name a part of ${attribute.name}`);
     if (!column && attribute.mutability === 'readOnly') return refuseFilter(`cannot compare ${name}`);
     if (column?.isUuid && op === 'eq' && typeof value === 'string') return this.#uuid(column.sql, value);
-    const sql = column ? columnText(column) : this.#inProfile(extension, attribute, sub);
+    const sql = column ? columnText(column) : this.#inProfile(resolved);
     return this.#condition(sub ?? attribute, sql, op, value, column?.isFolded === true);
   }
 
@@ -80,13 +75,18 @@ export class FilterCompiler {
     return isUuid(value) && value === value.toLowerCase() ? `(${sql} = ${this.#parameter(value)}::uuid)` : 'false';
   }
 
-  #inProfile(extension: string | undefined, attribute: ScimAttribute, sub: ScimAttribute | undefined): string {
+  /** Columns hold attributes of the core only. */
+  #columnOf(resolved: ResolvedPath): ScimColumn | undefined {
+    return resolved.extension === undefined ? this.#table.columns[nameOf(resolved)] : undefined;
+  }
+
+  #inProfile({ extension, attribute, sub }: ResolvedPath): string {
     if (this.#table.profile === undefined) return refuseFilter(`cannot compare ${attribute.name}`);
     const steps = [...(extension === undefined ? [] : [extension]), attribute.name, ...(sub ? [sub.name] : [])];
     return `(${this.#table.profile} #>> '{${steps.map((step) => `"${step}"`).join(',')}}')`;
   }
 
-  #elements(attribute: ScimAttribute, extension: string | undefined): string {
+  #elements({ attribute, extension }: ResolvedPath): string {
     const own = extension === undefined ? this.#table.lists[attribute.name] : undefined;
     if (own) return own;
     if (this.#table.profile === undefined || extension !== undefined)
@@ -95,22 +95,17 @@ export class FilterCompiler {
     return `(select v from jsonb_array_elements(case when jsonb_typeof(${list}) = 'array' then ${list} else '[]'::jsonb end) as e(v))`;
   }
 
-  #inTexts(attribute: ScimAttribute, op: Comparison | 'pr', value: Value): string {
-    const condition = this.#condition(attribute, "(e.v #>> '{}')", op, value, false);
-    return `exists (select from ${this.#elements(attribute, undefined)} as e(v) where ${condition})`;
+  #inTexts(resolved: ResolvedPath, op: Comparison | 'pr', value: Value): string {
+    const condition = this.#condition(resolved.attribute, "(e.v #>> '{}')", op, value, false);
+    return `exists (select from ${this.#elements(resolved)} as e(v) where ${condition})`;
   }
 
   /** RFC 7644 §3.4.2.2: a list matches if one of its values does. Without a sub-attribute, `value` is compared. */
-  #inList(
-    attribute: ScimAttribute,
-    extension: string | undefined,
-    sub: ScimAttribute | undefined,
-    op: Comparison | 'pr',
-    value: Value,
-  ): string {
-    const elements = this.#elements(attribute, extension);
-    if (op === 'pr' && !sub) return `exists (select from ${elements} as e(v))`;
-    const compared = sub ?? attributeNamed(attribute.subAttributes ?? [], 'value');
+  #inList(resolved: ResolvedPath, op: Comparison | 'pr', value: Value): string {
+    const { attribute } = resolved;
+    const elements = this.#elements(resolved);
+    if (op === 'pr' && !resolved.sub) return `exists (select from ${elements} as e(v))`;
+    const compared = partOf(resolved);
     if (!compared) return refuseFilter(`has to name a part of ${attribute.name}`);
     const text = compared.name === 'value' && op === 'eq' && typeof value === 'string' ? value : undefined;
     const index = text === undefined ? undefined : this.#table.indexed?.[attribute.name];
@@ -119,9 +114,10 @@ export class FilterCompiler {
   }
 
   #some(path: AttributePath, where: Filter): string {
-    const { extension, attribute, sub } = this.#resolved(path);
+    const resolved = this.#resolved(path);
+    const { attribute, sub } = resolved;
     if (!attribute.multiValued || sub) return refuseFilter(`cannot choose among values of ${attribute.name}`);
-    const elements = this.#elements(attribute, extension);
+    const elements = this.#elements(resolved);
     return `exists (select from ${elements} as e(v) where ${this.#parts(attribute, where)})`;
   }
 
@@ -200,23 +196,29 @@ export class FilterCompiler {
 
   /** An expression to order rows by. Of a list, the primary value or else the first. */
   orderOf(path: AttributePath): string {
-    const { extension, attribute, sub } = resolvePath(this.#table.type, path) ?? refuseSort();
+    const resolved = resolvePath(this.#table.type, path) ?? refuseSort();
+    const { attribute, sub } = resolved;
     if (attribute.returned === 'never') return refuseSort();
-    const name = sub ? `${attribute.name}.${sub.name}` : attribute.name;
-    const column = extension === undefined ? this.#table.columns[name] : undefined;
+    const column = this.#columnOf(resolved);
     if (attribute.type === 'complex' && !attribute.multiValued && !sub) return refuseSort();
     if (column) return orderByColumn(column, sub ?? attribute);
     if (attribute.mutability === 'readOnly' || this.#table.profile === undefined) return refuseSort();
-    if (attribute.multiValued) return this.#orderByList(attribute, extension, sub);
-    return `lower(${this.#inProfile(extension, attribute, sub)})`;
+    if (attribute.multiValued) return this.#orderByList(resolved);
+    return `lower(${this.#inProfile(resolved)})`;
   }
 
-  #orderByList(attribute: ScimAttribute, extension: string | undefined, sub: ScimAttribute | undefined): string {
-    const part = sub ?? attributeNamed(attribute.subAttributes ?? [], 'value') ?? refuseSort();
-    const elements = this.#elements(attribute, extension);
+  #orderByList(resolved: ResolvedPath): string {
+    const part = partOf(resolved) ?? refuseSort();
+    const elements = this.#elements(resolved);
     return `(select lower(e.v ->> '${part.name}') from ${elements} as e(v) order by (e.v ->> 'primary') = 'true' desc nulls last limit 1)`;
   }
 }
+
+const nameOf = ({ attribute, sub }: ResolvedPath): string => (sub ? `${attribute.name}.${sub.name}` : attribute.name);
+
+/** The part of a list's values that is compared: the named one, or else `value`. */
+const partOf = ({ attribute, sub }: ResolvedPath): ScimAttribute | undefined =>
+  sub ?? attributeNamed(attribute.subAttributes ?? [], 'value');
 
 const orderByColumn = ({ sql, isFolded }: ScimColumn, { type, caseExact }: ScimAttribute): string =>
   isFolded || type !== 'string' || caseExact ? sql : `lower(${sql})`;

@@ -144,5 +144,5 @@ const callerOf = (request: FastifyRequest, named: TenantId | CallerContext | und
     ? named
     : {
         tenantId: tenantOf(request, named),
-        actor: actorOf(request.principal, request.ip, request.headers['user-agent']),
+        actor: actorOf(request.principal, request),
       };

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import type { Failure } from '../../platform/kernel/failure.ts';
 import type { Actor } from '../../platform/kernel/actor.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
@@ -51,7 +52,10 @@ export function callerIdOf(principal: Principal): string {
 
 export type Principal = AdminPrincipal | OrgPrincipal | DevicePrincipal | ScimPrincipal;
 
-export function actorOf(principal: Principal | undefined, ip: string, userAgent: string | undefined): Actor {
+type Caller = Pick<FastifyRequest, 'ip' | 'headers'>;
+
+export function actorOf(principal: Principal | undefined, { ip, headers }: Caller): Actor {
+  const userAgent = headers['user-agent'];
   const origin = { ip, ...(userAgent ? { userAgent: userAgent.slice(0, 256) } : {}) };
   if (!principal) return { kind: 'system', id: null, ...origin };
   // Privacy: device events carry no IP address, because it reveals where the employee is.

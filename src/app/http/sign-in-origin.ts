@@ -17,7 +17,7 @@ export interface VisitorDependencies {
 
 /** The origin of a sign-in attempt: actor and source. The source is a known browser, or else the network. */
 export const signInOriginOf = (request: FastifyRequest, services: VisitorDependencies): SignInOrigin => ({
-  actor: actorOf(undefined, request.ip, request.headers['user-agent']),
+  actor: actorOf(undefined, request),
   sourceOf: (account) => {
     const browser = browserOf(request, services, account);
     return browser ? `browser:${browser.id}` : `address:${addressDigest(account, networkOf(request.ip))}`;

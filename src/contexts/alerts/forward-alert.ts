@@ -8,6 +8,7 @@ import { declareJob, defineJob, JobFailed, type AnyJob } from '../../platform/jo
 import { system } from '../../platform/kernel/actor.ts';
 import { isFailure, type Failure } from '../../platform/kernel/failure.ts';
 import { asTenantId, uuid, type TenantId } from '../../platform/kernel/ids.ts';
+import { pick } from '../../platform/kernel/pick.ts';
 import type { TenantReads } from '../../platform/kernel/query.ts';
 import type { CommandPorts } from '../../../commands/ports.ts';
 import { PortalUnavailable, type Portal } from './portal.ts';
@@ -24,44 +25,23 @@ export interface Delivery {
   readonly deliveryId: string;
 }
 
-/** The document sent to the portal: the alert and its state. It names the person only by id. */
-const documentOf = (
-  tenantId: TenantId,
-  {
-    id,
-    alertType,
-    severity,
-    status,
-    title,
-    description,
-    domain,
-    userId,
-    deviceId,
-    occurrenceCount,
-    metadata,
-    resolution,
-    createdAt,
-    updatedAt,
-  }: AlertView,
-) => ({
-  tenantId,
-  alert: {
-    id,
-    alertType,
-    severity,
-    status,
-    title,
-    description,
-    domain,
-    userId,
-    deviceId,
-    occurrenceCount,
-    metadata,
-    resolution,
-    createdAt,
-    updatedAt,
-  },
-});
+/** What the portal gets of an alert. It names the person only by id. */
+const SENT = [
+  'id',
+  'alertType',
+  'severity',
+  'status',
+  'title',
+  'description',
+  'domain',
+  'userId',
+  'deviceId',
+  'occurrenceCount',
+  'metadata',
+  'resolution',
+  'createdAt',
+  'updatedAt',
+] as const satisfies readonly (keyof AlertView)[];
 
 /**
  * Sends an alert to the portal and records the receipt. Returns a failure if the alert does not exist. Throws
@@ -74,7 +54,11 @@ export async function forwardAlert(
 ) {
   const alert = await getAlert(reads(execution.tenantId), { alertId });
   if (isFailure(alert)) return alert;
-  const portalAlertId = await portal.deliver(deliveryId, { deliveryId, ...documentOf(execution.tenantId, alert) });
+  const portalAlertId = await portal.deliver(deliveryId, {
+    deliveryId,
+    tenantId: execution.tenantId,
+    alert: pick(alert, SENT),
+  });
   const executed = await executor.execute(recordAlertForwarded, { alertId, portalAlertId, deliveryId }, execution);
   return isFailure(executed) ? executed : { portalAlertId, position: executed.position };
 }

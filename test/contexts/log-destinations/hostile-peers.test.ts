@@ -16,6 +16,7 @@ import {
 import { guardedFetch, OutboundRefused } from '../../../src/platform/outbound/guarded-fetch.ts';
 import { NO_PRIVATE_NETWORKS } from '../../../src/platform/outbound/private-networks.ts';
 import { numbered } from '../../contracts/log-sink.contract.ts';
+import { logDestination, webhookConfig } from '../../dsl/log-destination.ts';
 import { ownAuthority } from '../../dsl/own-authority.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
@@ -43,23 +44,9 @@ const settings = (over: Partial<OutboundSettings> = {}): OutboundSettings => ({
   outboundNetworks: NO_PRIVATE_NETWORKS,
   ...over,
 });
-const destination = (config: DestinationConfig, caCertificate: string | null = null): LogDestination => ({
-  destinationId: 'd',
-  slot: 1,
-  name: 'x',
-  format: 'json',
-  isEnabled: true,
-  eventTypes: ['audit'],
-  config,
-  secretRef: null,
-  addressRef: null,
-  allowPrivateNetwork: false,
-  caCertificate,
-});
-
 const bucket = { bucket: 'acme-logs', region: 'eu-central-1', accessKeyId: 'AKIATEST', prefix: 'logs' };
 const configs: readonly (readonly [string, (url: string) => DestinationConfig])[] = [
-  ['a webhook', (url) => ({ type: 'webhook', url, headers: {}, payload: 'ndjson' })],
+  ['a webhook', (url) => webhookConfig(url)],
   ['Splunk', (url) => ({ type: 'splunk_hec', url, index: null, sourceType: 'x' })],
   ['Elasticsearch', (url) => ({ type: 'elasticsearch', url, index: 'x' })],
   ['S3', (url) => ({ type: 's3', endpoint: url, ...bucket })],
@@ -81,18 +68,20 @@ describe.each(configs)('a log destination that is hostile: %s', (_name, configOf
     );
     const rebinding = settings({ resolve: resolver('127.0.0.1', '169.254.169.254', '10.0.0.1') });
     for (let call = 0; call < 3; call += 1)
-      await expect(send(destination(configOf(url), peer.cert), rebinding)).rejects.toThrow('the address is not public');
+      await expect(send(logDestination(configOf(url), { caCertificate: peer.cert }), rebinding)).rejects.toThrow(
+        'the address is not public',
+      );
     expect(peer.connections()).toBe(0);
   });
 
   it('is refused with a certificate that nobody vouches for, and the reason says so', async () => {
     const peer = await startPeer((_request, response) => response.end('{}'));
     const inDevelopment = settings({ devMode: true });
-    await expect(send(destination(configOf(peer.url)), inDevelopment)).rejects.toThrow(
+    await expect(send(logDestination(configOf(peer.url)), inDevelopment)).rejects.toThrow(
       'its certificate is not trusted: set caCertificate to the authority that issued it',
     );
     const { cert: another } = ownAuthority();
-    await expect(send(destination(configOf(peer.url), another), inDevelopment)).rejects.toThrow(
+    await expect(send(logDestination(configOf(peer.url), { caCertificate: another }), inDevelopment)).rejects.toThrow(
       'its certificate is not trusted: caCertificate is another authority',
     );
   });
@@ -103,7 +92,7 @@ describe.each(configs)('a log destination that is hostile: %s', (_name, configOf
         void (response.destroyed || response.write('x'.repeat(65_536), () => setImmediate(pour)));
       pour();
     });
-    const sending = send(destination(configOf(peer.url), peer.cert), settings({ devMode: true }));
+    const sending = send(logDestination(configOf(peer.url), { caCertificate: peer.cert }), settings({ devMode: true }));
     await expect(sending).rejects.toThrow('the address cannot be reached');
   });
 });

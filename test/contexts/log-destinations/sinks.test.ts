@@ -4,11 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { DestinationConfig } from '../../../src/contexts/log-destinations/domain/config.ts';
-import type { LogDestination } from '../../../src/contexts/log-destinations/domain/events.ts';
-import { openSink } from '../../../src/contexts/log-destinations/sinks/open-sink.ts';
-import type { Sink } from '../../../src/contexts/log-destinations/sinks/sink.ts';
-import { NO_PRIVATE_NETWORKS } from '../../../src/platform/outbound/private-networks.ts';
 import { logSinkContract, numbered } from '../../contracts/log-sink.contract.ts';
+import { sinkOf, syslogConfig, webhookConfig } from '../../dsl/log-destination.ts';
 import {
   accepted,
   failing,
@@ -21,36 +18,7 @@ import {
 import { ownAuthority } from '../../dsl/own-authority.ts';
 import { startS3 } from '../../dsl/s3-peer.ts';
 
-const sinkOf = (
-  config: DestinationConfig,
-  {
-    devMode = true,
-    credential = 'a-credential',
-    ...over
-  }: Partial<LogDestination> & { devMode?: boolean; credential?: string } = {},
-): Sink =>
-  openSink(
-    {
-      destinationId: 'd',
-      slot: 1,
-      name: 'x',
-      format: 'json',
-      isEnabled: true,
-      eventTypes: ['audit'],
-      config,
-      secretRef: null,
-      addressRef: null,
-      allowPrivateNetwork: false,
-      caCertificate: null,
-      ...over,
-    },
-    credential,
-    { settings: { devMode, outboundNetworks: NO_PRIVATE_NETWORKS } },
-  );
-const syslog = (port: number, protocol: 'udp' | 'tcp' | 'tls', host = '127.0.0.1') =>
-  ({ type: 'syslog', host, port, protocol, facility: 'local0' }) as const;
-const webhook = (url: string, payload: 'ndjson' | 'array' = 'ndjson') =>
-  ({ type: 'webhook', url, headers: { 'x-source': 'castellan' }, payload }) as const;
+const webhook = (url: string, payload?: 'ndjson' | 'array') => webhookConfig(url, payload, { 'x-source': 'castellan' });
 
 /** Fails and hangs as HTTP servers do. */
 const troubles = (peer: HttpLogPeer, answer: Parameters<HttpLogPeer['answer']>[0]) => ({
@@ -65,7 +33,7 @@ for (const protocol of ['tcp', 'tls'] as const)
     const authority = ownAuthority();
     const peer = await startSyslog(protocol === 'tls' ? authority : undefined);
     return {
-      sink: sinkOf(syslog(peer.port, protocol), protocol === 'tls' ? { caCertificate: authority.cert } : {}),
+      sink: sinkOf(syslogConfig(peer.port, protocol), protocol === 'tls' ? { caCertificate: authority.cert } : {}),
       stored: () => peer.received,
       fail: () => peer.behave('resets'),
       hang: () => peer.behave('hangs'),
@@ -80,7 +48,7 @@ logSinkContract('syslog over udp', async () => {
   server.on('message', (message) => received.push(message.toString()));
   await once(server, 'listening');
   return {
-    sink: sinkOf(syslog((server.address() as AddressInfo).port, 'udp')),
+    sink: sinkOf(syslogConfig((server.address() as AddressInfo).port, 'udp')),
     stored: () => received,
     fail: undefined,
     hang: undefined,
@@ -147,7 +115,7 @@ describe('syslog', () => {
       const authority = ownAuthority();
       const peer = await startSyslog(protocol === 'tls' ? authority : undefined);
       peer.behave('closes');
-      const sink = sinkOf(syslog(peer.port, protocol), { caCertificate: authority.cert });
+      const sink = sinkOf(syslogConfig(peer.port, protocol), { caCertificate: authority.cert });
       const sending = async () => {
         await sink.send([numbered(0)], AbortSignal.timeout(20_000));
         await sink.confirm(AbortSignal.timeout(20_000));
@@ -235,10 +203,10 @@ describe('addresses', () => {
   const bucket = { bucket: 'acme-logs', region: 'eu-central-1', accessKeyId: 'AKIATEST', prefix: 'logs' };
 
   it.each<[string, DestinationConfig]>([
-    ['udp', syslog(514, 'udp')],
-    ['tcp', syslog(514, 'tcp')],
-    ['tls', syslog(6514, 'tls')],
-    ['a name over udp', syslog(514, 'udp', 'localhost')],
+    ['udp', syslogConfig(514, 'udp')],
+    ['tcp', syslogConfig(514, 'tcp')],
+    ['tls', syslogConfig(6514, 'tls')],
+    ['a name over udp', syslogConfig(514, 'udp', 'localhost')],
     ['webhook', webhook('https://127.0.0.1:9')],
     ['Splunk', { type: 'splunk_hec', url: 'https://127.0.0.1:9', index: null, sourceType: 'x' }],
     ['Elasticsearch', { type: 'elasticsearch', url: 'https://127.0.0.1:9', index: 'x' }],
@@ -250,8 +218,8 @@ describe('addresses', () => {
   });
 
   it.each<[string, DestinationConfig]>([
-    ['udp', syslog(514, 'udp', '169.254.169.254')],
-    ['tcp', syslog(80, 'tcp', '169.254.169.254')],
+    ['udp', syslogConfig(514, 'udp', '169.254.169.254')],
+    ['tcp', syslogConfig(80, 'tcp', '169.254.169.254')],
     ['webhook', webhook('http://169.254.169.254/latest/meta-data')],
   ])('of cloud metadata are refused even in development: %s', async (_name, config) => {
     await expect(sinkOf(config).send([numbered(0)], signal)).rejects.toThrow(/never called|is not public/);

@@ -2,12 +2,10 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { DestinationConfig } from '../../../src/contexts/log-destinations/domain/config.ts';
-import { openSink } from '../../../src/contexts/log-destinations/sinks/open-sink.ts';
 import { SinkFailed, type Sink } from '../../../src/contexts/log-destinations/sinks/sink.ts';
 import { SyslogStreamSink } from '../../../src/contexts/log-destinations/sinks/syslog-stream-sink.ts';
-import { NO_PRIVATE_NETWORKS } from '../../../src/platform/outbound/private-networks.ts';
 import { numbered } from '../../contracts/log-sink.contract.ts';
+import { sinkOf, syslogConfig, webhookConfig } from '../../dsl/log-destination.ts';
 import { startHttpSink, startSyslog } from '../../dsl/log-sinks.ts';
 import { ownAuthority } from '../../dsl/own-authority.ts';
 
@@ -15,28 +13,7 @@ const closing: (() => Promise<unknown>)[] = [];
 afterEach(() => Promise.all(closing.splice(0).map((close) => close())));
 
 const authority = ownAuthority();
-const syslog = (port: number, protocol: 'tcp' | 'tls') =>
-  ({ type: 'syslog', host: '127.0.0.1', port, protocol, facility: 'local0' }) as const;
-const webhook = (url: string) => ({ type: 'webhook', url, headers: {}, payload: 'ndjson' }) as const;
-
-const sinkOf = (config: DestinationConfig): Sink =>
-  openSink(
-    {
-      destinationId: 'd',
-      slot: 1,
-      name: 'x',
-      format: 'json',
-      isEnabled: true,
-      eventTypes: ['audit'],
-      config,
-      secretRef: null,
-      addressRef: null,
-      allowPrivateNetwork: false,
-      caCertificate: authority.cert,
-    },
-    'a-credential',
-    { settings: { devMode: true, outboundNetworks: NO_PRIVATE_NETWORKS } },
-  );
+const trusted = { caCertificate: authority.cert };
 
 /** Why the sink fails. The end of a connection may be seen by the write or by the confirmation. */
 async function failureOf(sink: Sink): Promise<string> {
@@ -74,7 +51,7 @@ async function alertingServer(): Promise<number> {
 
 describe('a destination that speaks another protocol says which', () => {
   it('syslog without TLS to a port with TLS', async () => {
-    expect(await failureOf(sinkOf(syslog(await alertingServer(), 'tcp')))).toBe(
+    expect(await failureOf(sinkOf(syslogConfig(await alertingServer(), 'tcp'), trusted))).toBe(
       'it expects TLS at this port: set the protocol to tls',
     );
   });
@@ -82,7 +59,7 @@ describe('a destination that speaks another protocol says which', () => {
   it('syslog with TLS to a port that waits for lines of text', async () => {
     const peer = await startSyslog();
     closing.push(() => peer.close());
-    const sink = new SyslogStreamSink(syslog(peer.port, 'tls'), {
+    const sink = new SyslogStreamSink(syslogConfig(peer.port, 'tls'), {
       connect: async (host, port) => connect(port, host),
       authorities: authority.cert,
       explain: async () => 'explained otherwise',
@@ -93,19 +70,21 @@ describe('a destination that speaks another protocol says which', () => {
 
   it('syslog to an HTTP server, in plain text and with TLS', async () => {
     const expected = 'it speaks HTTP at this port, not syslog';
-    expect(await failureOf(sinkOf(syslog(await httpServer(false), 'tcp')))).toBe(expected);
-    expect(await failureOf(sinkOf(syslog(await httpServer(true), 'tls')))).toBe(expected);
+    expect(await failureOf(sinkOf(syslogConfig(await httpServer(false), 'tcp'), trusted))).toBe(expected);
+    expect(await failureOf(sinkOf(syslogConfig(await httpServer(true), 'tls'), trusted))).toBe(expected);
   });
 
   it('syslog with TLS to an HTTP server without', async () => {
     const port = await httpServer(false);
-    expect(await failureOf(sinkOf(syslog(port, 'tls')))).toBe('it does not speak TLS at this port');
+    expect(await failureOf(sinkOf(syslogConfig(port, 'tls'), trusted))).toBe('it does not speak TLS at this port');
   });
 
   it('HTTPS to a port without TLS', async () => {
     const peer = await startHttpSink();
     closing.push(() => peer.close());
     const { port } = new URL(peer.url);
-    expect(await failureOf(sinkOf(webhook(`https://127.0.0.1:${port}`)))).toBe('it does not speak TLS at this port');
+    expect(await failureOf(sinkOf(webhookConfig(`https://127.0.0.1:${port}`), trusted))).toBe(
+      'it does not speak TLS at this port',
+    );
   });
 });

@@ -15,7 +15,6 @@ import type { PatchOperation, PatchPath, ResolvedPath } from './resolve-path.ts'
 import { attributeNamed, extensionNamed, type ScimAttribute, type ScimResourceType } from './schema.ts';
 
 type AttributeTarget = Extract<PatchPath, { kind: 'attribute' }>;
-type Op = PatchOperation['op'];
 
 const ofExtension = (resource: ScimComplex, extension: string | undefined): ScimComplex =>
   extension === undefined ? resource : ((resource[extension] as ScimComplex | undefined) ?? {});
@@ -49,7 +48,7 @@ export function applyOperation(
   const field = attribute.name;
   if (attribute.multiValued) {
     const values = (before as readonly ScimValue[] | undefined) ?? [];
-    return write(resource, path, changedList(path, values, op, value, leniency));
+    return write(resource, path, changedList({ ...path, values, op, value, leniency }));
   }
   if (where) return refuse(field, 'has no values to choose from', 'scim_invalid_path');
   if (sub) {
@@ -78,16 +77,19 @@ function applyToExtension(
   }, resource);
 }
 
-function changedList(
-  { attribute, sub, where }: AttributeTarget,
-  values: readonly ScimValue[],
-  op: Op,
-  value: unknown,
-  leniency: Leniency,
-): readonly ScimValue[] {
-  if (where) return changedMatches(attribute, sub, where, values, op, value, leniency);
-  if (sub) return changedSubs(attribute, sub, values, () => true, op, value, leniency);
-  if (op === 'remove') return withoutListed(attribute, values, value, leniency);
+/** An operation on the values of a list. */
+interface ListChange extends Pick<AttributeTarget, 'attribute' | 'sub' | 'where'> {
+  readonly values: readonly ScimValue[];
+  readonly op: PatchOperation['op'];
+  readonly value: unknown;
+  readonly leniency: Leniency;
+}
+
+function changedList(change: ListChange): readonly ScimValue[] {
+  const { attribute, sub, where, values, op, value, leniency } = change;
+  if (where) return changedMatches(change, where);
+  if (sub) return changedSubs(change, sub, () => true);
+  if (op === 'remove') return withoutListed(change);
   const given = (readValue(attribute, value, attribute.name, leniency) as readonly ScimValue[] | undefined) ?? [];
   return op === 'replace' ? given : added(values, given);
 }
@@ -109,12 +111,7 @@ function onePrimary(values: readonly ScimValue[], changed: readonly ScimValue[])
 }
 
 /** Entra removes members with a list of values behind a path without a filter. */
-function withoutListed(
-  attribute: ScimAttribute,
-  values: readonly ScimValue[],
-  value: unknown,
-  leniency: Leniency,
-): readonly ScimValue[] {
+function withoutListed({ attribute, values, value, leniency }: ListChange): readonly ScimValue[] {
   if (isUnassigned(value)) return [];
   leniency.note('members removed by value');
   const listed = readValue(attribute, value, attribute.name, leniency) as readonly ScimComplex[];
@@ -122,19 +119,12 @@ function withoutListed(
   return values.filter((each) => !gone.has((each as ScimComplex)['value']!));
 }
 
-function changedMatches(
-  attribute: ScimAttribute,
-  sub: ScimAttribute | undefined,
-  where: Filter,
-  values: readonly ScimValue[],
-  op: Op,
-  value: unknown,
-  leniency: Leniency,
-): readonly ScimValue[] {
+function changedMatches(change: ListChange, where: Filter): readonly ScimValue[] {
+  const { attribute, sub, values, op, value, leniency } = change;
   const matches = (each: ScimValue) => matchesValue(attribute, each, where);
   if (op === 'remove' && !sub) return values.filter((each) => !matches(each));
-  if (op !== 'remove' && !values.some(matches)) return created(attribute, sub, where, values, op, value, leniency);
-  if (sub) return changedSubs(attribute, sub, values, matches, op, value, leniency);
+  if (op !== 'remove' && !values.some(matches)) return created(change, where);
+  if (sub) return changedSubs(change, sub, matches);
   const given = readValue({ ...attribute, multiValued: false }, value, attribute.name, leniency) as
     ScimComplex | undefined;
   const next = values.flatMap((each): ScimValue[] => {
@@ -149,15 +139,7 @@ function changedMatches(
  * `replace` on a filter that matches nothing fails (§3.5.2.3), except for `emails[type eq "work"].value`: Entra sends
  * that for people who have no such e-mail yet.
  */
-function created(
-  attribute: ScimAttribute,
-  sub: ScimAttribute | undefined,
-  where: Filter,
-  values: readonly ScimValue[],
-  op: Op,
-  value: unknown,
-  leniency: Leniency,
-): readonly ScimValue[] {
+function created({ attribute, sub, values, op, value, leniency }: ListChange, where: Filter): readonly ScimValue[] {
   const seed = seedOf(attribute, where, leniency);
   if (!seed || (op === 'replace' && (!sub || leniency.profile === 'okta')))
     return refuse(attribute.name, 'has no value that the filter matches', 'scim_no_target');
@@ -184,13 +166,9 @@ function seedOf(attribute: ScimAttribute, where: Filter, leniency: Leniency): Sc
 }
 
 function changedSubs(
-  attribute: ScimAttribute,
+  { attribute, values, op, value, leniency }: ListChange,
   sub: ScimAttribute,
-  values: readonly ScimValue[],
   matches: (value: ScimValue) => boolean,
-  op: Op,
-  value: unknown,
-  leniency: Leniency,
 ): readonly ScimValue[] {
   const next = op === 'remove' ? undefined : readValue(sub, value, `${attribute.name}.${sub.name}`, leniency);
   if (values.length === 0 && next !== undefined) return [{ [sub.name]: next }];

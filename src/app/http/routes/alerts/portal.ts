@@ -48,7 +48,7 @@ export const portalRoutes: RouteGroup<PortalRouteDependencies> = {
         const deliveryId = fresh.id('delivery');
         const issuer = {
           tenantId,
-          actor: actorOf(principal, request.ip, request.headers['user-agent']),
+          actor: actorOf(principal, request),
           correlationId: request.id,
         };
         try {

@@ -1,9 +1,11 @@
 import { z } from 'zod';
-import { auditRecordView, type AuditLogFilter } from '../../../../../queries/audit/audit-log-view.ts';
-import { auditLogOrder } from '../../../../../queries/audit/list-audit-log.ts';
-import type { Interval } from '../../../../../queries/settings/interval.ts';
-import { keysetQuery, keysetView } from '../../keyset-query.ts';
-import { dateRangeQuery, isOrderedRange, rangeOrderIssue } from '../../list-query.ts';
+import { auditRecordView, type AuditLogFilter, type Reveal } from '../../../../../queries/audit/audit-log-view.ts';
+import { auditLogOrder, listAuditLog } from '../../../../../queries/audit/list-audit-log.ts';
+import { intervalOf, type Interval } from '../../../../../queries/settings/interval.ts';
+import type { EventCodec } from '../../../../platform/eventstore/codec.ts';
+import { keysetQuery, keysetView, withNextMark } from '../../keyset-query.ts';
+import { dateRangeQuery, isOrderedRange, rangeOrderIssue, toPage } from '../../list-query.ts';
+import type { HandlerContext } from '../../route.ts';
 
 const word = z.string().max(200).optional();
 
@@ -24,6 +26,17 @@ export const auditListQuery = z
   .object({ ...keysetQuery(auditLogOrder), ...auditLogFilterQuery })
   .refine(isOrderedRange, rangeOrderIssue);
 export const auditListResponse = z.object({ auditLogs: z.array(auditRecordView), ...keysetView });
+
+type AuditListCall = Pick<HandlerContext<unknown, z.output<typeof auditListQuery>, unknown>, 'ask' | 'query'> & {
+  readonly services: { readonly codec: EventCodec };
+};
+
+/** A page of the audit log of the caller's tenant or organization. */
+export async function auditPage({ ask, query, services: { codec } }: AuditListCall) {
+  const filter = toAuditLogFilter(query, await ask(intervalOf, query));
+  const reveal: Reveal = (events) => codec.reveal(events);
+  return withNextMark(auditLogOrder, await ask(listAuditLog, { ...toPage(query), ...filter, reveal }));
+}
 
 export const verdictView = z.object({
   valid: z.boolean(),

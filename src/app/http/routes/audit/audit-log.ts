@@ -1,21 +1,20 @@
 import { z } from 'zod';
-import { auditRecordView, type AuditRecordView, type Reveal } from '../../../../../queries/audit/audit-log-view.ts';
+import { auditRecordView, type AuditRecordView } from '../../../../../queries/audit/audit-log-view.ts';
 import { exportAuditLog } from '../../../../../queries/audit/export-audit-log.ts';
-import { auditLogOrder, listAuditLog } from '../../../../../queries/audit/list-audit-log.ts';
 import { intervalOf } from '../../../../../queries/settings/interval.ts';
 import { admin } from '../../access.ts';
-import { withNextMark } from '../../keyset-query.ts';
 import {
   auditListResponse,
   auditListQuery,
   auditLogFilterQuery,
+  auditPage,
   toAuditLogFilter,
   verdictView,
 } from './audit-log-query.ts';
 import { verifyTenant, type VerifyDependencies } from '../../../../contexts/audit/verify.ts';
 import { asCsv, asJsonArray } from '../../exported-rows.ts';
 import { sendExport } from '../../send-export.ts';
-import { isOrderedRange, rangeOrderIssue, toPage } from '../../list-query.ts';
+import { isOrderedRange, rangeOrderIssue } from '../../list-query.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import type { EventCodec } from '../../../../platform/eventstore/codec.ts';
 import type { TenantReads } from '../../../../platform/kernel/query.ts';
@@ -65,11 +64,7 @@ export const auditLogRoutes: RouteGroup<AuditLogRouteDependencies> = {
       description: 'Newest first.',
       query: auditListQuery,
       response: auditListResponse,
-      handle: async ({ ask, query, services: { codec } }) => {
-        const filter = toAuditLogFilter(query, await ask(intervalOf, query));
-        const reveal: Reveal = (events) => codec.reveal(events);
-        return withNextMark(auditLogOrder, await ask(listAuditLog, { ...toPage(query), ...filter, reveal }));
-      },
+      handle: auditPage,
     }),
     route({
       method: 'GET',

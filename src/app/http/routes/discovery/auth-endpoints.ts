@@ -5,17 +5,14 @@ import { authEndpointView } from '../../../../../queries/discovery/auth-endpoint
 import { authEndpointHost, getAuthEndpoint } from '../../../../../queries/discovery/get-auth-endpoint.ts';
 import { authEndpointOrder, listAuthEndpoints } from '../../../../../queries/discovery/list-auth-endpoints.ts';
 import { listRelyingParties, relyingPartyView } from '../../../../../queries/discovery/relying-parties.ts';
-import {
-  authEndpointUserOrder,
-  listAuthEndpointUsers,
-  seenUserView,
-} from '../../../../../queries/discovery/seen-users.ts';
+import { authEndpointUserOrder, listAuthEndpointUsers } from '../../../../../queries/discovery/seen-users.ts';
 import { mfaOverrideValues } from '../../../../contexts/discovery/domain/vocabulary.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin } from '../../access.ts';
 import { keysetQuery, keysetView, withNextMark } from '../../keyset-query.ts';
 import { pageQueryOf, paginatedView, toPage } from '../../list-query.ts';
 import { route, type RouteGroup } from '../../route.ts';
+import { seenUsersRoute } from './seen-users-route.ts';
 
 const base = '/api/v1/admin/auth-endpoints';
 const params = z.object({ authEndpointID: uuid() });
@@ -52,20 +49,12 @@ export const authEndpointRoutes: RouteGroup = {
       response: authEndpointView,
       handle: ({ ask, params: { authEndpointID } }) => ask(getAuthEndpoint, { authEndpointId: authEndpointID }),
     }),
-    route({
-      method: 'GET',
-      path: `${base}/{authEndpointID}/users`,
-      access: admin('endpoints:read'),
+    seenUsersRoute({
+      base,
+      parameter: 'authEndpointID',
       summary: 'List employees who signed in at an authentication endpoint',
-      description: 'Latest first, 1,000 on a page.',
-      params,
-      query: z.object(keysetQuery(authEndpointUserOrder, { usual: 1_000, max: 1_000 })),
-      response: z.object({ users: z.array(seenUserView), ...keysetView }),
-      handle: async ({ ask, params: { authEndpointID }, query }) =>
-        withNextMark(
-          authEndpointUserOrder,
-          await ask(listAuthEndpointUsers, { endpointId: authEndpointID, ...toPage(query) }),
-        ),
+      order: authEndpointUserOrder,
+      list: listAuthEndpointUsers,
     }),
     route({
       method: 'GET',

@@ -4,13 +4,14 @@ import { endpointStats, endpointStatsView } from '../../../../../queries/discove
 import { endpointView } from '../../../../../queries/discovery/endpoint-view.ts';
 import { endpointHost, getEndpoint } from '../../../../../queries/discovery/get-endpoint.ts';
 import { endpointOrder, listEndpoints } from '../../../../../queries/discovery/list-endpoints.ts';
-import { endpointUserOrder, listEndpointUsers, seenUserView } from '../../../../../queries/discovery/seen-users.ts';
+import { endpointUserOrder, listEndpointUsers } from '../../../../../queries/discovery/seen-users.ts';
 import { classifications } from '../../../../contexts/discovery/domain/vocabulary.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin } from '../../access.ts';
 import { keysetQuery, keysetView, withNextMark } from '../../keyset-query.ts';
 import { toPage } from '../../list-query.ts';
 import { route, type RouteGroup } from '../../route.ts';
+import { seenUsersRoute } from './seen-users-route.ts';
 
 const base = '/api/v1/admin/endpoints';
 const params = z.object({ endpointID: uuid() });
@@ -58,17 +59,12 @@ export const endpointRoutes: RouteGroup = {
       response: endpointView,
       handle: ({ ask, params: { endpointID } }) => ask(getEndpoint, { endpointId: endpointID }),
     }),
-    route({
-      method: 'GET',
-      path: `${base}/{endpointID}/users`,
-      access: admin('endpoints:read'),
+    seenUsersRoute({
+      base,
+      parameter: 'endpointID',
       summary: 'List employees who visited an endpoint',
-      description: 'Latest first, 1,000 on a page.',
-      params,
-      query: z.object(keysetQuery(endpointUserOrder, { usual: 1_000, max: 1_000 })),
-      response: z.object({ users: z.array(seenUserView), ...keysetView }),
-      handle: async ({ ask, params: { endpointID }, query }) =>
-        withNextMark(endpointUserOrder, await ask(listEndpointUsers, { endpointId: endpointID, ...toPage(query) })),
+      order: endpointUserOrder,
+      list: listEndpointUsers,
     }),
     route({
       method: 'PUT',

@@ -1,16 +1,14 @@
 import { z } from 'zod';
 import { changeAdminPassword } from '../../../../../commands/identity/change-admin-password.ts';
-import { endSession } from '../../../../../commands/identity/end-session.ts';
 import { getAdminUser } from '../../../../../queries/admins/get-admin-user.ts';
-import { getOrgAdmin } from '../../../../../queries/organizations/get-org-admin.ts';
 import { listTenants } from '../../../../../queries/tenants/list-tenants.ts';
 import { emailField, presentedPassword } from '../../../../contexts/identity/domain/password-rule.ts';
 import { tenantAdminAccounts } from '../../../../contexts/identity/account-kinds.ts';
 import { signInWithPassword, type AdminSignInDependencies } from '../../../../contexts/identity/admin-sign-in.ts';
-import { tenantOfToken as tenantNamedBy, type RefreshTokens } from '../../../../contexts/identity/refresh-tokens.ts';
 import { verifySecondFactor, type SecondFactorDependencies } from '../../../../contexts/identity/second-factor.ts';
-import { FailureError, invalid, notFound, unauthenticated } from '../../../../platform/kernel/failure.ts';
-import { asTenantId, INSTALLATION, isUuid, uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
+import { FailureError, notFound } from '../../../../platform/kernel/failure.ts';
+import { INSTALLATION, uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
+import { actorOf } from '../../principal.ts';
 import { openAccess } from '../../access.ts';
 import {
   changeForcedPassword,
@@ -19,54 +17,30 @@ import {
   type ForcedPasswordChangeDependencies,
 } from '../../../../contexts/identity/forced-password-change.ts';
 import { presentedCodeBody, presentedIn } from './presented-code.ts';
-import { actorOf } from '../../principal.ts';
 import { routeWith, type HandlerContext, type RouteGroup } from '../../route.ts';
 import { mfaRequired, passwordChangeRequired, signedIn, signInResponse } from './sign-in-response.ts';
 import { issueBrowserCookie, signInOriginOf, type VisitorDependencies } from '../../sign-in-origin.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AdminState } from '../../../../contexts/tenants/domain/admin.ts';
 import type { Freshness } from '../../../../platform/projector/freshness.ts';
-import type { AccessTokens } from '../../../../contexts/identity/access-tokens.ts';
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';
 import type { Position } from '../../../../platform/kernel/event.ts';
+import { refuseOtherTenant, tenantNamed } from './named-tenant.ts';
+import { sessionRoutes, type SessionRouteDependencies } from './session-routes.ts';
 
 export interface AuthRouteDependencies
-  extends AdminSignInDependencies, ForcedPasswordChangeDependencies, SecondFactorDependencies, VisitorDependencies {
+  extends
+    AdminSignInDependencies,
+    ForcedPasswordChangeDependencies,
+    SecondFactorDependencies,
+    SessionRouteDependencies,
+    VisitorDependencies {
   readonly freshness: Freshness;
-  readonly accessTokens: AccessTokens;
-  readonly refreshTokens: RefreshTokens;
   readonly lookups: Lookups;
   head(): Promise<Position>;
 }
 
 const route = routeWith<AuthRouteDependencies>();
-
-/** The tenant of a login (choice OP-028), from header or body. Throws 400 if they differ. */
-function tenantNamed(request: FastifyRequest, inBody: string | undefined): TenantId {
-  const header = request.headers['x-tenant-id'];
-  if (header !== undefined && !isUuid(header)) throw new FailureError(invalid('X-Tenant-ID', 'must be a UUID'));
-  const named = (header as string | undefined)?.toLowerCase() ?? inBody;
-  if (!named) throw new FailureError(invalid('X-Tenant-ID', 'is required'));
-  if (inBody && named !== inBody) throw new FailureError(invalid('tenantId', 'differs from X-Tenant-ID'));
-  return asTenantId(named);
-}
-
-/** The header is optional on later calls, but must not contradict the token (choice OP-029). */
-function refuseOtherTenant(request: FastifyRequest, tenantId: TenantId): void {
-  const header = request.headers['x-tenant-id'];
-  if (header !== undefined && String(header).toLowerCase() !== tenantId) throw new FailureError(unauthenticated());
-}
-
-async function sessionOf(request: FastifyRequest, services: AuthRouteDependencies) {
-  const [scheme, token] = (request.headers.authorization ?? '').split(' ');
-  const claims = scheme?.toLowerCase() === 'bearer' && token ? await services.accessTokens.verify(token) : undefined;
-  if (!claims) throw new FailureError(unauthenticated());
-  const { tenantId, sessionId, subjectId, kind } = claims;
-  const find = kind === 'access' ? services.lookups.adminSession : services.lookups.orgSession;
-  if (!(await find(tenantId, sessionId))) throw new FailureError(unauthenticated());
-  refuseOtherTenant(request, tenantId);
-  return { tenantId, sessionId, subjectId, kind };
-}
 
 /** Names of an admin that a password must not contain. Empty for an admin who was deleted meanwhile. */
 async function namesOf(
@@ -191,7 +165,7 @@ export const authRoutes: RouteGroup<AuthRouteDependencies> = {
           },
           change: async ({ tenantId, subjectId: adminId, payload }, known) => {
             const actor = {
-              ...actorOf(undefined, request.ip, request.headers['user-agent']),
+              ...actorOf(undefined, request),
               kind: 'admin' as const,
               id: adminId,
             };
@@ -200,74 +174,6 @@ export const authRoutes: RouteGroup<AuthRouteDependencies> = {
           },
         }),
     }),
-    route({
-      method: 'POST',
-      path: '/api/v1/auth/refresh',
-      access: openAccess('session'),
-      summary: 'Exchange a refresh token for new tokens',
-      operation: 'refreshTokens',
-      takes: { 'X-Tenant-ID': 'optional' },
-      refuses: ['authentication_required', 'invalid_refresh_token'],
-      description: 'Using a refresh token twice ends the session.',
-      body: z.object({ refreshToken: z.string().min(1).max(256) }),
-      response: signedIn.extend({
-        user: signedIn.shape.user.omit({ roleType: true }).extend({ roleType: z.string() }),
-      }),
-      handle: async ({ body, services, request, run, ask }) => {
-        // Check before the token is spent: after a wrong header, a retry must not look like token theft.
-        const named = tenantNamedBy(body.refreshToken);
-        if (named) refuseOtherTenant(request, named);
-        const redeemed = await services.refreshTokens.redeem(body.refreshToken);
-        if (redeemed.kind === 'unknown') throw new FailureError(unauthenticated('invalid_refresh_token'));
-        const { tenantId, sessionId, subjectId } = redeemed;
-        if (redeemed.kind === 'reused') {
-          await run(endSession, { sessionId, reason: 'refresh_reuse' }, tenantId);
-          await services.refreshTokens.revokeSession(tenantId, sessionId);
-          throw new FailureError(unauthenticated('invalid_refresh_token'));
-        }
-        const admin = await services.lookups.adminSession(tenantId, sessionId);
-        const orgAdmin = admin ? undefined : await services.lookups.orgSession(tenantId, sessionId);
-        const role = admin?.role ?? orgAdmin?.role;
-        if (!role) throw new FailureError(unauthenticated('invalid_refresh_token'));
-        const { token, expiresAt } = await services.accessTokens.issue(
-          admin ? 'access' : 'org',
-          tenantId,
-          subjectId,
-          sessionId,
-          role,
-        );
-        const user = admin
-          ? await ask(getAdminUser, { adminId: subjectId }, tenantId).then(({ id, email, displayName, roleType }) => ({
-              id,
-              email,
-              displayName,
-              roleType,
-            }))
-          : await ask(getOrgAdmin, { adminId: subjectId }, tenantId).then(
-              ({ id, email, displayName, role: roleType }) => ({ id, email, displayName, roleType }),
-            );
-        return { accessToken: token, refreshToken: redeemed.next, expiresAt, user };
-      },
-    }),
-    route({
-      method: 'POST',
-      path: '/api/v1/auth/logout',
-      access: openAccess('session'),
-      summary: 'End the current session',
-      operation: 'signOut',
-      takes: { 'X-Tenant-ID': 'optional' },
-      refuses: ['authentication_required'],
-      response: z.object({ success: z.literal(true) }),
-      handle: async ({ services, request, run }) => {
-        const { tenantId, sessionId, subjectId, kind } = await sessionOf(request, services);
-        request.principal =
-          kind === 'access'
-            ? { kind: 'admin', tenantId, sessionId, adminId: subjectId, role: 'viewer', reauthenticated: false }
-            : { kind: 'org_admin', tenantId, sessionId, adminId: subjectId, role: 'org_viewer' };
-        await run(endSession, { sessionId, reason: 'logout' }, tenantId);
-        await services.refreshTokens.revokeSession(tenantId, sessionId);
-        return { success: true };
-      },
-    }),
+    ...sessionRoutes,
   ],
 };

@@ -58,7 +58,7 @@ export const meRoutes: RouteGroup<MeRouteDependencies> = {
       response: z.object({ reAuthToken: z.string(), expiresIn: z.int() }),
       handle: async ({ body, services, principal, request }) => {
         const { tenantId, adminId, sessionId } = principal;
-        const actor = actorOf(principal, request.ip, request.headers['user-agent']);
+        const actor = actorOf(principal, request);
         await confirmAdminPassword(services, { tenantId, adminId, sessionId }, body.password, actor);
         return {
           reAuthToken: await issueReauthentication(services, { tenantId, adminId, sessionId }),

@@ -54,7 +54,7 @@ export const ownAccountRoutes: RouteGroup<AdminSignInDependencies> = {
         // The current password was right in the first attempt, but no longer is.
         const asked = { adminId, newPassword: body.newPassword, keptSessionId: sessionId };
         if (await recall(changeOwnPassword, { ...asked, provedRef: '', known: [] })) return done;
-        const actor = actorOf(principal, request.ip, request.headers['user-agent']);
+        const actor = actorOf(principal, request);
         const proved = { tenantId, adminId, sessionId };
         const { passwordRef: provedRef } = await confirmAdminPassword(services, proved, body.currentPassword, actor);
         const { email, displayName } = await ask(getAdminUser, { adminId });

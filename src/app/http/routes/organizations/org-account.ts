@@ -59,7 +59,7 @@ export const orgAccountRoutes: RouteGroup<OrgAccountRouteDependencies> = {
         // The current password was right in the first attempt, but no longer is.
         const asked = { adminId, newPassword: body.newPassword, keptSessionId: sessionId };
         if (await recall(changeOrgPassword, { ...asked, provedRef: '', known: [] })) return done;
-        const actor = actorOf(principal, request.ip, request.headers['user-agent']);
+        const actor = actorOf(principal, request);
         const { passwordRef: provedRef } = await confirmOrgPassword(
           services,
           { organizationId: tenantId, adminId, sessionId },

@@ -1,11 +1,6 @@
-import { auditLogOrder, listAuditLog } from '../../../../../queries/audit/list-audit-log.ts';
 import { verifyTenant, type VerifyDependencies } from '../../../../contexts/audit/verify.ts';
-import type { Reveal } from '../../../../../queries/audit/audit-log-view.ts';
-import { intervalOf } from '../../../../../queries/settings/interval.ts';
 import { orgAdministration } from '../../access.ts';
-import { withNextMark } from '../../keyset-query.ts';
-import { auditListResponse, auditListQuery, toAuditLogFilter, verdictView } from '../audit/audit-log-query.ts';
-import { toPage } from '../../list-query.ts';
+import { auditListResponse, auditListQuery, auditPage, verdictView } from '../audit/audit-log-query.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import type { EventCodec } from '../../../../platform/eventstore/codec.ts';
 
@@ -29,11 +24,7 @@ export const orgAuditLogRoutes: RouteGroup<OrgAuditLogRouteDependencies> = {
       description: 'Newest first.',
       query: auditListQuery,
       response: auditListResponse,
-      handle: async ({ ask, query, services: { codec } }) => {
-        const filter = toAuditLogFilter(query, await ask(intervalOf, query));
-        const reveal: Reveal = (events) => codec.reveal(events);
-        return withNextMark(auditLogOrder, await ask(listAuditLog, { ...toPage(query), ...filter, reveal }));
-      },
+      handle: auditPage,
     }),
     route({
       method: 'GET',

@@ -1,7 +1,12 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { changeOrgPassword } from '../../../../../commands/organizations/change-org-password.ts';
 import { emailField, presentedPassword } from '../../../../contexts/identity/domain/password-rule.ts';
-import { organization, organizationStream } from '../../../../contexts/organizations/domain/organization.ts';
+import {
+  organization,
+  organizationStream,
+  type OrgAdminState,
+} from '../../../../contexts/organizations/domain/organization.ts';
 import { orgAdminAccounts, type AccountKindsDependencies } from '../../../../contexts/identity/account-kinds.ts';
 import { ORGANIZATIONS } from '../../../../contexts/identity/known-browsers.ts';
 import {
@@ -50,6 +55,14 @@ export interface OrgSignInRouteDependencies
 
 const route = routeWith<OrgSignInRouteDependencies>();
 
+const rememberOrgBrowser = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  services: VisitorDependencies,
+  { accountDigest }: OrgAdminState,
+  externalBaseUrl: string,
+): void => issueBrowserCookie(request, reply, services, { scope: ORGANIZATIONS, accountDigest }, externalBaseUrl);
+
 /** Password sign-in of an organization's admin, with the same steps as for a tenant's admin. */
 export const orgSignInRoutes: RouteGroup<OrgSignInRouteDependencies> = {
   area: 'org',
@@ -89,14 +102,7 @@ export const orgSignInRoutes: RouteGroup<OrgSignInRouteDependencies> = {
           body.slug,
           signInOriginOf(request, services),
         );
-        if (next.step === 'done')
-          issueBrowserCookie(
-            request,
-            reply,
-            services,
-            { scope: ORGANIZATIONS, accountDigest: admin.accountDigest },
-            externalBaseUrl,
-          );
+        if (next.step === 'done') rememberOrgBrowser(request, reply, services, admin, externalBaseUrl);
         return orgSignInResponse(next, organizationId, admin.adminId, ask);
       },
     }),
@@ -121,13 +127,7 @@ export const orgSignInRoutes: RouteGroup<OrgSignInRouteDependencies> = {
         );
         if (next.step === 'done') {
           const { externalBaseUrl } = await services.loader.load(organization, organizationStream(tenantId));
-          issueBrowserCookie(
-            request,
-            reply,
-            services,
-            { scope: ORGANIZATIONS, accountDigest: admin.accountDigest },
-            externalBaseUrl,
-          );
+          rememberOrgBrowser(request, reply, services, admin, externalBaseUrl);
         }
         return orgSignInResponse(next, tenantId, admin.adminId, ask);
       },
@@ -153,7 +153,7 @@ export const orgSignInRoutes: RouteGroup<OrgSignInRouteDependencies> = {
             if (!admin || admin.sessionEpoch !== payload['epoch'])
               throw new FailureError(unauthenticated('invalid_token'));
             const actor = {
-              ...actorOf(undefined, request.ip, request.headers['user-agent']),
+              ...actorOf(undefined, request),
               kind: 'org_admin' as const,
               id: adminId,
             };
@@ -180,7 +180,7 @@ export const orgSignInRoutes: RouteGroup<OrgSignInRouteDependencies> = {
       body: z.object({ password: presentedPassword }),
       response: z.object({ reAuthToken: z.string(), expiresIn: z.int() }),
       handle: async ({ body, services, principal: { tenantId, adminId, sessionId }, request }) => {
-        const actor = actorOf(request.principal, request.ip, request.headers['user-agent']);
+        const actor = actorOf(request.principal, request);
         await confirmOrgPassword(services, { organizationId: tenantId, adminId, sessionId }, body.password, actor);
         const reAuthToken = await issueOrgReauthentication(services, { tenantId, adminId, sessionId });
         return { reAuthToken, expiresIn: REAUTHENTICATION_SECONDS };

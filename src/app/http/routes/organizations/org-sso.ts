@@ -1,10 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import { findOrgSso, findOrgSsoByEmail, type OrgWithSso } from '../../../../../queries/organizations/find-org-sso.ts';
+import { findOrgSso } from '../../../../../queries/organizations/find-org-sso.ts';
 import { getOrgAdmin } from '../../../../../queries/organizations/get-org-admin.ts';
-import { emailField } from '../../../../contexts/identity/domain/password-rule.ts';
-import { orgAdminAccountClaim } from '../../../../contexts/organizations/domain/organization.ts';
 import {
   HANDOFF_SECONDS,
   issueOrgHandoff,
@@ -17,7 +14,6 @@ import {
 } from '../../../../contexts/identity/reauthentication.ts';
 import { openSession, type SignInDependencies } from '../../../../contexts/identity/sign-in.ts';
 import { auditRefusal, SsoRefused, type SsoSignInDependencies } from '../../../../contexts/identity/sso-sign-in.ts';
-import { streamSubject } from '../../../../platform/kernel/aggregate.ts';
 import { FailureError, unauthenticated } from '../../../../platform/kernel/failure.ts';
 import { asTenantId, INSTALLATION, type TenantId } from '../../../../platform/kernel/ids.ts';
 import {
@@ -26,7 +22,7 @@ import {
   type OidcSignInDependencies,
 } from '../../../../contexts/sso/oidc-sign-in.ts';
 import { admitOrgAdmin, enabledOrgConfig, type OrgOidcDependencies } from '../../../../contexts/sso/org-oidc.ts';
-import { loginHint, orgRefusalAddress, pageReturnQuery } from '../../../../contexts/sso/page-return.ts';
+import { loginHint, orgRefusalAddress } from '../../../../contexts/sso/page-return.ts';
 import {
   claimedOwner,
   AUTHORIZATION_SECONDS,
@@ -41,44 +37,30 @@ import { providerReturnQuery, reauthenticationQuery, returnedBy } from '../sso/p
 import { redirect } from '../../redirect.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import { shown, signedInToOrganizationByProvider } from '../identity/sign-in-response.ts';
-import type { WithClaimHolder } from '../../../../../commands/ports.ts';
+import {
+  namesOne,
+  neither,
+  ORG_SSO,
+  organizationQuery,
+  orgSsoDiscoveryRoutes,
+  type OrgSsoDiscoveryDependencies,
+} from './org-sso-discovery.ts';
 
 export interface OrgSsoRouteDependencies
   extends
     OidcSignInDependencies,
     OrgHandoffDependencies,
     OrgOidcDependencies,
+    OrgSsoDiscoveryDependencies,
     ReauthenticationDependencies,
     SignInDependencies,
-    SsoSignInDependencies {
-  readonly ports: WithClaimHolder;
-  accountDigest(email: string): string;
-}
+    SsoSignInDependencies {}
 
 const route = routeWith<OrgSsoRouteDependencies>();
 
-const base = '/api/v1/org/auth/sso';
-const name = z.string().trim().toLowerCase().min(1).max(253).optional();
-/** `slug` or `host` is required. If both are given, `slug` counts. */
-const organizationQuery = { slug: name, host: name, challenge: pageReturnQuery.challenge };
-const namesOne = ({ slug, host }: { readonly slug?: string | undefined; readonly host?: string | undefined }) =>
-  slug !== undefined || host !== undefined;
-const neither = { path: ['slug'], message: 'or host is required' };
-const namedQuery = z.object(organizationQuery).refine(namesOne, neither);
 const loginQuery = z
   .object({ ...organizationQuery, ...reauthenticationQuery, login_hint: loginHint })
   .refine(namesOne, neither);
-const availability = z.object({ ssoAvailable: z.boolean(), loginUrl: z.string().nullable() });
-
-/** Milliseconds that every response about an e-mail takes, so that the look-up's duration discloses nothing. */
-const DISCOVERY_MS = 25;
-
-/** Choice OP-148. */
-const available = (found: OrgWithSso | null) => ({
-  ssoAvailable: found !== null,
-  loginUrl: found && `${found.external_base_url}${base}/login?slug=${encodeURIComponent(found.slug)}`,
-});
-
 /** The organization named in a state, if it exists with SSO. A caller can put any id into a state. */
 async function believedOrganization(services: OrgSsoRouteDependencies, state: string): Promise<TenantId | undefined> {
   const claimed = claimedOwner(state);
@@ -88,46 +70,10 @@ async function believedOrganization(services: OrgSsoRouteDependencies, state: st
 export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
   area: 'org',
   routes: [
-    route({
-      method: 'POST',
-      path: `${base}/discover`,
-      access: openAccess('org-login'),
-      summary: 'Find the identity provider for an e-mail',
-      operation: 'discoverSso',
-      description:
-        'By the domain if an organization has verified it, otherwise by account. Takes the same time for every e-mail.',
-      body: z.object({ email: emailField }),
-      response: availability,
-      handle: async ({ body: { email }, services, ask }) => {
-        const find = async () => {
-          const stream = await services.ports.claimHolder(
-            INSTALLATION,
-            orgAdminAccountClaim(services.accountDigest(email)),
-          );
-          const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
-          return ask(
-            findOrgSsoByEmail,
-            { domain, account: stream ? streamSubject(stream) : INSTALLATION },
-            INSTALLATION,
-          );
-        };
-        const [found] = await Promise.all([find(), pause(DISCOVERY_MS)]);
-        return available(found);
-      },
-    }),
+    ...orgSsoDiscoveryRoutes,
     route({
       method: 'GET',
-      path: `${base}/status`,
-      access: openAccess('org-login'),
-      summary: 'Get whether an organization uses single sign-on',
-      description: 'Finds the organization by its slug or the host of its address.',
-      query: namedQuery,
-      response: availability,
-      handle: async ({ query, ask }) => available(await ask(findOrgSso, query, INSTALLATION)),
-    }),
-    route({
-      method: 'GET',
-      path: `${base}/login`,
+      path: `${ORG_SSO}/login`,
       access: openAccess('sso'),
       facesBrowsers: true,
       summary: "Redirect to the organization's OpenID Connect provider",
@@ -164,7 +110,7 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
                 tenantId: owner,
                 protocol: 'oidc',
                 configId: found.config.configId,
-                actor: actorOf(undefined, request.ip, request.headers['user-agent']),
+                actor: actorOf(undefined, request),
               },
               error,
             );
@@ -174,7 +120,7 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
     }),
     route({
       method: 'GET',
-      path: `${base}/callback`,
+      path: `${ORG_SSO}/callback`,
       access: openAccess('sso'),
       facesBrowsers: true,
       summary: 'Receive the OpenID Connect callback',
@@ -216,7 +162,7 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
               tenantId,
               protocol: 'oidc',
               configId: believed?.configId ?? null,
-              actor: actorOf(undefined, request.ip, request.headers['user-agent']),
+              actor: actorOf(undefined, request),
             },
             error,
           );
@@ -226,7 +172,7 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
     }),
     route({
       method: 'POST',
-      path: `${base}/exchange`,
+      path: `${ORG_SSO}/exchange`,
       access: openAccess('sso'),
       summary: 'Exchange the code of a single sign-on for tokens',
       operation: 'exchangeOrgSsoCode',
@@ -243,7 +189,7 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
         if (!redeemed) throw new FailureError(unauthenticated('invalid_exchange_code'));
         const { organizationId: tenantId, admin, vouchedBy, reauthenticated, provider } = redeemed;
         const { adminId, sessionEpoch: epoch, role } = admin;
-        const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
+        const actor = actorOf(undefined, request);
         const sessionId = randomUUID();
         if (provider) await services.oidcSessions.remember(tenantId, sessionId, provider);
         const tokens = await openSession(services, {

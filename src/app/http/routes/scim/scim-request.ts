@@ -147,7 +147,7 @@ export const leniencyFor = ({ profile }: ScimPrincipal): Leniency => new Lenienc
 
 /** Marks in the audit log what was forgiven. Nobody else can write the mark: brackets of a client become parentheses. */
 export function scimCaller(request: FastifyRequest, principal: ScimPrincipal, { noted }: Leniency): CallerContext {
-  const actor = actorOf(principal, request.ip, request.headers['user-agent']);
+  const actor = actorOf(principal, request);
   const agent = (actor.userAgent ?? '').replaceAll('[', '(').replaceAll(']', ')');
   const userAgent = noted.length === 0 ? agent : `${agent} [normalized: ${noted.join('; ')}]`.trim();
   return { tenantId: principal.tenantId, actor: { ...actor, ...(userAgent === '' ? {} : { userAgent }) } };

@@ -1,4 +1,3 @@
-import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';
 import {
@@ -26,102 +25,84 @@ const described = z.looseObject({ schemas: z.array(z.string()) }).meta({ title: 
 const descriptions = z
   .looseObject({ schemas: z.array(z.string()), totalResults: z.int(), Resources: z.array(z.looseObject({})) })
   .meta({ title: 'ScimDescriptionList' });
-const refusal = scimRefusal;
 
 /** RFC 7644 §4: descriptions take no filter, neither a list nor a single one. */
 const plainQuery = z.object({
   filter: z.string().max(10_000).optional().describe('Refused with 403: descriptions take no filter'),
 });
-function refuseFilter({ filter }: z.output<typeof plainQuery>): void {
-  if (filter !== undefined)
-    throw new FailureError(forbidden('insufficient_permissions', 'descriptions take no filter'));
+
+interface Description {
+  readonly path: string;
+  readonly summary: string;
+  readonly operation?: string;
+  /** The name and the longest value of the parameter that chooses one description. */
+  readonly parameter?: { readonly name: string; readonly max: number };
+  readonly response: z.ZodType;
+  /** Undefined if there is no such description. `base` is the address of `/scim/v2` as the client reaches it. */
+  readonly describe: (base: string, chosen: string) => object | undefined;
 }
 
-const sent = <View extends object>(reply: FastifyReply, view: View | undefined): View => {
-  if (!view) throw new FailureError(notFound());
-  reply.type(SCIM_MEDIA);
-  return view;
-};
+const descriptionRoute = ({ path, summary, operation, parameter, response, describe }: Description) =>
+  route({
+    method: 'GET',
+    path: `${SCIM}/${path}`,
+    access: scimReader,
+    summary,
+    ...(operation === undefined ? {} : { operation }),
+    ...(parameter ? { params: z.object({ [parameter.name]: z.string().max(parameter.max) }) } : {}),
+    query: plainQuery,
+    response,
+    refusal: scimRefusal,
+    refusalView: scimErrorView,
+    handle: async ({ request, reply, params, query, principal, services }) => {
+      if (query.filter !== undefined)
+        throw new FailureError(forbidden('insufficient_permissions', 'descriptions take no filter'));
+      const chosen = parameter ? (params as Readonly<Record<string, string>>)[parameter.name]! : '';
+      const view = describe(await baseOf(request, principal.tenantId, services), chosen);
+      if (!view) throw new FailureError(notFound());
+      reply.type(SCIM_MEDIA);
+      return view;
+    },
+  });
 
 const discoveryRoutes = [
-  route({
-    method: 'GET',
-    path: `${SCIM}/ServiceProviderConfig`,
-    access: scimReader,
+  descriptionRoute({
+    path: 'ServiceProviderConfig',
     summary: 'Describe what this service provider supports',
     operation: 'describeServiceProvider',
-    query: plainQuery,
     response: described,
-    refusal,
-    refusalView: scimErrorView,
-    handle: async ({ request, reply, query, principal, services }) => {
-      refuseFilter(query);
-      const base = await baseOf(request, principal.tenantId, services);
-      return sent(reply, serviceProviderConfig(base, new URL('/docs', base).href));
-    },
+    describe: (base) => serviceProviderConfig(base, new URL('/docs', base).href),
   }),
-  route({
-    method: 'GET',
-    path: `${SCIM}/ResourceTypes`,
-    access: scimReader,
+  descriptionRoute({
+    path: 'ResourceTypes',
     summary: 'List the resource types',
-    query: plainQuery,
     response: descriptions,
-    refusal,
-    refusalView: scimErrorView,
-    handle: async ({ request, reply, query, principal, services }) => {
-      refuseFilter(query);
-      const base = await baseOf(request, principal.tenantId, services);
-      return sent(reply, listResponse(resourceTypes.map((type) => resourceTypeView(type, base))));
-    },
+    describe: (base) => listResponse(resourceTypes.map((type) => resourceTypeView(type, base))),
   }),
-  route({
-    method: 'GET',
-    path: `${SCIM}/ResourceTypes/{name}`,
-    access: scimReader,
+  descriptionRoute({
+    path: 'ResourceTypes/{name}',
     summary: 'Get a resource type',
-    params: z.object({ name: z.string().max(100) }),
-    query: plainQuery,
+    parameter: { name: 'name', max: 100 },
     response: described,
-    refusal,
-    refusalView: scimErrorView,
-    handle: async ({ request, reply, params, query, principal, services }) => {
-      refuseFilter(query);
-      const base = await baseOf(request, principal.tenantId, services);
-      const type = resourceTypes.find(({ name }) => name === params.name);
-      return sent(reply, type && resourceTypeView(type, base));
+    describe: (base, chosen) => {
+      const type = resourceTypes.find(({ name }) => name === chosen);
+      return type && resourceTypeView(type, base);
     },
   }),
-  route({
-    method: 'GET',
-    path: `${SCIM}/Schemas`,
-    access: scimReader,
+  descriptionRoute({
+    path: 'Schemas',
     summary: 'List the schemas',
-    query: plainQuery,
     response: descriptions,
-    refusal,
-    refusalView: scimErrorView,
-    handle: async ({ request, reply, query, principal, services }) => {
-      refuseFilter(query);
-      const base = await baseOf(request, principal.tenantId, services);
-      return sent(reply, listResponse(allSchemas.map((schema) => schemaView(schema, base))));
-    },
+    describe: (base) => listResponse(allSchemas.map((schema) => schemaView(schema, base))),
   }),
-  route({
-    method: 'GET',
-    path: `${SCIM}/Schemas/{schemaId}`,
-    access: scimReader,
+  descriptionRoute({
+    path: 'Schemas/{schemaId}',
     summary: 'Get a schema',
-    params: z.object({ schemaId: z.string().max(200) }),
-    query: plainQuery,
+    parameter: { name: 'schemaId', max: 200 },
     response: described,
-    refusal,
-    refusalView: scimErrorView,
-    handle: async ({ request, reply, params, query, principal, services }) => {
-      refuseFilter(query);
-      const base = await baseOf(request, principal.tenantId, services);
-      const schema = allSchemas.find(({ id }) => id.toLowerCase() === params.schemaId.toLowerCase());
-      return sent(reply, schema && schemaView(schema, base));
+    describe: (base, chosen) => {
+      const schema = allSchemas.find(({ id }) => id.toLowerCase() === chosen.toLowerCase());
+      return schema && schemaView(schema, base);
     },
   }),
 ];

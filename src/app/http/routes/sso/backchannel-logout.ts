@@ -27,7 +27,7 @@ type Received = HandlerContext<unknown, unknown, z.output<typeof form>, undefine
 /** §2.8: 200 without a body, or 400 with `error`. The response tells a stranger only what the token itself says. */
 async function receive(call: Received, owner: string, find: FindConfig): Promise<unknown> {
   const { services, request, reply, body, waitFor } = call;
-  const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
+  const actor = actorOf(undefined, request);
   try {
     const received = { owner: asTenantId(owner), token: body.logout_token, actor };
     const position = await logOutByToken(services, find, received);

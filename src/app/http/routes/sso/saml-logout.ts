@@ -69,7 +69,7 @@ export const samlLogoutRoutes: RouteGroup<SingleLogoutDependencies> = {
           query: raw.slice(raw.indexOf('?') + 1),
           relayState: query.RelayState,
         };
-        const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
+        const actor = actorOf(undefined, request);
         return redirect(reply, 302, await logOut(services, tenantId, received, actor));
       },
     }),
@@ -99,7 +99,7 @@ export const samlLogoutRoutes: RouteGroup<SingleLogoutDependencies> = {
           base64: body.SAMLRequest,
           relayState: body.RelayState,
         };
-        const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
+        const actor = actorOf(undefined, request);
         return redirect(reply, 303, await logOut(services, tenantId, received, actor));
       },
     }),

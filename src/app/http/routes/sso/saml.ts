@@ -7,7 +7,6 @@ import {
   type SsoSignInDependencies,
 } from '../../../../contexts/identity/sso-sign-in.ts';
 import { FailureError, notFound, unauthenticated } from '../../../../platform/kernel/failure.ts';
-import { uuid } from '../../../../platform/kernel/ids.ts';
 import {
   issueHandover,
   pageReturnOf,
@@ -34,7 +33,7 @@ import { redirect } from '../../redirect.ts';
 import { wantsPage } from '../../refusal-page.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import { signedInByProvider, signInResponse } from '../identity/sign-in-response.ts';
-import { ssoTenantOf } from './sso-tenant.ts';
+import { ssoTenantOf, tenantQuery } from './sso-tenant.ts';
 import type { OneTimeTokens } from '../../../../contexts/identity/one-time-tokens.ts';
 
 export interface SamlRouteDependencies extends SamlSignInDependencies, SsoSignInDependencies {
@@ -45,8 +44,6 @@ const route = routeWith<SamlRouteDependencies>();
 
 /** Three of the 64 characters of base64 are percent-encoded. */
 const MOST_BYTES = MAX_BASE64 * 1.5;
-
-const tenantQuery = { tenant_id: uuid().optional() };
 
 export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
   area: 'auth',
@@ -114,7 +111,7 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
         reply,
         ask,
       }) => {
-        const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
+        const actor = actorOf(undefined, request);
         const toPage = wantsPage(request);
         const startedFor = toPage ? await startedAtProvider(services, samlResponse, relayState) : undefined;
         if (startedFor)

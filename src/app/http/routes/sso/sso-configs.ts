@@ -2,14 +2,12 @@ import { z } from 'zod';
 import { createSsoConfig } from '../../../../../commands/sso/create-sso-config.ts';
 import { deleteSsoConfig } from '../../../../../commands/sso/delete-sso-config.ts';
 import { updateSsoConfig } from '../../../../../commands/sso/update-sso-config.ts';
-import { getTenant } from '../../../../../queries/tenants/get-tenant.ts';
-import { getSsoConfig, viewOfNewSsoConfig } from '../../../../../queries/sso/get-sso-config.ts';
+import { getSsoConfig } from '../../../../../queries/sso/get-sso-config.ts';
 import { listSsoConfigs } from '../../../../../queries/sso/list-sso-configs.ts';
-import { ssoConfigView, type SsoConfigView } from '../../../../../queries/sso/sso-config-view.ts';
-import { asTenantId, uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
+import { ssoConfigView } from '../../../../../queries/sso/sso-config-view.ts';
+import { uuid } from '../../../../platform/kernel/ids.ts';
 import { explainedFetch } from '../../../../platform/outbound/explained-fetch.ts';
 import { issuerProbeView, probeIssuer } from '../../../../contexts/sso/probe-issuer.ts';
-import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
 import { probeSaml } from '../../../../contexts/sso/probe-saml.ts';
 import {
   admin,
@@ -18,11 +16,8 @@ import {
   orgOwner,
   orgOwnerReauthenticated,
   orgReader,
-  type Access,
 } from '../../access.ts';
-import type { Principal } from '../../principal.ts';
-import { routeWith, type AnyRoute, type HandlerContext, type RouteGroup } from '../../route.ts';
-import { importedProvider, ssoConfigImport, ssoMetadataRefresh } from './sso-config-import.ts';
+import { routeWith, type AnyRoute, type RouteGroup } from '../../route.ts';
 import {
   draftOf,
   newSsoConfig,
@@ -31,70 +26,23 @@ import {
   ssoConfigProbe,
   trustOf,
 } from './sso-config-bodies.ts';
-import type { Config } from '../../../config/config.ts';
-import type { Logger } from 'pino';
-import type { Vault } from '../../../../platform/vault/vault.ts';
-
-export interface SsoConfigsRouteDependencies {
-  readonly config: Pick<Config, 'devMode' | 'outboundNetworks'>;
-  readonly log: Logger;
-  readonly vault: Vault;
-}
+import {
+  configNamedBy,
+  createdConfig,
+  oneConfig,
+  tenantOf,
+  type SsoConfigCall,
+  type SsoConfigRouteVariant,
+  type SsoConfigsRouteDependencies,
+} from './sso-config-call.ts';
+import { samlMetadataRoutes } from './sso-config-metadata.ts';
 
 const route = routeWith<SsoConfigsRouteDependencies>();
 
-/** The same routes exist for the tenant itself and for its organization. This is how they differ. */
-interface RouteVariant {
-  readonly base: string;
-  /** Name of the path parameter, as in the interface. */
-  readonly parameter: string;
-  readonly tenantParameter: Readonly<Record<string, ReturnType<typeof uuid>>>;
-  readonly read: Access;
-  readonly probe: Access;
-  readonly write: Access;
-}
-
-type Ids = Readonly<Record<string, string>>;
-interface Asked {
-  readonly params?: Ids | undefined;
-  readonly principal: Principal | undefined;
-}
-
-/** Authentication has checked that a tenant in the path belongs to the caller's organization. */
-const tenantOf = ({ params, principal }: Asked): TenantId =>
-  params?.['tenantId'] ? asTenantId(params['tenantId']) : principal!.tenantId;
-
-type Call = Pick<HandlerContext<unknown, unknown, unknown>, 'created' | 'ask'>;
-
-/** Complete before the tables have the configuration. */
-const createdConfig = (
-  { created, ask }: Call,
-  executed: Parameters<Call['created']>[0],
-  configId: string,
-  tenantId: TenantId,
-): Promise<SsoConfigView> =>
-  created(
-    executed,
-    getSsoConfig,
-    { configId },
-    async (events) => {
-      const tenant = await ask(getTenant, undefined, tenantId);
-      return viewOfNewSsoConfig({ ...tenant, tenant_id: tenantId }, configId, events);
-    },
-    tenantId,
-  );
-
-function ssoConfigRoutesFor({
-  base,
-  parameter,
-  tenantParameter,
-  read,
-  probe,
-  write,
-}: RouteVariant): AnyRoute<SsoConfigsRouteDependencies>[] {
+function ssoConfigRoutesFor(variant: SsoConfigRouteVariant): AnyRoute<SsoConfigsRouteDependencies>[] {
+  const { base, tenantParameter, read, probe, write } = variant;
   const owner = z.object(tenantParameter);
-  const one = { path: `${base}/{${parameter}}`, params: owner.extend({ [parameter]: uuid() }) };
-  const configOf = (call: Asked) => ({ tenantId: tenantOf(call), configId: call.params![parameter]! });
+  const one = oneConfig(variant);
   return [
     route({
       method: 'GET',
@@ -104,7 +52,7 @@ function ssoConfigRoutesFor({
       description: 'Without secrets, newest first.',
       params: owner,
       response: z.object({ configs: z.array(ssoConfigView), total: z.int() }),
-      handle: async (call) => call.ask(listSsoConfigs, undefined, tenantOf(call as Asked)),
+      handle: async (call) => call.ask(listSsoConfigs, undefined, tenantOf(call as SsoConfigCall)),
     }),
     route({
       method: 'POST',
@@ -119,68 +67,13 @@ function ssoConfigRoutesFor({
       response: ssoConfigView,
       handle: async (call) => {
         refuseInsecure(call.services, call.body);
-        const tenantId = tenantOf(call as Asked);
+        const tenantId = tenantOf(call as SsoConfigCall);
         const configId = call.fresh.id('sso config');
         const executed = await call.run(createSsoConfig, draftOf(call.body, configId), tenantId);
         return createdConfig(call, executed, configId, tenantId);
       },
     }),
-    route({
-      method: 'POST',
-      path: `${base}/import`,
-      access: write,
-      summary: 'Import a SAML provider from its metadata',
-      description:
-        'Give either `metadata` (the XML) or `metadataUrl` (fetched once; with `allowPrivateNetwork` also from networks that the operator listed, with `caCertificate` trusting that authority alone), at most 256 KiB, with `entityId` if it describes several providers. Takes entity id, addresses, all signing certificates and the NameID format from it; fields that are given count instead. Refuses expired metadata. Does not check a signature of the metadata.',
-      params: owner,
-      body: ssoConfigImport,
-      status: 201,
-      response: ssoConfigView,
-      handle: async (call) => {
-        const { metadata, metadataUrl, entityId, allowPrivateNetwork, caCertificate, ...settings } = call.body;
-        const provider = await importedProvider(
-          { metadata, metadataUrl, entityId, allowPrivateNetwork, caCertificate },
-          call.services.config,
-        );
-        const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
-        const body = { protocol: 'saml' as const, ...provider, ...given };
-        refuseInsecure(call.services, body);
-        const tenantId = tenantOf(call as Asked);
-        const configId = call.fresh.id('sso config');
-        const executed = await call.run(createSsoConfig, draftOf(body, configId), tenantId);
-        return createdConfig(call, executed, configId, tenantId);
-      },
-    }),
-    route({
-      ...one,
-      path: `${one.path}/metadata`,
-      method: 'PUT',
-      access: write,
-      summary: 'Update a SAML provider from its metadata',
-      description:
-        'For a change of its keys or addresses: replaces both addresses and all certificates, and keeps everything else. Input as for an import. The metadata must describe the entity id of the configuration (400).',
-      body: ssoMetadataRefresh,
-      response: ssoConfigView,
-      handle: async (call) => {
-        const { tenantId, configId } = configOf(call as Asked);
-        const stored = await call.ask(getSsoConfig, { configId }, tenantId);
-        if (stored.protocol !== 'saml') throw new FailureError(invalid('protocol', 'has no metadata'));
-        const { idpEntityId, idpSsoUrl, idpSloUrl, idpCertificate } = await importedProvider(
-          { ...call.body, entityId: call.body.entityId ?? stored.idpEntityId },
-          call.services.config,
-        );
-        if (idpEntityId !== stored.idpEntityId)
-          throw new FailureError(invalid('entityId', 'is not the entity id of the configuration'));
-        const changes = { idpSsoUrl, idpSloUrl, idpCertificate };
-        refuseInsecure(call.services, changes);
-        await call.run(
-          updateSsoConfig,
-          { configId, protocol: 'saml', changes, clientSecret: undefined, spSigningKey: undefined },
-          tenantId,
-        );
-        return call.ask(getSsoConfig, { configId }, tenantId);
-      },
-    }),
+    ...samlMetadataRoutes(variant),
     route({
       method: 'POST',
       path: `${base}/test`,
@@ -206,7 +99,7 @@ function ssoConfigRoutesFor({
       description: 'Without its secrets.',
       response: ssoConfigView,
       handle: async (call) => {
-        const { tenantId, configId } = configOf(call as Asked);
+        const { tenantId, configId } = configNamedBy(variant, call as SsoConfigCall);
         return call.ask(getSsoConfig, { configId }, tenantId);
       },
     }),
@@ -222,7 +115,7 @@ function ssoConfigRoutesFor({
       response: ssoConfigView,
       handle: async (call) => {
         refuseInsecure(call.services, call.body);
-        const { tenantId, configId } = configOf(call as Asked);
+        const { tenantId, configId } = configNamedBy(variant, call as SsoConfigCall);
         const { protocol, clientSecret, spSigningKey, ...changes } = call.body;
         await call.run(updateSsoConfig, { configId, protocol, changes, clientSecret, spSigningKey }, tenantId);
         return call.ask(getSsoConfig, { configId }, tenantId);
@@ -234,7 +127,7 @@ function ssoConfigRoutesFor({
       access: write,
       summary: 'Remove an SSO configuration',
       handle: async (call) => {
-        const { tenantId, configId } = configOf(call as Asked);
+        const { tenantId, configId } = configNamedBy(variant, call as SsoConfigCall);
         await call.run(deleteSsoConfig, { configId }, tenantId);
       },
     }),

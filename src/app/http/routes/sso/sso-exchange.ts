@@ -59,7 +59,7 @@ export const ssoExchangeRoutes: RouteGroup<SsoExchangeRouteDependencies> = {
           tenantId,
           admin,
           { method, vouchedBy, reauthenticated, sessionId },
-          actorOf(undefined, request.ip, request.headers['user-agent']),
+          actorOf(undefined, request),
         );
         return signInResponse({ step: 'done', tokens }, tenantId, adminId, ask);
       },

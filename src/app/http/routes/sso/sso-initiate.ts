@@ -3,11 +3,11 @@ import { enabledConfig, ssoConfigs, ssoConfigsStream } from '../../../../context
 import { OIDC_INITIATE } from '../../../../contexts/sso/domain/addresses.ts';
 import { sameIssuer } from '../../../../contexts/sso/openid-refusals.ts';
 import { beginningAddress, loginHint, refusalAddress } from '../../../../contexts/sso/page-return.ts';
-import { asTenantId, uuid } from '../../../../platform/kernel/ids.ts';
+import { asTenantId } from '../../../../platform/kernel/ids.ts';
 import { openAccess } from '../../access.ts';
 import { redirect } from '../../redirect.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
-import { ssoTenantOf } from './sso-tenant.ts';
+import { ssoTenantOf, tenantQuery } from './sso-tenant.ts';
 import type { AggregateLoader } from '../../../../platform/execution/aggregate-loader.ts';
 
 export interface SsoInitiateRouteDependencies {
@@ -26,7 +26,6 @@ export const initiation = {
   target_link_uri: z.string().max(4_096).optional(),
 };
 
-const inTenant = { tenant_id: uuid().optional() };
 const DESCRIPTION =
   'The `initiate_login_uri` of OpenID Connect. Redirects to the sign-in page, which goes on to the provider. An `iss` must be the issuer of the enabled configuration.';
 
@@ -60,7 +59,7 @@ export const ssoInitiateRoutes: RouteGroup<SsoInitiateRouteDependencies> = {
       summary: 'Start a sign-in from the portal of the provider',
       operation: 'startPortalSignIn',
       description: DESCRIPTION,
-      query: z.object({ ...inTenant, ...initiation }),
+      query: z.object({ ...tenantQuery, ...initiation }),
       status: 302,
       response: { media: 'text/plain' },
       handle: async (call) => redirect(call.reply, 302, await beginning(call, call.query)),
@@ -74,7 +73,7 @@ export const ssoInitiateRoutes: RouteGroup<SsoInitiateRouteDependencies> = {
       operation: 'startPortalSignInByForm',
       description: DESCRIPTION,
       consumes: 'form',
-      query: z.object(inTenant),
+      query: z.object(tenantQuery),
       body: z.object(initiation),
       status: 303,
       response: { media: 'text/plain' },

@@ -1,8 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import { listTenants } from '../../../../../queries/tenants/list-tenants.ts';
 import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
-import { asTenantId, INSTALLATION, isUuid, type TenantId } from '../../../../platform/kernel/ids.ts';
+import { asTenantId, INSTALLATION, isUuid, uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
 import type { HandlerContext } from '../../route.ts';
+
+export const tenantQuery = { tenant_id: uuid().optional() };
 
 type Asking = Pick<HandlerContext<unknown, unknown, unknown>, 'ask'> & {
   readonly request: FastifyRequest;

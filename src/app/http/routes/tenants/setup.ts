@@ -81,7 +81,7 @@ export const setupRoutes: RouteGroup<SetupRouteDependencies> = {
           tenantId,
         );
         const { clientName, tier, expiresAt, maxUsers } = executed.result.license;
-        const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
+        const actor = actorOf(undefined, request);
         const tokens = await openSession(services, {
           tenantId,
           subjectId: adminId,

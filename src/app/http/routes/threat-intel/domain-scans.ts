@@ -70,7 +70,7 @@ export const domainScanRoutes: RouteGroup<DomainScansRouteDependencies> = {
       }),
       handle: async ({ body: { domain }, principal, services, request }) => {
         const { tenantId, deviceId, userId } = principal;
-        const issuer = { tenantId, actor: actorOf(principal, request.ip, undefined), correlationId: request.id };
+        const issuer = { tenantId, actor: actorOf(principal, request), correlationId: request.id };
         const { data, verdict, scanned, postponedUntil } = await services.domainScans.scan(
           domain,
           { deviceId, userId, isVisited: () => wasVisited(services.reads(tenantId), domain) },
