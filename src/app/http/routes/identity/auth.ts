@@ -26,14 +26,14 @@ import type { Freshness } from '../../../../platform/projector/freshness.ts';
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';
 import type { Position } from '../../../../platform/kernel/event.ts';
 import { refuseOtherTenant, tenantNamed } from './named-tenant.ts';
-import { sessionRoutes, type SessionRouteDependencies } from './session-routes.ts';
+import { authSessionRoutes, type AuthSessionDependencies } from './auth-session.ts';
 
 export interface AuthRouteDependencies
   extends
     AdminSignInDependencies,
     ForcedPasswordChangeDependencies,
     SecondFactorDependencies,
-    SessionRouteDependencies,
+    AuthSessionDependencies,
     VisitorDependencies {
   readonly freshness: Freshness;
   readonly lookups: Lookups;
@@ -174,6 +174,6 @@ export const authRoutes: RouteGroup<AuthRouteDependencies> = {
           },
         }),
     }),
-    ...sessionRoutes,
+    ...authSessionRoutes,
   ],
 };

@@ -12,15 +12,15 @@ import type { AccessTokens } from '../../../../contexts/identity/access-tokens.t
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';
 import { refuseOtherTenant } from './named-tenant.ts';
 
-export interface SessionRouteDependencies {
+export interface AuthSessionDependencies {
   readonly accessTokens: AccessTokens;
   readonly refreshTokens: RefreshTokens;
   readonly lookups: Lookups;
 }
 
-const route = routeWith<SessionRouteDependencies>();
+const route = routeWith<AuthSessionDependencies>();
 
-async function sessionOf(request: FastifyRequest, services: SessionRouteDependencies) {
+async function sessionOf(request: FastifyRequest, services: AuthSessionDependencies) {
   const [scheme, token] = (request.headers.authorization ?? '').split(' ');
   const claims = scheme?.toLowerCase() === 'bearer' && token ? await services.accessTokens.verify(token) : undefined;
   if (!claims) throw new FailureError(unauthenticated());
@@ -32,7 +32,7 @@ async function sessionOf(request: FastifyRequest, services: SessionRouteDependen
 }
 
 /** Refreshes and ends sessions, of a tenant's admins and of an organization's. */
-export const sessionRoutes: readonly AnyRoute<SessionRouteDependencies>[] = [
+export const authSessionRoutes: readonly AnyRoute<AuthSessionDependencies>[] = [
   route({
     method: 'POST',
     path: '/api/v1/auth/refresh',
