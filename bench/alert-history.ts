@@ -118,7 +118,7 @@ export async function openEvidence({ database, config, parts }: AlertHistory): P
     key: new ChainKey(AUDIT_KEY),
     words,
     verification: verifySegmentsInThreads({
-      feed: parts.store.logAddress!,
+      log: parts.store.logAddress!,
       database: config,
       auditKey: AUDIT_KEY,
       words,

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   /** Status line and headers, unparsed. */
   readonly head: string;
@@ -16,7 +16,7 @@ class Connection {
   readonly #port: number;
   #socket: Socket;
   #received = '';
-  #waiting: { readonly resolve: (answer: Answer) => void; readonly reject: (error: Error) => void } | undefined;
+  #waiting: { readonly resolve: (answer: HttpResponse) => void; readonly reject: (error: Error) => void } | undefined;
 
   constructor(host: string, port: number) {
     this.#host = host;
@@ -32,7 +32,7 @@ class Connection {
     return socket.on('close', () => this.#waiting?.reject(new Error('the server closed the connection')));
   }
 
-  ask(request: string): Promise<Answer> {
+  ask(request: string): Promise<HttpResponse> {
     if (this.#socket.destroyed || this.#socket.readableEnded) this.#socket = this.#open();
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
@@ -73,7 +73,12 @@ export class HttpClient {
     this.#idle = [...this.#all];
   }
 
-  async send(method: string, path: string, headers: Readonly<Record<string, string>> = {}, body = ''): Promise<Answer> {
+  async send(
+    method: string,
+    path: string,
+    headers: Readonly<Record<string, string>> = {},
+    body = '',
+  ): Promise<HttpResponse> {
     let request = `${method} ${path} HTTP/1.1\r\nhost: ${this.#host}\r\n`;
     for (const [name, value] of Object.entries(headers)) request += `${name}: ${value}\r\n`;
     if (method !== 'GET') request += `content-length: ${Buffer.byteLength(body)}\r\n`;

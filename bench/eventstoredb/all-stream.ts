@@ -54,7 +54,7 @@ async function fill(client: EventStoreDBClient): Promise<void> {
  * Reading all events of a log of which two thirds are claims and another application's events, compared with the plain
  * client's filtered subscription.
  */
-export async function feed(server: EventStoreServer): Promise<Row[]> {
+export async function readAllStream(server: EventStoreServer): Promise<Row[]> {
   const store = new EventStoreDbEventStore(server.url, { timeoutMs: 60_000 });
   const plain = EventStoreDBClient.connectionString(server.url);
   try {

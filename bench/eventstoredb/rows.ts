@@ -2,7 +2,7 @@ import type { Row } from '../measure.ts';
 import { appends } from './appends.ts';
 import { batchedAppends } from './batched-appends.ts';
 import { claimingAppends } from './claiming-appends.ts';
-import { feed } from './all-stream.ts';
+import { readAllStream } from './all-stream.ts';
 import { groupCreation } from './group-creation.ts';
 import { seats } from './seats.ts';
 import type { EventStoreServer } from './server.ts';
@@ -14,5 +14,5 @@ export const rows: Readonly<Record<string, (server: EventStoreServer) => Promise
   appends,
   claimingAppends,
   batchedAppends,
-  feed,
+  readAllStream,
 };

@@ -110,7 +110,7 @@ export const parts: Readonly<Record<string, Part>> = {
       },
     ],
   },
-  'walking-threads': {
+  'verification-threads': {
     workloads: ['verify-threads'],
     edits: [
       {

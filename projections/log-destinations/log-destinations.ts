@@ -25,7 +25,7 @@ const columns = {
   secret_configured: flag,
   allow_private_network: flag,
   ca_certificate: nullable(text),
-  /** The revision of the event with this content. Whoever forwards notices a change by it. */
+  /** The revision of the event with this content. The forwarder notices a change by it. */
   content_revision: integer,
   /** The latest request to send a range of the past. */
   backfill_id: nullable(id),

@@ -3,7 +3,7 @@ import type { EventStore } from '../../src/platform/eventstore/port.ts';
 import { describeAppending } from './event-store/appending.ts';
 import { describeClaimRaces } from './event-store/claim-races.ts';
 import { describeClaims } from './event-store/claims.ts';
-import { describeFeed } from './event-store/all-stream.ts';
+import { describeAllStream } from './event-store/all-stream.ts';
 import { describeReading } from './event-store/reading.ts';
 import { describeTailing } from './event-store/tailing.ts';
 
@@ -51,7 +51,7 @@ export function describeEventStoreContract(name: string, open: () => Promise<Ope
 
     describeAppending(subject);
     describeReading(subject);
-    describeFeed(subject);
+    describeAllStream(subject);
     describeTailing(subject);
     describeClaims(subject);
     describeClaimRaces(subject);

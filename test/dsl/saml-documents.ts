@@ -6,7 +6,7 @@ import type { SigningPair } from './saml-identity-provider.ts';
  * SAML messages in the shapes that providers document, with real XML signatures: prefixes, namespace declarations,
  * order and key information differ, and every difference has broken somebody's parser.
  */
-export interface SaidByProvider {
+export interface ProviderStatement {
   readonly pair: SigningPair;
   readonly entityId: string;
   readonly acsUrl: string;
@@ -108,7 +108,7 @@ const EMAIL_CLAIM = 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/email
 const PASSWORD = 'urn:oasis:names:tc:SAML:2.0:ac:classes:PasswordProtectedTransport';
 
 /** A response around an assertion, with the prefixes of one provider ("samlp:", "saml2p:", "" …). */
-function parts({ entityId, acsUrl, requestId, now = Date.now() }: SaidByProvider, p: string, a: string): Parts {
+function parts({ entityId, acsUrl, requestId, now = Date.now() }: ProviderStatement, p: string, a: string): Parts {
   const declared = (prefix: string, namespace: string) =>
     `xmlns${prefix ? `:${prefix.slice(0, -1)}` : ''}="urn:oasis:names:tc:SAML:2.0:${namespace}"`;
   const issuer = `<${a}Issuer ${declared(a, 'assertion')}>${entityId}</${a}Issuer>`;
@@ -135,14 +135,14 @@ interface AssertionOptions {
 }
 
 export const confirmation = (
-  { acsUrl, requestId, now = Date.now() }: SaidByProvider,
+  { acsUrl, requestId, now = Date.now() }: ProviderStatement,
   a = 'saml:',
   { lifetime = 300, recipient = acsUrl, method = 'bearer', inResponseTo = requestId } = {},
 ): string =>
   `<${a}SubjectConfirmation Method="urn:oasis:names:tc:SAML:2.0:cm:${method}"><${a}SubjectConfirmationData NotOnOrAfter="${at(now, lifetime)}" Recipient="${recipient}" InResponseTo="${inResponseTo}"/></${a}SubjectConfirmation>`;
 
 /** The statements of an assertion, in the order that the schema asks for. */
-export function statements(said: SaidByProvider, a: string, options: AssertionOptions = {}): string {
+export function statements(said: ProviderStatement, a: string, options: AssertionOptions = {}): string {
   const { email, audience, now = Date.now() } = said;
   const {
     nameId = email,
@@ -179,23 +179,23 @@ const UNSPECIFIED_NAME = 'urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified'
 const TRANSIENT_NAME = 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient';
 
 /** Returns the response's XML. */
-export type MessageShape = (said: SaidByProvider) => string;
+export type MessageShape = (said: ProviderStatement) => string;
 
 const assertionSigned =
-  (p: string, a: string, options: (said: SaidByProvider) => AssertionOptions, signing: SigningOptions = {}) =>
-  (said: SaidByProvider): string => {
+  (p: string, a: string, options: (said: ProviderStatement) => AssertionOptions, signing: SigningOptions = {}) =>
+  (said: ProviderStatement): string => {
     const { response, assertion } = parts(said, p, a);
     return response(signElement(assertion(statements(said, a, options(said))), 'Assertion', said.pair, signing));
   };
 const responseSigned =
-  (p: string, a: string, options: (said: SaidByProvider) => AssertionOptions, signing: SigningOptions = {}) =>
-  (said: SaidByProvider): string => {
+  (p: string, a: string, options: (said: ProviderStatement) => AssertionOptions, signing: SigningOptions = {}) =>
+  (said: ProviderStatement): string => {
     const { response, assertion } = parts(said, p, a);
     return signElement(response(assertion(statements(said, a, options(said)))), 'Response', said.pair, signing);
   };
 const bothSigned =
-  (p: string, a: string, options: (said: SaidByProvider) => AssertionOptions, signing: SigningOptions = {}) =>
-  (said: SaidByProvider): string =>
+  (p: string, a: string, options: (said: ProviderStatement) => AssertionOptions, signing: SigningOptions = {}) =>
+  (said: ProviderStatement): string =>
     signElement(assertionSigned(p, a, options, signing)(said), 'Response', said.pair, signing);
 
 const keycloak = () => ({
@@ -271,9 +271,9 @@ export const providerShapes: Readonly<Record<string, MessageShape>> = {
   }),
 };
 
-const usual = (options: (said: SaidByProvider) => AssertionOptions, signing: SigningOptions = {}) =>
+const usual = (options: (said: ProviderStatement) => AssertionOptions, signing: SigningOptions = {}) =>
   assertionSigned('samlp:', 'saml:', options, signing);
-const certificates = ({ pair }: SaidByProvider, count: number): string =>
+const certificates = ({ pair }: ProviderStatement, count: number): string =>
   `<ds:X509Data>${`<ds:X509Certificate>${bareCertificate(pair.certificatePem)}</ds:X509Certificate>`.repeat(count)}</ds:X509Data>`;
 
 /** Sound messages that are less common. */

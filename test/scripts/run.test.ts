@@ -69,29 +69,29 @@ describe('scripts/run.mjs', () => {
   });
 
   it('runs the current sources if no bundle can be stored, in a thread too', () => {
-    const house = path.join(sources, 'house');
-    const script = path.join(house, 'scripts/run.mjs');
-    for (const folder of ['scripts', 'node_modules']) mkdirSync(path.join(house, folder), { recursive: true });
+    const checkout = path.join(sources, 'checkout');
+    const script = path.join(checkout, 'scripts/run.mjs');
+    for (const folder of ['scripts', 'node_modules']) mkdirSync(path.join(checkout, folder), { recursive: true });
     copyFileSync(SCRIPT, script);
-    write('house/package.json', '{ "type": "module" }');
+    write('checkout/package.json', '{ "type": "module" }');
     for (const name of ['esbuild', 'tsx'])
       symlinkSync(
         fileURLToPath(new URL(`../../node_modules/${name}`, import.meta.url)),
-        path.join(house, 'node_modules', name),
+        path.join(checkout, 'node_modules', name),
       );
     // Folders cannot be created there.
-    symlinkSync('/sys', path.join(house, 'node_modules/.cache'));
+    symlinkSync('/sys', path.join(checkout, 'node_modules/.cache'));
     write(
-      'house/thread.ts',
+      'checkout/thread.ts',
       `import { parentPort } from 'node:worker_threads';\nparentPort!.postMessage('from a thread' as string);`,
     );
     write(
-      'house/entry.ts',
+      'checkout/entry.ts',
       `import { Worker } from 'node:worker_threads';
-       const thread: Worker = new Worker(${JSON.stringify(script)}, { argv: [${JSON.stringify(path.join(house, 'thread.ts'))}], execArgv: [] });
+       const thread: Worker = new Worker(${JSON.stringify(script)}, { argv: [${JSON.stringify(path.join(checkout, 'thread.ts'))}], execArgv: [] });
        thread.on('message', (said: string) => console.log(said));`,
     );
-    const { stdout, stderr } = spawnSync(process.execPath, [script, path.join(house, 'entry.ts')], {
+    const { stdout, stderr } = spawnSync(process.execPath, [script, path.join(checkout, 'entry.ts')], {
       encoding: 'utf8',
       cwd: '/',
       timeout: 20_000,

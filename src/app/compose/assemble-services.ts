@@ -75,7 +75,7 @@ export function assembleServices(
     chainWalking:
       store.logAddress &&
       verifySegmentsInThreads({
-        feed: store.logAddress,
+        log: store.logAddress,
         database: database.config,
         auditKey: config.auditKey,
         words: auditVocabulary(families),

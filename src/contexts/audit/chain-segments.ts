@@ -8,7 +8,7 @@ import type { ChainSegment, SegmentResult } from './segment-verification.ts';
 export interface SegmentVerifiers {
   /** Number of segments that are verified at a time. */
   readonly count: number;
-  walk(stretch: ChainSegment): Promise<SegmentResult>;
+  verify(segment: ChainSegment): Promise<SegmentResult>;
   close(): Promise<void>;
 }
 
@@ -16,7 +16,7 @@ export interface SegmentVerification {
   /** Returns undefined while another chain is being verified. */
   open(): SegmentVerifiers | undefined;
   /** Entries per segment. */
-  readonly stretch: number;
+  readonly size: number;
 }
 
 /** The part of a chain that was verified in segments. */
@@ -26,7 +26,7 @@ export interface VerifiedPrefix {
 }
 
 /** Shorter chains, in segments, are verified on the caller's thread: starting threads would take longer. */
-const WORTH_WALKERS = 2;
+const WORTH_THREADS = 2;
 
 /**
  * Verifies the beginning of a long chain in parallel segments and yields the results in order. The remainder is shorter
@@ -37,48 +37,48 @@ const WORTH_WALKERS = 2;
  * result follows.
  */
 export async function* verifySegments(
-  { open, stretch: size }: SegmentVerification,
+  { open, size }: SegmentVerification,
   table: AuditTable,
   tenantId: TenantId,
   until: Position,
 ): AsyncGenerator<SegmentResult & VerifiedPrefix> {
   const { head_sequence: entries } = await table.ends();
-  if ((entries ?? 0) < WORTH_WALKERS * size) return;
-  const walkers = open();
-  if (!walkers) return;
+  if ((entries ?? 0) < WORTH_THREADS * size) return;
+  const verifiers = open();
+  if (!verifiers) return;
   try {
     const underWay: {
-      readonly stretch: ChainSegment;
+      readonly segment: ChainSegment;
       readonly claimed: ChainHead;
-      readonly walked: Promise<SegmentResult>;
+      readonly result: Promise<SegmentResult>;
     }[] = [];
     let from: VerifiedPrefix | undefined = { head: GENESIS, position: 0n };
     for (;;) {
-      while (from && underWay.length < 2 * walkers.count) {
+      while (from && underWay.length < 2 * verifiers.count) {
         const cut: VerifiedPrefix | undefined = await table.cut(from.position, until, size);
         if (cut) {
-          const stretch = {
+          const segment = {
             tenantId,
             from,
             after: from.position === 0n ? BELOW_FIRST_POSITION : from.position,
             upTo: cut.position,
           };
-          const walked = walkers.walk(stretch);
-          walked.catch(() => undefined); // handled where it is awaited
-          underWay.push({ stretch, claimed: cut.head, walked });
+          const result = verifiers.verify(segment);
+          result.catch(() => undefined); // handled where it is awaited
+          underWay.push({ segment, claimed: cut.head, result });
         }
         from = cut;
       }
       const oldest = underWay.shift();
       if (!oldest) return;
-      const walked = await oldest.walked.catch(() => undefined);
-      if (!walked) return; // the sequential walk over the rest reports an unreachable database
+      const result = await oldest.result.catch(() => undefined);
+      if (!result) return; // the sequential verification of the rest reports an unreachable database
       const fits =
-        walked.agrees && walked.end.sequence === oldest.claimed.sequence && walked.end.hash === oldest.claimed.hash;
-      yield { ...walked, agrees: fits, head: oldest.claimed, position: oldest.stretch.upTo };
+        result.agrees && result.end.sequence === oldest.claimed.sequence && result.end.hash === oldest.claimed.hash;
+      yield { ...result, agrees: fits, head: oldest.claimed, position: oldest.segment.upTo };
       if (!fits) return;
     }
   } finally {
-    await walkers.close();
+    await verifiers.close();
   }
 }

@@ -12,22 +12,22 @@ import { AuditTable } from './audit-table.ts';
 import { verifySegment, type ChainSegment, type SegmentResult } from './segment-verification.ts';
 
 export interface SegmentThreadData {
-  readonly feed: LogAddress;
+  readonly log: LogAddress;
   /** The database of the read models. */
   readonly database: DatabaseConfig;
   readonly auditKey: Uint8Array;
   readonly words: ReadonlyMap<string, AuditTerms>;
 }
 
-serveThread(({ feed, database, auditKey, words }: SegmentThreadData) => {
+serveThread(({ log: address, database, auditKey, words }: SegmentThreadData) => {
   // Errors are returned to the caller, which logs them.
   const log = pino({ level: 'silent' });
   const { ordinary: reads } = tenantReads(openDatabase(database, log, { reads: 1 }).reads);
   const source = {
-    store: openLog(feed, log),
+    store: openLog(address, log),
     key: new ChainKey(Buffer.from(auditKey)),
     words,
   };
-  return (stretch: ChainSegment): Promise<SegmentResult> =>
-    verifySegment(source, new AuditTable(reads(stretch.tenantId)), stretch);
+  return (segment: ChainSegment): Promise<SegmentResult> =>
+    verifySegment(source, new AuditTable(reads(segment.tenantId)), segment);
 });

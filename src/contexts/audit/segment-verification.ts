@@ -33,7 +33,7 @@ export async function verifySegment(
   let end = from.head;
   let compared = after;
   const hashes: string[] = [];
-  const walked = (agrees: boolean): SegmentResult => ({
+  const resultOf = (agrees: boolean): SegmentResult => ({
     agrees,
     end,
     hashes: { first: from.head.sequence + 1, bytes: Buffer.from(hashes.join(''), 'hex') },
@@ -41,11 +41,11 @@ export async function verifySegment(
   const pages = replayChain(source, tenantId, from, upTo, true);
   for (let next = pages.next(); ;) {
     const { value: page, done } = await next;
-    if (done) return walked(true);
+    if (done) return resultOf(true);
     next = pages.next(); // hashed while the table is queried
     next.catch(() => undefined); // reported where it is awaited
     const until = page.last ? upTo : page.position;
-    if (page.broken || !(await table.says(page, page.entries.length, compared, until))) return walked(false);
+    if (page.broken || !(await table.says(page, page.entries.length, compared, until))) return resultOf(false);
     for (const { hash } of page.entries) hashes.push(hash);
     end = page.entries.at(-1) ?? end;
     compared = until;

@@ -58,7 +58,7 @@ export class Verification {
 
   async run(): Promise<Findings> {
     await this.#openSeals();
-    const start = await this.#walkAhead();
+    const start = await this.#verifyInSegments();
     if (!start) return this.#findings(this.#somethingOdd());
     const pages = replayChain(this.#evidence, this.#tenantId, start, this.#until, this.#quick);
     for (let next = pages.next(); ;) {
@@ -90,7 +90,7 @@ export class Verification {
    * Where the sequential pass starts: at the beginning, or after the segments that were verified in parallel. Undefined
    * if they found an anomaly.
    */
-  async #walkAhead(): Promise<VerifiedPrefix | undefined> {
+  async #verifyInSegments(): Promise<VerifiedPrefix | undefined> {
     let reached: VerifiedPrefix = { head: GENESIS, position: 0n };
     const { verification } = this.#evidence;
     if (!this.#quick || !verification) return reached;

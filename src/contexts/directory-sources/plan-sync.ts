@@ -112,7 +112,7 @@ async function planMissing(
     after = linked.at(-1)!.userId;
     linkedPeople += linked.filter(({ isActive }) => isActive).length;
     const listed = await staging.listedAmong(linked.map(({ externalId }) => externalId ?? ''));
-    // Whoever has a new entry was not removed: the link moves to it.
+    // A person with a new entry was not removed: the link moves to it.
     const movedOn = await staging.linkedAnewAmong(linked.map(({ userId }) => userId));
     const steps = linked
       .filter(({ userId, externalId }) => externalId !== null && !listed.has(externalId) && !movedOn.has(userId))

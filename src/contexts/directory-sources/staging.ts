@@ -37,7 +37,7 @@ export interface MemberDigest {
 
 /** The tables in which one attempt works on one synchronization. */
 export class Staging extends SyncHold {
-  /** Forgets what an earlier attempt has read, but not which deactivations were shown to whoever confirmed them. */
+  /** Forgets what an earlier attempt has read, but not which deactivations were shown to the admin who confirmed them. */
   clear(keepsShown: boolean): Promise<void> {
     return this.write(async (client) => {
       await this.query(client, 'delete from directory_sync_members where tenant_id = $1 and sync_id = $2');

@@ -122,10 +122,14 @@ export interface Command<Input, State, E extends DomainEvent, Ports, Facts, Resu
   readonly freshens?: readonly ReadModelName[];
   /**
    * The stream's id was just created for this command. The stream is assumed to be empty; if it is not, the append
-   * fails.
+   * fails. Gain: `npm run bench -- without command-begins`: 1.47 (95 %: 1.31 to 1.56); 1.12 (0.85 to 1.50)
+   * while other work loads the machine.
    */
   readonly begins?: true;
-  /** For streams of which only the newest part matters: the number of newest events to fold. */
+  /**
+   * For streams of which only the newest part matters: the number of newest events to fold. Bounds what a long stream
+   * costs; of short ones the gain is 1.06 (95 %: 0.99 to 1.19; `npm run bench -- without command-tail`).
+   */
   readonly tail?: number;
 }
 

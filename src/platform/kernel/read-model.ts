@@ -33,7 +33,11 @@ export type RowOf<C extends Columns> = { [Name in keyof C]: C[Name] extends Colu
 export interface RowChange<Row, Key extends keyof Row> {
   readonly key: Pick<Row, Key>;
   readonly fold: (row: Row | undefined) => Row | undefined;
-  /** This event creates the id in the row's key. No earlier event can have made the row, so it is not looked up. */
+  /**
+   * This event creates the id in the row's key. No earlier event can have made the row, so it is not looked up.
+   * Gain: `npm run bench -- without row-begins`: 1.15 (95 %: 0.97 to 1.20) and 1.02 (0.80 to 1.39),
+   * while other work loads the machine.
+   */
   readonly begins?: true;
   /**
    * Only this event folds the row: no earlier and no later one. The row is neither looked up nor cached.

@@ -15,7 +15,7 @@ import { cheapPasswords } from '../../dsl/cheap-passwords.ts';
 import { licensePublicKeyPem } from '../../dsl/licenses.ts';
 import { scratchFolder } from '../../dsl/scratch.ts';
 import { startPasswordServer } from '../../dsl/password-server.ts';
-import { aDay, ACME, openVaultHouse } from './audited-vault.ts';
+import { aDay, ACME, openAuditedVault } from './audited-vault.ts';
 
 describe('a start with another AUDIT_HMAC_KEY', () => {
   const dataDir = scratchFolder('audit-key');
@@ -96,7 +96,7 @@ describe('a start with another AUDIT_HMAC_KEY', () => {
 
 describe('a chain that was continued under another key', () => {
   it('is reported as such, at the first entry with the other key', async () => {
-    const application = await openVaultHouse();
+    const application = await openAuditedVault();
     await aDay(application, 9);
     await application.project();
     const other = new ChainKey(randomBytes(32));

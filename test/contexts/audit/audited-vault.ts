@@ -54,10 +54,10 @@ export const doorEvents = defineEvents('door', {
 const families = [doorEvents, auditHeadEvents];
 const TABLE = 'audit_log_v1';
 
-export type VaultHouse = Awaited<ReturnType<typeof openVaultHouse>>;
+export type AuditedVault = Awaited<ReturnType<typeof openAuditedVault>>;
 
 /** An application with an audit chain and no running service: the databases contain only what a test has written. */
-export async function openVaultHouse() {
+export async function openAuditedVault() {
   const keys = new MemoryPersonKeys();
   const application = await openProjectorApplication(families, keys);
   const { store, database, codec, sql } = application;
@@ -113,22 +113,22 @@ export async function openVaultHouse() {
       { pageSize = 1_000, verification }: Pick<Evidence, 'pageSize' | 'verification'> = {},
     ) => verifyChain({ ...evidence, pageSize, verification }, tenantId),
     /** Segments of this many entries, verified concurrently in this thread. */
-    walkHere: (stretch: number): SegmentVerification => ({
-      stretch,
+    inSegments: (size: number): SegmentVerification => ({
+      size,
       open: () => ({
         count: 2,
-        walk: (one) => verifySegment(evidence, new AuditTable(evidence.reads(one.tenantId)), one),
+        verify: (one) => verifySegment(evidence, new AuditTable(evidence.reads(one.tenantId)), one),
         close: async () => undefined,
       }),
     }),
     /** Copies log and table; the returned function restores both. */
     async snapshot(name: string): Promise<() => Promise<void>> {
       for (const table of ['events', TABLE]) await sql(`create table ${name}_${table} as table ${table}`);
-      const remembered = [...filed];
+      const filedBefore = [...filed];
       return async () => {
         for (const table of ['events', TABLE]) await sql(`delete from ${table}`);
         for (const table of ['events', TABLE]) await sql(`insert into ${table} select * from ${name}_${table}`);
-        filed.splice(0, filed.length, ...remembered);
+        filed.splice(0, filed.length, ...filedBefore);
       };
     },
   };
@@ -146,7 +146,7 @@ const cut = (n: number): DomainEvent => ({ type: 'KeyCut', data: { keyId: `k${n}
 const seen = (n: number): DomainEvent => ({ type: 'DoorSeen', data: { door: `d${n % 3}` } });
 
 /** A day with `count` entries of ACME, in several streams, between telemetry and the day of another tenant. */
-export async function aDay({ happen }: VaultHouse, count: number, from = 0): Promise<void> {
+export async function aDay({ happen }: AuditedVault, count: number, from = 0): Promise<void> {
   for (let n = from; n < from + count; n += 1) {
     const make = [opened, locked, cut][n % 3]!;
     await happen(`door-${ACME}.d${n % 3}`, [make(n)], ACME);

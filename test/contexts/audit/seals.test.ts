@@ -16,7 +16,7 @@ import { Executor } from '../../../src/platform/execution/executor.ts';
 import { LogTrust } from '../../../src/platform/eventstore/log-trust.ts';
 import type { ServiceContainer } from '../../../src/app/compose/service-container.ts';
 import { given } from '../../dsl/given.ts';
-import { aDay, ACME, openVaultHouse, OTHER, type VaultHouse } from './audited-vault.ts';
+import { aDay, ACME, openAuditedVault, OTHER, type AuditedVault } from './audited-vault.ts';
 
 const HASH = '0a'.repeat(32);
 const seal = (sequence: number, previous: string, mac: string): SealedHead => ({
@@ -92,7 +92,7 @@ describe('the seal file', () => {
 });
 
 describe('the sealer', async () => {
-  const application: VaultHouse = await openVaultHouse();
+  const application: AuditedVault = await openAuditedVault();
   const dataDir = mkdtempSync('/tmp/castellan-seals-');
   afterAll(async () => {
     rmSync(dataDir, { recursive: true, force: true });
@@ -204,7 +204,7 @@ describe('the sealer', async () => {
 });
 
 describe('the sealed heads outside the databases', async () => {
-  const application = await openVaultHouse();
+  const application = await openAuditedVault();
   const dataDir = mkdtempSync('/tmp/castellan-seals-');
   const path = join(dataDir, 'audit-heads.jsonl');
   const lines: string[] = [];
@@ -277,7 +277,7 @@ describe('the sealed heads outside the databases', async () => {
 });
 
 describe('a read model that lags', async () => {
-  const application = await openVaultHouse();
+  const application = await openAuditedVault();
   afterAll(() => application.close());
 
   it('is verified as far as it has come, and no further', async () => {

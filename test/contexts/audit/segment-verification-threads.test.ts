@@ -3,46 +3,42 @@ import type { SegmentVerifiers, SegmentVerification } from '../../../src/context
 import type { ChainSegment } from '../../../src/contexts/audit/segment-verification.ts';
 import { verifySegmentsInThreads } from '../../../src/contexts/audit/segment-verification-threads.ts';
 import { evidenceOf } from '../../../src/contexts/audit/verify.ts';
-import type { LogAddress } from '../../../src/platform/eventstore/port.ts';
 import { startApp } from '../../dsl/app.ts';
-import { aDay, ACME, openVaultHouse, type VaultHouse } from './audited-vault.ts';
+import { aDay, ACME, openAuditedVault, type AuditedVault } from './audited-vault.ts';
 
 const COUNT = 30;
-const STRETCH = 4;
+const SEGMENT_SIZE = 4;
 
-const feedOf = ({ store }: VaultHouse): LogAddress => store.logAddress!;
+/** The threads of a process whose read models are in this database. */
+const threadsOf = ({ auditKey, evidence: { words }, database, store }: AuditedVault, over: object = {}) =>
+  verifySegmentsInThreads(
+    { log: store.logAddress!, database: { ...database.config, ...over }, auditKey, words },
+    SEGMENT_SIZE,
+  );
 
-describe('a chain that is walked in threads', () => {
-  let house: VaultHouse;
-  let walked: ChainSegment[];
+describe('a chain that is verified in threads', () => {
+  let vault: AuditedVault;
+  let verified: ChainSegment[];
   let verification: SegmentVerification;
   beforeAll(async () => {
-    house = await openVaultHouse();
-    await aDay(house, COUNT);
-    await house.project();
-    await house.seal(ACME);
-    await house.project();
-    const {
-      auditKey,
-      evidence: { words },
-      database,
-    } = house;
-    const threads = verifySegmentsInThreads(
-      { feed: feedOf(house), database: database.config, auditKey, words },
-      STRETCH,
-    );
-    walked = [];
+    vault = await openAuditedVault();
+    await aDay(vault, COUNT);
+    await vault.project();
+    await vault.seal(ACME);
+    await vault.project();
+    const threads = threadsOf(vault);
+    verified = [];
     verification = { ...threads, open: () => noting(threads.open()!) };
   });
-  afterAll(() => house?.close());
+  afterAll(() => vault?.close());
 
-  const noting = (walkers: SegmentVerifiers): SegmentVerifiers => ({
-    count: walkers.count,
-    walk: (stretch) => (walked.push(stretch), walkers.walk(stretch)),
-    close: () => walkers.close(),
+  const noting = (verifiers: SegmentVerifiers): SegmentVerifiers => ({
+    count: verifiers.count,
+    verify: (segment) => (verified.push(segment), verifiers.verify(segment)),
+    close: () => verifiers.close(),
   });
   const connections = async () =>
-    (await house.sql(`select count(*)::int as n from pg_stat_activity where datname = current_database()`))[0]![
+    (await vault.sql(`select count(*)::int as n from pg_stat_activity where datname = current_database()`))[0]![
       'n'
     ] as number;
 
@@ -55,29 +51,21 @@ describe('a chain that is walked in threads', () => {
     }
   });
 
-  it('holds when every stretch comes to where the next begins, and leaves nothing open', async () => {
-    expect(await house.verify()).toMatchObject({ valid: true, entriesChecked: COUNT });
+  it('is valid if every segment ends where the next begins, and leaves no connection open', async () => {
+    expect(await vault.verify()).toMatchObject({ valid: true, entriesChecked: COUNT });
     const before = await connections();
-    expect(await house.verify(ACME, { verification })).toMatchObject({ valid: true, entriesChecked: COUNT });
-    expect(walked.length).toBe(Math.floor(COUNT / STRETCH));
-    expect(walked.map(({ from }) => from.head.sequence)).toEqual(walked.map((_, index) => index * STRETCH));
+    expect(await vault.verify(ACME, { verification })).toMatchObject({ valid: true, entriesChecked: COUNT });
+    expect(verified.length).toBe(Math.floor(COUNT / SEGMENT_SIZE));
+    expect(verified.map(({ from }) => from.head.sequence)).toEqual(verified.map((_, index) => index * SEGMENT_SIZE));
     await expect.poll(connections).toBeLessThanOrEqual(before);
   });
 
-  it('is walked by who asks while the threads are at another one, so that many who ask at once take no more of them', async () => {
-    const {
-      auditKey,
-      evidence: { words },
-      database,
-    } = house;
-    const threads = verifySegmentsInThreads(
-      { feed: feedOf(house), database: database.config, auditKey, words },
-      STRETCH,
-    );
+  it('is verified on the thread of the caller while the threads verify another chain', async () => {
+    const threads = threadsOf(vault);
     const another = threads.open()!;
     const opened: unknown[] = [];
     expect(
-      await house.verify(ACME, { verification: { ...threads, open: () => (opened.push(threads.open()), undefined) } }),
+      await vault.verify(ACME, { verification: { ...threads, open: () => (opened.push(threads.open()), undefined) } }),
     ).toMatchObject({ valid: true, entriesChecked: COUNT });
     expect(opened).toEqual([undefined]);
     await another.close();
@@ -86,44 +74,36 @@ describe('a chain that is walked in threads', () => {
     await free!.close();
   });
 
-  it('says of tampering what the walk by one says', async () => {
-    const [row] = await house.sql(`select position from audit_log where tenant_id = $1 and sequence = 11`, [ACME]);
-    await house.sql(`update audit_log set action = 'door.closed' where tenant_id = $1 and position = $2`, [
+  it('names tampering as a verification on one thread does', async () => {
+    const [row] = await vault.sql(`select position from audit_log where tenant_id = $1 and sequence = 11`, [ACME]);
+    await vault.sql(`update audit_log set action = 'door.closed' where tenant_id = $1 and position = $2`, [
       ACME,
       row!['position'],
     ]);
-    expect(await house.verify(ACME, { verification })).toMatchObject({
+    expect(await vault.verify(ACME, { verification })).toMatchObject({
       valid: false,
       firstInvalidSequence: 11,
       reason: 'entry_changed',
     });
   });
 
-  it('is walked by who asks when the threads cannot reach the database', async () => {
-    const {
-      auditKey,
-      evidence: { words },
-      database,
-    } = house;
-    const nowhere = verifySegmentsInThreads(
-      { feed: feedOf(house), database: { ...database.config, database: 'nowhere' }, auditKey, words },
-      STRETCH,
-    );
-    expect(await house.verify(ACME, { verification: nowhere })).toMatchObject({
+  it('is verified on the thread of the caller if the threads cannot reach the database', async () => {
+    const nowhere = threadsOf(vault, { database: 'nowhere' });
+    expect(await vault.verify(ACME, { verification: nowhere })).toMatchObject({
       valid: false,
       firstInvalidSequence: 11,
       reason: 'entry_changed',
     });
-    await house.project();
-    expect(await house.verify(ACME, { verification: nowhere })).toMatchObject({ valid: true, entriesChecked: COUNT });
+    await vault.project();
+    expect(await vault.verify(ACME, { verification: nowhere })).toMatchObject({ valid: true, entriesChecked: COUNT });
   });
 
-  it('is walked by who asks when it is short', async () => {
-    walked = [];
-    expect(await house.verify(ACME, { verification: { ...verification, stretch: COUNT } })).toMatchObject({
+  it('is verified on the thread of the caller if it is short', async () => {
+    verified = [];
+    expect(await vault.verify(ACME, { verification: { ...verification, size: COUNT } })).toMatchObject({
       valid: true,
       entriesChecked: COUNT,
     });
-    expect(walked).toEqual([]);
+    expect(verified).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import type { Subject } from '../event-store.contract.ts';
 import { expectRising, readEverything, readOn } from './all-stream-pages.ts';
 import { idsOf, mustAppend, newAppend, newClaim, newEvent, newEvents, newTenant, plain } from './sample.ts';
 
-export function describeFeed(subject: Subject): void {
+export function describeAllStream(subject: Subject): void {
   describe('the event log', () => {
     it('returns the events of all streams in commit order, at increasing positions', async () => {
       const { store } = subject;

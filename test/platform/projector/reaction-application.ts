@@ -67,7 +67,7 @@ export interface Asked {
   readonly id: string;
 }
 
-export interface ReactionHouse extends ProjectorApplication {
+export interface ReactionApplication extends ProjectorApplication {
   /** The requested effects, in this order. */
   readonly asked: Asked[];
   readonly inputs: () => string[];
@@ -85,7 +85,7 @@ export interface ReactionHouse extends ProjectorApplication {
   mail(): Promise<string[]>;
 }
 
-export async function openReactionHouse(): Promise<ReactionHouse> {
+export async function openReactionApplication(): Promise<ReactionApplication> {
   cure.isCured = false;
   const application = await openProjectorApplication([bellEvents]);
   await application.sql('create table mail (id text primary key, entry text)');

@@ -3,14 +3,21 @@ import { EventContractError } from '../../../src/platform/eventstore/event-contr
 import { EventStoreUnavailable } from '../../../src/platform/eventstore/port.ts';
 import { conflict, invalid } from '../../../src/platform/kernel/failure.ts';
 import { eventually } from './projector-application.ts';
-import { cure, openReactionHouse, rung, tenant, type Asked, type ReactionHouse } from './reaction-application.ts';
+import {
+  cure,
+  openReactionApplication,
+  rung,
+  tenant,
+  type Asked,
+  type ReactionApplication,
+} from './reaction-application.ts';
 
 const [ACME, OTHER] = [tenant(1), tenant(2)];
 
 describe('an event that a reaction cannot process', () => {
-  let application: ReactionHouse;
+  let application: ReactionApplication;
   beforeEach(async () => {
-    application = await openReactionHouse();
+    application = await openReactionApplication();
   });
   afterEach(() => application.close());
 

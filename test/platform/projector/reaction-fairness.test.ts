@@ -1,7 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EventContractError } from '../../../src/platform/eventstore/event-contract-error.ts';
 import { eventually } from './projector-application.ts';
-import { openReactionHouse, porter, rung, tenant, type Asked, type ReactionHouse } from './reaction-application.ts';
+import {
+  openReactionApplication,
+  porter,
+  rung,
+  tenant,
+  type Asked,
+  type ReactionApplication,
+} from './reaction-application.ts';
 
 const [FLOOD, OTHER] = [tenant(1), tenant(2)];
 
@@ -13,9 +20,9 @@ function gate() {
 }
 
 describe('a reaction with many tenants', () => {
-  let application: ReactionHouse;
+  let application: ReactionApplication;
   beforeEach(async () => {
-    application = await openReactionHouse();
+    application = await openReactionApplication();
   });
   afterEach(() => application.close());
 

@@ -10,11 +10,11 @@ import { eventually, type Process } from './projector-application.ts';
 import {
   bellEvents,
   cure,
-  openReactionHouse,
+  openReactionApplication,
   porter,
   rung,
   tenant,
-  type ReactionHouse,
+  type ReactionApplication,
 } from './reaction-application.ts';
 
 const NAME = 'when-rung-answer';
@@ -86,9 +86,9 @@ function stalling(process: Process, pages: number): { process: Process; release:
 }
 
 describe('a new version of a reaction', () => {
-  let application: ReactionHouse;
+  let application: ReactionApplication;
   beforeEach(async () => {
-    application = await openReactionHouse();
+    application = await openReactionApplication();
   });
   afterEach(async () => {
     for (const release of stalled.splice(0)) release();

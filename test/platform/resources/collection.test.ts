@@ -19,10 +19,10 @@ const draft = {
   labels: ['heavy'],
 } as const satisfies Partial<RecordDraft<typeof gadgets.declared.fields>>;
 const mutableDraft = { ...draft, labels: [...draft.labels] };
-const values = { ...mutableDraft, serial: 'serial-of-the-house', tokenRef: null };
+const values = { ...mutableDraft, serial: 'serial-of-the-service', tokenRef: null };
 const created: GadgetEvent = { type: 'GadgetCreated', data: { id, ...values } };
 const withToken: GadgetEvent = { type: 'GadgetUpdated', data: { id, tokenRef: reference } };
-const made = { serial: 'serial-of-the-house', tokenRef: null };
+const made = { serial: 'serial-of-the-service', tokenRef: null };
 
 const unbounded = { one: async () => undefined, several: async () => [] };
 /** A gadget names no other record. */
@@ -60,7 +60,10 @@ describe('creating a declared record', () => {
       { vault, aggregates, freeNumbers: unbounded },
       context(),
     );
-    expect(facts).toMatchObject({ serial: 'serial-of-the-house', tokenRef: expect.stringMatching(/^[0-9a-f-]{36}$/) });
+    expect(facts).toMatchObject({
+      serial: 'serial-of-the-service',
+      tokenRef: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
     expect([...vault.kept.values()]).toEqual([{ owner: `gadget/${id}`, field: 'token', secret: 'hunter2hunter2' }]);
     expect(JSON.stringify(facts)).not.toContain('hunter2');
   });
@@ -185,7 +188,7 @@ describe('the read model of a collection', () => {
         pieces: 3,
         is_enabled: true,
         labels: ['heavy'],
-        serial: 'serial-of-the-house',
+        serial: 'serial-of-the-service',
         token_ref: reference,
         uses: 2,
         last_used_at: '2026-06-03T00:00:00.000Z',

@@ -29,7 +29,7 @@ export const gadgets = defineCollection({
     pieces: z.int().min(1).max(9).default(1),
     isEnabled: z.boolean().default(true),
     labels: z.array(z.string().max(20)).max(5).default([]),
-    serial: generated(z.string(), () => 'serial-of-the-house'),
+    serial: generated(z.string(), () => 'serial-of-the-service'),
     token: secret(z.string().min(8).max(100)),
   },
   unique: [['name'], ['kind', 'weight']],

@@ -21,9 +21,9 @@ const onSignal = (signal: Signal, rule: Omit<Rule, 'applies'>): Rule => ({
 });
 
 /**
- * Rules about single observations. Of `rules`, the first that applies decides, unless a rule about a signal applies.
- * Phishing, malicious domains and weak passwords arrive as signals of a `policy_decision`, recognized by the extension. Reports about browser extensions are judged
- * separately, under the tenant's settings (`extension-findings.ts`).
+ * Rules about single observations. Only the first that applies to an observation counts, and none if a rule about a
+ * signal applies (`signalRules`). Reports about browser extensions are judged separately, under the tenant's settings
+ * (`extension-findings.ts`).
  */
 const rules: readonly Rule[] = [
   {
@@ -68,6 +68,7 @@ const rules: readonly Rule[] = [
   },
 ];
 
+/** Every signal of a `policy_decision` that the extension recognized counts. */
 const signalRules: readonly Rule[] = [
   onSignal('phishing_signal', {
     alertType: 'phishing_detected',

@@ -10,7 +10,7 @@ import { unzipped } from '../../../dsl/unzipped.ts';
 
 const POLICIES = '/api/v1/ext/policies';
 const HEARTBEAT = '/api/v1/ext/heartbeat';
-const SECRETS = { recoveryKey: 'the-recovery-key-of-this-house', metricsToken: 'the-metrics-token-of-this-house' };
+const SECRETS = { recoveryKey: 'the-recovery-key-of-this-service', metricsToken: 'the-metrics-token-of-this-service' };
 
 let app: TestApp;
 let acme: TestTenant;

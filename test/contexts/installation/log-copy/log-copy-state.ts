@@ -5,14 +5,18 @@ import { cheapPasswords } from '../../../dsl/cheap-passwords.ts';
 import type { EnrolledDevice } from '../../../dsl/enrolled-device.ts';
 
 /** The same installation on another store: its database and keys stay. */
-export interface Standing {
+export interface MovedInstallation {
   readonly application: Application;
   readonly services: Application['services'];
   as(tenant: TestTenant): Client;
   browser(device: EnrolledDevice): Client & { close(): void };
 }
 
-export async function start(app: TestApp, eventStoreUrl: string | undefined, isService: boolean): Promise<Standing> {
+export async function start(
+  app: TestApp,
+  eventStoreUrl: string | undefined,
+  isService: boolean,
+): Promise<MovedInstallation> {
   const log = newLogger(app.config.logLevel);
   const options = {
     database: app.services.database.config,

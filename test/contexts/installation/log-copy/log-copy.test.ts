@@ -18,7 +18,7 @@ import { readEverything } from '../../../contracts/event-store/all-stream-pages.
 import { ANY } from '../../../fixtures/eventstoredb/event-log.ts';
 import { death } from '../../../fixtures/eventstoredb/crashes.ts';
 import { startStandIn, type StandIn } from '../../../fixtures/eventstoredb/stand-in.ts';
-import { start, withOperator, type Standing } from './log-copy-state.ts';
+import { start, withOperator, type MovedInstallation } from './log-copy-state.ts';
 
 const PATIENTLY = { timeout: 30_000 };
 const silently = () => undefined;
@@ -57,7 +57,7 @@ const alertsOf = async (admin: Client) =>
 /**
  * Tables match the log, no effect was repeated, chains are valid and sealed again, and claims have the same holders.
  */
-async function expectSameInstallation(standing: Standing, tenant: TestTenant, alerts: unknown): Promise<void> {
+async function expectSameInstallation(standing: MovedInstallation, tenant: TestTenant, alerts: unknown): Promise<void> {
   const admin = standing.as(tenant);
   await expectWell(standing);
   expect(await alertsOf(admin)).toEqual(alerts);

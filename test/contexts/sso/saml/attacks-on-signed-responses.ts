@@ -6,7 +6,7 @@ import {
   signElement,
   soundShapes,
   statements,
-  type SaidByProvider,
+  type ProviderStatement,
 } from '../../../dsl/saml-documents.ts';
 import {
   assertionIn,
@@ -33,7 +33,7 @@ const inFirst = (xml: string, element: string, what: string): string => {
  * information that is not read.
  */
 export function attacksOnSignedResponses(provider: SamlIdentityProvider, stranger: SigningPair): Attack[] {
-  type Make = (said: SaidByProvider) => string;
+  type Make = (said: ProviderStatement) => string;
   const attack = (name: string, reason: SamlRefusal, make: Make): Attack => ({
     name,
     reason,
@@ -60,7 +60,7 @@ export function attacksOnSignedResponses(provider: SamlIdentityProvider, strange
   const onResponse = (name: string, reason: SamlRefusal, change: (xml: string) => string): Attack =>
     changed(`signed response: ${name}`, reason, responseSigned, change);
   /** Says something else, properly signed. */
-  const saying = (name: string, reason: SamlRefusal, options: (said: SaidByProvider) => object): Attack =>
+  const saying = (name: string, reason: SamlRefusal, options: (said: ProviderStatement) => object): Attack =>
     attack(name, reason, (said) => {
       const { response, assertion } = messageParts(said, 'samlp:', 'saml:');
       return response(signElement(assertion(statements(said, 'saml:', options(said))), 'Assertion', said.pair));

@@ -139,7 +139,7 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
               'organization',
               returnedBy(request, state),
               find,
-              (trip) => (believed = trip),
+              (authorization) => (believed = authorization),
             );
           const admin = await admitOrgAdmin(services, authorization.owner, identity);
           const code = await issueOrgHandoff(services, authorization.owner, admin, {

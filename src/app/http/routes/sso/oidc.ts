@@ -140,7 +140,7 @@ export const oidcSignInRoutes: readonly AnyRoute<OidcSignInRouteDependencies>[] 
           'tenant',
           returnedBy(request, state),
           tenantOidcConfig(services),
-          (trip) => (believed = trip),
+          (authorization) => (believed = authorization),
         );
         clearBrowserSecret(reply, state, secure);
         setLogoutHint(reply, OIDC_LOGOUT, { idToken, secure });
