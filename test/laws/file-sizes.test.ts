@@ -5,8 +5,11 @@ import { expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Lines that one idea needs at most. A longer file usually holds two: split it, and name each part after its idea. */
-const MAX_LINES = 250;
+/**
+ * Lines that one idea needs at most: about 250, with a margin. A longer file usually holds two: split it, and name each
+ * part after its idea.
+ */
+const MAX_LINES = 260;
 /** A suite is one idea with many cases. Helpers of tests have room for the peers that they stand in for. */
 const MAX_LINES_OF_SUITE = 500;
 const MAX_LINES_OF_HELPER = 330;

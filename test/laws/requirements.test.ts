@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { alertTypes } from '../../src/contexts/alerts/domain/vocabulary.ts';
 import { everyRoute } from './every-route.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -192,5 +193,14 @@ describe('a reference', () => {
   it('to a missing file or decision record is rejected', () => {
     const text = '`docs/architecture.md`, `docs/none.md`, decisions 0001 and 0002, docs/decisions/0003';
     expect(missing(text, new Set(['0001']))).toEqual(['docs/none.md', '0002', '0003']);
+  });
+});
+
+describe('requirements that list values', () => {
+  it('name every type of alert (OP-071)', () => {
+    const page = readFileSync(join(ROOT, REQUIREMENTS, 'alerts.md'), 'utf8');
+    const [, entry = ''] = /\*\*OP-071\*\*([^]*?)\n- <a id=/.exec(page) ?? [];
+    const listed = [...entry.matchAll(/`([a-z_]+)`/g)].map(([, type]) => type!);
+    expect(listed.toSorted()).toEqual(alertTypes.toSorted());
   });
 });

@@ -11,13 +11,13 @@ import { OutputClosed } from './output.ts';
 
 /** How a command ended, with its exit code. docs/reference/command-line.md describes them for operators. */
 export const EXIT_CODES = {
-  /** It did what was asked, and found nothing wrong. */
+  /** It succeeded, and found nothing wrong. */
   fine: 0,
-  /** It looked and found something wrong, such as a broken audit chain. */
+  /** It found something wrong, such as a broken audit chain. */
   finding: 1,
-  /** It was asked wrongly: an unknown option, name or setting, a state that does not allow it, or no consent. Nothing was done. */
+  /** Wrong usage: an unknown option, name or setting, a state that does not allow it, or no consent. Nothing was done. */
   usage: 2,
-  /** It could not look: the database is unreachable, a file cannot be read. */
+  /** It could not check: the database is unreachable, a file cannot be read. */
   unavailable: 3,
 } as const;
 export type Outcome = keyof typeof EXIT_CODES;

@@ -17,8 +17,8 @@ This page is generated: \`node --import tsx scripts/command-line-reference.ts\`.
 |---|---|---|
 | 0 | \`fine\` | The command did what was asked, and found nothing wrong |
 | 1 | \`finding\` | It looked and found something wrong: a broken audit chain, a row that differs from the log, an expired license |
-| 2 | \`usage\` | It was asked wrongly: an unknown option, name or value, a missing setting, a state that does not allow it, no consent. Nothing was done |
-| 3 | \`unavailable\` | It could not look, or not finish: the database is unreachable, a file cannot be read, the output was closed |
+| 2 | \`usage\` | Wrong usage: an unknown option, name or value, a missing setting, a state that does not allow it, no consent. Nothing was done |
+| 3 | \`unavailable\` | It could not check, or not finish: the database is unreachable, a file cannot be read, the output was closed |
 
 So a nightly \`audit verify\` tells tampering (1) from an outage (3). Errors are one sentence on standard error. Only a
 defect of Castellan prints a stack.

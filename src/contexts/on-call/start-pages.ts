@@ -58,7 +58,7 @@ export async function startPages(
   if (meant.length === 0) return new Set();
   const open = orThrow(await openPages(reads(tenantId), undefined));
   const ways = await waysOf(aggregates, tenantId);
-  // For a critical alert that finds nobody on call, they are told by e-mail already (OP-470).
+  // For a critical alert that finds nobody on call, they are notified by e-mail already (OP-470).
   const isTold = alert.severity === 'critical' && audience.gapSince(Date.parse(occurredAt)) !== undefined;
   const superAdmins = isTold ? [] : superAdminsOf(people, ways);
   const called = new Set<string>();

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { promisify } from 'node:util';
 import { guardedLookup, isAllowed, NOT_PUBLIC, OutboundRefused, type AddressGuard } from './address-guard.ts';
 
-/** Opens a UDP socket that is connected to an address that a user entered: it sends to and hears no other. */
+/** Opens a UDP socket that is connected to an address that a user entered: it sends to and receives from no other. */
 export type GuardedDatagrams = (host: string, port: number) => Promise<Socket>;
 
 /** The guard of `guardedFetch` for UDP: the name is resolved once, and all its addresses must be allowed. */

@@ -1,5 +1,3 @@
-import { v5 } from 'uuid';
-import { raiseAlert } from '../../../../commands/alerts/raise-alert.ts';
 import { ssoEvents } from '../../sso/domain/events.ts';
 import { governs } from '../../admins/domain/administration.ts';
 import { tenantEvents } from '../../tenants/domain/events.ts';
@@ -10,94 +8,17 @@ import { scimClientEvents } from '../../scim/domain/client-events.ts';
 import { agentSecretEvents } from '../../enrollment/domain/agent-secret.ts';
 import { tenantSettings } from '../../settings/domain/tenant-settings.resource.ts';
 import type { EventOf, RecordedEvent } from '../../../platform/kernel/event.ts';
-import { defineReaction, effect, type Effect } from '../../../platform/kernel/reaction.ts';
-import { at } from '../../../platform/kernel/read-model.ts';
-
-/**
- * UUIDv5 namespace (RFC 9562 §5.5). The id derives from the event, so raising the alert twice has no further effect.
- */
-const ALERTS = 'c2b0a7f4-5d5e-4a5c-9f0e-6a5b0c2f4d11';
-
-interface Change {
-  /** Machine-readable name of the change. */
-  readonly change: string;
-  readonly title: string;
-  readonly isSevere: boolean;
-  /** The account or configuration that changed. */
-  readonly about: Readonly<Record<string, string>>;
-  /** What it decides, in a sentence. */
-  readonly decides?: string;
-}
-
-const SIGN_IN = 'This decides who can sign in.';
-const WAY_OUT = 'This decides where data of your organization is sent.';
-const WATCH = 'This decides who hears of an attack on your organization.';
-
-/** One alert per change: two changes within a day each need an explanation. */
-function alerting(
-  event: RecordedEvent,
-  { change, title, isSevere, about, decides = SIGN_IN }: Change,
-): { effects: readonly Effect[] }[] {
-  const { actor } = event.metadata;
-  const raise = effect(raiseAlert, {
-    alertId: v5(`${event.tenantId}|${event.id}`, ALERTS),
-    alertType: 'policy_violation',
-    severity: isSevere ? 'high' : null,
-    title,
-    description: `${decides} If nobody in your team did it on purpose, end the sessions of the account that made the change, reset its password, and undo the change. The audit log names the address it came from.`,
-    fingerprint: `policy_violation|||account_control|${event.id}`,
-    userId: null,
-    deviceId: null,
-    domain: null,
-    url: null,
-    cause: event.id,
-    metadata: {
-      kind: 'account_control_changed',
-      change,
-      ...about,
-      actorKind: actor.kind,
-      actorId: actor.id,
-      observedAt: at(event),
-      observationIds: [],
-    },
-  });
-  return [{ effects: [raise] }];
-}
-
-const aboutAdmin = (event: RecordedEvent, change: string, title: string, isSevere = true) =>
-  alerting(event, { change, title, isSevere, about: { adminId: (event.data as { adminId: string }).adminId } });
-const aboutProvider = (event: RecordedEvent, change: string, title: string) =>
-  alerting(event, {
-    change,
-    title,
-    isSevere: true,
-    about: { configId: (event.data as { configId: string }).configId },
-  });
-const aboutAuthority = (event: RecordedEvent, change: string, title: string) =>
-  alerting(event, {
-    change,
-    title,
-    isSevere: true,
-    about: { fingerprintSha256: (event.data as { fingerprintSha256: string }).fingerprintSha256 },
-  });
-
-const aboutWayOut = (
-  event: RecordedEvent,
-  change: string,
-  title: string,
-  about: Readonly<Record<string, string>> = {},
-) => alerting(event, { change, title, isSevere: true, about, decides: WAY_OUT });
-
-const aboutWatch = (
-  event: RecordedEvent,
-  change: string,
-  title: string,
-  about: Readonly<Record<string, string>> = {},
-) => alerting(event, { change, title, isSevere: true, about, decides: WATCH });
-
-const aboutDestination = ({ data }: RecordedEvent) => ({
-  destinationId: (data as { destinationId: string }).destinationId,
-});
+import { defineReaction } from '../../../platform/kernel/reaction.ts';
+import {
+  accountControlAlert,
+  aboutAdmin,
+  aboutProvider,
+  aboutAuthority,
+  aboutWayOut,
+  aboutWatch,
+  aboutDestination,
+  aboutClient,
+} from './account-control-alert.ts';
 
 type SettingsChange = Extract<
   EventOf<typeof notificationSettingsEvents>,
@@ -114,14 +35,6 @@ const aboutNewAdmin = (event: RecordedEvent, isGoverning: boolean) =>
     isGoverning ? 'An account that administers others was created' : 'An account of an administrator was created',
     isGoverning,
   );
-const aboutClient = (event: RecordedEvent, change: string, title: string) =>
-  alerting(event, {
-    change,
-    title,
-    isSevere: true,
-    about: { clientId: (event.data as { clientId: string }).clientId },
-  });
-
 /** A destination that is moved and silenced at once is reported as moved: the address is the graver half. */
 function aboutChangedDestination(event: RecordedEvent, data: { isMoved?: boolean; isSilenced?: boolean }) {
   if (data.isMoved === true)
@@ -197,7 +110,7 @@ export const whenAccountControlChangesRaiseAlert = defineReaction({
         ? []
         : aboutAdmin(event, 'mfa_disabled', 'An administrator turned the second factor off'),
     TenantBaseUrlChanged: (event) =>
-      alerting(event, {
+      accountControlAlert(event, {
         change: 'base_url_changed',
         title: 'The address of the service, to which single sign-on returns, was changed',
         isSevere: true,
@@ -231,7 +144,7 @@ export const whenAccountControlChangesRaiseAlert = defineReaction({
     ScimClientSecretIssued: (event) =>
       aboutClient(event, 'scim_client_secret_issued', 'A client that provisions people got another secret'),
     AgentSecretIssued: (event) =>
-      alerting(event, {
+      accountControlAlert(event, {
         change: 'agent_secret_issued',
         title: 'A secret with which agents enroll browsers was issued',
         isSevere: true,

@@ -8,7 +8,7 @@ export interface NotifiedEvent {
   readonly eventId: string;
 }
 
-/** An event of an alert that somebody may have to know. */
+/** An event of an alert that people may be notified of. */
 export interface AlertChange extends NotifiedEvent {
   readonly change: 'created' | 'updated';
   readonly occurredAt: string;

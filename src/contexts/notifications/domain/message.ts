@@ -22,7 +22,7 @@ export const heldCounts = z
   .meta({ title: 'HeldBackCounts' });
 export type HeldCounts = z.output<typeof heldCounts>;
 
-/** Conditions that somebody must hear of and that are no alerts. */
+/** Conditions, other than alerts, that people are notified of. */
 export const noticeKinds = ['nobody_on_call', 'page_unanswered', 'webhook_disabled'] as const;
 
 /**

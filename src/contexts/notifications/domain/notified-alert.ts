@@ -8,7 +8,7 @@ export interface NotifiedAlert {
   readonly severity: Severity;
 }
 
-/** What decides who hears of an alert. Undefined if there is no such alert. */
+/** What decides who is notified of an alert. Undefined if there is no such alert. */
 export const notifiedAlert: Aggregate<NotifiedAlert | undefined, AlertEvent> = {
   category: alertEvents.category,
   initial: undefined,

@@ -63,7 +63,7 @@ export function selectsPerson({ scheduleId }: PushFilters, person: PushPerson): 
 const reaches = (severity: Severity, least: Severity): boolean =>
   severities.indexOf(severity) <= severities.indexOf(least);
 
-/** Why a person does not want to hear of an alert now; undefined if they do. `now` is in epoch milliseconds. */
+/** Why a person does not want to be notified of an alert now; undefined if they do. `now` is in epoch milliseconds. */
 export function unwantedBecause(
   { severity, alertType }: Pick<AlertToPush, 'severity' | 'alertType'>,
   { minSeverity, alertTypes, quietHours }: MobilePreferences,

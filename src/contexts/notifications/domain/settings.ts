@@ -204,7 +204,7 @@ export const isWebhookReady = ({
 export const isEmailReady = ({ values: { smtpHost, smtpFrom, emailRecipients } }: NotificationSettings): boolean =>
   smtpHost !== null && smtpFrom !== null && emailRecipients.length > 0;
 
-/** The alerts by which people hear of an attack on the tenant itself. */
+/** The alerts that report an attack on the tenant itself. */
 const WATCH = { alertType: 'policy_violation', severity: 'high' } as const;
 
 const waysOfWatch = (settings: NotificationSettings): readonly string[] => {
@@ -217,7 +217,7 @@ const waysOfWatch = (settings: NotificationSettings): readonly string[] => {
   ];
 };
 
-/** Somebody who heard of attacks on the tenant no longer does, or not in this way (OP-436). */
+/** A recipient of alerts about attacks no longer gets them, or not in this way (OP-436). */
 export const silencesWatch = (before: NotificationSettings, after: NotificationSettings): boolean => {
   const open = new Set(waysOfWatch(after));
   return waysOfWatch(before).some((way) => !open.has(way));

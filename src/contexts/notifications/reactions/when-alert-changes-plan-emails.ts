@@ -7,7 +7,7 @@ const planned = (...event: Parameters<typeof alertChangeIn>) => [
   { effects: [effect(planAlertEmail, alertChangeIn(...event))] },
 ];
 
-/** Events of an alert that recipients of e-mail hear of. Who works on it is of no interest to them. */
+/** Events of an alert that recipients of e-mail are notified of. Who works on it is of no interest to them. */
 export const whenAlertChangesPlanEmails = defineReaction({
   name: 'alert-emails',
   lane: 'main',

@@ -7,7 +7,7 @@ const planned = (...event: Parameters<typeof alertChangeIn>) => [
   { effects: [effect(planAlertWebhook, alertChangeIn(...event))] },
 ];
 
-/** Events of an alert that a webhook tells: it was raised, or somebody decided about it. Repetitions are counted only. */
+/** Events of an alert that are sent to webhooks: it was raised, or somebody decided about it. Repetitions are counted only. */
 export const whenAlertChangesPlanWebhook = defineReaction({
   name: 'alert-webhooks',
   lane: 'main',

@@ -26,7 +26,7 @@ export interface PageState extends PageProgress {
 /** By page id: all pages about one alert. */
 export interface AlertPagesState {
   readonly pages: ReadonlyMap<string, PageState>;
-  /** Events of the alert of which all super admins were told. */
+  /** Events of the alert of which all super admins were notified. */
   readonly told: ReadonlySet<string>;
 }
 

@@ -81,7 +81,7 @@ export const pageEvents = defineEvents('page', {
       scheduleId,
       eventId,
       passedOver,
-      /** All super admins; empty if they were told of this event of the alert before. */
+      /** All super admins; empty if they were notified of this event of the alert before. */
       recipients,
       exhaustedAt: moment,
     }),

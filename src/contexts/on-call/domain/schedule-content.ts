@@ -29,7 +29,7 @@ export const scheduleContent = z.object({
   isEnabled: z.boolean(),
   /** A page that nobody has answered for so long goes to the next person. Null: pushes are not escalated. */
   escalationMinutes: z.int().nullable(),
-  /** How many times everybody is called before all super admins are told. */
+  /** How many times everybody is called before all super admins are notified. */
   escalationRounds: z.int(),
 });
 export type ScheduleContent = z.output<typeof scheduleContent>;

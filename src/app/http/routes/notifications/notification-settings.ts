@@ -62,7 +62,7 @@ export const alertNotificationsBase = '/api/v1/admin/alert-notifications';
 const base = alertNotificationsBase;
 const configured = z.object({ configured: z.literal(true) });
 
-/** How a tenant hears of its alerts (choices OP-181 to OP-185). */
+/** How a tenant is notified of its alerts (choices OP-181 to OP-185). */
 export const notificationSettingsRoutes: RouteGroup<NotificationSettingsRouteDependencies> = {
   area: 'alert-notifications',
   routes: [
