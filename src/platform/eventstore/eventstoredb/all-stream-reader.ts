@@ -5,12 +5,10 @@ import { Deadline, type OperationTimeouts } from './deadline.ts';
 import { decodeEvent, positionOfEvent } from './event-encoding.ts';
 import { isTransient, mayDenyPosition } from './failures.ts';
 import { LogScan, type LogScanRequest, type VisitEnd } from './log-scan.ts';
+import { PageVisitor } from './page-visitor.ts';
 import { PausedScans, type PausedScan } from './paused-scans.ts';
 import type { RawEvent, StreamReader } from './stream-reader.ts';
 import { EVENT_STREAMS, eventStreamsOf } from './stream-names.ts';
-
-/** A page that takes longer is returned as far as it has come, so that the reader can save its checkpoint. */
-const MAX_PAGE_MS = 1_000;
 
 /** Readers of smaller pages look for something once. Nobody will ask for what comes next. */
 const LEAST_LIMIT_TO_PAUSE = 100;
@@ -86,16 +84,27 @@ export class AllStreamReader {
     const end = this.#grownTo > after ? undefined : await this.#endAfter(after);
     if (end !== undefined && end <= after) return { found: [], position: after, more: false };
     const deadline = new Deadline(this.#timeoutMs);
+    const found =
+      (await this.#continue(after, limit, streams, make)) ??
+      (await this.#nearby(after, limit, streams, make, deadline));
+    if (found) return found;
     const known = end ?? this.#grownTo;
-    const continued = await this.#continue(after, limit, streams, make);
-    if (continued) return continued;
+    const stretch = await this.#scanPersistently({ after, streams }, known, limit, make, deadline);
+    return end === undefined ? this.#notYetTheEnd(after, stretch) : upTo(end, stretch);
+  }
+
+  async #scanPersistently<T>(
+    { after, streams }: Pick<LogScanRequest, 'after' | 'streams'>,
+    known: Position,
+    limit: number,
+    make: (raw: RawEvent) => T | undefined,
+    deadline: Deadline,
+  ): Promise<Stretch<T>> {
     let from = after;
     for (let tries = 1; ; tries += 1) {
-      const isNear = tries === 1 && end === undefined && known - after <= NEAR_BYTES;
-      const records = isNear ? NEAR_RECORDS : undefined;
-      const request = { after: from, streams, timeoutMs: deadline.callMs(), records };
+      const request = { after: from, streams, timeoutMs: deadline.callMs() };
       const stretch = await this.#scanOnce(request, after, known, limit, make);
-      if (!stretch.failure) return end === undefined ? this.#notYetTheEnd(after, stretch) : upTo(end, stretch);
+      if (!stretch.failure) return stretch;
       // The events so far are a valid page.
       if (isTransient(stretch.failure) && stretch.position > after) return stretch;
       if (from === after && mayDenyPosition(stretch.failure)) {
@@ -154,6 +163,21 @@ export class AllStreamReader {
     return page.position > after ? { found: page.found, position: page.position, more: true } : undefined;
   }
 
+  /** Up to an announced event that is near. Undefined if none is, or if the read brings nothing: a scan then decides. */
+  async #nearby<T>(
+    after: Position,
+    limit: number,
+    streams: string,
+    make: (raw: RawEvent) => T | undefined,
+    deadline: Deadline,
+  ): Promise<Stretch<T> | undefined> {
+    const announced = this.#grownTo;
+    if (announced <= after || announced - after > NEAR_BYTES) return undefined;
+    const request = { after, streams, timeoutMs: deadline.callMs(), records: NEAR_RECORDS };
+    const { found, position, more } = await this.#scanOnce(request, after, announced, limit, make);
+    return position > after ? { found, position, more } : undefined;
+  }
+
   async #scanOnce<T>(
     request: LogScanRequest,
     after: Position,
@@ -200,48 +224,5 @@ export class AllStreamReader {
   async head(): Promise<Position> {
     const newest = await this.#reader.newest();
     return newest ? positionOfEvent(newest) : START;
-  }
-}
-
-/** Collects a page: at most `limit` results, and what can be found in `MAX_PAGE_MS`. */
-class PageVisitor<T> {
-  readonly found: T[] = [];
-  position: Position;
-  readonly #after: Position;
-  readonly #known: Position;
-  readonly #limit: number;
-  readonly #make: (raw: RawEvent) => T | undefined;
-  readonly #until = performance.now() + MAX_PAGE_MS;
-
-  constructor(after: Position, known: Position, limit: number, make: (raw: RawEvent) => T | undefined) {
-    this.position = after;
-    this.#after = after;
-    this.#known = known;
-    this.#limit = limit;
-    this.#make = make;
-  }
-
-  event(scanned: unknown): boolean {
-    const raw = scanned as RawEvent;
-    if (positionOfEvent(raw) <= this.#after) return true;
-    const made = this.#make(raw);
-    this.position = positionOfEvent(raw);
-    if (made !== undefined) this.found.push(made);
-    return this.#goesOn;
-  }
-
-  /**
-   * A checkpoint names the start of the page that the server looked at. At the end of the log the next event will be
-   * there.
-   */
-  passed(reached: Position): boolean {
-    const sure = reached < this.#known ? reached : this.#known;
-    if (sure > this.position) this.position = sure;
-    return this.#goesOn;
-  }
-
-  get #goesOn(): boolean {
-    const isFull = this.found.length >= this.#limit;
-    return !isFull && (this.position === this.#after || performance.now() <= this.#until);
   }
 }
