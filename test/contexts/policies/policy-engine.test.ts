@@ -46,6 +46,7 @@ describe('the policy engine', () => {
       ...readdirSync(new URL('contexts/policies/domain/engine/', root)).map(
         (name) => `contexts/policies/domain/engine/${name}`,
       ),
+      'platform/kernel/parsed-url.ts',
       'platform/patterns/linear-matcher.ts',
     ];
     const imported = files.flatMap((name) =>
@@ -54,6 +55,7 @@ describe('the policy engine', () => {
       ),
     );
     expect([...new Set(imported.filter((from) => !from.startsWith('./')))].toSorted()).toEqual([
+      '../../../../platform/kernel/parsed-url.ts',
       '../../../../platform/patterns/linear-matcher.ts',
       'lru-cache',
       're2js',

@@ -99,7 +99,9 @@ function successesOf(declared: AnyRoute<never>): object {
       headers,
       ...contentOf(response, mediaOf(declared)),
     },
-    ...(status < 300 && sends.includes('Location') ? { 302: { description: 'A redirect', headers } } : {}),
+    ...(status < 300 && sends.includes('Location')
+      ? { [isRead ? 302 : 303]: { description: 'A redirect', headers } }
+      : {}),
     ...(canBeUnseen ? { 202: UNSEEN } : {}),
     ...(isRead && (tagged || sends.includes('ETag')) ? { 304: { description: NOT_MODIFIED } } : {}),
   };

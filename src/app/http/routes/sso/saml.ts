@@ -97,6 +97,7 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
       facesBrowsers: true,
       summary: 'Receive a SAML response',
       operation: 'receiveSamlResponse',
+      sends: ['Location'],
       refuses: ['single_sign_on_failed', 'read_side_behind'],
       description:
         'The assertion consumer service. Accepts only responses to requests of this service. A browser that brings an unsolicited response of the provider of a tenant is sent to the sign-in page, which starts a request of its own.',
