@@ -10,7 +10,7 @@ import { keyFingerprints } from '../../../src/contexts/installation/key-fingerpr
 import { Keyring } from '../../../src/platform/vault/keyring.ts';
 import { WrongMasterKey } from '../../../src/platform/vault/keyrings.ts';
 import { masterKeyUses, NewerMasterKey } from '../../../src/platform/vault/rewrap.ts';
-import { PASSWORD, startApp, testConfig, type TestApp, type TestTenant } from '../../dsl/app.ts';
+import { PASSWORD, proofFor, startApp, testConfig, type TestApp, type TestTenant } from '../../dsl/app.ts';
 import { cheapPasswords } from '../../dsl/cheap-passwords.ts';
 import { freshDatabase } from '../../dsl/database.ts';
 import { licenseKey } from '../../dsl/licenses.ts';
@@ -101,7 +101,11 @@ describe('replacing a master key', () => {
     // Digests are unchanged: the same address is the same account, and the same claim.
     const again = await fetch(`${alone.addresses.http}/api/v1/admin/admin-users`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${token}`,
+        ...(await proofFor(alone.services, token)),
+      },
       body: JSON.stringify({ email: acme.email, displayName: 'Twice', roleType: 'viewer', password: PASSWORD }),
     });
     expect(again.status).toBe(409);

@@ -126,7 +126,10 @@ export class LogScan {
     this.#isClosed = true;
     this.#forget();
     // In a later tick, because a call that is being closed ignores it.
-    setImmediate(() => this.#call.cancel());
+    setImmediate(() => {
+      this.#call.cancel();
+      this.#call.resume();
+    });
   }
 
   async #visit(visitor: LogScanVisitor, heard: () => void): Promise<VisitEnd> {
