@@ -74,6 +74,11 @@ export class LogWatch {
   #running: Promise<void> | undefined;
   #server: string | undefined;
   #marked: Position = 0n;
+  /**
+   * What this process knew when trust in the log was last lost. What it has read since then may be of another log: of
+   * an older copy in which strangers wrote on, for example.
+   */
+  #before: Pick<CatchUpSubscription, 'head' | 'mark'> | undefined;
   #hasTold = false;
   #adopts = false;
   #isAdopted = false;
@@ -87,6 +92,7 @@ export class LogWatch {
   start(): void {
     const { subscription, trust } = this.#parts;
     subscription.cut.whenSuspected(() => trust.suspect('an event was appended at a position that had another one'));
+    trust.onDoubt(() => (this.#before ??= { head: subscription.head, mark: subscription.mark }));
     this.#running ??= this.#run();
   }
 
@@ -121,8 +127,12 @@ export class LogWatch {
         return this.#tell(mismatch);
       }
       const wasContradicted = trust.doubt?.kind === 'contradicted';
-      if (wasContradicted) trust.suspect('it was in doubt');
+      if (wasContradicted) {
+        trust.suspect('it was in doubt');
+        if (this.#before) this.#parts.subscription.returnTo(this.#before);
+      }
       if (trust.confirmed(wasContradicted ? epoch + 1 : epoch)) {
+        this.#before = undefined;
         if (wasContradicted) log.warn('the event log matches again');
         return this.#leaveMark();
       }
@@ -169,7 +179,7 @@ export class LogWatch {
     const inLog = await identity.inLog();
     const inTables = await identity.inTables();
     // Read the known positions before the end of the log: the log may grow in between, but never shrink.
-    const { head: read, mark: seen } = subscription;
+    const { head: read, mark: seen } = this.#before ?? subscription;
     const known = (await pool.query<Known>({ name: 'log-known', text: KNOWN })).rows[0]!;
     const end = await store.head();
     const isUsed = inLog !== undefined || (await store.readAll(0n, 1)).events.length > 0;

@@ -5,6 +5,7 @@ import type { EventStore, AllStreamFilter, AppendNotification, StoredEvent } fro
 import { whenAborted } from '../kernel/when-aborted.ts';
 import { LogCut, type LogMark } from './log-cut.ts';
 import { LogWindow, type LogSlice } from './log-window.ts';
+import type { Waiter, WaitOptions } from './log-waiter.ts';
 
 /** A position is missing from a store whose positions have no gaps. The subscription stops instead of guessing. */
 export class PositionGapError extends Error {
@@ -25,20 +26,6 @@ const GRACE_MS = 5;
 /** Records of others after the newest event, such as confirmations of its claims, are passed this soon. */
 const BEHIND_MS = 25;
 
-export interface WaitOptions {
-  readonly signal?: AbortSignal;
-  readonly concerns?: (type: string) => boolean;
-  readonly pause?: number | undefined;
-}
-
-interface Waiter {
-  readonly after: Position;
-  readonly concerns: WaitOptions['concerns'];
-  wake(): void;
-  /** The log has grown by events that do not concern the subscriber. */
-  passed(): void;
-}
-
 /**
  * The newest part of the log, kept in memory for all subscribers of this process. It grows by what the process
  * appends, and by what it reads when others have appended, or may have.
@@ -48,7 +35,7 @@ export class CatchUpSubscription {
   readonly #codec: EventCodec;
   readonly #log: Logger;
   readonly #decoded = new WeakMap<StoredEvent, RecordedEvent | null>();
-  readonly #window: LogWindow;
+  #window: LogWindow;
   readonly cut = new LogCut();
   #mark: LogMark | undefined;
   #grownAt = Number.NEGATIVE_INFINITY;
@@ -67,7 +54,7 @@ export class CatchUpSubscription {
     this.#store = store;
     this.#codec = codec;
     this.#log = log;
-    this.#window = new LogWindow(head, (type) => codec.isLasting(type));
+    this.#window = this.#windowFrom(head);
     this.#unsubscribe = store.onGrowth((hint) => this.#hear(hint));
   }
 
@@ -79,6 +66,13 @@ export class CatchUpSubscription {
   /** The newest lasting event that this process has seen. */
   get mark(): LogMark | undefined {
     return this.#mark;
+  }
+
+  /** Forgets what was read after this: it came from another log. Subscribers read on from their own positions. */
+  returnTo({ head, mark }: Pick<CatchUpSubscription, 'head' | 'mark'>): void {
+    this.#window = this.#windowFrom(head);
+    this.#mark = mark;
+    this.#suspectGrowth();
   }
 
   /** True when nothing has arrived for this many milliseconds. */
@@ -171,6 +165,10 @@ export class CatchUpSubscription {
     this.#unsubscribe();
     clearTimeout(this.#behind);
     for (const { wake } of this.#waiters) wake();
+  }
+
+  #windowFrom(head: Position): LogWindow {
+    return new LogWindow(head, (type) => this.#codec.isLasting(type));
   }
 
   #hear(hint?: AppendNotification): void {

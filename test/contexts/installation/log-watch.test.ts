@@ -265,8 +265,27 @@ describe('a log that moved backwards under a running service', () => {
         fork.append('strange-1', -2n, [{ ...strange, id: crypto.randomUUID() }]);
       const { port } = node;
       await node.stop();
+      const whole = node.log;
       node = await startStandIn({ port, log: fork });
       await expectStopped(app, tenant, /is not the one that was there before/);
+      // Strangers write on. What they write here is no reason to refuse the whole log, which ends before it.
+      for (let event = 0; event < 400; event += 1)
+        fork.append('strange-2', -2n, [{ ...strange, id: crypto.randomUUID() }]);
+      await expectStopped(app, tenant, /is not the one that was there before/);
+      await eventually('the process has read past the end of the whole log', async () => {
+        await app.services.subscription.wait(app.services.subscription.head, 50);
+        await app.services.subscription.read(app.services.subscription.head, 100).catch(() => undefined);
+        return app.services.subscription.head > positionOf(whole.all.at(-1)!.position);
+      });
+      await node.stop();
+      node = await startStandIn({ port, log: whole });
+      await expectWell(app);
+      for (const name of ['After', 'And after']) expect((await createGroup(tenant, name)).status).toBe(201);
+      await app.settled();
+      const { body } = await tenant.admin.get('/api/v1/admin/groups');
+      expect(body.groups.map(({ name }: { name: string }) => name).toSorted()).toEqual(
+        ['Before', 'Lost', 'After', 'And after'].toSorted(),
+      );
     });
   });
 

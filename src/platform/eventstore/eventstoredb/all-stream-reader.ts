@@ -202,6 +202,12 @@ export class AllStreamReader {
     else paused.scan.close();
   }
 
+  /** After a lost connection the log may be another one, with another end. */
+  forgetEnd(): void {
+    this.#grownTo = START;
+    this.#end = START;
+  }
+
   /** Ends the scans that wait for a next page. */
   close(): void {
     this.#paused.close();

@@ -85,6 +85,7 @@ export class EventStoreDbEventStore implements EventStore {
     this.#claims = new ClaimRegister(this.#writer, this.#reader, claimGraceMs);
     this.#appender = new Appender(this.#writer, this.#history, this.#claims, this.#timeoutMs);
     this.#sweeper = new ClaimSweeper(this.#tools, this.#feed, this.#claims);
+    this.onInterruption(() => this.#feed.forgetEnd());
   }
 
   /**
