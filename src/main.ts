@@ -50,10 +50,10 @@ async function main(): Promise<void> {
     stop: () => application.stop().finally(() => tracing?.stop()),
     withinMs: config.drainMs + 3_000,
   });
-  log.info(
-    { ...application.addresses, dataDir: config.dataDir, store: application.services.store.name },
-    'Castellan is ready',
-  );
+  const { store, trust } = application.services;
+  const about = { ...application.addresses, dataDir: config.dataDir, store: store.name };
+  if (trust.doubt) log.warn(about, 'Castellan has started and writes nothing: its event log is in doubt');
+  else log.info(about, 'Castellan is ready');
 }
 
 main().catch((error: unknown) => end(error, isWrongKey(error) ? USAGE : 1));

@@ -51,12 +51,9 @@ export class ServiceState {
       // A degraded process stays ready: otherwise all nodes would leave at once when Redis or object storage fails.
       const ready = health.status !== 'unhealthy' && behind?.length === 0;
       const log = health.dependencies['event_log'];
-      return {
-        status: health.status,
-        ready,
-        lagging: behind ?? [],
-        ...(log?.status === 'unhealthy' && log.message ? { reason: log.message } : {}),
-      };
+      const reason = log?.status === 'unhealthy' ? log.message : undefined;
+      // While the log is in doubt everything stands still: its names would hide the reason.
+      return { status: health.status, ready, lagging: reason ? [] : (behind ?? []), ...(reason ? { reason } : {}) };
     };
     this.measured = freshly(
       () =>

@@ -52,7 +52,7 @@ async function expectStopped(app: TestApp, tenant: TestTenant, said: RegExp): Pr
     .toMatchObject({ status: 503, body: { dependencies: { event_log: eventLog } } });
   await expect
     .poll(() => app.anonymous.get('/ready'), PATIENTLY)
-    .toMatchObject({ status: 503, body: { ready: false } });
+    .toMatchObject({ status: 503, body: { ready: false, lagging: [], reason: expect.stringMatching(said) as string } });
   await expect
     .poll(async () => (await app.anonymous.get('/metrics')).text, PATIENTLY)
     .toContain('castellan_event_log_trusted 0');
