@@ -24,7 +24,7 @@ const PASSED_MS = 150;
 /** A hint may arrive before the response to the append that caused it. Wait this long for that response. */
 const GRACE_MS = 5;
 /** Records of others after the newest event, such as confirmations of its claims, are passed this soon. */
-const BEHIND_MS = 25;
+const BEHIND_MS = 100;
 
 /**
  * The newest part of the log, kept in memory for all subscribers of this process. It grows by what the process
@@ -177,11 +177,16 @@ export class CatchUpSubscription {
       this.cut.compare(hint!.events!, this.head, this.#window);
     if (first && this.#store.gapless && first.position === this.head + 1n) {
       this.#extend(hint!.events!, hint!.events!.at(-1)!.position);
-    } else if (hint?.head !== undefined && !hint.events && this.#store.gapless) {
-      if (hint.head > this.head) setTimeout(() => hint.head! > this.head && this.#suspectGrowth(), GRACE_MS).unref();
+    } else if (hint?.head !== undefined && !hint.events) {
+      if (hint.head > this.head) this.#announced(hint.head);
     } else {
       this.#suspectGrowth();
     }
+  }
+
+  #announced(head: Position): void {
+    if (!this.#store.gapless) return this.#suspectGrowth();
+    setTimeout(() => head > this.head && this.#suspectGrowth(), GRACE_MS).unref();
   }
 
   #suspectGrowth(): void {

@@ -200,6 +200,8 @@ describe('a store whose positions have gaps, with records of others between our 
     const subscription = await open();
     hear({ head: 10n });
     expect((await subscription.read(5n, 10)).position).toBe(10n);
+    // The announcement of a write comes twice: with its response, and from the server.
+    hear({ head: 10n });
     expect(await subscription.read(10n, 10)).toEqual({ events: [], position: 10n });
     expect(reads).toEqual([5n]);
     const waiting = subscription.wait(10n, 600_000);
