@@ -11,6 +11,7 @@ import {
   linkClaims,
   ownedBySource,
   asStatement,
+  type EmployeeLink,
   type ProvisionedPerson,
   type ProvisioningSource,
 } from '../../src/contexts/employees/domain/provisioning.ts';
@@ -31,6 +32,8 @@ export interface ProvisionEmployee {
   readonly person: ProvisionedPerson;
   /** What to do with a person whom this source has linked already. */
   readonly ifLinked: 'refuse' | 'update';
+  /** The source did not say whether the person is active: one who exists keeps their status (OP-396). */
+  readonly keepsStatus?: boolean;
 }
 
 export interface Provisioned {
@@ -60,12 +63,12 @@ export const provisionEmployee = defineCommand({
     return { emailDigest: ports.accountDigest(person.email) };
   },
   decide(state, input, _context, facts: Facts) {
-    const { userId, source, person, ifLinked } = input;
+    const { userId, source, ifLinked } = input;
     if (state.status === 'none') return create(state, input, facts);
     if (state.status !== 'present') return conflict();
+    const person = input.keepsStatus ? { ...input.person, isActive: staysActive(state) } : input.person;
     const link = linkWith(state, source);
-    if (link && ifLinked === 'refuse')
-      return alreadyExists(folded(link.userName) === folded(person.userName) ? 'userName' : 'externalId');
+    if (link && ifLinked === 'refuse') return alreadyExists(sharedWith(link, person));
     const other = state.links.find((each) => each.source.kind === source.kind);
     if (!link && other) return ownedBySource([{ field: 'email', source: other.source }]);
     const { events, version, ...claims } = changesBy(
@@ -105,6 +108,15 @@ export const provisionNewcomer = defineCommand({
     return status === 'none' ? admitted : { emailDigest: ports.accountDigest(input.person.email) };
   },
 });
+
+/** By what the source has the person already. */
+function sharedWith(link: EmployeeLink, { userName, externalId }: ProvisionedPerson): string {
+  if (folded(link.userName) === folded(userName)) return 'userName';
+  return externalId !== null && link.externalId === externalId ? 'externalId' : 'email';
+}
+
+/** Of somebody whom another source made inactive, that source has the word. */
+const staysActive = ({ isActive, links }: EmployeeState): boolean => isActive || links.some((link) => !link.isActive);
 
 function create(
   state: EmployeeState,

@@ -35,10 +35,14 @@ const TYPES: Partial<Record<ErrorCode, string>> = {
 const fieldsOf = ({ code, fields }: Refusal): string =>
   code === 'already_exists' && fields.length > 0 ? `: ${fields.map(({ field }) => field).join(', ')}` : '';
 
+/** A parameter is judged before its route sees it, also a filter: its length, and whether it is text. */
+const isAboutFilter = ({ code, fields }: Refusal): boolean =>
+  code === 'validation_failed' && fields.some(({ field }) => field === 'filter');
+
 /** OP-221: the error of SCIM, with the `error` of every other route. */
 export const scimRefusal = (refused: Refusal): object => {
   const { status, code, message } = refused;
-  const scimType = TYPES[code];
+  const scimType = isAboutFilter(refused) ? TYPES.scim_invalid_filter : TYPES[code];
   const detail = message + fieldsOf(refused);
   return { schemas: [ERROR], status: String(status), ...(scimType ? { scimType } : {}), detail, error: detail };
 };

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { changeProvisionedEmployee } from '../../../commands/employees/change-provisioned-employee.ts';
+import {
+  amendProvisionedEmployee,
+  changeProvisionedEmployee,
+} from '../../../commands/employees/change-provisioned-employee.ts';
 import { deleteEmployee } from '../../../commands/employees/delete-employee.ts';
 import { provisionEmployee } from '../../../commands/employees/provision-employee.ts';
 import { unprovisionEmployee } from '../../../commands/employees/unprovision-employee.ts';
@@ -7,9 +10,11 @@ import { updateEmployee } from '../../../commands/employees/update-employee.ts';
 import type { EmployeeEvent } from '../../../src/contexts/employees/domain/events.ts';
 import {
   asStatement,
+  type EmployeeLink,
   type ProvisionedPerson,
   type ProvisioningSource,
 } from '../../../src/contexts/employees/domain/provisioning.ts';
+import { notFound } from '../../../src/platform/kernel/failure.ts';
 import { given } from '../../dsl/given.ts';
 
 const USER = '44444444-4444-4444-8444-444444444444';
@@ -218,6 +223,17 @@ describe('a person with a SCIM client and a directory', () => {
       .then(stated(ldap, inDirectory, 4), updated({ isActive: true }));
   });
 
+  it('keeps the status without a word about it, and leaves it to a source that says that they left', () => {
+    const silent = { ...provision, keepsStatus: true } as const;
+    given(created, updated({ isActive: false }))
+      .when(provisionEmployee, silent, digest)
+      .then(linked(okta, { ...ada, isActive: false }), updated(taken));
+    const gone = { ...inDirectory, isActive: false };
+    given(created, linked(ldap, gone), updated({ isActive: false }))
+      .when(provisionEmployee, silent, digest)
+      .then(linked(okta, ada, 2), updated({ ...taken, jobTitle: 'Countess' }));
+  });
+
   it('stays out after one source said that they left, although the other repeats that they are active', () => {
     const left = [
       ...known,
@@ -274,6 +290,24 @@ describe('a change by a source', () => {
     given(...known)
       .when(changeProvisionedEmployee, { ...change, person: { ...ada, userName: 'ADA' } }, digest)
       .thenTakes();
+  });
+
+  it('is computed from the newest statement', () => {
+    const amend = {
+      userId: USER,
+      source: okta,
+      personFrom: (link: EmployeeLink) => ({ ...ada, department: `${link.department} 2` }),
+    };
+    const accountDigest = () => 'digest of ada';
+    given(...known, stated(okta, { ...ada, department: 'Sales' }, 2), updated({ department: 'Sales' }))
+      .when(amendProvisionedEmployee, amend, { accountDigest })
+      .then(stated(okta, { ...ada, department: 'Sales 2' }, 3), updated({ department: 'Sales 2' }));
+    given(...known)
+      .when(amendProvisionedEmployee, { ...amend, ifVersion: 2 }, { accountDigest })
+      .thenRefused('stale');
+    given(...known)
+      .when(amendProvisionedEmployee, { ...amend, personFrom: () => notFound() }, { accountDigest })
+      .thenRefused('notFound');
   });
 
   it('is refused at another version, and unknown to another source', () => {

@@ -30,9 +30,8 @@ export const refuse = (
   throw new FailureError(invalid(field, reason, code));
 };
 
-/** The resource of a POST or PUT, with what is unknown or read-only left out. */
-export function readResource(type: ScimResourceType, body: unknown, leniency: Leniency): ScimComplex {
-  if (!isComplex(body)) return refuse('body', 'has to be a resource', 'scim_invalid_syntax');
+/** A resource whose names are those of the schema, with what is unknown or read-only left out. */
+export function readNamed(type: ScimResourceType, body: Record<string, unknown>, leniency: Leniency): ScimComplex {
   checkSchemas(type.schema.id, body, leniency);
   const resource = Object.assign(
     nothing(),
@@ -45,7 +44,6 @@ export function readResource(type: ScimResourceType, body: unknown, leniency: Le
     const read = readMembers(extension.attributes, value as Record<string, unknown>, `${name}:`, leniency);
     if (Object.keys(read).length > 0) resource[extension.id] = read;
   }
-  requireAll(type, resource);
   return resource;
 }
 

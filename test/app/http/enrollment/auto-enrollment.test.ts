@@ -24,6 +24,12 @@ describe('auto-enrollment of agents', () => {
   });
   afterAll(() => app.close());
 
+  it('without an agent secret there is none to remove', async () => {
+    const { admin } = await app.newTenant();
+    const refused = await admin.delete(SECRET);
+    expect([refused.status, refused.body.code]).toEqual([404, 'not_found']);
+  });
+
   async function person(
     kind: 'scim' | 'directory' | 'manual',
     over: Partial<ProvisionedPerson> = {},

@@ -160,6 +160,17 @@ describe('overrides (OP-188)', () => {
     expect((await tenant.admin.delete(path)).status).toBe(404);
   });
 
+  it('are of a schedule that exists', async () => {
+    const body = {
+      scheduleId: randomUUID(),
+      adminUserId: randomUUID(),
+      startsAt: new Date().toISOString(),
+      endsAt: new Date(Date.now() + 3_600_000).toISOString(),
+    };
+    const refused = await tenant.admin.post(OVERRIDES, body);
+    expect([refused.status, refused.body.code]).toEqual([404, 'not_found']);
+  });
+
   it('must end after they start, must not overlap, and need a person who can take over', async () => {
     const { id: scheduleId } = await newSchedule();
     const override = { scheduleId, adminUserId: bo, startsAt: ahead(HOUR), endsAt: ahead(3 * HOUR) };

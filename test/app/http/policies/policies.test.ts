@@ -282,6 +282,15 @@ describe('testing policies', () => {
     });
   });
 
+  it.each(['..', '...', 'a..b', '-', '.', 'a.example/b'])('refuses %s, which is no host', async (domain) => {
+    const refused = await tenant.admin.post(TEST, { domain });
+    expect([refused.status, refused.body.error]).toEqual([400, 'validation failed: domain: must be a host name']);
+  });
+
+  it.each(['192.0.2.7', '_dmarc.a.example', 'bücher.example', 'localhost'])('takes %s', async (domain) => {
+    expect((await tenant.admin.post(TEST, { domain })).status).toBe(200);
+  });
+
   it('is open to analysts, and not to viewers', async () => {
     const [analyst, viewer] = await Promise.all([
       app.adminWithRole(tenant, 'analyst'),

@@ -104,6 +104,75 @@ describe('SCIM users', () => {
     expect((await scim.post(USERS, person({ userName: email }))).status).toBe(409);
   });
 
+  it('links a person whom an administrator set inactive without bringing them back by omission', async () => {
+    const email = 'set-inactive@acme.example';
+    const { id } = (await tenant.admin.post('/api/v1/admin/users', { email, displayName: 'By Hand' })).body;
+    expect((await tenant.admin.put(`/api/v1/admin/users/${id}`, { status: 'inactive' })).status).toBe(200);
+    const linked = await scim.post(USERS, person({ userName: email }));
+    expect([linked.status, linked.body.id, linked.body.active]).toEqual([201, id, false]);
+    await app.settled();
+    expect((await tenant.admin.get(`/api/v1/admin/users/${id}`)).body.status).toBe('inactive');
+    const back = await patch(id, { op: 'replace', path: 'active', value: true });
+    expect([back.status, back.body.active]).toEqual([200, true]);
+    await app.settled();
+    expect((await tenant.admin.get(`/api/v1/admin/users/${id}`)).body.status).not.toBe('inactive');
+  });
+
+  it('OP-494: 409 names the e-mail that another user of the client has', async () => {
+    await create({ emails: [{ value: 'Taken@acme.example' }] });
+    const refused = await scim.post(USERS, person({ emails: [{ value: 'taken@ACME.example' }] }));
+    expect([refused.status, refused.body.detail]).toEqual([409, 'already exists: email']);
+    const { userName } = await create({ emails: [{ value: 'mine@acme.example' }], externalId: 'mine' });
+    const named = await scim.post(USERS, person({ userName, emails: [{ value: 'mine@acme.example' }] }));
+    expect(named.body.detail).toBe('already exists: userName');
+    const identified = await scim.post(USERS, person({ externalId: 'mine', emails: [{ value: 'mine@acme.example' }] }));
+    expect(identified.body.detail).toBe('already exists: externalId');
+  });
+
+  it('POST and PUT take dotted names and names with a URN', async () => {
+    const dotted = {
+      name: undefined,
+      'name.givenName': 'Dot',
+      [`${USER}:title`]: 'Engineer',
+      [`${ENTERPRISE}:department`]: 'X',
+      [`${ENTERPRISE}:manager.displayName`]: 'Boss',
+      'emails[type eq "work"].value': 'dot@acme.example',
+      'meta.version': 'W/"7"',
+      'unknown.name': 1,
+    };
+    const shown = {
+      name: { givenName: 'Dot' },
+      title: 'Engineer',
+      [ENTERPRISE]: { department: 'X', manager: { displayName: 'Boss' } },
+      emails: [{ type: 'work', value: 'dot@acme.example' }],
+    };
+    const made = await create(dotted);
+    expect(made).toMatchObject(shown);
+    const put = await scim.put(`${USERS}/${made.id}`, {
+      userName: made.userName,
+      name: { familyName: 'Ted' },
+      'name.givenName': 'Dot',
+    });
+    expect([put.status, put.body.name, put.body.title]).toEqual([
+      200,
+      { familyName: 'Ted', givenName: 'Dot' },
+      undefined,
+    ]);
+    const alone = await scim.post(USERS, { [`${USER}:userName`]: 'only-by-urn@acme.example' });
+    expect([alone.status, alone.body.userName]).toEqual([201, 'only-by-urn@acme.example']);
+    const twice = await scim.post(USERS, person({ 'name.givenName': 'Dot' }));
+    expect([twice.status, twice.body.scimType]).toEqual([400, 'invalidSyntax']);
+  });
+
+  it.each([
+    ['a NUL', '%00'],
+    ['a surrogate alone', '%ED%A0%80'],
+    ['bytes that are no UTF-8', '%FF'],
+  ])('OP-223: a filter with %s gets 400 invalidFilter', async (_what, text) => {
+    const refused = await scim.get(`${USERS}?filter=userName%20eq%20%22a${text}%22`);
+    expect([refused.status, refused.body.scimType]).toEqual([400, 'invalidFilter']);
+  });
+
   it('F272, F273: a deleted user is not found; the employee is inactive, and may return', async () => {
     const { id, userName } = await create();
     expect((await scim.delete(`${USERS}/${id}`)).status).toBe(204);
@@ -114,7 +183,10 @@ describe('SCIM users', () => {
     ])
       expect([gone.status, gone.body.schemas]).toEqual([404, [ERROR]]);
     expect((await tenant.admin.get(`/api/v1/admin/users/${id}`)).body.status).toBe('inactive');
-    const back = await scim.post(USERS, person({ userName }));
+    const omitted = await scim.post(USERS, person({ userName }));
+    expect([omitted.status, omitted.body.id, omitted.body.active]).toEqual([201, id, false]);
+    expect((await scim.delete(`${USERS}/${id}`)).status).toBe(204);
+    const back = await scim.post(USERS, person({ userName, active: true }));
     expect([back.status, back.body.id, back.body.active]).toEqual([201, id, true]);
   });
 
@@ -189,13 +261,13 @@ describe('SCIM users', () => {
 
   it('PATCHes that race without If-Match are all kept', async () => {
     const { id } = await create();
-    const values = Array.from({ length: 6 }, (_, each) => `+49 30 ${each}`);
+    const values = Array.from({ length: 64 }, (_, each) => `+49 30 ${each}`);
     const written = await Promise.all(
       values.map((value) => patch(id, { op: 'add', path: 'phoneNumbers', value: [{ value, type: 'work' }] })),
     );
     expect(written.map(({ status }) => status)).toEqual(values.map(() => 200));
     const { phoneNumbers } = (await scim.get(`${USERS}/${id}`)).body;
-    expect(phoneNumbers.map(({ value }: { value: string }) => value).sort()).toEqual(values);
+    expect(phoneNumbers.map(({ value }: { value: string }) => value).sort()).toEqual(values.toSorted());
   });
 
   it('200 parallel creates of one userName: one 201, 199 times 409', { timeout: 120_000 }, async () => {
@@ -266,6 +338,17 @@ describe('SCIM users', () => {
     expect((await only.post(USERS, person())).status).toBe(201);
     const refused = await only.post(USERS, person());
     expect([refused.status, refused.body.schemas]).toEqual([403, [ERROR]]);
+  });
+
+  it('OP-572: an inactive user is still a user, and occupies a seat', async () => {
+    const small = await app.newTenant({ license: { maxUsers: 1 } });
+    const only = await scimAs(app, await newScimClient(small));
+    const inactive = person({ active: false });
+    const { id } = (await only.post(USERS, inactive)).body;
+    expect((await only.post(USERS, { ...inactive, active: true })).body.detail).toBe('already exists: userName');
+    expect((await only.post(USERS, person())).status).toBe(403);
+    expect((await only.delete(`${USERS}/${id}`)).status).toBe(204);
+    expect((await only.post(USERS, person())).status).toBe(403);
   });
 
   it('the audit log names what was forgiven, and no value', async () => {

@@ -50,7 +50,8 @@ export const agentSecretRoutes: RouteGroup = {
       access: adminReauthenticated('enrollment:write'),
       summary: 'Remove all agent secrets',
       operation: 'removeEnrollmentAgentSecrets',
-      description: 'No agent can enroll by itself any more.',
+      refuses: ['not_found'],
+      description: 'No agent can enroll by itself any more. 404 if there is none.',
       handle: async ({ run }) => {
         await run(removeAgentSecret, { secretId: null });
       },

@@ -185,7 +185,7 @@ export const onCallScheduleRoutes: RouteGroup = {
       path: `${base}/overrides`,
       access: admin('on-call:override'),
       summary: 'Create an on-call override',
-      refuses: ['overrides_overlap'],
+      refuses: ['not_found', 'overrides_overlap'],
       description: `Puts an administrator on call in place of the rotation, from \`startsAt\` (included) to \`endsAt\` (excluded), but not before now. 409 if it overlaps another override of the schedule. A schedule keeps up to ${MAX_OVERRIDES} overrides; one more takes the place of those that have ended, or is a 409.`,
       body: newOverride,
       status: 201,

@@ -7,6 +7,7 @@ import { getPolicy, viewOfNewPolicy } from '../../../../../queries/policies/get-
 import { groupIdsOfUser } from '../../../../../queries/policies/group-ids-of-user.ts';
 import { listPolicies } from '../../../../../queries/policies/list-policies.ts';
 import { policyView } from '../../../../../queries/policies/policy-view.ts';
+import { exactHost } from '../../../../platform/web-addresses/host-field.ts';
 import { canonicalHost } from '../../../../contexts/policies/domain/engine/host.ts';
 import { PolicyEngine } from '../../../../contexts/policies/domain/engine/policy-engine.ts';
 import { conditions, ruleActions } from '../../../../contexts/policies/domain/events.ts';
@@ -48,8 +49,10 @@ const testedHost = z
   .max(LONGEST_HOST)
   .transform((text, context) => {
     const host = canonicalHost(text);
-    if (host === undefined) context.addIssue({ code: 'custom', message: 'must be a host name' });
-    return host ?? z.NEVER;
+    // A URL also has hosts like `..` and `-`, which no site can have.
+    if (host !== undefined && exactHost(host) !== undefined) return host;
+    context.addIssue({ code: 'custom', message: 'must be a host name' });
+    return z.NEVER;
   });
 /** Evaluated before every stored policy, regardless of its own priority (choice OP-111). */
 const inFront = (draft: PolicyDraft): EnginePolicy => ({ ...draft, id: null, priority: -1, createdAt: '' });

@@ -95,7 +95,8 @@ export const scimClientRoutes: RouteGroup<ScimClientsRouteDependencies> = {
       path: `${base}/{clientID}`,
       access: adminReauthenticated('scim-clients:write'),
       summary: 'Delete a SCIM client',
-      description: 'Its secrets and tokens end at once. People and groups that it provisioned stay.',
+      description:
+        '`clientID` is the `clientId` of the client, not its `id`. Its secrets and tokens end at once. People and groups that it provisioned stay.',
       params,
       handle: async ({ run, services, principal: { tenantId }, params: { clientID } }) => {
         const clientId = idOf(clientID, tenantId);

@@ -3,7 +3,8 @@ import type { ScimListRequest, ScimPage } from '../../../../../queries/scim/list
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';
 import type { Leniency } from '../../../../contexts/scim/domain/normalization.ts';
 import { readPatch } from '../../../../contexts/scim/domain/patch.ts';
-import { readResource, type ScimComplex } from '../../../../contexts/scim/domain/read-resource.ts';
+import type { ScimComplex } from '../../../../contexts/scim/domain/read-resource.ts';
+import { readStated } from '../../../../contexts/scim/domain/read-stated.ts';
 import type { PatchOperation } from '../../../../contexts/scim/domain/resolve-path.ts';
 import type { ScimResourceType } from '../../../../contexts/scim/domain/schema.ts';
 import type { Selection } from '../../../../contexts/scim/domain/selection.ts';
@@ -147,7 +148,7 @@ export function scimResourceRoutes<Services extends ScimServices, Row>(
       sends: ['ETag'],
       handle: async (call) => {
         const leniency = leniencyFor(call.principal);
-        const { row, isNew } = await resource.create(call, readResource(type, call.body, leniency), leniency);
+        const { row, isNew } = await resource.create(call, readStated(type, call.body, leniency), leniency);
         return send(call, row, selectionIn(type, call.query), isNew);
       },
     }),
@@ -175,7 +176,7 @@ export function scimResourceRoutes<Services extends ScimServices, Row>(
       sends: ['ETag'],
       handle: async (call) => {
         const leniency = leniencyFor(call.principal);
-        const row = await resource.replace(call, call.params.id, readResource(type, call.body, leniency), leniency);
+        const row = await resource.replace(call, call.params.id, readStated(type, call.body, leniency), leniency);
         return send(call, row, selectionIn(type, call.query));
       },
     }),

@@ -1,4 +1,4 @@
-import { changeProvisionedEmployee } from '../../../../../commands/employees/change-provisioned-employee.ts';
+import { amendProvisionedEmployee } from '../../../../../commands/employees/change-provisioned-employee.ts';
 import {
   provisionEmployee,
   provisionNewcomer,
@@ -23,7 +23,7 @@ import type { ScimComplex } from '../../../../contexts/scim/domain/read-resource
 import { personOf, userAttributes, userResource } from '../../../../contexts/scim/domain/user-resource.ts';
 import { userType } from '../../../../contexts/scim/domain/user-schema.ts';
 import type { AggregateLoader } from '../../../../platform/execution/aggregate-loader.ts';
-import { FailureError, notFound, temporarilyUnavailable } from '../../../../platform/kernel/failure.ts';
+import { FailureError, notFound, type Failure } from '../../../../platform/kernel/failure.ts';
 import { newRow } from '../../../../platform/kernel/new-row.ts';
 import type { AnyRoute } from '../../route.ts';
 import { expectedVersion, leniencyFor, scimCaller, sourceOf } from './scim-request.ts';
@@ -44,10 +44,7 @@ async function linkOf({ services, principal }: Call, userId: string): Promise<Em
   return link;
 }
 
-/** Changes of others that a request without `If-Match` waits out. */
-const ATTEMPTS = 8;
-
-/** The person is computed from the newest link, and stored only if that is still the newest. */
+/** The person is computed here to refuse what is wrong, and again from the newest link where the change is decided. */
 async function change(
   call: Call,
   userId: string,
@@ -55,19 +52,24 @@ async function change(
   personFrom: (link: EmployeeLink) => ProvisionedPerson,
 ): Promise<ProvisionedPersonRow> {
   const source = sourceOf(call.principal);
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    const link = await linkOf(call, userId);
-    const expected = expectedVersion(call.request, link.version);
-    const input = { userId, source, person: personFrom(link), ifVersion: link.version };
-    try {
-      await call.run(changeProvisionedEmployee, input, scimCaller(call.request, call.principal, leniency));
-      return await call.ask(getProvisionedPerson, { source, userId });
-    } catch (error) {
-      if (!(error instanceof FailureError) || error.failure.kind !== 'stale' || expected !== undefined) throw error;
-    }
-  }
-  throw new FailureError(temporarilyUnavailable('too_many_changes'));
+  const link = await linkOf(call, userId);
+  const ifVersion = expectedVersion(call.request, link.version);
+  personFrom(link);
+  const input = { userId, source, personFrom: orFailure(personFrom), ifVersion };
+  await call.run(amendProvisionedEmployee, input, scimCaller(call.request, call.principal, leniency));
+  return call.ask(getProvisionedPerson, { source, userId });
 }
+
+const orFailure =
+  (personFrom: (link: EmployeeLink) => ProvisionedPerson) =>
+  (link: EmployeeLink): ProvisionedPerson | Failure => {
+    try {
+      return personFrom(link);
+    } catch (error) {
+      if (error instanceof FailureError) return error.failure;
+      throw error;
+    }
+  };
 
 const attributesOfLink = ({ profile, ...link }: EmployeeLink): ScimComplex =>
   userAttributes({ ...link, profile: profile === null ? null : (JSON.parse(profile) as unknown) });
@@ -83,7 +85,7 @@ const scimUsers: ScimResource<ScimUsersRouteDependencies, ProvisionedPersonRow> 
     },
     create: {
       description:
-        'An employee with the same e-mail whom no SCIM client has yet becomes a user of this client. 409 `uniqueness` if this client has the `userName` already, or if the employee belongs to another client. 403 if the license has no free seat.',
+        'An employee with the same e-mail whom no SCIM client has yet becomes a user of this client; without `active`, one who is inactive stays so. 409 `uniqueness` if this client has the `userName`, `externalId` or e-mail already, also of an inactive user, or if the employee belongs to another client. 403 if the license has no free seat.',
       refuses: ['license_user_limit'],
     },
     get: {},
@@ -91,7 +93,7 @@ const scimUsers: ScimResource<ScimUsersRouteDependencies, ProvisionedPersonRow> 
     patch: { description: 'RFC 7644 §3.5.2. All operations are carried out, or none.' },
     remove: {
       description:
-        'The employee becomes inactive and keeps their history; devices, sessions and codes end. The same person can be created again.',
+        'The employee becomes inactive and keeps their history; devices, sessions and codes end. The same person can be created again, and is active again with `active` true.',
     },
   },
 
@@ -102,7 +104,8 @@ const scimUsers: ScimResource<ScimUsersRouteDependencies, ProvisionedPersonRow> 
   async create({ principal, services, request, fresh, run, created }, resource, leniency) {
     const source = sourceOf(principal);
     const person = personOf(resource, source);
-    const input: ProvisionEmployee = { userId: fresh.id('employee'), source, person, ifLinked: 'refuse' };
+    const keepsStatus = resource['active'] === undefined;
+    const input: ProvisionEmployee = { userId: fresh.id('employee'), source, person, ifLinked: 'refuse', keepsStatus };
     const caller = scimCaller(request, principal, leniency);
     let executed: Awaited<ReturnType<typeof run>> | undefined;
     const provision = async (command: ProvisionEmployee, isNewcomer: boolean) => {
