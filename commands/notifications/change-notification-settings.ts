@@ -3,6 +3,7 @@ import { refuseUnlessReauthenticated } from '../../src/contexts/admins/domain/ad
 import { refuseUnlessOwnerOfPrivate } from '../../src/contexts/admins/domain/private-destinations.ts';
 import {
   leadsElsewhere,
+  narrows,
   notificationSettings,
   notificationSettingsStream,
   silencesWatch,
@@ -88,6 +89,7 @@ export const changeNotificationSettings = defineCommand({
     const smtpPasswordRef = passwordRef === undefined ? state.smtpPasswordRef : passwordRef;
     const isNew = smtpPasswordRef !== state.smtpPasswordRef;
     const isSilenced = silencesWatch(state, { ...state, values });
+    const isNarrowed = narrows(before, values);
     const refused =
       refuseMovedPassword(state, values, smtpPasswordRef) ??
       refuseForeignPrivate(before, values, input.isSuperAdmin) ??
@@ -100,6 +102,7 @@ export const changeNotificationSettings = defineCommand({
       ...address.data,
       ...given({ smtpPasswordRef }, isNew),
       ...given({ isSilenced }, isSilenced),
+      ...given({ isNarrowed }, isNarrowed),
     };
     return accept([{ type: 'AlertNotificationSettingsChanged', data }], {
       forget: [...replacedSecret(state.smtpPasswordRef, smtpPasswordRef), ...address.forget],

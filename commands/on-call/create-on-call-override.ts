@@ -1,5 +1,7 @@
+import { refuseUnlessReauthenticated } from '../../src/contexts/admins/domain/administration.ts';
 import {
   effectiveFrom,
+  isLongOverride,
   onCallSchedule,
   onCallScheduleStream,
   refusedOverride,
@@ -16,6 +18,8 @@ interface CreateOnCallOverride {
   readonly startsAt: string;
   readonly endsAt: string;
   readonly reason: string | null;
+  /** Required for a long one (decision 0129). */
+  readonly reauthenticated?: boolean;
 }
 
 interface Facts {
@@ -34,13 +38,16 @@ export const createOnCallOverride = defineCommand({
     const { admins } = await aggregates.load(tenant, tenantStream(tenantId));
     return { isActive: admins.get(adminUserId)?.status === 'active' };
   },
-  decide(state, { startsAt, endsAt, ...input }, { id: overrideId, now }, { isActive }: Facts) {
+  decide(state, { startsAt, endsAt, reauthenticated, ...input }, { id: overrideId, now, actor }, { isActive }: Facts) {
     if (!state.content) return notFoundIn('scheduleId', 'an on-call schedule');
     if (state.overrides.has(overrideId)) return acceptWith({ overrideId }, []);
     if (!isActive) return invalid('adminUserId', 'is not the id of an active administrator');
     const refused = refusedOverride(state, { startsAt: Date.parse(startsAt), endsAt: Date.parse(endsAt) }, now);
     if (refused) return refused;
-    const data = { ...input, overrideId, startsAt, endsAt, effectiveAt: effectiveFrom(state, now) };
+    const isLong = isLongOverride(state, { startsAt: Date.parse(startsAt), endsAt: Date.parse(endsAt) }, now);
+    const unproved = isLong ? refuseUnlessReauthenticated(actor, reauthenticated) : undefined;
+    if (unproved) return unproved;
+    const data = { ...input, overrideId, startsAt, endsAt, effectiveAt: effectiveFrom(state, now), isLong };
     return acceptWith({ overrideId }, [{ type: 'OnCallOverrideCreated', data }]);
   },
   recall: (_before, [event]) => ({

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { refuseUnlessReauthenticated } from '../../src/contexts/admins/domain/administration.ts';
 import {
   effectiveFrom,
   onCallSchedule,
@@ -15,6 +16,8 @@ interface UpdateOnCallSchedule {
   readonly scheduleId: string;
   /** Fields that are undefined keep their values. */
   readonly changes: { readonly [Name in keyof ScheduleContent]?: ScheduleContent[Name] | undefined };
+  /** Required where it is switched off or its participants change (decision 0129). */
+  readonly reauthenticated?: boolean;
 }
 
 interface Facts {
@@ -30,7 +33,7 @@ export const updateOnCallSchedule = defineCommand({
   prepare: async ({ changes }: UpdateOnCallSchedule, { aggregates }: WithAggregates, { tenantId }): Promise<Facts> => ({
     refused: unknownParticipants(await aggregates.load(tenant, tenantStream(tenantId)), changes.participants ?? []),
   }),
-  decide(state, { scheduleId, changes }, { now }, { refused }: Facts) {
+  decide(state, { scheduleId, changes, reauthenticated }, { now, actor }, { refused }: Facts) {
     if (!state.content) return notFound();
     if (refused) return refused;
     const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
@@ -39,10 +42,14 @@ export const updateOnCallSchedule = defineCommand({
       return invalid('rotationDays', 'is required for a custom rotation');
     const content = wanted.rotationType === 'custom' ? wanted : { ...wanted, rotationDays: null };
     if (isDeepStrictEqual(content, state.content)) return accept([]);
+    const isSilenced =
+      (state.content.isEnabled && !content.isEnabled) ||
+      !isDeepStrictEqual(content.participants, state.content.participants);
+    const unproved = isSilenced ? refuseUnlessReauthenticated(actor, reauthenticated) : undefined;
+    if (unproved) return unproved;
     const effectiveAt = effectiveFrom(state, now);
-    return accept([
-      { type: 'OnCallScheduleUpdated', data: { scheduleId, version: state.version + 1, effectiveAt, content } },
-    ]);
+    const data = { scheduleId, version: state.version + 1, effectiveAt, content, isSilenced };
+    return accept([{ type: 'OnCallScheduleUpdated', data }]);
   },
   freshens: ['on_call_schedules', 'on_call_versions'],
 });

@@ -98,8 +98,8 @@ export const STEP_UP_EXCEPTIONS: Readonly<
   },
   'DELETE /api/v1/admin/admin-users/{userID}': { stepUp: 'where', because: 'an analyst or viewer controls no account' },
   'PUT /api/v1/admin/admin-users/{userID}/mobile-access': {
-    stepUp: 'never',
-    because: 'chooses an app for an account that can sign in anyway',
+    stepUp: 'where',
+    because: 'who loses the app hears of no attack there',
   },
   'POST /api/v1/admin/enrollment/token': {
     stepUp: 'where',
@@ -129,6 +129,19 @@ export const STEP_UP_EXCEPTIONS: Readonly<
   'DELETE /api/v1/admin/users/{userID}': {
     stepUp: 'where',
     because: 'an erasure destroys what is known of a person, for ever',
+  },
+  'PUT /api/v1/admin/settings/mobile-access-by-role': {
+    stepUp: 'where',
+    because: 'roles that lose the app hear of no attack there',
+  },
+  'PUT /api/v1/admin/on-call/schedules/{scheduleId}': {
+    stepUp: 'where',
+    because: 'switched off, or with other participants, it no longer calls who was called',
+  },
+  'DELETE /api/v1/admin/on-call/schedules/{scheduleId}': { stepUp: 'always', because: 'it calls nobody any more' },
+  'POST /api/v1/admin/on-call/overrides': {
+    stepUp: 'where',
+    because: 'people swap shifts freely; for longer, nobody else is called',
   },
   'POST /api/v1/admin/integrations/log-destinations': {
     stepUp: 'always',

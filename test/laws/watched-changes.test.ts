@@ -6,6 +6,7 @@ import { mobileEvents } from '../../src/contexts/mobile/domain/events.ts';
 import { notificationSettingsEvents } from '../../src/contexts/notifications/domain/settings.ts';
 import { onCallEvents } from '../../src/contexts/on-call/domain/events.ts';
 import { scimClientEvents } from '../../src/contexts/scim/domain/client-events.ts';
+import { mobileAccessEvents } from '../../src/contexts/settings/domain/mobile-access.ts';
 import { tenantSettings } from '../../src/contexts/settings/domain/tenant-settings.resource.ts';
 import { ssoEvents } from '../../src/contexts/sso/domain/events.ts';
 import { tenantEvents } from '../../src/contexts/tenants/domain/events.ts';
@@ -20,6 +21,7 @@ const families = [
   logDestinationEvents,
   notificationSettingsEvents,
   onCallEvents,
+  mobileAccessEvents,
   mobileEvents,
   tenantSettings.events,
 ];

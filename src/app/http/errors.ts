@@ -10,6 +10,7 @@ import { sendRefusalPage, wantsPage } from './refusal-page.ts';
 import { PartialCompletion } from './partial-completion.ts';
 import { oauthRefusal } from './oauth-errors.ts';
 import type { AnyRoute } from './route.ts';
+import { levelOfFailure } from '../../platform/eventstore/log-trust.ts';
 import { SCIM_MEDIA, scimRefusal } from './scim-errors.ts';
 import { FailureError, invalid } from '../../platform/kernel/failure.ts';
 import { withExpectedMedia } from './expected-media.ts';
@@ -85,7 +86,7 @@ function logFailure(error: FastifyError, request: FastifyRequest, reply: Fastify
   // Node destroys the incoming message of every request whose body has been read: only connection and response tell.
   const isGone = reply.raw.destroyed || request.raw.socket.destroyed;
   // A refusal that the service decides on, such as a missing certificate authority, is no defect.
-  const level = isGone ? 'info' : error instanceof FailureError ? 'warn' : 'error';
+  const level = isGone ? 'info' : error instanceof FailureError || levelOfFailure(error) === 'debug' ? 'warn' : 'error';
   request.log[level](
     {
       requestId: request.id,

@@ -6,6 +6,7 @@ import { notificationSettingsEvents, WAYS_OUT } from '../../notifications/domain
 import { onCallEvents } from '../../on-call/domain/events.ts';
 import { scimClientEvents } from '../../scim/domain/client-events.ts';
 import { agentSecretEvents } from '../../enrollment/domain/agent-secret.ts';
+import { mobileAccessEvents } from '../../settings/domain/mobile-access.ts';
 import { tenantSettings } from '../../settings/domain/tenant-settings.resource.ts';
 import type { EventOf, RecordedEvent } from '../../../platform/kernel/event.ts';
 import { defineReaction } from '../../../platform/kernel/reaction.ts';
@@ -27,6 +28,8 @@ type SettingsChange = Extract<
 
 /** As `leadsElsewhere` in the settings: the event holds the changed fields only. */
 const MOVES_MESSAGES = ['emailRecipients', ...WAYS_OUT, 'smtpPasswordRef'] as const;
+
+const aboutSchedule = ({ data }: RecordedEvent) => ({ scheduleId: (data as { scheduleId: string }).scheduleId });
 
 const aboutNewAdmin = (event: RecordedEvent, isGoverning: boolean) =>
   aboutAdmin(
@@ -57,8 +60,10 @@ function aboutChangedDestination(event: RecordedEvent, data: { isMoved?: boolean
 function aboutNotifications(event: RecordedEvent, data: SettingsChange) {
   if (MOVES_MESSAGES.some((field) => data[field] !== undefined && data[field] !== null))
     return aboutWayOut(event, 'notifications_moved', 'Recipients or servers of alert notifications were changed');
-  return data.isSilenced === true
-    ? aboutWatch(event, 'notifications_silenced', 'Alert notifications no longer go where they went')
+  if (data.isSilenced === true)
+    return aboutWatch(event, 'notifications_silenced', 'Alert notifications no longer go where they went');
+  return data.isNarrowed === true
+    ? aboutWatch(event, 'notifications_narrowed', 'Alert notifications tell of fewer alerts than before')
     : [];
 }
 
@@ -78,6 +83,7 @@ export const whenAccountControlChangesRaiseAlert = defineReaction({
     logDestinationEvents,
     notificationSettingsEvents,
     onCallEvents,
+    mobileAccessEvents,
     tenantSettings.events,
   ],
   on: {
@@ -103,6 +109,36 @@ export const whenAccountControlChangesRaiseAlert = defineReaction({
             `password_${event.data.reason}`,
             "An administrator's password was replaced by a temporary one",
           ),
+    AdminMobileAccessSet: (event) =>
+      event.data.mobileAccess
+        ? []
+        : aboutWatch(event, 'mobile_access_taken', 'An administrator lost access to the mobile app', {
+            adminId: event.data.adminId,
+          }),
+    MobileAccessByRoleSet: (event) =>
+      Object.values(event.data.mobileAccess).includes(false)
+        ? aboutWatch(event, 'mobile_access_taken', 'Roles lost access to the mobile app')
+        : [],
+    OnCallScheduleUpdated: (event) =>
+      event.data.isSilenced === true
+        ? aboutWatch(
+            event,
+            'on_call_schedule_silenced',
+            'An on-call schedule was switched off, or calls other people',
+            aboutSchedule(event),
+          )
+        : [],
+    OnCallScheduleDeleted: (event) =>
+      aboutWatch(event, 'on_call_schedule_removed', 'An on-call schedule was deleted', aboutSchedule(event)),
+    OnCallOverrideCreated: (event) =>
+      event.data.isLong === true
+        ? aboutWatch(
+            event,
+            'on_call_overridden',
+            'Somebody stands in for an on-call schedule for a long time',
+            aboutSchedule(event),
+          )
+        : [],
     AdminMfaEnabled: (event) => aboutAdmin(event, 'mfa_enabled', 'An administrator set up a second factor'),
     // A recovery is reported by the event of the replaced password.
     AdminMfaDisabled: (event) =>

@@ -171,7 +171,7 @@ export function receiverOf(config: DestinationConfig): readonly unknown[] {
       return [config.url, config.headers];
     case 'splunk_hec':
     case 'elasticsearch':
-      return [config.url];
+      return [config.url, config.index];
     case 's3':
       return [config.endpoint, config.region, config.bucket, config.accessKeyId];
   }

@@ -3,6 +3,7 @@ import { defineAggregate, streamName } from '../../../platform/kernel/aggregate.
 import { defineEvents } from '../../../platform/kernel/event.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import {
+  alertTypes,
   alertTypeSchema,
   severities,
   severitySchema,
@@ -39,7 +40,8 @@ export const notificationSettingsEvents = defineEvents('alertNotificationSetting
   /**
    * The changed fields. `smtpPasswordRef`: null removes the password. `webhookUrl` is the origin if the address has more:
    * then `webhookUrlRef` names the whole one in the vault (decision 0063). Null: `webhookUrl` is whole.
-   * `isSilenced`: a way that alerts about a change of control took before is closed. Absent in older events.
+   * `isSilenced`: a way that alerts about a change of control took before is closed. `isNarrowed`: fewer severities or types
+   * are told. Absent in older events.
    */
   AlertNotificationSettingsChanged: {
     version: 2,
@@ -47,6 +49,7 @@ export const notificationSettingsEvents = defineEvents('alertNotificationSetting
       smtpPasswordRef: z.string().nullable().optional(),
       webhookUrlRef: z.string().nullable().optional(),
       isSilenced: z.boolean().optional(),
+      isNarrowed: z.boolean().optional(),
     }),
     upcasters: { 1: (data: object) => ('webhookUrl' in data ? { ...data, webhookUrlRef: null } : data) },
     guarded: { webhookUrl: 'address' },
@@ -125,7 +128,8 @@ export const notificationSettings = defineAggregate<NotificationSettings, typeof
         const {
           smtpPasswordRef = state.smtpPasswordRef,
           webhookUrlRef = state.webhookUrlRef,
-          isSilenced: _,
+          isSilenced: _silenced,
+          isNarrowed: _narrowed,
           ...changed
         } = event.data;
         return {
@@ -173,6 +177,7 @@ export const SMTP_ADDRESS = ['smtpHost', 'smtpPort', 'smtpSecurity'] as const;
 export const WAYS_OUT = [
   ...SMTP_ADDRESS,
   'smtpUsername',
+  'smtpFrom',
   'smtpAllowPrivateNetwork',
   'smtpCaCertificate',
   'webhookUrl',
@@ -211,7 +216,9 @@ const waysOfWatch = (settings: NotificationSettings): readonly string[] => {
   const { values } = settings;
   const isSent = isWanted(values, WATCH.alertType, WATCH.severity);
   return [
-    ...(isSent && isEmailReady(settings) ? values.emailRecipients.map((one) => `mail ${one}`) : []),
+    ...(isSent && isEmailReady(settings)
+      ? values.emailRecipients.map((one) => `mail ${one} as ${values.smtpUsername ?? ''}`)
+      : []),
     ...(isSent && isWebhookReady(settings) ? ['webhook'] : []),
     ...(values.pushEnabled ? ['push'] : []),
   ];
@@ -222,3 +229,11 @@ export const silencesWatch = (before: NotificationSettings, after: NotificationS
   const open = new Set(waysOfWatch(after));
   return waysOfWatch(before).some((way) => !open.has(way));
 };
+
+const typesOf = ({ alertTypes: types }: NotificationValues): readonly AlertType[] =>
+  types.length === 0 ? alertTypes : types;
+
+/** E-mail and the webhook tell of fewer severities or types of alerts than before. */
+export const narrows = (before: NotificationValues, after: NotificationValues): boolean =>
+  severities.indexOf(after.minSeverity) < severities.indexOf(before.minSeverity) ||
+  typesOf(before).some((type) => !typesOf(after).includes(type));

@@ -23,10 +23,16 @@ export const onCallEvents = defineEvents('onCallSchedule', {
     upcasters: { 1: withoutEscalation },
     audit: 'on_call_schedule.created',
   },
-  /** The complete new content. */
+  /** The complete new content. `isSilenced`: it was switched off, or its participants changed. Absent in older events. */
   OnCallScheduleUpdated: {
     version: 2,
-    schema: z.object({ scheduleId, version, effectiveAt, content: scheduleContent }),
+    schema: z.object({
+      scheduleId,
+      version,
+      effectiveAt,
+      content: scheduleContent,
+      isSilenced: z.boolean().optional(),
+    }),
     upcasters: { 1: withoutEscalation },
     audit: 'on_call_schedule.updated',
   },
@@ -45,6 +51,8 @@ export const onCallEvents = defineEvents('onCallSchedule', {
       endsAt: z.iso.datetime(),
       reason: z.string().nullable(),
       effectiveAt,
+      /** The person stands in for more than `FREE_OVERRIDE_DAYS`. Absent in older events. */
+      isLong: z.boolean().optional(),
     }),
     personal: { subject: 'adminUserId', fields: ['reason'] },
     audit: 'on_call_override.created',

@@ -103,6 +103,16 @@ export function unknownParticipants(
   return unknown < 0 ? undefined : invalid(`participants.${unknown}`, 'is not the id of an administrator');
 }
 
+/** People swap shifts freely for so many days: all overrides of a schedule that have not ended, together (decision 0129). */
+export const FREE_OVERRIDE_DAYS = 7;
+
+/** Together with the overrides that are still to come, it takes a schedule from its rotation for long. */
+export const isLongOverride = ({ overrides }: ScheduleState, added: OverrideState, now: number): boolean =>
+  [...overrides.values(), added]
+    .map(({ startsAt, endsAt }) => Math.max(0, endsAt - Math.max(startsAt, now)))
+    .reduce((sum, one) => sum + one, 0) >
+  FREE_OVERRIDE_DAYS * 86_400_000;
+
 export function refusedOverride(
   { overrides }: ScheduleState,
   { startsAt, endsAt }: OverrideState,

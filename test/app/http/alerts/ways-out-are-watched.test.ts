@@ -63,10 +63,15 @@ describe('where data of a tenant is sent', () => {
     const { body } = await other.admin.post(DESTINATIONS, destination);
     await other.admin.put(`${DESTINATIONS}/${body.id}`, { name: 'Log' });
     await other.admin.put(SETTINGS, { minSeverity: 'high' });
-    expect(await changes()).toEqual(['log_destination_added']);
+    expect(await changes()).toEqual(['log_destination_added', 'notifications_narrowed']);
     await other.admin.put(`${DESTINATIONS}/${body.id}`, { config: { url: 'https://elsewhere.example/', headers: {} } });
     await other.admin.put(SETTINGS, { emailRecipients: ['ann@acme.example'] });
-    expect(await changes()).toEqual(['log_destination_added', 'log_destination_moved', 'notifications_moved']);
+    expect(await changes()).toEqual([
+      'log_destination_added',
+      'log_destination_moved',
+      'notifications_moved',
+      'notifications_narrowed',
+    ]);
   });
 
   it('shows the secrets in its addresses and headers to nobody who reads the audit log', async () => {

@@ -153,14 +153,15 @@ export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
       method: 'PUT',
       path: `${one.path}/mobile-access`,
       params: one.params,
-      access: admin('admin-users:write'),
+      access: adminReauthenticatedWhere('admin-users:write', 'the admin loses access'),
       summary: 'Allow or forbid an admin the mobile app',
       operation: 'setAdminUserMobileAccess',
       description: 'Without a body, toggles the current value.',
       body: z.object({ mobileAccess: z.boolean().nullish() }).nullish(),
       response: adminUserView,
-      handle: async ({ run, ask, params: { userID }, body }) => {
-        await run(setAdminMobileAccess, { adminId: userID, mobileAccess: body?.mobileAccess ?? undefined });
+      handle: async ({ run, ask, params: { userID }, body, principal: { reauthenticated } }) => {
+        const mobileAccess = body?.mobileAccess ?? undefined;
+        await run(setAdminMobileAccess, { adminId: userID, mobileAccess, reauthenticated });
         return ask(getAdminUser, { adminId: userID });
       },
     }),

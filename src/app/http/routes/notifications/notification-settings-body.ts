@@ -3,6 +3,7 @@ import { alertTypeSchema, alertTypes, severitySchema } from '../../../../context
 import { emailField } from '../../../../contexts/identity/domain/password-rule.ts';
 import { smtpSecurities } from '../../../../contexts/notifications/domain/settings.ts';
 import { authorityCertificates } from '../../../../contexts/sso/domain/fields.ts';
+import { CONCEALED } from '../../../../platform/kernel/guarded-fields.ts';
 import { addressField } from '../../../../platform/web-addresses/address-field.ts';
 import { hostField } from '../../../../platform/web-addresses/host-field.ts';
 
@@ -23,7 +24,8 @@ export const smtpPasswordText = z
   .string()
   .min(1)
   .max(1_024)
-  .refine((text) => !/\p{Cc}/u.test(text), 'must not contain control characters');
+  .refine((text) => !/\p{Cc}/u.test(text), 'must not contain control characters')
+  .refine((text) => text !== CONCEALED, `must not be ${CONCEALED}: leave it out to keep the stored one`);
 
 /** Choice OP-181. Fields that are left out keep their values. */
 export const notificationSettingsChanges = z.object({

@@ -21,7 +21,7 @@ import { webhookSecretText } from '../../../../contexts/notifications/domain/web
 import { permits } from '../../../../contexts/identity/domain/permissions.ts';
 import { originOnly } from '../../../../platform/kernel/guarded-fields.ts';
 import { tenantSettings } from '../../../../contexts/settings/domain/tenant-settings.resource.ts';
-import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
+import { FailureError, invalid, reauthenticationRequired } from '../../../../platform/kernel/failure.ts';
 import type { TenantId } from '../../../../platform/kernel/ids.ts';
 import type { Vault } from '../../../../platform/vault/vault.ts';
 import type { Config } from '../../../config/config.ts';
@@ -88,7 +88,7 @@ export const notificationSettingsRoutes: RouteGroup<NotificationSettingsRouteDep
       path: `${base}/settings`,
       access: adminReauthenticatedWhere(
         'notifications:write',
-        'a recipient is added, `webhookUrl`, a field of the mail server, `smtpPassword`, `…AllowPrivateNetwork` or `…CaCertificate` changes, or alerts of type `policy_violation` and severity `high` no longer go where they went',
+        '`emailEnabled` becomes false, a recipient is added, `webhookUrl`, a field of the mail server, `smtpPassword`, `…AllowPrivateNetwork` or `…CaCertificate` changes, or alerts of type `policy_violation` and severity `high` no longer go where they went',
       ),
       summary: 'Change the settings of alert notifications',
       refuses: ['secret_required_again'],
@@ -112,6 +112,8 @@ export const notificationSettingsRoutes: RouteGroup<NotificationSettingsRouteDep
           return settings.webhookUrlRef === known.of ? { ...tagged, webhookUrl: known.address } : tagged;
         };
         const { reauthenticated, role, tenantId } = principal;
+        if (emailEnabled === false && values.alertEmailEnabled && !reauthenticated)
+          throw new FailureError(reauthenticationRequired());
         const asked = { changes, smtpPassword, reauthenticated, isSuperAdmin: role === 'super_admin' };
         await run({ ...changeNotificationSettings, shown }, asked);
         const { shown: _, ...changeTenant } = tenantSettings.update;

@@ -22,11 +22,12 @@ import {
   MAX_SCHEDULES,
   rotationTypes,
 } from '../../../../contexts/on-call/domain/schedule-content.ts';
+import { FREE_OVERRIDE_DAYS } from '../../../../contexts/on-call/domain/schedule.ts';
 import { recordsThatNameSchedule } from '../../../../../queries/on-call/records-that-name-schedule.ts';
 import { orThrow, refuseNamed } from '../../../../platform/kernel/failure.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { timeZoneField } from '../../../../platform/time-zones/time-zone-field.ts';
-import { admin } from '../../access.ts';
+import { admin, adminReauthenticated, adminReauthenticatedWhere } from '../../access.ts';
 import { route, type RouteGroup } from '../../route.ts';
 import { nameField } from '../../../../platform/kernel/name-field.ts';
 
@@ -154,21 +155,21 @@ export const onCallScheduleRoutes: RouteGroup = {
     route({
       method: 'PUT',
       path: `${schedules}/{scheduleId}`,
-      access: admin('on-call:write'),
+      access: adminReauthenticatedWhere('on-call:write', 'the schedule is switched off, or its participants change'),
       summary: 'Change an on-call schedule',
       description: 'Fields that are left out keep their values. Holds from now on: who was on call before stays known.',
       params,
       body: changes,
       response: onCallScheduleView,
-      handle: async ({ run, ask, body, params: { scheduleId } }) => {
-        await run(updateOnCallSchedule, { scheduleId, changes: body });
+      handle: async ({ run, ask, body, params: { scheduleId }, principal: { reauthenticated } }) => {
+        await run(updateOnCallSchedule, { scheduleId, changes: body, reauthenticated });
         return ask(getOnCallSchedule, { scheduleId });
       },
     }),
     route({
       method: 'DELETE',
       path: `${schedules}/{scheduleId}`,
-      access: admin('on-call:write'),
+      access: adminReauthenticated('on-call:write'),
       summary: 'Delete an on-call schedule',
       description:
         'Its overrides and its calendar end too. Who was on call before stays known. 409 if a push rule names it: `fields` has the id of each.',
@@ -183,15 +184,18 @@ export const onCallScheduleRoutes: RouteGroup = {
     route({
       method: 'POST',
       path: `${base}/overrides`,
-      access: admin('on-call:override'),
+      access: adminReauthenticatedWhere(
+        'on-call:override',
+        `the overrides of the schedule that have not ended take more than ${FREE_OVERRIDE_DAYS} days together`,
+      ),
       summary: 'Create an on-call override',
       refuses: ['not_found', 'overrides_overlap'],
       description: `Puts an administrator on call in place of the rotation, from \`startsAt\` (included) to \`endsAt\` (excluded), but not before now. 409 if it overlaps another override of the schedule. A schedule keeps up to ${MAX_OVERRIDES} overrides; one more takes the place of those that have ended, or is a 409.`,
       body: newOverride,
       status: 201,
       response: onCallOverrideView,
-      handle: async ({ run, created, body }) => {
-        const executed = await run(createOnCallOverride, { ...body, reason: body.reason ?? null });
+      handle: async ({ run, created, body, principal: { reauthenticated } }) => {
+        const executed = await run(createOnCallOverride, { ...body, reason: body.reason ?? null, reauthenticated });
         const { overrideId } = executed.result;
         return created(executed, getOnCallOverride, { overrideId }, viewOfNewOnCallOverride(overrideId));
       },

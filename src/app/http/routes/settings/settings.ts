@@ -6,7 +6,7 @@ import { alertTypeSchema, severitySchema } from '../../../../contexts/alerts/dom
 import type { MobileRole } from '../../../../contexts/settings/domain/mobile-access.ts';
 import { retentionUnder } from '../../../../contexts/settings/domain/retention.ts';
 import { FailureError, unavailable } from '../../../../platform/kernel/failure.ts';
-import { admin } from '../../access.ts';
+import { admin, adminReauthenticatedWhere } from '../../access.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import type { Config } from '../../../config/config.ts';
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';
@@ -55,13 +55,14 @@ export const settingsRoutes: RouteGroup<SettingsRouteDependencies> = {
     route({
       method: 'PUT',
       path: `${base}/mobile-access-by-role`,
-      access: admin('settings:write'),
+      access: adminReauthenticatedWhere('settings:write', 'a role loses access'),
       summary: 'Change which roles may use the mobile app',
-      description: 'Roles that are left out keep their values.',
+      description: 'Roles that are left out keep their values. Only a super admin takes access from super admins.',
       // An object of optional members, so that unknown keys are ignored (choice OP-047).
       body: z.object({ mobileAccess: mobileAccess.partial() }),
       response: z.object({ mobileAccess }),
-      handle: async ({ run, body }) => (await run(setMobileAccessByRole, body)).result,
+      handle: async ({ run, body, principal: { reauthenticated, role } }) =>
+        (await run(setMobileAccessByRole, { ...body, reauthenticated, isSuperAdmin: role === 'super_admin' })).result,
     }),
     route({
       method: 'GET',
