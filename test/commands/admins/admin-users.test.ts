@@ -312,13 +312,13 @@ describe("an admin's password and mobile flag", () => {
     const off = { type: 'AdminMobileAccessSet', data: { adminId: BOB, mobileAccess: false } } as const;
     const both = [setUp, created(ADA), created(BOB)];
     given(...both)
-      .when(setAdminMobileAccess, { adminId: BOB, mobileAccess: undefined }, undefined, by(ADA))
+      .when(setAdminMobileAccess, { reauthenticated: true, adminId: BOB, mobileAccess: undefined }, undefined, by(ADA))
       .then(off);
     given(...both, off)
-      .when(setAdminMobileAccess, { adminId: BOB, mobileAccess: undefined }, undefined, by(ADA))
+      .when(setAdminMobileAccess, { reauthenticated: true, adminId: BOB, mobileAccess: undefined }, undefined, by(ADA))
       .then({ ...off, data: { adminId: BOB, mobileAccess: true } });
     given(...both)
-      .when(setAdminMobileAccess, { adminId: BOB, mobileAccess: true }, undefined, by(ADA))
+      .when(setAdminMobileAccess, { reauthenticated: true, adminId: BOB, mobileAccess: true }, undefined, by(ADA))
       .thenNothing();
   });
 });

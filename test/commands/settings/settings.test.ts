@@ -43,7 +43,10 @@ describe('SetAlertSeverities', () => {
 
 describe('SetMobileAccessByRole', () => {
   it('merges, records the changes, and returns the whole map', () => {
-    const outcome = given().when(setMobileAccessByRole, { mobileAccess: { analyst: false, admin: true } });
+    const outcome = given().when(setMobileAccessByRole, {
+      reauthenticated: true,
+      mobileAccess: { analyst: false, admin: true },
+    });
     outcome.then({ type: 'MobileAccessByRoleSet', data: { mobileAccess: { analyst: false } } });
     expect(outcome.result()).toEqual({
       mobileAccess: { super_admin: true, admin: true, analyst: false, executive: false },
