@@ -47,7 +47,14 @@ export const createOnCallOverride = defineCommand({
     const isLong = isLongOverride(state, { startsAt: Date.parse(startsAt), endsAt: Date.parse(endsAt) }, now);
     const unproved = isLong ? refuseUnlessReauthenticated(actor, reauthenticated) : undefined;
     if (unproved) return unproved;
-    const data = { ...input, overrideId, startsAt, endsAt, effectiveAt: effectiveFrom(state, now), isLong };
+    const data = {
+      ...input,
+      overrideId,
+      startsAt,
+      endsAt,
+      effectiveAt: effectiveFrom(state, now),
+      ...(isLong ? { isLong } : {}),
+    };
     return acceptWith({ overrideId }, [{ type: 'OnCallOverrideCreated', data }]);
   },
   recall: (_before, [event]) => ({

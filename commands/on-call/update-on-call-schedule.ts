@@ -48,7 +48,13 @@ export const updateOnCallSchedule = defineCommand({
     const unproved = isSilenced ? refuseUnlessReauthenticated(actor, reauthenticated) : undefined;
     if (unproved) return unproved;
     const effectiveAt = effectiveFrom(state, now);
-    const data = { scheduleId, version: state.version + 1, effectiveAt, content, isSilenced };
+    const data = {
+      scheduleId,
+      version: state.version + 1,
+      effectiveAt,
+      content,
+      ...(isSilenced ? { isSilenced } : {}),
+    };
     return accept([{ type: 'OnCallScheduleUpdated', data }]);
   },
   freshens: ['on_call_schedules', 'on_call_versions'],
