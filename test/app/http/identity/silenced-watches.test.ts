@@ -81,7 +81,7 @@ describe('a watch that is silenced', () => {
       { alertTypes: ['phishing_detected'] },
     ])
       isRefused(await thief.put(settings, silent));
-    expect(await raisedBy(() => thief.put(settings, { minSeverity: 'high' }))).toEqual([]);
+    expect(await raisedBy(() => thief.put(settings, { minSeverity: 'high' }))).toEqual(['notifications_narrowed']);
     expect(await raisedBy(() => tenant.admin.put(settings, { minSeverity: 'critical' }))).toEqual([
       'notifications_silenced',
     ]);

@@ -137,7 +137,6 @@ describe('a stolen access token of a super admin', () => {
     expect((await client.put(one, { status: 'suspended' })).status).toBe(200);
     expect((await client.put(one, { status: 'active' })).status).toBe(403);
     expect((await client.put(`${ADMINS}/${tenant.adminId}`, { displayName: 'Ada' })).status).toBe(200);
-    expect((await client.put(`${one}/mobile-access`, { mobileAccess: false })).status).toBe(200);
     expect((await client.delete(one)).status).toBe(204);
     expect((await client.post('/api/v1/admin/enrollment/token')).status).toBe(201);
   });
