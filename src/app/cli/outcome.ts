@@ -4,7 +4,9 @@ import { CopyDiffers } from '../../contexts/installation/log-copy/page-check.ts'
 import { isDatabaseUnavailable } from '../../platform/database/unavailable.ts';
 import { DataDirectoryInUse } from '../../platform/embedded/ownership.ts';
 import { AppendRefused, EventStoreUnavailable } from '../../platform/eventstore/port.ts';
+import { EventContractError } from '../../platform/eventstore/event-contract-error.ts';
 import { FailureError } from '../../platform/kernel/failure.ts';
+import { CannotFold } from '../../platform/projector/set-aside.ts';
 import { WrongMasterKey } from '../../platform/vault/keyrings.ts';
 import { NewerMasterKey } from '../../platform/vault/rewrap.ts';
 import { OutputClosed } from './output.ts';
@@ -82,8 +84,12 @@ const kinds: readonly ((error: unknown) => Ending | undefined)[] = [
         }
       : undefined,
   (error) =>
-    error instanceof CopyDiffers || error instanceof UnmetExpectation
-      ? { outcome: 'finding', message: error.message }
+    [CopyDiffers, UnmetExpectation, CannotFold].some((kind) => error instanceof kind)
+      ? { outcome: 'finding', message: (error as Error).message }
+      : undefined,
+  (error) =>
+    error instanceof EventContractError
+      ? { outcome: 'finding', message: `an event violates its contract: ${error.message}` }
       : undefined,
   outage,
   fileOrPort,

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import type { AnyReadModel } from '../../platform/kernel/read-model.ts';
-import { diffModel, type ModelDifference } from '../../platform/projector/diff.ts';
+import { diffModel, NotServed, type ModelDifference } from '../../platform/projector/diff.ts';
 import { FailureError, invalid, notFound } from '../../platform/kernel/failure.ts';
 import { rebuildInto, rebuildLive, type AsOf } from '../../platform/projector/rebuild.ts';
+import { CannotFold, type StreamSetAside } from '../../platform/projector/set-aside.ts';
 import { addParkedEventCommands } from './parked-event-commands.ts';
 import { performs, type CommandLine } from './operator-command.ts';
 import { progressBar } from './progress-bar.ts';
@@ -46,54 +47,85 @@ interface Rebuild {
   readonly asOf?: AsOf;
 }
 
+interface RebuiltModel {
+  readonly model: string;
+  readonly events: number;
+  /** Streams whose events are missing in the table. */
+  readonly parked: readonly StreamSetAside[];
+}
+
+const sentenceOf = ({ stream, position, error }: StreamSetAside): string =>
+  `${stream} cannot be folded from position ${position} on: ${error}`;
+
 /** Returns the number of events that each model was folded from. */
 export async function rebuildModels(
   services: ProjectionsCliDependencies,
   { models, into, asOf = {} }: Rebuild,
   { terminal, say }: { readonly terminal: Terminal; readonly say: Say },
-): Promise<{ model: string; events: number }[]> {
+): Promise<RebuiltModel[]> {
   const parts = { store: services.store, codec: services.codec, pool: services.database.projector };
-  const rebuilt: { model: string; events: number }[] = [];
+  const rebuilt: RebuiltModel[] = [];
   for (const model of models) {
     const bar = progressBar(terminal, model.name);
+    let parked: readonly StreamSetAside[];
     try {
-      if (into) await rebuildInto(parts, model, into, asOf, bar.show);
-      else await rebuildLive(parts, services.projector, model, bar.show);
+      if (into) parked = (await rebuildInto(parts, model, into, asOf, bar.show)).setAside;
+      else parked = await rebuildLive(parts, services.projector, model, bar.show);
     } finally {
       bar.stop();
     }
     const events = bar.stop();
     // Without a terminal there is no bar, only this line.
     say(`rebuilt ${into ? `${into}.` : ''}${model.name}: ${events} events`);
-    rebuilt.push({ model: model.name, events });
+    for (const one of parked) say(`        ${into ? 'left out' : 'parked'}: ${sentenceOf(one)}`);
+    rebuilt.push({ model: model.name, events, parked });
   }
   return rebuilt;
 }
 
 const ADDED = `        "added" rows are in the table, but the log has no event for them. That is expected if retention has removed telemetry from the log (after a scavenge of EventStoreDB, for example): \`projections rebuild\` drops them. Investigate any other such row.`;
 
+/** A model that could not be compared, and why. */
+export interface UncomparedModel {
+  readonly model: string;
+  readonly reason: string;
+}
+
 /** Compares each model with a replay of the log. `say` gets the differences as they are found. */
 export async function diffModels(
   services: ProjectionsCliDependencies,
   models: readonly AnyReadModel[],
   say: Say,
-): Promise<ModelDifference[]> {
+): Promise<(ModelDifference | UncomparedModel)[]> {
   const parts = { store: services.store, codec: services.codec, pool: services.database.projector };
-  const compared: ModelDifference[] = [];
+  const compared: (ModelDifference | UncomparedModel)[] = [];
   for (const model of models) {
-    const found = await diffModel(parts, model);
+    const found = await diffModel(parts, model).catch(uncompared(model));
     compared.push(found);
-    const { rows, position, differences } = found;
+    if ('reason' in found) {
+      say(`UNKNOWN ${model.name}: ${found.reason}`);
+      continue;
+    }
+    const { rows, position, differences, setAside } = found;
     say(`${differences.length === 0 ? 'same   ' : 'DIFFERS'} ${model.name}: ${rows} rows at position ${position}`);
     if (differences.some(({ kind }) => kind === 'added')) say(ADDED);
     for (const { kind, key, columns } of differences)
       say(`        ${kind} ${JSON.stringify(key)}${columns.length > 0 ? ` in ${columns.join(', ')}` : ''}`);
+    for (const one of setAside) say(`        ${sentenceOf(one)}`);
   }
   return compared;
 }
 
-export const differencesIn = (compared: readonly ModelDifference[]): number =>
-  compared.reduce((sum, { differences }) => sum + differences.length, 0);
+const uncompared =
+  ({ name }: AnyReadModel) =>
+  (error: unknown): UncomparedModel => {
+    if (error instanceof CannotFold || error instanceof NotServed) return { model: name, reason: error.message };
+    throw error;
+  };
+
+/** Rows that differ, streams that cannot be folded, and models that cannot be compared. */
+export const differencesIn = (compared: readonly (ModelDifference | UncomparedModel)[]): number =>
+  compared.reduce((sum, found) => sum + ('reason' in found ? 1 : found.differences.length + found.setAside.length), 0);
 
 interface RebuildOptions {
   readonly asOf?: string;
@@ -137,7 +169,9 @@ export function addProjectionCommands(program: Command, cli: CommandLine): void 
     cli,
     projections
       .command('diff [name]')
-      .description('List every served row that differs from a replay of the log; exit code 1 if there is one'),
+      .description(
+        'List every served row that differs from a replay of the log, and every stream that cannot be folded; exit code 1 if there is one',
+      ),
     async (output, name: string | undefined) => {
       const models = await cli.withApplication(({ services }) =>
         diffModels(services, chosen(name ?? 'all', services.models), output.say),

@@ -198,6 +198,25 @@ export class Checkpoints {
     );
   }
 
+  /** Retires a version that is not served yet, if it is still held. */
+  async abandon({ name, version, generation, epoch }: Checkpoint): Promise<void> {
+    await this.#pool.query(
+      `update cursors set state = 'retired', epoch = epoch + 1, leased_until = '-infinity'
+        where name = $1 and version = $2 and generation = $3 and epoch = $4 and state = 'filling'`,
+      [name, version, generation, String(epoch)],
+    );
+  }
+
+  /** Retires unfinished rebuilds of a served version that no process fills: they failed, or were killed. */
+  async retireLeftovers({ name, version }: Pick<Checkpoint, 'name' | 'version'>): Promise<void> {
+    await this.#pool.query(
+      `update cursors set state = 'retired', epoch = epoch + 1, leased_until = '-infinity'
+        where name = $1 and version = $2 and kind = 'model' and state = 'filling' and leased_until < now()
+          and exists (select from cursors served where served.name = $1 and served.version = $2 and served.state = 'live')`,
+      [name, version],
+    );
+  }
+
   /** Names of live cursors, and of reactions that fold their history, with a recorded failure. */
   async stuck(): Promise<string[]> {
     const { rows } = await this.#pool.query<{ name: string }>(

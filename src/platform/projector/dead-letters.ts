@@ -52,7 +52,16 @@ export class DeadLetters {
     );
   }
 
-  /** Parks events of a reaction. Those without an error wait behind one that has one. */
+  /** The streams that any version of a read model has parked. */
+  async streamsNamed(name: string): Promise<ReadonlySet<string>> {
+    const { rows } = await this.#pool.query<{ stream: string }>(
+      'select distinct stream from parked_events where name = $1',
+      [name],
+    );
+    return new Set(rows.map(({ stream }) => stream));
+  }
+
+  /** Parks events of a reaction, or of a replay. Those without an error wait behind one that has one. */
   async parkAll(
     client: pg.PoolClient,
     { name, version, generation }: Key,

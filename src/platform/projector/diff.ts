@@ -3,6 +3,7 @@ import type pg from 'pg';
 import type { Position } from '../kernel/event.ts';
 import type { AnyReadModel } from '../kernel/read-model.ts';
 import { rebuildInto, type RebuildParts } from './rebuild.ts';
+import type { StreamSetAside } from './set-aside.ts';
 import { tableShapeOf } from './projection.ts';
 import { qualified, tableName } from './table.ts';
 import type { ReplayProgress } from './table-replay.ts';
@@ -19,6 +20,16 @@ export interface ModelDifference {
   readonly position: Position;
   readonly rows: number;
   readonly differences: readonly RowDifference[];
+  /** Streams that the replay could not fold. */
+  readonly setAside: readonly StreamSetAside[];
+}
+
+/** The model has no live table of its declared version: it is filling, or halted. */
+export class NotServed extends Error {
+  constructor(model: string) {
+    super(`${model} has no live table of this version to compare; see \`castellan projections status\``);
+    this.name = 'NotServed';
+  }
 }
 
 /** Rows listed at most; further differences are dropped. */
@@ -34,13 +45,13 @@ export async function diffModel(
   const client = await parts.pool.connect();
   try {
     const position = await keepServed(client, model);
-    await rebuildInto(parts, model, schema, { position }, onProgress);
+    const { setAside } = await rebuildInto(parts, model, schema, { position }, onProgress);
     const rebuilt = qualified(schema, tableName(model.name, model.version, 1));
     const {
       rows: [counted],
     } = await client.query<{ count: number }>(`select count(*)::int as count from ${rebuilt}`);
     const { rows } = await client.query<DifferenceRow>(comparison(model, rebuilt));
-    return { model: model.name, position, rows: counted!.count, differences: rows.map(differenceOf(model)) };
+    return { model: model.name, position, rows: counted!.count, differences: rows.map(differenceOf(model)), setAside };
   } finally {
     await client.query('drop table if exists served').catch(() => undefined);
     client.release();
@@ -58,7 +69,7 @@ async function keepServed(client: pg.PoolClient, model: AnyReadModel): Promise<P
       `select position::text, generation from cursors where name = $1 and version = $2 and state = 'live'`,
       [model.name, model.version],
     );
-    if (!live) throw new Error(`${model.name} is not live`);
+    if (!live) throw new NotServed(model.name);
     await client.query(
       `create temp table served as select * from ${qualified('public', tableName(model.name, model.version, live.generation))}`,
     );

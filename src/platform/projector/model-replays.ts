@@ -8,7 +8,10 @@ import type { EventCodec } from '../eventstore/codec.ts';
 import { levelOfFailure, type LogTrust } from '../eventstore/log-trust.ts';
 import type { EventStore } from '../eventstore/port.ts';
 import type { Checkpoint, Checkpoints } from './checkpoints.ts';
+import { DeadLetters } from './dead-letters.ts';
 import { Projection } from './projection.ts';
+import { dropRetired } from './retired-versions.ts';
+import { CannotFold, isDamaged, SetAside, type StreamSetAside } from './set-aside.ts';
 import { replayIntoTable } from './table-replay.ts';
 import { serveTable, tableName } from './table.ts';
 
@@ -63,15 +66,29 @@ export class ModelReplays {
 
   /** A model that cannot be rebuilt does not hold up the others. */
   async #tryToReplay(cursor: Checkpoint, signal: AbortSignal): Promise<void> {
+    const { log } = this.#services;
     try {
-      await this.replay(cursor, { signal });
+      for (const { stream, position, error } of await this.replay(cursor, { signal }))
+        log.error({ model: cursor.name, stream, position: String(position), reason: error }, 'a stream was parked');
     } catch (error) {
-      if (!signal.aborted)
-        this.#services.log[levelOfFailure(error)](
-          { model: cursor.name, reason: (error as Error).message },
-          'a read model could not be rebuilt',
-        );
+      if (signal.aborted) return;
+      log[levelOfFailure(error)](
+        { model: cursor.name, reason: (error as Error).message },
+        'a read model could not be rebuilt',
+      );
+      if (error instanceof CannotFold) await this.#discardIfServed(cursor);
     }
+  }
+
+  /** A rebuild that a command left unfinished, of a version that is served: without it nothing is missing. */
+  async #discardIfServed(cursor: Checkpoint): Promise<void> {
+    const { checkpoints, pool } = this.#services;
+    const isServed = (await checkpoints.all()).some(
+      ({ name, version, state }) => state === 'live' && name === cursor.name && version === cursor.version,
+    );
+    if (!isServed) return;
+    await checkpoints.abandon(cursor);
+    await dropRetired(pool, cursor.name);
   }
 
   async #anyIsFilling(): Promise<boolean> {
@@ -82,15 +99,28 @@ export class ModelReplays {
     );
   }
 
-  /** Rebuilds the table of one held cursor up to the end of the log, then serves it instead of the previous one. */
-  async replay(checkpoint: Checkpoint, options: ModelReplayOptions): Promise<void> {
+  /**
+   * Rebuilds the table of one held cursor up to the end of the log, then serves it instead of the previous one. Returns
+   * the streams that are parked in it: those with an event that cannot be decoded, and those that another version has
+   * parked and that this one cannot fold either. Any other event that cannot be folded ends the replay: a new version
+   * must never lack what the served one has.
+   */
+  async replay(checkpoint: Checkpoint, options: ModelReplayOptions): Promise<readonly StreamSetAside[]> {
     const { store, codec, pool, models, checkpoints } = this.#services;
     const model = models.find(({ name, version }) => name === checkpoint.name && version === checkpoint.version)!;
+    const deadLetters = new DeadLetters(pool);
+    const parked = await deadLetters.streamsNamed(model.name);
+    const aside = new SetAside(model.name, {
+      mayLack: ({ event }) => model.onFoldFailure !== 'halt' && (isDamaged(event) || parked.has(event.stream)),
+      park: (client, waiting) => deadLetters.parkAll(client, checkpoint, waiting),
+      earlier: (await deadLetters.streamsOf([checkpoint])).get(checkpoint) ?? [],
+    });
     let saved = checkpoint.position;
     const position = await replayIntoTable(
       { store, codec, pool },
       {
         model,
+        aside,
         generation: checkpoint.generation,
         from: checkpoint.position,
         empty: checkpoint.position === 0n,
@@ -102,7 +132,8 @@ export class ModelReplays {
         ...(options.onProgress ? { onProgress: options.onProgress } : {}),
       },
     );
-    await this.#serve({ ...checkpoint, position }, model);
+    await this.#serve({ ...checkpoint, position }, model, aside);
+    return aside.streams;
   }
 
   /**
@@ -110,7 +141,7 @@ export class ModelReplays {
    * meanwhile, and the new table is first folded up to the position of the previous one, so that no read goes back in
    * time.
    */
-  async #serve(cursor: Checkpoint, model: AnyReadModel): Promise<void> {
+  async #serve(cursor: Checkpoint, model: AnyReadModel, aside: SetAside): Promise<void> {
     const { name, version, generation } = cursor;
     const { pool, checkpoints } = this.#services;
     await transaction(pool, async (client) => {
@@ -120,7 +151,7 @@ export class ModelReplays {
         `select position::text from cursors where name = $1 and state = 'live' for update`,
         [name],
       );
-      const to = await this.#foldUpTo(client, cursor, model, BigInt(before?.position ?? 0));
+      const to = await this.#foldUpTo(client, cursor, { model, aside }, BigInt(before?.position ?? 0));
       await checkpoints.advance(client, [{ checkpoint: cursor, from: cursor.position, to }]);
       await client.query(serveTable(name, tableName(name, version, generation)));
       await client.query(
@@ -129,13 +160,18 @@ export class ModelReplays {
           where name = $1 and state <> 'retired'`,
         [name, version, generation],
       );
+      // Nothing follows the previous versions any more: their parked streams concern nobody.
+      await client.query(
+        'delete from parked_events where name = $1 and (version, generation) is distinct from ($2::int, $3::int)',
+        [name, version, generation],
+      );
     });
   }
 
   async #foldUpTo(
     client: pg.PoolClient,
     { position, generation }: Checkpoint,
-    model: AnyReadModel,
+    { model, aside }: { readonly model: AnyReadModel; readonly aside: SetAside },
     target: Position,
   ): Promise<Position> {
     const { store, codec } = this.#services;
@@ -144,11 +180,8 @@ export class ModelReplays {
     while (reached < target) {
       const page = await store.readAll(reached, 5_000);
       const missed = page.events.filter((event) => event.position <= target && projection.wants(event.type));
-      const [poison] = await projection.apply(
-        client,
-        (await codec.decode(missed)).filter((event) => event !== undefined),
-      );
-      if (poison) throw poison.error;
+      const decoded = (await codec.decodeForFollowers(missed)).filter((event) => event !== undefined);
+      await aside.fold(client, projection, decoded);
       projection.committed();
       reached = page.position < target ? page.position : target;
       if (page.events.length === 0 && !page.more) break;

@@ -99,6 +99,11 @@ export class Projection {
     return { poisoned, written };
   }
 
+  /** Reads the table's row type, so that rows can be encoded. */
+  prepare(client: pg.PoolClient): Promise<void> {
+    return this.#writer.prepare(client);
+  }
+
   /** Nothing needs loading, whatever events come: `foldAhead` may be called. */
   get canFoldAhead(): boolean {
     return this.#complete && this.#writer.isReady;

@@ -13,6 +13,7 @@ import { LaneRunner } from './lane-runner.ts';
 import { ModelReplays, type ModelReplayOptions } from './model-replays.ts';
 import { DeadLetterOperations } from './dead-letter-operations.ts';
 import { DeadLetters } from './dead-letters.ts';
+import type { StreamSetAside } from './set-aside.ts';
 import { tableShapeOf } from './projection.ts';
 import { createTable, serveTable, tableName } from './table.ts';
 import { TenantBacklogs } from './tenant-backlogs.ts';
@@ -129,12 +130,17 @@ export class Projector {
     );
   }
 
-  /** Declared models that are not reliable yet: rebuilding, halted, or behind the log without progress for seconds. */
+  /**
+   * Declared models that are not reliable yet: rebuilding, halted, or behind the log without progress for seconds. A
+   * rebuild of a version that is served does not count: queries do not see it.
+   */
   async lagging(): Promise<string[]> {
     const head = await this.#options.store.head();
     const declared = new Set(this.#options.models.map(({ name, version }) => `${name} ${version}`));
-    return (await this.progress())
-      .filter(({ name, version, state }) => declared.has(`${name} ${version}`) && state !== 'retired')
+    const cursors = (await this.progress()).filter(({ name, version }) => declared.has(`${name} ${version}`));
+    const live = new Set(cursors.filter(({ state }) => state === 'live').map(({ name }) => name));
+    return cursors
+      .filter(({ name, state }) => state !== 'retired' && !(state === 'filling' && live.has(name)))
       .filter(({ state, position, idleSeconds }) => state !== 'live' || (position < head && idleSeconds > 5))
       .map(({ name }) => name);
   }
@@ -181,7 +187,7 @@ export class Projector {
   }
 
   /** Rebuilds the table of one held cursor up to the end of the log, then serves it instead of the previous one. */
-  replayCheckpoint(checkpoint: Checkpoint, options: ModelReplayOptions = {}): Promise<void> {
+  replayCheckpoint(checkpoint: Checkpoint, options: ModelReplayOptions = {}): Promise<readonly StreamSetAside[]> {
     return this.#replays.replay(checkpoint, options);
   }
 }

@@ -6,11 +6,13 @@ import type { AnyReadModel } from '../kernel/read-model.ts';
 import { transaction } from '../database/transaction.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import type { EventStore } from '../eventstore/port.ts';
-import { Checkpoints } from './checkpoints.ts';
+import { Checkpoints, LeaseLost } from './checkpoints.ts';
 import { replayIntoTable, type ReplayProgress } from './table-replay.ts';
 import { tableShapeOf } from './projection.ts';
 import type { Projector } from './projector.ts';
-import { createBareTable, createIndexes, createTable, serveTable, tableName, qualified } from './table.ts';
+import { dropRetired } from './retired-versions.ts';
+import { SetAside, type StreamSetAside } from './set-aside.ts';
+import { createBareTable, createIndexes, createTable, qualified, serveTable, tableName } from './table.ts';
 
 export interface RebuildParts {
   readonly store: EventStore;
@@ -26,15 +28,17 @@ export interface AsOf {
 
 /**
  * Builds another generation of a live model beside the served one, and serves it once it has caught up. The service
- * may run meanwhile: its lane continues the old generation until the switch, then takes the new one.
+ * may run meanwhile: its lane continues the old generation until the switch, then takes the new one. If it fails,
+ * nothing of it is left. Returns the streams that are parked in the new generation.
  */
 export async function rebuildLive(
   { pool }: RebuildParts,
   projector: Projector,
   model: AnyReadModel,
   onProgress: (progress: ReplayProgress) => void,
-): Promise<void> {
+): Promise<readonly StreamSetAside[]> {
   const { name, version, lane } = model;
+  await projector.checkpoints.retireLeftovers(model);
   const generation =
     1 +
     Math.max(
@@ -55,24 +59,15 @@ export async function rebuildLive(
   const mine = (await checkpoints.acquire([{ name, version }], ['filling'], true)).find(
     (checkpoint) => checkpoint.generation === generation,
   );
-  if (!mine) throw new FailureError(conflict('command_refused', `another rebuild of ${name} is in progress`));
-  await projector.replayCheckpoint(mine, { onProgress });
-  await dropRetired(pool, name);
-}
-
-/** Drops tables of generations that are neither served nor maintained. */
-async function dropRetired(pool: pg.Pool, name: string): Promise<void> {
-  const { rows } = await pool.query<{ version: number; generation: number }>(
-    `delete from cursors where name = $1 and state = 'retired' returning version, generation`,
-    [name],
-  );
-  for (const { version, generation } of rows) {
-    await pool.query(`drop table if exists ${qualified('public', tableName(name, version, generation))}`);
-    await pool.query('delete from parked_events where name = $1 and version = $2 and generation = $3', [
-      name,
-      version,
-      generation,
-    ]);
+  const otherRebuild = new FailureError(conflict('command_refused', `another rebuild of ${name} is in progress`));
+  if (!mine) throw otherRebuild;
+  try {
+    return await projector.replayCheckpoint(mine, { onProgress });
+  } catch (error) {
+    await checkpoints.abandon(mine);
+    throw error instanceof LeaseLost ? otherRebuild : error;
+  } finally {
+    await dropRetired(pool, name);
   }
 }
 
@@ -96,7 +91,7 @@ async function openRebuildSchema(client: pg.PoolClient, schema: string): Promise
 
 /**
  * For forensics: rebuilds the model as of a position or time, in a schema of its own beside the live tables. It is
- * not updated later.
+ * not updated later. Returns the position that it reached, and the streams that could not be folded.
  */
 export async function rebuildInto(
   parts: RebuildParts,
@@ -104,7 +99,7 @@ export async function rebuildInto(
   schema: string,
   asOf: AsOf,
   onProgress: (progress: ReplayProgress) => void = () => undefined,
-): Promise<Position> {
+): Promise<{ readonly position: Position; readonly setAside: readonly StreamSetAside[] }> {
   if (!/^[a-z][a-z0-9_]{0,40}$/.test(schema))
     throw new FailureError(
       invalid(
@@ -120,8 +115,10 @@ export async function rebuildInto(
     await client.query(createBareTable(tableShapeOf(model), table, schema));
     await client.query(serveTable(model.name, table, schema));
   });
+  const aside = new SetAside(model.name, { mayLack: () => true });
   const position = await replayIntoTable(parts, {
     model,
+    aside,
     generation: 1,
     schema,
     from: 0n,
@@ -130,5 +127,5 @@ export async function rebuildInto(
     onProgress,
   });
   for (const index of createIndexes(tableShapeOf(model), table, schema)) await parts.pool.query(index);
-  return position;
+  return { position, setAside: aside.streams };
 }

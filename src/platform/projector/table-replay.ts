@@ -2,11 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Position, RecordedEvent } from '../kernel/event.ts';
 import type { AnyReadModel, Lane } from '../kernel/read-model.ts';
+import { isRefusal } from '../database/refusal.ts';
 import { transaction } from '../database/transaction.ts';
 import type { EventStore, AllStreamPage, StoredEvent } from '../eventstore/port.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
-import type { FoldFailure } from './working-set.ts';
 import { Projection } from './projection.ts';
+import { CannotFold, type SetAside, type Waiting } from './set-aside.ts';
 
 /** Progress of a rebuild. On a gapless store the difference of two positions is a number of events. */
 export interface ReplayProgress {
@@ -24,6 +25,7 @@ export interface ReplayOptions {
   readonly from: Position;
   /** The table holds nothing yet. */
   readonly empty: boolean;
+  readonly aside: SetAside;
   readonly schema?: string;
   /** Where to stop (inclusive); undefined: at the end of the log. */
   readonly until?: { readonly position?: Position; readonly time?: number };
@@ -43,13 +45,26 @@ const SLICE = 250;
 
 /**
  * Folds the log into a table beside the live one. While one page is written, the next is folded and the one after it
- * read. An event that cannot be folded ends the rebuild: a new version with missing events must never be served.
+ * read. Streams that cannot be folded are set aside, or end the rebuild with `CannotFold`.
  */
-export async function replayIntoTable(
-  { store, codec, pool }: { store: EventStore; codec: EventCodec; pool: pg.Pool },
-  options: ReplayOptions,
-): Promise<Position> {
-  const { model, until, signal } = options;
+export function replayIntoTable(parts: ReplayParts, options: ReplayOptions): Promise<Position> {
+  return replay(parts, options).catch((error: unknown) => {
+    if (!isRefusal(error)) throw error;
+    throw new CannotFold(
+      `${options.model.name} cannot be folded: the database refuses a value (${(error as Error).message})`,
+      { cause: error },
+    );
+  });
+}
+
+interface ReplayParts {
+  readonly store: EventStore;
+  readonly codec: EventCodec;
+  readonly pool: pg.Pool;
+}
+
+async function replay({ store, codec, pool }: ReplayParts, options: ReplayOptions): Promise<Position> {
+  const { model, until, signal, aside } = options;
   const projection = new Projection(model, options.generation, {
     empty: options.empty,
     ...(options.schema ? { schema: options.schema } : {}),
@@ -58,6 +73,8 @@ export async function replayIntoTable(
   let position = options.from;
   let seen = 0;
   const most = PAGE[model.lane];
+  // With the row type known, the first page is folded ahead already.
+  if (options.empty) await transaction(pool, (client) => projection.prepare(client));
   let next = store.readAll(position, most);
   let writing: Promise<unknown> = Promise.resolve();
   for (;;) {
@@ -68,14 +85,13 @@ export async function replayIntoTable(
     next.catch(() => undefined); // reported at the await
     const wanted = events.filter(({ type }) => projection.wants(type));
     const isAhead = projection.canFoldAhead;
-    const folded = await (isAhead ? foldAhead : foldWhenWritten)(projection, codec, wanted);
+    // An error of the earlier write comes first, and nothing is in flight when this function ends.
+    const folded = await (isAhead ? foldAhead : foldWhenWritten)(projection, codec, wanted, aside).catch(
+      (error: unknown) => writing.then(() => Promise.reject(error)),
+    );
     await writing;
     writing = transaction(pool, async (client) => {
-      const [poison] = await folded.write(client);
-      if (poison)
-        throw new Error(`${model.name} cannot fold the event at ${poison.event.position}: ${poison.error.message}`, {
-          cause: poison.error,
-        });
+      await folded.write(client);
       await options.checkpoint?.(client, to);
     });
     writing.catch(() => undefined); // reported at the await
@@ -100,11 +116,11 @@ export async function replayIntoTable(
 }
 
 const decodedOf = async (codec: EventCodec, stored: readonly StoredEvent[]): Promise<RecordedEvent[]> =>
-  (await codec.decode(stored)).filter((event) => event !== undefined);
+  (await codec.decodeForFollowers(stored)).filter((event) => event !== undefined);
 
-/** A decoded page, possibly folded already. `write` returns the first event that cannot be folded, if any. */
+/** A decoded page, possibly folded already. */
 interface FoldedPage {
-  readonly write: (client: pg.PoolClient) => Promise<readonly FoldFailure[]>;
+  readonly write: (client: pg.PoolClient) => Promise<void>;
 }
 
 /** Used if rows must be loaded: the fold runs in the transaction that writes. */
@@ -112,27 +128,29 @@ async function foldWhenWritten(
   projection: Projection,
   codec: EventCodec,
   stored: readonly StoredEvent[],
+  aside: SetAside,
 ): Promise<FoldedPage> {
   const events = await decodedOf(codec, stored);
-  return { write: (client) => projection.apply(client, events) };
+  return { write: (client) => aside.fold(client, projection, events) };
 }
 
-/** Folds in slices, while the previous page is written, up to the first event that cannot be folded. */
+/** Folds in slices, while the previous page is written. */
 async function foldAhead(
   projection: Projection,
   codec: EventCodec,
   stored: readonly StoredEvent[],
+  aside: SetAside,
 ): Promise<FoldedPage> {
-  const poisoned: FoldFailure[] = [];
-  for (let from = 0; from < stored.length && poisoned.length === 0; from += SLICE) {
-    poisoned.push(...projection.foldAhead(await decodedOf(codec, stored.slice(from, from + SLICE))));
+  const waiting: Waiting[] = [];
+  for (let from = 0; from < stored.length; from += SLICE) {
+    waiting.push(...aside.foldAhead(projection, await decodedOf(codec, stored.slice(from, from + SLICE))));
     await setImmediate();
   }
   const write = projection.takeAhead();
   return {
     write: async (client) => {
-      if (poisoned.length === 0) await write(client);
-      return poisoned;
+      await write(client);
+      await aside.park(client, waiting);
     },
   };
 }

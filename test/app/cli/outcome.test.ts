@@ -4,6 +4,7 @@ import { EXIT_CODES, UnmetExpectation, Obstacle, endingOf, UsageError } from '..
 import { OutputClosed } from '../../../src/app/cli/output.ts';
 import { ConfigError } from '../../../src/platform/config-error.ts';
 import { DataDirectoryInUse } from '../../../src/platform/embedded/ownership.ts';
+import { EventContractError } from '../../../src/platform/eventstore/event-contract-error.ts';
 import { EventStoreUnavailable } from '../../../src/platform/eventstore/port.ts';
 import {
   conflict,
@@ -13,6 +14,7 @@ import {
   notFound,
   unavailable,
 } from '../../../src/platform/kernel/failure.ts';
+import { CannotFold } from '../../../src/platform/projector/set-aside.ts';
 
 const system = (over: object) => Object.assign(new Error('EXXX: of the system'), over);
 
@@ -42,6 +44,13 @@ describe('how a command ends', () => {
       new CommanderError(1, 'x', "error: unknown option '--x'\n(Did you mean --y?)"),
       'usage',
       "unknown option '--x' (Did you mean --y?)",
+    ],
+    ['a rebuild that cannot go on', new CannotFold('groups cannot fold it'), 'finding', 'groups cannot fold it'],
+    [
+      'a damaged event',
+      new EventContractError('GroupCreated at group-1@0: name (invalid_type)'),
+      'finding',
+      'an event violates its contract: GroupCreated at group-1@0: name (invalid_type)',
     ],
     ['an unmet expectation', new UnmetExpectation('the demo expected more'), 'finding', 'the demo expected more'],
     [

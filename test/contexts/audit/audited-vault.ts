@@ -21,6 +21,7 @@ import { verifySegment } from '../../../src/contexts/audit/segment-verification.
 import { tenantReads } from '../../../src/platform/database/tenant-reads.ts';
 import { defineEvents, type DomainEvent } from '../../../src/platform/kernel/event.ts';
 import type { TenantId } from '../../../src/platform/kernel/ids.ts';
+import { SetAside } from '../../../src/platform/projector/set-aside.ts';
 import { replayIntoTable } from '../../../src/platform/projector/table-replay.ts';
 import { tableShapeOf } from '../../../src/platform/projector/projection.ts';
 import { createTable, serveTable } from '../../../src/platform/projector/table.ts';
@@ -96,7 +97,7 @@ export async function openAuditedVault() {
       await sql(`truncate ${TABLE}`);
       await replayIntoTable(
         { store, codec, pool: database.projector },
-        { model, generation: 1, from: 0n, empty: true },
+        { model, generation: 1, from: 0n, empty: true, aside: new SetAside(model.name, { mayLack: () => false }) },
       );
     },
     /** Seals the current end of the chain, in the log and in the file. */
