@@ -11,7 +11,8 @@ import {
   type RestorableNode,
 } from '../fixtures/eventstoredb/restorable-node.ts';
 import { GroupWriters } from './group-writers.ts';
-import { freePort, startService } from './service-process.ts';
+import { freePort } from '../dsl/free-port.ts';
+import { startService } from './service-process.ts';
 
 /** The service beside a cluster of three whose nodes fail and return under traffic. */
 describe('a service process whose EventStoreDB cluster fails and returns', () => {

@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '../dsl/free-port.ts';
 
 /** The service as an operator runs it: a separate process on a data directory, with the embedded PostgreSQL. */
 export interface ServiceProcess {
@@ -13,15 +13,6 @@ export interface ServiceProcess {
   kill(): Promise<void>;
   stop(): Promise<void>;
 }
-
-export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-};
 
 export async function startService(
   dataDir: string,

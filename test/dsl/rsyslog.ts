@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { ownAuthority } from './own-authority.ts';
 import { scratchFolder } from './scratch.ts';
-import { freeTcpPort } from './system-program.ts';
+import { freePort } from './free-port.ts';
 
 const RSYSLOGD = '/usr/sbin/rsyslogd';
 
@@ -34,7 +34,7 @@ export async function startRsyslog() {
   const authority = ownAuthority();
   writeFileSync(`${folder}/cert.pem`, authority.cert);
   writeFileSync(`${folder}/key.pem`, authority.key, { mode: 0o600 });
-  const ports = { udp: await freeTcpPort(), tcp: await freeTcpPort(), tls: await freeTcpPort() };
+  const ports = { udp: await freePort(), tcp: await freePort(), tls: await freePort() };
   writeFileSync(`${folder}/rsyslog.conf`, configuration(folder, ports));
   const checked = spawnSync(RSYSLOGD, ['-N1', '-f', `${folder}/rsyslog.conf`], { encoding: 'utf8' });
   if (checked.status !== 0) throw new Error(`rsyslogd refuses its configuration: ${checked.stderr}`);

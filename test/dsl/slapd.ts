@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { ownAuthority } from './own-authority.ts';
 import { scratchFolder } from './scratch.ts';
-import { freeTcpPort } from './system-program.ts';
+import { freePort } from './free-port.ts';
 
 const SLAPD = '/usr/sbin/slapd';
 const SLAPADD = '/usr/sbin/slapadd';
@@ -53,7 +53,7 @@ export async function startSlapd(ldif: string | Iterable<string> = '') {
   if (typeof ldif === 'string') {
     if (ldif !== '') add(ldif);
   } else for (const part of ldif) add(part);
-  const [port, tlsPort] = [await freeTcpPort(), await freeTcpPort()];
+  const [port, tlsPort] = [await freePort(), await freePort()];
   const child = spawn(
     SLAPD,
     ['-d', '0', '-f', `${folder}/slapd.conf`, '-h', `ldap://127.0.0.1:${port}/ ldaps://127.0.0.1:${tlsPort}/`],

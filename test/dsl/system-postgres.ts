@@ -2,7 +2,8 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { USER_PASSWORD } from './password-server.ts';
-import { findSystemPostgres, freeTcpPort, programFolder, runProgram, startProgram } from './system-program.ts';
+import { freePort } from './free-port.ts';
+import { findSystemPostgres, programFolder, runProgram, startProgram } from './system-program.ts';
 
 /**
  * A cluster of the PostgreSQL that this machine has installed, which requires a password from all users but its
@@ -25,7 +26,7 @@ const QUIET = ['-c', 'log_min_messages=panic', '-c', 'log_min_error_statement=pa
 export async function startSystemPostgres(): Promise<SystemPostgres> {
   const programs = findSystemPostgres()!;
   const folder = programFolder('system-postgres');
-  const port = await freeTcpPort();
+  const port = await freePort();
   const data = join(folder, 'data');
   runProgram(`${programs}/initdb`, [
     '-D',

@@ -1,7 +1,6 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readdirSync, existsSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 
 /** Programs that refuse to run as root run as this user, who exists wherever Debian's PostgreSQL does. */
 const USER = 'postgres';
@@ -68,15 +67,6 @@ export function programFolder(name: string): string {
   if (isRoot) spawnSync('chown', [USER, folder]);
   chmodSync(folder, 0o700);
   return folder;
-}
-
-export async function freeTcpPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 const RELEASES = '/usr/lib/postgresql';

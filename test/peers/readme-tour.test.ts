@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
-import { freeTcpPort } from '../dsl/system-program.ts';
+import { freePort } from '../dsl/free-port.ts';
 
 /** The script of README's tour, as somebody copies it. */
 function tour(): string {
@@ -44,7 +44,7 @@ it('says why it cannot start, and leaves nothing behind', { timeout: 120_000 }, 
   const other = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');
   await once(other, 'listening');
   const taken = String((other.address() as AddressInfo).port);
-  const free = String(await freeTcpPort());
+  const free = String(await freePort());
   const environment = { TMPDIR: temporary, TLS_PORT: free };
   const busy = await pasted('sh', { ...environment, PORT: taken });
   expect([busy.end, busy.stderr]).toEqual(['ended with 1', expect.stringContaining(`port ${taken} is in use`)]);
@@ -60,7 +60,7 @@ it.each(['bash', 'sh'])(
   { timeout: 300_000 },
   async (shell) => {
     const temporary = mkdtempSync('/tmp/castellan-tour-');
-    const [port, tlsPort, before] = [await freeTcpPort(), await freeTcpPort(), checkout()];
+    const [port, tlsPort, before] = [await freePort(), await freePort(), checkout()];
     const { stdout, stderr, end } = await pasted(shell, {
       TMPDIR: temporary,
       PORT: String(port),

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mutualTlsClient, startApp, type Client, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { enrolledDevice, type EnrolledDevice } from '../dsl/enrolled-device.ts';
 import { ownAuthority } from '../dsl/own-authority.ts';
-import { freeTcpPort, programFolder, startProgram, type RunningProgram } from '../dsl/system-program.ts';
+import { freePort } from '../dsl/free-port.ts';
+import { programFolder, startProgram, type RunningProgram } from '../dsl/system-program.ts';
 
 /** The configurations of `deploy`, with nothing changed but ports and paths. */
 const deployed = (path: string) => readFileSync(new URL(`../../deploy/${path}`, import.meta.url), 'utf8');
@@ -84,8 +85,8 @@ for (const [name, { program, configure }] of Object.entries(PROXIES))
       place = {
         folder,
         app: new URL(app.url).host,
-        administrators: await freeTcpPort(),
-        devices: await freeTcpPort(),
+        administrators: await freePort(),
+        devices: await freePort(),
       };
       running = await startProgram(program, configure(place), place.devices);
     });

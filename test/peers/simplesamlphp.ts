@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../dsl/free-port.ts';
 import { newSigningPair } from '../dsl/saml-identity-provider.ts';
 
 /** Where Debian's package `simplesamlphp` puts its pages. */
@@ -20,14 +20,6 @@ export interface SimpleSamlPhp {
 }
 
 const text = (value: string): string => `'${value.replaceAll(/['\\]/g, '\\$&')}'`;
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /**
  * SimpleSAMLphp as an identity provider with its defaults, in PHP's own server. Everybody who comes is the one person

@@ -5,7 +5,7 @@ import { enqueue } from '../../../src/platform/kernel/job.ts';
 import { openJobs } from '../../../src/platform/jobs/open-jobs.ts';
 import { PersistentSchedules } from '../../../src/platform/jobs/persistent-schedules.ts';
 import { defineJob } from '../../../src/platform/jobs/job.ts';
-import { freePort } from '../../crash/service-process.ts';
+import { freePort } from '../../dsl/free-port.ts';
 import { PASSWORD, startApp } from '../../dsl/app.ts';
 import { enrolledDevice } from '../../dsl/enrolled-device.ts';
 import { freshDatabase } from '../../dsl/database.ts';

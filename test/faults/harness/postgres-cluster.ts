@@ -4,7 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { scratchFolder } from '../../dsl/scratch.ts';
-import { freePort } from '../../crash/service-process.ts';
+import { freePort } from '../../dsl/free-port.ts';
 import { isRunning } from '../../platform/embedded/process.ts';
 import { childrenOf, endTracked, signal, startTracked, type Tracked } from './child-processes.ts';
 import { isRoot, postgresPrograms } from './programs.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../crash/service-process.ts';
+import { freePort } from '../../dsl/free-port.ts';
 import { ask } from './ask.ts';
 import { endTracked, startTracked, type Tracked } from './child-processes.ts';
 import type { ServiceNode } from './service-node.ts';

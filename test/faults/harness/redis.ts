@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Redis } from 'ioredis';
-import { freePort } from '../../crash/service-process.ts';
+import { freePort } from '../../dsl/free-port.ts';
 import { endTracked, signal, startTracked, type Tracked } from './child-processes.ts';
 import { until } from './until.ts';
 

@@ -1,6 +1,6 @@
 import { ask } from './ask.ts';
 import { endTracked, signal, startTracked, type Tracked } from './child-processes.ts';
-import { freePort } from '../../crash/service-process.ts';
+import { freePort } from '../../dsl/free-port.ts';
 import { Hopeless, until } from './until.ts';
 
 export type Role = 'all' | 'api' | 'projector' | 'worker';

@@ -5,13 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { prepareDatabase } from '../../../src/app/compose/prepare-database.ts';
 import { ConfigError } from '../../../src/platform/config-error.ts';
 import { startSystemPostgres, type SystemPostgres } from '../../dsl/system-postgres.ts';
-import {
-  findPgBouncer,
-  findSystemPostgres,
-  freeTcpPort,
-  programFolder,
-  startProgram,
-} from '../../dsl/system-program.ts';
+import { freePort } from '../../dsl/free-port.ts';
+import { findPgBouncer, findSystemPostgres, programFolder, startProgram } from '../../dsl/system-program.ts';
 
 const pgbouncer = findSystemPostgres() && findPgBouncer();
 
@@ -27,7 +22,7 @@ describe.skipIf(!pgbouncer)(
 
     const behindPooler = async (settings: string, work: (url: string) => Promise<void>) => {
       const folder = programFolder('pgbouncer');
-      const port = await freeTcpPort();
+      const port = await freePort();
       writeFileSync(join(folder, 'users.txt'), '"postgres" ""\n');
       writeFileSync(
         join(folder, 'pgbouncer.ini'),

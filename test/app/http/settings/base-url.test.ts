@@ -1,26 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTenant, setBaseUrl } from '../../../../src/app/cli/tenants.ts';
 import { enabledSsoConfig } from '../../../../src/contexts/sso/enabled-config.ts';
 import { httpClient, startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { browser, enrollmentTokenOf, tryToEnroll } from '../../../dsl/enrolled-device.ts';
+import { freePort } from '../../../dsl/free-port.ts';
 import { licenseKey } from '../../../dsl/licenses.ts';
 import { newOrganization } from '../../../dsl/organization.ts';
 
 const URL_PATH = '/api/v1/admin/settings/external-base-url';
 const ORG_PATH = '/api/v1/org/external-base-url';
 const NEW = 'https://new.castellan.example/base';
-
-/** A port that nothing uses at present. */
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 
 describe('the external URL', () => {
   let app: TestApp;
