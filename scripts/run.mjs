@@ -20,7 +20,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-const HOUSE = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
+const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const OLD_MS = 7 * 24 * 3_600_000;
 
 if (process.argv[2] === '--bundle') {
@@ -54,8 +54,8 @@ function recordOf(entry) {
 /** The packages that the entry point resolves, or else the application's: a bundle below them resolves the same. */
 function packagesOf(folder) {
   const here = path.join(folder, 'node_modules');
-  if (folder.startsWith(HOUSE) && existsSync(here)) return here;
-  return folder.length > HOUSE.length ? packagesOf(path.dirname(folder)) : path.join(HOUSE, 'node_modules');
+  if (folder.startsWith(ROOT) && existsSync(here)) return here;
+  return folder.length > ROOT.length ? packagesOf(path.dirname(folder)) : path.join(ROOT, 'node_modules');
 }
 
 /** The folder of the latest bundle, if it still exists and its sources are unchanged. */
