@@ -1,4 +1,4 @@
-# Node 24 is supported until April 2028. test/faults/container-image.test.ts carries out the steps of this file.
+# Node 24 is supported until April 2028. test/peers/container-image.test.ts carries out the steps of this file.
 FROM node:24-bookworm-slim
 ARG VERSION=unknown
 ARG REVISION=unknown

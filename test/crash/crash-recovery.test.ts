@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { killOneBackend } from './groups/postgres-faults.ts';
-import { expectIntact } from './harness/intact.ts';
-import { PostgresCluster } from './harness/postgres-cluster.ts';
-import { missing } from './harness/programs.ts';
-import { timeoutMs, rounds } from './harness/rounds.ts';
-import { sharedInstallation } from './harness/shared-installation.ts';
-import { until } from './harness/until.ts';
-import { Writers } from './harness/writers.ts';
+import { killOneBackend } from '../faults/groups/postgres-faults.ts';
+import { expectIntact } from '../faults/harness/intact.ts';
+import { PostgresCluster } from '../faults/harness/postgres-cluster.ts';
+import { missing } from '../faults/harness/programs.ts';
+import { timeoutMs, rounds } from '../faults/harness/rounds.ts';
+import { sharedInstallation } from '../faults/harness/shared-installation.ts';
+import { until } from '../faults/harness/until.ts';
+import { Writers } from '../faults/harness/writers.ts';
 
 const lacking = missing({ postgres: true });
 const WRITES_A_ROUND = 15;

@@ -6,12 +6,12 @@ import {
   startRestorableNode,
   type RestorableNode,
 } from '../fixtures/eventstoredb/restorable-node.ts';
-import { Installation } from './harness/installation.ts';
-import { expectLogDoubted } from './harness/log-doubt.ts';
-import { PostgresCluster } from './harness/postgres-cluster.ts';
-import { missing } from './harness/programs.ts';
-import { until } from './harness/until.ts';
-import { Writers } from './harness/writers.ts';
+import { Installation } from '../faults/harness/installation.ts';
+import { expectLogDoubted } from '../faults/harness/log-doubt.ts';
+import { PostgresCluster } from '../faults/harness/postgres-cluster.ts';
+import { missing } from '../faults/harness/programs.ts';
+import { until } from '../faults/harness/until.ts';
+import { Writers } from '../faults/harness/writers.ts';
 
 const lacking = missing({ postgres: true });
 /** Acknowledged before the copy, and again after it. */
