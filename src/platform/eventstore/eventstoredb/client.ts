@@ -14,6 +14,8 @@ interface Extensible {
   supports: () => Promise<boolean>;
   getGRPCClient: (Service: Stub) => Promise<Grpc.Client>;
   handleError: (stub: Grpc.Client, error: Error) => Promise<void>;
+  /** Calls that have not ended. */
+  readonly disposableStreams: ReadonlySet<{ destroy?(): void }>;
 }
 
 const links = new WeakMap<Client, Link>();
@@ -27,6 +29,8 @@ const links = new WeakMap<Client, Link>();
  *    another: `findLeader`.
  *  - A channel whose creation failed for another reason than the search is cached forever: `Link` drops it.
  *  - A channel that is opened after `dispose` is never closed; `dispose` closes none: `Link.close`.
+ *  - `dispose` waits for the end of each call. A call that the server has ended, and that nobody reads to its end, cannot
+ *    be cancelled any more: `closeClient` destroys those.
  *  - An append starts its call in an async executor. If the channel was closed meanwhile, the error is unhandled:
  *    `Link` closes channels in a later tick.
  *  - Errors with incomplete trailers throw during conversion, in a listener of the call: the interceptor of `Link`.
@@ -69,7 +73,12 @@ export function openClient(settings: ServerSettings, serial: number): Client {
 /** Ends every call of a client, then closes its channel, which `dispose` alone would leave open. */
 export async function closeClient(client: Client): Promise<void> {
   const disposed = client.dispose();
+  const open = [...(client as unknown as Extensible).disposableStreams];
   links.get(client)?.close();
+  // In a later tick than the cancellation, which tells the server.
+  setImmediate(() => {
+    for (const call of open) call.destroy?.();
+  });
   await disposed;
 }
 

@@ -125,10 +125,11 @@ export class LogScan {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#forget();
-    // In a later tick, because a call that is being closed ignores it.
+    // In a later tick, because a call that is being closed ignores it. Cancelling does nothing if the server has ended the
+    // call: what it sent is still buffered, and a connection waits for the end of each stream before it closes.
     setImmediate(() => {
       this.#call.cancel();
-      this.#call.resume();
+      this.#call.destroy();
     });
   }
 
@@ -187,7 +188,10 @@ async function openWithin(timeoutMs: number, client: Client, request: ReadReq): 
     return await Promise.race([opening, late]);
   } catch (error) {
     opening.then(
-      (call) => call.on('error', () => undefined).cancel(),
+      (call) => {
+        call.on('error', () => undefined).cancel();
+        call.destroy();
+      },
       () => undefined,
     );
     throw error;
