@@ -1,5 +1,4 @@
-/** The token of an `Authorization` header, if the header is exactly `Bearer <token>`. */
+/** The token of an `Authorization` header, if the header is exactly `Bearer <token>`; several spaces are one (RFC 9110 §11.4). */
 export function bearerToken(header: string | undefined): string | undefined {
-  const [scheme, token, ...rest] = (header ?? '').split(' ');
-  return scheme?.toLowerCase() === 'bearer' && token && rest.length === 0 ? token : undefined;
+  return /^bearer +([^ ]+)$/i.exec(header ?? '')?.[1];
 }

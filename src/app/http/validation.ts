@@ -40,12 +40,20 @@ function reasonOf(issue: z.core.$ZodIssue): string {
         ? issue.message
         : `is not a valid ${issue.format}`;
     case 'invalid_union':
-      return issue.message.startsWith('must ') ? issue.message : 'is invalid';
+      if (issue.message.startsWith('must ')) return issue.message;
+      return optionsOf(issue) ?? 'is invalid';
     case 'custom':
       return issue.message;
     default:
       return 'is invalid';
   }
+}
+
+/** The values of the field that tells the kinds of a body apart. Of one kind it may be absent: that is no value. */
+function optionsOf(issue: z.core.$ZodIssue): string | undefined {
+  const options = 'options' in issue && Array.isArray(issue.options) ? issue.options : [];
+  const values = options.filter((option) => typeof option === 'string');
+  return values.length === 0 ? undefined : `must be one of ${values.join(', ')}`;
 }
 
 const unit = (origin: string) => (origin === 'string' ? ' characters long' : origin === 'array' ? ' items long' : '');

@@ -78,16 +78,21 @@ const serviceAccountKey = z
   .string()
   .max(32_768)
   .refine((text) => googleServiceAccount(text) !== undefined, 'must be the JSON key file of a service account');
-const secretText = z.string().min(1).max(SECRET_CHARACTERS);
+/** A password that people choose is taken as it is. */
+const password = z.string().min(1).max(SECRET_CHARACTERS);
+/** A provider made it, and a page showed it: what surrounds it was copied with it. */
+const copiedSecret = z.string().trim().min(1).max(SECRET_CHARACTERS);
+/** Sent in a header, which holds nothing else. */
+const headerToken = copiedSecret.regex(/^[\x21-\x7e]+$/, 'must be one word of printable ASCII characters');
 
 /** The secret of each type, and the fields with the address to which it is sent. */
 export const secretFields = {
-  ldap: { name: 'bindPassword', schema: secretText, sentTo: ['host', 'port', 'useTls', 'startTls'] },
-  active_directory: { name: 'bindPassword', schema: secretText, sentTo: ['host', 'port', 'useTls', 'startTls'] },
-  entra_id: { name: 'clientSecret', schema: secretText, sentTo: ['loginUrl', 'directoryId'] },
+  ldap: { name: 'bindPassword', schema: password, sentTo: ['host', 'port', 'useTls', 'startTls'] },
+  active_directory: { name: 'bindPassword', schema: password, sentTo: ['host', 'port', 'useTls', 'startTls'] },
+  entra_id: { name: 'clientSecret', schema: copiedSecret, sentTo: ['loginUrl', 'directoryId'] },
   // The key signs; it is never sent. What it signs goes to the address in the key file, and the token to `apiUrl`.
   google_workspace: { name: 'serviceAccountKey', schema: serviceAccountKey, sentTo: ['apiUrl'] },
-  okta: { name: 'apiToken', schema: secretText, sentTo: ['orgUrl'] },
+  okta: { name: 'apiToken', schema: headerToken, sentTo: ['orgUrl'] },
 } as const satisfies Record<
   DirectoryType,
   { readonly name: string; readonly schema: z.ZodType; readonly sentTo: readonly string[] }

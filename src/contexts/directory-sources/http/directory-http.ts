@@ -11,6 +11,8 @@ const ATTEMPTS = 6;
 const FIRST_WAIT_MS = 500;
 /** A provider that wants a longer pause gets it at the next run. */
 const LONGEST_WAIT_MS = 60_000;
+/** All pauses of one call together, while somebody waits for the response: a browser gives up after a minute. */
+export const PATIENCE_OF_PEOPLE_MS = 8_000;
 
 /** Gets the `Authorization` header. `renew`: the one before was refused. */
 export type Authorize = (renew: boolean) => Promise<string>;
@@ -20,6 +22,8 @@ export interface DirectoryHttpOptions {
   /** Pages and retries stay on this origin: the credential is meant for nobody else. */
   readonly origin: string;
   readonly authorize: Authorize;
+  /** All pauses of one call together. Without it, as long as the attempts last. */
+  readonly patienceMs?: number | undefined;
   readonly wait?: (ms: number) => Promise<unknown>;
 }
 
@@ -50,6 +54,7 @@ export class DirectoryHttp {
   async get(address: string, headers: Readonly<Record<string, string>> = {}): Promise<JsonPage> {
     const url = this.#within(address);
     let renew = false;
+    let left = this.#options.patienceMs ?? Infinity;
     for (let attempt = 1; ; attempt += 1) {
       const authorization = await this.#options.authorize(renew);
       const response = await sent(this.#options.fetch, url, {
@@ -59,9 +64,12 @@ export class DirectoryHttp {
       const isRefused = response?.status === 401;
       if (isRefused && renew) throw new DirectoryFailed('the directory refuses the credentials', { isLasting: true });
       if (response && !isRefused && !mayPass(response.status)) throw refusal(response.status);
-      if (attempt === ATTEMPTS) throw new DirectoryFailed('the directory cannot be reached');
+      if (attempt === ATTEMPTS) throw absence(response);
       renew = isRefused;
-      if (!isRefused) await this.#wait(pauseOf(response, attempt));
+      if (isRefused) continue;
+      const pause = pauseOf(response, attempt);
+      if ((left -= pause) < 0) throw absence(response);
+      await this.#wait(pause);
     }
   }
 
@@ -87,6 +95,12 @@ async function sent(fetch: GuardedFetch, url: URL, request: OutboundRequest): Pr
 const messagesOf = (error: unknown): string =>
   error instanceof Error ? `${error.message} ${messagesOf(error.cause)}` : '';
 
+const COME_BACK = 'the directory asks to come back later';
+
+/** After the last attempt. A directory that limits requests is there: nobody need look for a firewall. */
+const absence = (response: Response | undefined): DirectoryFailed =>
+  new DirectoryFailed(response?.status === 429 ? COME_BACK : 'the directory cannot be reached');
+
 const mayPass = (status: number): boolean => status === 429 || status === 408 || status >= 500;
 
 const refusal = (status: number): DirectoryFailed =>
@@ -108,7 +122,7 @@ export function pauseOf(response: Response | undefined, attempt: number, now = D
         : NaN;
   const usual = FIRST_WAIT_MS * 2 ** (attempt - 1);
   const ms = Number.isFinite(asked) ? Math.max(asked, 0) : usual;
-  if (ms > LONGEST_WAIT_MS) throw new DirectoryFailed('the directory asks to come back later');
+  if (ms > LONGEST_WAIT_MS) throw new DirectoryFailed(COME_BACK);
   return ms;
 }
 
@@ -133,7 +147,7 @@ export async function requestToken(
     headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
     body: new URLSearchParams(form).toString(),
   });
-  if (!response || mayPass(response.status)) throw new DirectoryFailed('the directory cannot be reached');
+  if (!response || mayPass(response.status)) throw absence(response);
   if (response.status !== 200) throw new DirectoryFailed('the directory refuses the credentials', { isLasting: true });
   const body = (await jsonOf(response)) as { access_token?: unknown; expires_in?: unknown };
   if (typeof body.access_token !== 'string' || body.access_token === '')

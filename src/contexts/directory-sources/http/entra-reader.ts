@@ -29,7 +29,8 @@ export class EntraReader implements DirectoryReader {
   readonly #base: string;
   readonly #http: () => DirectoryHttp;
 
-  constructor({ directoryId, clientId, clientSecret, loginUrl, graphUrl }: EntraSource, fetch: GuardedFetch) {
+  constructor(source: EntraSource, fetch: GuardedFetch, patienceMs?: number) {
+    const { directoryId, clientId, clientSecret, loginUrl, graphUrl } = source;
     this.#base = `${graphUrl}/v1.0`;
     const authorize = bearer(() =>
       requestToken(fetch, `${loginUrl}/${encodeURIComponent(directoryId)}/oauth2/v2.0/token`, {
@@ -39,7 +40,7 @@ export class EntraReader implements DirectoryReader {
         scope: `${graphUrl}/.default`,
       }),
     );
-    this.#http = () => new DirectoryHttp({ fetch, origin: new URL(graphUrl).origin, authorize });
+    this.#http = () => new DirectoryHttp({ fetch, origin: new URL(graphUrl).origin, authorize, patienceMs });
   }
 
   async test(): Promise<void> {

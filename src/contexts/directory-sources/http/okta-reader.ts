@@ -26,10 +26,10 @@ export class OktaReader implements DirectoryReader {
   readonly #base: string;
   readonly #http: () => DirectoryHttp;
 
-  constructor({ orgUrl, apiToken }: OktaSource, fetch: GuardedFetch) {
+  constructor({ orgUrl, apiToken }: OktaSource, fetch: GuardedFetch, patienceMs?: number) {
     this.#base = `${orgUrl}/api/v1`;
-    this.#http = () =>
-      new DirectoryHttp({ fetch, origin: new URL(orgUrl).origin, authorize: async () => `SSWS ${apiToken}` });
+    const authorize = async () => `SSWS ${apiToken}`;
+    this.#http = () => new DirectoryHttp({ fetch, origin: new URL(orgUrl).origin, authorize, patienceMs });
   }
 
   async test(): Promise<void> {

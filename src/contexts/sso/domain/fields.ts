@@ -22,7 +22,8 @@ export const issuerUrl = testedIssuerUrl.superRefine((address, { addIssue }) => 
 });
 export const clientId = z.string().trim().min(1).max(512);
 export const configName = nameField();
-export const clientSecret = z.string().min(1).max(4_096);
+/** The provider made it, and a page showed it: what surrounds it was copied with it. */
+export const clientSecret = z.string().trim().min(1).max(4_096);
 export const scopes = z
   .string()
   .trim()

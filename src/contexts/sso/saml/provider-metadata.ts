@@ -27,6 +27,9 @@ export const MAX_METADATA_BYTES = 256 * 1024;
 const BOUNDS = { elements: 10_000, depth: 32 };
 const MAX_CERTIFICATES = 5;
 
+/** What an address returns that is that of a console, or that needs a session. */
+const WEB_PAGE = /^\uFEFF?\s*<(?:!doctype\s+html|html)\b/i;
+
 const MD = 'urn:oasis:names:tc:SAML:2.0:metadata';
 const PROTOCOL = 'urn:oasis:names:tc:SAML:2.0:protocol';
 const REDIRECT = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect';
@@ -57,6 +60,7 @@ const refuse = (reason: string): never => {
 };
 
 function rootOf(text: string): XmlElement {
+  if (WEB_PAGE.test(text)) refuse('is a web page, not the metadata of a provider: it may need a sign-in');
   try {
     return guardXml(text.replace(/^\uFEFF/, ''), BOUNDS).document.documentElement;
   } catch (error) {

@@ -107,6 +107,11 @@ describe("a tenant's SSO configurations", () => {
     expect(await enabledSsoConfig(app.services, acme.tenantId, 'oidc')).toBeUndefined();
   });
 
+  it('take a copied client secret without the blanks and the line break around it', async () => {
+    await created({ ...oidc, clientSecret: ` ${SECRET}\r\n` });
+    expect((await enabledSsoConfig(app.services, acme.tenantId, 'oidc'))!.secret).toBe(SECRET);
+  });
+
   it.each([
     ['clientSecret', oidc, 'another secret', 'clientSecretConfigured'],
     ['spSigningKey', saml, newSigningPair('next').privateKeyPem, 'spSigningKeyConfigured'],
