@@ -60,7 +60,7 @@ export class ScimTokens {
     const tenantId = tenantOfToken(token);
     const row = tenantId && (await this.#rows.load(tenantId, digestOf(token)));
     if (!row) return undefined;
-    if (!row.is_use_known) await this.#pool.statement(tenantId, NOTE_USE, [row.client_id]);
+    if (!row.is_use_known) await this.noteUse(tenantId, row.client_id);
     return {
       tenantId,
       clientId: row.client_id,
@@ -68,6 +68,10 @@ export class ScimTokens {
       scopes: row.scope.split(' ') as ScimScope[],
       expiresAt: Number(row.expires_at),
     };
+  }
+
+  async noteUse(tenantId: TenantId, clientId: string): Promise<void> {
+    await this.#pool.statement(tenantId, NOTE_USE, [clientId]);
   }
 
   async #find(tenantId: TenantId, digests: readonly Buffer[]): Promise<(TokenRow | undefined)[]> {

@@ -1,10 +1,42 @@
 import type { Lookups } from '../identity/lookups.ts';
 import type { ScimToken, ScimTokens } from './access-tokens.ts';
-import { isLiveSecret, type ScimClient } from './domain/clients.ts';
+import { readClientName } from './domain/client-names.ts';
+import { isLiveSecret, presentedSecret, type ScimClient } from './domain/clients.ts';
 
 export interface LiveScimToken {
   readonly token: ScimToken;
   readonly client: ScimClient;
+}
+
+interface TokenDependencies {
+  readonly scimTokens: ScimTokens;
+  readonly lookups: Pick<Lookups, 'scimClient'>;
+}
+
+/** What SCIM admits: an issued token, or a lasting one. */
+export const admittedScimToken = async (
+  presented: string,
+  services: TokenDependencies,
+): Promise<LiveScimToken | undefined> =>
+  (await lastingScimToken(presented, services)) ?? (await liveScimToken(presented, services));
+
+/**
+ * `<clientId>.<clientSecret>`, for providers that can only send one token that they were given (0156). It works while its
+ * secret is live, and needs no row.
+ */
+async function lastingScimToken(
+  presented: string,
+  { scimTokens, lookups }: TokenDependencies,
+): Promise<LiveScimToken | undefined> {
+  const dot = presented.indexOf('.');
+  const named = readClientName(presented.slice(0, Math.max(dot, 0)));
+  const client = named && (await lookups.scimClient(named.tenantId, named.id));
+  const secret = client && presentedSecret(client, presented.slice(dot + 1), Date.now());
+  if (!secret) return undefined;
+  const { tenantId, id: clientId } = named;
+  await scimTokens.noteUse(tenantId, clientId);
+  const expiresAt = secret.expiresAt === null ? Infinity : Date.parse(secret.expiresAt) / 1_000;
+  return { token: { tenantId, clientId, secretId: secret.secretId, scopes: client.scopes, expiresAt }, client };
 }
 
 /**
@@ -13,7 +45,7 @@ export interface LiveScimToken {
  */
 export async function liveScimToken(
   presented: string,
-  { scimTokens, lookups }: { readonly scimTokens: ScimTokens; readonly lookups: Pick<Lookups, 'scimClient'> },
+  { scimTokens, lookups }: TokenDependencies,
 ): Promise<LiveScimToken | undefined> {
   const token = await scimTokens.find(presented);
   const client = token && (await lookups.scimClient(token.tenantId, token.clientId));

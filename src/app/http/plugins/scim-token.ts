@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { liveScimToken, type LiveScimToken } from '../../../contexts/scim/live-token.ts';
+import { admittedScimToken, type LiveScimToken } from '../../../contexts/scim/live-token.ts';
 import type { ScimTokens } from '../../../contexts/scim/access-tokens.ts';
 import type { Lookups } from '../../../contexts/identity/lookups.ts';
 import { bearerToken } from '../bearer-token.ts';
@@ -23,5 +23,5 @@ export function presentedScimToken(
 ): Promise<LiveScimToken | undefined> {
   const token = bearerToken(request.headers.authorization);
   if (token === undefined) return Promise.resolve(undefined);
-  return (request.scimToken ??= liveScimToken(token, services));
+  return (request.scimToken ??= admittedScimToken(token, services));
 }

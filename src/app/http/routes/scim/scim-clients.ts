@@ -67,7 +67,7 @@ export const scimClientRoutes: RouteGroup<ScimClientsRouteDependencies> = {
       summary: 'Create a SCIM client',
       refuses: ['limit_reached'],
       description:
-        'The response contains `clientSecret`, once. `clientId` names the client everywhere: in token requests, and as `clientID` in the paths here. `id` is the same client in the audit log. `profile` names the product whose habits are forgiven. At most 50 clients.',
+        'The response contains `clientSecret`, once. `clientId` names the client everywhere: in token requests, and as `clientID` in the paths here. `id` is the same client in the audit log. `profile` names the product whose habits are forgiven. A provider that cannot request tokens gets `<clientId>.<clientSecret>` as its token. At most 50 clients.',
       body: z.object({
         name: nameField(),
         scopes: z.array(z.enum(scimScopes)).min(1).max(scimScopes.length).default(['scim:read', 'scim:write']),
