@@ -16,7 +16,17 @@ const HINTS: ReadonlyMap<string, string> = new Map([
   ['no e-mail', 'no_email'],
   ['no single e-mail', 'no_email'],
   ['nothing said', 'not_stated'],
+  ['access_denied', 'denied'],
+  // Claims of an ID token, and checks of a SAML response.
+  ['exp', 'clock'],
+  ['nbf', 'clock'],
+  ['iat', 'clock'],
+  ['expired', 'clock'],
+  ['not_yet_valid', 'clock'],
 ]);
+
+/** Every hint that there is: the sign-in page has words for each. */
+export const publicHints: readonly string[] = [...new Set(HINTS.values())];
 
 /** A short identifier for the sign-in page; undefined if the detail is not for it. */
 export const publicHint = (detail: string | null): string | undefined =>

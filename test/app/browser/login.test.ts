@@ -249,7 +249,7 @@ describe.skipIf(chromiumPath === undefined)(
       provider.signsIn(undefined);
       await open(owner.tenantId);
       await page.getByRole('link', { name: 'Sign in with 127.0.0.1' }).click();
-      await page.getByText('The identity provider did not sign you in.').waitFor();
+      await page.getByText('The identity provider did not let you in.').waitFor();
       provider.signsIn({ email: owner.email });
       await page.getByRole('link', { name: 'Sign in with 127.0.0.1' }).click();
       await expectSignedIn(owner.email, 'Super administrator');

@@ -60,6 +60,14 @@ const SSO_HINTS = new Map([
     'not_stated',
     'The identity provider does not say whether your e-mail address is verified. Tell your administrator: the setting “emailsVerified” is for that.',
   ],
+  [
+    'denied',
+    'The identity provider did not let you in. If you did not cancel, ask your administrator whether this service is assigned to you there.',
+  ],
+  [
+    'clock',
+    'The identity provider’s answer is too old, or from the future. Start again; if this stays, tell your administrator to compare the clocks.',
+  ],
 ]);
 
 export const ssoError = (reason, hint) =>

@@ -267,7 +267,7 @@ describe('the single sign-on of an organization', () => {
       provider.signsIn(email === undefined ? undefined : { email, emailVerified });
       const { location, answer } = await cameBack();
       expect(answer.status).toBe(302);
-      return /^\/login\?org_sso_error=(\w+)$/.exec(location)?.[1];
+      return /^\/login\?org_sso_error=(\w+)(?:&sso_hint=denied)?$/.exec(location)?.[1];
     };
     const south = await newOrganization(app, undefined, HOME);
     expect(await reason(north.email, false)).toBe('email_not_verified');
