@@ -29,7 +29,7 @@ export class EntraReader implements DirectoryReader {
   readonly #base: string;
   readonly #http: () => DirectoryHttp;
 
-  constructor(source: EntraSource, fetch: GuardedFetch, patienceMs?: number) {
+  constructor(source: EntraSource, fetch: GuardedFetch, pauseTimeoutMs?: number) {
     const { directoryId, clientId, clientSecret, loginUrl, graphUrl } = source;
     this.#base = `${graphUrl}/v1.0`;
     const authorize = bearer(() =>
@@ -40,7 +40,7 @@ export class EntraReader implements DirectoryReader {
         scope: `${graphUrl}/.default`,
       }),
     );
-    this.#http = () => new DirectoryHttp({ fetch, origin: new URL(graphUrl).origin, authorize, patienceMs });
+    this.#http = () => new DirectoryHttp({ fetch, origin: new URL(graphUrl).origin, authorize, pauseTimeoutMs });
   }
 
   async test(): Promise<void> {
