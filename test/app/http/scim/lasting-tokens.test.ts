@@ -23,7 +23,7 @@ describe('a lasting token of a SCIM client', () => {
     (await as(token, scheme).get(`${SCIM_USERS}?startIndex=1&count=2`)).status;
   beforeAll(async () => void (client = await newScimClient(tenant, { profile: 'okta' })));
 
-  it('OP-592: is the id and the secret of the client, and needs no request for a token', async () => {
+  it('OP-594: is the id and the secret of the client, and needs no request for a token', async () => {
     const okta = as(lasting(client));
     const made = await okta.post(SCIM_USERS, { schemas: [USER_SCHEMA], userName: 'ann@lasting.example' });
     expect(made.status).toBe(201);
