@@ -31,7 +31,7 @@ export interface WriteSide extends Pick<
 /** The command executor and the ports that commands use. */
 export function openWriteSide(
   { config, options, log }: CompositionContext,
-  { store, codec, database, keyrings, vault, personKeys }: Storage,
+  { store, codec, database, keyrings, vault, personKeys, trust }: Storage,
   readSide: ReadSide,
   later: { readonly jobs: () => Jobs; readonly outbox: () => Pick<CommandPorts['outbox'], 'mayBegin'> },
 ): WriteSide {
@@ -76,6 +76,7 @@ export function openWriteSide(
     keyring.digester('claim'),
     () => vaultUnitOfWork(ports),
     vaultDisposal(vault, later.jobs, log),
+    trust,
   );
   return {
     executor,
