@@ -9,7 +9,7 @@ import type { AnyDeclared } from './declaration.ts';
 import { changedValues, defaultOf, isWritable, valuesOf, type AnyValues, type Fields } from './fields.ts';
 import { capitalized } from './names.ts';
 import type { RecordState } from './record-aggregate.ts';
-import { unknownReference, type References } from './references.ts';
+import { namedIn, unknownReference, type References } from './references.ts';
 import { storeSecrets, refuseMovedSecret, secretLocation, secretsOnlyIn } from './secrets.ts';
 import { shownRecord, taggedOf } from './views.ts';
 import { slotClaims, slotFor, slotKind, type SlotPorts } from './slots.ts';
@@ -52,6 +52,7 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
       ...common,
       name: `Create${capitalized(noun)}`,
       stream: (_draft: AnyValues, { tenantId, id }) => streamName(noun, tenantId, id),
+      names: (draft: AnyValues) => namedIn(references, draft),
       async prepare(draft: AnyValues, ports: Ports, { tenantId, id }): Promise<AnyValues | Failure> {
         const unknown = await unknownReference(references, draft, { ...ports, tenantId });
         if (unknown) return unknown;
@@ -86,6 +87,7 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
       shown,
       name: `Update${capitalized(noun)}`,
       stream: (input: Update, context) => stream(input, context),
+      names: ({ changes }: Update) => namedIn(references, changes),
       async prepare(input: Update, { vault, aggregates }: Omit<Ports, 'freeNumbers'>, context) {
         const { tenantId } = context;
         if (Object.keys(references).length > 0) {
