@@ -12,6 +12,7 @@ import type { RecordState } from './record-aggregate.ts';
 import { namedIn, unknownReference, type References } from './references.ts';
 import { storeSecrets, refuseMovedSecret, secretLocation, secretsOnlyIn } from './secrets.ts';
 import { shownRecord, taggedOf } from './views.ts';
+import { silencedBy } from './silenced.ts';
 import { slotClaims, slotFor, slotKind, type SlotPorts } from './slots.ts';
 
 /** The result of a command: the record as decided. */
@@ -28,7 +29,10 @@ interface Ports extends SlotPorts {
 interface Named {
   readonly id?: string;
 }
-interface Update extends Named {
+interface Removal extends Named {
+  readonly reauthenticated?: boolean | undefined;
+}
+interface Update extends Removal {
   readonly changes: AnyValues;
 }
 
@@ -108,8 +112,10 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
           ? undefined
           : (refuseMovedSecret(fields, state.values, values) ?? rule?.(values as never));
         if (isFailure(broken)) return broken;
+        const { mark, refused } = silencedBy(declared, state.values, values, { ...context, ...proofOf(input) });
+        if (refused) return refused;
         const [held, wanted] = [recordClaims(declared, state.values), recordClaims(declared, values)];
-        return acceptWith({ id, values }, nothing ? [] : eventsOf(id, changed), {
+        return acceptWith({ id, values }, nothing ? [] : eventsOf(id, { ...changed, ...mark }), {
           claim: without(wanted, held),
           release: without(held, wanted),
           forget: secretsOnlyIn(fields, state.values, values),
@@ -122,11 +128,13 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
       ...common,
       shown,
       name: `Delete${capitalized(noun)}`,
-      stream: (input: Named, context) => stream(input, context),
+      stream: (input: Removal, context) => stream(input, context),
       decide(state, input, context) {
         if (!state.exists) return notFound();
         const id = idOf(input, context);
-        return acceptWith({ id, values: {} }, eventsOf(id, {}), {
+        const { mark, refused } = silencedBy(declared, state.values, undefined, { ...context, ...proofOf(input) });
+        if (refused) return refused;
+        return acceptWith({ id, values: {} }, eventsOf(id, mark), {
           release: recordClaims(declared, state.values),
           forget: secretsOnlyIn(fields, state.values, {}),
         });
@@ -135,6 +143,8 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
 
   return { create, update, remove };
 }
+
+const proofOf = ({ reauthenticated }: Removal) => ({ reauthenticated });
 
 const plainValues = (fields: Fields, given: AnyValues): AnyValues =>
   valuesOf(fields, (field, name) => (isWritable(field) ? given[name] : undefined));
