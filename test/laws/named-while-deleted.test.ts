@@ -59,7 +59,7 @@ describe.each(['PostgreSQL', 'EventStoreDB'] as const)('on %s, a record that is 
           round % 2 === 0
             ? await Promise.all([remove(), name()])
             : await Promise.all([name(), remove()]).then(([a, b]) => [b, a] as const);
-        // A loaded machine may decide neither in time. What counts is that it never decides both.
+        // A loaded machine may decide neither in time, or not show the new record yet. What counts is that it never decides both.
         const isNamed = named.status < 300;
         expect([deleted.status === 204 && isNamed, deleted.status, named.status]).toEqual([
           false,
@@ -67,7 +67,7 @@ describe.each(['PostgreSQL', 'EventStoreDB'] as const)('on %s, a record that is 
           named.status,
         ]);
         // Whoever comes second is refused, in words that are true.
-        const isDecided = deleted.status < 429 && named.status < 429;
+        const isDecided = [204, 409].includes(deleted.status) && named.status < 429;
         if (isDecided) expect(isNamed ? [409] : [400, 404]).toContain(isNamed ? deleted.status : named.status);
         if (isDecided) decided += 1;
       }

@@ -27,4 +27,7 @@ export const silencedShape = ({ watch }: Pick<AnyDeclared, 'watch'>): z.ZodRawSh
   watch ? { isSilenced: z.boolean().optional() } : {};
 
 /** The values that an event holds: the mark is about the change, not about the record. */
-export const withoutMark = ({ isSilenced: _, ...values }: AnyValues): AnyValues => values;
+export function withoutMark(data: AnyValues): AnyValues {
+  const { isSilenced: _, ...values } = data;
+  return values;
+}
