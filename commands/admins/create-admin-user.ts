@@ -1,9 +1,7 @@
 import type { AdminRole } from '../../src/contexts/identity/domain/roles.ts';
 import { adminPasswordLocation } from '../../src/contexts/tenants/domain/admin.ts';
-import {
-  refuseUnlessAdministers,
-  refuseUnlessReauthenticated,
-} from '../../src/contexts/admins/domain/administration.ts';
+import { refuseUnlessAdministers } from '../../src/contexts/admins/domain/administration.ts';
+import { refuseUnlessReauthenticated } from '../../src/platform/kernel/fresh-proof.ts';
 import { adminEmailClaim, tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
 import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
 import { conflict, notFound } from '../../src/platform/kernel/failure.ts';

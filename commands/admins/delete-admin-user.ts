@@ -1,10 +1,6 @@
 import { secretsOfMfa } from '../../src/contexts/identity/domain/account.ts';
-import {
-  administeredAdmin,
-  governs,
-  refuseLosingRights,
-  refuseUnlessReauthenticated,
-} from '../../src/contexts/admins/domain/administration.ts';
+import { administeredAdmin, governs, refuseLosingRights } from '../../src/contexts/admins/domain/administration.ts';
+import { refuseUnlessReauthenticated } from '../../src/platform/kernel/fresh-proof.ts';
 import { adminEmailClaim, tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { isFailure } from '../../src/platform/kernel/failure.ts';

@@ -1,4 +1,5 @@
-import { administeredAdmin, refuseUnlessReauthenticated } from '../../src/contexts/admins/domain/administration.ts';
+import { administeredAdmin } from '../../src/contexts/admins/domain/administration.ts';
+import { refuseUnlessReauthenticated } from '../../src/platform/kernel/fresh-proof.ts';
 import { tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { isFailure } from '../../src/platform/kernel/failure.ts';

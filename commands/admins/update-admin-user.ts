@@ -6,8 +6,8 @@ import {
   governs,
   refuseLosingRights,
   refuseUnlessAdministers,
-  refuseUnlessReauthenticated,
 } from '../../src/contexts/admins/domain/administration.ts';
+import { refuseUnlessReauthenticated } from '../../src/platform/kernel/fresh-proof.ts';
 import type { TenantEvent } from '../../src/contexts/tenants/domain/events.ts';
 import { adminEmailClaim, tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
 import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';

@@ -1,5 +1,5 @@
 import { employeeClaims, employee, employeeStream } from '../../src/contexts/employees/domain/employee.ts';
-import { refuseUnlessReauthenticated } from '../../src/contexts/admins/domain/administration.ts';
+import { refuseUnlessReauthenticated } from '../../src/platform/kernel/fresh-proof.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { notFound } from '../../src/platform/kernel/failure.ts';
 

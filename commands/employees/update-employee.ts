@@ -5,7 +5,7 @@ import {
   type EmployeeState,
 } from '../../src/contexts/employees/domain/employee.ts';
 import { ownedFields, ownedBySource } from '../../src/contexts/employees/domain/provisioning.ts';
-import { refuseUnlessReauthenticated } from '../../src/contexts/admins/domain/administration.ts';
+import { refuseUnlessReauthenticated } from '../../src/platform/kernel/fresh-proof.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { notFound } from '../../src/platform/kernel/failure.ts';
 import type { WithAccountDigest } from '../ports.ts';

@@ -4,7 +4,7 @@ import {
   enrollmentTokenStream,
   tokenExpiry,
 } from '../../src/contexts/enrollment/domain/enrollment-token.ts';
-import { refuseUnlessReauthenticated } from '../../src/contexts/admins/domain/administration.ts';
+import { refuseUnlessReauthenticated } from '../../src/platform/kernel/fresh-proof.ts';
 import { tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
 import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
 import { conflict, forbidden, invalid } from '../../src/platform/kernel/failure.ts';

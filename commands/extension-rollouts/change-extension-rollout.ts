@@ -5,7 +5,7 @@ import type { RolloutContent } from '../../src/contexts/extension-rollouts/domai
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 import { conflict, notFound } from '../../src/platform/kernel/failure.ts';
 import type { WithAggregates } from '../ports.ts';
-import { unknownGroupIn } from './unknown-group.ts';
+import { groupsIn, unknownGroupIn } from './unknown-group.ts';
 
 interface ChangeExtensionRollout {
   readonly rolloutId: string;
@@ -18,6 +18,7 @@ export const changeExtensionRollout = defineCommand({
   name: 'ChangeExtensionRollout',
   aggregate: rollout,
   stream: ({ rolloutId }: ChangeExtensionRollout, { tenantId }) => rolloutStream(tenantId, rolloutId),
+  names: ({ changes: { stages = [] } }) => groupsIn(stages),
   prepare: async (
     { changes: { stages = [] } }: ChangeExtensionRollout,
     { aggregates }: WithAggregates,

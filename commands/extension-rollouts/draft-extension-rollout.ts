@@ -10,7 +10,7 @@ import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts'
 import { isFailure } from '../../src/platform/kernel/failure.ts';
 import { slotFor, type SlotPorts } from '../../src/platform/resources/slots.ts';
 import type { WithAggregates } from '../ports.ts';
-import { unknownGroupIn } from './unknown-group.ts';
+import { groupsIn, unknownGroupIn } from './unknown-group.ts';
 
 interface DraftExtensionRollout {
   readonly content: RolloutContent;
@@ -27,6 +27,7 @@ export const draftExtensionRollout = defineCommand({
   name: 'DraftExtensionRollout',
   aggregate: rollout,
   stream: (_input: DraftExtensionRollout, { tenantId, id }) => rolloutStream(tenantId, id),
+  names: ({ content }) => groupsIn(content.stages),
   begins: true,
   async prepare({ content }: DraftExtensionRollout, ports: WithAggregates & SlotPorts, { tenantId }) {
     const refused = contradiction(content) ?? (await unknownGroupIn(content.stages, ports.aggregates, tenantId));

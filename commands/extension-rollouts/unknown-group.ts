@@ -4,13 +4,17 @@ import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
 import { invalid, type Failure } from '../../src/platform/kernel/failure.ts';
 import type { TenantId } from '../../src/platform/kernel/ids.ts';
 
+export const groupsIn = (stages: readonly RolloutStage[]): readonly string[] => [
+  ...new Set(stages.flatMap(({ groupIds }) => groupIds)),
+];
+
 /** A failure that names the first stage with a group that does not exist. */
 export async function unknownGroupIn(
   stages: readonly RolloutStage[],
   aggregates: AggregateReader,
   tenantId: TenantId,
 ): Promise<Failure | undefined> {
-  const named = [...new Set(stages.flatMap(({ groupIds }) => groupIds))];
+  const named = groupsIn(stages);
   const states = await Promise.all(named.map((groupId) => aggregates.load(group, groupStream(tenantId, groupId))));
   const unknown = new Set(named.filter((_groupId, at) => !states[at]!.exists));
   const at = stages.findIndex(({ groupIds }) => groupIds.some((groupId) => unknown.has(groupId)));

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { refuseUnlessReauthenticated } from '../../src/contexts/admins/domain/administration.ts';
+import { refuseUnlessReauthenticated } from '../../src/platform/kernel/fresh-proof.ts';
 import { refuseUnlessOwnerOfPrivate } from '../../src/contexts/admins/domain/private-destinations.ts';
 import {
   destinationAddress,

@@ -1,4 +1,4 @@
-import { refuseUnlessReauthenticated } from '../../src/contexts/admins/domain/administration.ts';
+import { refuseUnlessReauthenticated } from '../../src/platform/kernel/fresh-proof.ts';
 import {
   effectiveFrom,
   isLongOverride,

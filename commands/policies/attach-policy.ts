@@ -19,6 +19,7 @@ export const attachPolicy = defineCommand({
   name: 'AttachPolicy',
   aggregate: policy,
   stream: ({ policyId }: AttachPolicy, { tenantId }) => policyStream(tenantId, policyId),
+  names: ({ groupId, isAttached }) => (isAttached ? [groupId] : []),
   async prepare({ groupId }: AttachPolicy, { aggregates }: { aggregates: AggregateReader }, { tenantId }) {
     return { groupExists: (await aggregates.load(group, groupStream(tenantId, groupId))).exists };
   },

@@ -9,6 +9,7 @@ export const createPolicy = defineCommand({
   name: 'CreatePolicy',
   aggregate: policy,
   stream: (_content: PolicyContent, { tenantId, id }) => policyStream(tenantId, id),
+  names: ({ groupIds }) => groupIds,
   begins: true,
   prepare: ({ groupIds }: PolicyContent, { aggregates }: { aggregates: AggregateReader }, { tenantId }) =>
     findUnknownGroups(groupIds, aggregates, tenantId),

@@ -17,6 +17,7 @@ export const updatePolicy = defineCommand({
   name: 'UpdatePolicy',
   aggregate: policy,
   stream: ({ policyId }: UpdatePolicy, { tenantId }) => policyStream(tenantId, policyId),
+  names: ({ changes: { groupIds = [] } }) => groupIds,
   prepare: (
     { changes: { groupIds = [] } }: UpdatePolicy,
     { aggregates }: { aggregates: AggregateReader },

@@ -1,4 +1,5 @@
 import type { AnyReaction } from '../platform/kernel/reaction.ts';
+import { whenEnrollmentTokensIssuedRaiseAlert } from './alerts/reactions/when-enrollment-tokens-issued-raise-alert.ts';
 import { whenAccountControlChangesRaiseAlert } from './alerts/reactions/when-account-control-changes-raise-alert.ts';
 import { whenDirectorySyncHeldRaiseAlert } from './alerts/reactions/when-directory-sync-held-raise-alert.ts';
 import { whenDirectorySourceDeletedReleasePeople } from './directory-sources/reactions/when-directory-source-deleted-release-people.ts';
@@ -41,6 +42,7 @@ export const reactions: readonly AnyReaction[] = [
   whenErasureRequestedCarryItOut,
   whenPersonLeavesForgetScreenshots,
   whenAccountControlChangesRaiseAlert,
+  whenEnrollmentTokensIssuedRaiseAlert,
   whenDirectorySyncHeldRaiseAlert,
   whenDirectorySourceDeletedReleasePeople,
   whenScimClientDeletedReleasePeople,

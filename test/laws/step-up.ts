@@ -79,7 +79,32 @@ export const STEP_UP_EXCEPTIONS: Readonly<
     stepUp: 'never',
     because: 'takes pushes away from a device, and nothing may delay it',
   },
-  'PUT /api/v1/admin/mobile/preferences': { stepUp: 'never', because: 'decides which pushes a person gets' },
+  'PUT /api/v1/admin/mobile/preferences': {
+    stepUp: 'where',
+    because: 'a person whose pushes are off, or who rests all day, hears of no attack',
+  },
+  'PUT /api/v1/admin/alert-notifications/push-rules/{ruleId}': {
+    stepUp: 'where',
+    because: 'a rule that is off or narrowed calls nobody, or about less',
+  },
+  'DELETE /api/v1/admin/alert-notifications/push-rules/{ruleId}': { stepUp: 'where', because: 'as above' },
+  'PUT /api/v1/admin/settings': {
+    stepUp: 'where',
+    because: 'without e-mail, or without the check for breached passwords, nobody hears of what happens',
+  },
+  'PUT /api/v1/admin/settings/alert-severity': {
+    stepUp: 'where',
+    because: 'alerts that are less severe stay below what people asked to be told of',
+  },
+  'PUT /api/v1/admin/extension-monitoring/settings': {
+    stepUp: 'where',
+    because: 'alerts about extensions would not be raised, or be less severe',
+  },
+  'PUT /api/v1/admin/active-countermeasures/canary-cookies/{cookieID}': {
+    stepUp: 'where',
+    because: 'a canary that is off or elsewhere betrays nobody',
+  },
+  'DELETE /api/v1/admin/active-countermeasures/canary-cookies/{cookieID}': { stepUp: 'where', because: 'as above' },
   'POST /api/v1/admin/directory-sources/{sourceID}/test': { stepUp: 'never', because: 'stores nothing' },
   'POST /api/v1/admin/directory-sources/{sourceID}/sync': {
     stepUp: 'never',

@@ -23,6 +23,7 @@ import type { ResponseChecks } from '../../contexts/sso/saml/accept-response.ts'
 import type { PendingRequests } from '../../contexts/sso/saml/pending-requests.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { EventCodec } from '../../platform/eventstore/codec.ts';
+import type { ReferenceLocks } from '../../platform/kernel/reference-locks.ts';
 import type { LogTrust } from '../../platform/eventstore/log-trust.ts';
 import type { EventStore } from '../../platform/eventstore/port.ts';
 import type { AggregateLoader } from '../../platform/execution/aggregate-loader.ts';
@@ -78,6 +79,7 @@ export interface ServiceContainer {
   readonly codec: EventCodec;
   readonly loader: AggregateLoader;
   readonly executor: Executor<CommandPorts>;
+  readonly referenceLocks: ReferenceLocks;
   readonly ports: CommandPorts & { readonly arrivals: ArrivalBudgets; readonly verificationCodes: VerificationCodes };
   readonly subscription: CatchUpSubscription;
   readonly freshness: Freshness;

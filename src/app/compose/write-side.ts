@@ -1,5 +1,6 @@
 import type { CommandPorts } from '../../../commands/ports.ts';
 import { ArrivalBudgets } from '../../platform/arrivals/arrival-budgets.ts';
+import { PostgresReferenceLocks } from '../../platform/database/reference-locks.ts';
 import { licensePublicKey } from '../../contexts/tenants/domain/license.ts';
 import { foldedEmail } from '../../contexts/tenants/domain/tenant.ts';
 import { Executor } from '../../platform/execution/executor.ts';
@@ -23,7 +24,7 @@ import type { Storage } from './storage.ts';
 
 export interface WriteSide extends Pick<
   ServiceContainer,
-  'executor' | 'ports' | 'passwords' | 'pictures' | 'accountDigest' | 'credentialSalt'
+  'executor' | 'referenceLocks' | 'ports' | 'passwords' | 'pictures' | 'accountDigest' | 'credentialSalt'
 > {
   readonly objects: ObjectStore;
 }
@@ -31,7 +32,7 @@ export interface WriteSide extends Pick<
 /** The command executor and the ports that commands use. */
 export function openWriteSide(
   { config, options, log }: CompositionContext,
-  { store, codec, database, keyrings, vault, personKeys }: Storage,
+  { store, codec, database, keyrings, vault, personKeys, trust }: Storage,
   readSide: ReadSide,
   later: { readonly jobs: () => Jobs; readonly outbox: () => Pick<CommandPorts['outbox'], 'mayBegin'> },
 ): WriteSide {
@@ -69,6 +70,7 @@ export function openWriteSide(
       heldNumbersFromReadModel(readSide, () => store.head()),
     ),
   };
+  const referenceLocks = new PostgresReferenceLocks(database.locks);
   const executor: Executor<CommandPorts> = new Executor(
     store,
     codec,
@@ -76,9 +78,11 @@ export function openWriteSide(
     keyring.digester('claim'),
     () => vaultUnitOfWork(ports),
     vaultDisposal(vault, later.jobs, log),
+    { trust, locks: referenceLocks },
   );
   return {
     executor,
+    referenceLocks,
     ports,
     passwords,
     objects,

@@ -10,7 +10,7 @@ import { sendRefusalPage, wantsPage } from './refusal-page.ts';
 import { PartialCompletion } from './partial-completion.ts';
 import { oauthRefusal } from './oauth-errors.ts';
 import type { AnyRoute } from './route.ts';
-import { levelOfFailure } from '../../platform/eventstore/log-trust.ts';
+import { levelOfFailure, LogNotTrusted } from '../../platform/eventstore/log-trust.ts';
 import { SCIM_MEDIA, scimRefusal } from './scim-errors.ts';
 import { FailureError, invalid } from '../../platform/kernel/failure.ts';
 import { withExpectedMedia } from './expected-media.ts';
@@ -77,10 +77,15 @@ const SCOPE_CHALLENGE = 'Bearer realm="castellan", error="insufficient_scope"';
 
 /** Headers that a handler may have set for a body that is not sent after all. */
 const ABOUT_THE_BODY = ['content-disposition', 'content-encoding', 'content-length', 'etag', 'last-modified'];
+/** A position of a log in doubt. */
+const ABOUT_THE_LOG = ['x-log-position', 'x-stale'];
+
+const noDoubt = () => undefined;
 
 const facesBrowser = (request: FastifyRequest): boolean =>
   request.routeOptions.config?.declared?.facesBrowsers === true && wantsPage(request);
 
+/** One line for each request. Only a defect has a stack: any other refusal says by its name what happened. */
 function logFailure(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   // Requests of a client that disconnected fail half-way. That is not our error, so do not log it as one.
   // Node destroys the incoming message of every request whose body has been read: only connection and response tell.
@@ -91,7 +96,7 @@ function logFailure(error: FastifyError, request: FastifyRequest, reply: Fastify
     {
       requestId: request.id,
       tenantId: request.principal?.tenantId ?? null,
-      err: { type: error.name, message: error.message, stack: error.stack },
+      err: { type: error.name, message: error.message, ...(level === 'error' ? { stack: error.stack } : {}) },
     },
     'request failed',
   );
@@ -107,6 +112,7 @@ export function sendFailure(error: FastifyError, request: FastifyRequest, reply:
     // A stream that failed before its first byte has set headers here.
     reply.raw.removeHeader(name);
   }
+  if (error instanceof LogNotTrusted) for (const name of ABOUT_THE_LOG) reply.removeHeader(name);
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
   if (status === 401 && !reply.hasHeader('www-authenticate')) reply.header('www-authenticate', challengeOf(request));
   if (refusal.code === 'insufficient_scope') reply.header('www-authenticate', SCOPE_CHALLENGE);
@@ -131,8 +137,16 @@ function challengeOf({ headers, routeOptions }: FastifyRequest): string {
   return `Bearer realm="castellan"${presented ? ', error="invalid_token"' : ''}`;
 }
 
-export function mapErrors(app: FastifyInstance): void {
-  app.setErrorHandler((error: FastifyError, request, reply) => sendFailure(error, request, reply));
+/** `mayTell` throws if the log that the refusal follows from came into doubt. */
+export function mapErrors(
+  app: FastifyInstance,
+  mayTell: (request: FastifyRequest) => Promise<void> = async () => undefined,
+): void {
+  app.setErrorHandler(async (error: FastifyError, request, reply) => {
+    const isUntold = refusalOfError(error).status < 500;
+    const doubt = isUntold ? await mayTell(request).then(noDoubt, (found: FastifyError) => found) : undefined;
+    return sendFailure(doubt ?? error, request, reply);
+  });
   app.setNotFoundHandler((request, reply) => {
     const refusal = refusalOf(isUnsupportedScim(request) ? 'scim_not_supported' : 'route_not_found');
     const shape = refusalShapeOf(request);

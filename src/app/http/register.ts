@@ -1,10 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
+import type { LogTrust } from '../../platform/eventstore/log-trust.ts';
 import type { Limits } from '../config/limits.ts';
 import { rateClassOf } from './access.ts';
 import { authenticate, type AuthenticationDependencies } from './plugins/authentication.ts';
 import type { EndTenantSlot } from '../../platform/fairness/tenant-scheduler.ts';
 import { bindPageMark, hasPageMarks, unbindPageMark } from './plugins/bound-pages.ts';
 import { awaitTenantSlot } from './plugins/tenant-scheduling.ts';
+import { mayTell } from './plugins/log-trust.ts';
 import { countedBy, type RateLimitsDependencies } from './plugins/rate-limits.ts';
 import type { IdempotentResponses } from './plugins/idempotent-responses.ts';
 import { beginKeyed, keepForRetries, replay } from './plugins/keyed-attempts.ts';
@@ -26,7 +28,7 @@ import type { AnyRoute } from './route.ts';
 export type RegisterDependencies = AuthenticationDependencies &
   RateLimitsDependencies &
   DeadlineDependencies &
-  HandlerContextDependencies & { readonly limits: Limits };
+  HandlerContextDependencies & { readonly limits: Limits; readonly trust: LogTrust };
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -54,6 +56,7 @@ export function registerRoute<Dependencies>(
   if (params) schema['params'] = params;
   if (query) schema['querystring'] = query;
   if (body && declared.consumes !== 'multipart') schema['body'] = body;
+  const tell = mayTell(services.trust);
   const servicesWithin = boundedServices(services);
   const options: RouteShorthandOptions = {
     schema,
@@ -93,6 +96,7 @@ export function registerRoute<Dependencies>(
           declared.handle(handlerContextOf({ request, reply, declared, keyed }, request.services as typeof services)),
         );
         if (reply.sent) return reply;
+        await tell(request);
         const code = successStatus(declared, reply, outcome);
         if (keyed) await keepForRetries(responses, keyed, reply, code, outcome);
         if (tagResponse(request, reply, declared, outcome)) return await reply.status(304).send();
@@ -100,9 +104,9 @@ export function registerRoute<Dependencies>(
       } catch (error) {
         keyed?.hasFailed(error);
         if (keyed) await responses.release(keyed);
-        if (isUnseen(error, reply))
-          return reply.status(202).send({ accepted: true, position: reply.getHeader('x-log-position') });
-        throw error;
+        if (!isUnseen(error, reply)) throw error;
+        await tell(request);
+        return await reply.status(202).send({ accepted: true, position: reply.getHeader('x-log-position') });
       } finally {
         request.endTurn?.();
         stopHeartbeat?.();

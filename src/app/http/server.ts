@@ -8,7 +8,7 @@ import { mapErrors } from './errors.ts';
 import { allowOrigins } from './plugins/cors.ts';
 import { endHeadStreams } from './plugins/head-requests.ts';
 import { describeApi } from './openapi/document.ts';
-import { refuseWhileLogContradicts } from './plugins/log-trust.ts';
+import { mayTell, refuseWhileLogContradicts } from './plugins/log-trust.ts';
 import {
   refuseAddress,
   refuseExpectations,
@@ -107,7 +107,7 @@ export async function buildServer(
     request.deadline?.end();
     done();
   });
-  mapErrors(app);
+  mapErrors(app, mayTell(services.trust));
   refuseExpectations(app.server);
   validateWithZod(app);
   parseJsonBodies(app);

@@ -20,7 +20,9 @@ export interface Database {
   readonly service: TenantPool;
   readonly projector: pg.Pool;
   readonly reads: pg.Pool;
-  /** All pools but the owner's, unwrapped. */
+  /** For locks that are held while other pools work. */
+  readonly locks: pg.Pool;
+  /** All pools of roles, unwrapped. */
   readonly pools: Readonly<Record<DatabaseRole, pg.Pool>>;
   readonly config: DatabaseConfig;
   /**
@@ -37,6 +39,7 @@ export interface PoolSizes {
   readonly service?: number;
   readonly projector?: number;
   readonly reads?: number;
+  readonly locks?: number;
 }
 
 const TIMESTAMPTZ = 1184;
@@ -106,6 +109,8 @@ const LIMITS = {
   service: { statement: 5_000, lock: 3_000, idleInTransaction: 5_000 },
   projector: { statement: 15_000, lock: 5_000, idleInTransaction: 5_000 },
   reads: { statement: 10_000, lock: 3_000, idleInTransaction: 5_000 },
+  // Longer than a request may take: the pause is that of the work under the lock.
+  locks: { statement: 5_000, lock: 3_000, idleInTransaction: 15_000 },
 } as const satisfies Record<string, TimeLimits>;
 const UNLIMITED: TimeLimits = { statement: 0, lock: 0, idleInTransaction: 0 };
 
@@ -166,19 +171,17 @@ export function openDatabase(config: DatabaseConfig, log: Logger, sizes: Databas
     projector: pool('projector', sizes.projector ?? SIZES.projector, LIMITS.projector, PROJECTOR, true),
     reads: pool('reads', sizes.reads ?? SIZES.reads, LIMITS.reads, '-c default_transaction_read_only=on', true),
   };
+  const locks = pool('service', sizes.locks ?? SIZES.locks, LIMITS.locks);
   return {
     ...opened,
+    locks,
     service: new TenantPool(opened.service),
     pools: opened,
     config,
     onLost: (listener) => void listeners.add(listener),
     close: async () => {
       closing = true;
-      await Promise.all(
-        Object.values(opened)
-          .filter(({ ended }) => !ended)
-          .map((one) => one.end()),
-      );
+      await Promise.all([...Object.values(opened), locks].filter(({ ended }) => !ended).map((one) => one.end()));
     },
   };
 }

@@ -34,6 +34,10 @@ export const readShares = (pool: pg.Pool): { readonly ordinary: FairLimiter; rea
 /** The service's own tables (secrets, tokens, idempotent responses): one tenant uses at most 5 of 8 connections. */
 export const serviceShares = (pool: pg.Pool): FairLimiter => limiter('service', sizeOf(pool), part(sizeOf(pool), 0.7));
 
+/** Locks of records: a tenant that deletes or names many takes one connection at a time. */
+export const lockShares = (pool: pg.Pool): FairLimiter =>
+  limiter('record locks', sizeOf(pool), part(sizeOf(pool), 0.4));
+
 /** Reads of streams: at most 3 of 5 connections, one tenant 2. The others are for appends, which use two at a time. */
 export const storeShares = (pool: pg.Pool): FairLimiter =>
   limiter('event store', part(sizeOf(pool), 0.6), part(sizeOf(pool), 0.4));

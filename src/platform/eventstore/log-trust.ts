@@ -45,6 +45,8 @@ type State =
 export class LogTrust {
   #state: State;
   #epoch = 0;
+  /** The epoch in which a mismatch was found last. */
+  #contradictedIn = -1;
   readonly #listeners = new Set<() => void>();
   readonly #waiting = new Set<() => void>();
 
@@ -77,12 +79,15 @@ export class LogTrust {
   suspect(reason: string): void {
     if (this.#state.kind !== 'contradicted') this.#state = { kind: 'unchecked', reason };
     this.#raise();
+    // The next check begins now: whoever writes waits for it.
+    this.#wake();
   }
 
   contradicted(mismatch: MismatchKind, reason: string): void {
     const isNew = this.#state.kind !== 'contradicted';
     this.#state = { kind: 'contradicted', reason, mismatch };
     if (isNew) this.#raise();
+    this.#contradictedIn = this.#epoch;
     this.#wake();
   }
 
@@ -102,6 +107,16 @@ export class LogTrust {
     const deadline = Date.now() + CHECK_TIMEOUT_MS;
     while (this.#state.kind === 'unchecked' && Date.now() < deadline) await this.changed(deadline - Date.now());
     if (this.#state.kind !== 'trusted') throw new LogNotTrusted(this.#state.reason);
+  }
+
+  /**
+   * Resolves if what was read since this epoch was of the known log. Waits as `assured` does, and throws `LogNotTrusted`
+   * as well if a mismatch was found in between, even one that has gone: the log was another one for a while.
+   */
+  async vouchFor(epoch: number): Promise<void> {
+    if (this.holds && this.#epoch === epoch) return;
+    await this.assured();
+    if (this.#contradictedIn > epoch) throw new LogNotTrusted('it did not match while it was read');
   }
 
   /** Resolves when the state may have changed, or after some milliseconds. */

@@ -15,7 +15,13 @@ export function whileTrusted(store: EventStore, trust: LogTrust): EventStore {
     name: store.name,
     gapless: store.gapless,
     ...(store.logAddress ? { logAddress: store.logAddress } : {}),
-    append: guarded((append: Append): Promise<AppendResult> => store.append(append)),
+    append: guarded(async (append: Append): Promise<AppendResult> => {
+      const result = await store.append(append);
+      // Streams only grow, and a caller expects only what it has read or written.
+      if (result.kind === 'wrongRevision' && result.actual < append.expectedRevision)
+        trust.suspect('a stream ends before an event of it that was read');
+      return result;
+    }),
     setRetention: guarded((stream: string, maxAgeDays: number) => store.setRetention(stream, maxAgeDays)),
     trimExpired: guarded((most: number) => store.trimExpired(most)),
     forgetTelemetryOf: guarded((tenantId: TenantId, personId: string) => store.forgetTelemetryOf(tenantId, personId)),

@@ -2,8 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Claim, Command, CommandContext } from '../kernel/command.ts';
 import type { DomainEvent } from '../kernel/event.ts';
 import { temporarilyUnavailable, isFailure, type Failure } from '../kernel/failure.ts';
+import { noReferenceLocks, type ReferenceLocks } from '../kernel/reference-locks.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
+import type { LogTrust } from '../eventstore/log-trust.ts';
 import { EventStoreUnavailable, type EventStore } from '../eventstore/port.ts';
 import type { AggregateLoader } from './aggregate-loader.ts';
 import { Attempts, type PreparedCommand } from './attempts.ts';
@@ -19,6 +21,12 @@ import type { UnitOfWork } from './unit-of-work.ts';
 
 const TRIES = 12;
 
+/** What an installation with other processes, or with a log that may be replaced, needs besides. */
+export interface ExecutorSafeguards {
+  readonly trust?: Pick<LogTrust, 'epoch' | 'vouchFor'>;
+  readonly locks?: ReferenceLocks;
+}
+
 /**
  * Loads, folds, decides, and appends with the revision that was decided on. After a conflict it starts again from
  * loading, up to `TRIES` times, with jitter.
@@ -29,6 +37,8 @@ export class Executor<Ports> {
   readonly #attempts: Attempts<Ports>;
   readonly #earlierRuns: EarlierRuns;
   readonly #newUnitOfWork: () => UnitOfWork<Ports>;
+  readonly #trust: Pick<LogTrust, 'epoch' | 'vouchFor'> | undefined;
+  readonly #locks: ReferenceLocks;
   readonly #mutex = new KeyedMutex();
 
   constructor(
@@ -38,12 +48,15 @@ export class Executor<Ports> {
     claimDigest: (value: string) => string,
     newUnitOfWork: () => UnitOfWork<Ports>,
     disposal: SecretDisposal = noSecrets,
+    { trust, locks = noReferenceLocks }: ExecutorSafeguards = {},
   ) {
     this.#store = store;
     this.#claimKeys = new ClaimKeys(claimDigest);
     this.#attempts = new Attempts(store, codec, loader, this.#claimKeys, disposal);
     this.#earlierRuns = new EarlierRuns(store, codec, loader);
     this.#newUnitOfWork = newUnitOfWork;
+    this.#trust = trust;
+    this.#locks = locks;
   }
 
   async execute<Input, State, E extends DomainEvent, Facts, Result>(
@@ -52,12 +65,19 @@ export class Executor<Ports> {
     execution: ExecutionContext,
   ): Promise<ExecutionResult<Result> | Failure> {
     const context = contextOf(execution);
+    const epoch = this.#trust?.epoch;
     try {
-      return await inSpan(command.name, { 'castellan.kind': 'command' }, async () => {
+      const outcome = await inSpan(command.name, { 'castellan.kind': 'command' }, async () => {
         const earlier = execution.isRetryable ? await this.#earlierRuns.find(command, input, context) : undefined;
         const guarded = execution.ifMatch ? onlyIfUnchanged(command, execution.ifMatch) : command;
-        return earlier ?? this.#run(guarded, input, context, execution.isRetryable === true);
+        const run = () => this.#run(guarded, input, context, execution.isRetryable === true);
+        const named = command.names?.(input) ?? [];
+        return earlier ?? (named.length === 0 ? run() : this.#locks.naming(context.tenantId, named, run));
       });
+      // What was decided on a log that came into doubt meanwhile is no decision: a refusal, nothing to do, or an append
+      // that has shown that the log was cut.
+      if (epoch !== undefined) await this.#trust!.vouchFor(epoch);
+      return outcome;
     } catch (error) {
       if (error instanceof EventStoreUnavailable) return temporarilyUnavailable();
       throw error;

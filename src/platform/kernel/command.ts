@@ -91,6 +91,11 @@ export interface Command<Input, State, E extends DomainEvent, Ports, Facts, Resu
   readonly name: string;
   readonly aggregate: Aggregate<State, E>;
   stream(input: Input, context: CommandContext): string;
+  /**
+   * The ids of records of the tenant that the stream will name, if their deletion is refused while others name them. From
+   * the preparation to the append none of them is deleted (`ReferenceLocks`).
+   */
+  names?(input: Input): readonly string[];
   prepare?(input: Input, ports: Ports, context: CommandContext): Promise<Facts | Failure>;
   /**
    * Phantom: a property's type is compared strictly, a method's is not. A command that needs a missing port does not

@@ -26,12 +26,15 @@ const SECRETS = [
   'authorization',
 ];
 
+/** Chosen fields of an error stay as they are: pino would take them for an error, of type `Object` and with a stack. */
+const errorFields = (err: unknown): unknown => (err instanceof Error ? pino.stdSerializers.err(err) : err);
+
 /** The service's log. Fields with these names are redacted in every line. */
 export function newLogger(level: string, destination?: pino.DestinationStream): Logger {
   const options = {
     level,
     redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
-    serializers: { err: pino.stdSerializers.err },
+    serializers: { err: errorFields },
   };
   // Support bundles contain the latest lines.
   return pino(

@@ -3,6 +3,7 @@ import { at, id, integer, nullable, timestamp, type NamedReadModel } from '../ke
 import { valuesOf, defaultOf, type AnyValues } from './fields.ts';
 import type { AnyCollection } from './declaration.ts';
 import { snakeCase } from './names.ts';
+import { withoutMark } from './silenced.ts';
 import { columnsOf, fromColumns, toColumns } from './record-columns.ts';
 import { derivedReadModelName } from '../kernel/read-model-name.ts';
 
@@ -32,7 +33,7 @@ export function collectionModel(
       return step(values['id'], () => row);
     },
     [updated]: (event: RecordedEvent) => {
-      const values = event.data as AnyValues;
+      const values = withoutMark(event.data as AnyValues);
       return step(
         values['id'],
         (row) =>

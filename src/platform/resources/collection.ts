@@ -24,6 +24,7 @@ import { capitalized, snakeCase } from './names.ts';
 import { recordAggregate, type RecordState } from './record-aggregate.ts';
 import { recordClaims, recordCommands, type EventsOnCreate, type WrittenRecord } from './record-commands.ts';
 import { responseShape, eventShape } from './schemas.ts';
+import { silencedShape } from './silenced.ts';
 import type { SlotPorts } from './slots.ts';
 import type { TrackedFields } from './tracked.ts';
 
@@ -37,6 +38,11 @@ export type CollectionEvents<Noun extends string, F extends Fields> = EventFamil
     readonly [Type in `${Capitalize<Noun>}Updated`]: EventDefinition<z.ZodType<Identified & Partial<Values<F>>>>;
   } & { readonly [Type in `${Capitalize<Noun>}Deleted`]: EventDefinition<z.ZodType<Identified>> }
 >;
+
+interface Proved {
+  /** Required where the change silences a watch. */
+  readonly reauthenticated?: boolean | undefined;
+}
 
 interface Times {
   readonly createdAt: string;
@@ -76,8 +82,8 @@ export interface Collection<
   readonly view: z.ZodType<Identified & ShownFields<F> & ShownFields<T> & Times>;
   /** The record's id is the command's id. */
   readonly create: RecordCommand<RecordDraft<F>, Noun, F, SlotPorts>;
-  readonly update: RecordCommand<Identified & { readonly changes: RecordChanges<F> }, Noun, F>;
-  readonly remove: RecordCommand<Identified, Noun, F>;
+  readonly update: RecordCommand<Identified & Proved & { readonly changes: RecordChanges<F> }, Noun, F>;
+  readonly remove: RecordCommand<Identified & Proved, Noun, F>;
   /** All records with these values, newest first. */
   readonly all: Query<Partial<Values<F>>, StoredRecord<F, T, Versioned>[]>;
   readonly get: Query<Identified, StoredRecord<F, T, Versioned>>;
@@ -123,11 +129,15 @@ export function defineCollection<
       },
       [type.updated]: {
         version: 1,
-        schema: z.object({ id: uuid(), ...eventShape(fields, 'changed') }),
+        schema: z.object({ id: uuid(), ...eventShape(fields, 'changed'), ...silencedShape(declared) }),
         ...concealed,
         audit: `${audit}.updated`,
       },
-      [type.deleted]: { version: 1, schema: z.object({ id: uuid() }), audit: `${audit}.deleted` },
+      [type.deleted]: {
+        version: 1,
+        schema: z.object({ id: uuid(), ...silencedShape(declared) }),
+        audit: `${audit}.deleted`,
+      },
     },
   };
   const aggregate = recordAggregate(

@@ -5,6 +5,16 @@ import type { Fields, SecretField, Values } from './fields.ts';
 import type { Reference } from './references.ts';
 import type { Tracked, TrackedFields } from './tracked.ts';
 
+/** What the record does so that people hear of attacks (decision 0150). */
+export interface Watch<V> {
+  /** Completes "Required if …" in the API description. */
+  readonly silencedWhere: string;
+  /** The title of the alert about it. */
+  readonly title: string;
+  /** After this change people hear of less than before. `after` is undefined: the record is deleted. */
+  silences(before: V, after: V | undefined): boolean;
+}
+
 interface Declared<Noun extends string, F extends Fields> {
   /** `canaryCookie`: the stream category. Names of events and audit actions derive from it. */
   readonly noun: Noun;
@@ -23,6 +33,8 @@ interface Declared<Noun extends string, F extends Fields> {
   readonly rule?: (values: Values<F>) => Failure | undefined;
   /** Normalizes values that depend on each other. Runs before `rule`, and must not change what `rule` refuses. */
   readonly settled?: (values: Values<F>) => Values<F>;
+  /** A change that silences the watch needs a fresh proof and raises an alert. */
+  readonly watch?: Watch<Values<F>>;
   /** Extensions poll data that depends on it: a change gives the tenant a new policy version (`policy-versions.ts`). */
   readonly toldToExtensions?: boolean;
 }

@@ -1,6 +1,7 @@
 import type { Aggregate } from '../kernel/aggregate.ts';
 import type { DomainEvent } from '../kernel/event.ts';
 import type { AnyValues } from './fields.ts';
+import { withoutMark } from './silenced.ts';
 
 /** The state for decisions about a declared record: the whole record. */
 export interface RecordState<V> {
@@ -20,7 +21,7 @@ export const recordAggregate = (
     // A deleted record refers to no secret.
     if (type === ends) return initial;
     if (!writes.includes(type)) return state;
-    const { id: _, ...values } = data as AnyValues;
+    const { id: _, ...values } = withoutMark(data as AnyValues);
     return { exists: true, values: { ...state.values, ...values } };
   },
 });

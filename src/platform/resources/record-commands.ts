@@ -9,9 +9,10 @@ import type { AnyDeclared } from './declaration.ts';
 import { changedValues, defaultOf, isWritable, valuesOf, type AnyValues, type Fields } from './fields.ts';
 import { capitalized } from './names.ts';
 import type { RecordState } from './record-aggregate.ts';
-import { unknownReference, type References } from './references.ts';
+import { namedIn, unknownReference, type References } from './references.ts';
 import { storeSecrets, refuseMovedSecret, secretLocation, secretsOnlyIn } from './secrets.ts';
 import { shownRecord, taggedOf } from './views.ts';
+import { silencedBy } from './silenced.ts';
 import { slotClaims, slotFor, slotKind, type SlotPorts } from './slots.ts';
 
 /** The result of a command: the record as decided. */
@@ -28,7 +29,10 @@ interface Ports extends SlotPorts {
 interface Named {
   readonly id?: string;
 }
-interface Update extends Named {
+interface Removal extends Named {
+  readonly reauthenticated?: boolean | undefined;
+}
+interface Update extends Removal {
   readonly changes: AnyValues;
 }
 
@@ -52,6 +56,7 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
       ...common,
       name: `Create${capitalized(noun)}`,
       stream: (_draft: AnyValues, { tenantId, id }) => streamName(noun, tenantId, id),
+      names: (draft: AnyValues) => namedIn(references, draft),
       async prepare(draft: AnyValues, ports: Ports, { tenantId, id }): Promise<AnyValues | Failure> {
         const unknown = await unknownReference(references, draft, { ...ports, tenantId });
         if (unknown) return unknown;
@@ -86,6 +91,7 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
       shown,
       name: `Update${capitalized(noun)}`,
       stream: (input: Update, context) => stream(input, context),
+      names: ({ changes }: Update) => namedIn(references, changes),
       async prepare(input: Update, { vault, aggregates }: Omit<Ports, 'freeNumbers'>, context) {
         const { tenantId } = context;
         if (Object.keys(references).length > 0) {
@@ -106,8 +112,10 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
           ? undefined
           : (refuseMovedSecret(fields, state.values, values) ?? rule?.(values as never));
         if (isFailure(broken)) return broken;
+        const { mark, refused } = silencedBy(declared, state.values, values, { ...context, ...proofOf(input) });
+        if (refused) return refused;
         const [held, wanted] = [recordClaims(declared, state.values), recordClaims(declared, values)];
-        return acceptWith({ id, values }, nothing ? [] : eventsOf(id, changed), {
+        return acceptWith({ id, values }, nothing ? [] : eventsOf(id, { ...changed, ...mark }), {
           claim: without(wanted, held),
           release: without(held, wanted),
           forget: secretsOnlyIn(fields, state.values, values),
@@ -120,11 +128,13 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
       ...common,
       shown,
       name: `Delete${capitalized(noun)}`,
-      stream: (input: Named, context) => stream(input, context),
+      stream: (input: Removal, context) => stream(input, context),
       decide(state, input, context) {
         if (!state.exists) return notFound();
         const id = idOf(input, context);
-        return acceptWith({ id, values: {} }, eventsOf(id, {}), {
+        const { mark, refused } = silencedBy(declared, state.values, undefined, { ...context, ...proofOf(input) });
+        if (refused) return refused;
+        return acceptWith({ id, values: {} }, eventsOf(id, mark), {
           release: recordClaims(declared, state.values),
           forget: secretsOnlyIn(fields, state.values, {}),
         });
@@ -133,6 +143,8 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
 
   return { create, update, remove };
 }
+
+const proofOf = ({ reauthenticated }: Removal) => ({ reauthenticated });
 
 const plainValues = (fields: Fields, given: AnyValues): AnyValues =>
   valuesOf(fields, (field, name) => (isWritable(field) ? given[name] : undefined));

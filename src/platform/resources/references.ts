@@ -45,6 +45,10 @@ export async function unknownReference(
   return unknown && invalid(unknown.field, `is not the id of ${unknown.reference.what}`);
 }
 
+/** All ids in fields that name records. */
+export const namedIn = (references: References, given: AnyValues): readonly string[] =>
+  Object.keys(references).flatMap((name) => idsIn(name, given[name]).map(({ id }) => id));
+
 const idsIn = (field: string, value: unknown): { readonly field: string; readonly id: string }[] =>
   Array.isArray(value)
     ? value.map((id: string, at) => ({ field: `${field}.${at}`, id }))

@@ -23,6 +23,7 @@ import { recordAggregate, type RecordState } from './record-aggregate.ts';
 import { recordCommands, type WrittenRecord } from './record-commands.ts';
 import { columnsOf, fromColumns, storedNames, toColumns } from './record-columns.ts';
 import { responseShape, eventShape } from './schemas.ts';
+import { silencedShape, withoutMark } from './silenced.ts';
 import { derivedReadModelName } from '../kernel/read-model-name.ts';
 
 /** `TenantSettingsUpdated` carries the changed fields, except those with an event of their own. */
@@ -48,7 +49,7 @@ export interface Singleton<Noun extends string, F extends SettingFields, A exten
   readonly view: z.ZodType<ShownFields<F> & Edited>;
   /** Merges the changes. Emits events for changed fields only, and none without a change. */
   readonly update: Command<
-    { readonly changes: RecordChanges<F> },
+    { readonly changes: RecordChanges<F>; readonly reauthenticated?: boolean | undefined },
     RecordState<Values<F>>,
     EventOf<SingletonEvents<Noun, F, A>>,
     { readonly vault: Vault; readonly aggregates: AggregateReader },
@@ -67,12 +68,14 @@ export function defineSingleton<
   const { noun, fields } = declared;
   const defaults = valuesOf(fields, defaultOf);
   const groups = eventGroups(declared);
+  const main = `${capitalized(noun)}Updated`;
+  const marks = (type: string) => (type === main ? silencedShape(declared) : {});
   const events = {
     category: noun,
     definitions: Object.fromEntries(
       groups.map(({ type, audit, about }) => [
         type,
-        { version: 1, schema: z.object(eventShape(about, 'changed')), audit },
+        { version: 1, schema: z.object({ ...eventShape(about, 'changed'), ...marks(type) }), audit },
       ]),
     ),
   };
@@ -81,10 +84,11 @@ export function defineSingleton<
     { exists: true, values: defaults },
     { writes: Object.keys(events.definitions) },
   );
-  const eventsOf = (_id: string, changed: AnyValues) =>
+  const eventsOf = (_id: string, { isSilenced, ...changed }: AnyValues) =>
     groups
       .map(({ type, about }) => ({ type, data: valuesOf(about, (field, name) => changed[storedName(name, field)]) }))
-      .filter(({ data }) => Object.keys(data).length > 0);
+      .filter(({ data }) => Object.keys(data).length > 0)
+      .map(({ type, data }) => ({ type, data: isSilenced && type === main ? { ...data, isSilenced } : data }));
   const built = {
     kind: 'singleton',
     declared,
@@ -133,7 +137,7 @@ function settingsModel({ table, version, fields }: AnySingleton, events: EventFa
     key: { id: event.tenantId },
     fold: (row: AnyValues | undefined) => ({
       ...(row ?? unset),
-      ...toColumns(event.data as AnyValues),
+      ...toColumns(withoutMark(event.data as AnyValues)),
       updated_by: event.metadata.actor.id,
       updated_at: at(event),
     }),

@@ -8,7 +8,7 @@ import { newLogger } from '../../../src/platform/observability/logger.ts';
 const [INFO, ERROR] = [30, 50];
 
 describe('the log of failed requests', () => {
-  let lines: { level: number; msg: string }[];
+  let lines: { level: number; msg: string; err: { type: string; stack?: string } }[];
   let app: Awaited<ReturnType<typeof served>>;
   beforeEach(async () => {
     lines = [];
@@ -27,6 +27,10 @@ describe('the log of failed requests', () => {
     const { status } = await fetch(`${app.url}/defect`, { method, ...(body ? { body, headers } : {}) });
     expect(status).toBe(500);
     expect(failures()).toEqual([ERROR]);
+    expect(lines.find(({ msg }) => msg === 'request failed')!.err).toMatchObject({
+      type: 'Error',
+      stack: expect.stringContaining('failure-log.test'),
+    });
   });
 
   it.each(['GET', 'POST'])('has no error for a client that went away: %s', async (method) => {

@@ -68,4 +68,40 @@ describe('trust in the event log', () => {
     trust.contradicted('log_older', 'three');
     expect(dropped).toBe(3);
   });
+
+  it('wakes the next check at once when there is a doubt', async () => {
+    const trust = new LogTrust();
+    const woken = trust.changed(600_000);
+    trust.suspect('a connection was lost');
+    await woken;
+  });
+
+  it('vouches for what was read while nothing contradicted it', async () => {
+    const trust = new LogTrust();
+    const { epoch } = trust;
+    await trust.vouchFor(epoch);
+    trust.suspect('a connection was lost');
+    const vouched = trust.vouchFor(epoch);
+    trust.confirmed(trust.epoch);
+    await vouched;
+    trust.contradicted('log_older', 'it ends at 3');
+    await expect(trust.vouchFor(epoch)).rejects.toThrow(LogNotTrusted);
+    trust.suspect('it was in doubt');
+    trust.confirmed(trust.epoch);
+    // It was read of another log, perhaps; what is read from now on is of the known one.
+    await expect(trust.vouchFor(epoch)).rejects.toThrow(LogNotTrusted);
+    await trust.vouchFor(trust.epoch);
+  });
+
+  it('doubts a log in which a stream ends before what was read of it', async () => {
+    for (const [actual, holds] of [
+      [4n, false],
+      [6n, true],
+    ] as const) {
+      const trust = new LogTrust();
+      const raw = { append: () => Promise.resolve({ kind: 'wrongRevision', actual }) } as unknown as EventStore;
+      await whileTrusted(raw, trust).append({ ...APPEND, expectedRevision: 5n });
+      expect(trust.holds).toBe(holds);
+    }
+  });
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { admin } from '../access.ts';
+import { admin, adminReauthenticatedWhere } from '../access.ts';
 import type { AdminPrincipal } from '../principal.ts';
 import { routeWith, type AnyRoute, type HandlerContext } from '../route.ts';
 import { uuid } from '../../../platform/kernel/ids.ts';
@@ -49,6 +49,8 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<Col
   const one = { path: `${path}/{${parameter}}`, params: z.object({ [parameter]: uuid() }) };
   const idOf = (params: AnyValues) => params[parameter] as string;
   const tagged = (shown: AnyValues) => taggedOf(declared as AnyCollection, shown);
+  const { watch } = declared as AnyCollection;
+  const changing = watch ? adminReauthenticatedWhere(access.write, watch.silencedWhere) : admin(access.write);
 
   const routes: Readonly<Record<Verb, () => AnyRoute<CollectionRoutesDependencies>>> = {
     list: () =>
@@ -97,7 +99,7 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<Col
       route({
         ...one,
         method: 'PUT',
-        access: admin(access.write),
+        access: changing,
         summary: `Change ${withArticle(noun)}`,
         ...named('change'),
         refuses: refusesOf(declared as AnyCollection, false),
@@ -109,7 +111,11 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<Col
         response: view,
         tagged,
         handle: async ({ run, ask, params, body, principal }) => {
-          const { result } = await run(update, { id: idOf(params), changes: body });
+          const { result } = await run(update, {
+            id: idOf(params),
+            changes: body,
+            reauthenticated: principal.reauthenticated,
+          });
           // The read side may be behind, so the response shows the values that were decided.
           return recordView(declared, { ...(await ask(get, result)), ...result.values }, principal.role);
         },
@@ -118,12 +124,12 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<Col
       route({
         ...one,
         method: 'DELETE',
-        access: admin(access.write),
+        access: changing,
         summary: `Delete ${withArticle(noun)}`,
         ...named('delete'),
         tagged,
-        handle: async ({ run, params }) => {
-          await run(remove, { id: idOf(params) });
+        handle: async ({ run, params, principal: { reauthenticated } }) => {
+          await run(remove, { id: idOf(params), reauthenticated });
         },
       }),
   };

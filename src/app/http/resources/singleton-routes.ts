@@ -1,4 +1,4 @@
-import { admin } from '../access.ts';
+import { admin, adminReauthenticatedWhere } from '../access.ts';
 import { routeWith, type AnyRoute } from '../route.ts';
 import type { AnyValues } from '../../../platform/resources/fields.ts';
 import { inWords } from '../../../platform/resources/names.ts';
@@ -38,14 +38,16 @@ export function singletonRoutes({
     route({
       method: 'PUT',
       path,
-      access: admin(access.write),
+      access: declared.watch
+        ? adminReauthenticatedWhere(access.write, declared.watch.silencedWhere)
+        : admin(access.write),
       summary: `Change the ${noun}`,
       description: 'Fields that are left out keep their values.',
       body: bodySchema(declared.fields, 'change'),
       response: view,
       tagged,
-      handle: async ({ run, ask, body }) => {
-        const { result } = await run(update, { changes: body });
+      handle: async ({ run, ask, body, principal: { reauthenticated } }) => {
+        const { result } = await run(update, { changes: body, reauthenticated });
         // The read side may be behind, so the response shows the values that were decided.
         return settingsView(declared, { ...(await ask(read, undefined)), ...result.values });
       },

@@ -1,12 +1,5 @@
 import type { Actor } from '../../../platform/kernel/actor.ts';
-import {
-  conflict,
-  forbidden,
-  notFound,
-  reauthenticationRequired,
-  unauthenticated,
-  type Failure,
-} from '../../../platform/kernel/failure.ts';
+import { conflict, forbidden, notFound, unauthenticated, type Failure } from '../../../platform/kernel/failure.ts';
 import type { AdminRole } from '../../identity/domain/roles.ts';
 import type { AdminState } from '../../tenants/domain/admin.ts';
 import { activeSuperAdmins, type TenantState } from '../../tenants/domain/tenant.ts';
@@ -42,13 +35,6 @@ const RIGHTS: readonly AdminRole[] = ['viewer', 'analyst', 'admin', 'super_admin
 
 /** True if the first role may do something that the second one may not. */
 export const exceeds = (role: AdminRole, other: AdminRole): boolean => RIGHTS.indexOf(role) > RIGHTS.indexOf(other);
-
-/**
- * Changes to who controls an account need a fresh proof of identity. Otherwise a stolen access token would be enough
- * for a lasting takeover. The system itself needs no proof.
- */
-export const refuseUnlessReauthenticated = (actor: Actor, reauthenticated: boolean | undefined): Failure | undefined =>
-  actor.kind === 'system' || reauthenticated === true ? undefined : reauthenticationRequired();
 
 /** The admin that a command names, if the actor may administer them. */
 export function administeredAdmin(state: TenantState, actor: Actor, adminId: string): AdminState | Failure {

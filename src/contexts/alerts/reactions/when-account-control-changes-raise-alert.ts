@@ -6,8 +6,10 @@ import { notificationSettingsEvents, WAYS_OUT } from '../../notifications/domain
 import { onCallEvents } from '../../on-call/domain/events.ts';
 import { scimClientEvents } from '../../scim/domain/client-events.ts';
 import { agentSecretEvents } from '../../enrollment/domain/agent-secret.ts';
+import { mobileEvents } from '../../mobile/domain/events.ts';
+import { alertSeverityEvents } from '../../settings/domain/alert-severity.ts';
+import { silencedResources, watchFamilies } from './silenced-resources.ts';
 import { mobileAccessEvents } from '../../settings/domain/mobile-access.ts';
-import { tenantSettings } from '../../settings/domain/tenant-settings.resource.ts';
 import type { EventOf, RecordedEvent } from '../../../platform/kernel/event.ts';
 import { defineReaction } from '../../../platform/kernel/reaction.ts';
 import {
@@ -84,9 +86,12 @@ export const whenAccountControlChangesRaiseAlert = defineReaction({
     notificationSettingsEvents,
     onCallEvents,
     mobileAccessEvents,
-    tenantSettings.events,
+    mobileEvents,
+    alertSeverityEvents,
+    ...watchFamilies,
   ],
   on: {
+    ...silencedResources,
     // The first admin is created with the tenant; there is nobody to alert yet.
     AdminUserCreated: (event) =>
       event.metadata.actor.kind === 'system' ? [] : aboutNewAdmin(event, governs(event.data.roleType)),
@@ -171,6 +176,16 @@ export const whenAccountControlChangesRaiseAlert = defineReaction({
     TenantSettingsUpdated: (event) =>
       event.data.alertEmailEnabled === false
         ? aboutWatch(event, 'alert_email_switched_off', 'E-mail about alerts was switched off')
+        : silencedResources['TenantSettingsUpdated']!(event),
+    AlertSeveritiesSet: (event) =>
+      event.data.isSilenced === true
+        ? aboutWatch(event, 'alert_severities_lowered', 'Alerts of some types became less severe')
+        : [],
+    MobilePreferencesSet: (event) =>
+      event.data.isSilenced === true
+        ? aboutWatch(event, 'mobile_pushes_silenced', 'An administrator is no longer called about attacks', {
+            adminId: event.data.adminId,
+          })
         : [],
     OnCallCalendarShared: (event) =>
       aboutWayOut(event, 'on_call_calendar_shared', 'The calendar of an on-call schedule got an address', {

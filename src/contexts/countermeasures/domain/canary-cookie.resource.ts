@@ -46,6 +46,13 @@ export const canaryCookies = defineCollection({
   // Browsers identify cookies by these fields (RFC 6265 §5.3): a second cookie would overwrite the first.
   unique: [['name', 'domain', 'path']],
   hidden: { value: ['viewer'] },
+  watch: {
+    silencedWhere: 'the cookie is planted, and then is switched off, moved or deleted',
+    title: 'A canary cookie, which betrays thieves of cookies, was deleted, moved or switched off',
+    silences: (before, after) =>
+      before.isEnabled &&
+      !(after?.isEnabled && after.name === before.name && after.domain === before.domain && after.path === before.path),
+  },
   toldToExtensions: true,
   tracked: tracked({
     fields: { triggerCount: z.int().default(0), lastTriggeredAt: z.iso.datetime().nullable().default(null) },

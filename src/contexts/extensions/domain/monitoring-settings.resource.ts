@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineSingleton } from '../../../platform/resources/singleton.ts';
-import { severitySchema } from '../../alerts/domain/vocabulary.ts';
+import { defaultSeverities, severities, severitySchema, type Severity } from '../../alerts/domain/vocabulary.ts';
 
 /**
  * How closely a tenant monitors browser extensions (choice OP-194). `enabled` concerns alerts: the inventory is kept in
@@ -24,4 +24,18 @@ export const extensionMonitoringSettings = defineSingleton({
   },
   showsEditor: true,
   toldToExtensions: true,
+  watch: {
+    silencedWhere: 'alerts about extensions are switched off or get a lower severity',
+    title: 'Alerts about browser extensions were switched off or made less severe',
+    silences: (before, after) =>
+      before.enabled &&
+      (!after?.enabled ||
+        (before.alertOnUnwhitelisted && !after.alertOnUnwhitelisted) ||
+        (before.alertOnPermissionChange && !after.alertOnPermissionChange) ||
+        severities.indexOf(severityOf(after)) > severities.indexOf(severityOf(before))),
+  },
 });
+
+/** Null stands for the severity table, whose default is the same for both kinds of alert. */
+const severityOf = ({ alertSeverity }: { readonly alertSeverity: Severity | null }): Severity =>
+  alertSeverity ?? defaultSeverities.unwhitelisted_extension;

@@ -54,10 +54,10 @@ export const mobileEvents = defineEvents('mobileAccount', {
     about: aboutDevice,
     audit: 'mobile_device.removed',
   },
-  /** All preferences. */
+  /** All preferences. `isSilenced`: the person is no longer called about attacks. Absent in older events. */
   MobilePreferencesSet: {
     version: 1,
-    schema: z.object({ adminId, preferences: mobilePreferences }),
+    schema: z.object({ adminId, preferences: mobilePreferences, isSilenced: z.boolean().optional() }),
     about: { resource: 'mobilePreferences', id: 'adminId' },
     audit: 'mobile_preferences.set',
   },

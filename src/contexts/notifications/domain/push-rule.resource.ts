@@ -20,6 +20,14 @@ export const pushRuleFilters = {
   scheduleId: uuid().nullable(),
 };
 
+const PUSH_FILTERS = ['severities', 'alertTypes', 'groupIds', 'scheduleId'] as const;
+type Filter = readonly string[] | string | null;
+/** What a filter let through before, it still lets through. An empty one lets everything through. */
+function keeps(before: Filter, after: Filter): boolean {
+  const [was, is] = [before, after].map((value) => (typeof value === 'string' ? [value] : (value ?? [])));
+  return is!.length === 0 || (was!.length > 0 && was!.every((one) => is!.includes(one)));
+}
+
 /** Which alerts reach the mobile devices of people on call (F205). Without a rule, none does. */
 export const pushRules = defineCollection({
   noun: 'pushRule',
@@ -41,5 +49,11 @@ export const pushRules = defineCollection({
   },
   references: { groupIds: groupReference, scheduleId: scheduleReference },
   most: MAX_PUSH_RULES,
+  watch: {
+    silencedWhere: 'the rule is on, and then calls fewer people, or about fewer alerts, or is deleted',
+    title: 'A rule that calls people about alerts was deleted, switched off or narrowed',
+    silences: (before, after) =>
+      before.isEnabled && !(after?.isEnabled && PUSH_FILTERS.every((field) => keeps(before[field], after[field]))),
+  },
 });
 export type PushRule = RecordOf<typeof pushRules>;

@@ -14,7 +14,11 @@ import {
 export const alertSeverityEvents = defineEvents('alertSeverity', {
   AlertSeveritiesSet: {
     version: 1,
-    schema: z.object({ severities: z.partialRecord(alertTypeSchema, severitySchema) }),
+    /** `isSilenced`: one of them became less severe. Absent in older events. */
+    schema: z.object({
+      severities: z.partialRecord(alertTypeSchema, severitySchema),
+      isSilenced: z.boolean().optional(),
+    }),
     audit: 'alert_severity.set',
   },
 });

@@ -32,4 +32,11 @@ export const tenantSettings = defineSingleton({
   apart: { ExtensionModeChanged: { fields: ['extensionMode'], audit: 'extension_mode.changed' } },
   showsEditor: true,
   toldToExtensions: true,
+  watch: {
+    silencedWhere: '`alertEmailEnabled` or `breachCheckEnabled` is switched off',
+    title: 'E-mail about alerts, or the check for breached passwords, was switched off',
+    silences: (before, after) =>
+      (before.alertEmailEnabled && !after?.alertEmailEnabled) ||
+      (before.breachCheckEnabled && !after?.breachCheckEnabled),
+  },
 });

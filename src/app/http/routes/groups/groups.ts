@@ -14,10 +14,11 @@ import {
 import { recordsThatNameGroup } from '../../../../../queries/groups/records-that-name-group.ts';
 import { groupMembersOf, groupMemberView, groupPoliciesOf } from '../../../../../queries/groups/group-details.ts';
 import { policyView } from '../../../../../queries/policies/policy-view.ts';
-import { FailureError, invalid, notFound, orThrow, refuseNamed } from '../../../../platform/kernel/failure.ts';
+import { FailureError, invalid, notFound } from '../../../../platform/kernel/failure.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin } from '../../access.ts';
-import { route, type AnyRoute, type RouteGroup } from '../../route.ts';
+import { deleteUnnamed, type DeleteUnnamedDependencies } from '../../delete-unnamed.ts';
+import { route, routeWith, type AnyRoute, type RouteGroup } from '../../route.ts';
 import { nameField } from '../../../../platform/kernel/name-field.ts';
 
 const base = '/api/v1/admin/groups';
@@ -166,7 +167,7 @@ const ofUserRoutes: readonly AnyRoute[] = [
 ];
 
 /** Groups of employees and their policies (choices OP-227 … OP-229, OP-068). */
-export const groupRoutes: RouteGroup = {
+export const groupRoutes: RouteGroup<DeleteUnnamedDependencies> = {
   area: 'groups',
   routes: [
     route({
@@ -216,7 +217,7 @@ export const groupRoutes: RouteGroup = {
         return ask(getGroup, { groupId });
       },
     }),
-    route({
+    routeWith<DeleteUnnamedDependencies>()({
       method: 'DELETE',
       path: `${base}/{groupID}`,
       access: admin('groups:write'),
@@ -225,10 +226,14 @@ export const groupRoutes: RouteGroup = {
         '409 for a group that a source owns, or that a policy, a push rule or a rollout under way names: `fields` has the id of each.',
       refuses: ['group_managed', 'still_named'],
       params,
-      handle: async ({ run, ask, params: { groupID: groupId } }) => {
+      handle: async ({ run, ask, services, principal: { tenantId }, params: { groupID: groupId } }) => {
         await ask(getGroup, { groupId });
-        orThrow(refuseNamed(await ask(recordsThatNameGroup, { groupId })));
-        await run(deleteGroup, { groupId, by: null });
+        await deleteUnnamed(services, {
+          tenantId,
+          id: groupId,
+          naming: () => ask(recordsThatNameGroup, { groupId }),
+          remove: () => run(deleteGroup, { groupId, by: null }),
+        });
       },
     }),
     ...memberRoutes,

@@ -20,7 +20,7 @@ import type { AggregateReader } from '../../../../platform/kernel/aggregate.ts';
 import { FailureError, forbidden } from '../../../../platform/kernel/failure.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { timeZoneField } from '../../../../platform/time-zones/time-zone-field.ts';
-import { admin } from '../../access.ts';
+import { admin, adminReauthenticatedWhere } from '../../access.ts';
 import type { AdminPrincipal } from '../../principal.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import { nameField } from '../../../../platform/kernel/name-field.ts';
@@ -150,7 +150,10 @@ export const mobileRoutes: RouteGroup<MobileRouteDependencies> = {
     route({
       method: 'PUT',
       path: `${base}/preferences`,
-      access: admin('self:write'),
+      access: adminReauthenticatedWhere(
+        'self:write',
+        'you would no longer be called about alerts of type `policy_violation` and severity `high`: pushes off, another severity or type, or quiet hours of more than 16 hours a day',
+      ),
       summary: "Change the calling admin's push preferences",
       description:
         'Fields that are left out keep their values, also within `quietHours`. Quiet hours hold in their time zone; an end before the start is on the next day. Critical alerts ignore them.',
@@ -159,8 +162,8 @@ export const mobileRoutes: RouteGroup<MobileRouteDependencies> = {
       response: mobilePreferences,
       handle: async ({ run, ask, services, principal, body: { quietHours = {}, ...changes } }) => {
         await requireMobileAccess(services, principal);
-        const { adminId } = principal;
-        await run(setMobilePreferences, { adminId, changes, quietHours });
+        const { adminId, reauthenticated } = principal;
+        await run(setMobilePreferences, { adminId, changes, quietHours, reauthenticated });
         return ask(getMobilePreferences, { adminId });
       },
     }),

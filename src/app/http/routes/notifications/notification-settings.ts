@@ -117,7 +117,8 @@ export const notificationSettingsRoutes: RouteGroup<NotificationSettingsRouteDep
         const asked = { changes, smtpPassword, reauthenticated, isSuperAdmin: role === 'super_admin' };
         await run({ ...changeNotificationSettings, shown }, asked);
         const { shown: _, ...changeTenant } = tenantSettings.update;
-        if (emailEnabled !== undefined) await run(changeTenant, { changes: { alertEmailEnabled: emailEnabled } });
+        if (emailEnabled !== undefined)
+          await run(changeTenant, { changes: { alertEmailEnabled: emailEnabled }, reauthenticated });
         return withWholeAddress(services, tenantId, await ask(getNotificationSettings, { now: Date.now() }));
       },
     }),

@@ -24,11 +24,11 @@ import {
 } from '../../../../contexts/on-call/domain/schedule-content.ts';
 import { FREE_OVERRIDE_DAYS } from '../../../../contexts/on-call/domain/schedule.ts';
 import { recordsThatNameSchedule } from '../../../../../queries/on-call/records-that-name-schedule.ts';
-import { orThrow, refuseNamed } from '../../../../platform/kernel/failure.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { timeZoneField } from '../../../../platform/time-zones/time-zone-field.ts';
 import { admin, adminReauthenticated, adminReauthenticatedWhere } from '../../access.ts';
-import { route, type RouteGroup } from '../../route.ts';
+import { deleteUnnamed, type DeleteUnnamedDependencies } from '../../delete-unnamed.ts';
+import { route, routeWith, type RouteGroup } from '../../route.ts';
 import { nameField } from '../../../../platform/kernel/name-field.ts';
 
 const base = '/api/v1/admin/on-call';
@@ -111,7 +111,7 @@ const newOverride = z.object({
 });
 
 /** Who takes turns, and who stands in (choices OP-187 and OP-188, F202 and F204). */
-export const onCallScheduleRoutes: RouteGroup = {
+export const onCallScheduleRoutes: RouteGroup<DeleteUnnamedDependencies> = {
   area: 'on-call',
   routes: [
     route({
@@ -166,7 +166,7 @@ export const onCallScheduleRoutes: RouteGroup = {
         return ask(getOnCallSchedule, { scheduleId });
       },
     }),
-    route({
+    routeWith<DeleteUnnamedDependencies>()({
       method: 'DELETE',
       path: `${schedules}/{scheduleId}`,
       access: adminReauthenticated('on-call:write'),
@@ -175,10 +175,14 @@ export const onCallScheduleRoutes: RouteGroup = {
         'Its overrides and its calendar end too. Who was on call before stays known. 409 if a push rule names it: `fields` has the id of each.',
       refuses: ['still_named'],
       params,
-      handle: async ({ run, ask, params: { scheduleId } }) => {
+      handle: async ({ run, ask, services, principal: { tenantId }, params: { scheduleId } }) => {
         await ask(getOnCallSchedule, { scheduleId });
-        orThrow(refuseNamed(await ask(recordsThatNameSchedule, { scheduleId })));
-        await run(deleteOnCallSchedule, { scheduleId });
+        await deleteUnnamed(services, {
+          tenantId,
+          id: scheduleId,
+          naming: () => ask(recordsThatNameSchedule, { scheduleId }),
+          remove: () => run(deleteOnCallSchedule, { scheduleId }),
+        });
       },
     }),
     route({

@@ -44,13 +44,14 @@ export const settingsRoutes: RouteGroup<SettingsRouteDependencies> = {
     route({
       method: 'PUT',
       path: `${base}/alert-severity`,
-      access: admin('settings:write'),
+      access: adminReauthenticatedWhere('settings:write', 'alerts of a type become less severe'),
       summary: 'Change the severities of new alerts',
       description: 'Types that are left out keep their values.',
       body: z.object({ severities: z.partialRecord(alertTypeSchema, severitySchema) }),
       response: severities,
       tagged: (shown: object) => shown,
-      handle: async ({ run, body }) => (await run(setAlertSeverities, body)).result,
+      handle: async ({ run, body, principal: { reauthenticated } }) =>
+        (await run(setAlertSeverities, { ...body, reauthenticated })).result,
     }),
     route({
       method: 'PUT',

@@ -53,14 +53,16 @@ async function packIn(file: Buffer): Promise<Pack> {
   for (const [at, one] of read.data.signatures.entries()) {
     // Compiling patterns takes time, so let other requests run in between.
     if (at % AT_ONCE === 0) await setImmediate();
-    const signature = z
-      .object({ signatures: z.object({ [at]: packedSignature }) })
-      .safeParse({ signatures: { [at]: one } }, { reportInput: true });
-    if (!signature.success) throw new FailureError(failureOfIssues('file', signature.error));
-    said.push(signature.data.signatures[at]!);
+    // One schema for all: making one for each, with its place in the pack, takes 30 times as long.
+    const signature = packedSignature.safeParse(one, { reportInput: true });
+    if (!signature.success) throw new FailureError(failureOfIssues('file', placedAt(at, signature.error)));
+    said.push(signature.data);
   }
   return { ...read.data, signatures: said };
 }
+
+const placedAt = (at: number, { issues }: z.ZodError): z.ZodError =>
+  new z.ZodError(issues.map((issue) => ({ ...issue, path: ['signatures', String(at), ...issue.path] })));
 
 /** One signature per name: the first in the pack counts. */
 const namedOnce = (signatures: readonly PackedSignature[]): ReadonlyMap<string, PackedSignature> =>
