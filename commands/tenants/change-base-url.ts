@@ -18,5 +18,5 @@ export const changeBaseUrl = defineCommand({
     return accept(isSame ? [] : [{ type: 'TenantBaseUrlChanged', data: { externalBaseUrl } }]);
   },
   shown: ({ exists, externalBaseUrl }) => (exists ? { externalBaseUrl } : undefined),
-  freshens: ['tenants', 'live-state'],
+  freshens: ['tenants', 'tenant_directory', 'live-state'],
 });

@@ -1,13 +1,20 @@
 import { tenantEvents } from '../../src/contexts/tenants/domain/events.ts';
+import { parsedUrl } from '../../src/platform/kernel/parsed-url.ts';
 import { defineReadModel, id, text, type Row } from '../../src/platform/kernel/read-model.ts';
 
-const columns = { id, name: text, slug: text };
-export type TenantDirectoryRow = Row<{ columns: typeof columns }>;
+/** `host`: of the base URL, as `URL` spells it: in lower case, without a port that the scheme implies. */
+const columns = { id, name: text, slug: text, external_base_url: text, host: text };
+export type ListedTenant = Pick<Row<{ columns: typeof columns }>, 'id' | 'name' | 'slug'>;
 
-/** The installation's tenants: for discovery if there is only one, and for operators. */
+const reachedAt = (externalBaseUrl: string) => ({
+  external_base_url: externalBaseUrl,
+  host: parsedUrl(externalBaseUrl)?.host ?? '',
+});
+
+/** The installation's tenants: for discovery if there is only one, for operators, and by the host of a request. */
 export const tenantDirectory = defineReadModel({
   name: 'tenant_directory',
-  version: 1,
+  version: 2,
   lane: 'main',
   scope: 'installation',
   columns,
@@ -16,7 +23,16 @@ export const tenantDirectory = defineReadModel({
   on: {
     TenantSetUp: (event) => ({
       key: { id: event.tenantId },
-      fold: () => ({ id: event.tenantId, name: event.data.name, slug: event.data.slug }),
+      fold: () => ({
+        id: event.tenantId,
+        name: event.data.name,
+        slug: event.data.slug,
+        ...reachedAt(event.data.externalBaseUrl),
+      }),
+    }),
+    TenantBaseUrlChanged: (event) => ({
+      key: { id: event.tenantId },
+      fold: (row) => row && { ...row, ...reachedAt(event.data.externalBaseUrl) },
     }),
   },
 });

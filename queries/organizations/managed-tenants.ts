@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { TenantDirectoryRow } from '../../projections/tenants/tenant-directory.ts';
+import type { ListedTenant } from '../../projections/tenants/tenant-directory.ts';
 import type { TenantRow } from '../../projections/tenants/tenants.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
 import { SELECT_DEVICES } from '../devices/device-view.ts';
@@ -33,13 +33,13 @@ const CHOSEN = `
    and ($3::text is null or position(lower($3) in lower(name)) > 0 or position(lower($3) in lower(slug)) > 0)`;
 
 /** Runs in the installation's scope: one page of these tenants, by name. */
-export const pageOfTenants: Query<Page, { rows: TenantDirectoryRow[]; total: number }> = async (
+export const pageOfTenants: Query<Page, { rows: ListedTenant[]; total: number }> = async (
   reads,
   { ids, search, page, pageSize },
 ) => {
   const chosen = [ids, search ?? null];
   const [rows, count] = await Promise.all([
-    reads.rows<TenantDirectoryRow>(`select id, name, slug ${CHOSEN} order by lower(name), id limit $4 offset $5`, [
+    reads.rows<ListedTenant>(`select id, name, slug ${CHOSEN} order by lower(name), id limit $4 offset $5`, [
       ...chosen,
       pageSize,
       (page - 1) * pageSize,
@@ -67,7 +67,7 @@ const FIGURES = `
    where t.tenant_id = $1`;
 
 /** Runs in the scope of the tenant that `row` names. */
-export const managedTenant: Query<TenantDirectoryRow, ManagedTenantView> = async (reads, { id, name, slug }) => {
+export const managedTenant: Query<ListedTenant, ManagedTenantView> = async (reads, { id, name, slug }) => {
   const figures = await reads.one<Figures>(FIGURES);
   return {
     id,

@@ -2,7 +2,7 @@ import { listTenants } from '../../../queries/tenants/list-tenants.ts';
 import { findTenant, type FindTenantDependencies } from '../../contexts/tenants/find-tenant.ts';
 import { orThrow } from '../../platform/kernel/failure.ts';
 import { INSTALLATION, type TenantId } from '../../platform/kernel/ids.ts';
-import type { TenantDirectoryRow } from '../../../projections/tenants/tenant-directory.ts';
+import type { ListedTenant } from '../../../projections/tenants/tenant-directory.ts';
 import type { TenantReads } from '../../platform/kernel/query.ts';
 
 export interface NamedTenantsDependencies extends FindTenantDependencies {
@@ -15,7 +15,7 @@ const MOST = 100_000;
 export async function namedTenants(
   services: NamedTenantsDependencies,
   named: string | undefined,
-): Promise<TenantDirectoryRow[]> {
+): Promise<ListedTenant[]> {
   const all = orThrow(await listTenants(services.reads(INSTALLATION), { most: MOST }));
   if (named === undefined) return all;
   const tenantId = await findTenant(services, named);

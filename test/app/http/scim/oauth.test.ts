@@ -217,10 +217,10 @@ describe('OAuth 2.0 client credentials', () => {
     expect([status, body]).toMatchObject([
       200,
       {
-        issuer: app.url,
-        token_endpoint: `${app.url}/oauth/token`,
-        introspection_endpoint: `${app.url}/oauth/introspect`,
-        revocation_endpoint: `${app.url}/oauth/revoke`,
+        issuer: 'https://castellan.example',
+        token_endpoint: 'https://castellan.example/oauth/token',
+        introspection_endpoint: 'https://castellan.example/oauth/introspect',
+        revocation_endpoint: 'https://castellan.example/oauth/revoke',
         grant_types_supported: ['client_credentials'],
         scopes_supported: ['scim:read', 'scim:write'],
         response_types_supported: [],

@@ -78,7 +78,7 @@ describe('single clauses of RFC 7643 and RFC 7644', () => {
       expect([made.id === 'x', 'groups' in made, made.meta.location]).toEqual([
         false,
         false,
-        `${app.url}${SCIM_USERS}/${made.id}`,
+        `https://castellan.example${SCIM_USERS}/${made.id}`,
       ]);
     });
 

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { baseUrlsNear } from '../../../../../queries/tenants/base-urls.ts';
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';
 import { TOKEN_SECONDS, type ScimTokens } from '../../../../contexts/scim/access-tokens.ts';
 import { scimScopes } from '../../../../contexts/scim/domain/client-events.ts';
@@ -12,9 +13,11 @@ import {
   type AuthenticatedClient,
 } from '../../../../contexts/scim/grants.ts';
 import { liveScimToken } from '../../../../contexts/scim/live-token.ts';
+import { FailureError, notFound } from '../../../../platform/kernel/failure.ts';
+import { INSTALLATION } from '../../../../platform/kernel/ids.ts';
 import { openAccess } from '../../access.ts';
 import { isForm, oauthErrorView, oauthRefusal, sendOAuthError } from '../../oauth-errors.ts';
-import { routeWith, type RouteGroup } from '../../route.ts';
+import { routeWith, type HandlerContext, type RouteGroup } from '../../route.ts';
 
 export interface OAuthRouteDependencies {
   readonly lookups: Lookups;
@@ -68,6 +71,15 @@ const clientOf = (
 function required(token: string | undefined): string {
   if (token === undefined) throw new OAuthError('invalid_request', 'token is required');
   return token;
+}
+
+/** No tenant is known here. The host of the request chooses among their addresses, and is never one itself. */
+async function issuerFor({ host }: FastifyRequest, ask: HandlerContext<unknown, unknown, unknown>['ask']) {
+  // Without the port that a scheme implies, as stored.
+  const named = host.toLowerCase().replace(/:(?:80|443)$/, '');
+  const [first, second] = await ask(baseUrlsNear, { host: named }, INSTALLATION);
+  if (!first || (second && !first.isNamed)) throw new FailureError(notFound());
+  return first.url;
 }
 
 const refusal = oauthRefusal;
@@ -178,12 +190,13 @@ export const oauthRoutes: RouteGroup<OAuthRouteDependencies> = {
       access: openAccess('session'),
       summary: 'Describe the authorization server',
       operation: 'describeAuthorizationServer',
-      description: 'RFC 8414. The addresses are those at which the caller reached the service.',
+      description:
+        'RFC 8414. The addresses begin with the base URL of the tenants: the only one, or that with the host of the request. 404 if there are several and none has this host.',
       response: z.object({ issuer: z.string(), token_endpoint: z.string() }).loose(),
       refusal,
       refusalView: oauthErrorView,
-      handle: async ({ request }) => {
-        const issuer = `${request.protocol}://${request.host}`;
+      handle: async ({ request, ask }) => {
+        const issuer = await issuerFor(request, ask);
         const methods = ['client_secret_basic', 'client_secret_post'];
         return {
           issuer,

@@ -153,15 +153,10 @@ export function scimCaller(request: FastifyRequest, principal: ScimPrincipal, { 
   return { tenantId: principal.tenantId, actor: { ...actor, ...(userAgent === '' ? {} : { userAgent }) } };
 }
 
-/** The address of `/scim/v2` as the client reaches it; with the scheme of the tenant's own address, if the host is that. */
-export async function baseOf(
-  { protocol, host }: FastifyRequest,
-  tenantId: TenantId,
-  { lookups }: { readonly lookups: Lookups },
-): Promise<string> {
+/** The address of `/scim/v2` of the tenant. The `Host` header says nothing about it: a proxy may rename it, and anybody may lie. */
+export async function baseOf(tenantId: TenantId, { lookups }: { readonly lookups: Lookups }): Promise<string> {
   const tenant = await lookups.tenant(tenantId, tenantId);
-  const own = tenant && new URL(tenant.externalBaseUrl);
-  return (own?.host === host ? own.origin : `${protocol}://${host}`) + SCIM;
+  return `${tenant?.externalBaseUrl ?? ''}${SCIM}`;
 }
 
 const tagsIn = (header: string): string[] => header.split(',').map((tag) => tag.trim().replace(/^w\//i, ''));

@@ -94,7 +94,7 @@ export function scimResourceRoutes<Services extends ScimServices, Row>(
   const all = { path, refusal: scimRefusal, refusalView: scimErrorView } as const;
 
   const shown = async (call: ScimCall<Services>, rows: readonly Row[], selection: Selection, isNew = false) => {
-    const base = await baseOf(call.request, call.principal.tenantId, call.services);
+    const base = await baseOf(call.principal.tenantId, call.services);
     return resource.shown(call, rows, { selection, base, isNew });
   };
   const list = async (call: ScimCall<Services>, parameters: z.output<typeof listQuery>) => {

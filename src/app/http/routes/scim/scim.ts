@@ -38,7 +38,7 @@ interface Description {
   /** The name and the longest value of the parameter that chooses one description. */
   readonly parameter?: { readonly name: string; readonly max: number };
   readonly response: z.ZodType;
-  /** Undefined if there is no such description. `base` is the address of `/scim/v2` as the client reaches it. */
+  /** Undefined if there is no such description. `base` is the address of `/scim/v2`. */
   readonly describe: (base: string, chosen: string) => object | undefined;
 }
 
@@ -54,11 +54,11 @@ const descriptionRoute = ({ path, summary, operation, parameter, response, descr
     response,
     refusal: scimRefusal,
     refusalView: scimErrorView,
-    handle: async ({ request, reply, params, query, principal, services }) => {
+    handle: async ({ reply, params, query, principal, services }) => {
       if (query.filter !== undefined)
         throw new FailureError(forbidden('insufficient_permissions', 'descriptions take no filter'));
       const chosen = parameter ? (params as Readonly<Record<string, string>>)[parameter.name]! : '';
-      const view = describe(await baseOf(request, principal.tenantId, services), chosen);
+      const view = describe(await baseOf(principal.tenantId, services), chosen);
       if (!view) throw new FailureError(notFound());
       reply.type(SCIM_MEDIA);
       return view;
@@ -71,7 +71,7 @@ const discoveryRoutes = [
     summary: 'Describe what this service provider supports',
     operation: 'describeServiceProvider',
     response: described,
-    describe: (base) => serviceProviderConfig(base, new URL('/docs', base).href),
+    describe: (base) => serviceProviderConfig(base, `${base.slice(0, -SCIM.length)}/docs`),
   }),
   descriptionRoute({
     path: 'ResourceTypes',
