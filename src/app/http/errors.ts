@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { InvalidEventText, EventTooLarge } from '../../platform/eventstore/event-contract-error.ts';
 import { EventStoreUnavailable } from '../../platform/eventstore/port.ts';
@@ -122,7 +123,7 @@ export function sendFailure(error: FastifyError, request: FastifyRequest, reply:
   // Set the type explicitly: with the type of a failed stream, Fastify would not serialize the body.
   return reply
     .status(status)
-    .type(shape === scimRefusal ? SCIM_MEDIA : 'application/json; charset=utf-8')
+    .type(shape === scimRefusal ? SCIM_MEDIA : JSON_MEDIA)
     .header('cache-control', 'no-store')
     .send(shape ? shape(refusal, request) : { ...errorBody(refusal, request.id), ...report });
 }
@@ -155,10 +156,30 @@ export function mapErrors(
   });
 }
 
+type ErrorShape = AnyRoute<never>['refusal'];
+
 /** A route declares its protocol's errors. Without a route, the path tells the protocol. */
-const refusalShapeOf = ({ routeOptions, url }: FastifyRequest): AnyRoute<never>['refusal'] =>
-  routeOptions.config?.declared?.refusal ??
-  (/^\/scim(?:\/|$)/.test(url) ? scimRefusal : /^\/oauth(?:\/|$)/.test(url) ? oauthRefusal : undefined);
+const refusalShapeOf = ({ routeOptions, url }: FastifyRequest): ErrorShape =>
+  routeOptions.config?.declared?.refusal ?? shapeOfPath(url);
+
+function shapeOfPath(url: string): ErrorShape {
+  if (/^\/scim(?:[/?]|$)/.test(url)) return scimRefusal;
+  return /^\/oauth(?:[/?]|$)/.test(url) ? oauthRefusal : undefined;
+}
+
+const JSON_MEDIA = 'application/json; charset=utf-8';
+
+/** An error before there is a request of Fastify: by what is known of its address, in the form of its protocol. */
+export function errorFormOf({ url = '', headers = {} }: Partial<Pick<IncomingMessage, 'url' | 'headers'>>): {
+  readonly media: string;
+  readonly bodyOf: (refusal: Refusal, requestId: string) => object;
+} {
+  const shape = shapeOfPath(url);
+  return {
+    media: shape === scimRefusal ? SCIM_MEDIA : JSON_MEDIA,
+    bodyOf: (refusal, requestId) => (shape ? shape(refusal, { headers }) : errorBody(refusal, requestId)),
+  };
+}
 
 /** RFC 7644 §3.11: 501 for `/Me` where it is not supported; bulk operations are alike. */
 const isUnsupportedScim = ({ url }: FastifyRequest): boolean => /^\/scim\/v2\/(?:Me|Bulk)(?:[/?]|$)/.test(url);

@@ -3,11 +3,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { OAuthError, OAuthErrorCode } from '../../contexts/scim/grants.ts';
 import type { Refusal } from './refusal.ts';
 
-export const isForm = ({ headers }: FastifyRequest): boolean =>
+type Sent = Pick<FastifyRequest, 'headers'>;
+
+export const isForm = ({ headers }: Sent): boolean =>
   /^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '');
 
 /** F260. OP-217: clients that send a form expect the name of RFC 6749, too. */
-const bodyOf = (request: FastifyRequest, error: OAuthErrorCode, description: string) => ({
+const bodyOf = (request: Sent, error: OAuthErrorCode, description: string) => ({
   error,
   errorDescription: description,
   ...(isForm(request) ? { error_description: description } : {}),
@@ -25,7 +27,7 @@ const codeOf = (status: number): OAuthErrorCode => {
 };
 
 /** The body of an error that a route of OAuth did not decide on itself: a wrong input, a used-up budget. */
-export const oauthRefusal = ({ status, message }: Refusal, request: FastifyRequest): object =>
+export const oauthRefusal = ({ status, message }: Refusal, request: Sent): object =>
   bodyOf(request, codeOf(status), message);
 
 /** RFC 6749 §5.2: 401 for a client that is not authenticated, with the scheme it may use; otherwise 400. */

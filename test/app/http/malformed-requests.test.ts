@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
-import { connect as connectTls } from 'node:tls';
 import { Readable } from 'node:stream';
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,39 +8,8 @@ import { refuseMalformed } from '../../../src/app/http/plugins/malformed-request
 import { asCsv, asJsonArray } from '../../../src/app/http/exported-rows.ts';
 import { validateWithZod } from '../../../src/app/http/validation.ts';
 import { sharedApp, type TestApp } from '../../dsl/app.ts';
+import { rawRequest as request, sendRaw } from '../../dsl/raw-http.ts';
 
-interface Raw {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-/** Sends these bytes on a separate connection, and reads until the server ends it. */
-async function sendRaw(url: string, bytes: string): Promise<Raw> {
-  const { hostname: host, port, protocol } = new URL(url);
-  const socket =
-    protocol === 'https:'
-      ? connectTls({ host, port: Number(port), rejectUnauthorized: false })
-      : connect(Number(port), host);
-  let received = '';
-  socket.on('data', (chunk) => (received += chunk.toString()));
-  socket.on('error', () => undefined);
-  await once(socket, protocol === 'https:' ? 'secureConnect' : 'connect');
-  socket.write(bytes);
-  if (!socket.closed) await once(socket, 'close');
-  const [head = '', ...rest] = received.split('\r\n\r\n');
-  const [line = '', ...lines] = head.split('\r\n');
-  const headers = Object.fromEntries(
-    lines.map((header) => [
-      header.slice(0, header.indexOf(':')).toLowerCase(),
-      header.slice(header.indexOf(':') + 1).trim(),
-    ]),
-  );
-  return { status: Number(line.split(' ')[1]), headers, body: rest.join('\r\n\r\n') };
-}
-
-const request = (method: string, path: string, headers = '', body = '') =>
-  `${method} ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${headers}\r\n${body}`;
 const JSON_BODY = 'content-type: application/json\r\n';
 const LOGIN = '/api/v1/auth/login';
 

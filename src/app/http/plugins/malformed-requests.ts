@@ -3,8 +3,8 @@ import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { FailureError, invalid } from '../../../platform/kernel/failure.ts';
-import { sendFailure } from '../errors.ts';
-import { errorBody, refusalOf, refusalOfFailure, type Refusal } from '../refusal.ts';
+import { errorFormOf, sendFailure } from '../errors.ts';
+import { refusalOf, refusalOfFailure, type Refusal } from '../refusal.ts';
 import { securityHeaders } from './security-headers.ts';
 
 /**
@@ -37,18 +37,19 @@ export function refuseWhatNodeRefuses(server: Server): void {
 
 /** RFC 9110 §10.1.1: the only defined expectation is `100-continue`. */
 export function refuseExpectations(server: Server): void {
-  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const { status, headers, body } = responseOf(refusalOf('expectation_failed'));
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    const { status, headers, body } = responseOf(refusalOf('expectation_failed'), request);
     response.writeHead(status, headers).end(body);
   });
 }
 
 /** For malformed HTTP, too large headers and request time-outs. Closes the connection, whose state is unknown. */
-export function refuseMalformed(error: NodeJS.ErrnoException, socket: SocketOfRequest): void {
+export function refuseMalformed(error: ParserError, socket: SocketOfRequest): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   // While a response is being sent, a second one would become part of its body.
   if (socket.writable && socket._httpMessage?.headersSent !== true) {
-    const { status, headers, body } = responseOf(REFUSALS[error.code ?? ''] ?? MALFORMED);
+    const refused = socket._httpMessage?.req ?? { url: addressIn(error.rawPacket) };
+    const { status, headers, body } = responseOf(REFUSALS[error.code ?? ''] ?? MALFORMED, refused);
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
   }
@@ -58,6 +59,21 @@ export function refuseMalformed(error: NodeJS.ErrnoException, socket: SocketOfRe
 /** Node keeps the current response here. Node's own error handler reads it, too. */
 type SocketOfRequest = Socket & { readonly _httpMessage?: ServerResponse | null };
 
+/** `rawPacket`: the bytes that the parser was given last, as a `Buffer`. */
+type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: unknown };
+
+/** Longer than any path by which a protocol is recognized. */
+const ENOUGH_OF_AN_ADDRESS = 256;
+
+/**
+ * The address of a request whose headers Node refused, if they began in these bytes. It decides about nothing but the
+ * form of the refusal, as anybody can write it. Over TLS, headers that are too large began in an earlier record.
+ */
+function addressIn(bytes: unknown): string {
+  const begin = Buffer.isBuffer(bytes) ? bytes.subarray(0, ENOUGH_OF_AN_ADDRESS).toString('latin1') : '';
+  return /^[A-Z]{3,10} (\/\S*)/.exec(begin)?.[1] ?? '';
+}
+
 const MALFORMED = refusalOfFailure(invalid('request', 'is malformed', 'malformed_request'));
 const REFUSALS: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: refusalOf('headers_too_large'),
@@ -66,13 +82,17 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
 };
 
 /** No request was parsed, so its id is made here. */
-function responseOf(refusal: Refusal): { status: number; headers: Record<string, string>; body: string } {
+function responseOf(
+  refusal: Refusal,
+  request: Parameters<typeof errorFormOf>[0],
+): { status: number; headers: Record<string, string>; body: string } {
   const requestId = randomUUID();
-  const body = JSON.stringify(errorBody(refusal, requestId));
+  const { media, bodyOf } = errorFormOf(request);
+  const body = JSON.stringify(bodyOf(refusal, requestId));
   const headers = {
     ...Object.fromEntries(securityHeaders.map(([name, value]) => [name, String(value)])),
     'x-request-id': requestId,
-    'content-type': 'application/json; charset=utf-8',
+    'content-type': media,
     'content-length': String(Buffer.byteLength(body)),
     'cache-control': 'no-store',
     connection: 'close',
