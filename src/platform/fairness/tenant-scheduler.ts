@@ -18,12 +18,23 @@ const MAX_PAUSE_MS = 500;
 /** Waiting requests are limited because their bodies are in memory. */
 const MAX_WAITING = 512;
 const MAX_WAITING_PER_GROUP = 256;
-const MAX_WAITING_PER_CALLER = 64;
 const WAIT_MS = 10_000;
 /** Slower requests wait for something else (a slow upload, a long export) and stop counting. */
 const MAX_SLOT_MS = 2_000;
 /** With this many groups, further anonymous callers share one group. */
 const MAX_GROUPS = 5_000;
+
+/** How many requests of one caller wait, and for how long. */
+export interface CallerQueue {
+  readonly maxWaiting: number;
+  readonly waitMs: number;
+}
+const USUAL_QUEUE: CallerQueue = { maxWaiting: 64, waitMs: WAIT_MS };
+/**
+ * An identity provider that sends 200 requests at once runs unattended, and nobody repeats what was refused at night:
+ * they wait rather than being refused. The rest of the tenant's queue is for its other callers.
+ */
+export const PROVISIONING_QUEUE: CallerQueue = { maxWaiting: 208, waitMs: 2 * WAIT_MS };
 
 interface Waiter {
   readonly path: readonly [group: string, caller: string];
@@ -78,8 +89,8 @@ export class TenantScheduler {
    * Returns the function that ends the slot, once the tenant has its turn. Throws or rejects with `TooBusy` if too many
    * requests are waiting or the wait times out.
    */
-  enter(tenant: TenantId, caller: string): EndTenantSlot | Promise<EndTenantSlot> {
-    return this.#enter(this.#presenceOf(tenant, true), tenant, caller);
+  enter(tenant: TenantId, caller: string, queue = USUAL_QUEUE): EndTenantSlot | Promise<EndTenantSlot> {
+    return this.#enter(this.#presenceOf(tenant, true), tenant, caller, queue);
   }
 
   /**
@@ -89,7 +100,7 @@ export class TenantScheduler {
   enterAnonymous(group: string, caller: string): EndTenantSlot | Promise<EndTenantSlot> {
     // An anonymous caller can choose its group, so the number of groups is bounded.
     const named = this.#present.size < MAX_GROUPS ? `anonymous ${group}` : 'anonymous';
-    return this.#enter(this.#presenceOf(named, false), named, caller);
+    return this.#enter(this.#presenceOf(named, false), named, caller, USUAL_QUEUE);
   }
 
   close(): void {
@@ -97,21 +108,26 @@ export class TenantScheduler {
     this.#timer = undefined;
   }
 
-  #enter(presence: Presence, group: string, caller: string): EndTenantSlot | Promise<EndTenantSlot> {
+  #enter(
+    presence: Presence,
+    group: string,
+    caller: string,
+    { maxWaiting, waitMs }: CallerQueue,
+  ): EndTenantSlot | Promise<EndTenantSlot> {
     if (this.#mayBegin(presence)) return this.#begin(presence);
     // Anonymous callers from one address are one group, such as an office that enrolls. Only the group's limit applies.
     const ofCaller = presence.isTenant ? this.#waiting.sizeOf(group, caller) : 0;
     const isFull =
       this.#waiting.size >= MAX_WAITING ||
       this.#waiting.sizeOf(group) >= MAX_WAITING_PER_GROUP ||
-      ofCaller >= MAX_WAITING_PER_CALLER;
+      ofCaller >= maxWaiting;
     if (isFull) throw this.#tooBusy();
     return new Promise((resolve, reject) => {
       const path = [group, caller] as const;
       const giveUp = () => {
         if (this.#waiting.remove(path, waiter)) reject(this.#tooBusy());
       };
-      const waiter: Waiter = { path, begin: () => resolve(this.#begin(presence)), timer: setTimeout(giveUp, WAIT_MS) };
+      const waiter: Waiter = { path, begin: () => resolve(this.#begin(presence)), timer: setTimeout(giveUp, waitMs) };
       this.#waiting.push(path, waiter);
     });
   }

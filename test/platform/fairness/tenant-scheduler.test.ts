@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { TenantScheduler, type EndTenantSlot } from '../../../src/platform/fairness/tenant-scheduler.ts';
+import {
+  PROVISIONING_QUEUE,
+  TenantScheduler,
+  type EndTenantSlot,
+} from '../../../src/platform/fairness/tenant-scheduler.ts';
 import type { TenantId } from '../../../src/platform/kernel/ids.ts';
 
 const [A, B] = ['tenant a', 'tenant b'] as TenantId[] as [TenantId, TenantId];
@@ -152,6 +156,42 @@ describe('the tenant scheduler', () => {
     expect(names()).not.toContain('a4');
     await vi.advanceTimersByTimeAsync(2_000);
     expect(names()).toContain('a4');
+  });
+
+  it('lets 200 requests of an identity provider wait, and leaves room for others of the tenant', async () => {
+    await strained();
+    for (let n = 0; n < 200; n += 1) void scheduler.enter(A, 'provider', PROVISIONING_QUEUE);
+    expect(scheduler.waiting).toBe(200);
+    expect(() => {
+      for (let n = 0; n < 56; n += 1) void scheduler.enter(A, 'provider', PROVISIONING_QUEUE);
+    }).toThrow(expect.objectContaining({ name: 'TooBusy', isOwnShare: true }));
+    await ask(A, 'administrator');
+    for (const name of ['a1', 'a2', 'a3']) await end(name);
+    await vi.advanceTimersByTimeAsync(600);
+    await ask(B, 'b1');
+    await vi.advanceTimersByTimeAsync(2_500);
+    expect(names()).toEqual(expect.arrayContaining(['administrator', 'b1']));
+  });
+
+  it('lets them wait longer than a person would', async () => {
+    await strained();
+    const ended: string[] = [];
+    for (let n = 0; n < 60; n += 1)
+      for (const [caller, queue] of [
+        ['provider', PROVISIONING_QUEUE],
+        ['person', undefined],
+      ] as const)
+        void Promise.resolve(scheduler.enter(A, caller, queue)).catch(() => ended.push(caller));
+    const waited = async () => {
+      for (let n = 0; n < 3; n += 1) {
+        await vi.advanceTimersByTimeAsync(4_000);
+        await ask(B, `b ${n}`);
+      }
+    };
+    await waited();
+    expect([ended.includes('person'), ended.includes('provider')]).toEqual([true, false]);
+    await waited();
+    expect(ended).toContain('provider');
   });
 
   it('refuses requests that wait too long, and those beyond the part of a tenant or a caller in the queue', async () => {

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { EndTenantSlot } from '../../../platform/fairness/tenant-scheduler.ts';
+import { PROVISIONING_QUEUE, type EndTenantSlot } from '../../../platform/fairness/tenant-scheduler.ts';
 import { isUuid } from '../../../platform/kernel/ids.ts';
 import { rateClassOf } from '../access.ts';
 import { clientAddress } from '../client-address.ts';
@@ -25,7 +25,10 @@ export async function awaitTenantSlot(
   const access = request.routeOptions.config.declared?.access;
   if (access && rateClassOf(access) === 'none') return;
   if (principal?.kind === 'device' && (method === 'GET' || method === 'HEAD')) return;
-  if (principal) return hold(request, reply, tenants.enter(principal.tenantId, callerIdOf(principal)));
+  if (principal) {
+    const queue = principal.kind === 'scim' ? PROVISIONING_QUEUE : undefined;
+    return hold(request, reply, tenants.enter(principal.tenantId, callerIdOf(principal), queue));
+  }
   // A client that has disconnected has no address.
   if (typeof ip !== 'string') return;
   const address = clientAddress(ip);
