@@ -158,7 +158,7 @@ describe('the tenant scheduler', () => {
     expect(names()).toContain('a4');
   });
 
-  it('lets 200 requests of an identity provider wait, and leaves room for others of the tenant', async () => {
+  it('OP-576: lets 200 requests of an identity provider wait, and leaves room for others of the tenant', async () => {
     await strained();
     for (let n = 0; n < 200; n += 1) void scheduler.enter(A, 'provider', PROVISIONING_QUEUE);
     expect(scheduler.waiting).toBe(200);

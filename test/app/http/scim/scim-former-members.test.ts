@@ -85,3 +85,39 @@ describe('OP-531: a member who is deleted', () => {
     expect(await count(id as string)).toBe(1);
   });
 });
+
+describe('OP-575: a user who returns after a deletion', () => {
+  let app: TestApp;
+  let tenant: TestTenant;
+  let scim: Client;
+  beforeAll(async () => {
+    app = await startApp();
+    tenant = await app.newTenant();
+    scim = await scimAs(app, await newScimClient(tenant));
+  });
+  afterAll(() => app.close());
+  const body = (userName: string, over: object = {}) => ({ schemas: [USER_SCHEMA], userName, active: true, ...over });
+
+  it('has the same id, an entity tag that no former version had, and 404 in between', async () => {
+    const before = (await scim.post(SCIM_USERS, body('back@acme.example', { externalId: 'first' }))).body;
+    const path = `${SCIM_USERS}/${before.id}`;
+    expect((await scim.delete(path)).status).toBe(204);
+    expect((await scim.get(path)).status).toBe(404);
+    const back = await scim.post(SCIM_USERS, body('back@acme.example', { externalId: 'second' }));
+    expect([back.status, back.body.id]).toEqual([201, before.id]);
+    const stale = { headers: { 'if-match': before.meta.version as string } };
+    expect((await scim.put(path, body('back@acme.example'), stale)).status).toBe(412);
+    expect((await scim.get(path)).body).toEqual(back.body);
+  });
+
+  it.each(['', '?erase=true'])('has a new id if an administrator deleted the employee%s', async (erase) => {
+    const userName = `passed-on${erase.length}@acme.example`;
+    const { id } = (await scim.post(SCIM_USERS, body(userName))).body;
+    expect((await scim.delete(`${SCIM_USERS}/${id}`)).status).toBe(204);
+    expect((await tenant.admin.delete(`/api/v1/admin/users/${id}${erase}`)).status).toBeLessThan(300);
+    const other = await scim.post(SCIM_USERS, body(userName));
+    expect(other.status).toBe(201);
+    expect(other.body.id).not.toBe(id);
+    expect((await scim.get(`${SCIM_USERS}/${id}`)).status).toBe(404);
+  });
+});
