@@ -30,6 +30,8 @@ import { AccessTokens } from '../../contexts/identity/access-tokens.ts';
 import { KnownBrowsers } from '../../contexts/identity/known-browsers.ts';
 import { liveLookups } from '../../contexts/identity/lookups.ts';
 import { OneTimeTokens } from '../../contexts/identity/one-time-tokens.ts';
+import { ReadyPersonIds } from '../../contexts/employees/ready-person-ids.ts';
+import { SameCreations } from '../../contexts/employees/same-creations.ts';
 import { ScimTokens } from '../../contexts/scim/access-tokens.ts';
 import { RefreshTokens } from '../../contexts/identity/refresh-tokens.ts';
 import type { TokenKeyGeneration } from '../../contexts/identity/token-key-generation.ts';
@@ -109,6 +111,8 @@ export function assembleServices(
     refreshTokens: new RefreshTokens(database.service, keyrings.current.key('refresh-successors')),
     knownBrowsers: new KnownBrowsers(keysOf(keyrings, 'known-browsers')),
     oneTimeTokens,
+    readyPersonIds: new ReadyPersonIds(personKeys),
+    sameCreations: new SameCreations(),
     scimTokens: new ScimTokens(database.service),
     observations: new ObservationAllowance(commands.ports.arrivals),
     technologies: new TechnologyAllowance(commands.ports.arrivals),

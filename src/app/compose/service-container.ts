@@ -35,6 +35,8 @@ import type { OneTimeTokens } from '../../contexts/identity/one-time-tokens.ts';
 import type { Passwords } from '../../contexts/identity/passwords.ts';
 import type { RefreshTokens } from '../../contexts/identity/refresh-tokens.ts';
 import type { VerificationCodes } from '../../contexts/identity/verification-codes.ts';
+import type { ReadyPersonIds } from '../../contexts/employees/ready-person-ids.ts';
+import type { SameCreations } from '../../contexts/employees/same-creations.ts';
 import type { ScimTokens } from '../../contexts/scim/access-tokens.ts';
 import type { Lookups } from '../../contexts/identity/lookups.ts';
 import type { Limits } from '../config/limits.ts';
@@ -119,6 +121,9 @@ export interface ServiceContainer {
   readonly knownBrowsers: KnownBrowsers;
   readonly oneTimeTokens: OneTimeTokens;
   readonly lookups: Lookups;
+  /** For people who are provisioned in quick succession. */
+  readonly readyPersonIds: ReadyPersonIds;
+  readonly sameCreations: SameCreations;
   /** Access tokens of identity providers. */
   readonly scimTokens: ScimTokens;
   /** For look-ups of other modules that events invalidate. */

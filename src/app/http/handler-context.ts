@@ -77,7 +77,7 @@ function commandsOf(
     ...(keyed ? { commandId: keyed.commandId(command.name, as), isRetryable: true } : {}),
   });
   const waitFor = (models: readonly ReadModelName[], position: Position) =>
-    awaitFreshness(reply, services, models, position);
+    awaitFreshness(request, reply, services, models, position);
   const execute = async <Input, State, E extends DomainEvent, Facts, Result>(
     command: Command<Input, State, E, CommandPorts, Facts, Result>,
     input: Input,

@@ -10,8 +10,15 @@ export interface FreshnessDependencies {
   readonly mainModels: readonly ReadModelName[];
 }
 
+/**
+ * An identity provider sends no position with its next read, and creates again what it does not find. It waits a minute for
+ * a response.
+ */
+const PROVISIONING_MS = 15_000;
+
 /** Read your writes (choice OP-013). A time-out is not a failure: the response is marked as stale. */
 export async function awaitFreshness(
+  { principal }: FastifyRequest,
   reply: FastifyReply,
   { freshness }: Pick<FreshnessDependencies, 'freshness'>,
   models: readonly ReadModelName[],
@@ -20,7 +27,8 @@ export async function awaitFreshness(
   // With several commands in one request, the highest position counts, regardless of their order of completion.
   const named = BigInt(String(reply.getHeader('x-log-position') ?? 0));
   reply.header('x-log-position', (position > named ? position : named).toString());
-  if (models.length > 0 && !(await freshness.waitFor(models, position))) reply.header('x-stale', 'true');
+  const longest = principal?.kind === 'scim' ? PROVISIONING_MS : undefined;
+  if (models.length > 0 && !(await freshness.waitFor(models, position, longest))) reply.header('x-stale', 'true');
 }
 
 /**

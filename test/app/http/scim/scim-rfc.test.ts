@@ -94,7 +94,7 @@ describe('RFC 7643 and RFC 7644', () => {
         resourceType: 'User',
         created: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
         lastModified: meta.created,
-        location: `${app.url}${SCIM_USERS}/${id}`,
+        location: `https://castellan.example${SCIM_USERS}/${id}`,
         version: 'W/"1"',
       });
       const changed = (
@@ -201,7 +201,7 @@ describe('RFC 7643 and RFC 7644', () => {
         {
           displayName: 'Tour Guides',
           members: [
-            { value: member.id, $ref: `${app.url}${SCIM_USERS}/${member.id}`, type: 'User', display: 'Member' },
+            { value: member.id, $ref: `https://castellan.example${SCIM_USERS}/${member.id}`, type: 'User', display: 'Member' },
           ],
         },
       ]);
@@ -242,7 +242,7 @@ describe('RFC 7643 and RFC 7644', () => {
           authenticationSchemes: [
             { type: 'oauthbearertoken', name: expect.any(String), description: expect.any(String) },
           ],
-          meta: { resourceType: 'ServiceProviderConfig', location: `${app.url}${SCIM}/ServiceProviderConfig` },
+          meta: { resourceType: 'ServiceProviderConfig', location: `https://castellan.example${SCIM}/ServiceProviderConfig` },
         },
       ]);
     });

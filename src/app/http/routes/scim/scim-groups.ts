@@ -22,7 +22,7 @@ import { isUuid } from '../../../../platform/kernel/ids.ts';
 import { newRow } from '../../../../platform/kernel/new-row.ts';
 import type { ScimPrincipal } from '../../principal.ts';
 import type { AnyRoute } from '../../route.ts';
-import { expectedVersion, leniencyFor, scimCaller } from './scim-request.ts';
+import { expectedVersion, foundOrLate, leniencyFor, scimCaller } from './scim-request.ts';
 import { scimResourceRoutes, type ScimCall, type ScimResource } from './scim-resource.ts';
 
 export interface ScimGroupsRouteDependencies {
@@ -124,7 +124,8 @@ const scimGroups: ScimResource<ScimGroupsRouteDependencies, GroupRow> = {
 
   list: ({ ask, principal }, request) => ask(listScimGroups, { clientId: principal.clientId, ...request }),
 
-  get: ({ ask, principal }, groupId) => ask(getScimGroup, { clientId: principal.clientId, groupId }),
+  get: (call, groupId) =>
+    foundOrLate(call.ask(getScimGroup, { clientId: call.principal.clientId, groupId }), () => stateOf(call, groupId)),
 
   async create({ principal, request, run, created }, resource, leniency) {
     const input = {

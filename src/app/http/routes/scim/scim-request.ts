@@ -10,7 +10,7 @@ import { selectionOf, type Selection } from '../../../../contexts/scim/domain/se
 import type { ScimResourceType } from '../../../../contexts/scim/domain/schema.ts';
 import { versionTag } from '../../../../contexts/scim/domain/user-resource.ts';
 import type { ErrorCode } from '../../../../platform/kernel/error-codes.ts';
-import { FailureError, stale } from '../../../../platform/kernel/failure.ts';
+import { FailureError, stale, temporarilyUnavailable } from '../../../../platform/kernel/failure.ts';
 import { uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
 import { actorOf, type ScimPrincipal } from '../../principal.ts';
 import { writtenAs } from '../../query-types.ts';
@@ -204,3 +204,22 @@ export const sendList = (
     Resources: resources,
   };
 };
+
+/**
+ * A resource that the log has and the read model does not have yet is no 404: the identity provider would create it again.
+ * `inLog` throws 404 if the log does not have it either.
+ */
+export async function foundOrLate<Row>(row: Promise<Row>, inLog: () => Promise<unknown>): Promise<Row> {
+  try {
+    return await row;
+  } catch (error) {
+    if (!(error instanceof FailureError && error.failure.kind === 'notFound')) throw error;
+  }
+  await inLog();
+  throw new FailureError(temporarilyUnavailable());
+}
+
+/** What was changed would be shown as it was before, and the identity provider would take it for refused. */
+export function refuseStale(reply: FastifyReply): void {
+  if (reply.hasHeader('x-stale')) throw new FailureError(temporarilyUnavailable());
+}

@@ -19,6 +19,7 @@ import {
   leniencyFor,
   listQuery,
   listRequestOf,
+  refuseStale,
   scimBody,
   scimId,
   scimListRefuses,
@@ -177,6 +178,7 @@ export function scimResourceRoutes<Services extends ScimServices, Row>(
       handle: async (call) => {
         const leniency = leniencyFor(call.principal);
         const row = await resource.replace(call, call.params.id, readStated(type, call.body, leniency), leniency);
+        refuseStale(call.reply);
         return send(call, row, selectionIn(type, call.query));
       },
     }),
@@ -196,7 +198,9 @@ export function scimResourceRoutes<Services extends ScimServices, Row>(
         const operations = readPatch(type, call.body, leniency);
         const selection = selectionIn(type, call.query);
         const row = await resource.patch(call, call.params.id, operations, leniency, selection);
-        return row === undefined ? undefined : send(call, row, selection);
+        if (row === undefined) return undefined;
+        refuseStale(call.reply);
+        return send(call, row, selection);
       },
     }),
     route({

@@ -14,8 +14,14 @@ import { getProvisionedPerson } from '../../../../../queries/employees/provision
 import { groupsOfScimUsers, listScimUsers } from '../../../../../queries/scim/scim-users.ts';
 import { employee, employeeStream } from '../../../../contexts/employees/domain/employee.ts';
 import { linkWith } from '../../../../contexts/employees/domain/provisioned-changes.ts';
-import type { EmployeeLink, ProvisionedPerson } from '../../../../contexts/employees/domain/provisioning.ts';
+import {
+  folded,
+  type EmployeeLink,
+  type ProvisionedPerson,
+} from '../../../../contexts/employees/domain/provisioning.ts';
 import { provisionPerson } from '../../../../contexts/employees/provision-person.ts';
+import type { ReadyPersonIds } from '../../../../contexts/employees/ready-person-ids.ts';
+import type { SameCreations } from '../../../../contexts/employees/same-creations.ts';
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';
 import type { Leniency } from '../../../../contexts/scim/domain/normalization.ts';
 import { applyPatch } from '../../../../contexts/scim/domain/patch.ts';
@@ -26,12 +32,14 @@ import type { AggregateLoader } from '../../../../platform/execution/aggregate-l
 import { FailureError, notFound, type Failure } from '../../../../platform/kernel/failure.ts';
 import { newRow } from '../../../../platform/kernel/new-row.ts';
 import type { AnyRoute } from '../../route.ts';
-import { expectedVersion, leniencyFor, scimCaller, sourceOf } from './scim-request.ts';
+import { expectedVersion, foundOrLate, leniencyFor, refuseStale, scimCaller, sourceOf } from './scim-request.ts';
 import { scimResourceRoutes, type ScimCall, type ScimResource } from './scim-resource.ts';
 
 export interface ScimUsersRouteDependencies {
   readonly lookups: Lookups;
   readonly loader: AggregateLoader;
+  readonly readyPersonIds: ReadyPersonIds;
+  readonly sameCreations: SameCreations;
   readonly ports: WithClaimHolders & WithAccountDigest;
 }
 
@@ -57,6 +65,7 @@ async function change(
   personFrom(link);
   const input = { userId, source, personFrom: orFailure(personFrom), ifVersion };
   await call.run(amendProvisionedEmployee, input, scimCaller(call.request, call.principal, leniency));
+  refuseStale(call.reply);
   return call.ask(getProvisionedPerson, { source, userId });
 }
 
@@ -99,13 +108,17 @@ const scimUsers: ScimResource<ScimUsersRouteDependencies, ProvisionedPersonRow> 
 
   list: ({ ask, principal }, request) => ask(listScimUsers, { clientId: principal.clientId, ...request }),
 
-  get: ({ ask, principal }, userId) => ask(getProvisionedPerson, { source: sourceOf(principal), userId }),
+  get: (call, userId) =>
+    foundOrLate(call.ask(getProvisionedPerson, { source: sourceOf(call.principal), userId }), () =>
+      linkOf(call, userId),
+    ),
 
   async create({ principal, services, request, fresh, run, created }, resource, leniency) {
     const source = sourceOf(principal);
     const person = personOf(resource, source);
     const keepsStatus = resource['active'] === undefined;
-    const input: ProvisionEmployee = { userId: fresh.id('employee'), source, person, ifLinked: 'refuse', keepsStatus };
+    const isRetryable = request.headers['idempotency-key'] !== undefined;
+    const { tenantId } = principal;
     const caller = scimCaller(request, principal, leniency);
     let executed: Awaited<ReturnType<typeof run>> | undefined;
     const provision = async (command: ProvisionEmployee, isNewcomer: boolean) => {
@@ -113,10 +126,19 @@ const scimUsers: ScimResource<ScimUsersRouteDependencies, ProvisionedPersonRow> 
       executed = provisioned;
       return provisioned.result;
     };
-    const isRetryable = request.headers['idempotency-key'] !== undefined;
-    const { userId, outcome } = await provisionPerson(services.ports, principal.tenantId, input, provision, {
-      isRetryable,
-    });
+    const make = (id: string) =>
+      provisionPerson(
+        services.ports,
+        tenantId,
+        { userId: id, source, person, ifLinked: 'refuse', keepsStatus },
+        provision,
+        { isRetryable },
+      );
+    const newId = () => fresh.id('employee');
+    const { userId, outcome } = await services.sameCreations.afterFirst(
+      `${tenantId}/${source.id}/${folded(person.userName)}`,
+      () => (isRetryable ? make(newId()) : services.readyPersonIds.withId(tenantId, newId, make)),
+    );
     const key = { source_kind: source.kind, source_id: source.id, user_id: userId };
     // The row has been written. Of a new employee the events of this request are all that it is folded from.
     const isNew = outcome === 'created' && !isRetryable;
