@@ -152,15 +152,23 @@ export class ExpressionReader {
     if (kind === 'word' && (word === 'true' || word === 'false')) return word === 'true';
     if (kind === 'word' && word === 'null') return null;
     if (kind !== 'text') throw new MalformedExpression('has no value where one is expected');
-    try {
-      return JSON.parse(text) as string;
-    } catch {
-      throw new MalformedExpression('has a text that is not valid JSON');
-    }
+    const value = parsedText(text);
+    // An escape can name what no text has, and the database has none to compare with.
+    if (value.includes('\0') || !value.isWellFormed())
+      throw new MalformedExpression('has characters that are not text');
+    return value;
   }
 
   #isWord(word: string): boolean {
     return this.next.kind === 'word' && this.next.text.toLowerCase() === word;
+  }
+}
+
+function parsedText(text: string): string {
+  try {
+    return JSON.parse(text) as string;
+  } catch {
+    throw new MalformedExpression('has a text that is not valid JSON');
   }
 }
 
