@@ -39,6 +39,8 @@ export class ScimTokens {
   readonly #pool: TenantPool;
   /** Requests of one tick share a statement. It begins after all of them arrived, so it sees what ended before. */
   readonly #rows = new Batcher((tenantId: TenantId, digests: readonly Buffer[]) => this.#find(tenantId, digests));
+  /** By client. */
+  readonly #noting = new Map<string, Promise<unknown>>();
 
   constructor(pool: TenantPool) {
     this.#pool = pool;
@@ -70,8 +72,13 @@ export class ScimTokens {
     };
   }
 
-  async noteUse(tenantId: TenantId, clientId: string): Promise<void> {
-    await this.#pool.statement(tenantId, NOTE_USE, [clientId]);
+  /** Of many requests at once one writes: they would wait for each other's lock on the one row, and for connections. */
+  noteUse(tenantId: TenantId, clientId: string): Promise<unknown> {
+    const underWay = this.#noting.get(clientId);
+    if (underWay) return underWay;
+    const noted = this.#pool.statement(tenantId, NOTE_USE, [clientId]).finally(() => this.#noting.delete(clientId));
+    this.#noting.set(clientId, noted);
+    return noted;
   }
 
   async #find(tenantId: TenantId, digests: readonly Buffer[]): Promise<(TokenRow | undefined)[]> {
