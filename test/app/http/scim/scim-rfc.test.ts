@@ -201,7 +201,12 @@ describe('RFC 7643 and RFC 7644', () => {
         {
           displayName: 'Tour Guides',
           members: [
-            { value: member.id, $ref: `https://castellan.example${SCIM_USERS}/${member.id}`, type: 'User', display: 'Member' },
+            {
+              value: member.id,
+              $ref: `https://castellan.example${SCIM_USERS}/${member.id}`,
+              type: 'User',
+              display: 'Member',
+            },
           ],
         },
       ]);
@@ -242,7 +247,10 @@ describe('RFC 7643 and RFC 7644', () => {
           authenticationSchemes: [
             { type: 'oauthbearertoken', name: expect.any(String), description: expect.any(String) },
           ],
-          meta: { resourceType: 'ServiceProviderConfig', location: `https://castellan.example${SCIM}/ServiceProviderConfig` },
+          meta: {
+            resourceType: 'ServiceProviderConfig',
+            location: `https://castellan.example${SCIM}/ServiceProviderConfig`,
+          },
         },
       ]);
     });
