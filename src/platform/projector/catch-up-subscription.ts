@@ -2,25 +2,15 @@ import type { Logger } from 'pino';
 import type { Position, RecordedEvent } from '../kernel/event.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import type { EventStore, AllStreamFilter, AppendNotification, StoredEvent } from '../eventstore/port.ts';
-import { whenAborted } from '../kernel/when-aborted.ts';
 import { LogCut, type LogMark } from './log-cut.ts';
 import { LogWindow, type LogSlice } from './log-window.ts';
-import type { Waiter, WaitOptions } from './log-waiter.ts';
-
-/** A position is missing from a store whose positions have no gaps. The subscription stops instead of guessing. */
-export class PositionGapError extends Error {
-  constructor(after: Position, found: Position) {
-    super(`positions of the event log jump from ${after} to ${found}: events in between are missing`);
-    this.name = 'PositionGapError';
-  }
-}
+import { assertContiguous } from './position-gap.ts';
+import { isConcerned, LogWaiters, type WaitOptions } from './log-waiters.ts';
 
 /** Events of the window that are searched for one tenant at once. */
 const SEARCHED = 2_000;
-/** Wakes idle subscribers at least every N events, so that they stay within the cached window. */
-const MAX_PASSED = 500;
-/** An idle subscriber wakes this soon, to save its checkpoint in case the log has become quiet. */
-const PASSED_MS = 150;
+/** Events that are read because of an announcement, before any subscriber asks for them. */
+const ANNOUNCED = 500;
 /** A hint may arrive before the response to the append that caused it. Wait this long for that response. */
 const GRACE_MS = 5;
 /** Records of others after the newest event, such as confirmations of its claims, are passed this soon. */
@@ -40,9 +30,11 @@ export class CatchUpSubscription {
   #mark: LogMark | undefined;
   #grownAt = Number.NEGATIVE_INFINITY;
   #suspect = true;
-  #reading: Promise<void> | undefined;
+  #reading: Promise<boolean> | undefined;
+  #isReadingAnnounced = false;
+  #isClosed = false;
   #behind: NodeJS.Timeout | undefined;
-  readonly #waiters = new Set<Waiter>();
+  readonly #waiters = new LogWaiters();
   readonly #unsubscribe: () => void;
 
   /** Begins at the store's current end. Subscribers that are further behind read the store directly. */
@@ -72,7 +64,8 @@ export class CatchUpSubscription {
   returnTo({ head, mark }: Pick<CatchUpSubscription, 'head' | 'mark'>): void {
     this.#window = this.#windowFrom(head);
     this.#mark = mark;
-    this.#suspectGrowth();
+    this.#suspect = true;
+    this.#waiters.wakeAll();
   }
 
   /** True when nothing has arrived for this many milliseconds. */
@@ -118,34 +111,12 @@ export class CatchUpSubscription {
    * `timeoutMs` milliseconds; the next read then polls the store. With `pause`, it resolves after `pause`
    * milliseconds instead, without a poll.
    */
-  async wait(after: Position, timeoutMs: number, { signal, concerns, pause }: WaitOptions = {}): Promise<void> {
+  async wait(after: Position, timeoutMs: number, options: WaitOptions = {}): Promise<void> {
     // A hint that arrived during the last read woke no waiter.
-    if (this.#suspect || signal?.aborted || !this.#window.reachesBackTo(after)) return;
-    if (this.#concernsSince(after, concerns)) return;
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        forget?.();
-        this.#waiters.delete(waiter);
-        resolve();
-      };
-      let hasPassed = false;
-      const passed = () => {
-        if (hasPassed) return;
-        hasPassed = true;
-        clearTimeout(timer);
-        timer = setTimeout(done, Math.min(timeoutMs, pause ?? PASSED_MS));
-      };
-      const waiter: Waiter = { after, concerns, wake: done, passed };
-      const looks = () => {
-        this.#suspect = true;
-        done();
-      };
-      let timer = pause === undefined ? setTimeout(looks, timeoutMs) : setTimeout(done, pause);
-      this.#waiters.add(waiter);
-      const forget = signal && whenAborted(signal, done);
-      if (after < this.head) passed();
-    });
+    if (this.#suspect || options.signal?.aborted || !this.#window.reachesBackTo(after)) return;
+    if (isConcerned(after, this.#window, options.concerns)) return;
+    const late = () => (this.#suspect = true);
+    await this.#waiters.wait(after, timeoutMs, options, { hasGrown: after < this.head, late });
   }
 
   /**
@@ -162,9 +133,10 @@ export class CatchUpSubscription {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#unsubscribe();
     clearTimeout(this.#behind);
-    for (const { wake } of this.#waiters) wake();
+    this.#waiters.wakeAll();
   }
 
   #windowFrom(head: Position): LogWindow {
@@ -191,10 +163,27 @@ export class CatchUpSubscription {
 
   #suspectGrowth(): void {
     this.#suspect = true;
-    for (const { wake } of this.#waiters) wake();
+    if (!this.#waiters.areNone) void this.#readAnnounced();
   }
 
-  async #readOn(limit: number): Promise<void> {
+  /**
+   * Reads first and wakes subscribers only for events that concern them: dozens of them share this process. If there is
+   * much to read, or if the read fails, they read on by themselves.
+   */
+  async #readAnnounced(): Promise<void> {
+    if (this.#isReadingAnnounced) return;
+    this.#isReadingAnnounced = true;
+    try {
+      while (this.#suspect && !this.#isClosed) if (await this.#readOn(ANNOUNCED)) return this.#waiters.wakeAll();
+    } catch {
+      this.#waiters.wakeAll();
+    } finally {
+      this.#isReadingAnnounced = false;
+    }
+  }
+
+  /** Returns true if more events are known to follow. */
+  async #readOn(limit: number): Promise<boolean> {
     this.#reading ??= (async () => {
       try {
         this.#suspect = false;
@@ -202,9 +191,11 @@ export class CatchUpSubscription {
         const slice = await this.#readStore(from, limit);
         // A hint may have brought the same events during the read.
         const news = slice.events.filter((event) => event.position > this.head);
-        if (slice.events.length >= limit || slice.more) this.#suspect = true;
+        const isCut = slice.events.length >= limit || slice.more === true;
+        if (isCut) this.#suspect = true;
         if (slice.position > this.head) this.#extend(news, slice.position);
         if (news.length > 0 && !this.#store.gapless) this.#lookBehind();
+        return isCut;
       } catch (error) {
         this.#suspect = true;
         throw error;
@@ -212,7 +203,7 @@ export class CatchUpSubscription {
         this.#reading = undefined;
       }
     })();
-    await this.#reading;
+    return this.#reading;
   }
 
   /** Not at once: nobody waits for these records, and the look would cost as much as reading the event did. */
@@ -225,19 +216,16 @@ export class CatchUpSubscription {
 
   async #readStore(after: Position, limit: number): Promise<LogSlice> {
     const page = await this.#store.readAll(after, limit);
-    if (this.#store.gapless) this.#assertContiguous(after, page.events);
+    if (this.#store.gapless) this.#checkGaps(after, page.events);
     return page;
   }
 
-  #assertContiguous(after: Position, events: readonly StoredEvent[]): void {
-    let last = after;
-    for (const { position } of events) {
-      if (position !== last + 1n) {
-        const gap = new PositionGapError(last, position);
-        this.#log.fatal({ after: String(last), found: String(position) }, gap.message);
-        throw gap;
-      }
-      last = position;
+  #checkGaps(after: Position, events: readonly StoredEvent[]): void {
+    try {
+      assertContiguous(after, events);
+    } catch (error) {
+      this.#log.fatal((error as Error).message);
+      throw error;
     }
   }
 
@@ -246,14 +234,6 @@ export class CatchUpSubscription {
     const lasting = events.findLast(({ type }) => this.#codec.isLasting(type));
     if (lasting) this.#mark = { position: lasting.position, id: lasting.id };
     this.#grownAt = performance.now();
-    for (const { after, concerns, wake, passed } of this.#waiters) {
-      if (!concerns || to - after > MAX_PASSED || events.some(({ type }) => concerns(type))) wake();
-      else passed();
-    }
-  }
-
-  #concernsSince(after: Position, concerns: WaitOptions['concerns']): boolean {
-    if (after >= this.head) return false;
-    return !concerns || this.head - after > MAX_PASSED || this.#window.holdsAfter(after, concerns);
+    this.#waiters.grown(events, this.#window);
   }
 }

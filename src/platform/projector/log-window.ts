@@ -62,6 +62,11 @@ export class LogWindow {
     return near?.position === position ? near : undefined;
   }
 
+  /** How many events after a position are in memory. Positions do not tell: those of EventStoreDB are bytes. */
+  countAfter(position: Position): number {
+    return this.#recent.length - this.#indexAfter(position);
+  }
+
   /** True if an event after this position is of a type that `concerns` accepts. */
   holdsAfter(position: Position, concerns: (type: string) => boolean): boolean {
     return this.#recent.slice(this.#indexAfter(position)).some(({ type }) => concerns(type));

@@ -7,7 +7,8 @@ import type {
   StoredEvent,
 } from '../../../src/platform/eventstore/port.ts';
 import type { PostgresEventStore } from '../../../src/platform/eventstore/postgres/postgres-event-store.ts';
-import { PositionGapError, CatchUpSubscription } from '../../../src/platform/projector/catch-up-subscription.ts';
+import { CatchUpSubscription } from '../../../src/platform/projector/catch-up-subscription.ts';
+import { PositionGapError } from '../../../src/platform/projector/position-gap.ts';
 import {
   eventually,
   log,
@@ -193,6 +194,73 @@ describe('a store whose positions have gaps, with records of others between our 
     // No timer runs.
     await waiting;
     expect(await subscription.read(5n, 10)).toEqual({ events: [stored], position: 10n });
+    subscription.close();
+  });
+
+  it('reads an announced event before it wakes anybody, and wakes only whom it concerns, however far positions jump', async () => {
+    const far = { position: 90_000n, type: 'EntryClosed' } as StoredEvent;
+    const subscription = await open();
+    store.readAll = async (after) => (
+      reads.push(after),
+      after < 90_000n ? { events: [far], position: 90_000n } : { events: [], position: after }
+    );
+    const woken: string[] = [];
+    const sleeper = (name: string, types: readonly string[]) =>
+      subscription.wait(5n, 600_000, { concerns: (type) => types.includes(type) }).then(() => woken.push(name));
+    void sleeper('of others', ['SomethingElse']);
+    const concerned = sleeper('of closing', ['EntryClosed']);
+    hear({ head: 90_000n });
+    await concerned;
+    expect(woken).toEqual(['of closing']);
+    // It was read once, for all of them, and nobody who waits from here on is told of it again.
+    expect(reads).toEqual([5n]);
+    expect(await subscription.read(5n, 10)).toEqual({ events: [far], position: 90_000n });
+    expect(reads).toEqual([5n]);
+    void sleeper('who came later', ['SomethingElse']);
+    await vi.advanceTimersByTimeAsync(50);
+    expect(woken).toEqual(['of closing']);
+    // They pass it soon afterwards, so that their checkpoints follow.
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(woken).toEqual(['of closing', 'of others', 'who came later']);
+    subscription.close();
+  });
+
+  it('reads again when an announcement arrives during the read of the one before', async () => {
+    const subscription = await open();
+    const answers: ((page: AllStreamPage) => void)[] = [];
+    store.readAll = (after) => (reads.push(after), new Promise((resolve) => answers.push(resolve)));
+    const waiting = subscription.wait(5n, 600_000, { concerns: (type) => type === 'EntryMoved' });
+    hear({ head: 10n });
+    hear({ head: 20n });
+    answers.shift()!({ events: [stored], position: 10n });
+    await vi.waitFor(() => expect(reads).toEqual([5n, 10n]));
+    answers.shift()!({ events: [{ position: 20n, type: 'EntryMoved' } as StoredEvent], position: 20n });
+    await waiting;
+    expect(subscription.head).toBe(20n);
+    subscription.close();
+  });
+
+  it('wakes everybody if an announced event cannot be read, or if more follow than one page holds', async () => {
+    const subscription = await open();
+    const sleep = () => subscription.wait(subscription.head, 600_000, { concerns: () => false });
+    store.readAll = () => Promise.reject(new Error('the store is away'));
+    const first = sleep();
+    hear({ head: 10n });
+    await first;
+    store.readAll = async () => ({ events: [stored], position: 10n, more: true });
+    await subscription.read(5n, 10);
+    // The page said that there is more: nobody waits for what is there.
+    await sleep();
+    store.readAll = async () => ({ events: [], position: 10n });
+    await subscription.read(10n, 10);
+    store.readAll = async () => ({
+      events: [{ position: 20n, type: 'EntryClosed' } as StoredEvent],
+      position: 20n,
+      more: true,
+    });
+    const second = sleep();
+    hear({ head: 30n });
+    await second;
     subscription.close();
   });
 
