@@ -1,5 +1,9 @@
 import type { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
+import { Connection } from '../../../src/platform/eventstore/eventstoredb/connection.ts';
+import { serverSettings } from '../../../src/platform/eventstore/eventstoredb/connection-string.ts';
+import { LogScan } from '../../../src/platform/eventstore/eventstoredb/log-scan.ts';
+import { EVENT_STREAMS } from '../../../src/platform/eventstore/eventstoredb/stream-names.ts';
 import type { EventStore } from '../../../src/platform/eventstore/port.ts';
 import { readEverything } from '../../contracts/event-store/all-stream-pages.ts';
 import { idsOf, mustAppend, newAppend, newEvents, newTenant } from '../../contracts/event-store/sample.ts';
@@ -82,5 +86,21 @@ describe('EventStoreDB adapter reading a long history', () => {
     const open = node.openReads.size;
     await reader.close();
     await expect.poll(() => node.openReads.size).toBeLessThan(open);
+  });
+
+  it('closes after a read that had enough before it had taken all records that the node sent', async () => {
+    const node = await startNode();
+    const store = openStore(node);
+    const after = await store.head();
+    await mustAppend(store, newAppend(newTenant(), { events: newEvents(5) }));
+    const connection = new Connection(serverSettings(node.connectionString));
+    const once = { event: () => false, passed: () => false };
+    const request = { after, streams: EVENT_STREAMS, timeoutMs: 10_000, records: 500 };
+    const { end, scan } = await LogScan.start(connection, request, once);
+    expect(end).toBe('stopped');
+    // The node has ended the call; four records wait in its buffer for a reader who will not come.
+    await expect.poll(() => node.openReads.size).toBe(0);
+    scan.close();
+    await connection.close();
   });
 });
