@@ -85,6 +85,9 @@ export class LaneRunner {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
+    // So that the next process begins where this one was, and is ready at once.
+    if (this.#services.trust.holds && this.#services.trust.epoch === this.#epoch)
+      await this.#members.save().catch(() => undefined);
     await this.#members.release();
     this.#members.drop();
   }

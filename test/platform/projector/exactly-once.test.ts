@@ -9,7 +9,7 @@ import {
   type ProjectorApplication,
   type Process,
 } from './projector-application.ts';
-import { entries, happening, ledgerEvents, pureFold, volumes } from './ledger.ts';
+import { entries, happening, ledgerEvents, pureFold, TENANTS, volumes } from './ledger.ts';
 
 const models = [entries, volumes];
 const happenings = (count: number, seed: number) =>
@@ -81,6 +81,25 @@ describe('each event takes effect exactly once', () => {
     await eventually('the heir has taken over', caughtUp(second, await application.store.head()));
     await expectExact();
     await second.stop();
+  });
+
+  it('with checkpoints saved at a stop, also of models that the newest event did not concern', async () => {
+    const projector = application.projector(models, { alone: true });
+    await projector.start();
+    const tenantId = TENANTS[0]!;
+    const moved = { type: 'AmountMoved', data: { from: 'a', to: 'b', amount: 1 } };
+    const opened = { type: 'EntryOpened', data: { entry: 'a', owner: crypto.randomUUID(), amount: 1 } };
+    await application.happen(`ledger-${tenantId}.1`, [moved], tenantId);
+    for (let round = 0; round < 3; round += 1) {
+      const head = await application.happen(`ledger-${tenantId}.1`, [opened], tenantId);
+      expect(await application.freshness.waitFor(['entries', 'volumes'] as never, head, 25_000)).toBe(true);
+    }
+    await projector.stop();
+    const head = await application.store.head();
+    expect((await projector.checkpoints.all()).map(({ name, position }) => [name, position])).toEqual([
+      ['entries', head],
+      ['volumes', head],
+    ]);
   });
 
   it('with no commit of a former owner: rows and checkpoint of a lost lease are rolled back', async () => {

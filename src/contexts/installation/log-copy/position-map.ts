@@ -18,19 +18,39 @@ export class PositionMap {
   readonly #source: EventStore;
   readonly #target: EventStore;
   readonly #record: CopyRecord;
+  /** Where the copy ends: on EventStoreDB claims follow the events. */
+  readonly #end: Position;
   readonly #known = new Map<Position, Position>();
 
-  constructor(owner: Pick<pg.Pool, 'query'>, source: EventStore, target: EventStore, record: CopyRecord) {
+  /** Nothing may be copied from here on. */
+  static async open(
+    owner: Pick<pg.Pool, 'query'>,
+    source: EventStore,
+    target: EventStore,
+    record: CopyRecord,
+  ): Promise<PositionMap> {
+    return new PositionMap(owner, source, target, record, await target.head());
+  }
+
+  private constructor(
+    owner: Pick<pg.Pool, 'query'>,
+    source: EventStore,
+    target: EventStore,
+    record: CopyRecord,
+    end: Position,
+  ) {
     this.#owner = owner;
     this.#source = source;
     this.#target = target;
     this.#record = record;
+    this.#end = end;
   }
 
   /** Maps a checkpoint, which need not be the position of an event. */
   async checkpoint(position: Position): Promise<Position> {
     if (position === START) return START;
-    if (position >= this.#record.sourcePosition) return this.#record.targetPosition;
+    // Not the last event of the copy: whoever stood before what follows it would count as behind at the next start.
+    if (position >= this.#record.sourcePosition) return this.#end;
     const known = this.#known.get(position) ?? (await this.#find(position));
     this.#known.set(position, known);
     return known;

@@ -41,7 +41,7 @@ export async function switchLog(copy: LogCopy, parts: CopyParts): Promise<void> 
   while (await copy.step());
   const waiting = await copy.settle();
   if (waiting > 0) throw new Error(`${waiting} claims are held by streams that have no events`);
-  const map = new PositionMap(owner, source, copy.target, copy.record);
+  const map = await PositionMap.open(owner, source, copy.target, copy.record);
   await transaction(owner, async (client) => {
     await moveCheckpoints(client, map);
     await moveForwarding(client, map);

@@ -70,6 +70,18 @@ async function expectSameInstallation(standing: MovedInstallation, tenant: TestT
   expect(await audit(admin)).toMatchObject({ valid: true });
 }
 
+/**
+ * The next start, minutes later, is ready at once: its checkpoints are at the end of its log, behind the claims that
+ * follow the events.
+ */
+async function expectNothingBehind(app: TestApp, url: string | undefined): Promise<void> {
+  const behind = await withOperator(app, url, async ({ database, projector }) => {
+    await database.owner.query(`update cursors set updated_at = now() - interval '5 minutes'`);
+    return projector.lagging();
+  });
+  expect(behind).toEqual([]);
+}
+
 /** An observation as a browser sends it. Each domain has its own password, because a reused one raises another alert. */
 const breachAt = (domain: string) => ({
   eventId: randomUUID(),
@@ -147,6 +159,7 @@ describe('copying the log of an installation', () => {
       await expect(copying(app, { to: url, finish: true })).rejects.toThrow('is still working on');
       await app.application.stop();
       expect(await copying(app, { to: url, finish: true })).toBe(0);
+      await expectNothingBehind(app, url);
 
       const moved = await start(app, url, true);
       closers.push(() => moved.application.stop());
@@ -176,6 +189,7 @@ describe('copying the log of an installation', () => {
       await expect(copying(app, { from: url })).rejects.toThrow();
       delete node.faults;
       expect(await copying(app, { from: url, finish: true })).toBe(0);
+      await expectNothingBehind(app, undefined);
 
       const home = await start(app, undefined, true);
       closers.push(() => home.application.stop());
