@@ -7,7 +7,7 @@ import { asTenantId } from '../../src/platform/kernel/ids.ts';
 import { alternate, compare, concurrently, perSecond, type Row } from '../measure.ts';
 import type { EventStoreServer } from './server.ts';
 
-const EVENTS = Number(process.env['BENCH_FEED_EVENTS'] ?? 200_000);
+export const EVENTS = Number(process.env['BENCH_FEED_EVENTS'] ?? 200_000);
 const BATCH = 100;
 const FILLERS = 8;
 /** As a rebuild reads. */
@@ -35,7 +35,7 @@ const jsonEvent = (type: string, data: object, metadata?: object): JSONEventData
   ({ id: randomUUID(), contentType: 'application/json', type, data, metadata }) as unknown as JSONEventData;
 
 /** A third of the log each: events, claims, events of another application. */
-async function fill(client: EventStoreDBClient): Promise<void> {
+export async function writeHistory(client: EventStoreDBClient): Promise<void> {
   const kinds = [
     () => ({ stream: `alert-${TENANT}.${randomUUID()}`, event: () => jsonEvent('AlertRaised', DATA, METADATA) }),
     () => ({
@@ -59,7 +59,7 @@ export async function readAllStream(server: EventStoreServer): Promise<Row[]> {
   const plain = EventStoreDBClient.connectionString(server.url);
   try {
     const before = await store.head();
-    await fill(plain);
+    await writeHistory(plain);
 
     const ours = () =>
       perSecond(EVENTS, async () => {

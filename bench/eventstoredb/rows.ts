@@ -3,6 +3,7 @@ import { appends } from './appends.ts';
 import { batchedAppends } from './batched-appends.ts';
 import { claimingAppends } from './claiming-appends.ts';
 import { readAllStream } from './all-stream.ts';
+import { readPartsOfLog } from './parts-of-log.ts';
 import { groupCreation } from './group-creation.ts';
 import { seats } from './seats.ts';
 import type { EventStoreServer } from './server.ts';
@@ -15,4 +16,5 @@ export const rows: Readonly<Record<string, (server: EventStoreServer) => Promise
   claimingAppends,
   batchedAppends,
   readAllStream,
+  readPartsOfLog,
 };
