@@ -14,6 +14,7 @@ import type { EventStore, NewEvent } from '../src/platform/eventstore/port.ts';
 import { PostgresEventStore } from '../src/platform/eventstore/postgres/postgres-event-store.ts';
 import { canonicalJson } from '../src/platform/kernel/canonical-json.ts';
 import { asTenantId } from '../src/platform/kernel/ids.ts';
+import { SetAside } from '../src/platform/projector/set-aside.ts';
 import { replayIntoTable } from '../src/platform/projector/table-replay.ts';
 import { tableShapeOf } from '../src/platform/projector/projection.ts';
 import { createTable, serveTable } from '../src/platform/projector/table.ts';
@@ -111,7 +112,8 @@ export async function openEvidence({ database, config, parts }: AlertHistory): P
   const table = `audit_log_v${model.version}`;
   await parts.pool.query(createTable(tableShapeOf(model), table));
   await parts.pool.query(serveTable('audit_log', table));
-  await replayIntoTable(parts, { model, generation: 1, from: 0n, empty: true });
+  const aside = new SetAside(model.name, { mayLack: () => false });
+  await replayIntoTable(parts, { model, generation: 1, from: 0n, empty: true, aside });
   const words = auditVocabulary(families);
   return {
     store: parts.store,

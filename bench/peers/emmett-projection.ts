@@ -29,7 +29,7 @@ servePeer(async ({ count, batch }) => {
     canHandle: ['AlertRaised'],
     init: () =>
       SQL`create table if not exists emmett_counter (on_day date, severity text, raised integer, primary key (on_day, severity))`,
-    evolve: (events) => [
+    evolve: (events: readonly unknown[]) => [
       SQL`insert into emmett_counter values (current_date, 'medium', ${events.length}) on conflict (on_day, severity) do update set raised = emmett_counter.raised + excluded.raised`,
     ],
   });

@@ -1,4 +1,4 @@
-import type { Answer, HttpClient } from '../http-client.ts';
+import type { HttpClient, HttpResponse } from '../http-client.ts';
 import { randomUUID } from 'node:crypto';
 
 const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
@@ -15,7 +15,7 @@ export const somePeople = (count: number): Provisioned['people'] =>
 
 const expecting =
   (...wanted: number[]) =>
-  ({ status, body }: Answer): void => {
+  ({ status, body }: HttpResponse): void => {
     if (!wanted.includes(status)) throw new Error(`${status} instead of ${wanted.join(' or ')}: ${body.slice(0, 300)}`);
   };
 
