@@ -57,8 +57,27 @@ export class PostgresPersonKeys implements PersonKeys {
     return this.#known.get(personKey({ tenantId, personId })) ?? this.#unknown.load(tenantId, personId);
   }
 
+  async forSealingAll(tenantId: TenantId, personIds: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
+    const keys = new Map<string, Buffer>();
+    const unknown = new Set<string>();
+    for (const personId of personIds) {
+      const key = this.#known.get(personKey({ tenantId, personId }));
+      if (key) keys.set(personId, key);
+      else unknown.add(personId);
+    }
+    const ids = [...unknown];
+    for (let at = 0; at < ids.length; at += AT_ONCE)
+      for (const [personId, key] of await this.#make(tenantId, ids.slice(at, at + AT_ONCE))) keys.set(personId, key);
+    return keys;
+  }
+
   async #makeKeys(tenantId: TenantId, personIds: readonly string[]): Promise<(Buffer | undefined)[]> {
-    const ids = [...new Set(personIds)];
+    const keys = await this.#make(tenantId, [...new Set(personIds)]);
+    return personIds.map((personId) => keys.get(personId));
+  }
+
+  /** Each person is named once. */
+  async #make(tenantId: TenantId, ids: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
     const dataKey = await this.#dataKeys.get(tenantId);
     const wrapped = ids.map((personId) => encrypt(dataKey, newKey(), bound(personId)));
     const names = ids.map((personId) => personKey({ tenantId, personId }));
@@ -69,8 +88,7 @@ export class PostgresPersonKeys implements PersonKeys {
       await settleAll([locked, made, read]);
       return (await read).rows;
     });
-    const keys = this.#opened(tenantId, dataKey, rows);
-    return personIds.map((personId) => keys.get(personId));
+    return this.#opened(tenantId, dataKey, rows);
   }
 
   async forOpening(persons: readonly Person[]): Promise<ReadonlyMap<string, Buffer>> {
