@@ -52,7 +52,7 @@ export class PostgresPersonKeys implements PersonKeys {
     this.#dataKeys = dataKeys;
   }
 
-  /** Calls of one tick share a transaction: an import or a synchronization begins with hundreds of new people. */
+  /** Calls of one tick share a transaction. */
   async forSealing(tenantId: TenantId, personId: string): Promise<Buffer | undefined> {
     return this.#known.get(personKey({ tenantId, personId })) ?? this.#unknown.load(tenantId, personId);
   }
@@ -65,19 +65,17 @@ export class PostgresPersonKeys implements PersonKeys {
       if (key) keys.set(personId, key);
       else unknown.add(personId);
     }
-    const ids = [...unknown];
-    for (let at = 0; at < ids.length; at += AT_ONCE)
-      for (const [personId, key] of await this.#make(tenantId, ids.slice(at, at + AT_ONCE))) keys.set(personId, key);
+    await Promise.all(
+      Array.from(unknown, async (personId) => {
+        const key = await this.#unknown.load(tenantId, personId);
+        if (key) keys.set(personId, key);
+      }),
+    );
     return keys;
   }
 
   async #makeKeys(tenantId: TenantId, personIds: readonly string[]): Promise<(Buffer | undefined)[]> {
-    const keys = await this.#make(tenantId, [...new Set(personIds)]);
-    return personIds.map((personId) => keys.get(personId));
-  }
-
-  /** Each person is named once. */
-  async #make(tenantId: TenantId, ids: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
+    const ids = [...new Set(personIds)];
     const dataKey = await this.#dataKeys.get(tenantId);
     const wrapped = ids.map((personId) => encrypt(dataKey, newKey(), bound(personId)));
     const names = ids.map((personId) => personKey({ tenantId, personId }));
@@ -88,7 +86,8 @@ export class PostgresPersonKeys implements PersonKeys {
       await settleAll([locked, made, read]);
       return (await read).rows;
     });
-    return this.#opened(tenantId, dataKey, rows);
+    const keys = this.#opened(tenantId, dataKey, rows);
+    return personIds.map((personId) => keys.get(personId));
   }
 
   async forOpening(persons: readonly Person[]): Promise<ReadonlyMap<string, Buffer>> {
