@@ -1,9 +1,10 @@
 import { employeeClaims, employee, employeeStream } from '../../src/contexts/employees/domain/employee.ts';
 import type { EmployeeSource } from '../../src/contexts/employees/domain/events.ts';
-import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { accept, defineBulkCommand } from '../../src/platform/kernel/command.ts';
 import { conflict } from '../../src/platform/kernel/failure.ts';
 import {
   admitEmployee,
+  admitNewcomers,
   retryAdmission,
   type EmployeeAdmission,
   type EmployeeAdmissionPorts,
@@ -21,12 +22,18 @@ export interface CreateEmployee {
 }
 
 /** Creates a monitored person. The e-mail is unique in the tenant (F125), and the person occupies a license seat. */
-export const createEmployee = defineCommand({
+export const createEmployee = defineBulkCommand({
   name: 'CreateEmployee',
   aggregate: employee,
   stream: ({ userId }: CreateEmployee, { tenantId }) => employeeStream(tenantId, userId),
   prepare: ({ email }: CreateEmployee, ports: EmployeeAdmissionPorts, { tenantId }) =>
     admitEmployee(tenantId, email, ports),
+  prepareAll: (inputs: readonly CreateEmployee[], ports: EmployeeAdmissionPorts, { tenantId }) =>
+    admitNewcomers(
+      tenantId,
+      inputs.map(({ email }) => email),
+      ports,
+    ),
   decide(state, input, _context, { emailDigest, seat }: EmployeeAdmission) {
     if (state.status !== 'none') return conflict();
     const { userId, email, displayName, department, jobTitle, externalId, source, isActive } = input;

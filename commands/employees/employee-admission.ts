@@ -41,12 +41,31 @@ export async function admitNewcomer(
   return seat === undefined ? admitEmployee(tenantId, email, ports) : { emailDigest: ports.accountDigest(email), seat };
 }
 
-async function freeSeat(
+/** As `admitNewcomer`, for many: one search finds the seats of all. Whoever gets none is admitted alone. */
+export async function admitNewcomers(
+  tenantId: TenantId,
+  emails: readonly string[],
+  ports: EmployeeAdmissionPorts,
+): Promise<(EmployeeAdmission | Failure)[]> {
+  const seats = await freeSeats(tenantId, ports, emails.length);
+  return emails.map((email, at) =>
+    seats[at] === undefined
+      ? forbidden('license_user_limit')
+      : { emailDigest: ports.accountDigest(email), seat: seats[at] },
+  );
+}
+
+const freeSeat = async (tenantId: TenantId, ports: EmployeeAdmissionPorts): Promise<number | undefined> =>
+  (await freeSeats(tenantId, ports, 1))[0];
+
+async function freeSeats(
   tenantId: TenantId,
   { aggregates, freeNumbers }: EmployeeAdmissionPorts,
-): Promise<number | undefined> {
+  most: number,
+): Promise<readonly number[]> {
   const { license, seatsEverGranted } = await aggregates.load(tenant, tenantStream(tenantId));
-  return freeNumbers.one(tenantId, SEAT, { granted: license?.maxUsers ?? 0, everGranted: seatsEverGranted });
+  const limit = { granted: license?.maxUsers ?? 0, everGranted: seatsEverGranted };
+  return freeNumbers.several(tenantId, SEAT, limit, most);
 }
 
 /** If another command claimed the seat first, any other seat will do. If it claimed the e-mail, this is a duplicate. */

@@ -15,11 +15,18 @@ import {
   type ProvisionedPerson,
   type ProvisioningSource,
 } from '../../src/contexts/employees/domain/provisioning.ts';
-import { acceptWith, defineCommand, type CommandContext, type Decision } from '../../src/platform/kernel/command.ts';
+import {
+  acceptWith,
+  defineBulkCommand,
+  defineCommand,
+  type CommandContext,
+  type Decision,
+} from '../../src/platform/kernel/command.ts';
 import { alreadyExists, conflict, isFailure, type Failure } from '../../src/platform/kernel/failure.ts';
 import {
   admitEmployee,
   admitNewcomer,
+  admitNewcomers,
   retryAdmission,
   type EmployeeAdmission,
   type EmployeeAdmissionPorts,
@@ -93,10 +100,20 @@ export const provisionEmployee = defineCommand({
  * As `provisionEmployee`, for the id of an employee who does not exist yet, and an e-mail that nobody had a moment ago:
  * their stream is read only if the admission or the append is refused. An earlier run may have created them.
  */
-export const provisionNewcomer = defineCommand({
+export const provisionNewcomer = defineBulkCommand({
   ...provisionEmployee,
   name: 'ProvisionNewcomer',
   begins: true,
+  prepareAll: (
+    inputs: readonly ProvisionEmployee[],
+    ports: EmployeeAdmissionPorts,
+    { tenantId },
+  ): Promise<readonly (Facts | Failure)[]> =>
+    admitNewcomers(
+      tenantId,
+      inputs.map(({ person }) => person.email),
+      ports,
+    ),
   async prepare(
     input: ProvisionEmployee,
     ports: EmployeeAdmissionPorts,

@@ -56,6 +56,7 @@ export const employees = defineReadModel({
   on: {
     EmployeeCreated: (event) => ({
       key: { user_id: event.data.userId },
+      begins: true,
       fold: () => {
         const { userId, email, displayName, department, jobTitle, externalId, source, isActive, isPlaceholder } =
           event.data;

@@ -125,7 +125,8 @@ export const provisionedPeople = defineReadModel({
   ],
   families: [employeeEvents],
   on: {
-    EmployeeLinked: (event) => ({ key: keyOf(event.data), fold: () => rowOf(event, at(event)) }),
+    // A link that ended has left no row.
+    EmployeeLinked: (event) => ({ key: keyOf(event.data), begins: true, fold: () => rowOf(event, at(event)) }),
     EmployeeLinkChanged: (event) => ({
       key: keyOf(event.data),
       fold: (row) => row && rowOf(event, row.created_at),

@@ -17,6 +17,7 @@ interface Holder {
 
 const held = (kind: string, holder: string, number: number) => ({
   key: { kind, holder },
+  begins: true as const,
   fold: () => ({ kind, holder, number }),
 });
 const released = (kind: string, holder: string) => ({ key: { kind, holder }, fold: () => undefined });

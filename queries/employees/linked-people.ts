@@ -1,5 +1,6 @@
 import type { ProvisioningSource } from '../../src/contexts/employees/domain/provisioning.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
+import { oneByIndex } from '../by-index.ts';
 
 /** A person whom a source has linked, as the source last described them. */
 export interface LinkedPersonRow {
@@ -15,10 +16,17 @@ export interface LinkedPersonRow {
   readonly sid: string | null;
 }
 
-const SELECT = `
-  select user_id as "userId", external_id as "externalId", user_name as "userName", email, display_name as "displayName", department,
-         job_title as "jobTitle", is_active as "isActive", upn, sid
-    from provisioned_people where tenant_id = $1 and source_kind = $2 and source_id = $3`;
+const COLUMNS = `
+  user_id as "userId", external_id as "externalId", user_name as "userName", email, display_name as "displayName", department,
+  job_title as "jobTitle", is_active as "isActive", upn, sid`;
+const SELECT = `select ${COLUMNS} from provisioned_people where tenant_id = $1 and source_kind = $2 and source_id = $3`;
+
+/** A source links an external id once. A page of a directory is looked up right after thousands of people were written. */
+const BY_EXTERNAL_IDS = `
+  select linked.* from unnest($4::text[]) as asked(id)
+   cross join lateral (
+     select ${COLUMNS} from provisioned_people
+      where tenant_id = $1 and ${oneByIndex(['source_kind', 'source_id', 'external_id'], ['$2::text', '$3::uuid', 'asked.id'])}) linked`;
 
 interface OfSource {
   readonly source: ProvisioningSource;
@@ -27,7 +35,7 @@ interface OfSource {
 export const linkedByExternalId: Query<OfSource & { readonly externalIds: readonly string[] }, LinkedPersonRow[]> = (
   reads,
   { source, externalIds },
-) => reads.rows<LinkedPersonRow>(`${SELECT} and external_id = any($4)`, [source.kind, source.id, externalIds]);
+) => reads.rows<LinkedPersonRow>(BY_EXTERNAL_IDS, [source.kind, source.id, externalIds]);
 
 export const linkedAmongUsers: Query<OfSource & { readonly userIds: readonly string[] }, LinkedPersonRow[]> = (
   reads,

@@ -5,7 +5,7 @@ import type { Executor } from '../../platform/execution/executor.ts';
 import { FreshValues } from '../../platform/execution/fresh-values.ts';
 import type { AnyCommand, Command } from '../../platform/kernel/command.ts';
 import type { DomainEvent, Position } from '../../platform/kernel/event.ts';
-import { orThrow } from '../../platform/kernel/failure.ts';
+import { isFailure, orThrow } from '../../platform/kernel/failure.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import type { Query, TenantReads } from '../../platform/kernel/query.ts';
 import type { ReadModelName } from '../../platform/kernel/read-model-name.ts';
@@ -63,7 +63,7 @@ type Context = HandlerContext<never, never, never, never>;
 function commandsOf(
   { request, reply, declared, keyed }: BegunRequest,
   services: HandlerContextDependencies,
-): Pick<Context, 'execute' | 'run' | 'waitFor' | 'checkAll' | 'recall'> {
+): Pick<Context, 'execute' | 'executeAll' | 'run' | 'waitFor' | 'checkAll' | 'recall'> {
   const { executor } = services;
   const ifMatch = expectedTags(request, declared);
   const executionOf = (
@@ -90,6 +90,17 @@ function commandsOf(
   };
   return {
     execute,
+    executeAll: async (command, inputs, as) => {
+      const execution = {
+        ...callerOf(request, undefined),
+        correlationId: request.id,
+        isRetryable: keyed !== undefined,
+      };
+      const idOf = keyed && ((input: (typeof inputs)[number]) => keyed.commandId(command.name, as(input)));
+      const outcomes = await executor.executeAll(command, inputs, execution, idOf);
+      if (outcomes.some((one) => !isFailure(one) && one.position !== undefined)) keyed?.hasAppended();
+      return outcomes;
+    },
     waitFor,
     checkAll: async (command, inputs) => {
       // An earlier attempt at this request may have run some of them: their decision is found, not made again.

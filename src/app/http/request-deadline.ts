@@ -93,7 +93,7 @@ export function boundedServices<Dependencies extends DeadlineDependencies>(
     });
   share('loader', loader);
   share('executor', (deadline) =>
-    bounded(services.executor, deadline, ['execute', 'recall', 'refusalOf', 'claimHolder']),
+    bounded(services.executor, deadline, ['execute', 'executeAll', 'recall', 'refusalOf', 'claimHolder']),
   );
   share('lookups', (deadline) =>
     bounded(services.lookups, deadline, ['adminSession', 'orgSession', 'device', 'employee', 'tenant']),

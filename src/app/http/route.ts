@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { Actor } from '../../platform/kernel/actor.ts';
-import type { Command } from '../../platform/kernel/command.ts';
+import type { BulkCommand, Command } from '../../platform/kernel/command.ts';
+import type { Failure } from '../../platform/kernel/failure.ts';
 import type { DomainEvent, Position, RecordedEvent } from '../../platform/kernel/event.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import type { Query } from '../../platform/kernel/query.ts';
@@ -73,6 +74,15 @@ export interface HandlerContext<Params, QueryString, Body, P = Principal | undef
     named?: TenantId | CallerContext,
     as?: string,
   ): Promise<ExecutionResult<Result>>;
+  /**
+   * Executes a command for many inputs together, and returns their outcomes in order; a failure is not thrown. `as` names
+   * each run within the request.
+   */
+  executeAll<Input, State, E extends DomainEvent, Facts, Result>(
+    command: BulkCommand<Input, State, E, CommandPorts, Facts, Result>,
+    inputs: readonly Input[],
+    as: (input: Input) => string,
+  ): Promise<readonly (ExecutionResult<Result> | Failure)[]>;
   /** Waits until these read models have reached a position. On time-out, sets `X-Stale: true` on the response. */
   waitFor(models: readonly ReadModelName[], position: Position): Promise<void>;
   /**

@@ -1,5 +1,9 @@
 import { changeProvisionedEmployee } from '../../../commands/employees/change-provisioned-employee.ts';
-import { provisionEmployee, provisionNewcomer } from '../../../commands/employees/provision-employee.ts';
+import {
+  provisionEmployee,
+  provisionNewcomer,
+  type ProvisionEmployee,
+} from '../../../commands/employees/provision-employee.ts';
 import { unprovisionEmployee } from '../../../commands/employees/unprovision-employee.ts';
 import { derivedId } from '../../platform/execution/derived-id.ts';
 import { inParallel } from '../../platform/kernel/in-parallel.ts';
@@ -7,6 +11,7 @@ import { FailureError, isFailure, type Failure } from '../../platform/kernel/fai
 import type { ProvisionedPerson } from '../employees/domain/provisioning.ts';
 import type { SyncCounts } from './domain/events.ts';
 import type { DirectoryPerson } from './domain/directory-reader.ts';
+import { PagesInOrder } from './pages-in-order.ts';
 import type { StagedPerson, Staging } from './staging.ts';
 import type { SyncPorts, SyncRun } from './sync-ports.ts';
 
@@ -16,59 +21,92 @@ import type { SyncPorts, SyncRun } from './sync-ports.ts';
  */
 const PAGE = 512;
 const PAGES_AT_ONCE = 2;
+/** People of a page who are changed, linked or deactivated at the same time. */
+const CHANGES_AT_ONCE = PAGE;
 
 /** Carries out what the plan left open. Every person is one command, and a repeated command changes nothing. */
 export async function applyPlan(ports: SyncPorts, run: SyncRun, staging: Staging, counts: SyncCounts): Promise<void> {
   let applied = 0;
-  let after = '';
-  let pages = Promise.resolve<readonly StagedPerson[]>([]);
-  const nextPage = () =>
-    (pages = pages.then(async () => {
-      const page = await staging.openAfter(after, PAGE);
-      after = page.at(-1)?.externalId ?? after;
-      return page;
-    }));
-  await inParallel(PAGES_AT_ONCE, Array.from({ length: PAGES_AT_ONCE }), async () => {
-    for (let page = await nextPage(); page.length > 0; page = await nextPage()) {
-      run.signal.throwIfAborted();
-      const outcomes: { externalId: string; userId: string | null; refusal: string | null }[] = [];
-      await inParallel(PAGE, page, async (step) => {
-        outcomes.push({ externalId: step.externalId, ...(await carryOut(ports, run, step)) });
-      });
-      applied += page.length;
-      await staging.settle(outcomes, { ...counts, applied });
-    }
+  const pages = new PagesInOrder(await staging.carriedOutTo(), async (after) => {
+    const items = await staging.openAfter(after, PAGE);
+    return { items, end: items.at(-1)?.externalId ?? after };
   });
+  await pages.work(
+    PAGES_AT_ONCE,
+    async (steps) => {
+      run.signal.throwIfAborted();
+      const refusals = await carryOut(ports, run, steps);
+      if (refusals.length > 0) await staging.refuse(refusals);
+      applied += steps.length;
+    },
+    () => staging.settle(pages.reached, { ...counts, applied }),
+  );
   // What follows is planned for people who have ids now.
   if (applied > 0) await staging.analyze();
 }
 
-async function carryOut(ports: SyncPorts, run: SyncRun, step: StagedPerson) {
-  const userId = step.userId ?? derivedId('directory person', run.syncId, step.externalId);
-  const failure = await decided(ports, run, step, userId);
-  // The store is away: the attempt ends, and the next one continues here.
-  if (failure?.kind === 'unavailable' && failure.retryAfterSeconds !== undefined) throw new FailureError(failure);
-  const gone = failure?.kind === 'notFound' && step.action !== 'create';
-  return failure && !gone ? { userId: null, refusal: refusalOf(failure) } : { userId, refusal: null };
+/** Returns the people who were refused, and those whom an earlier attempt was refused, but not this one. */
+async function carryOut(ports: SyncPorts, run: SyncRun, steps: readonly StagedPerson[]): Promise<StepOutcome[]> {
+  const creations = steps.filter(isCreation);
+  const changes = steps.filter((step) => !isCreation(step));
+  const outcomes = [...(await createAll(ports, run, creations)), ...(await changeAll(ports, run, changes))];
+  const refusedBefore = new Set(steps.flatMap(({ externalId, refusal }) => (refusal === null ? [] : [externalId])));
+  return outcomes.filter(({ externalId, refusal }) => refusal !== null || refusedBefore.has(externalId));
 }
 
-async function decided(
+interface StepOutcome {
+  readonly externalId: string;
+  readonly refusal: string | null;
+}
+
+const isCreation = ({ action, person }: StagedPerson): boolean => action === 'create' && person !== null;
+
+async function createAll(
   { executor }: SyncPorts,
-  { source, execution }: SyncRun,
-  { person, action }: StagedPerson,
-  userId: string,
-): Promise<Failure | undefined> {
-  const failureOf = (outcome: object): Failure | undefined => (isFailure(outcome) ? outcome : undefined);
+  run: SyncRun,
+  steps: readonly StagedPerson[],
+): Promise<StepOutcome[]> {
+  if (steps.length === 0) return [];
+  const inputs = steps.map((step) => provisioningOf(run, step));
+  const outcomes = await executor.executeAll(provisionNewcomer, inputs, run.execution);
+  return steps.map((step, at) => outcomeOf(step, failureOf(outcomes[at]!)));
+}
+
+async function changeAll(ports: SyncPorts, run: SyncRun, steps: readonly StagedPerson[]): Promise<StepOutcome[]> {
+  const outcomes: StepOutcome[] = [];
+  await inParallel(CHANGES_AT_ONCE, steps, async (step) => {
+    outcomes.push(outcomeOf(step, await change(ports, run, step)));
+  });
+  return outcomes;
+}
+
+const userIdOf = ({ syncId }: SyncRun, { userId, externalId }: StagedPerson): string =>
+  userId ?? derivedId('directory person', syncId, externalId);
+
+const provisioningOf = (run: SyncRun, step: StagedPerson): ProvisionEmployee => ({
+  userId: userIdOf(run, step),
+  source: run.source,
+  person: provisionedOf(step.person!),
+  ifLinked: 'update',
+});
+
+function outcomeOf({ externalId, action }: StagedPerson, failure: Failure | undefined): StepOutcome {
+  // The store is away: the attempt ends, and the next one continues here.
+  if (failure?.kind === 'unavailable' && failure.retryAfterSeconds !== undefined) throw new FailureError(failure);
+  const gone = failure?.kind === 'notFound' && action !== 'create';
+  return { externalId, refusal: failure && !gone ? refusalOf(failure) : null };
+}
+
+const failureOf = (outcome: object): Failure | undefined => (isFailure(outcome) ? outcome : undefined);
+
+async function change({ executor }: SyncPorts, run: SyncRun, step: StagedPerson): Promise<Failure | undefined> {
+  const { source, execution } = run;
+  const userId = userIdOf(run, step);
+  const { person, action } = step;
   if (person === null)
     return failureOf(await executor.execute(unprovisionEmployee, { userId, source, how: 'deactivate' }, execution));
-  if (action === 'create' || action === 'link')
-    return failureOf(
-      await executor.execute(
-        action === 'create' ? provisionNewcomer : provisionEmployee,
-        { userId, source, person: provisionedOf(person), ifLinked: 'update' },
-        execution,
-      ),
-    );
+  if (action === 'link')
+    return failureOf(await executor.execute(provisionEmployee, provisioningOf(run, step), execution));
   return failureOf(
     await executor.execute(changeProvisionedEmployee, { userId, source, person: provisionedOf(person) }, execution),
   );

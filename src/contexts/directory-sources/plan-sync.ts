@@ -5,14 +5,15 @@ import {
   linkedPeopleAfter,
 } from '../../../queries/employees/linked-people.ts';
 import { streamSubject } from '../../platform/kernel/aggregate.ts';
+import { derivedId } from '../../platform/execution/derived-id.ts';
 import { orThrow } from '../../platform/kernel/failure.ts';
 import { JobFailed } from '../../platform/jobs/job.ts';
 import { employeeEmailClaim } from '../employees/domain/employee.ts';
 import type { SyncCounts } from './domain/events.ts';
-import { planned, type PlannedAction } from './domain/plan.ts';
+import { planned, REPEATED_EMAIL, type LinkedPerson, type PlannedAction } from './domain/plan.ts';
 import { NOTHING_SYNCED } from './domain/sync-counts.ts';
 import { DirectoryFailed, type DirectoryPerson } from './domain/directory-reader.ts';
-import type { Staging, StagedStep } from './staging.ts';
+import type { DecidedPerson, Staging, StagedStep } from './staging.ts';
 import type { SyncPorts, SyncRun } from './sync-ports.ts';
 
 const PAGE = 1_000;
@@ -41,43 +42,78 @@ export async function awaitReadModels({ freshness, head }: SyncPorts): Promise<v
     throw new JobFailed('the read models are behind the log');
 }
 
-/** The people of a page of whom the source has said the same before, by external id. Most pages list nobody else. */
-export async function keptPeople(
+/**
+ * The people of a page of whom the source has said the same before, and those whom nobody knows, by external id. Most
+ * pages list nobody else. Whether an e-mail is repeated is known at the end of the list.
+ */
+export async function decidedPeople(
+  ports: SyncPorts,
+  run: SyncRun,
+  people: readonly DirectoryPerson[],
+): Promise<ReadonlyMap<string, DecidedPerson>> {
+  const linked = await linkedAmong(ports, run, people);
+  const namesakes = await namesakesAmong(ports, run, people, linked);
+  const decided = new Map<string, DecidedPerson>();
+  for (const listed of people) {
+    const { externalId } = listed;
+    const step = planned({ listed, linked: linked.get(externalId), namesake: namesakes.get(externalId) });
+    if (step.action === 'create')
+      decided.set(externalId, { action: 'create', userId: derivedId('directory person', run.syncId, externalId) });
+    else if (step.action === 'keep' && step.userId !== null)
+      decided.set(externalId, { action: 'keep', userId: step.userId });
+  }
+  return decided;
+}
+
+async function linkedAmong(
   { reads }: SyncPorts,
   { tenantId, source }: SyncRun,
   people: readonly DirectoryPerson[],
-): Promise<ReadonlyMap<string, string>> {
+): Promise<ReadonlyMap<string, LinkedPerson>> {
   const externalIds = people.map(({ externalId }) => externalId);
-  const linked = new Map(
-    orThrow(await linkedByExternalId(reads(tenantId), { source, externalIds })).map((one) => [one.externalId, one]),
+  const linked = orThrow(await linkedByExternalId(reads(tenantId), { source, externalIds }));
+  return new Map(linked.map((one) => [one.externalId!, one]));
+}
+
+/** The employees who have the e-mails of active people whom the source has not linked, by external id. */
+async function namesakesAmong(
+  { executor, accountDigest }: SyncPorts,
+  { tenantId }: SyncRun,
+  people: readonly DirectoryPerson[],
+  linked: ReadonlyMap<string, LinkedPerson>,
+): Promise<ReadonlyMap<string, string>> {
+  const others = people.filter(
+    ({ externalId, email, isActive }) => isActive && email !== null && !linked.has(externalId),
   );
-  const kept = new Map<string, string>();
-  for (const listed of people) {
-    const { action, userId } = planned({ listed, linked: linked.get(listed.externalId), namesake: undefined });
-    if (action === 'keep' && userId !== null) kept.set(listed.externalId, userId);
-  }
-  return kept;
+  if (others.length === 0) return new Map();
+  const claims = others.map(({ email }) => employeeEmailClaim(accountDigest(email!)));
+  const holders = await executor.claimHolders(tenantId, claims);
+  return new Map(
+    others.flatMap(({ externalId }, at) => {
+      const holder = holders[at];
+      return holder === undefined ? [] : [[externalId, streamSubject(holder)] as const];
+    }),
+  );
 }
 
 /**
  * Compares what was read with the people of the source, a page at a time, and writes down what follows for each. Those
- * who stay as they are were recognized while they were read.
+ * who stay as they are, and those who are new, were recognized while they were read.
  */
 export async function planSync(ports: SyncPorts, run: SyncRun, staging: Staging): Promise<Plan> {
   const counts: Record<keyof SyncCounts, number> = { ...NOTHING_SYNCED };
   const count = (steps: readonly StagedStep[]) => {
     for (const { action } of steps) counts[COUNTED[action]] += 1;
   };
-  const { people: listed, kept } = await staging.totals();
-  counts.people = listed;
-  counts.unchanged = kept;
-  let repeated: ReadonlySet<string> | undefined;
+  const { people: listed, kept, created } = await staging.totals();
+  const repeated = kept === listed ? new Set<string>() : await repeatedEmails(staging);
+  const refused = repeated.size > 0 ? await staging.refuseCreations([...repeated], REPEATED_EMAIL) : 0;
+  Object.assign(counts, { people: listed, unchanged: kept, created: created - refused, refused });
   for (let after = ''; ;) {
     run.signal.throwIfAborted();
     const people = await staging.undecidedAfter(after, PAGE);
     if (people.length === 0) break;
     after = people.at(-1)!.externalId;
-    repeated ??= await repeatedEmails(staging);
     const steps = await stepsFor(ports, run, staging, people, repeated);
     count(steps);
     await staging.plan(steps, counts);
@@ -128,32 +164,18 @@ async function planMissing(
 
 /** Two look-ups for a page: the people whom the source has linked, and the employees with the e-mails of the others. */
 async function stepsFor(
-  { reads, executor, accountDigest }: SyncPorts,
-  { tenantId, source }: SyncRun,
+  ports: SyncPorts,
+  run: SyncRun,
   staging: Staging,
   people: readonly DirectoryPerson[],
   repeated: ReadonlySet<string>,
 ): Promise<StagedStep[]> {
-  const externalIds = people.map(({ externalId }) => externalId);
-  const linked = new Map(
-    orThrow(await linkedByExternalId(reads(tenantId), { source, externalIds })).map((one) => [one.externalId, one]),
-  );
-  const others = people.filter(
-    ({ externalId, email, isActive }) => isActive && email !== null && !linked.has(externalId),
-  );
-  const holders = await executor.claimHolders(
-    tenantId,
-    others.map(({ email }) => employeeEmailClaim(accountDigest(email!))),
-  );
-  const namesakes = new Map(
-    others.map(({ externalId }, at) => {
-      const holder = holders[at];
-      return [externalId, holder && streamSubject(holder)] as const;
-    }),
-  );
+  const linked = await linkedAmong(ports, run, people);
+  const namesakes = await namesakesAmong(ports, run, people, linked);
   // An employee whom the source has linked through an entry that is still listed belongs to that entry.
-  const userIds = [...namesakes.values()].filter((userId) => userId !== undefined);
-  const owned = orThrow(await linkedAmongUsers(reads(tenantId), { source, userIds }));
+  const { source } = run;
+  const userIds = [...namesakes.values()];
+  const owned = orThrow(await linkedAmongUsers(ports.reads(run.tenantId), { source, userIds }));
   const stillListed = await staging.listedAmong(owned.flatMap(({ externalId }) => externalId ?? []));
   const taken = new Set(
     owned.filter(({ externalId }) => externalId !== null && stillListed.has(externalId)).map(({ userId }) => userId),

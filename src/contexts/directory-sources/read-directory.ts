@@ -6,24 +6,24 @@ import {
   type DirectoryReader,
   type Listed,
 } from './domain/directory-reader.ts';
-import type { Staging } from './staging.ts';
+import type { DecidedPerson, Staging } from './staging.ts';
 
 export interface Reading {
   readonly reader: DirectoryReader;
   readonly groupIds: readonly string[];
   readonly staging: Staging;
   readonly signal: AbortSignal;
-  /** The employees of a page about whom it says nothing new, by external id. */
-  kept(people: readonly DirectoryPerson[]): Promise<ReadonlyMap<string, string>>;
+  /** What follows from a page for people of whom that can be said at once, by external id. */
+  decided(people: readonly DirectoryPerson[]): Promise<ReadonlyMap<string, DecidedPerson>>;
 }
 
 /** Reads a whole directory into the staging tables, a page at a time. Throws unless it has seen the end. */
-export async function readDirectory({ reader, groupIds, staging, signal, kept }: Reading): Promise<number> {
+export async function readDirectory({ reader, groupIds, staging, signal, decided }: Reading): Promise<number> {
   let people = 0;
   await eachPage(reader.people(), signal, async (items) => {
     people += items.length;
     if (people > MAX_PEOPLE) throw new DirectoryFailed('the directory lists too many people', { isLasting: true });
-    await staging.addPeople(items, await kept(items), people);
+    await staging.addPeople(items, await decided(items), people);
   });
   let memberships = 0;
   if (groupIds.length > 0)

@@ -4,8 +4,8 @@ export const PHASE = `update directory_sync_runs set phase = $3, progress = prog
 export const ADD_PEOPLE = `
   with added as (
     insert into directory_sync_people as p (tenant_id, sync_id, external_id, member_key, listed, email, action, user_id, person)
-    select $1, $2, r.id, r.key, true, r.email, case when r.user_id is not null then 'keep' end, r.user_id, r.person
-      from unnest($3::text[], $4::text[], $5::text[], $6::uuid[], $7::jsonb[]) as r(id, key, email, user_id, person)
+    select $1, $2, r.id, r.key, true, r.email, r.action, r.user_id, r.person
+      from unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[], $8::jsonb[]) as r(id, key, email, action, user_id, person)
     on conflict (tenant_id, sync_id, external_id) do update
       set member_key = excluded.member_key, listed = true, email = excluded.email, action = excluded.action,
           user_id = excluded.user_id, person = excluded.person
@@ -26,9 +26,13 @@ export const KNOWN_EMAILS = `
   update directory_sync_people p set person = jsonb_set(p.person, '{email}', to_jsonb(r.email))
     from jsonb_to_recordset($3::jsonb) as r("externalId" text, email text)
    where p.tenant_id = $1 and p.sync_id = $2 and p.external_id = r."externalId" and r.email is not null and p.person is not null`;
-export const SETTLE = `
-  update directory_sync_people p set done = true, user_id = coalesce(r."userId", p.user_id), refusal = r.refusal
-    from jsonb_to_recordset($3::jsonb) as r("externalId" text, "userId" uuid, refusal text)
+export const REFUSE_CREATIONS = `
+  update directory_sync_people set action = 'refuse', user_id = null, refusal = $4
+   where tenant_id = $1 and sync_id = $2 and action = 'create' and external_id = any($3)`;
+export const CARRIED_OUT = `update directory_sync_runs set carried_out_to = $3 where tenant_id = $1 and sync_id = $2`;
+export const REFUSE = `
+  update directory_sync_people p set refusal = r.refusal
+    from jsonb_to_recordset($3::jsonb) as r("externalId" text, refusal text)
    where p.tenant_id = $1 and p.sync_id = $2 and p.external_id = r."externalId"`;
 export const MEMBERSHIPS = `
   select m.group_id, count(*)::int as members, sum(hashtextextended(p.user_id::text, 0)::numeric)::text as digest

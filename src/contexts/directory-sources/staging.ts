@@ -2,13 +2,15 @@ import type { PlannedAction } from './domain/plan.ts';
 import {
   ADD_MEMBERS,
   ADD_PEOPLE,
+  CARRIED_OUT,
   KNOWN_EMAILS,
   MEMBERS,
   MEMBERSHIPS,
   PHASE,
   PLAN,
+  REFUSE,
+  REFUSE_CREATIONS,
   REPEATED_EMAILS,
-  SETTLE,
 } from './staging-sql.ts';
 import { SyncHold, type Progress } from './sync-hold.ts';
 import { DirectoryFailed, type DirectoryMembership, type DirectoryPerson } from './domain/directory-reader.ts';
@@ -18,6 +20,14 @@ export interface StagedPerson {
   readonly person: DirectoryPerson | null;
   readonly action: PlannedAction | null;
   readonly userId: string | null;
+  /** What an earlier attempt met. */
+  readonly refusal: string | null;
+}
+
+/** What was decided about a listed person while the directory was read. */
+export interface DecidedPerson {
+  readonly action: PlannedAction;
+  readonly userId: string;
 }
 
 export interface StagedStep {
@@ -27,6 +37,13 @@ export interface StagedStep {
   readonly refusal: string | null;
   /** The e-mail of a person whom the directory lists without one. */
   readonly email?: string | null;
+}
+
+interface Totals {
+  readonly people: number;
+  readonly kept: number;
+  readonly created: number;
+  readonly linked: number;
 }
 
 /** A set of employees, as two databases' tables can compare it without listing it. */
@@ -49,6 +66,7 @@ export class Staging extends SyncHold {
         client,
         `update directory_sync_people set action = null, person = null, listed = false, done = false where tenant_id = $1 and sync_id = $2`,
       );
+      await this.query(client, CARRIED_OUT, ['']);
       await this.query(client, PHASE, ['reading', '{}']);
     });
   }
@@ -64,18 +82,23 @@ export class Staging extends SyncHold {
   }
 
   /**
-   * `kept` are the employees about whom the directory says nothing new, by external id. Throws if the whole page was
-   * listed before: the list goes round in circles, and its end is not the end.
+   * `decided` is what follows already, by external id; people who are kept are staged without their description. Throws
+   * if the whole page was listed before: the list goes round in circles, and its end is not the end.
    */
-  addPeople(people: readonly DirectoryPerson[], kept: ReadonlyMap<string, string>, total: number): Promise<void> {
+  addPeople(
+    people: readonly DirectoryPerson[],
+    decided: ReadonlyMap<string, DecidedPerson>,
+    total: number,
+  ): Promise<void> {
     return this.write(async (client) => {
       const unique = [...new Map(people.map((one) => [one.externalId, one])).values()];
       const { rows } = await this.query<{ new: number }>(client, ADD_PEOPLE, [
         unique.map(({ externalId }) => externalId),
         unique.map(({ memberKey }) => memberKey),
         unique.map(({ email, isActive }) => (isActive && email !== null ? email.toLowerCase() : null)),
-        unique.map(({ externalId }) => kept.get(externalId) ?? null),
-        unique.map((one) => (kept.has(one.externalId) ? null : JSON.stringify(one))),
+        unique.map(({ externalId }) => decided.get(externalId)?.action ?? null),
+        unique.map(({ externalId }) => decided.get(externalId)?.userId ?? null),
+        unique.map((one) => (decided.get(one.externalId)?.action === 'keep' ? null : JSON.stringify(one))),
       ]);
       if (people.length > 0 && rows[0]!.new === 0) throw new DirectoryFailed('the directory repeats a page');
       await this.query(client, PHASE, ['reading', JSON.stringify({ people: total })]);
@@ -96,10 +119,11 @@ export class Staging extends SyncHold {
     await this.pool.asSystem('select analyze_directory_syncs()').catch(() => undefined);
   }
 
-  /** Listed people, those who stay as they are, and those whom the source had linked. */
-  async totals(): Promise<{ readonly people: number; readonly kept: number; readonly linked: number }> {
-    const { rows } = await this.statement<{ people: number; kept: number; linked: number }>(
+  /** Listed people, those who stay as they are, those who are new, and those whom the source had linked. */
+  async totals(): Promise<Totals> {
+    const { rows } = await this.statement<Totals>(
       `select count(*)::int as people, count(*) filter (where action = 'keep')::int as kept,
+              count(*) filter (where action = 'create')::int as created,
               count(*) filter (where action in ('keep', 'change', 'deactivate'))::int as linked
          from directory_sync_people where tenant_id = $1 and sync_id = $2 and listed`,
     );
@@ -109,7 +133,7 @@ export class Staging extends SyncHold {
   /** Listed people about whom nothing was decided while they were read, after this external id, in its order. */
   async undecidedAfter(after: string, limit: number): Promise<readonly DirectoryPerson[]> {
     const { rows } = await this.statement<{ person: DirectoryPerson }>(
-      `select person from directory_sync_people where tenant_id = $1 and sync_id = $2 and person is not null and external_id > $3
+      `select person from directory_sync_people where tenant_id = $1 and sync_id = $2 and person is not null and action is null and external_id > $3
         order by external_id limit $4`,
       [after, limit],
     );
@@ -129,6 +153,15 @@ export class Staging extends SyncHold {
   async repeatedEmails(limit: number): Promise<ReadonlySet<string>> {
     const { rows } = await this.statement<{ external_id: string }>(REPEATED_EMAILS, [limit]);
     return new Set(rows.map((row) => row.external_id));
+  }
+
+  /** These people would be created, but an earlier entry has their e-mail. Returns how many there are. */
+  async refuseCreations(externalIds: readonly string[], refusal: string): Promise<number> {
+    let refused = 0;
+    await this.write(async (client) => {
+      refused = (await this.query(client, REFUSE_CREATIONS, [externalIds, refusal])).rowCount ?? 0;
+    });
+    return refused;
   }
 
   /** Which of these employees the plan links to another entry of the directory. */
@@ -158,10 +191,18 @@ export class Staging extends SyncHold {
     return rows[0]!.n;
   }
 
-  /** People for whom something is left to do. */
+  /** How far an earlier attempt has carried out the plan: everybody up to this external id. */
+  async carriedOutTo(): Promise<string> {
+    const { rows } = await this.statement<{ to: string }>(
+      'select carried_out_to as to from directory_sync_runs where tenant_id = $1 and sync_id = $2',
+    );
+    return rows[0]?.to ?? '';
+  }
+
+  /** People for whom something is left to do, after this external id, in its order. */
   async openAfter(after: string, limit: number): Promise<readonly StagedPerson[]> {
     const { rows } = await this.statement<StagedPerson>(
-      `select external_id as "externalId", person, action, user_id as "userId" from directory_sync_people
+      `select external_id as "externalId", person, action, user_id as "userId", refusal from directory_sync_people
         where tenant_id = $1 and sync_id = $2 and action in ('create', 'link', 'change', 'deactivate') and not done and external_id > $3
         order by external_id limit $4`,
       [after, limit],
@@ -169,16 +210,15 @@ export class Staging extends SyncHold {
     return rows;
   }
 
-  settle(
-    outcomes: readonly {
-      readonly externalId: string;
-      readonly userId: string | null;
-      readonly refusal: string | null;
-    }[],
-    progress: Progress,
-  ): Promise<void> {
+  /** People who were, or are no longer, refused. */
+  refuse(people: readonly { readonly externalId: string; readonly refusal: string | null }[]): Promise<void> {
+    return this.write((client) => this.query(client, REFUSE, [JSON.stringify(people)]));
+  }
+
+  /** Everybody up to an external id is carried out. */
+  settle(carriedOutTo: string, progress: Progress): Promise<void> {
     return this.write(async (client) => {
-      await this.query(client, SETTLE, [JSON.stringify(outcomes)]);
+      await this.query(client, CARRIED_OUT, [carriedOutTo]);
       await this.query(client, PHASE, ['applying', JSON.stringify(progress)]);
     });
   }

@@ -56,7 +56,9 @@ async function peopleOf(
   const condition = action === 'refuse' ? 'refusal is not null and $3::text is not null' : 'action = $3';
   const { rows } = await pool.statement<PlannedRow>(
     tenantId,
-    `select external_id, user_id, person, refusal from directory_sync_people
+    `select external_id, person, refusal,
+            case when action = 'create' and external_id > carried_out_to then null else user_id end as user_id
+       from directory_sync_people join directory_sync_runs using (tenant_id, sync_id)
       where tenant_id = $1 and sync_id = $2 and ${condition} order by external_id limit ${LISTED}`,
     [syncId, action],
   );

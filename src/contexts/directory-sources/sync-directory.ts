@@ -14,7 +14,7 @@ import {
 } from './domain/directory-source.ts';
 import type { SyncCounts } from './domain/events.ts';
 import { NOTHING_SYNCED } from './domain/sync-counts.ts';
-import { awaitReadModels, keptPeople, planSync } from './plan-sync.ts';
+import { awaitReadModels, decidedPeople, planSync } from './plan-sync.ts';
 import { readDirectory } from './read-directory.ts';
 import { DirectoryFailed, type DirectoryPerson, type DirectoryReader } from './domain/directory-reader.ts';
 import { Staging } from './staging.ts';
@@ -108,8 +108,8 @@ export class DirectorySyncs {
     // A confirmation covers the people who were shown. If the directory has lost more since, it is asked for again.
     await staging.clear(sync!.isConfirmed);
     await awaitReadModels(this.#ports);
-    const kept = (page: readonly DirectoryPerson[]) => keptPeople(this.#ports, run, page);
-    const people = await readDirectory({ reader, groupIds, staging, signal: run.signal, kept });
+    const decided = (page: readonly DirectoryPerson[]) => decidedPeople(this.#ports, run, page);
+    const people = await readDirectory({ reader, groupIds, staging, signal: run.signal, decided });
     const { counts, linkedPeople } = await planSync(this.#ports, run, staging);
     if (people === 0 && linkedPeople > 0) throw new DirectoryFailed('the directory lists nobody');
     if (sync!.isDryRun) {

@@ -13,7 +13,7 @@ import type { DirectoryReaders } from './open-reader.ts';
 
 /** What synchronizations use. */
 export interface SyncPorts {
-  readonly executor: Pick<Executor<CommandPorts>, 'execute' | 'claimHolders'>;
+  readonly executor: Pick<Executor<CommandPorts>, 'execute' | 'executeAll' | 'claimHolders'>;
   readonly aggregates: AggregateReader;
   readonly freshness: Pick<Freshness, 'waitFor'>;
   readonly readers: Pick<DirectoryReaders, 'open'>;

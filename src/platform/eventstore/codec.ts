@@ -14,13 +14,20 @@ import { isUuid, type TenantId } from '../kernel/ids.ts';
 import type { PersonKeys } from '../vault/vault.ts';
 import { holdsBrokenText } from './broken-text.ts';
 import { EventContractError, EventTooLarge, InvalidEventText } from './event-contract-error.ts';
-import { openPersonal, PersonSealing, sealedPerson } from './person-sealing.ts';
+import { openPersonal, PersonSealing, sealedPerson, type Unsealed } from './person-sealing.ts';
 import { PersonalFields } from './personal-fields.ts';
 import { MAX_APPEND_BYTES, type NewEvent, type StoredEvent } from './port.ts';
 
 interface Contract {
   readonly definition: EventDefinition;
   readonly personal: PersonalFields | undefined;
+}
+
+export interface UnencodedEvent {
+  readonly id: string;
+  readonly tenantId: TenantId;
+  readonly event: DomainEvent;
+  readonly metadata: EventMetadata;
 }
 
 /**
@@ -55,15 +62,25 @@ export class EventCodec {
   }
 
   async encode(id: string, tenantId: TenantId, event: DomainEvent, metadata: EventMetadata): Promise<NewEvent> {
-    const { definition, personal } = this.#contract(event.type);
-    const checked = definition.schema.safeParse(event.data);
-    if (!checked.success) throw new EventContractError(`${event.type}: ${issueText(checked.error)}`);
-    let data = checked.data as Record<string, unknown>;
-    if (personal) data = await this.#sealing.seal(event.type, id, tenantId, personal, data);
-    const text = canonicalJson(data);
-    if (holdsBrokenText(text)) throw new InvalidEventText(event.type);
-    if (Buffer.byteLength(text) > MAX_APPEND_BYTES) throw new EventTooLarge(event.type);
-    return { id, type: event.type, version: definition.version, data: text, metadata };
+    return (await this.encodeAll([{ id, tenantId, event, metadata }]))[0]!;
+  }
+
+  /** Encodes events of many streams, with one look-up for the keys of all persons. */
+  async encodeAll(unencoded: readonly UnencodedEvent[]): Promise<NewEvent[]> {
+    const sealed = await this.#sealing.seal(unencoded.map((one) => this.#checked(one)));
+    return unencoded.map(({ id, event: { type }, metadata }, at) => {
+      const text = canonicalJson(sealed[at]);
+      if (holdsBrokenText(text)) throw new InvalidEventText(type);
+      if (Buffer.byteLength(text) > MAX_APPEND_BYTES) throw new EventTooLarge(type);
+      return { id, type, version: this.#contract(type).definition.version, data: text, metadata };
+    });
+  }
+
+  #checked({ id, tenantId, event: { type, data } }: UnencodedEvent): Unsealed {
+    const { definition, personal } = this.#contract(type);
+    const checked = definition.schema.safeParse(data);
+    if (!checked.success) throw new EventContractError(`${type}: ${issueText(checked.error)}`);
+    return { type, id, tenantId, fields: personal, data: checked.data as Record<string, unknown> };
   }
 
   /** Decodes a page of events, with one look-up for all keys. Unknown types are returned as undefined. */

@@ -14,6 +14,34 @@ interface SealedData extends Record<string, unknown> {
 /** The person with whose key personal fields are sealed; undefined if none are. */
 export const sealedPerson = (data: unknown): string | undefined => (data as SealedData).$sealed?.person;
 
+/** An event whose personal fields are to be sealed, if its type has any. */
+export interface Unsealed {
+  readonly type: string;
+  readonly id: string;
+  readonly tenantId: TenantId;
+  readonly fields: PersonalFields | undefined;
+  readonly data: Record<string, unknown>;
+}
+
+interface Taken {
+  readonly tenantId: TenantId;
+  readonly person: string;
+  readonly clear: Record<string, unknown>;
+  readonly values: readonly unknown[];
+}
+
+/** Undefined if there is nothing to seal. */
+function takenFrom({ tenantId, fields, data }: Unsealed): Taken | undefined {
+  if (!fields) return undefined;
+  const { clear, values } = fields.take(data);
+  if (values.length === 0) return undefined;
+  const person = data[fields.subject];
+  // The event is about no person: there is no key to seal with, and no erasure can concern it.
+  if (person === null) return undefined;
+  if (typeof person !== 'string') throw new EventContractError(`an event with personal fields needs ${fields.subject}`);
+  return { tenantId, person, clear, values };
+}
+
 const NO_KEYS: ReadonlyMap<string, Buffer> = new Map();
 const boundTo = (tenantId: TenantId, eventId: string) => `${tenantId}|${eventId}`;
 
@@ -26,30 +54,39 @@ export class PersonSealing {
   }
 
   /**
-   * Seals the personal fields of an event with its person's key. They are left out if the person is erased at this
-   * moment, and stay readable if the event is about no person.
+   * Seals the personal fields of events with the keys of their persons, with one look-up. They are left out if the
+   * person is erased at this moment, and stay readable if the event is about no person.
    */
-  async seal(
-    type: string,
-    id: string,
-    tenantId: TenantId,
-    fields: PersonalFields,
-    data: Record<string, unknown>,
-  ): Promise<Record<string, unknown>> {
-    const { clear, values } = fields.take(data);
-    if (values.length === 0) return data;
-    const person = data[fields.subject];
-    // The event is about no person: there is no key to seal with, and no erasure can concern it.
-    if (person === null) return data;
-    if (typeof person !== 'string')
-      throw new EventContractError(`an event with personal fields needs ${fields.subject}`);
-    const key = await this.#personKeys.forSealing(tenantId, person);
-    // The person was erased at this moment: the event is recorded without the values.
-    if (!key) return clear;
-    const text = JSON.stringify(values);
-    if (holdsBrokenText(text)) throw new InvalidEventText(type);
-    const value = encrypt(key, Buffer.from(text), boundTo(tenantId, id)).toString('base64');
-    return { ...clear, $sealed: { person, value } };
+  async seal(events: readonly Unsealed[]): Promise<Record<string, unknown>[]> {
+    const taken = events.map((event) => takenFrom(event));
+    const keys = await this.#keysToSealWith(taken);
+    return events.map(({ type, id, tenantId, data }, at) => {
+      const personal = taken[at];
+      if (!personal) return data;
+      const { person, clear, values } = personal;
+      const key = keys.get(personKey({ tenantId, personId: person }));
+      // The person was erased at this moment: the event is recorded without the values.
+      if (!key) return clear;
+      const text = JSON.stringify(values);
+      if (holdsBrokenText(text)) throw new InvalidEventText(type);
+      const value = encrypt(key, Buffer.from(text), boundTo(tenantId, id)).toString('base64');
+      return { ...clear, $sealed: { person, value } };
+    });
+  }
+
+  async #keysToSealWith(taken: readonly (Taken | undefined)[]): Promise<ReadonlyMap<string, Buffer>> {
+    const persons = new Map<TenantId, Set<string>>();
+    for (const personal of taken) {
+      if (!personal) continue;
+      const ofTenant = persons.get(personal.tenantId);
+      if (ofTenant) ofTenant.add(personal.person);
+      else persons.set(personal.tenantId, new Set([personal.person]));
+    }
+    const keys = new Map<string, Buffer>();
+    for (const [tenantId, ids] of persons)
+      for (const [personId, key] of await this.#personKeys.forSealingAll(tenantId, [...ids]))
+        keys.set(personKey({ tenantId, personId }), key);
+    return keys;
   }
 
   /** The keys that open these events, with one look-up. Keys of erased persons are missing. */

@@ -1,8 +1,16 @@
 import { duplicateOf, type Claim, type Command, type CommandContext, type Decision } from '../kernel/command.ts';
 import type { DomainEvent, EventMetadata, RecordedEvent } from '../kernel/event.ts';
 import { isFailure } from '../kernel/failure.ts';
-import type { EventCodec } from '../eventstore/codec.ts';
-import type { AppendResult, EventStore, NewEvent } from '../eventstore/port.ts';
+import type { EventCodec, UnencodedEvent } from '../eventstore/codec.ts';
+import { EventContractError, EventTooLarge, InvalidEventText } from '../eventstore/event-contract-error.ts';
+import {
+  AppendRefused,
+  EventStoreUnavailable,
+  type AppendResult,
+  type EventStore,
+  type NewEvent,
+} from '../eventstore/port.ts';
+import { settled } from '../kernel/in-parallel.ts';
 import type { AggregateLoader, LoadedAggregate } from './aggregate-loader.ts';
 import type { ClaimKeys } from './claim-keys.ts';
 import { derivedId } from './derived-id.ts';
@@ -17,6 +25,9 @@ export interface PreparedCommand<Input, State, E extends DomainEvent, Ports, Fac
   readonly facts: Facts;
   readonly stream: string;
 }
+
+/** Undefined: nothing was appended, and the command has to be executed alone. `unknown`: the store did not say. */
+export type BegunOutcome<Result> = ExecutionResult<Result> | 'unknown' | undefined;
 
 type Appended = Extract<AppendResult, { kind: 'appended' }>;
 
@@ -81,7 +92,7 @@ export class Attempts<Ports> {
     if (decision.events.length === 0) return unchanged(decision.result, loaded.revision, context.now);
     const givenUp = givenUpBy(decision, context, stream, loaded.revision);
     if (givenUp) await this.#disposal.plan(givenUp);
-    const encoded = await this.#encode(decision.events, context);
+    const encoded = await this.#codec.encodeAll(unencoded(decision.events, context));
     const verdict = await this.#append(decision, encoded, context.tenantId, stream, loaded.revision);
     if (verdict.kind === 'wrongRevision') return 'lostRace';
     if (verdict.kind === 'claimed') {
@@ -94,6 +105,48 @@ export class Attempts<Ports> {
     this.#loader.advance(command.aggregate, stream, loaded, decision.events, verdict.revision);
     if (givenUp) await this.#disposal.carryOut(givenUp);
     return this.#appended(decision, encoded, context, stream, verdict);
+  }
+
+  /**
+   * First attempts of commands that begin their streams, together: one look-up for the keys of all persons, and appends
+   * that share transactions.
+   */
+  async begin<Input, State, E extends DomainEvent, Facts, Result>(
+    prepared: readonly PreparedCommand<Input, State, E, Ports, Facts, Result>[],
+  ): Promise<BegunOutcome<Result>[]> {
+    const outcomes = Array.from<BegunOutcome<Result>>({ length: prepared.length });
+    const begun = begunBy(prepared);
+    const encoded = await this.#encodedTogether(
+      begun.flatMap(({ decision, context }) => unencoded(decision.events, context)),
+    );
+    if (!encoded) return outcomes;
+    let next = 0;
+    const appending = begun.map(async ({ decision, command, context, stream, at }) => {
+      const events = encoded.slice(next, (next += decision.events.length));
+      try {
+        const verdict = await this.#append(decision, events, context.tenantId, stream, -1n);
+        if (verdict.kind !== 'appended') return;
+        const loaded = { state: command.aggregate.initial, revision: -1n };
+        this.#loader.advance(command.aggregate, stream, loaded, decision.events, verdict.revision);
+        outcomes[at] = this.#appended(decision, events, context, stream, verdict);
+      } catch (error) {
+        if (error instanceof EventStoreUnavailable) outcomes[at] = 'unknown';
+        else if (!(error instanceof AppendRefused)) throw error;
+      }
+    });
+    await settled(appending);
+    return outcomes;
+  }
+
+  /** Undefined if one of them cannot be stored: alone, each is told apart. */
+  async #encodedTogether(events: readonly UnencodedEvent[]): Promise<readonly NewEvent[] | undefined> {
+    try {
+      return await this.#codec.encodeAll(events);
+    } catch (error) {
+      if (error instanceof EventContractError || error instanceof InvalidEventText || error instanceof EventTooLarge)
+        return undefined;
+      throw error;
+    }
   }
 
   #appended<E extends DomainEvent, Result>(
@@ -127,18 +180,6 @@ export class Attempts<Ports> {
     return there?.revision === revision ? there.recordedAt : undefined;
   }
 
-  #encode(events: readonly DomainEvent[], context: CommandContext): Promise<NewEvent[]> {
-    const metadata: EventMetadata = {
-      actor: context.actor,
-      correlationId: context.correlationId,
-      causationId: context.causationId,
-      commandId: context.id,
-    };
-    return Promise.all(
-      events.map((event, index) => this.#codec.encode(derivedId(context.id, index), context.tenantId, event, metadata)),
-    );
-  }
-
   #append(
     { claim, release }: Pick<Decision<DomainEvent, unknown>, 'claim' | 'release'>,
     events: readonly NewEvent[],
@@ -156,6 +197,24 @@ export class Attempts<Ports> {
       release: keys(release),
     });
   }
+}
+
+/** What can be appended at once: decisions on a new stream that write something, and give up no secret. */
+function begunBy<Input, State, E extends DomainEvent, Ports, Facts, Result>(
+  prepared: readonly PreparedCommand<Input, State, E, Ports, Facts, Result>[],
+) {
+  return prepared.flatMap((one, at) => {
+    const { command, input, context, facts } = one;
+    const decision = command.decide(command.aggregate.initial, input, context, facts);
+    const isPlain = !isFailure(decision) && decision.events.length > 0 && decision.forget.length === 0;
+    return isPlain ? [{ ...one, decision, at }] : [];
+  });
+}
+
+function unencoded(events: readonly DomainEvent[], context: CommandContext): UnencodedEvent[] {
+  const { actor, correlationId, causationId, id: commandId, tenantId } = context;
+  const metadata: EventMetadata = { actor, correlationId, causationId, commandId };
+  return events.map((event, index) => ({ id: derivedId(commandId, index), tenantId, event, metadata }));
 }
 
 const givenUpBy = (

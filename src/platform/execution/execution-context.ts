@@ -20,6 +20,9 @@ export interface ExecutionContext {
   readonly ifMatch?: readonly string[] | undefined;
 }
 
+/** For whom a command runs many times: each run has an id of its own. */
+export type BulkExecutionContext = Omit<ExecutionContext, 'commandId' | 'ifMatch'>;
+
 /** The context as `decide` gets it: time and ids are fixed here, once for all attempts. */
 export function contextOf({
   tenantId,

@@ -1,18 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Claim, Command, CommandContext } from '../kernel/command.ts';
+import type { BulkCommand, Claim, Command, CommandContext } from '../kernel/command.ts';
 import type { DomainEvent } from '../kernel/event.ts';
 import { temporarilyUnavailable, isFailure, type Failure } from '../kernel/failure.ts';
 import { noReferenceLocks, type ReferenceLocks } from '../kernel/reference-locks.ts';
 import type { TenantId } from '../kernel/ids.ts';
+import { inParallel } from '../kernel/in-parallel.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import type { LogTrust } from '../eventstore/log-trust.ts';
 import { EventStoreUnavailable, type EventStore } from '../eventstore/port.ts';
 import type { AggregateLoader } from './aggregate-loader.ts';
-import { Attempts, type PreparedCommand } from './attempts.ts';
+import { Attempts, type BegunOutcome, type PreparedCommand } from './attempts.ts';
 import { ClaimKeys } from './claim-keys.ts';
 import { EarlierRuns, isEarlier } from './earlier-runs.ts';
 import { onlyIfUnchanged } from './entity-tags.ts';
-import { contextOf, type ExecutionContext } from './execution-context.ts';
+import { contextOf, type BulkExecutionContext, type ExecutionContext } from './execution-context.ts';
 import { unchanged, type ExecutionResult, type ExecutionOutcome } from './execution-result.ts';
 import { noSecrets, type SecretDisposal } from './secret-disposal.ts';
 import { inSpan } from '../observability/tracing.ts';
@@ -20,6 +21,8 @@ import { KeyedMutex } from './keyed-mutex.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
 
 const TRIES = 12;
+/** Of the inputs of one `executeAll`, how many that did not get through together are executed at the same time. */
+const ALONE_AT_ONCE = 64;
 
 /** What an installation with other processes, or with a log that may be replaced, needs besides. */
 export interface ExecutorSafeguards {
@@ -80,6 +83,54 @@ export class Executor<Ports> {
       return outcome;
     } catch (error) {
       if (error instanceof EventStoreUnavailable) return temporarilyUnavailable();
+      throw error;
+    }
+  }
+
+  /**
+   * Executes a command for many inputs that create records, and returns their outcomes in order, as `execute` would.
+   * All are prepared, decided, encoded and appended together, and nothing is read for each. Whoever does not get
+   * through (a claim that somebody has, a stream that exists) is executed alone, at most `ALONE_AT_ONCE` at a time.
+   */
+  async executeAll<Input, State, E extends DomainEvent, Facts, Result>(
+    command: BulkCommand<Input, State, E, Ports, Facts, Result>,
+    inputs: readonly Input[],
+    execution: BulkExecutionContext,
+    commandIdOf?: (input: Input) => string,
+  ): Promise<readonly (ExecutionResult<Result> | Failure)[]> {
+    const executions = inputs.map((input) => ({ ...execution, ...(commandIdOf && { commandId: commandIdOf(input) }) }));
+    const begun = await inSpan(command.name, { 'castellan.kind': 'command', 'castellan.inputs': inputs.length }, () =>
+      this.#begin(command, inputs, executions),
+    );
+    const outcomes = begun.map((outcome) => (outcome === 'unknown' ? temporarilyUnavailable() : outcome!));
+    const alone = begun.flatMap((outcome, at) => (outcome === undefined ? [at] : []));
+    await inParallel(ALONE_AT_ONCE, alone, async (at) => {
+      outcomes[at] = await this.execute(command, inputs[at]!, executions[at]!);
+    });
+    return outcomes;
+  }
+
+  /** `begins` proves for a retryable command, too, that no earlier run has appended: its events would be in the stream. */
+  async #begin<Input, State, E extends DomainEvent, Facts, Result>(
+    command: BulkCommand<Input, State, E, Ports, Facts, Result>,
+    inputs: readonly Input[],
+    executions: readonly ExecutionContext[],
+  ): Promise<BegunOutcome<Result>[]> {
+    const outcomes = Array.from<BegunOutcome<Result>>({ length: inputs.length });
+    if (inputs.length === 0) return outcomes;
+    try {
+      const facts = await command.prepareAll(inputs, this.#newUnitOfWork().ports, executions[0]!);
+      const admitted = inputs.flatMap((input, at) => {
+        const own = facts[at]!;
+        if (isFailure(own)) return [];
+        const context = contextOf(executions[at]!);
+        return [{ at, command, input, context, facts: own, stream: command.stream(input, context) }];
+      });
+      const begun = await this.#attempts.begin(admitted);
+      for (const [index, { at }] of admitted.entries()) outcomes[at] = begun[index];
+      return outcomes;
+    } catch (error) {
+      if (error instanceof EventStoreUnavailable) return outcomes.fill('unknown');
       throw error;
     }
   }

@@ -138,9 +138,44 @@ export interface Command<Input, State, E extends DomainEvent, Ports, Facts, Resu
   readonly tail?: number;
 }
 
+/**
+ * A command that creates a record on a new stream, and can be executed for many inputs together: then nothing is read
+ * for each of them.
+ */
+export interface BulkCommand<Input, State, E extends DomainEvent, Ports, Facts, Result> extends Command<
+  Input,
+  State,
+  E,
+  Ports,
+  Facts,
+  Result
+> {
+  readonly begins: true;
+  /**
+   * As `prepare`, for many inputs, in their order. Only looks things up: what it stored would not be compensated. A
+   * failure is not final: that input is prepared and decided alone.
+   */
+  prepareAll(
+    inputs: readonly Input[],
+    ports: Ports,
+    context: Pick<CommandContext, 'tenantId'>,
+  ): Promise<readonly (Facts | Failure)[]>;
+}
+
 // `any` is needed for inference, and is used only here.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type AnyCommand = Command<any, any, any, any, any, any>;
+
+export const defineBulkCommand = <
+  Input,
+  State,
+  E extends DomainEvent,
+  Ports = unknown,
+  Facts = undefined,
+  Result = void,
+>(
+  command: BulkCommand<Input, State, E, Ports, Facts, Result>,
+): BulkCommand<Input, State, E, Ports, Facts, Result> => command;
 
 export const defineCommand = <Input, State, E extends DomainEvent, Ports = unknown, Facts = undefined, Result = void>(
   command: Command<Input, State, E, Ports, Facts, Result>,

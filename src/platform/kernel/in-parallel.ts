@@ -16,3 +16,9 @@ export async function inParallel<Item>(
   await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
   if (failed.length > 0) throw failed[0];
 }
+
+/** Waits for all of this work, then throws the first error. */
+export async function settled(work: readonly Promise<unknown>[]): Promise<void> {
+  const failed = (await Promise.allSettled(work)).find(({ status }) => status === 'rejected');
+  if (failed) throw (failed as PromiseRejectedResult).reason;
+}

@@ -44,8 +44,8 @@ interface ReadSide {
   readonly freshness: { waitFor(models: readonly ReadModelName[], position: Position): Promise<boolean> };
 }
 
-const HELD = `
-  select coalesce(array_agg(number), '{}') as held from ${CLAIMED_NUMBERS} where tenant_id = $1 and kind = $2 and number = any($3::int[])`;
+/** The table of `projections/tenants/claimed-numbers.ts`, which `held_numbers` reads (migration 046). */
+const HELD = `select coalesce(array_agg(number), '{}') as held from held_numbers($2, $3::int[]) as number where $1::uuid is not null`;
 
 export const heldNumbersFromReadModel = (
   { vitalReads, freshness }: ReadSide,

@@ -52,9 +52,26 @@ export class PostgresPersonKeys implements PersonKeys {
     this.#dataKeys = dataKeys;
   }
 
-  /** Calls of one tick share a transaction: an import or a synchronization begins with hundreds of new people. */
+  /** Calls of one tick share a transaction. */
   async forSealing(tenantId: TenantId, personId: string): Promise<Buffer | undefined> {
     return this.#known.get(personKey({ tenantId, personId })) ?? this.#unknown.load(tenantId, personId);
+  }
+
+  async forSealingAll(tenantId: TenantId, personIds: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
+    const keys = new Map<string, Buffer>();
+    const unknown = new Set<string>();
+    for (const personId of personIds) {
+      const key = this.#known.get(personKey({ tenantId, personId }));
+      if (key) keys.set(personId, key);
+      else unknown.add(personId);
+    }
+    await Promise.all(
+      Array.from(unknown, async (personId) => {
+        const key = await this.#unknown.load(tenantId, personId);
+        if (key) keys.set(personId, key);
+      }),
+    );
+    return keys;
   }
 
   async #makeKeys(tenantId: TenantId, personIds: readonly string[]): Promise<(Buffer | undefined)[]> {

@@ -21,6 +21,8 @@ export interface SecretLocation {
 export interface PersonKeys {
   /** Returns the key to seal with, creating it if needed. Undefined for an erased person. */
   forSealing(tenantId: TenantId, personId: string): Promise<Buffer | undefined>;
+  /** The same for many persons, by `personId`. An erased person is missing. */
+  forSealingAll(tenantId: TenantId, personIds: readonly string[]): Promise<ReadonlyMap<string, Buffer>>;
   /** Keys to decrypt with, by `personKey(tenantId, personId)`; a missing key means an erased person. */
   forOpening(persons: readonly Person[]): Promise<ReadonlyMap<string, Buffer>>;
   /** Destroys the key permanently. Returns false if the person was erased before. */

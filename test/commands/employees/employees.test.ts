@@ -194,6 +194,7 @@ describe('erasing a person', () => {
     const destroyed: string[] = [];
     const personKeys = {
       forSealing: async () => undefined,
+      forSealingAll: async () => new Map(),
       forOpening: async () => new Map(),
       destroy: async (_tenant: string, person: string) => (destroyed.push(person), true),
       forget: () => undefined,

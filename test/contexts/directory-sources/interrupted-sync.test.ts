@@ -96,6 +96,7 @@ describe('a synchronization that is interrupted', () => {
         if (commands > 25) throw new Error('the process has died');
         return executor.execute(...call);
       }) as SyncPorts['executor']['execute'],
+      executeAll: executor.executeAll.bind(executor) as SyncPorts['executor']['executeAll'],
     };
     await expect(attempt(syncId, { executor: dying })).rejects.toThrow('the process has died');
     const requests = peer.requests.filter((one) => one.includes('/api/v1/users')).length;
@@ -110,6 +111,27 @@ describe('a synchronization that is interrupted', () => {
     const again = await begin();
     await attempt(again);
     expect((await stateOf(again)).counts).toMatchObject({ created: 0, changed: 0, unchanged: PEOPLE + 20 });
+  });
+
+  it('after it created people, before it noted that: the next attempt creates nobody twice', async () => {
+    const newcomers = Array.from({ length: 15 }, (_, n) => personNumbered(PEOPLE + 20 + n));
+    peer.content.people = [...peer.content.people, ...newcomers];
+    const syncId = await begin();
+    const { executor } = app.services;
+    const dying: SyncPorts['executor'] = {
+      claimHolders: (tenantId, claims) => executor.claimHolders(tenantId, claims),
+      execute: executor.execute.bind(executor) as SyncPorts['executor']['execute'],
+      executeAll: (async (...call: Parameters<typeof executor.executeAll>) => {
+        await executor.executeAll(...call);
+        throw new Error('the process has died');
+      }) as SyncPorts['executor']['executeAll'],
+    };
+    await expect(attempt(syncId, { executor: dying })).rejects.toThrow('the process has died');
+    await attempt(syncId);
+    expect([await people(), await stateOf(syncId)]).toMatchObject([
+      PEOPLE + 35,
+      { syncState: 'succeeded', counts: { created: 15, unchanged: PEOPLE + 20, refused: 0 } },
+    ]);
   });
 
   it('is worked on by one attempt at a time', async () => {

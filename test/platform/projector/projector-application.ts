@@ -37,6 +37,15 @@ export class MemoryPersonKeys implements PersonKeys {
     return Promise.resolve(this.#keys.get(name));
   }
 
+  async forSealingAll(tenantId: TenantId, personIds: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
+    const keys = new Map<string, Buffer>();
+    for (const personId of personIds) {
+      const key = await this.forSealing(tenantId, personId);
+      if (key) keys.set(personId, key);
+    }
+    return keys;
+  }
+
   forOpening(persons: readonly Person[]): Promise<ReadonlyMap<string, Buffer>> {
     return Promise.resolve(
       new Map(

@@ -69,7 +69,7 @@ describe('a directory is synchronized', () => {
     await begin(crowd(7));
     const plan = await sync('?dryRun=true');
     expect([plan.syncState, plan.dryRun, plan.counts.created]).toEqual(['planned', true, 7]);
-    expect(plan.plan.created[0]).toMatchObject({ externalId: 'id-0', email: 'person0@acme.example' });
+    expect(plan.plan.created[0]).toMatchObject({ externalId: 'id-0', email: 'person0@acme.example', userId: null });
     expect(await employees()).toEqual([]);
 
     const first = await sync();

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { createEmployee } from '../../../../../commands/employees/create-employee.ts';
+import { createEmployee, type CreateEmployee } from '../../../../../commands/employees/create-employee.ts';
 import { updateEmployee } from '../../../../../commands/employees/update-employee.ts';
 import { describedEmployees, type DescribedEmployee } from '../../../../../queries/employees/described-employees.ts';
 import { licenseUsage } from '../../../../../queries/tenants/license-usage.ts';
@@ -7,7 +7,7 @@ import { employeeEmailClaim } from '../../../../contexts/employees/domain/employ
 import { importedRows, type ImportRow } from '../../../../contexts/employees/import-file.ts';
 import { importReport, ImportReport, type RowOutcome } from '../../../../contexts/employees/import-report.ts';
 import { streamSubject } from '../../../../platform/kernel/aggregate.ts';
-import { FailureError, forbidden, invalid } from '../../../../platform/kernel/failure.ts';
+import { FailureError, forbidden, invalid, isFailure } from '../../../../platform/kernel/failure.ts';
 import { inParallel } from '../../../../platform/kernel/in-parallel.ts';
 import { admin } from '../../access.ts';
 import { isUnavailable } from '../../errors.ts';
@@ -32,12 +32,17 @@ const route = routeWith<EmployeeImportRouteDependencies>();
 
 /** Choice OP-210. */
 const MAX_BYTES = 5 * 1024 * 1024;
-const AT_ONCE = 24;
-const AT_ONCE_AFTER_FAILURE = 8;
+/** New employees that are created together, and other rows that are stored at the same time. */
+const PACES = [
+  { together: 256, atOnce: 24 },
+  // After a failure of the store.
+  { together: 8, atOnce: 8 },
+] as const;
+type Pace = (typeof PACES)[number];
 
 type Importing = Pick<
   HandlerContext<undefined, undefined, undefined, AdminPrincipal, EmployeeImportRouteDependencies>,
-  'execute' | 'waitFor' | 'ask' | 'services' | 'principal' | 'fresh'
+  'execute' | 'executeAll' | 'waitFor' | 'ask' | 'services' | 'principal' | 'fresh'
 >;
 
 /** A row of the file and its employee. */
@@ -74,8 +79,7 @@ async function importFile(call: Importing, file: Buffer) {
   const report = new ImportReport(rows, errors);
   let left: readonly Planned[] = planned;
   // After a failure of the store, retry once with less concurrency.
-  for (const atOnce of [AT_ONCE, AT_ONCE_AFTER_FAILURE])
-    if (left.length > 0) left = await importRows(call, left, report, atOnce);
+  for (const pace of PACES) if (left.length > 0) left = await importRows(call, left, report, pace);
   if (left.length > 0) throw new PartialCompletion(report.body);
   // Wait once for all rows.
   await call.waitFor([...createEmployee.freshens!, ...updateEmployee.freshens!], await call.services.head());
@@ -87,27 +91,66 @@ async function importRows(
   call: Importing,
   rows: readonly Planned[],
   report: ImportReport,
-  atOnce: number,
+  { together, atOnce }: Pace,
 ): Promise<readonly Planned[]> {
   const left = new Set(rows);
   let isInterrupted = false;
-  await inParallel(atOnce, rows, async (row) => {
+  const concluded = (row: Planned, outcome: RowOutcome) => {
+    report.tell(row.row, outcome, row.userId);
+    left.delete(row);
+  };
+  const failed = (row: Planned, error: unknown) => {
+    if (isUnavailable(error)) {
+      isInterrupted = true;
+      report.tell(row.row, 'unknown', row.userId);
+    } else if (error instanceof FailureError) {
+      report.refuse(row.row, error.failure.message);
+      left.delete(row);
+    } else throw error;
+  };
+  const newcomers = rows.filter(isNewcomer);
+  for (let at = 0; at < newcomers.length && !isInterrupted; at += together) {
+    const part = newcomers.slice(at, at + together);
+    for (const [index, error] of (await createTogether(call, part)).entries())
+      if (error === undefined) concluded(part[index]!, 'imported');
+      else failed(part[index]!, error);
+  }
+  const others = rows.filter((row) => !isNewcomer(row));
+  await inParallel(atOnce, others, async (row) => {
     if (isInterrupted) return;
     try {
-      report.tell(row.row, await take(call, row), row.userId);
-      left.delete(row);
+      concluded(row, await take(call, row));
     } catch (error) {
-      if (isUnavailable(error)) {
-        isInterrupted = true;
-        report.tell(row.row, 'unknown', row.userId);
-      } else if (error instanceof FailureError) {
-        report.refuse(row.row, error.failure.message);
-        left.delete(row);
-      } else throw error;
+      failed(row, error);
     }
   });
   return isInterrupted ? notStored(call, [...left], report) : [];
 }
+
+type Newcomer = Planned & { readonly displayname: string };
+const isNewcomer = (row: Planned): row is Newcomer => row.standing === 'newcomer' && row.displayname !== undefined;
+
+/** Returns the error of each row, or undefined where the employee was created. */
+async function createTogether(call: Importing, rows: readonly Newcomer[]): Promise<unknown[]> {
+  try {
+    const outcomes = await call.executeAll(createEmployee, rows.map(creationOf), ({ email }) => email);
+    return outcomes.map((outcome) => (isFailure(outcome) ? new FailureError(outcome) : undefined));
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    return rows.map(() => error);
+  }
+}
+
+const creationOf = ({ userId, email, displayname, department, jobtitle }: Newcomer): CreateEmployee => ({
+  userId,
+  email,
+  displayName: displayname,
+  department: department ?? null,
+  jobTitle: jobtitle ?? null,
+  externalId: null,
+  source: 'import',
+  isActive: true,
+});
 
 /** Removes rows that were created although the reply was lost. Returns all rows if the store is unavailable. */
 async function notStored(
@@ -193,13 +236,6 @@ async function take(call: Importing, planned: Planned): Promise<RowOutcome> {
     return position === undefined ? 'unchanged' : 'updated';
   }
   if (displayName === undefined) throw new FailureError(invalid('displayName', 'is required'));
-  const described = {
-    email,
-    displayName,
-    department: department ?? null,
-    jobTitle: jobTitle ?? null,
-    externalId: null,
-  };
-  await call.execute(createEmployee, { userId, ...described, source: 'import', isActive: true }, undefined, email);
+  await call.execute(createEmployee, creationOf({ ...planned, displayname: displayName }), undefined, email);
   return 'imported';
 }
