@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { isHostOnly } from '../../contexts/identity/browser-binding.ts';
+import type { ResponseHead } from './response-head.ts';
 
 /**
  * Sets a cookie with a secret for one token of a pending sign-in; each tab has its own. The browser sends it when the
  * provider redirects back (`Lax`). Scripts cannot read it, and it expires with the token.
  */
 export function setBrowserSecret(
-  reply: FastifyReply,
+  reply: ResponseHead,
   token: string,
   secret: string,
   { seconds, secure }: { readonly seconds: number; readonly secure: boolean },
@@ -16,7 +17,7 @@ export function setBrowserSecret(
   reply.header('set-cookie', `${nameFor(token, secure)}=${secret}; ${always}${secure ? '; Secure' : ''}`);
 }
 
-export const clearBrowserSecret = (reply: FastifyReply, token: string, secure: boolean): void =>
+export const clearBrowserSecret = (reply: ResponseHead, token: string, secure: boolean): void =>
   setBrowserSecret(reply, token, '', { seconds: 0, secure });
 
 export function readBrowserSecret({ headers }: FastifyRequest, token: string): string | undefined {

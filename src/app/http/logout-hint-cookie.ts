@@ -1,5 +1,6 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { cookiesOf } from './browser-cookie.ts';
+import type { ResponseHead } from './response-head.ts';
 
 /** Browsers drop cookies above 4096 bytes; a token with hundreds of groups is one. */
 const MOST_CHARACTERS = 3_600;
@@ -10,7 +11,7 @@ const MOST_CHARACTERS = 3_600;
  * browser. The service accepts no ID token as a credential.
  */
 export function setLogoutHint(
-  reply: FastifyReply,
+  reply: ResponseHead,
   path: string,
   { idToken, secure }: { readonly idToken: string; readonly secure: boolean },
 ): void {
@@ -18,10 +19,10 @@ export function setLogoutHint(
   writeLogoutHint(reply, path, secure, kept);
 }
 
-export const clearLogoutHint = (reply: FastifyReply, path: string, secure: boolean): void =>
+export const clearLogoutHint = (reply: ResponseHead, path: string, secure: boolean): void =>
   writeLogoutHint(reply, path, secure, '');
 
-function writeLogoutHint(reply: FastifyReply, path: string, secure: boolean, value: string): void {
+function writeLogoutHint(reply: ResponseHead, path: string, secure: boolean, value: string): void {
   const always = `Path=${path}; HttpOnly; SameSite=Strict${value === '' ? '; Max-Age=0' : ''}`;
   reply.header('set-cookie', `${nameFor(secure)}=${value}; ${always}${secure ? '; Secure' : ''}`);
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { OAuthError, OAuthErrorCode } from '../../contexts/scim/grants.ts';
 import type { Refusal } from './refusal.ts';
+import type { ResponseHead } from './response-head.ts';
 
 type Sent = Pick<FastifyRequest, 'headers'>;
 
@@ -31,7 +32,7 @@ export const oauthRefusal = ({ status, message }: Refusal, request: Sent): objec
   bodyOf(request, codeOf(status), message);
 
 /** RFC 6749 §5.2: 401 for a client that is not authenticated, with the scheme it may use; otherwise 400. */
-export function sendOAuthError(request: FastifyRequest, reply: FastifyReply, { code, message }: OAuthError): object {
+export function sendOAuthError(request: FastifyRequest, reply: ResponseHead, { code, message }: OAuthError): object {
   reply.status(code === 'invalid_client' ? 401 : 400);
   if (code === 'invalid_client') reply.header('www-authenticate', 'Basic realm="castellan", charset="UTF-8"');
   return bodyOf(request, code, message);

@@ -95,7 +95,6 @@ export function registerRoute<Dependencies>(
           // `request.services` was set by the hook above, from this route's own services.
           declared.handle(handlerContextOf({ request, reply, declared, keyed }, request.services as typeof services)),
         );
-        if (reply.sent) return reply;
         await tell(request);
         const code = successStatus(declared, reply, outcome);
         if (keyed) await keepForRetries(responses, keyed, reply, code, outcome);

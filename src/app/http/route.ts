@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { Actor } from '../../platform/kernel/actor.ts';
 import type { BulkCommand, Command } from '../../platform/kernel/command.ts';
@@ -16,6 +16,7 @@ import type { DescribedHeader } from './openapi/header-words.ts';
 import type { RequestHeaderNeeds } from './openapi/request-header-words.ts';
 import type { Refusal } from './refusal.ts';
 import type { AdminPrincipal, DevicePrincipal, OrgPrincipal, Principal, ScimPrincipal } from './principal.ts';
+import type { ResponseHead } from './response-head.ts';
 
 /** The principal that an access profile guarantees. */
 export type PrincipalOf<A extends Access> = A extends { kind: 'admin' }
@@ -45,7 +46,7 @@ export interface HandlerContext<Params, QueryString, Body, P = Principal | undef
   readonly principal: P;
   readonly services: Dependencies;
   readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
+  readonly reply: ResponseHead;
   /**
    * Executes a command for the caller's tenant (or a given tenant or caller), then waits for the read models it
    * freshens.

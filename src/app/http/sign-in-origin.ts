@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import {
   KNOWN_BROWSER_SECONDS,
   opaqueAccountName,
@@ -10,6 +10,7 @@ import type { SignInOrigin } from '../../contexts/identity/sign-in-origin.ts';
 import { cookiesOf } from './browser-cookie.ts';
 import { networkOf } from './network.ts';
 import { actorOf } from './principal.ts';
+import type { ResponseHead } from './response-head.ts';
 
 export interface VisitorDependencies {
   readonly knownBrowsers: KnownBrowsers;
@@ -37,7 +38,7 @@ const browserOf = ({ headers }: FastifyRequest, { knownBrowsers }: VisitorDepend
 /** After a sign-in: from now on, failed attempts of this browser count separately. Clients may ignore the cookie. */
 export function issueBrowserCookie(
   request: FastifyRequest,
-  reply: FastifyReply,
+  reply: ResponseHead,
   services: VisitorDependencies,
   account: KnownAccountName,
   externalBaseUrl: string,

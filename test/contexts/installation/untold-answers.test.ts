@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { newLogger } from '../../../src/platform/observability/logger.ts';
 import { startApp, type TestApp, type TestResponse, type TestTenant } from '../../dsl/app.ts';
+import { enrolledDevice } from '../../dsl/enrolled-device.ts';
 
 const GROUPS = '/api/v1/admin/groups';
 
@@ -38,6 +39,8 @@ describe('a log whose end was cut off under a running service', () => {
     await cut();
     for (let n = 0; n < 4; n += 1) expectRefused(await tenant.admin.post(GROUPS, { name: `After ${n}` }));
     expectRefused(await tenant.admin.get(GROUPS));
+    const ready = await app.anonymous.get('/ready');
+    expect([ready.status, ready.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
   });
 
   it('refuses a change of a record that ends before what was read of it', async () => {
@@ -54,6 +57,29 @@ describe('a log whose end was cut off under a running service', () => {
     await cut();
     expectRefused(await tenant.admin.put(`${GROUPS}/${id}`, { name: 'Another' }));
     expectRefused(await tenant.admin.get(`${GROUPS}/${id}`));
+  });
+
+  it('refuses policies that were made up while the cut was noticed', async () => {
+    const { client } = await enrolledDevice(app, tenant);
+    await made('Lost');
+    const { extensionResponses } = app.services;
+    const ofPerson = extensionResponses.ofPerson.bind(extensionResponses);
+    let isMade = (): void => undefined;
+    const untilMade = new Promise<void>((resolve) => (isMade = resolve));
+    const asked = new Promise<void>((resolve) =>
+      vi.spyOn(extensionResponses, 'ofPerson').mockImplementationOnce(async (...of) => {
+        resolve();
+        await untilMade;
+        return ofPerson(...of);
+      }),
+    );
+    const fetched = client.get('/api/v1/ext/policies');
+    await asked;
+    await cut();
+    expectRefused(await tenant.admin.post(GROUPS, { name: 'After' }));
+    isMade();
+    expectRefused(await fetched);
+    client.close();
   });
 
   it('says neither that somebody is unknown nor that a record is missing', async () => {

@@ -20,13 +20,14 @@ import { presentedCodeBody, presentedIn } from './presented-code.ts';
 import { routeWith, type HandlerContext, type RouteGroup } from '../../route.ts';
 import { mfaRequired, passwordChangeRequired, signedIn, signInResponse } from './sign-in-response.ts';
 import { issueBrowserCookie, signInOriginOf, type VisitorDependencies } from '../../sign-in-origin.ts';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { AdminState } from '../../../../contexts/tenants/domain/admin.ts';
 import type { Freshness } from '../../../../platform/projector/freshness.ts';
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';
 import type { Position } from '../../../../platform/kernel/event.ts';
 import { refuseOtherTenant, tenantNamed } from './named-tenant.ts';
 import { authSessionRoutes, type AuthSessionDependencies } from './auth-session.ts';
+import type { ResponseHead } from '../../response-head.ts';
 
 export interface AuthRouteDependencies
   extends
@@ -62,7 +63,7 @@ async function namesOf(
 
 async function rememberAdminBrowser(
   request: FastifyRequest,
-  reply: FastifyReply,
+  reply: ResponseHead,
   services: AuthRouteDependencies,
   tenantId: TenantId,
   { accountDigest }: AdminState,

@@ -1,14 +1,15 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { openAccess } from '../../access.ts';
 import { page, pageAssets, PAGE_POLICY, type PageFile } from '../../login-page/login-page.ts';
 import { redirect } from '../../redirect.ts';
 import { route, type RouteGroup } from '../../route.ts';
+import type { ResponseHead } from '../../response-head.ts';
 
 const assetNames = Object.keys(pageAssets) as [keyof typeof pageAssets];
 
 /** Browsers cache the files but revalidate each time, so that page and scripts never differ in version. */
-function serve({ content, mediaType, etag }: PageFile, request: FastifyRequest, reply: FastifyReply): Buffer | string {
+function serve({ content, mediaType, etag }: PageFile, request: FastifyRequest, reply: ResponseHead): Buffer | string {
   reply.headers({
     etag,
     'cache-control': 'no-cache',

@@ -7,6 +7,8 @@ import { openAccess } from '../../access.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import type { Config } from '../../../config/config.ts';
 import type { ServiceState } from '../../../operations/service-state.ts';
+import type { ResponseHead } from '../../response-head.ts';
+import { RETRY_AFTER_SECONDS } from '../../../../platform/kernel/failure.ts';
 
 export interface OpsRouteDependencies {
   readonly config: Pick<Config, 'metricsToken'>;
@@ -48,6 +50,8 @@ const readinessView = z.object({
   reason: z.string().optional(),
 });
 
+const refuseForNow = (reply: ResponseHead): void => void reply.status(503).header('retry-after', RETRY_AFTER_SECONDS);
+
 export const opsRoutes: RouteGroup<OpsRouteDependencies> = {
   area: 'ops',
   routes: [
@@ -61,7 +65,7 @@ export const opsRoutes: RouteGroup<OpsRouteDependencies> = {
       response: healthView,
       handle: async ({ services, reply }) => {
         const health = await services.state.health();
-        if (health.status === 'unhealthy') reply.status(503);
+        if (health.status === 'unhealthy') refuseForNow(reply);
         return health;
       },
     }),
@@ -84,7 +88,7 @@ export const opsRoutes: RouteGroup<OpsRouteDependencies> = {
       response: readinessView,
       handle: async ({ services, reply }) => {
         const readiness = await services.state.readiness();
-        if (!readiness.ready) reply.status(503);
+        if (!readiness.ready) refuseForNow(reply);
         return readiness;
       },
     }),

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { changeOrgPassword } from '../../../../../commands/organizations/change-org-password.ts';
 import { emailField, presentedPassword } from '../../../../contexts/identity/domain/password-rule.ts';
@@ -40,6 +40,7 @@ import {
 } from '../identity/sign-in-response.ts';
 import { issueBrowserCookie, signInOriginOf, type VisitorDependencies } from '../../sign-in-origin.ts';
 import type { AggregateLoader } from '../../../../platform/execution/aggregate-loader.ts';
+import type { ResponseHead } from '../../response-head.ts';
 
 export interface OrgSignInRouteDependencies
   extends
@@ -57,7 +58,7 @@ const route = routeWith<OrgSignInRouteDependencies>();
 
 const rememberOrgBrowser = (
   request: FastifyRequest,
-  reply: FastifyReply,
+  reply: ResponseHead,
   services: VisitorDependencies,
   { accountDigest }: OrgAdminState,
   externalBaseUrl: string,

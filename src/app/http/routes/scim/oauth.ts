@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { baseUrlsNear } from '../../../../../queries/tenants/base-urls.ts';
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';
@@ -18,6 +18,7 @@ import { INSTALLATION } from '../../../../platform/kernel/ids.ts';
 import { openAccess } from '../../access.ts';
 import { isForm, oauthErrorView, oauthRefusal, sendOAuthError } from '../../oauth-errors.ts';
 import { routeWith, type HandlerContext, type RouteGroup } from '../../route.ts';
+import type { ResponseHead } from '../../response-head.ts';
 
 export interface OAuthRouteDependencies {
   readonly lookups: Lookups;
@@ -42,7 +43,7 @@ const tokenRequest = z.object({ grantType: parameter, grant_type: parameter, sco
 const aboutToken = z.object({ token: parameter, ...clientParameters });
 type ClientParameters = Pick<z.output<typeof aboutToken>, keyof typeof clientParameters>;
 
-type Answering = { readonly request: FastifyRequest; readonly reply: FastifyReply };
+type Answering = { readonly request: FastifyRequest; readonly reply: ResponseHead };
 
 /** Sends the errors of the protocol. Others are mapped like those of every route. */
 async function answered({ request, reply }: Answering, work: () => Promise<unknown>): Promise<unknown> {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { ScimListRequest } from '../../../../../queries/scim/list-page.ts';
 import type { ProvisioningSource } from '../../../../contexts/employees/domain/provisioning.ts';
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';
@@ -16,6 +16,7 @@ import { actorOf, type ScimPrincipal } from '../../principal.ts';
 import { writtenAs } from '../../query-types.ts';
 import type { CallerContext } from '../../route.ts';
 import { SCIM_MEDIA } from '../../scim-errors.ts';
+import type { ResponseHead } from '../../response-head.ts';
 
 export const SCIM = '/scim/v2';
 
@@ -173,7 +174,7 @@ export function expectedVersion({ headers }: FastifyRequest, version: number): n
 /** Sends a resource with its entity tag; 304 without a body if the client has this version. */
 export function sendResource(
   request: FastifyRequest,
-  reply: FastifyReply,
+  reply: ResponseHead,
   selection: Selection,
   resource: ScimComplex,
 ): ScimComplex | undefined {
@@ -189,7 +190,7 @@ export function sendResource(
 }
 
 export const sendList = (
-  reply: FastifyReply,
+  reply: ResponseHead,
   { startIndex, cursor }: ScimListRequest,
   resources: readonly ScimComplex[],
   { total, nextCursor }: { total: number; nextCursor: string | undefined },
@@ -220,6 +221,6 @@ export async function foundOrLate<Row>(row: Promise<Row>, inLog: () => Promise<u
 }
 
 /** What was changed would be shown as it was before, and the identity provider would take it for refused. */
-export function refuseStale(reply: FastifyReply): void {
+export function refuseStale(reply: ResponseHead): void {
   if (reply.hasHeader('x-stale')) throw new FailureError(temporarilyUnavailable());
 }

@@ -1,4 +1,3 @@
-import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { recordScreenshotViews } from '../../../../../commands/screenshots/record-screenshot-views.ts';
 import { getScreenshot } from '../../../../../queries/screenshots/get-screenshot.ts';
@@ -13,6 +12,7 @@ import { receiveUpload, uploadForm, type ScreenshotUploadDependencies } from './
 import type { Pictures } from '../../../../contexts/screenshots/pictures.ts';
 import type { SignedAddresses } from '../../../../contexts/screenshots/signed-addresses.ts';
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';
+import type { ResponseHead } from '../../response-head.ts';
 
 export interface ScreenshotsRouteDependencies extends ScreenshotUploadDependencies {
   readonly pictures: Pictures;
@@ -61,7 +61,7 @@ async function pictureOf(
   { pictures }: ScreenshotsRouteDependencies,
   tenantId: TenantId,
   row: Row,
-  reply: FastifyReply,
+  reply: ResponseHead,
 ): Promise<Buffer> {
   const { screenshot_id: screenshotId, user_id: userId, device_id: deviceId, day, media_type: mediaType } = row;
   const picture = await pictures.read({ tenantId, userId, deviceId, day, screenshotId }).catch((error: unknown) => {
