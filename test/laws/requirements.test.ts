@@ -141,7 +141,10 @@ describe('requirements', () => {
   });
 
   it('exist for every number and title that a file refers to', () => {
-    expect(found(checked, ({ text }) => unresolved(text, entries))).toEqual([]);
+    expect(
+      found(checked, ({ text }) => unresolved(text, entries)),
+      'define the entry on a page of docs/requirements (its README says how), or correct the reference',
+    ).toEqual([]);
   });
 
   it('are marked as not served only where there is no route', () => {

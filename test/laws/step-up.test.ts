@@ -46,7 +46,10 @@ describe('a change of who controls an account', () => {
   afterAll(() => app.close());
 
   it.each(cases)('%s is declared as the table says', (_name, route) => {
-    expect(declared(route)).toBe(expected(route));
+    expect(
+      declared(route),
+      'the declaration of the route (or the `watch` of its resource) and test/laws/step-up.ts differ: a route that differs from its permission belongs under STEP_UP_EXCEPTIONS there',
+    ).toBe(expected(route));
   });
 
   it.each(cases)('%s requires re-authentication exactly where it always needs it', async (_name, route) => {

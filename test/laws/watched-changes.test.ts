@@ -12,7 +12,7 @@ it('each change of control, of a way out or of a watch raises an alert, or says 
   const watched = Object.keys(whenAccountControlChangesRaiseAlert.on);
   expect(
     types.filter((type) => watched.includes(type) === type in NOT_WATCHED),
-    'handle the event in account-control-alerts, or state in test/laws/watched-changes.ts why it raises no alert',
+    'handle the event in account-control-alerts, or state in test/laws/watched-changes.ts why it raises no alert: under NOT_WATCHED the event, under NOT_ABOUT_CONTROL its whole family (the noun of a declared resource). An event that is handled is not listed',
   ).toEqual([]);
   expect(Object.keys(NOT_WATCHED).filter((type) => !types.includes(type))).toEqual([]);
 });
