@@ -33,11 +33,16 @@ export async function storeSecrets(
  * address, but not read the secret, could have it sent to a server of their own.
  */
 export function refuseMovedSecret(fields: Fields, before: AnyValues, after: AnyValues): Failure | undefined {
+  // The address may be a secret itself: then its reference is compared.
+  const isMoved = (address: string) => {
+    const stored = fields[address] ? storedName(address, fields[address]) : address;
+    return !isDeepStrictEqual(before[stored], after[stored]);
+  };
   for (const [name, field] of Object.entries(fields)) {
     if (!isSecret(field)) continue;
     const reference = before[storedName(name, field)] ?? null;
     const isKept = reference !== null && after[storedName(name, field)] === reference;
-    const moved = field.sentTo.find((address) => !isDeepStrictEqual(before[address], after[address]));
+    const moved = field.sentTo.find(isMoved);
     if (isKept && moved !== undefined) return secretNeededAgain(name, moved);
   }
   return undefined;
