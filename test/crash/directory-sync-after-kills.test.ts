@@ -23,8 +23,8 @@ const BARRIER = `
     end if;
     return new;
   end $$;
-  create trigger test_stand_still before update on directory_sync_people for each row
-    when (new.done and not old.done) execute function test_stand_still('people');
+  create trigger test_stand_still before update on directory_sync_runs for each row
+    when (new.carried_out_to > old.carried_out_to) execute function test_stand_still('people');
   create trigger test_stand_still before insert on events for each row
     when (new.type = 'GroupCreated') execute function test_stand_still('groups');`;
 
