@@ -2,6 +2,8 @@ import { employee, employeeStream, isEmployed } from '../../src/contexts/employe
 import {
   enrollmentToken,
   enrollmentTokenStream,
+  isLongLived,
+  MANY_LONG_LIVED,
   tokenExpiry,
 } from '../../src/contexts/enrollment/domain/enrollment-token.ts';
 import { refuseUnlessReauthenticated } from '../../src/platform/kernel/fresh-proof.ts';
@@ -20,7 +22,9 @@ interface IssueEnrollmentToken {
   readonly userId: string | null;
   /** Common id of tokens that are issued together. */
   readonly batchId: string | null;
-  /** Required if an employee is named, because the token assigns a browser to that employee. */
+  /** How many tokens the request issues. */
+  readonly batchSize?: number;
+  /** Required if an employee is named, because the token assigns a browser to that employee; and for many long-lived ones. */
   readonly reauthenticated?: boolean;
 }
 
@@ -33,7 +37,7 @@ export const issueEnrollmentToken = defineCommand({
   aggregate: enrollmentToken,
   stream: ({ tokenId }: IssueEnrollmentToken, { tenantId }) => enrollmentTokenStream(tenantId, tokenId),
   async prepare(
-    { expiresInDays, userId, reauthenticated }: IssueEnrollmentToken,
+    { expiresInDays, userId, batchSize = 1, reauthenticated }: IssueEnrollmentToken,
     { aggregates }: WithAggregates,
     { tenantId, actor, now },
   ) {
@@ -43,7 +47,9 @@ export const issueEnrollmentToken = defineCommand({
     if (!license || Date.parse(license.expiresAt) <= now) return forbidden('license_expired');
     if (userId !== null && !isEmployed(await aggregates.load(employee, employeeStream(tenantId, userId))))
       return invalid('userId', 'is not the id of an active employee');
-    return { expiresAt: tokenExpiry(license.expiresAt, expiresInDays, now) };
+    const expiresAt = tokenExpiry(license.expiresAt, expiresInDays, now);
+    const areManyLasting = batchSize >= MANY_LONG_LIVED && isLongLived(expiresAt, now);
+    return (areManyLasting ? refuseUnlessReauthenticated(actor, reauthenticated) : undefined) ?? { expiresAt };
   },
   decide(state, { tokenId, tokenDigest, userId, batchId }, _context, { expiresAt }: { expiresAt: string }) {
     if (state.tokenDigest !== undefined) return conflict();

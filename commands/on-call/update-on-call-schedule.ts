@@ -6,6 +6,7 @@ import {
   onCallScheduleStream,
   unknownParticipants,
 } from '../../src/contexts/on-call/domain/schedule.ts';
+import { silencesSchedule } from '../../src/contexts/on-call/domain/rota-change.ts';
 import type { ScheduleContent } from '../../src/contexts/on-call/domain/schedule-content.ts';
 import { tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
@@ -16,7 +17,7 @@ interface UpdateOnCallSchedule {
   readonly scheduleId: string;
   /** Fields that are undefined keep their values. */
   readonly changes: { readonly [Name in keyof ScheduleContent]?: ScheduleContent[Name] | undefined };
-  /** Required where it is switched off or its participants change (decision 0129). */
+  /** Required where somebody is no longer called, or later (decisions 0129 and 0162). */
   readonly reauthenticated?: boolean;
 }
 
@@ -42,9 +43,7 @@ export const updateOnCallSchedule = defineCommand({
       return invalid('rotationDays', 'is required for a custom rotation');
     const content = wanted.rotationType === 'custom' ? wanted : { ...wanted, rotationDays: null };
     if (isDeepStrictEqual(content, state.content)) return accept([]);
-    const isSilenced =
-      (state.content.isEnabled && !content.isEnabled) ||
-      !isDeepStrictEqual(content.participants, state.content.participants);
+    const isSilenced = silencesSchedule(state.content, content, now);
     const unproved = isSilenced ? refuseUnlessReauthenticated(actor, reauthenticated) : undefined;
     if (unproved) return unproved;
     const effectiveAt = effectiveFrom(state, now);

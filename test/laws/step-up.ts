@@ -130,6 +130,10 @@ export const STEP_UP_EXCEPTIONS: Readonly<
     stepUp: 'where',
     because: "a token that names an employee makes a browser that employee's, codes for the help desk included",
   },
+  'POST /api/v1/admin/enrollment/bulk-config': {
+    stepUp: 'where',
+    because: 'many tokens that live long enroll browsers long after the session has ended',
+  },
   'POST /api/v1/admin/enrollment/agent-secret': {
     stepUp: 'always',
     because: 'the secret enrolls browsers in the name of any employee',
@@ -161,12 +165,16 @@ export const STEP_UP_EXCEPTIONS: Readonly<
   },
   'PUT /api/v1/admin/on-call/schedules/{scheduleId}': {
     stepUp: 'where',
-    because: 'switched off, or with other participants, it no longer calls who was called',
+    because: 'switched off, with other participants, turns or less escalation, it no longer calls who was called',
   },
   'DELETE /api/v1/admin/on-call/schedules/{scheduleId}': { stepUp: 'always', because: 'it calls nobody any more' },
   'POST /api/v1/admin/on-call/overrides': {
     stepUp: 'where',
     because: 'people swap shifts freely; for longer, nobody else is called',
+  },
+  'DELETE /api/v1/admin/on-call/schedules/{scheduleId}/overrides/{overrideId}': {
+    stepUp: 'where',
+    because: 'whoever has stood in for long may do so for somebody who is away',
   },
   'POST /api/v1/admin/integrations/log-destinations': {
     stepUp: 'always',

@@ -16,7 +16,6 @@ export const NOT_WATCHED: Readonly<Record<string, string>> = {
   WebhookDisabled: 'the receiver itself said that it is gone, and the settings show it',
   ExtensionModeChanged: 'decides what browsers do',
   OnCallScheduleCreated: 'calls more people',
-  OnCallOverrideRemoved: 'the rotation holds again',
   OnCallCalendarRevoked: 'ends access',
   MobileDeviceRegistered:
     'the app registers itself after each sign-in, and an alert would page the team each time; the device gets ids and severities, and goes when the sessions of the account are ended',
@@ -56,7 +55,8 @@ export const NOT_ABOUT_CONTROL: Readonly<Record<string, string>> = {
   alert: 'triage; the alert itself is the watch, and each change is in its history',
   policy: 'decides what browsers do; the signals of browsers raise alerts whatever the policy does',
   unblockKey: 'opens one page in one browser for hours',
-  group: 'groups of employees; one that a policy or a push rule names is not deleted',
+  group:
+    'groups of employees; one that a policy or a push rule names is not deleted, and alerts about control are about no member',
   verification: 'codes for the help desk; failures raise their own alert',
   page: 'calls that were made',
   notification: 'messages that were planned',

@@ -90,6 +90,44 @@ describe('a schedule', () => {
       .thenRefused('notFound');
   });
 
+  it('calls others, or nobody, or later, only with a proof (OP-597)', () => {
+    const other = '0198a000-0000-7000-8000-000000000003';
+    const shared = { ...content, participants: [adminUserId, other], escalationMinutes: 15, escalationRounds: 2 };
+    const history = { ...created, data: { ...created.data, content: shared } };
+    const allowed = { refused: undefined };
+    const silencing = [
+      { startDate: '2026-01-12' },
+      { startDate: '2099-01-01' },
+      { rotationType: 'daily' },
+      { rotationType: 'custom', rotationDays: 365 },
+      { timezone: 'UTC' },
+      { handoffTime: '10:00' },
+      { escalationMinutes: null },
+      { escalationMinutes: 16 },
+      { escalationRounds: 1 },
+    ] as const;
+    for (const changes of silencing) {
+      given(history).when(updateOnCallSchedule, { scheduleId, changes }, allowed).thenRefused('forbidden');
+      const rotationDays = 'rotationDays' in changes ? changes.rotationDays : null;
+      const data = { scheduleId, version: 2, effectiveAt: iso(NOW), isSilenced: true };
+      given(history)
+        .when(updateOnCallSchedule, { scheduleId, changes, reauthenticated: true }, allowed)
+        .then({ type: 'OnCallScheduleUpdated', data: { ...data, content: { ...shared, ...changes, rotationDays } } });
+    }
+    const free = [
+      { startDate: '2026-01-19' },
+      { rotationType: 'custom', rotationDays: 7 },
+      { escalationMinutes: 5, escalationRounds: 3 },
+    ] as const;
+    for (const changes of free)
+      given(history)
+        .when(updateOnCallSchedule, { scheduleId, changes }, allowed)
+        .then({
+          type: 'OnCallScheduleUpdated',
+          data: { scheduleId, version: 2, effectiveAt: iso(NOW), content: { ...shared, ...changes } },
+        });
+  });
+
   it('changes after everything that was decided before, also on a clock that is behind', () => {
     given(createdAt(NOW + MINUTE))
       .when(deleteOnCallSchedule, { scheduleId })
@@ -129,6 +167,22 @@ describe('an override', () => {
   it('needs a person who can take over, and a schedule', () => {
     given(created).when(createOnCallOverride, override(0, 1), { isActive: false }).thenRefused('invalid');
     given().when(createOnCallOverride, override(0, 1), active).thenRefused('notFound');
+  });
+
+  it('is removed only with a proof if those of the schedule take more than a week together (OP-597)', () => {
+    const days = (n: number) => NOW + n * 24 * 60 * MINUTE;
+    const removed = (n: number) => ({ scheduleId, overrideId: overridden(n, 0, 1).data.overrideId });
+    const long = [created, overridden(1, days(-9), days(4)), overridden(2, days(5), days(9))] as const;
+    const data = { ...removed(1), effectiveAt: iso(NOW) };
+    given(...long)
+      .when(removeOnCallOverride, removed(1))
+      .thenRefused('forbidden');
+    given(...long)
+      .when(removeOnCallOverride, { ...removed(1), reauthenticated: true })
+      .then({ type: 'OnCallOverrideRemoved', data: { ...data, isLong: true } });
+    given(created, overridden(1, days(-9), days(7)))
+      .when(removeOnCallOverride, removed(1))
+      .then({ type: 'OnCallOverrideRemoved', data });
   });
 
   it('takes the place of those that have ended, up to the limit of a schedule', () => {

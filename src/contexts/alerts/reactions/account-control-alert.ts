@@ -18,6 +18,8 @@ interface Change {
   readonly about: Readonly<Record<string, string>>;
   /** What it decides, in a sentence. */
   readonly decides?: string;
+  /** The default is one of its own for every event. */
+  readonly fingerprint?: string;
 }
 
 const SIGN_IN = 'This decides who can sign in.';
@@ -27,7 +29,7 @@ const WATCH = 'This decides who hears of an attack on your organization.';
 /** One alert per change: two changes within a day each need an explanation. */
 export function accountControlAlert(
   event: RecordedEvent,
-  { change, title, isSevere, about, decides = SIGN_IN }: Change,
+  { change, title, isSevere, about, decides = SIGN_IN, fingerprint }: Change,
 ): { effects: readonly Effect[] }[] {
   const { actor } = event.metadata;
   const raise = effect(raiseAlert, {
@@ -36,7 +38,7 @@ export function accountControlAlert(
     severity: isSevere ? 'high' : null,
     title,
     description: `${decides} If nobody in your team did it on purpose, end the sessions of the account that made the change, reset its password, and undo the change. The audit log names the address it came from.`,
-    fingerprint: `policy_violation|||account_control|${event.id}`,
+    fingerprint: fingerprint ?? `policy_violation|||account_control|${event.id}`,
     userId: null,
     deviceId: null,
     domain: null,

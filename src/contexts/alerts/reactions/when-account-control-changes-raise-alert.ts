@@ -129,7 +129,7 @@ export const whenAccountControlChangesRaiseAlert = defineReaction({
         ? aboutWatch(
             event,
             'on_call_schedule_silenced',
-            'An on-call schedule was switched off, or calls other people',
+            'An on-call schedule was switched off, or calls other people, or later',
             aboutSchedule(event),
           )
         : [],
@@ -141,6 +141,15 @@ export const whenAccountControlChangesRaiseAlert = defineReaction({
             event,
             'on_call_overridden',
             'Somebody stands in for an on-call schedule for a long time',
+            aboutSchedule(event),
+          )
+        : [],
+    OnCallOverrideRemoved: (event) =>
+      event.data.isLong === true
+        ? aboutWatch(
+            event,
+            'on_call_override_removed',
+            'Somebody no longer stands in for an on-call schedule',
             aboutSchedule(event),
           )
         : [],

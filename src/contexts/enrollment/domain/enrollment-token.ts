@@ -67,6 +67,14 @@ const DAY_MS = 86_400_000;
 /** Default token lifetime in days (docs/decisions/0024-enrollment-tokens-are-short-lived.md). */
 export const DEFAULT_TOKEN_DAYS = 30;
 
+/** A token that lives longer than the default of 30 days is good for an attacker who comes back (decision 0151). */
+export const LONG_LIVED_DAYS = 31;
+/** So many long-lived tokens of one request need a fresh proof (decision 0162). */
+export const MANY_LONG_LIVED = 100;
+
+export const isLongLived = (expiresAt: string, issuedAt: number): boolean =>
+  Date.parse(expiresAt) - issuedAt > LONG_LIVED_DAYS * DAY_MS;
+
 /** A token expires after the requested days, but never after the license. All times ISO 8601. */
 export function tokenExpiry(licenseExpiresAt: string, expiresInDays: number | null, now: number): string {
   const asked = now + (expiresInDays ?? DEFAULT_TOKEN_DAYS) * DAY_MS;

@@ -8,6 +8,14 @@ const line = (characters: number) =>
   z.string().trim().max(characters).regex(NO_CONTROLS, 'must not hold control characters');
 
 /**
+ * Entries are compared as they are. A pattern would allow nothing here, whatever its author or a browser makes of it, and
+ * no store gives such an identifier.
+ */
+export const allowedExtension = line(128)
+  .min(1)
+  .regex(/^[^*?]*$/, 'must be the identifier of one extension, without * and ?');
+
+/**
  * A browser extension that may be installed, in one browser family or (null) in all (choice OP-195). Sent to extensions
  * with their policies. The identifier is that of the extension store. It has the same length limit as in telemetry, so
  * that every reported extension can be allowed.
@@ -23,7 +31,7 @@ export const extensionWhitelist = defineCollection({
   table: 'extension_whitelist_entries',
   version: 1,
   fields: {
-    extensionId: line(128).min(1),
+    extensionId: allowedExtension,
     name: nameField({ min: 0 }).default(''),
     publisher: line(200).nullable().default(null),
     browserType: z.enum(browserTypes).nullable().default(null),

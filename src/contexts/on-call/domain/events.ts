@@ -23,7 +23,7 @@ export const onCallEvents = defineEvents('onCallSchedule', {
     upcasters: { 1: withoutEscalation },
     audit: 'on_call_schedule.created',
   },
-  /** The complete new content. `isSilenced`: it was switched off, or its participants changed. Absent in older events. */
+  /** The complete new content. `isSilenced`: somebody is no longer called by it, or later. Absent in older events. */
   OnCallScheduleUpdated: {
     version: 2,
     schema: z.object({
@@ -59,7 +59,13 @@ export const onCallEvents = defineEvents('onCallSchedule', {
   },
   OnCallOverrideRemoved: {
     version: 1,
-    schema: z.object({ scheduleId, overrideId: uuid(), effectiveAt }),
+    schema: z.object({
+      scheduleId,
+      overrideId: uuid(),
+      effectiveAt,
+      /** Overrides took the schedule from its rotation for more than `FREE_OVERRIDE_DAYS`. Absent in older events. */
+      isLong: z.boolean().optional(),
+    }),
     audit: 'on_call_override.removed',
   },
   /** From now on this calendar's address is valid, and no earlier one. The address is signed and in no event. */

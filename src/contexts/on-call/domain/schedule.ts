@@ -108,7 +108,14 @@ export const FREE_OVERRIDE_DAYS = 7;
 
 /** Together with the overrides that are still to come, it takes a schedule from its rotation for long. */
 export const isLongOverride = ({ overrides }: ScheduleState, added: OverrideState, now: number): boolean =>
-  [...overrides.values(), added]
+  takeLong([...overrides.values(), added], now);
+
+/** Others stand in for long: whoever removes one of them may put somebody on call who is away (decision 0162). */
+export const isOverriddenForLong = ({ overrides }: ScheduleState, now: number): boolean =>
+  takeLong([...overrides.values()], now);
+
+const takeLong = (overrides: readonly OverrideState[], now: number): boolean =>
+  overrides
     .map(({ startsAt, endsAt }) => Math.max(0, endsAt - Math.max(startsAt, now)))
     .reduce((sum, one) => sum + one, 0) >
   FREE_OVERRIDE_DAYS * 86_400_000;

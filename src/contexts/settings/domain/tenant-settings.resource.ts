@@ -33,10 +33,12 @@ export const tenantSettings = defineSingleton({
   showsEditor: true,
   toldToExtensions: true,
   watch: {
-    silencedWhere: '`alertEmailEnabled` or `breachCheckEnabled` is switched off',
-    title: 'E-mail about alerts, or the check for breached passwords, was switched off',
+    silencedWhere: '`alertEmailEnabled` or `breachCheckEnabled` is switched off, or `staleDeviceDays` rises',
+    title:
+      'E-mail about alerts or the check for breached passwords was switched off, or silent browsers stay unnoticed longer',
     silences: (before, after) =>
       (before.alertEmailEnabled && !after?.alertEmailEnabled) ||
-      (before.breachCheckEnabled && !after?.breachCheckEnabled),
+      (before.breachCheckEnabled && !after?.breachCheckEnabled) ||
+      before.staleDeviceDays < (after?.staleDeviceDays ?? Infinity),
   },
 });

@@ -53,7 +53,9 @@ describe('whatever makes people hear of less', () => {
     expect((await stolen.put(path, { timezone: 'Europe/Berlin' })).status).toBe(200);
     await expectWatched('alert_email_switched_off', (client) => client.put(path, { alertEmailEnabled: false }));
     await expectWatched('tenant_settings_silenced', (client) => client.put(path, { breachCheckEnabled: false }));
-    expect((await stolen.put(path, { alertEmailEnabled: true, breachCheckEnabled: true })).status).toBe(200);
+    await expectWatched('tenant_settings_silenced', (client) => client.put(path, { staleDeviceDays: 8 }));
+    const back = { alertEmailEnabled: true, breachCheckEnabled: true, staleDeviceDays: 7 };
+    expect((await stolen.put(path, back)).status).toBe(200);
     expect((await tenant.admin.get(path)).body).not.toHaveProperty('isSilenced');
   });
 
@@ -109,5 +111,23 @@ describe('whatever makes people hear of less', () => {
     expect(await changes()).toEqual(['enrollment_token_lasts']);
     await tenant.admin.post(`${path}/bulk-config`, { count: 60 });
     expect(await changes()).toEqual(['enrollment_token_lasts', 'enrollment_tokens_issued']);
+  });
+
+  it('many enrollment tokens that live long need a proof, and a closed alert about them is raised again', async () => {
+    const path = `${BASE}/enrollment`;
+    const many = { count: 100, expiresInDays: 365 };
+    const refused = await stolen.post(`${path}/bulk-config`, many);
+    expect([refused.status, refused.body.code]).toEqual([403, 'reauthentication_required']);
+    expect((await tenant.admin.get(`${path}/tokens`)).body.tokens).toEqual([]);
+    expect((await tenant.admin.post(`${path}/bulk-config`, many)).status).toBe(200);
+    expect((await stolen.post(`${path}/bulk-config`, { count: 100 })).status).toBe(200);
+    expect((await stolen.post(`${path}/bulk-config`, { count: 1, expiresInDays: 365 })).status).toBe(200);
+    const before = await changes();
+    const { body } = await tenant.admin.get(`${BASE}/alerts`);
+    for (const { id } of body.alerts as { id: string }[])
+      expect((await stolen.put(`${BASE}/alerts/${id}/resolve`, { status: 'resolved' })).status).toBe(200);
+    await app.settled();
+    expect((await stolen.post(`${path}/token`, { expiresInDays: 365 })).status).toBe(201);
+    expect(await changes()).toEqual([...before, 'enrollment_token_lasts'].toSorted());
   });
 });

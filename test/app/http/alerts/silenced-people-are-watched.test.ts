@@ -39,10 +39,17 @@ describe('whoever no longer hears of alerts', () => {
   it('is taken out of an on-call schedule only with a proof', async () => {
     const { body: me } = await tenant.admin.get('/api/v1/admin/me');
     const participants = [me.id];
-    const { body: schedule } = await tenant.admin.post(`${ON_CALL}/schedules`, { name: 'Night', participants });
+    const night = { name: 'Night', startDate: '2026-01-05', participants };
+    const { body: schedule } = await tenant.admin.post(`${ON_CALL}/schedules`, night);
     const path = `${ON_CALL}/schedules/${schedule.id}`;
     expect((await stolen.put(path, { name: 'Day' })).status).toBe(200);
     expect((await stolen.put(path, { isEnabled: false })).status).toBe(403);
+    expect((await stolen.put(path, { startDate: '2099-01-01' })).status).toBe(403);
+    // One person takes all turns, whenever they begin.
+    const free = { handoffTime: '10:00', rotationType: 'daily', escalationMinutes: 30, escalationRounds: 2 };
+    expect((await stolen.put(path, free)).status).toBe(200);
+    for (const fewer of [{ escalationMinutes: null }, { escalationMinutes: 31 }, { escalationRounds: 1 }])
+      expect([fewer, (await stolen.put(path, fewer)).body.code]).toEqual([fewer, 'reauthentication_required']);
     expect((await stolen.delete(path)).status).toBe(403);
     const days = (from: number, to: number) => ({
       scheduleId: schedule.id,

@@ -24,6 +24,13 @@ describe('the extension whitelist', () => {
     await app.close();
   });
 
+  it('names one extension: a pattern is refused', async () => {
+    for (const extensionId of ['*', 'cjpalhdl*', '????']) {
+      expect((await acme.admin.post(WHITELIST, { extensionId })).status).toBe(400);
+      expect((await acme.admin.post(`${WHITELIST}/quick-add`, { extensionId })).status).toBe(400);
+    }
+  });
+
   it('reaches the browsers of its own tenant, with a new policy version for every change, until the entry is deleted', async () => {
     const before = await told(device);
     expect(before.extensionWhitelist).toEqual([]);

@@ -91,6 +91,6 @@ describe('a watch that is silenced', () => {
     expect(await raisedBy(() => tenant.admin.put('/api/v1/admin/settings', { alertEmailEnabled: false }))).toEqual([
       'alert_email_switched_off',
     ]);
-    expect(await raisedBy(() => tenant.admin.put('/api/v1/admin/settings', { staleDeviceDays: 9 }))).toEqual([]);
+    expect(await raisedBy(() => tenant.admin.put('/api/v1/admin/settings', { staleDeviceDays: 5 }))).toEqual([]);
   });
 });

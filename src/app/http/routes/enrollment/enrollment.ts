@@ -8,7 +8,12 @@ import {
   listEnrollmentTokens,
   validEnrollmentTokens,
 } from '../../../../../queries/enrollment/list-enrollment-tokens.ts';
-import { identifyToken, newEnrollmentToken } from '../../../../contexts/enrollment/domain/enrollment-token.ts';
+import {
+  identifyToken,
+  LONG_LIVED_DAYS,
+  MANY_LONG_LIVED,
+  newEnrollmentToken,
+} from '../../../../contexts/enrollment/domain/enrollment-token.ts';
 import {
   extensionAddress,
   type ExtensionAddressSettings,
@@ -44,6 +49,7 @@ interface Issue {
   readonly expiresInDays: number | null;
   readonly userId: string | null;
   readonly batchId: string | null;
+  readonly batchSize?: number;
 }
 
 async function issueToken(
@@ -131,7 +137,10 @@ export const enrollmentRoutes: RouteGroup<EnrollmentRouteDependencies> = {
       method: 'POST',
       path: `${base}/bulk-config`,
       isBulk: true,
-      access: admin('enrollment:write'),
+      access: adminReauthenticatedWhere(
+        'enrollment:write',
+        `the request issues ${MANY_LONG_LIVED} tokens or more that are valid for more than ${LONG_LIVED_DAYS} days`,
+      ),
       summary: 'Issue up to 1,000 enrollment configurations',
       operation: 'issueEnrollmentConfigs',
       description:
@@ -153,6 +162,7 @@ export const enrollmentRoutes: RouteGroup<EnrollmentRouteDependencies> = {
             expiresInDays: body.expiresInDays ?? null,
             userId: null,
             batchId,
+            batchSize: body.count,
           });
           const configs: EnrollmentConfig[] = tokens.map(({ token, expiresAt }) => ({
             token,

@@ -16,7 +16,10 @@ import { reportedExtension } from '../../../../../queries/extensions/reported-ex
 import { intervalOf } from '../../../../../queries/settings/interval.ts';
 import { browserTypes } from '../../../../contexts/devices/domain/events.ts';
 import { riskLevels } from '../../../../contexts/extensions/domain/permission-risk.ts';
-import { extensionWhitelist } from '../../../../contexts/extensions/domain/whitelist-entry.resource.ts';
+import {
+  allowedExtension,
+  extensionWhitelist,
+} from '../../../../contexts/extensions/domain/whitelist-entry.resource.ts';
 import { extensionChangeKinds } from '../../../../contexts/telemetry/domain/vocabulary.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { createdRecord } from '../../resources/collection-routes.ts';
@@ -69,7 +72,7 @@ export const extensionMonitoringRoutes: RouteGroup = {
       refuses: ['already_exists', 'not_found'],
       description: 'Allows it in every kind of browser. Name and publisher are taken from the inventory.',
       body: z.object({
-        extensionId: storeId.transform((text) => text.trim()).pipe(z.string().min(1)),
+        extensionId: allowedExtension,
         reason: z.string().max(2_000).optional(),
       }),
       status: 201,

@@ -110,6 +110,8 @@ const newOverride = z.object({
   reason: z.string().max(2_000).nullish(),
 });
 
+const LONG_OVERRIDES = `the overrides of the schedule that have not ended take more than ${FREE_OVERRIDE_DAYS} days together`;
+
 /** Who takes turns, and who stands in (choices OP-187 and OP-188, F202 and F204). */
 export const onCallScheduleRoutes: RouteGroup<DeleteUnnamedDependencies> = {
   area: 'on-call',
@@ -155,7 +157,10 @@ export const onCallScheduleRoutes: RouteGroup<DeleteUnnamedDependencies> = {
     route({
       method: 'PUT',
       path: `${schedules}/{scheduleId}`,
-      access: adminReauthenticatedWhere('on-call:write', 'the schedule is switched off, or its participants change'),
+      access: adminReauthenticatedWhere(
+        'on-call:write',
+        "the schedule is switched off, its participants change, somebody else or nobody has a shift at a time that was somebody's, or pages are no longer escalated, later, or in fewer rounds",
+      ),
       summary: 'Change an on-call schedule',
       description: 'Fields that are left out keep their values. Holds from now on: who was on call before stays known.',
       params,
@@ -188,10 +193,7 @@ export const onCallScheduleRoutes: RouteGroup<DeleteUnnamedDependencies> = {
     route({
       method: 'POST',
       path: `${base}/overrides`,
-      access: adminReauthenticatedWhere(
-        'on-call:override',
-        `the overrides of the schedule that have not ended take more than ${FREE_OVERRIDE_DAYS} days together`,
-      ),
+      access: adminReauthenticatedWhere('on-call:override', LONG_OVERRIDES),
       summary: 'Create an on-call override',
       refuses: ['not_found', 'overrides_overlap'],
       description: `Puts an administrator on call in place of the rotation, from \`startsAt\` (included) to \`endsAt\` (excluded), but not before now. 409 if it overlaps another override of the schedule. A schedule keeps up to ${MAX_OVERRIDES} overrides; one more takes the place of those that have ended, or is a 409.`,
@@ -207,12 +209,12 @@ export const onCallScheduleRoutes: RouteGroup<DeleteUnnamedDependencies> = {
     route({
       method: 'DELETE',
       path: `${schedules}/{scheduleId}/overrides/{overrideId}`,
-      access: admin('on-call:override'),
+      access: adminReauthenticatedWhere('on-call:override', LONG_OVERRIDES),
       summary: 'Remove an on-call override',
       description: 'The rotation holds again from now on.',
       params: params.extend({ overrideId: uuid() }),
-      handle: async ({ run, params: { scheduleId, overrideId } }) => {
-        await run(removeOnCallOverride, { scheduleId, overrideId });
+      handle: async ({ run, params: { scheduleId, overrideId }, principal: { reauthenticated } }) => {
+        await run(removeOnCallOverride, { scheduleId, overrideId, reauthenticated });
       },
     }),
   ],
