@@ -53,6 +53,8 @@ export function commandLineReference(): string {
   const program = castellanProgram({
     terminal: processTerminal(),
     withApplication: () => Promise.reject(new Error('the reference runs nothing')),
+    effects: new Map(),
+    effect: 'looks',
     isOutputClosed: () => false,
     exitCode: 0,
   });

@@ -1,7 +1,7 @@
 import { keyTracesAfter, type KeyTraces } from '../lost-keys.ts';
 import type { RecordedIdentity, Mismatch } from '../mismatch.ts';
 import type { Position } from '../../../platform/kernel/event.ts';
-import { recordedLogDoubt } from '../log-watch.ts';
+import { recordedLogDoubt } from '../log-doubts.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import { lostHeads, type LostHeadsDependencies } from './lost-heads.ts';
 import type { Database } from '../../../platform/database/database.ts';
