@@ -120,11 +120,9 @@ export class HeadSealer {
   }
 
   #next(work: () => Promise<void>): Promise<void> {
-    this.#running = this.#running
-      .then(work)
-      .catch((error: unknown) => {
-        this.#services.log.error({ reason: (error as Error).message }, 'audit heads could not be sealed');
-      });
+    this.#running = this.#running.then(work).catch((error: unknown) => {
+      this.#services.log.error({ reason: (error as Error).message }, 'audit heads could not be sealed');
+    });
     return this.#running;
   }
 
