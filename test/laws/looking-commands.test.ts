@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compose } from '../../src/app/compose/compose.ts';
-import type { Effect, WithApplication } from '../../src/app/cli/application.ts';
+import type { CommandEffect, WithApplication } from '../../src/app/cli/application.ts';
 import { newLogger } from '../../src/platform/observability/logger.ts';
 import { cheapPasswords } from '../dsl/cheap-passwords.ts';
 import { castellan } from '../dsl/command-line.ts';
@@ -49,7 +49,7 @@ describe('OP-596 commands that only look', () => {
   afterAll(() => site.clear());
 
   const run = async (words: readonly string[]) => {
-    const effects: Effect[] = [];
+    const effects: CommandEffect[] = [];
     const open: WithApplication = async (work, effect) => {
       effects.push(effect);
       const application = await compose(site.config, {

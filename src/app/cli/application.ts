@@ -8,9 +8,9 @@ import { findEmbeddedPostgres } from '../../platform/embedded/postgres.ts';
  * What a command does to the installation. One that looks writes nothing: no read models, reactions, jobs and seals, and
  * no doubt of the log. What it looks at may be in the middle of a recovery.
  */
-export type Effect = 'looks' | 'changes';
+export type CommandEffect = 'looks' | 'changes';
 
-export type WithApplication = <T>(work: (application: Application) => Promise<T>, effect: Effect) => Promise<T>;
+export type WithApplication = <T>(work: (application: Application) => Promise<T>, effect: CommandEffect) => Promise<T>;
 
 /**
  * Runs a command with the application, without listeners. Beside a running service, it connects to the service's embedded

@@ -4,7 +4,7 @@ import { EXIT_CODES, UsageError, type ExitCode, type Outcome, type Report } from
 import { Output } from './output.ts';
 import { isInteractive, type Terminal } from './terminal.ts';
 import type { Application } from '../compose/compose.ts';
-import type { Effect } from './application.ts';
+import type { CommandEffect } from './application.ts';
 
 /** One run of the program: its commands get what they need from here, and leave the exit code. */
 export interface CommandLine {
@@ -14,9 +14,9 @@ export interface CommandLine {
   /** Whether the reader of standard output has gone. */
   readonly isOutputClosed: () => boolean;
   /** What each command declares. */
-  readonly effects: Map<Command, Effect>;
+  readonly effects: Map<Command, CommandEffect>;
   /** That of the command that runs. */
-  effect: Effect;
+  effect: CommandEffect;
   exitCode: ExitCode;
 }
 
@@ -44,7 +44,7 @@ const JSON_OPTION = '--json';
 export function performs<Args extends unknown[]>(
   cli: CommandLine,
   command: Command,
-  effect: Effect,
+  effect: CommandEffect,
   work: (output: Output, ...args: Args) => Promise<Report> | Report,
   consent?: Consent<Args>,
 ): Command {

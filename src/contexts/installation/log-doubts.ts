@@ -27,7 +27,7 @@ const STANDING = `
   select mismatch as kind, doubt as reason
     from (select process, mismatch, doubt, doubted_at from log_doubts
           union all select null, mismatch, doubt, doubted_at from log_watch where doubt is not null and mismatch is not null) each
-   where doubted_at > now() - make_interval(secs => $1) and process is distinct from $2
+   where doubted_at > now() - make_interval(secs => $1) and coalesce(process <> $2, true)
      and ($3::text[] is null or mismatch = any($3))
    order by doubted_at desc limit 1`;
 

@@ -177,7 +177,7 @@ describe('the sealer', async () => {
         return outcome;
       },
     };
-    await new HeadSealer({ ...services, trust, executor: doubting as typeof executor }).sealAll();
+    await new HeadSealer({ ...services, trust, executor: doubting as unknown as typeof services.executor }).sealAll();
     expect([await inLog(), inFile()]).toEqual([
       [4, 7, 9],
       [4, 7],
