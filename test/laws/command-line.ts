@@ -3,9 +3,11 @@ import { leavesOf, nameOf, type CommandLine } from '../../src/app/cli/operator-c
 import { castellanProgram } from '../../src/app/cli/program.ts';
 import { testTerminal } from '../dsl/command-line.ts';
 
-const cli: CommandLine = {
+export const cli: CommandLine = {
   terminal: testTerminal(),
   withApplication: () => Promise.reject(new Error('the registry is only looked at')),
+  effects: new Map(),
+  effect: 'looks',
   isOutputClosed: () => false,
   exitCode: 0,
 };

@@ -65,6 +65,7 @@ export function addAdminCommands(program: Command, cli: CommandLine): void {
       .description('List the administrators of a tenant or of an organization')
       .option('--tenant <id|slug>', 'the administrators of this tenant')
       .option('--organization <id|slug>', 'the administrators of this organization'),
+    'looks',
     (output, named: Named) => {
       if ((named.tenant === undefined) === (named.organization === undefined))
         throw new UsageError('name either a tenant (--tenant) or an organization (--organization)');

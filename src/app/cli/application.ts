@@ -4,21 +4,29 @@ import { commandLogger } from './command-log.ts';
 import { readConfig } from '../config/config.ts';
 import { findEmbeddedPostgres } from '../../platform/embedded/postgres.ts';
 
-export type WithApplication = <T>(work: (application: Application) => Promise<T>) => Promise<T>;
+/**
+ * What a command does to the installation. One that looks writes nothing: no read models, reactions, jobs and seals, and
+ * no doubt of the log. What it looks at may be in the middle of a recovery.
+ */
+export type CommandEffect = 'looks' | 'changes';
+
+export type WithApplication = <T>(work: (application: Application) => Promise<T>, effect: CommandEffect) => Promise<T>;
 
 /**
  * Runs a command with the application, without listeners. Beside a running service, it connects to the service's embedded
- * database and leaves projections to the service. Otherwise it starts what it needs and projects itself.
+ * database and leaves projections to the service. Otherwise it starts what it needs, and projects itself if it changes
+ * anything.
  */
 export const applicationIn =
   (env: NodeJS.ProcessEnv): WithApplication =>
-  async (work) => {
+  async (work, effect) => {
     const config = readConfig(env);
     const log = commandLogger(env);
     const running = config.databaseUrl ? undefined : findEmbeddedPostgres(join(config.dataDir, 'postgres'));
     const application = await compose(config, {
       log,
       listen: false,
+      onlyLooks: effect === 'looks',
       ...(running ? { database: { ...running }, project: false } : {}),
     });
     try {

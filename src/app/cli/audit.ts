@@ -97,6 +97,7 @@ export function addAuditCommands(program: Command, cli: CommandLine): void {
         '--heads <file>',
         'also compare with sealed heads kept elsewhere: a copy of audit-heads.jsonl, or of the service log',
       ),
+    'looks',
     async (output, named: NamedOwner & { heads?: string }) => {
       if (named.heads !== undefined) contentOf('--heads', named.heads);
       const chains = await cli.withApplication(({ services }) => auditVerify(services, named, output.say));
@@ -110,6 +111,7 @@ export function addAuditCommands(program: Command, cli: CommandLine): void {
         'Print an audit log, one JSON record per line, oldest first; --json adds a last line with the outcome',
       )
       .option('--limit <n>', 'print at most n records', wholeNumber(999_999_999)),
+    'looks',
     (output, asked: NamedOwner & { limit?: number }) => {
       if (!isNamed(asked)) throw new UsageError('name the owner: --tenant, --organization or --installation');
       return cli.withApplication(({ services }) => auditExport(services, output, asked));

@@ -39,6 +39,7 @@ export function addDatabaseCommands(program: Command, cli: CommandLine): void {
       .description(
         'Print the SQL that creates the roles the service logs in as, for a database administrator; it contains no password',
       ),
+    'looks',
     async (output) => {
       const sql = await rolesScript(cli.terminal.env);
       output.say(sql);

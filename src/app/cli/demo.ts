@@ -133,6 +133,7 @@ export function addDemoCommand(program: Command, cli: CommandLine): void {
       .addOption(
         new Option('--here', 'use the configured installation instead: a tenant stays in it').conflicts('keep'),
       ),
+    'changes',
     (output, asked: Asked) => (asked.here ? demoHere : demoApart)(env, output, asked),
     {
       question: ({ here }) =>

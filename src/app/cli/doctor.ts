@@ -62,6 +62,7 @@ export function addDoctorCommand(program: Command, cli: CommandLine): void {
       .description(
         'Check the settings and everything that they name, and change nothing; exit code 1: a finding, 2: wrong settings, 3: something could not be looked at',
       ),
+    'looks',
     async (output) => {
       const { checks, outcome } = await examination(cli.terminal.env);
       for (const { check, verdict, message } of checks) output.say(`${MARKS[verdict]}  ${check}: ${message}`);

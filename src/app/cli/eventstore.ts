@@ -61,6 +61,7 @@ export function addEventStoreCommands(program: Command, cli: CommandLine): void 
         '--exclusive',
         "with --grant: revoke all other users' rights on streams without an access list of their own",
       ),
+    'changes',
     (output, asked: Asked) => rights(cli.terminal.env, output, asked),
     {
       question: ({ grant, exclusive }) => {

@@ -25,6 +25,7 @@ export function addKeysCommands(program: Command, cli: CommandLine): void {
       .description(
         'Print all keys, passwords and certificates for docker-compose.yml: `(umask 077; castellan keys make > .env)`',
       ),
+    'looks',
     (output) => {
       const keys = newKeys(Date.now());
       // Not wrapped: a value in two lines would be another value.

@@ -85,6 +85,7 @@ export function addLicenseCommands(program: Command, cli: CommandLine): void {
         '--signing-key <file>',
         'file with the license signing key: PEM, or what `castellan keys make` printed; by default the key in DATA_DIR',
       ),
+    'looks',
     (output, ordered: Ordered) => {
       const issued = issueLicense(cli.terminal.env, ordered);
       const { clientName, tier, maxUsers, expiresAt } = issued.license;
@@ -99,6 +100,7 @@ export function addLicenseCommands(program: Command, cli: CommandLine): void {
       .command('show')
       .description('Show the license of every tenant, or of one, and its use; exit code 1 if one has expired')
       .option('--tenant <id|slug>', 'only this tenant'),
+    'looks',
     (output, named: { tenant?: string }) =>
       cli.withApplication(({ services }) => showLicenses(services, output, named)),
   );

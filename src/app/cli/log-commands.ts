@@ -107,6 +107,7 @@ export function addLogCommands(program: Command, cli: CommandLine): void {
         '--finish',
         'after the service has stopped: copy the rest, verify the copy, and move checkpoints and audit log to it',
       ),
+    'changes',
     (output, asked: Asked) => copy(env, output, asked),
     {
       question: (asked) => {
@@ -120,6 +121,7 @@ export function addLogCommands(program: Command, cli: CommandLine): void {
   performs(
     cli,
     log.command('abandon').description('Abandon a copy that has not been finished'),
+    'changes',
     async (output) => {
       await withSource(env, readConfig(env), abandonLogCopy);
       output.say(
@@ -132,6 +134,7 @@ export function addLogCommands(program: Command, cli: CommandLine): void {
   performs(
     cli,
     log.command('discard').description('Delete the log in PostgreSQL, after it was moved to EventStoreDB'),
+    'changes',
     async (output) => {
       await withSource(env, readConfig(env), discardCopiedLog);
       output.say('The log in PostgreSQL was deleted. The one in EventStoreDB is the log of this installation.');

@@ -87,6 +87,7 @@ export function addMasterKeyCommands(program: Command, cli: CommandLine): void {
   performs(
     cli,
     masterKey.command('status').description('List the master keys in use and how many keys each opens'),
+    'looks',
     (output) => cli.withApplication((application) => showUses(application, output)),
   );
   performs(
@@ -96,6 +97,7 @@ export function addMasterKeyCommands(program: Command, cli: CommandLine): void {
       .description(
         'Create a new master key in DATA_DIR and keep the previous one; then start the service and run `rewrap`',
       ),
+    'changes',
     (output) => {
       replaceFile(cli.terminal.env);
       output.say('A new master key is in place. Start the service, then run `master-key rewrap`.');
@@ -109,6 +111,7 @@ export function addMasterKeyCommands(program: Command, cli: CommandLine): void {
   performs(
     cli,
     masterKey.command('rewrap').description('Rewrap all keys with MASTER_KEY and retire the previous one'),
+    'changes',
     async (output) => {
       const rewrapped = await cli.withApplication(rewrapKeys);
       const { fingerprint, tenantKeys, keptKeys, retired } = rewrapped;

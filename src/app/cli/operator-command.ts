@@ -3,14 +3,20 @@ import { confirm } from './confirmation.ts';
 import { EXIT_CODES, UsageError, type ExitCode, type Outcome, type Report } from './outcome.ts';
 import { Output } from './output.ts';
 import { isInteractive, type Terminal } from './terminal.ts';
-import type { WithApplication } from './application.ts';
+import type { Application } from '../compose/compose.ts';
+import type { CommandEffect } from './application.ts';
 
 /** One run of the program: its commands get what they need from here, and leave the exit code. */
 export interface CommandLine {
   readonly terminal: Terminal;
-  readonly withApplication: WithApplication;
+  /** By default with the effect that the command declares; it may look before it changes anything. */
+  readonly withApplication: <T>(work: (application: Application) => Promise<T>, effect?: 'looks') => Promise<T>;
   /** Whether the reader of standard output has gone. */
   readonly isOutputClosed: () => boolean;
+  /** What each command declares. */
+  readonly effects: Map<Command, CommandEffect>;
+  /** That of the command that runs. */
+  effect: CommandEffect;
   exitCode: ExitCode;
 }
 
@@ -38,9 +44,11 @@ const JSON_OPTION = '--json';
 export function performs<Args extends unknown[]>(
   cli: CommandLine,
   command: Command,
+  effect: CommandEffect,
   work: (output: Output, ...args: Args) => Promise<Report> | Report,
   consent?: Consent<Args>,
 ): Command {
+  cli.effects.set(command, effect);
   if (consent) command.addOption(new Option('--yes', 'do it without asking'));
   if (consent?.dryRun) command.addOption(new Option('--dry-run', consent.dryRun));
   return command.addOption(new Option(JSON_OPTION, 'print the result as JSON')).action(async (...all: unknown[]) => {
@@ -51,6 +59,7 @@ export function performs<Args extends unknown[]>(
     const { yes, dryRun } = self.opts<Granted>();
     const question = yes || dryRun ? undefined : consent?.question(...args);
     if (question && !(consent?.asksLater && isInteractive(cli.terminal))) await confirm(cli.terminal, question);
+    cli.effect = dryRun ? 'looks' : effect;
     const { result, isFinding = false, outcome = isFinding ? 'finding' : 'fine' } = await work(output, ...args);
     cli.exitCode = EXIT_CODES[outcome];
     if (output.isJson) output.record(envelope(nameOf(self), outcome, { result }));

@@ -14,6 +14,7 @@ export function addOrganizationAdminCommands(org: Command, cli: CommandLine): vo
     named(org.command('recover')).description(
       'Recover the account of an organization admin; the temporary password is printed on the last line',
     ),
+    'changes',
     async (output, { slug, email: admin }: NamedOrgAdmin) => {
       const { password, liftedSso } = await cli.withApplication(({ services }) =>
         recoverOrgAdminAsOperator(services, { slug, email: admin }),
@@ -34,6 +35,7 @@ export function addOrganizationAdminCommands(org: Command, cli: CommandLine): vo
     named(org.command('suspend')).description(
       'Suspend an organization admin and end their sessions; not the last active owner',
     ),
+    'changes',
     async (output, { slug, email: admin }: NamedOrgAdmin) => {
       await cli.withApplication(({ services }) => suspendOrgAdminAsOperator(services, { slug, email: admin }));
       output.say(`${admin} is suspended`);

@@ -18,6 +18,7 @@ export function addOrganizationDomainCommands(org: Command, cli: CommandLine): v
     named(org.command('verify-domain')).description(
       'Mark an e-mail domain as verified for an organization that cannot prove it by DNS',
     ),
+    'changes',
     async (output, { slug, domain }: NamedDomain) => {
       await cli.withApplication(({ services }) => vouchForDomain(services, { slug, domain }));
       output.say(`E-mails of ${domain} lead to the provider of ${slug}, if its configuration names the domain`);
@@ -27,6 +28,7 @@ export function addOrganizationDomainCommands(org: Command, cli: CommandLine): v
   performs(
     cli,
     named(org.command('remove-domain')).description('Remove an e-mail domain from an organization'),
+    'changes',
     async (output, { slug, domain }: NamedDomain) => {
       await cli.withApplication(({ services }) => removeDomain(services, { slug, domain }));
       output.say(`E-mails of ${domain} no longer lead to ${slug}`);

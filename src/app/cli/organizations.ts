@@ -49,6 +49,7 @@ export function addOrganizationCommands(program: Command, cli: CommandLine): voi
       .option('--slug <slug>', 'derived from the name if left out')
       .requiredOption('--owner-email <email>', 'e-mail of its first admin', email)
       .option('--base-url <url>', 'URL at which browsers reach this service', webAddress),
+    'changes',
     async (output, { name, slug, ownerEmail, baseUrl }: NewOrganizationOptions) => {
       const made = await cli.withApplication(({ services }) =>
         createOrganizationAsOperator(services, { name, slug, ownerEmail, externalBaseUrl: baseUrl }),
@@ -63,6 +64,7 @@ export function addOrganizationCommands(program: Command, cli: CommandLine): voi
   performs(
     cli,
     org.command('list').description('List the organizations, with the number of their tenants and admins'),
+    'looks',
     (output) => cli.withApplication(({ services }) => listOrganizationsOf(services, output)),
   );
   performs(
@@ -72,6 +74,7 @@ export function addOrganizationCommands(program: Command, cli: CommandLine): voi
       .description('Attach a tenant to an organization')
       .requiredOption('--slug <id|slug>', 'the organization')
       .requiredOption('--tenant <id|slug>', 'the tenant'),
+    'changes',
     async (output, { slug, tenant }: NamedTenantOf) => {
       await cli.withApplication(({ services }) => attachTenantAsOperator(services, { slug, tenant }));
       output.say(`Tenant ${tenant} belongs to ${slug}`);
@@ -85,6 +88,7 @@ export function addOrganizationCommands(program: Command, cli: CommandLine): voi
       .description('Detach a tenant from its organization; providers of the organization are switched off in it')
       .requiredOption('--slug <id|slug>', 'the organization')
       .requiredOption('--tenant <id|slug>', 'the tenant'),
+    'changes',
     async (output, { slug, tenant }: NamedTenantOf) => {
       const { switchedOff, stillEnabled } = await cli.withApplication(({ services }) =>
         detachTenantAsOperator(services, { slug, tenant }),

@@ -24,6 +24,7 @@ export function addParkedEventCommands(projections: Command, cli: CommandLine): 
       )
       .option('--stream <stream>', 'only this stream; `projections status` lists them')
       .option('--reason <text>', 'for the audit log', textUpTo(MAX_REASON)),
+    'changes',
     async (output, name: string, { stream: only, reason }: Omit<RetryRequest, 'name'>) => {
       const parked = await cli.withApplication(({ services }) =>
         retryParkedEvents(services, { name, stream: only, reason }),
@@ -43,6 +44,7 @@ export function addParkedEventCommands(projections: Command, cli: CommandLine): 
       )
       .requiredOption('--stream <stream>', 'the stream; `projections status` lists them')
       .requiredOption('--reason <text>', 'for the audit log: why these effects must not happen', textUpTo(MAX_REASON)),
+    'changes',
     async (output, name: string, { stream: only, reason }: Omit<SkipRequest, 'name'>) => {
       const skipped = await cli.withApplication(({ services }) =>
         skipParkedEvents(services, { name, stream: only, reason }),

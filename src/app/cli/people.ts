@@ -17,6 +17,7 @@ export function addPeopleCommands(program: Command, cli: CommandLine): void {
       .description('Destroy the key that seals all personal data of an employee; this cannot be undone')
       .requiredOption('--tenant <id|slug>', 'the tenant')
       .requiredOption('--person <id|email>', 'the employee'),
+    'changes',
     async (output, { tenant, person, dryRun }: NamedPerson) => {
       if (dryRun) {
         const found = await cli.withApplication(({ services }) => findPersonAsOperator(services, { tenant, person }));

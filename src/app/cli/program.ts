@@ -71,7 +71,9 @@ export async function runCastellan(
   terminal.stderr.on('error', ignore);
   const cli: CommandLine = {
     terminal,
-    withApplication,
+    withApplication: (work, effect) => withApplication(work, effect ?? cli.effect),
+    effects: new Map(),
+    effect: 'looks',
     isOutputClosed: () => isClosed,
     exitCode: EXIT_CODES.fine,
   };

@@ -1,4 +1,4 @@
-import { recordedLogDoubt } from '../../contexts/installation/log-watch.ts';
+import { recordedLogDoubt } from '../../contexts/installation/log-doubts.ts';
 import type { Report } from './outcome.ts';
 import type { Output } from './output.ts';
 import type { Database } from '../../platform/database/database.ts';

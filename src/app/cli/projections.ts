@@ -141,6 +141,7 @@ export function addProjectionCommands(program: Command, cli: CommandLine): void 
       .description(
         'Show the position and state of every read model and reaction; exit code 1 if one is halted or has parked streams',
       ),
+    'looks',
     (output) => cli.withApplication(({ services }) => projectionsStatus(services, output)),
   );
   performs(
@@ -150,6 +151,7 @@ export function addProjectionCommands(program: Command, cli: CommandLine): void 
       .description('Rebuild a read model beside the live table, then serve the new one (`all` for every read model)')
       .option('--as-of <time|position>', 'stop at this time or position; needs --into')
       .option('--into <schema>', 'rebuild into this schema instead of replacing the live tables'),
+    'changes',
     async (output, name: string, { asOf, into }: RebuildOptions) => {
       if (asOf && !into) throw new FailureError(invalid('--as-of', 'needs --into: the live tables show the present'));
       const until = parseAsOf(asOf);
@@ -172,6 +174,7 @@ export function addProjectionCommands(program: Command, cli: CommandLine): void 
       .description(
         'List every served row that differs from a replay of the log, and every stream that cannot be folded; exit code 1 if there is one',
       ),
+    'looks',
     async (output, name: string | undefined) => {
       const models = await cli.withApplication(({ services }) =>
         diffModels(services, chosen(name ?? 'all', services.models), output.say),

@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander';
-import { leavesOf, nameOf } from './operator-command.ts';
+import { leavesOf, nameOf, type CommandLine } from './operator-command.ts';
 import { castellanProgram } from './program.ts';
 import { processTerminal } from './terminal.ts';
 
@@ -37,6 +37,10 @@ Either \`result\` or \`error\` is there. Positions are text, because they may ex
 members may be added. \`audit export\` prints one record per line; with \`--json\`, the document follows as the last line, and
 its absence means that the export is not complete.
 
+## Commands that only look
+
+These write nothing to log and tables, whatever state they are in, and neither does \`--dry-run\`: {LOOKING}.
+
 ## Consent
 
 A command with \`--yes\` asks before it does something that somebody may regret. The question appears on a terminal. Without
@@ -50,18 +54,23 @@ off on a terminal too. \`LOG_LEVEL\` (default \`warn\`) sets what commands log o
 
 /** The text of docs/reference/command-line.md. */
 export function commandLineReference(): string {
-  const program = castellanProgram({
+  const cli: CommandLine = {
     terminal: processTerminal(),
     withApplication: () => Promise.reject(new Error('the reference runs nothing')),
+    effects: new Map(),
+    effect: 'looks',
     isOutputClosed: () => false,
     exitCode: 0,
-  });
+  };
+  const program = castellanProgram(cli);
   const sections = program.commands.map((noun) =>
     [`## ${noun.name()}`, `${noun.description()}.`, ...leavesOf(noun).map((leaf) => sectionOf(leaf, noun))].join(
       '\n\n',
     ),
   );
-  return `${[INTRODUCTION.trimEnd(), ...sections].join('\n\n')}\n`;
+  const looking = leavesOf(program).filter((leaf) => cli.effects.get(leaf) === 'looks');
+  const introduction = INTRODUCTION.replace('{LOOKING}', looking.map((leaf) => `\`${nameOf(leaf)}\``).join(', '));
+  return `${[introduction.trimEnd(), ...sections].join('\n\n')}\n`;
 }
 
 function sectionOf(leaf: Command, noun: Command): string {

@@ -45,13 +45,13 @@ async function recover(
     throw new UsageError(
       '--reason is required, for the audit log of the installation; --dry-run only shows what would be lost',
     );
-  return cli.withApplication(async ({ services }) => {
-    if (!yes) await recovery(services, {}, output.say);
-    if (dryRun) return { result: { done: false } };
-    if (!yes) await confirm(output.terminal, QUESTION);
-    const done = await recovery(services, { yes: true, reason: reason! }, output.say);
-    return { result: { done: true, ...done } };
-  });
+  if (!yes) await cli.withApplication(({ services }) => recovery(services, {}, output.say), 'looks');
+  if (dryRun) return { result: { done: false } };
+  if (!yes) await confirm(output.terminal, QUESTION);
+  const done = await cli.withApplication(({ services }) =>
+    recovery(services, { yes: true, reason: reason! }, output.say),
+  );
+  return { result: { done: true, ...done } };
 }
 
 const QUESTION = 'This cannot be undone. Every process of the service must be stopped.';
@@ -65,6 +65,7 @@ export function addRestoreCommands(program: Command, cli: CommandLine): void {
     restore
       .command('status')
       .description('Show whether event log, tables and keys match, and how to recover; exit code 1 if they do not'),
+    'looks',
     (output) => cli.withApplication(async ({ services }) => statusReport(await restoreStatus(services, output.say))),
   );
   const recoveries: [name: string, description: string, recovery: Recovery][] = [
@@ -82,6 +83,7 @@ export function addRestoreCommands(program: Command, cli: CommandLine): void {
         .command(name)
         .description(description)
         .option('--reason <text>', 'for the audit log of the installation', textUpTo(MAX_REASON)),
+      'changes',
       (output, asked: Asked) => recover(cli, output, asked, recovery),
       { question: (_asked: Asked) => QUESTION, dryRun: 'only show what would be lost', asksLater: true },
     );

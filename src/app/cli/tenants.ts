@@ -112,6 +112,7 @@ export function addTenantCommands(program: Command, cli: CommandLine): void {
         'URL at which browsers reach this service; by default that of the first tenant, or else where this service listens',
         webAddress,
       ),
+    'changes',
     async (output, { name, email: admin, license, baseUrl }: Ordered) => {
       const { tenantId, password, externalBaseUrl } = await cli.withApplication(({ services }) =>
         createTenant(services, { name, email: admin, licenseKey: license, baseUrl }),
@@ -127,6 +128,7 @@ export function addTenantCommands(program: Command, cli: CommandLine): void {
     tenants
       .command('set-base-url <tenant> <url>')
       .description('Change the URL at which browsers reach a tenant (id or slug)'),
+    'changes',
     async (output, named: string, url: string) => {
       const { externalBaseUrl } = await cli.withApplication(({ services }) =>
         setBaseUrl(services, { tenant: named, url }),
@@ -141,6 +143,7 @@ export function addTenantCommands(program: Command, cli: CommandLine): void {
       .command('list')
       .description('List the tenants, and the organization that each belongs to')
       .option('--organization <id|slug>', 'only the tenants of this organization'),
+    'looks',
     (output, named: { organization?: string }) =>
       cli.withApplication(({ services }) => listTenantsOf(services, output, named)),
   );

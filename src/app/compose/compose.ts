@@ -64,13 +64,13 @@ async function build(composition: CompositionContext): Promise<Omit<Application,
     outbox: () => background.deliverySender,
   });
   const background: Background = openBackground(composition, storage, writeSide, readSide);
-  const tokenKey = await tokenKeyGeneration(storage.database.owner, composition.config.tokenKeyGeneration);
+  const tokenKey = await tokenKeyGeneration(storage.database.owner, composition.config.tokenKeyGeneration, options);
   const services = assembleServices(composition, storage, writeSide, readSide, background, tokenKey);
   const watch = await watchLog(composition, services);
 
   await services.projector.prepare();
   // After the tables are prepared: with an empty log, read models need no replay.
-  await watch.adopt();
+  if (!options.onlyLooks) await watch.adopt();
   services.cache.start();
   onStop(() => services.cache.stop());
   await startWork(composition, services, storage.alone);
@@ -99,6 +99,7 @@ async function watchLog(
     trust,
     log,
     projects: projects(site),
+    onlyLooks: site.options.onlyLooks ?? false,
   });
   await watch.check();
   watch.start();

@@ -11,6 +11,8 @@ export interface ComposeOptions {
   readonly listen?: boolean;
   /** `false`: leave projections and reactions to the running service, for CLI commands beside it. */
   readonly project?: boolean;
+  /** For commands that only look: no read models, reactions, jobs and seals, and no identity is recorded. */
+  readonly onlyLooks?: boolean;
   /** Password hashing with another cost, for tests. */
   readonly passwords?: Passwords;
 }

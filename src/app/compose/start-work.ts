@@ -12,7 +12,13 @@ import type { ServiceContainer } from './service-container.ts';
 
 /** True if processes of this role fold read models and run reactions. */
 export const projects = ({ config, options }: CompositionContext): boolean =>
-  options.project ?? (config.role === 'all' || config.role === 'projector');
+  !options.onlyLooks && (options.project ?? (config.role === 'all' || config.role === 'projector'));
+
+/** True if processes of this role run jobs. A command that leaves projections to the service leaves jobs to it as well. */
+const runsJobs = (composition: CompositionContext): boolean => {
+  const { config, options } = composition;
+  return projects(composition) || (config.role === 'worker' && !options.onlyLooks && options.project !== false);
+};
 
 /** Starts the work of this process's role besides serving requests. */
 export async function startWork(
@@ -20,7 +26,7 @@ export async function startWork(
   services: ServiceContainer,
   alone: boolean,
 ): Promise<void> {
-  const { config, log, onStop } = composition;
+  const { log, onStop } = composition;
   const { projector, jobs } = services;
   if (projects(composition)) {
     await projector.start();
@@ -30,7 +36,7 @@ export async function startWork(
     sealer.start();
     onStop(() => sealer.stop());
   }
-  if (projects(composition) || config.role === 'worker') {
+  if (runsJobs(composition)) {
     await jobs.start();
     // An update whose command restarted the service is recorded at once.
     void services.updateRuns

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { storeOfLog } from '../../contexts/installation/log-copy/moved-log.ts';
-import { recordedLogDoubt } from '../../contexts/installation/log-watch.ts';
+import { recordedLogDoubt } from '../../contexts/installation/log-doubts.ts';
 import { displacedReason, movedToReason, olderReason, type Mismatch } from '../../contexts/installation/mismatch.ts';
 import { lostHeads } from '../../contexts/installation/restore/lost-heads.ts';
 import { RECOVERY_STEPS } from '../../contexts/installation/restore/restore-state.ts';
@@ -12,7 +12,10 @@ import { fine, finding, type Examined } from './examined.ts';
 
 type Log = Pick<EventStore, 'head' | 'idAt' | 'readStream'>;
 
-const EXISTS = "select to_regclass('log_watch') is not null and to_regclass('cursors') is not null as exist";
+/** A database that the version before has migrated has no doubts of processes of this one. */
+const EXISTS = `
+  select to_regclass('log_watch') is not null and to_regclass('cursors') is not null as exist,
+         to_regclass('log_doubts') is not null as told`;
 const KNOWN = `
   select position::text, event_id,
          (select coalesce(max(c.position), 0)::text from cursors c where c.state <> 'retired') as furthest
@@ -31,11 +34,12 @@ interface Known {
 export const examineLog =
   ({ eventStoreUrl, dataDir }: Pick<Config, 'eventStoreUrl' | 'dataDir'>) =>
   async (pool: Pool, connection: DatabaseConfig): Promise<readonly Examined[]> => {
-    const { rows } = await pool.query<{ exist: boolean }>(EXISTS);
+    const { rows } = await pool.query<{ exist: boolean; told: boolean }>(EXISTS);
     if (!rows[0]!.exist) return [fine('this database has none yet')];
     const own: EventStore['name'] = eventStoreUrl === undefined ? 'postgres' : 'eventstoredb';
     const home = await storeOfLog(pool);
-    const recorded = home !== undefined && home !== own ? movedToReason(home) : await recordedLogDoubt(pool);
+    if (home !== undefined && home !== own) return [mismatched(movedToReason(home))];
+    const recorded = rows[0]!.told ? await recordedLogDoubt(pool) : undefined;
     if (recorded) return [mismatched(recorded)];
     if (own !== 'postgres') return [fine('no mismatch is recorded; `castellan restore status` reads the log')];
     const log = new PostgresEventStore(pool, connection);

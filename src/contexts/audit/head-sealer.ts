@@ -47,9 +47,12 @@ interface Head extends ChainHead {
   readonly tenant_id: TenantId;
 }
 
+const isNewerThan = (found: ReadonlyMap<TenantId, number>, { tenant_id: tenantId, sequence }: Head): boolean =>
+  found.get(tenantId) !== sequence;
+
 /**
- * Seals the head of every chain that has moved, once a minute and at shutdown: in the log, and in a file outside both
- * databases. After that, earlier entries cannot be changed without the key, not even in log and table alike.
+ * Seals the head of every chain that has moved, once a minute, and at shutdown what has moved since the start: in the log,
+ * and in a file outside both databases. After that, earlier entries cannot be changed without the key, not even in log and table alike.
  *
  * Each head is recomputed from the log since the previous seal. A head that does not match is reported and never
  * sealed.
@@ -63,6 +66,8 @@ export class HeadSealer {
   readonly #sealed = new Map<TenantId, number>();
   /** Owners that only the file has are looked for once: while this process runs, no owner disappears from the log. */
   #hasComparedFile = false;
+  /** The heads at the start; undefined if they could not be read. */
+  #atStart: Promise<ReadonlyMap<TenantId, number> | undefined> = Promise.resolve(new Map());
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> = Promise.resolve();
 
@@ -81,46 +86,73 @@ export class HeadSealer {
     this.#file = new SealFile(services.config.dataDir);
   }
 
+  /** Compares the file at once: if log and tables went back together, it is what still tells. */
   start(): void {
-    this.#timer ??= setInterval(() => void this.sealAll(), EVERY_MS).unref();
+    if (this.#timer) return;
+    this.#timer = setInterval(() => void this.sealAll(), EVERY_MS).unref();
+    this.#atStart = this.#heads().then(
+      (heads) => new Map(heads.map((head) => [head.tenant_id, head.sequence])),
+      () => undefined,
+    );
+    void this.#next(async () => {
+      if (this.#services.trust.holds) await this.#alarmOfMissing([], this.#file.newest());
+    });
   }
 
-  /** Seals once more, so that everything this process did is covered by a seal. */
+  /**
+   * Seals once more, so that everything this process did is covered by a seal. A process that did nothing seals nothing:
+   * it was not there long enough to tell whether the log is the right one.
+   */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    await this.sealAll();
+    const found = await this.#atStart;
+    const moved = found && (await this.#heads().catch(() => [])).filter((head) => isNewerThan(found, head));
+    if (moved && moved.length > 0) await this.sealAll(found);
+    await this.#running;
   }
 
-  sealAll(): Promise<void> {
-    this.#running = this.#running
-      .then(async () => {
-        await this.#sealMoved();
-        if (this.#services.trust.holds) this.#alarms.looked(Date.now());
-      })
-      .catch((error: unknown) => {
-        this.#services.log.error({ reason: (error as Error).message }, 'audit heads could not be sealed');
-      });
+  /** Seals all heads, except those that were `found` and have not moved. */
+  sealAll(found: ReadonlyMap<TenantId, number> = new Map()): Promise<void> {
+    return this.#next(async () => {
+      await this.#sealMoved(found);
+      if (this.#services.trust.holds) this.#alarms.looked(Date.now());
+    });
+  }
+
+  #next(work: () => Promise<void>): Promise<void> {
+    this.#running = this.#running.then(work).catch((error: unknown) => {
+      this.#services.log.error({ reason: (error as Error).message }, 'audit heads could not be sealed');
+    });
     return this.#running;
   }
 
-  async #sealMoved(): Promise<void> {
-    if (!this.#services.trust.holds) return;
-    const { rows } = await this.#services.database.projector.query<Head>(HEADS);
-    const moved = rows.filter((head) => this.#sealed.get(head.tenant_id) !== head.sequence);
+  async #heads(): Promise<readonly Head[]> {
+    return (await this.#services.database.projector.query<Head>(HEADS)).rows;
+  }
+
+  async #sealMoved(found: ReadonlyMap<TenantId, number>): Promise<void> {
+    const { trust } = this.#services;
+    if (!trust.holds) return;
+    const { epoch } = trust;
+    const rows = await this.#heads();
+    const moved = rows.filter((head) => this.#sealed.get(head.tenant_id) !== head.sequence && isNewerThan(found, head));
     if (moved.length === 0 && this.#hasComparedFile) return;
     if (moved.length > 0) await this.#settleTables();
     const filed = this.#file.newest();
     if (!this.#hasComparedFile) await this.#alarmOfMissing(rows, filed);
     this.#hasComparedFile = true;
-    const fresh: FiledSeal[] = [];
+    const seals: FiledSeal[] = [];
     for (const head of moved) {
       const tenantId = head.tenant_id;
       const seal = await this.#seal(head, filed.get(tenantId) ?? UNSEALED);
       if (!seal) continue;
       this.#alarms.clear(tenantId);
-      this.#sealed.set(tenantId, seal.sequence);
-      if (seal.sequence > (filed.get(tenantId)?.sequence ?? 0)) fresh.push({ tenantId, ...seal });
+      seals.push({ tenantId, ...seal });
     }
+    // What a doubtful log said stays out of the file.
+    if (!trust.holds || trust.epoch !== epoch) return;
+    for (const { tenantId, sequence } of seals) this.#sealed.set(tenantId, sequence);
+    const fresh = seals.filter(({ tenantId, sequence }) => sequence > (filed.get(tenantId)?.sequence ?? 0));
     if (fresh.length === 0) return;
     this.#file.append(fresh);
     // Anyone who ships this log elsewhere has evidence that neither the databases nor the data directory can

@@ -4,9 +4,10 @@ import type { Logger } from 'pino';
 import type { Position } from '../../platform/kernel/event.ts';
 import { serverIdentity } from '../../platform/database/server-identity.ts';
 import type { TenantPool } from '../../platform/database/tenant-pool.ts';
-import type { LogTrust, MismatchKind } from '../../platform/eventstore/log-trust.ts';
+import type { LogTrust } from '../../platform/eventstore/log-trust.ts';
 import type { EventStore } from '../../platform/eventstore/port.ts';
 import type { InstallationIdentity } from './installation-identity.ts';
+import { LogDoubts } from './log-doubts.ts';
 import { displacedReason, mismatchOf, movedToReason, type Mismatch } from './mismatch.ts';
 import { TablesCheck } from './tables-check.ts';
 import { storeOfLog } from './log-copy/moved-log.ts';
@@ -16,27 +17,13 @@ import type { LogMark } from '../../platform/projector/log-cut.ts';
 const EVERY_MS = 5_000;
 /** Interval while the log is in doubt. */
 const SOON_MS = 500;
-/** A doubt expires if its process has not repeated it for this long: that process has ended. */
-const DOUBT_STANDS_SECONDS = 15;
 
 const KNOWN = `
-  select position::text, event_id, (select max(c.position)::text from cursors c where c.state <> 'retired') as furthest,
-         case when doubted_at > now() - interval '${DOUBT_STANDS_SECONDS} s' then doubt end as doubt, mismatch
+  select position::text, event_id, (select max(c.position)::text from cursors c where c.state <> 'retired') as furthest
     from log_watch`;
 const MARK = 'update log_watch set position = $1, event_id = $2 where position is null or position < $1';
 /** Of a cut: also for other processes and later starts. The marks of the log's new course would hide it. */
 const EVIDENCE = 'update log_watch set position = $1, event_id = $2 where event_id is distinct from $2';
-const DOUBT = 'update log_watch set doubt = $1, mismatch = $2, doubted_at = now()';
-const CLEAR = 'update log_watch set doubt = null, mismatch = null, doubted_at = null where doubt is not null';
-const STANDING = `select doubt as reason, mismatch as kind from log_watch where doubted_at > now() - make_interval(secs => $1)`;
-/**
- * Only projecting processes find these, because they read the log after the checkpoints. Other processes repeat what
- * those have recorded.
- */
-const FOUND_BY_PROJECTORS: readonly (string | null)[] = [
-  'tables_older',
-  'keys_missing',
-] satisfies readonly MismatchKind[];
 
 interface Parts {
   readonly store: EventStore;
@@ -49,14 +36,14 @@ interface Parts {
   readonly log: Logger;
   /** True if this process projects; then it records how far it knows the log. */
   readonly projects: boolean;
+  /** True if this process only looks. It records nothing, not even what it finds. */
+  readonly onlyLooks: boolean;
 }
 
 interface Known {
   readonly position: string | null;
   readonly event_id: string | null;
   readonly furthest: string | null;
-  readonly doubt: string | null;
-  readonly mismatch: string | null;
 }
 
 /**
@@ -65,6 +52,9 @@ interface Known {
  *
  * A log only grows and tables follow it. Any difference means that one of them was restored from an older copy,
  * replaced, or taken over by a lagging replica.
+ *
+ * If tables and log went back together, only processes from before can tell. So every process also heeds what others say,
+ * for as long as they say it.
  *
  * Checked at the start, after every lost connection, and every few seconds.
  */
@@ -79,13 +69,14 @@ export class LogWatch {
    * an older copy in which strangers wrote on, for example.
    */
   #before: Pick<CatchUpSubscription, 'head' | 'mark'> | undefined;
-  #hasTold = false;
   #adopts = false;
   #isAdopted = false;
   readonly #tables: TablesCheck;
+  readonly #doubts: LogDoubts;
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    this.#doubts = new LogDoubts(parts.pool);
     this.#tables = new TablesCheck(parts);
   }
 
@@ -99,7 +90,7 @@ export class LogWatch {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
-    if (this.#hasTold) await this.#parts.pool.query(CLEAR).catch(() => undefined);
+    await this.#doubts.takeBack().catch(() => undefined);
   }
 
   /** Records the installation's identity if it is missing, once the read models have their tables. */
@@ -115,17 +106,14 @@ export class LogWatch {
       const epoch = trust.epoch;
       await this.#meetServer();
       // Confirmed by a second look: another process may be writing the identity of a new installation.
-      const mismatch = (await this.#mismatch()) && (await this.#mismatch());
-      if (mismatch) {
-        const { kind, reason } = mismatch;
-        if (trust.doubt?.kind !== 'contradicted')
-          log.fatal(
-            { mismatch: kind },
-            `${reason}; nothing is written. Run \`castellan restore status\` to see how to recover`,
-          );
-        trust.contradicted(kind, reason);
-        return this.#tell(mismatch);
+      const found = (await this.#mismatch()) && (await this.#mismatch());
+      if (found) {
+        this.#refuse(found);
+        return this.#tell(found);
       }
+      await this.#doubts.takeBack();
+      const said = await this.#doubts.ofOthers();
+      if (said) return this.#refuse(said);
       const wasContradicted = trust.doubt?.kind === 'contradicted';
       if (wasContradicted) {
         trust.suspect('it was in doubt');
@@ -137,6 +125,16 @@ export class LogWatch {
         return this.#leaveMark();
       }
     }
+  }
+
+  #refuse({ kind, reason }: Mismatch): void {
+    const { trust, log } = this.#parts;
+    if (trust.doubt?.kind !== 'contradicted')
+      log.fatal(
+        { mismatch: kind },
+        `${reason}; nothing is written. Run \`castellan restore status\` to see how to recover`,
+      );
+    trust.contradicted(kind, reason);
   }
 
   async #adoptNow(): Promise<void> {
@@ -190,13 +188,13 @@ export class LogWatch {
       tables: { identity: inTables, furthest },
       read,
     });
-    return found ?? (await this.#displaced(seen, known)) ?? (await this.#olderTables(known, furthest, end));
+    return found ?? (await this.#displaced(seen, known)) ?? (await this.#olderTables(furthest, end));
   }
 
   async #displaced(seen: LogMark | undefined, { position, event_id: id }: Known): Promise<Mismatch | undefined> {
     const { lost } = this.#parts.subscription.cut;
     if (lost) {
-      await this.#parts.pool.query(EVIDENCE, [String(lost.position), lost.id]);
+      if (!this.#parts.onlyLooks) await this.#parts.pool.query(EVIDENCE, [String(lost.position), lost.id]);
       return displacedReason(lost.position);
     }
     const stored = position && id ? { position: BigInt(position), id } : undefined;
@@ -206,33 +204,21 @@ export class LogWatch {
     return undefined;
   }
 
-  async #olderTables({ doubt, mismatch }: Known, furthest: Position, end: Position): Promise<Mismatch | undefined> {
-    if (this.#parts.projects) return this.#tables.mismatch(furthest, end);
-    return doubt !== null && FOUND_BY_PROJECTORS.includes(mismatch)
-      ? { kind: mismatch as MismatchKind, reason: doubt }
-      : undefined;
+  /** Only projecting processes look, because it takes reading the log. Others heed what those say. */
+  async #olderTables(furthest: Position, end: Position): Promise<Mismatch | undefined> {
+    return this.#parts.projects ? this.#tables.mismatch(furthest, end) : undefined;
   }
 
   async #leaveMark(): Promise<void> {
     const { projects, pool, subscription } = this.#parts;
-    if (this.#hasTold) await pool.query(CLEAR);
-    this.#hasTold = false;
     const mark: LogMark | undefined = subscription.mark;
     if (!projects || !mark || mark.position <= this.#marked) return;
     await pool.query({ name: 'log-mark', text: MARK, values: [String(mark.position), mark.id] });
     this.#marked = mark.position;
   }
 
-  /** For `projections status`, which runs in another process and may find nothing wrong itself. */
-  async #tell({ kind, reason }: Mismatch): Promise<void> {
-    if (!this.#parts.projects && FOUND_BY_PROJECTORS.includes(kind)) return;
-    this.#hasTold = true;
-    await this.#parts.pool.query(DOUBT, [reason, kind]);
+  /** For other processes, and for commands, which may find nothing wrong themselves. */
+  async #tell(found: Mismatch): Promise<void> {
+    if (!this.#parts.onlyLooks) await this.#doubts.tell(found);
   }
-}
-
-/** The mismatch that a running process has recorded, if any. */
-export async function recordedLogDoubt(pool: pg.Pool): Promise<Mismatch | undefined> {
-  const { rows } = await pool.query<Mismatch>(STANDING, [DOUBT_STANDS_SECONDS]);
-  return rows[0];
 }

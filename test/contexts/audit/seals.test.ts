@@ -156,9 +156,35 @@ describe('the sealer', async () => {
     expect(await verdict()).toMatchObject({ valid: true, entriesChecked: 7 });
   });
 
-  it('agrees with another one that seals concurrently', async () => {
+  it('OP-596 seals nothing at the end of a process that did nothing', async () => {
     await aDay(application, 2, 7);
     await application.project();
+    const sealer = new HeadSealer(services);
+    sealer.start();
+    await sealer.stop();
+    expect([await inLog(), inFile()]).toEqual([
+      [4, 7],
+      [4, 7],
+    ]);
+  });
+
+  it('keeps out of the file what it sealed while the log came into doubt', async () => {
+    const trust = new LogTrust();
+    const doubting = {
+      execute: async (...asked: Parameters<typeof executor.execute>) => {
+        const outcome = await executor.execute(...asked);
+        trust.contradicted('log_older', 'another process says so');
+        return outcome;
+      },
+    };
+    await new HeadSealer({ ...services, trust, executor: doubting as unknown as typeof services.executor }).sealAll();
+    expect([await inLog(), inFile()]).toEqual([
+      [4, 7, 9],
+      [4, 7],
+    ]);
+  });
+
+  it('agrees with another one that seals concurrently', async () => {
     await Promise.all([new HeadSealer(services).sealAll(), new HeadSealer(services).sealAll()]);
     expect([await inLog(), [...new Set(inFile())]]).toEqual([
       [4, 7, 9],
@@ -266,6 +292,11 @@ describe('the sealed heads outside the databases', async () => {
     const sealer = new HeadSealer(services, alarms);
     const file = readFileSync(path);
     writeFileSync(path, lines.join(''));
+    const early = new SealAlarms();
+    const starting = new HeadSealer(services, early);
+    starting.start();
+    await expect.poll(() => early.impairment()).toContain('the log lacks a seal that is in the file (2 chains)');
+    await starting.stop();
     await sealer.sealAll();
     expect(alarms.impairment()).toBe(
       'audit heads are not sealed: the log lacks a seal that is in the file (2 chains); run `audit verify`, and `restore status` after a restore',

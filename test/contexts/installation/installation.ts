@@ -19,8 +19,15 @@ export interface Site {
   /** The service on this database; `over` configures another log. */
   start(database: FreshDatabase, over?: Partial<Config>): Promise<TestApp>;
   query(database: FreshDatabase, sql: string): Promise<unknown>;
+  rows(database: FreshDatabase, sql: string): Promise<readonly object[]>;
   /** Stops all processes and drops all databases. */
   clear(): Promise<void>;
+}
+
+async function rows({ config: server }: FreshDatabase, sql: string): Promise<readonly object[]> {
+  const client = new pg.Client(server);
+  await client.connect();
+  return (await client.query<object>(sql).finally(() => client.end())).rows;
 }
 
 export function newSite(over: Partial<Config> = {}): Site {
@@ -45,11 +52,8 @@ export function newSite(over: Partial<Config> = {}): Site {
       apps.push(app);
       return app;
     },
-    async query({ config: server }, sql) {
-      const client = new pg.Client(server);
-      await client.connect();
-      await client.query(sql).finally(() => client.end());
-    },
+    query: rows,
+    rows,
     async clear() {
       for (const app of apps) await app.close();
       for (const database of databases) await database.drop();

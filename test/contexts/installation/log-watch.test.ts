@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { EventStore } from '../../../src/platform/eventstore/port.ts';
 import { positionOf } from '../../../src/platform/eventstore/eventstoredb/positions.ts';
-import { recordedLogDoubt } from '../../../src/contexts/installation/log-watch.ts';
+import { recordedLogDoubt } from '../../../src/contexts/installation/log-doubts.ts';
 import { compose, type Application } from '../../../src/app/compose/compose.ts';
 import { startApp, type TestApp, type TestTenant } from '../../dsl/app.ts';
 import { cheapPasswords } from '../../dsl/cheap-passwords.ts';

@@ -5,6 +5,7 @@ import type { Position } from '../../../platform/kernel/event.ts';
 import { tableName } from '../../../platform/projector/table.ts';
 import type { LogCopy } from './log-copy.ts';
 import { sealLog, unsealLog } from './moved-log.ts';
+import { forgetLogDoubts } from '../log-doubts.ts';
 import { PositionMap } from './position-map.ts';
 import type { CopyParts } from './log-copy.ts';
 
@@ -47,7 +48,8 @@ export async function switchLog(copy: LogCopy, parts: CopyParts): Promise<void> 
     await moveForwarding(client, map);
     await moveParkedEvents(client, map);
     await moveAuditLog(client);
-    await client.query('update log_watch set position = null, event_id = null, doubt = null, doubted_at = null');
+    await client.query('update log_watch set position = null, event_id = null');
+    await forgetLogDoubts(client);
     await client.query('update idempotent_answers set log_position = null');
     await client.query('update log_copies set finished_at = now()');
     if (copy.record.direction === 'from') await unsealLog(client);

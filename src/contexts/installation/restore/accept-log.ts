@@ -8,6 +8,7 @@ import { carryOutErasures, type ErasuresDependencies } from './erasures.ts';
 import { setAsideLostHeads, type LostHeadsDependencies } from './lost-heads.ts';
 import { moveReactionCheckpoints } from './reaction-checkpoints.ts';
 import type { RestoreState } from './restore-state.ts';
+import { forgetLogDoubts } from '../log-doubts.ts';
 import { untilTrusted } from './until-trusted.ts';
 import type { Database } from '../../../platform/database/database.ts';
 import type { EventStore } from '../../../platform/eventstore/port.ts';
@@ -99,9 +100,8 @@ async function bringTables(
   await moveReactionCheckpoints(parts, standing.end, standing.reached > standing.end ? 'what they had' : 'everything');
   say('brought reactions to the log');
   if (!standing.log) await database.projector.query('update installation set in_log = false');
-  await database.projector.query(
-    'update log_watch set position = null, event_id = null, doubt = null, mismatch = null, doubted_at = null',
-  );
+  await database.projector.query('update log_watch set position = null, event_id = null');
+  await forgetLogDoubts(database.projector);
 }
 
 /** In PostgreSQL, claims are stored beside the log. Claims of lost streams are released. */

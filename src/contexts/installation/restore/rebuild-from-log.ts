@@ -6,6 +6,7 @@ import { personKey, type PersonKeys } from '../../../platform/vault/vault.ts';
 import { carryOutErasures, type ErasuresDependencies } from './erasures.ts';
 import { moveReactionCheckpoints } from './reaction-checkpoints.ts';
 import { tracesBehind, RECOVERY_STEPS, type RestoreState, type RestoreStateDependencies } from './restore-state.ts';
+import { forgetLogDoubts } from '../log-doubts.ts';
 import { untilTrusted } from './until-trusted.ts';
 import type { Database } from '../../../platform/database/database.ts';
 import type { EventStore } from '../../../platform/eventstore/port.ts';
@@ -80,7 +81,7 @@ export async function rebuildFromLog(
   say(`${lost.length} persons are lost with their keys`);
   await moveReactionCheckpoints({ store, codec, pool: database.projector }, standing.end, 'everything');
   say('brought reactions to the log');
-  await database.projector.query('update log_watch set doubt = null, mismatch = null, doubted_at = null');
+  await forgetLogDoubts(database.projector);
   await untilTrusted(trust);
   await services.installation.adopt(executor);
   await carryOutErasures(services);

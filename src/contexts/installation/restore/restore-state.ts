@@ -1,7 +1,7 @@
 import { keyTracesAfter, type KeyTraces } from '../lost-keys.ts';
 import type { RecordedIdentity, Mismatch } from '../mismatch.ts';
 import type { Position } from '../../../platform/kernel/event.ts';
-import { recordedLogDoubt } from '../log-watch.ts';
+import { recordedLogDoubt } from '../log-doubts.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import { lostHeads, type LostHeadsDependencies } from './lost-heads.ts';
 import type { Database } from '../../../platform/database/database.ts';
@@ -62,7 +62,7 @@ export const RECOVERY_STEPS: Readonly<Record<Mismatch['kind'], string>> = {
   empty_log:
     'If a copy of the log exists, restore it (EVENTSTORE_URL may name the wrong server). Otherwise `castellan restore accept-log` drops everything that the tables show.',
   log_older:
-    'If a newer copy of the log exists, restore it: the service then resumes by itself. Otherwise `castellan restore accept-log` adjusts the tables to the log.',
+    'If a newer copy of the log exists, restore it: the service then resumes by itself. Otherwise stop every process, and run `castellan restore accept-log`, which adjusts the tables to the log. If it finds nothing to accept, log and tables went back together: start the processes.',
   tables_older:
     'If a newer dump of the database exists, restore it. Otherwise `castellan restore rebuild-from-log` brings the tables up to the log.',
   empty_tables:
