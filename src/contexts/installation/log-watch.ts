@@ -15,6 +15,8 @@ import type { CatchUpSubscription } from '../../platform/projector/catch-up-subs
 import type { LogMark } from '../../platform/projector/log-cut.ts';
 
 const EVERY_MS = 5_000;
+/** Interval in which the doubts of other processes are heeded: what they refuse, this process must not acknowledge. */
+const HEED_MS = 1_000;
 /** Interval while the log is in doubt. */
 const SOON_MS = 500;
 
@@ -148,14 +150,22 @@ export class LogWatch {
   async #run(): Promise<void> {
     const { trust, log } = this.#parts;
     const { signal } = this.#stop;
+    let dueAt = 0;
     while (!signal.aborted) {
-      await trust.changed(trust.holds ? EVERY_MS : SOON_MS, signal);
+      await trust.changed(trust.holds ? HEED_MS : SOON_MS, signal);
       if (signal.aborted) return;
+      if (trust.holds && performance.now() < dueAt && !(await this.#isDoubtedElsewhere())) continue;
+      dueAt = performance.now() + EVERY_MS;
       await this.check()
         .then(() => this.#adoptNow())
         .catch((error: Error) => log.warn({ reason: error.message }, 'the event log could not be checked'));
       if (!trust.holds) await sleep(SOON_MS, undefined, { signal }).catch(() => undefined);
     }
+  }
+
+  async #isDoubtedElsewhere(): Promise<boolean> {
+    // A database that cannot be asked makes the next check due by itself.
+    return (await this.#doubts.ofOthers().catch(() => undefined)) !== undefined;
   }
 
   /** A restarted server or a promoted replica may lack commits that its predecessor had confirmed. */

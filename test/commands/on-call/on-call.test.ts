@@ -90,6 +90,21 @@ describe('a schedule', () => {
       .thenRefused('notFound');
   });
 
+  it('calls others in another season only with a proof (OP-597)', () => {
+    const participants = [adminUserId, '0198a000-0000-7000-8000-000000000003'];
+    const history = {
+      ...created,
+      data: {
+        ...created.data,
+        content: { ...content, participants, timezone: 'Europe/Paris', startDate: '2026-11-02' },
+      },
+    };
+    // Tunis has the clock of Paris in winter, and no summer time.
+    given(history)
+      .when(updateOnCallSchedule, { scheduleId, changes: { timezone: 'Africa/Tunis' } }, { refused: undefined })
+      .thenRefused('forbidden');
+  });
+
   it('calls others, or nobody, or later, only with a proof (OP-597)', () => {
     const other = '0198a000-0000-7000-8000-000000000003';
     const shared = { ...content, participants: [adminUserId, other], escalationMinutes: 15, escalationRounds: 2 };

@@ -5,6 +5,8 @@ import { ShiftCalendars } from './shift-calendars.ts';
 
 /** Turns are compared for so many days, and for every participant's turn at least once. */
 const COMPARED_DAYS = 56;
+/** Of another zone: clocks that agree today may differ in another season. */
+const COMPARED_DAYS_OF_ZONES = 400;
 const DAY_MS = 86_400_000;
 
 /**
@@ -36,7 +38,8 @@ function movesTurns(before: ScheduleContent, after: ScheduleContent, now: number
   const calendars = new ShiftCalendars();
   const [was, is] = [rotationOf(before, calendars), rotationOf(after, calendars)];
   const from = Math.max(now, calendars.of(planOf(before)).start(0));
-  const days = Math.max(COMPARED_DAYS, isShared ? before.participants.length * shiftDaysOf(before) : 0);
+  const atLeast = before.timezone === after.timezone ? COMPARED_DAYS : COMPARED_DAYS_OF_ZONES;
+  const days = Math.max(atLeast, isShared ? before.participants.length * shiftDaysOf(before) : 0);
   for (let moment = from; moment < from + days * DAY_MS;) {
     const [one, other] = [was.at(moment), is.at(moment)];
     if (one.kind === 'shift' && (other.kind === 'gap' || other.adminUserId !== one.adminUserId)) return true;
