@@ -85,10 +85,12 @@ export const extRoutes: RouteGroup<ExtRouteDependencies> = {
         const { etag, body, signature } = await services.extensionResponses.ofPerson(tenantId, userId);
         reply.header('etag', etag).header('cache-control', 'private, no-cache');
         reply.header('x-policy-signature', signature).header('x-policy-key', services.bundleSigner.publicKey.kid);
-        if (!isNotModified(request.headers['if-none-match'], etag))
-          return reply.type('application/json; charset=utf-8') && body;
-        reply.status(304);
-        return undefined;
+        if (isNotModified(request.headers['if-none-match'], etag)) {
+          reply.status(304);
+          return undefined;
+        }
+        reply.type('application/json; charset=utf-8');
+        return body;
       },
     }),
   ],
