@@ -19,9 +19,12 @@ export type Workload =
   | 'resolve-alone'
   | 'resolve-32'
   | 'read-32'
+  | 'create-alone'
+  | 'create-8'
   | 'rebuild-alerts'
   | 'verify-here'
   | 'verify-threads'
+  | 'read-beside-verify'
   | 'login-32'
   | 'login-unhashed'
   | 'busy-device';
@@ -49,7 +52,7 @@ export const parts: Readonly<Record<string, Part>> = {
     ],
   },
   'row-begins': {
-    workloads: ['login-unhashed'],
+    workloads: ['login-unhashed', 'create-alone', 'create-8'],
     edits: [
       { file: 'src/platform/projector/working-set.ts', text: '!step.once && !step.begins', instead: '!step.once' },
     ],
@@ -111,7 +114,7 @@ export const parts: Readonly<Record<string, Part>> = {
     ],
   },
   'verification-threads': {
-    workloads: ['verify-threads'],
+    workloads: ['verify-threads', 'read-beside-verify'],
     edits: [
       {
         file: 'src/contexts/audit/segment-verification-threads.ts',

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { startBenchApp } from '../app.ts';
 import { HttpClient } from '../http-client.ts';
 import { raise } from '../http.ts';
@@ -18,6 +19,27 @@ export const resolves = (clients: number, count: number): Promise<Running> =>
 /** Reads of one alert over HTTP. */
 export const reads = (clients: number, count: number): Promise<Running> =>
   requests(clients, count, (id) => ({ method: 'GET', path: `/api/v1/admin/alerts/${id}` }));
+
+/** Employees that are created over HTTP, in a tenant without a limit of seats. */
+export async function creations(clients: number, count: number): Promise<Running> {
+  const app = await startBenchApp();
+  const tenant = await app.newTenant();
+  const client = new HttpClient(app.url, clients);
+  const headers = { ...tenant.headers, 'content-type': 'application/json' };
+  const one = async () => {
+    const body = JSON.stringify({ email: `${randomUUID()}@bench.example`, displayName: 'Ada' });
+    const { status } = await client.send('POST', '/api/v1/admin/users', headers, body);
+    if (status !== 201) throw new Error(`POST /api/v1/admin/users: ${status}`);
+  };
+  await concurrently(clients, clients === 1 ? WARM / 3 : WARM, one);
+  return {
+    round: () => perSecond(count, () => concurrently(clients, count, one)),
+    stop: async () => {
+      client.close();
+      await app.stop();
+    },
+  };
+}
 
 async function requests(
   clients: number,

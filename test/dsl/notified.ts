@@ -48,7 +48,14 @@ export async function newAlert(
     ...over,
   };
   orThrow(await services.executor.execute(raiseAlert, input, { tenantId, actor: system('test') }));
+  await nextMillisecond();
   return alertId;
+}
+
+/** What is created afterwards is newer: lists sort what has the same time by id. */
+export async function nextMillisecond(): Promise<void> {
+  const now = Date.now();
+  while (Date.now() === now) await sleep(1);
 }
 
 /** What the schedule does every 20 seconds: makes lost jobs again, and ends windows that are over. */

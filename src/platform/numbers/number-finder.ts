@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import type { TenantId } from '../kernel/ids.ts';
 import { ConcurrencyLimiter } from '../projector/concurrency-limiter.ts';
 import type { HeldNumbers, Numbering, ProjectedNumbers } from './held-numbers.ts';
-import { freeNumbers, type NumberLimit } from './number-search.ts';
+import { freeNumbers, scarceNumbers, type NumberLimit } from './number-search.ts';
 import { OfferedNumbers } from './offered-numbers.ts';
 
 /**
@@ -24,6 +25,9 @@ const SEARCHES_AT_ONCE = 4;
  * Other callers may claim numbers that were found free. After this many attempts the claims themselves are searched.
  */
 const ATTEMPTS = 3;
+/** How long after a search that found too few numbers the next one expects the same. */
+const SCARCE_MS = 5_000;
+const MAX_SCARCE = 1_000;
 
 interface Caller {
   readonly most: number;
@@ -52,6 +56,8 @@ export class NumberFinder implements FreeNumbers {
   readonly #searches = new Map<string, Search>();
   readonly #limiter = new ConcurrencyLimiter(SEARCHES_AT_ONCE);
   readonly #offered = new OfferedNumbers();
+  /** Searches that have just found too few: the read side need not be asked for a hint first. */
+  readonly #scarce = new LRUCache<string, true>({ max: MAX_SCARCE, ttl: SCARCE_MS });
 
   constructor(claims: HeldNumbers, projected: ProjectedNumbers) {
     this.#claims = claims;
@@ -77,15 +83,17 @@ export class NumberFinder implements FreeNumbers {
   async #serve(name: string, search: Search): Promise<void> {
     // Callers of the same tick join the first search.
     await nextTurn();
-    while (search.callers.length > 0) await this.#limiter.run(() => this.#serveOnce(search));
+    while (search.callers.length > 0) await this.#limiter.run(() => this.#serveOnce(name, search));
     this.#searches.delete(name);
   }
 
-  async #serveOnce({ numbering, limit, callers }: Search): Promise<void> {
+  async #serveOnce(name: string, { numbering, limit, callers }: Search): Promise<void> {
     const served = callers.splice(0);
     try {
       const wanted = served.reduce((sum, { most }) => sum + most, 0);
-      const numbers = await this.#search(numbering, limit, wanted);
+      const numbers = await this.#search(numbering, limit, wanted, this.#scarce.has(name));
+      if (numbers.length < wanted) this.#scarce.set(name, true);
+      else this.#scarce.delete(name);
       this.#offered.add(numbering, numbers);
       let at = 0;
       for (const { most, found } of served) {
@@ -97,8 +105,13 @@ export class NumberFinder implements FreeNumbers {
     }
   }
 
-  async #search(numbering: Numbering, limit: NumberLimit, wanted: number): Promise<readonly number[]> {
-    const hinted = await this.#hinted(numbering, limit, wanted);
+  async #search(
+    numbering: Numbering,
+    limit: NumberLimit,
+    wanted: number,
+    isScarce: boolean,
+  ): Promise<readonly number[]> {
+    const hinted = isScarce ? [] : await this.#hinted(numbering, limit, wanted);
     if (hinted.length >= wanted) return hinted;
     return (
       (await this.#currentlyFree(numbering, limit, wanted)) ??
@@ -134,7 +147,7 @@ export class NumberFinder implements FreeNumbers {
     try {
       for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
         if (!(await this.#projected.catchUp())) return undefined;
-        const free = await freeNumbers(limit, wanted, (numbers) => this.#projected.heldAmong(numbering, numbers));
+        const free = await scarceNumbers(limit, wanted, (numbers) => this.#projected.heldAmong(numbering, numbers));
         const held = await this.#claims.heldAmong(numbering, free);
         // Either all of them were claimed meanwhile, or the read side lacks claims.
         if (free.length === 0 || held.size < free.length) return free.filter((number) => !held.has(number));

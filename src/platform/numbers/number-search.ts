@@ -15,7 +15,8 @@ export interface NumberLimit {
 export type HeldAmong = (numbers: readonly number[]) => Promise<ReadonlySet<number>>;
 
 const LEAST_GUESSES = 8;
-const FIRST_PAGE = 1_000;
+/** The licenses of most companies in one query. */
+const FIRST_PAGE = 4_000;
 const LARGEST_PAGE = 16_000;
 
 /**
@@ -35,6 +36,16 @@ export async function freeNumbers(
   );
   const guessed = await notHeld([...guesses], heldAmong);
   return guessed.length >= most ? guessed.slice(0, most) : searchAll(usable, most, heldAmong, random);
+}
+
+/** Like `freeNumbers`, for a limit that is probably used up: checks every number, without a guess. */
+export async function scarceNumbers(
+  limit: NumberLimit,
+  most: number,
+  heldAmong: HeldAmong,
+  random: () => number = Math.random,
+): Promise<number[]> {
+  return searchAll(await usableNumbers(limit, heldAmong), most, heldAmong, random);
 }
 
 /** Starts at a random number, so that concurrent searches of several processes find different numbers. */

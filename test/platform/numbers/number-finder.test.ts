@@ -84,6 +84,18 @@ describe('a number finder', () => {
     expect(world.searches).toBeLessThan(20);
   });
 
+  it('asks the read side once more for each refusal after the first', async () => {
+    world.fill(2_000);
+    await world.one(2_000);
+    world.searches = 0;
+    expect(await world.one(2_000)).toBeUndefined();
+    expect(world.searches).toBe(1);
+    world.held.delete(7);
+    expect(await world.one(2_000)).toBe(7);
+    world.held.add(7);
+    expect(await world.one(2_000)).toBeUndefined();
+  });
+
   it('offers each of them another number if there are enough', async () => {
     world.fill(1_900);
     const found = await Promise.all(range(1, 100).map(() => world.one(2_000)));

@@ -72,7 +72,6 @@ describe('OP-577: while the read models are late', () => {
   it('a user whom only the log has yet gets 503, and nobody 404', async () => {
     const userName = 'only-in-the-log@acme.example';
     await held('provisioned_people', async (release) => {
-      const late = scim.post(SCIM_USERS, user(userName));
       const idInLog = async () => {
         const { rows } = await app.services.database.owner.query<{ id: string }>(
           `select data->>'userId' as id from events where type = 'EmployeeCreated' order by position desc limit 1`,
@@ -80,6 +79,7 @@ describe('OP-577: while the read models are late', () => {
         return rows[0]!.id;
       };
       const before = await idInLog();
+      const late = scim.post(SCIM_USERS, user(userName));
       await expect.poll(idInLog, { timeout: 10_000 }).not.toBe(before);
       const id = await idInLog();
       const { status, headers, body } = await scim.get(`${SCIM_USERS}/${id}`);

@@ -32,6 +32,8 @@ const route = routeWith<EmployeeImportRouteDependencies>();
 
 /** Choice OP-210. */
 const MAX_BYTES = 5 * 1024 * 1024;
+/** Rows whose employees are looked up together: their digests are computed in one turn of the event loop. */
+const LOOKED_UP_TOGETHER = 500;
 /** New employees that are created together, and other rows that are stored at the same time. */
 const PACES = [
   { together: 256, atOnce: 24 },
@@ -73,7 +75,7 @@ export const employeeImport = route({
 });
 
 async function importFile(call: Importing, file: Buffer) {
-  const { rows, errors } = importedRows(file, failureOfIssues);
+  const { rows, errors } = await importedRows(file, failureOfIssues);
   const planned = await withoutRepetitions(call, await plan(call, rows));
   await refuseTooMany(call, planned.filter(({ standing }) => standing === 'newcomer').length);
   const report = new ImportReport(rows, errors);
@@ -178,8 +180,15 @@ const holdersOf = (services: Importing['services'], { tenantId }: AdminPrincipal
     rows.map(({ email }) => employeeEmailClaim(services.accountDigest(email))),
   );
 
-/** Finds the employees of all rows with one look-up. */
-async function plan({ services, principal, fresh }: Importing, rows: readonly ImportRow[]): Promise<Planned[]> {
+/** Finds the employees of all rows. */
+async function plan(call: Importing, rows: readonly ImportRow[]): Promise<Planned[]> {
+  const planned: Planned[] = [];
+  for (let at = 0; at < rows.length; at += LOOKED_UP_TOGETHER)
+    planned.push(...(await planPart(call, rows.slice(at, at + LOOKED_UP_TOGETHER))));
+  return planned;
+}
+
+async function planPart({ services, principal, fresh }: Importing, rows: readonly ImportRow[]): Promise<Planned[]> {
   const holders = await holdersOf(services, principal, rows);
   return rows.map((row, at) => {
     // The id is the same in every attempt at the import.
