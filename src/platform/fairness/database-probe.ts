@@ -1,4 +1,4 @@
-import { LoadMonitor } from './load-monitor.ts';
+import { LoadMonitor, type Load } from './load-monitor.ts';
 
 /**
  * If the database does not respond to a short query for this long, it is frozen or down, which is not a tenant's fault.
@@ -25,8 +25,13 @@ export class DatabaseProbe {
     this.#aftermathMs = aftermathMs;
   }
 
-  get isOverloaded(): boolean {
-    return this.#loadMonitor.isOverloaded;
+  get load(): Load {
+    return this.#loadMonitor.load;
+  }
+
+  /** Judges the load by later probes only. */
+  startAnew(): void {
+    this.#loadMonitor.startAnew();
   }
 
   /** The database is frozen or down. */

@@ -2,12 +2,17 @@
 const WINDOW = 10;
 /** The n-th slowest of the window is judged, because slower ones may be chance. */
 const JUDGED_RANK = 3;
+/** From so few measurements it does not follow that short requests are fast. */
+const LEAST = 5;
 /** Overloaded: slower than this factor times the fastest. */
 const OVERLOAD_FACTOR = 3;
 /** The time of a tick or two of other callers' work. Below this, nothing counts as overload. */
 const NEGLIGIBLE_MS = 4;
 /** After this many measurements the fastest is reset: the database may have moved farther away. */
 const RESET_AFTER = 36_000;
+
+/** `over`: short requests have to wait. `unknown`: too few measurements to say that they do not. */
+export type Load = 'unknown' | 'usual' | 'over';
 
 /**
  * Judges whether short requests have to wait, from a probe that runs all the time. The probe uses the same event loop,
@@ -31,8 +36,14 @@ export class LoadMonitor {
     [this.#best, this.#bestSinceReset] = [this.#bestSinceReset, Number.POSITIVE_INFINITY];
   }
 
-  get isOverloaded(): boolean {
+  get load(): Load {
     const slowest = this.#latest.toSorted((a, b) => b - a);
-    return (slowest[JUDGED_RANK - 1] ?? 0) > Math.max(NEGLIGIBLE_MS, OVERLOAD_FACTOR * this.#best);
+    if ((slowest[JUDGED_RANK - 1] ?? 0) > Math.max(NEGLIGIBLE_MS, OVERLOAD_FACTOR * this.#best)) return 'over';
+    return this.#latest.length < LEAST ? 'unknown' : 'usual';
+  }
+
+  /** Judges by later measurements only, because something has been done about the load. The best time is kept. */
+  startAnew(): void {
+    this.#latest.length = 0;
   }
 }

@@ -202,9 +202,12 @@ export class TenantScheduler {
     if (this.#present.size === 0) this.close();
   }
 
+  /** Each smaller share is judged by probes that were sent under it: older ones would halve it again and again. */
   #adjust(busiest: number): void {
+    const { load } = this.#database;
+    if (load === 'unknown') return;
     const wasOverloaded = this.#wasOverloaded;
-    this.#wasOverloaded = this.#database.isOverloaded;
+    this.#wasOverloaded = load === 'over';
     if (!this.#wasOverloaded) {
       this.#share = Math.min(MAX_SHARE, this.#share * (this.#share < this.#overloadShare / 2 ? GROW : GROW_CAREFULLY));
       return;
@@ -213,6 +216,7 @@ export class TenantScheduler {
     if (busiest < Math.min(1, this.#share) / 2) return;
     if (!wasOverloaded) this.#overloadShare = this.#share;
     this.#share = Math.max(MIN_SHARE, this.#share * SHRINK);
+    this.#database.startAnew();
   }
 
   /** The busiest tenant's average number of concurrent requests since the last adjustment. */

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { LoadMonitor } from '../../../src/platform/fairness/load-monitor.ts';
 
-const strainAfter = (...took: number[]): boolean => {
+const after = (...took: number[]): LoadMonitor => {
   const loadMonitor = new LoadMonitor();
   for (const ms of took) loadMonitor.observe(ms);
-  return loadMonitor.isOverloaded;
+  return loadMonitor;
 };
+const strainAfter = (...took: number[]): boolean => after(...took).load === 'over';
 
 describe('load', () => {
   it('is not detected before any measurement, nor from a single slow response', () => {
@@ -21,6 +22,21 @@ describe('load', () => {
   it('is judged by the usual latency: a distant database is no load', () => {
     expect(strainAfter(...Array.from({ length: 10 }, (_, n) => 9 + (n % 3)))).toBe(false);
     expect(strainAfter(9, 30, 31, 32)).toBe(true);
+  });
+
+  it('is unknown until there are enough measurements to say that it is usual', () => {
+    expect(after(0.5, 0.5, 0.5, 0.5).load).toBe('unknown');
+    expect(after(0.5, 0.5, 0.5, 0.5, 0.5).load).toBe('usual');
+  });
+
+  it('is judged by later measurements once something was done about it, and by the best time of before', () => {
+    const loadMonitor = after(0.5, 8, 9, 7);
+    loadMonitor.startAnew();
+    expect(loadMonitor.load).toBe('unknown');
+    for (const ms of [8, 8]) loadMonitor.observe(ms);
+    expect(loadMonitor.load).toBe('unknown');
+    loadMonitor.observe(8);
+    expect(loadMonitor.load).toBe('over');
   });
 
   it('is not detected below the duration of a tick of other work', () => {

@@ -43,9 +43,13 @@ describe('the tenant scheduler', () => {
   async function strained(): Promise<void> {
     await ask(B, 'b here');
     await end('b here');
-    for (const name of ['a1', 'a2', 'a3']) await ask(A, name);
+    for (const name of ['early 1', 'early 2', 'early 3']) await ask(A, name);
     await vi.advanceTimersByTimeAsync(500);
     probeMs = 50;
+    await vi.advanceTimersByTimeAsync(700);
+    // A slot ends by itself after two seconds: these are still held when the share has become the smallest.
+    for (const name of ['early 1', 'early 2', 'early 3']) await end(name);
+    for (const name of ['a1', 'a2', 'a3']) await ask(A, name);
     await vi.advanceTimersByTimeAsync(1_300);
   }
 
@@ -72,6 +76,19 @@ describe('the tenant scheduler', () => {
     await ask(A, 'a4');
     await ask(B, 'b1');
     expect(names()).toEqual(['a1', 'a2', 'a3', 'b1']);
+  });
+
+  it('halves the share once for a short strain, and not again for what it remembers of it', async () => {
+    await ask(B, 'b here');
+    await end('b here');
+    for (const name of ['a1', 'a2', 'a3']) await ask(A, name);
+    await vi.advanceTimersByTimeAsync(500);
+    probeMs = 50;
+    await vi.advanceTimersByTimeAsync(350);
+    probeMs = 0;
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(scheduler.share).toBeGreaterThanOrEqual(16);
+    expect(scheduler.share).toBeLessThan(32);
   });
 
   it('then makes a tenant pause after each request, and serves its callers in rotation', async () => {
