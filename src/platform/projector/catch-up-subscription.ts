@@ -29,6 +29,8 @@ export class CatchUpSubscription {
   readonly cut = new LogCut();
   #mark: LogMark | undefined;
   #grownAt = Number.NEGATIVE_INFINITY;
+  /** When the store was last asked for what follows the window. */
+  #readAt = Number.NEGATIVE_INFINITY;
   #suspect = true;
   #reading: Promise<boolean> | undefined;
   #isReadingAnnounced = false;
@@ -108,14 +110,16 @@ export class CatchUpSubscription {
 
   /**
    * Resolves when the log may have grown past `after` by an event that `concerns` the subscriber. Also resolves after
-   * `timeoutMs` milliseconds; the next read then polls the store. With `pause`, it resolves after `pause`
-   * milliseconds instead, without a poll.
+   * `timeoutMs` milliseconds; the next read then polls the store, unless another subscriber's has just done so. With
+   * `pause`, it resolves after `pause` milliseconds instead, without a poll.
    */
   async wait(after: Position, timeoutMs: number, options: WaitOptions = {}): Promise<void> {
     // A hint that arrived during the last read woke no waiter.
     if (this.#suspect || options.signal?.aborted || !this.#window.reachesBackTo(after)) return;
     if (isConcerned(after, this.#window, options.concerns)) return;
-    const late = () => (this.#suspect = true);
+    const late = () => {
+      if (performance.now() - this.#readAt >= timeoutMs / 2) this.#suspect = true;
+    };
     await this.#waiters.wait(after, timeoutMs, options, { hasGrown: after < this.head, late });
   }
 
@@ -187,6 +191,7 @@ export class CatchUpSubscription {
     this.#reading ??= (async () => {
       try {
         this.#suspect = false;
+        this.#readAt = performance.now();
         const from = this.head;
         const slice = await this.#readStore(from, limit);
         // A hint may have brought the same events during the read.

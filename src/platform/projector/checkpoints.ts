@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Position } from '../kernel/event.ts';
 import type { Lane } from '../kernel/read-model.ts';
+import { Batcher } from '../database/batcher.ts';
 import { transaction } from '../database/transaction.ts';
 
 /** How far one version of a read model or reaction has come, and which lease moves it. */
@@ -54,6 +55,20 @@ export const advancingStatement = (place: number, writes: readonly string[] = []
 
 const ADVANCE = advancingStatement(1);
 
+/** Locks in one order, so that statements of several processes do not block each other for good. */
+const RENEW = `
+  with held as (
+    select c.name, c.version, c.generation, m.position
+      from cursors c
+      join json_to_recordset($1::json) as m(name text, version int, generation int, epoch bigint, state text, came_from bigint, position bigint)
+        on c.name = m.name and c.version = m.version and c.generation = m.generation and c.epoch = m.epoch and c.state = m.state
+       and c.position = m.came_from
+     order by 1, 2, 3 for update of c)
+  update cursors c set position = h.position, leased_until = now() + make_interval(secs => $2), updated_at = now()
+    from held h
+   where c.name = h.name and c.version = h.version and c.generation = h.generation
+  returning c.name, c.version, c.generation`;
+
 const LEASE_SECONDS = 5;
 /** SQLSTATE that `lease_lost` raises. */
 const LEASE_LOST = 'CA001';
@@ -72,6 +87,23 @@ interface CursorRow {
 
 const COLUMNS = 'name, version, generation, lane, kind, state, position::text, epoch::text, failure';
 
+const keyOf = ({ name, version, generation }: Pick<CursorRow, 'name' | 'version' | 'generation'>): string =>
+  `${name} ${version} ${generation}`;
+
+/** The rows that `advancingStatement` and `RENEW` take, as JSON. */
+const rowsOf = (moves: readonly CheckpointMove[]): string =>
+  JSON.stringify(
+    moves.map(({ checkpoint, from, to }) => ({
+      name: checkpoint.name,
+      version: checkpoint.version,
+      generation: checkpoint.generation,
+      epoch: String(checkpoint.epoch),
+      state: checkpoint.state,
+      came_from: String(from),
+      position: String(to),
+    })),
+  );
+
 const cursorOf = (row: CursorRow): Checkpoint => ({ ...row, position: BigInt(row.position), epoch: BigInt(row.epoch) });
 
 /**
@@ -81,6 +113,7 @@ const cursorOf = (row: CursorRow): Checkpoint => ({ ...row, position: BigInt(row
 export class Checkpoints {
   readonly #pool: pg.Pool;
   readonly owner: string;
+  readonly #renewals = new Batcher((_: 'all', held: readonly CheckpointMove[]) => this.#renewAll(held));
 
   constructor(pool: pg.Pool, owner: string) {
     this.#pool = pool;
@@ -159,25 +192,30 @@ export class Checkpoints {
     moved: readonly CheckpointMove[],
     { name, text, values }: { name: string; text: string; values: readonly unknown[] },
   ): Promise<void> {
-    const rows = moved.map(({ checkpoint, from, to }) => ({
-      name: checkpoint.name,
-      version: checkpoint.version,
-      generation: checkpoint.generation,
-      epoch: String(checkpoint.epoch),
-      state: checkpoint.state,
-      came_from: String(from),
-      position: String(to),
-    }));
     await client
-      .query({ name, text, values: [...values, JSON.stringify(rows), LEASE_SECONDS] })
+      .query({ name, text, values: [...values, rowsOf(moved), LEASE_SECONDS] })
       .catch((error: { code?: string }) => {
         throw error.code === LEASE_LOST ? new LeaseLost() : error;
       });
   }
 
-  /** Renews leases while there is nothing to do. */
+  /**
+   * Renews leases and saves how far their holders have come. A process holds dozens: calls of one turn of the event loop
+   * share a statement. Throws `LeaseLost` unless all of `held` are still held and at their saved position.
+   */
   async renew(held: readonly CheckpointMove[]): Promise<void> {
-    await this.advance(this.#pool, held);
+    const renewed = await Promise.all(held.map((move) => this.#renewals.load('all', move)));
+    if (renewed.includes(false)) throw new LeaseLost();
+  }
+
+  async #renewAll(held: readonly CheckpointMove[]): Promise<boolean[]> {
+    const { rows } = await this.#pool.query<Pick<CursorRow, 'name' | 'version' | 'generation'>>({
+      name: 'renew-cursors',
+      text: RENEW,
+      values: [rowsOf(held), LEASE_SECONDS],
+    });
+    const renewed = new Set(rows.map(keyOf));
+    return held.map(({ checkpoint }) => renewed.has(keyOf(checkpoint)));
   }
 
   async setState(checkpoint: Checkpoint, state: Checkpoint['state'], failure: string | null = null): Promise<void> {

@@ -17,6 +17,8 @@ import { processTenantBatch, type ProcessedBatch, type TenantBatch } from './ten
 
 const PAGE = 500;
 const IDLE_MS = 1_000;
+/** How often a follower looks whether its lease has to be renewed. */
+const LOOK_MS = IDLE_MS / 4;
 /**
  * A checkpoint that only passed unrelated events is saved once the log is quiet this long, or with the lease. So not
  * every event costs a transaction.
@@ -91,7 +93,8 @@ export class ReactionFollower {
   async keepLease(): Promise<void> {
     const signal = this.#signal;
     while (!signal.aborted) {
-      await sleep(IDLE_MS / 4, undefined, { signal }).catch(() => undefined);
+      // At the same moments as other reactions, whose renewals then share a statement.
+      await sleep(LOOK_MS - (performance.now() % LOOK_MS), undefined, { signal }).catch(() => undefined);
       if (!signal.aborted && performance.now() - this.#renewed >= IDLE_MS) await this.#keep().catch(() => undefined);
     }
   }
