@@ -8,7 +8,10 @@ export class TooManyWaiting extends Error {
   }
 }
 
-/** While others are queued, results are released in batches of this size. */
+/**
+ * While others are queued, results are released in batches of this size.
+ * Gain: `npm run bench -- without hashing-company login-32`: 1.13 (95 %: 1.10 to 1.16).
+ */
 const BATCH_SIZE = 4;
 /** The longest time that a result waits for its batch. */
 const MAX_HOLD_MS = 40;
