@@ -12,7 +12,7 @@ import { stallingProxy, type StallingProxy } from '../dsl/stalling-proxy.ts';
 import { everyRoute, named, pathWith } from './every-route.ts';
 
 const ID = '0198a000-0000-7000-8000-000000000000';
-const AT_ONCE = 8;
+const AT_ONCE = 32;
 /** Their body is the state of the service, not an error. */
 const PROBES = ['GET /health', 'GET /ready'];
 const isLasting = (code: ErrorCode): boolean => 'isLasting' in errorCodes[code];
