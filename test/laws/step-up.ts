@@ -112,10 +112,6 @@ export const STEP_UP_EXCEPTIONS: Readonly<
   },
   'POST /api/v1/admin/directory-sources/sync-all': { stepUp: 'never', because: 'as above' },
   'POST /api/v1/admin/sso-configs/test': { stepUp: 'never', because: 'stores nothing' },
-  'POST /api/v1/admin/tls/certificate': {
-    stepUp: 'never',
-    because: 'names the listener; clients are authenticated by their own certificates',
-  },
   'POST /api/v1/admin/updates/upload': { stepUp: 'where', because: 'a signed bundle is vouched for by its publisher' },
   'PUT /api/v1/admin/admin-users/{userID}': {
     stepUp: 'where',

@@ -45,7 +45,6 @@ export const NOT_ABOUT_CONTROL: Readonly<Record<string, string>> = {
   employee: 'employees cannot sign in here',
   offboarding: 'ends access',
   device: 'browsers of employees; taking one over needs a proof',
-  serverCertificate: 'names the listener; clients have certificates of their own',
   deviceDay: 'what browsers report',
   anonymousTelemetry: 'as above',
   screenshotDay: 'what browsers show',

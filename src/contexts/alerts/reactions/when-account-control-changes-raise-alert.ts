@@ -5,6 +5,7 @@ import { logDestinationEvents } from '../../log-destinations/domain/events.ts';
 import { notificationSettingsEvents, WAYS_OUT } from '../../notifications/domain/settings.ts';
 import { onCallEvents } from '../../on-call/domain/events.ts';
 import { scimClientEvents } from '../../scim/domain/client-events.ts';
+import { serverCertificateEvents } from '../../certificates/domain/server-certificate.ts';
 import { agentSecretEvents } from '../../enrollment/domain/agent-secret.ts';
 import { mobileEvents } from '../../mobile/domain/events.ts';
 import { alertSeverityEvents } from '../../settings/domain/alert-severity.ts';
@@ -82,6 +83,7 @@ export const whenAccountControlChangesRaiseAlert = defineReaction({
     ssoEvents,
     scimClientEvents,
     agentSecretEvents,
+    serverCertificateEvents,
     logDestinationEvents,
     notificationSettingsEvents,
     onCallEvents,
@@ -222,6 +224,14 @@ export const whenAccountControlChangesRaiseAlert = defineReaction({
             'Another certificate authority signs device certificates',
           )
         : [],
+    ServerCertificateInstalled: (event) =>
+      accountControlAlert(event, {
+        change: 'server_certificate_installed',
+        title: 'Devices are shown another certificate of the service',
+        isSevere: true,
+        about: { fingerprintSha256: event.data.fingerprintSha256 },
+        decides: 'Whoever has its key can pose as the service, and devices that do not trust it reach nothing.',
+      }),
     CertificateAuthorityRemoved: (event) =>
       aboutAuthority(
         event,

@@ -266,6 +266,24 @@ describe('the certificate of the TLS listener', () => {
     ).toBe(413);
   });
 
+  it('is replaced with a fresh proof only, and raises an alert', async () => {
+    const tenant = await app.newTenant();
+    const before = await shownOnTheWire();
+    const refused = await app.as(tenant.token).post(`${TLS}/certificate`, bodyOf(make()));
+    expect([refused.status, refused.body.code, await shownOnTheWire()]).toEqual([
+      403,
+      'reauthentication_required',
+      before,
+    ]);
+    const next = make();
+    expect((await tenant.admin.post(`${TLS}/certificate`, bodyOf(next))).status).toBe(200);
+    await app.settled();
+    const { body } = await tenant.admin.get('/api/v1/admin/alerts?alert_type=policy_violation');
+    expect(body.alerts).toMatchObject([
+      { severity: 'high', title: 'Devices are shown another certificate of the service' },
+    ]);
+  });
+
   it('is managed by the tenant that set the installation up, once there is one', async () => {
     const setup = {
       email: 'first@castellan.example',
@@ -277,6 +295,7 @@ describe('the certificate of the TLS listener', () => {
     const { status, body } = await app.anonymous.post('/api/v1/setup/complete', setup);
     expect(status).toBe(201);
     expect((await acme.admin.post(`${TLS}/certificate`, bodyOf(make()))).status).toBe(403);
-    expect((await app.as(body.accessToken).post(`${TLS}/certificate`, bodyOf(make()))).status).toBe(200);
+    const founder = await app.reauthenticated(body.accessToken);
+    expect((await founder.post(`${TLS}/certificate`, bodyOf(make()))).status).toBe(200);
   });
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { installServerCertificate } from '../../../../../commands/certificates/install-server-certificate.ts';
-import { admin } from '../../access.ts';
+import { admin, adminReauthenticated } from '../../access.ts';
 import { pemField, refuseLargePem } from './pem-field.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import type { Vault } from '../../../../platform/vault/vault.ts';
@@ -50,10 +50,11 @@ export const tlsRoutes: RouteGroup<TlsRouteDependencies> = {
     route({
       method: 'POST',
       path: `${base}/certificate`,
-      access: admin('certificates:write'),
+      access: adminReauthenticated('certificates:write'),
       summary: 'Install the certificate of the TLS listener',
       refuses: ['listener_of_another_tenant'],
-      description: 'PEM, at most 64 KiB per field (413). Used for all new connections.',
+      description:
+        'PEM, at most 64 KiB per field (413). Used for all new connections, by the devices of every tenant: the change raises an alert.',
       body: z.object({ certificate: pemField, privateKey: pemField, chain: pemField.nullish() }),
       response: tlsStatusView,
       handle: async ({ run, body, principal: { tenantId }, services }) => {
