@@ -32,6 +32,7 @@ export const PEERS = [
   'test/platform/database/restore.test.ts',
   'test/contexts/audit/audit-key.test.ts',
   'test/contexts/installation/log-copy/log-copy.test.ts',
+  'test/contexts/installation/interrupted-restore.test.ts',
   'test/contexts/installation/log-watch.test.ts',
   'test/contexts/installation/restore.test.ts',
   'test/contexts/installation/running-backup.test.ts',

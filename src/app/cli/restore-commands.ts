@@ -20,7 +20,7 @@ type Recovery = (
   say: (text: string) => void,
 ) => Promise<object | undefined>;
 
-function statusReport({ mismatch, log, tables, end, reached, headsLost }: RestoreState): Report {
+function statusReport({ mismatch, log, tables, end, reached, headsLost, unfinished }: RestoreState): Report {
   return {
     result: {
       mismatch: mismatch ? { kind: mismatch.kind, reason: mismatch.reason } : null,
@@ -29,6 +29,7 @@ function statusReport({ mismatch, log, tables, end, reached, headsLost }: Restor
       endOfLog: end,
       tablesReached: reached,
       chainsWithLostHeads: [...headsLost.keys()],
+      interruptedRestore: unfinished?.command ?? null,
     },
     isFinding: Boolean(mismatch) || headsLost.size > 0,
   };

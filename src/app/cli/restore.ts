@@ -60,7 +60,7 @@ export async function restoreStatus(services: RestoreCliDependencies, say: Say):
     `the tables have come to position ${reached} and belong to ${tables ? `installation ${tables.installationId}` : 'no installation yet'}`,
   );
   say(mismatch ? `NOTHING IS WRITTEN (${mismatch.kind}): ${mismatch.reason}` : 'log, tables and keys belong together');
-  if (mismatch) say(RECOVERY_STEPS[mismatch.kind]);
+  if (mismatch && !standing.unfinished) say(RECOVERY_STEPS[mismatch.kind]);
   // After a move, the old log lacks all heads sealed since; that is no loss.
   if (standing.headsLost.size > 0 && mismatch?.kind !== 'log_moved') {
     say(
@@ -97,12 +97,14 @@ export async function restoreAcceptLog(
   return { headsDropped: headsDropped.size };
 }
 
+/** Of a restore that was interrupted: what was found when it began. */
+const beginningOf = ({ unfinished, end, reached }: RestoreState) =>
+  unfinished ?? { logEnd: end, tablesReached: reached };
+
 function sayWhatIsLost(services: RestoreCliDependencies, standing: RestoreState, say: Say): void {
-  const lost =
-    services.store.gapless && standing.reached > standing.end
-      ? `the ${standing.reached - standing.end} events`
-      : 'everything';
-  say(`lost: ${lost} after position ${standing.end}, which only the tables still show`);
+  const { logEnd, tablesReached } = beginningOf(standing);
+  const lost = services.store.gapless && tablesReached > logEnd ? `the ${tablesReached - logEnd} events` : 'everything';
+  say(`lost: ${lost} after position ${logEnd}, which only the tables still show`);
   say(
     `rebuilt from the log: ${services.models.length} read models and the state of ${reactions.length} reactions, without their effects`,
   );
@@ -119,7 +121,7 @@ export async function restoreRebuildFromLog(
   refuseUnlessTablesAreOlder(standing, services.installation.keys);
   const { lost } = await tracesBehind(services, standing);
   say(
-    `lost: keys of ${lost.length} persons, who are erased so that their e-mail addresses are free again; passwords, second factors and secrets that were set after the dump`,
+    `lost: keys of ${standing.unfinished?.personsLost ?? lost.length} persons, who are erased so that their e-mail addresses are free again; passwords, second factors and secrets that were set after the dump`,
   );
   for (const { tenantId, personId } of lost.slice(0, 20)) say(`  ${personId} of tenant ${tenantId}`);
   if (lost.length > 20) say(`  and ${lost.length - 20} more`);
@@ -127,7 +129,7 @@ export async function restoreRebuildFromLog(
     'log destinations go on from their checkpoints in the tables: records since then are sent again, with the same ids',
   );
   say(
-    `brought to position ${standing.end}: read models and the state of ${reactions.length} reactions, without their effects`,
+    `brought to position ${beginningOf(standing).logEnd}: read models and the state of ${reactions.length} reactions, without their effects`,
   );
   if (!yes) {
     say(NOTHING_DONE);

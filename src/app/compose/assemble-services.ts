@@ -30,6 +30,8 @@ import { AccessTokens } from '../../contexts/identity/access-tokens.ts';
 import { KnownBrowsers } from '../../contexts/identity/known-browsers.ts';
 import { liveLookups } from '../../contexts/identity/lookups.ts';
 import { OneTimeTokens } from '../../contexts/identity/one-time-tokens.ts';
+import { LogDoubts } from '../../contexts/installation/log-doubts.ts';
+import { UnfinishedRestore } from '../../contexts/installation/restore/unfinished-restore.ts';
 import { ReadyPersonIds } from '../../contexts/employees/ready-person-ids.ts';
 import { SameCreations } from '../../contexts/employees/same-creations.ts';
 import { ScimTokens } from '../../contexts/scim/access-tokens.ts';
@@ -97,6 +99,8 @@ export function assembleServices(
     store,
     trust,
     installation: new InstallationIdentity(database.projector, store, keyFingerprints(keyrings, config.auditKey)),
+    logDoubts: new LogDoubts(database.projector),
+    unfinishedRestore: new UnfinishedRestore(database.projector),
     codec,
     vault,
     personKeys,

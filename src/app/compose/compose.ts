@@ -84,13 +84,13 @@ async function build(composition: CompositionContext): Promise<Omit<Application,
 }
 
 /** Checks the event log against this installation's records before anything is appended or projected. */
-async function watchLog(
-  site: CompositionContext,
-  { store, database, trust, installation, executor, subscription, log, streamRetention }: ServiceContainer,
-): Promise<LogWatch> {
+async function watchLog(site: CompositionContext, services: ServiceContainer): Promise<LogWatch> {
+  const { store, database, trust, installation, executor, subscription, log, streamRetention } = services;
   trust.onDoubt(() => streamRetention.forget());
   const watch = new LogWatch({
     store,
+    doubts: services.logDoubts,
+    unfinishedRestore: services.unfinishedRestore,
     pool: database.projector,
     service: database.service,
     identity: installation,

@@ -25,6 +25,8 @@ import type { Database } from '../../platform/database/database.ts';
 import type { EventCodec } from '../../platform/eventstore/codec.ts';
 import type { ReferenceLocks } from '../../platform/kernel/reference-locks.ts';
 import type { LogTrust } from '../../platform/eventstore/log-trust.ts';
+import type { LogDoubts } from '../../contexts/installation/log-doubts.ts';
+import type { UnfinishedRestore } from '../../contexts/installation/restore/unfinished-restore.ts';
 import type { EventStore } from '../../platform/eventstore/port.ts';
 import type { AggregateLoader } from '../../platform/execution/aggregate-loader.ts';
 import type { Executor } from '../../platform/execution/executor.ts';
@@ -78,6 +80,9 @@ export interface ServiceContainer {
   readonly trust: LogTrust;
   /** The installation that the log and tables belong to. */
   readonly installation: InstallationIdentity;
+  /** What this process and others say of a log that they refuse. */
+  readonly logDoubts: LogDoubts;
+  readonly unfinishedRestore: UnfinishedRestore;
   readonly codec: EventCodec;
   readonly loader: AggregateLoader;
   readonly executor: Executor<CommandPorts>;

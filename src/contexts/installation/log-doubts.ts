@@ -54,6 +54,12 @@ export class LogDoubts {
     this.#hasTold = false;
   }
 
+  /** Another process has doubted the log within the last seconds, so it runs. */
+  async areToldByOthers(): Promise<boolean> {
+    const values = [DOUBT_STANDS_SECONDS, this.#process, null];
+    return (await this.#pool.query<Mismatch>(STANDING, values)).rows.length > 0;
+  }
+
   /** What another process says of which this one may know nothing. Whoever repeats it tells nobody, or it would never end. */
   async ofOthers(): Promise<Mismatch | undefined> {
     const values = [DOUBT_STANDS_SECONDS, this.#process, OTHERS_MAY_NOT_FIND];

@@ -7,7 +7,8 @@ import type { TenantPool } from '../../platform/database/tenant-pool.ts';
 import type { LogTrust } from '../../platform/eventstore/log-trust.ts';
 import type { EventStore } from '../../platform/eventstore/port.ts';
 import type { InstallationIdentity } from './installation-identity.ts';
-import { LogDoubts } from './log-doubts.ts';
+import type { LogDoubts } from './log-doubts.ts';
+import type { UnfinishedRestore } from './restore/unfinished-restore.ts';
 import { displacedReason, mismatchOf, movedToReason, type Mismatch } from './mismatch.ts';
 import { TablesCheck } from './tables-check.ts';
 import { storeOfLog } from './log-copy/moved-log.ts';
@@ -35,6 +36,8 @@ interface Parts {
   readonly executor: Parameters<InstallationIdentity['adopt']>[0];
   readonly subscription: CatchUpSubscription;
   readonly trust: LogTrust;
+  readonly doubts: LogDoubts;
+  readonly unfinishedRestore: UnfinishedRestore;
   readonly log: Logger;
   /** True if this process projects; then it records how far it knows the log. */
   readonly projects: boolean;
@@ -78,7 +81,7 @@ export class LogWatch {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#doubts = new LogDoubts(parts.pool);
+    this.#doubts = parts.doubts;
     this.#tables = new TablesCheck(parts);
   }
 
@@ -182,6 +185,8 @@ export class LogWatch {
     // Checked first: positions of one store say nothing about the log of the other.
     const home = await storeOfLog(pool);
     if (home && home !== store.name) return movedToReason(home);
+    const unfinished = await this.#parts.unfinishedRestore.mismatch();
+    if (unfinished) return unfinished;
     // The log is read before the tables. The identity is written to the tables first, so in this order it can never
     // appear to be in the log alone.
     const inLog = await identity.inLog();
@@ -198,7 +203,7 @@ export class LogWatch {
       tables: { identity: inTables, furthest },
       read,
     });
-    return found ?? (await this.#displaced(seen, known)) ?? (await this.#olderTables(furthest, end));
+    return found ?? (await this.#displaced(seen, known)) ?? (await this.#tables.mismatch(furthest, end));
   }
 
   async #displaced(seen: LogMark | undefined, { position, event_id: id }: Known): Promise<Mismatch | undefined> {
@@ -212,11 +217,6 @@ export class LogWatch {
       if (mark && (await this.#parts.store.idAt(mark.position)) !== mark.id) return displacedReason(mark.position);
     }
     return undefined;
-  }
-
-  /** Only projecting processes look, because it takes reading the log. Others heed what those say. */
-  async #olderTables(furthest: Position, end: Position): Promise<Mismatch | undefined> {
-    return this.#parts.projects ? this.#tables.mismatch(furthest, end) : undefined;
   }
 
   async #leaveMark(): Promise<void> {

@@ -116,12 +116,15 @@ describe('OP-595 what other processes say', () => {
     await eventually('it is ready', async () => (await ready(app)) === 200);
   });
 
-  it('ends when the log was accepted', async () => {
+  it('keeps the log from being accepted while they run', async () => {
     const { app, database } = await begin();
-    await new LogDoubts(app.services.database.projector).tell(OLDER);
+    const other = new LogDoubts(app.services.database.projector);
+    await other.tell(OLDER);
     const later = await site.start(database);
     await stopped(app);
-    await restoreAcceptLog(later.services, { yes: true, reason: 'nothing newer is left' }, () => undefined);
+    const accepted = restoreAcceptLog(later.services, { yes: true, reason: 'nothing newer is left' }, () => undefined);
+    await expect(accepted).rejects.toThrow(/a process of the service is running/);
+    await other.takeBack();
     for (const each of [app, later]) await eventually('it is ready', async () => (await ready(each)) === 200);
   });
 

@@ -6,6 +6,8 @@ import { INSTALLATION, type TenantId } from '../../../platform/kernel/ids.ts';
 import { rebuildLive } from '../../../platform/projector/rebuild.ts';
 import { carryOutErasures, type ErasuresDependencies } from './erasures.ts';
 import { setAsideLostHeads, type LostHeadsDependencies } from './lost-heads.ts';
+import { refuseBesideOthers, type RunningProcessesDependencies } from './running-processes.ts';
+import type { BegunRestore, UnfinishedRestore } from './unfinished-restore.ts';
 import { moveReactionCheckpoints } from './reaction-checkpoints.ts';
 import type { RestoreState } from './restore-state.ts';
 import { forgetLogDoubts } from '../log-doubts.ts';
@@ -20,7 +22,9 @@ import type { CommandPorts } from '../../../../commands/ports.ts';
 import type { Projector } from '../../../platform/projector/projector.ts';
 import type { AnyReadModel } from '../../../platform/kernel/read-model.ts';
 
-export interface AcceptLogDependencies extends ErasuresDependencies, LostHeadsDependencies {
+export interface AcceptLogDependencies
+  extends ErasuresDependencies, LostHeadsDependencies, RunningProcessesDependencies {
+  readonly unfinishedRestore: UnfinishedRestore;
   readonly database: Database;
   readonly store: EventStore;
   readonly trust: LogTrust;
@@ -47,8 +51,8 @@ export function refuseUnlessLogIsOlder({ mismatch, headsLost }: RestoreState): v
  * Adjusts everything that follows the log to the log's present state: rebuilds read models, refolds the state of
  * reactions, and sets aside sealed heads that the log does not contain. No effect is carried out twice.
  *
- * The tables are changed first and trust in the log is restored last. An interruption therefore leaves the service
- * stopped, and the command can be repeated.
+ * Refused while another process runs. What has begun is recorded before anything is changed, and nothing else is written
+ * until it is complete. So after an interruption, repeating the command completes it.
  */
 export async function acceptLog(
   services: AcceptLogDependencies,
@@ -57,19 +61,31 @@ export async function acceptLog(
   say: (text: string) => void,
 ): Promise<AcceptedLog> {
   refuseUnlessLogIsOlder(standing);
-  const { trust, executor } = services;
-  if (standing.mismatch) await bringTables(services, standing, say);
-  const headsDropped = await setAsideLostHeads(services);
+  const { trust, executor, unfinishedRestore } = services;
+  await refuseBesideOthers(services);
+  const restore = await unfinishedRestore.begin({
+    command: 'accept-log',
+    mismatch: standing.mismatch?.kind ?? 'heads_lost',
+    reason,
+    logEnd: standing.end,
+    tablesReached: standing.reached,
+    headsDropped: standing.headsLost,
+    personsLost: 0,
+  });
+  if (restore.mismatch !== 'heads_lost' && !restore.areTablesBrought)
+    await bringTables(services, restore, standing, say);
+  await setAsideLostHeads(services);
   await untilTrusted(trust);
   await services.installation.adopt(executor);
   await carryOutErasures(services);
   const { installationId } = (await services.installation.inTables())!;
+  const { headsDropped } = restore;
   const data = {
     installationId,
-    reason,
-    mismatch: standing.mismatch?.kind ?? 'heads_lost',
-    logEnd: String(standing.end),
-    tablesReached: String(standing.reached),
+    reason: restore.reason,
+    mismatch: restore.mismatch,
+    logEnd: String(restore.logEnd),
+    tablesReached: String(restore.tablesReached),
     chainsCut: headsDropped.size,
     headsDropped: [...headsDropped].slice(0, MAX_HEADS_NAMED).map(([owner, sequence]) => ({ owner, sequence })),
   };
@@ -77,13 +93,17 @@ export async function acceptLog(
     await executor.execute(recordLogAccepted, data, {
       tenantId: INSTALLATION,
       actor: system('castellan restore accept-log'),
+      commandId: restore.id,
+      isRetryable: true,
     }),
   );
+  await unfinishedRestore.end();
   return { headsDropped };
 }
 
 async function bringTables(
   services: AcceptLogDependencies,
+  { logEnd, tablesReached }: BegunRestore,
   standing: RestoreState,
   say: (text: string) => void,
 ): Promise<void> {
@@ -97,11 +117,12 @@ async function bringTables(
   await forgetClaimsOfLostStreams(services);
   // If the log has taken another course and has grown past the checkpoints, the process that wrote those events has
   // already handled them.
-  await moveReactionCheckpoints(parts, standing.end, standing.reached > standing.end ? 'what they had' : 'everything');
+  await moveReactionCheckpoints(parts, logEnd, tablesReached > logEnd ? 'what they had' : 'everything');
   say('brought reactions to the log');
   if (!standing.log) await database.projector.query('update installation set in_log = false');
   await database.projector.query('update log_watch set position = null, event_id = null');
   await forgetLogDoubts(database.projector);
+  await services.unfinishedRestore.tablesAreBrought();
 }
 
 /** In PostgreSQL, claims are stored beside the log. Claims of lost streams are released. */

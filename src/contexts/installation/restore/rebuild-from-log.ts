@@ -2,8 +2,10 @@ import { recordTablesRebuilt } from '../../../../commands/installation/record-re
 import { system } from '../../../platform/kernel/actor.ts';
 import { conflict, FailureError, orThrow } from '../../../platform/kernel/failure.ts';
 import { INSTALLATION } from '../../../platform/kernel/ids.ts';
-import { personKey, type PersonKeys } from '../../../platform/vault/vault.ts';
+import { personKey, type Person, type PersonKeys } from '../../../platform/vault/vault.ts';
 import { carryOutErasures, type ErasuresDependencies } from './erasures.ts';
+import { refuseBesideOthers, type RunningProcessesDependencies } from './running-processes.ts';
+import type { BegunRestore } from './unfinished-restore.ts';
 import { moveReactionCheckpoints } from './reaction-checkpoints.ts';
 import { tracesBehind, RECOVERY_STEPS, type RestoreState, type RestoreStateDependencies } from './restore-state.ts';
 import { forgetLogDoubts } from '../log-doubts.ts';
@@ -16,7 +18,8 @@ import type { EventCodec } from '../../../platform/eventstore/codec.ts';
 import type { Executor } from '../../../platform/execution/executor.ts';
 import type { CommandPorts } from '../../../../commands/ports.ts';
 
-export interface RebuildFromLogDependencies extends ErasuresDependencies, RestoreStateDependencies {
+export interface RebuildFromLogDependencies
+  extends ErasuresDependencies, RestoreStateDependencies, RunningProcessesDependencies {
   readonly database: Database;
   readonly store: EventStore;
   readonly trust: LogTrust;
@@ -64,7 +67,8 @@ export function refuseUnlessTablesAreOlder(
  * Persons whose keys were only in the newer tables are lost. They are erased, so that their e-mail addresses are free
  * again.
  *
- * An interruption before the checkpoints move leaves the service stopped, and the command can be repeated.
+ * Refused while another process runs. What has begun is recorded before anything is changed, and nothing else is written
+ * until it is complete. So after an interruption, repeating the command completes it.
  */
 export async function rebuildFromLog(
   services: RebuildFromLogDependencies,
@@ -73,32 +77,56 @@ export async function rebuildFromLog(
   say: (text: string) => void,
 ): Promise<RebuiltTables> {
   refuseUnlessTablesAreOlder(standing, services.installation.keys);
-  const { store, codec, database, executor, personKeys, trust } = services;
+  const { trust, executor, unfinishedRestore } = services;
+  await refuseBesideOthers(services);
   const { lost } = await tracesBehind(services, standing);
-  // First, because a person whose key is lost must not get a new one: only part of their data could then be decrypted.
-  for (const { tenantId, personId } of new Map(lost.map((person) => [personKey(person), person])).values())
-    await personKeys.destroy(tenantId, personId);
-  say(`${lost.length} persons are lost with their keys`);
-  await moveReactionCheckpoints({ store, codec, pool: database.projector }, standing.end, 'everything');
-  say('brought reactions to the log');
-  await forgetLogDoubts(database.projector);
+  const restore = await unfinishedRestore.begin({
+    command: 'rebuild-from-log',
+    mismatch: standing.mismatch!.kind,
+    reason,
+    logEnd: standing.end,
+    tablesReached: standing.reached,
+    headsDropped: new Map(),
+    personsLost: lost.length,
+  });
+  const { personsLost } = restore;
+  if (!restore.areTablesBrought) await bringReactions(services, restore, lost, say);
   await untilTrusted(trust);
   await services.installation.adopt(executor);
   await carryOutErasures(services);
   const { installationId } = (await services.installation.inTables())!;
   const data = {
     installationId,
-    reason,
-    mismatch: standing.mismatch!.kind,
-    logEnd: String(standing.end),
-    tablesReached: String(standing.reached),
-    personsLost: lost.length,
+    reason: restore.reason,
+    mismatch: restore.mismatch,
+    logEnd: String(restore.logEnd),
+    tablesReached: String(restore.tablesReached),
+    personsLost,
   };
   orThrow(
     await executor.execute(recordTablesRebuilt, data, {
       tenantId: INSTALLATION,
       actor: system('castellan restore rebuild-from-log'),
+      commandId: restore.id,
+      isRetryable: true,
     }),
   );
-  return { personsLost: lost.length };
+  await unfinishedRestore.end();
+  return { personsLost };
+}
+
+async function bringReactions(
+  { store, codec, database, personKeys, unfinishedRestore }: RebuildFromLogDependencies,
+  { logEnd, personsLost }: BegunRestore,
+  lost: readonly Person[],
+  say: (text: string) => void,
+): Promise<void> {
+  // First, because a person whose key is lost must not get a new one: only part of their data could then be decrypted.
+  for (const { tenantId, personId } of new Map(lost.map((person) => [personKey(person), person])).values())
+    await personKeys.destroy(tenantId, personId);
+  say(`${personsLost} persons are lost with their keys`);
+  await moveReactionCheckpoints({ store, codec, pool: database.projector }, logEnd, 'everything');
+  say('brought reactions to the log');
+  await forgetLogDoubts(database.projector);
+  await unfinishedRestore.tablesAreBrought();
 }

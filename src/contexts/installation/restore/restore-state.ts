@@ -3,6 +3,7 @@ import type { RecordedIdentity, Mismatch } from '../mismatch.ts';
 import type { Position } from '../../../platform/kernel/event.ts';
 import { recordedLogDoubt } from '../log-doubts.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
+import type { BegunRestore, UnfinishedRestore } from './unfinished-restore.ts';
 import { lostHeads, type LostHeadsDependencies } from './lost-heads.ts';
 import type { Database } from '../../../platform/database/database.ts';
 import type { EventStore } from '../../../platform/eventstore/port.ts';
@@ -14,6 +15,7 @@ export interface RestoreStateDependencies extends LostHeadsDependencies {
   readonly store: EventStore;
   readonly trust: LogTrust;
   readonly installation: InstallationIdentity;
+  readonly unfinishedRestore: UnfinishedRestore;
 }
 
 /** The state of log, tables and keys relative to each other. */
@@ -28,6 +30,8 @@ export interface RestoreState {
    * Chains with sealed heads in this data directory that the log does not contain, each with the highest such sequence.
    */
   readonly headsLost: ReadonlyMap<TenantId, number>;
+  /** A restore that was interrupted. */
+  readonly unfinished: BegunRestore | undefined;
 }
 
 const REACHED = `select coalesce(max(position), 0)::text as position from cursors where state <> 'retired'`;
@@ -39,13 +43,15 @@ export async function restoreStateOf(services: RestoreStateDependencies): Promis
     doubt?.kind === 'contradicted'
       ? { kind: doubt.mismatch, reason: doubt.reason }
       : await recordedLogDoubt(database.projector);
-  const [log, tables, end, { rows }] = await Promise.all([
+  const [log, tables, end, unfinished, { rows }] = await Promise.all([
     installation.inLog(),
     installation.inTables(),
     store.head(),
+    services.unfinishedRestore.find(),
     database.projector.query<{ position: string }>(REACHED),
   ]);
-  return { mismatch, log, tables, end, reached: BigInt(rows[0]!.position), headsLost: await lostHeads(services) };
+  const headsLost = await lostHeads(services);
+  return { mismatch, log, tables, end, reached: BigInt(rows[0]!.position), headsLost, unfinished };
 }
 
 /** Persons whose keys are missing, found in the events after the checkpoints. */
