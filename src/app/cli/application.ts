@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { compose, type Application } from '../compose/compose.ts';
 import { commandLogger } from './command-log.ts';
+import { sayingDoubt } from './log-in-doubt.ts';
 import { readConfig } from '../config/config.ts';
 import { findEmbeddedPostgres } from '../../platform/embedded/postgres.ts';
 
@@ -30,7 +31,7 @@ export const applicationIn =
       ...(running ? { database: { ...running }, project: false } : {}),
     });
     try {
-      return await work(application);
+      return await sayingDoubt(application.services.trust, () => work(application));
     } finally {
       await application.stop();
     }

@@ -7,6 +7,8 @@ import { compose } from '../compose/compose.ts';
 import { commandLogger } from './command-log.ts';
 import { readConfig, type Config } from '../config/config.ts';
 import { demo, type DemoResult } from '../demo/demo.ts';
+import { sayingDoubt } from './log-in-doubt.ts';
+import { fileSetting } from '../config/given-settings.ts';
 import { licenseSigningKey } from '../config/key-files.ts';
 import { findEmbeddedPostgres } from '../../platform/embedded/postgres.ts';
 import { performs, type CommandLine } from './operator-command.ts';
@@ -57,17 +59,22 @@ async function interruptible(
     composed = compose({ ...config, port: portOf(http), tlsPort: portOf(tls), adminRateLimit: 100_000 }, options);
     return (await composed).services;
   };
+  const { trust } = application.services;
   output.say(running ? `Driving the service on ${http}` : `Started a service on ${http} for this demo`);
   try {
-    const walk = demo(application.services, {
-      devices,
-      http,
-      tls,
-      licenseSigningKey: createPrivateKey(licenseSigningKey(config.dataDir)),
-      terminal: output.terminal,
-      say: output.say,
-      ...(running ? {} : { restart }),
-    });
+    // Nothing is begun that a log in doubt refuses.
+    await trust.assured();
+    const walk = sayingDoubt(trust, () =>
+      demo(application.services, {
+        devices,
+        http,
+        tls,
+        licenseSigningKey: createPrivateKey(licenseSigningKey(config.dataDir)),
+        terminal: output.terminal,
+        say: output.say,
+        ...(running ? {} : { restart }),
+      }),
+    );
     return await Promise.race([walk, interrupted]);
   } finally {
     isOver = true;
@@ -75,11 +82,19 @@ async function interruptible(
   }
 }
 
+const PLACES = ['DATA_DIR', 'DATABASE_URL', 'EVENTSTORE_URL', 'REDIS_URL', 'S3_BUCKET'];
+
+/** The settings that say where the data of the configured installation is, as they are set. */
+const placesIn = (env: NodeJS.ProcessEnv): readonly string[] =>
+  PLACES.flatMap((name) => [name, fileSetting(name)]).filter((name) => env[name]);
+
 /** On an installation of its own in a temporary folder, which is deleted afterwards. */
 async function demoApart(env: NodeJS.ProcessEnv, output: Output, { devices, keep }: Asked): Promise<Report> {
   const folder = mkdtempSync(join(tmpdir(), 'castellan-demo-'));
   // Nothing else of the environment: a database or an event store that is set there belongs to a real installation.
   const own = { DATA_DIR: folder, LOG_LEVEL: env['LOG_LEVEL'] };
+  const unused = placesIn(env).join(', ');
+  if (unused) output.say(`This demo has data of its own and does not use ${unused}: \`demo --here\` does.`);
   try {
     const { tenantId, steps } = await runDemo(readConfig(own), own, output, devices);
     output.say('');

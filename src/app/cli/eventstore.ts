@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { ConfigError } from '../../platform/config-error.ts';
 import { eventStoreUrl } from '../config/config.ts';
 import { secretFile } from '../config/given-settings.ts';
-import { openAdministration } from '../../platform/eventstore/eventstoredb/administration.ts';
+import { openAdministration, type Administrator } from '../../platform/eventstore/eventstoredb/administration.ts';
 import { performs, type CommandLine, type Granted } from './operator-command.ts';
 import { UsageError, type Report } from './outcome.ts';
 import type { Output } from './output.ts';
@@ -14,14 +14,14 @@ interface Asked extends Granted {
 }
 
 /** `user:password` of a server administrator. Never an argument, because every user of the machine can see those. */
-function administrator(env: NodeJS.ProcessEnv): { username: string; password: string } | undefined {
+function administrator(env: NodeJS.ProcessEnv): Administrator | undefined {
   const { EVENTSTORE_ADMIN: given, EVENTSTORE_ADMIN_FILE: file } = env;
-  const text = file ? secretFile('EVENTSTORE_ADMIN_FILE', file) : given;
+  const setting = file ? 'EVENTSTORE_ADMIN_FILE' : 'EVENTSTORE_ADMIN';
+  const text = file ? secretFile(setting, file) : given;
   if (!text) return undefined;
   const at = text.indexOf(':');
-  if (at < 1)
-    throw new ConfigError(`${file ? 'EVENTSTORE_ADMIN_FILE' : 'EVENTSTORE_ADMIN'} needs the form user:password`);
-  return { username: text.slice(0, at), password: text.slice(at + 1) };
+  if (at < 1) throw new ConfigError(`${setting} needs the form user:password`);
+  return { username: text.slice(0, at), password: text.slice(at + 1), setting };
 }
 
 async function rights(

@@ -3,6 +3,7 @@ import { ConfigError } from '../../platform/config-error.ts';
 import { CopyDiffers } from '../../contexts/installation/log-copy/page-check.ts';
 import { isDatabaseUnavailable } from '../../platform/database/unavailable.ts';
 import { DataDirectoryInUse } from '../../platform/embedded/ownership.ts';
+import { LogNotTrusted } from '../../platform/eventstore/log-trust.ts';
 import { AppendRefused, EventStoreUnavailable } from '../../platform/eventstore/port.ts';
 import { EventContractError } from '../../platform/eventstore/event-contract-error.ts';
 import { FailureError } from '../../platform/kernel/failure.ts';
@@ -107,6 +108,8 @@ const parseMessage = ({ code, message }: CommanderError): string =>
 
 function outage(error: unknown): Ending | undefined {
   const unavailable = (message: string): Ending => ({ outcome: 'unavailable', message });
+  if (error instanceof LogNotTrusted)
+    return unavailable(`${error.message}; \`castellan restore status\` shows how to recover`);
   if (error instanceof EventStoreUnavailable) return unavailable(withCause(error));
   if ([Obstacle, OutputClosed, DataDirectoryInUse, AppendRefused].some((kind) => error instanceof kind))
     return unavailable((error as Error).message);

@@ -1,6 +1,7 @@
 import { ConfigError } from '../../platform/config-error.ts';
 import { isEventStoreDbUrl, serverSettings } from '../../platform/eventstore/eventstoredb/connection-string.ts';
 import { parsedUrl } from '../../platform/kernel/parsed-url.ts';
+import { fileSetting } from './given-settings.ts';
 
 /** The setting that holds a URL, and the one that may hold its password. */
 interface UrlOf {
@@ -91,12 +92,23 @@ export function eventStoreUrlOf(given: Given): string | undefined {
   if (!isEventStoreDbUrl(url)) throw new ConfigError('EVENTSTORE_URL must begin with esdb:// or kurrentdb://');
   const complete = withPassword(url, given['EVENTSTORE_PASSWORD'], EVENT_STORE, true);
   const authority = given['EVENTSTORE_CA'];
-  const found = authority
-    ? `${complete}${complete.includes('?') ? '&' : '?'}tlsCA=${encodeURIComponent(authority)}`
-    : complete;
+  const givenBy = eventStoreSettings(given);
+  const added = [
+    ...(authority ? [`tlsCA=${encodeURIComponent(authority)}`] : []),
+    ...(givenBy.length > 0 ? [`givenBy=${givenBy.join(',')}`] : []),
+  ].join('&');
+  const found = added ? `${complete}${complete.includes('?') ? '&' : '?'}${added}` : complete;
   serverSettings(found);
   return found;
 }
+
+/** The settings that messages name in place of `EVENTSTORE_URL`. */
+const eventStoreSettings = (given: Given): readonly string[] =>
+  ['EVENTSTORE_URL', 'EVENTSTORE_PASSWORD', 'EVENTSTORE_CA'].flatMap((name) => {
+    if (given[name] === undefined) return [];
+    if (given[fileSetting(name)] !== undefined) return [fileSetting(name)];
+    return name === 'EVENTSTORE_URL' ? [] : [name];
+  });
 
 function withoutUrl(given: Given, { name, passwordName }: UrlOf, ...others: readonly string[]): undefined {
   const useless = [passwordName, ...others].find((other) => given[other] !== undefined);

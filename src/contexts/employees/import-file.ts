@@ -38,10 +38,7 @@ export interface RowError {
 type Explain = (field: string, error: z.ZodError) => Failure;
 
 /** Reads a file row by row. Throws if the whole file is unreadable. */
-export async function importedRows(
-  file: Buffer,
-  explain: Explain,
-): Promise<{ rows: ImportRow[]; errors: RowError[] }> {
+export async function importedRows(file: Buffer, explain: Explain): Promise<{ rows: ImportRow[]; errors: RowError[] }> {
   const [header, ...records] = await boundedRecords(textOf(file));
   const columns =
     header && 'cells' in header

@@ -1,22 +1,11 @@
 import type pg from 'pg';
 import type { Position } from '../kernel/event.ts';
 import type { Lane } from '../kernel/read-model.ts';
-import { Batcher } from '../database/batcher.ts';
 import { transaction } from '../database/transaction.ts';
+import { LEASE_SECONDS, movesAsJson, type Checkpoint, type CheckpointMove } from './checkpoint-move.ts';
+import { LeaseRenewals } from './lease-renewals.ts';
 
-/** How far one version of a read model or reaction has come, and which lease moves it. */
-export interface Checkpoint {
-  readonly name: string;
-  readonly version: number;
-  readonly generation: number;
-  readonly lane: Lane;
-  readonly kind: 'model' | 'reaction';
-  readonly state: 'filling' | 'live' | 'halted' | 'retired';
-  readonly position: Position;
-  readonly epoch: bigint;
-  /** Why it cannot go on, as its last holder recorded. */
-  readonly failure?: string | null;
-}
+export type { Checkpoint, CheckpointMove } from './checkpoint-move.ts';
 
 /**
  * Another process holds the lease, an operator changed the checkpoint, or the database lost its last commits in a
@@ -27,13 +16,6 @@ export class LeaseLost extends Error {
     super('the lease on a checkpoint was lost, or the checkpoint was moved');
     this.name = 'LeaseLost';
   }
-}
-
-/** A checkpoint, the position at which its holder last saved it, and the new position. */
-export interface CheckpointMove {
-  readonly checkpoint: Checkpoint;
-  readonly from: Position;
-  readonly to: Position;
 }
 
 /**
@@ -55,21 +37,6 @@ export const advancingStatement = (place: number, writes: readonly string[] = []
 
 const ADVANCE = advancingStatement(1);
 
-/** Locks in one order, so that statements of several processes do not block each other for good. */
-const RENEW = `
-  with held as (
-    select c.name, c.version, c.generation, m.position
-      from cursors c
-      join json_to_recordset($1::json) as m(name text, version int, generation int, epoch bigint, state text, came_from bigint, position bigint)
-        on c.name = m.name and c.version = m.version and c.generation = m.generation and c.epoch = m.epoch and c.state = m.state
-       and c.position = m.came_from
-     order by 1, 2, 3 for update of c)
-  update cursors c set position = h.position, leased_until = now() + make_interval(secs => $2), updated_at = now()
-    from held h
-   where c.name = h.name and c.version = h.version and c.generation = h.generation
-  returning c.name, c.version, c.generation`;
-
-const LEASE_SECONDS = 5;
 /** SQLSTATE that `lease_lost` raises. */
 const LEASE_LOST = 'CA001';
 
@@ -87,23 +54,6 @@ interface CursorRow {
 
 const COLUMNS = 'name, version, generation, lane, kind, state, position::text, epoch::text, failure';
 
-const keyOf = ({ name, version, generation }: Pick<CursorRow, 'name' | 'version' | 'generation'>): string =>
-  `${name} ${version} ${generation}`;
-
-/** The rows that `advancingStatement` and `RENEW` take, as JSON. */
-const rowsOf = (moves: readonly CheckpointMove[]): string =>
-  JSON.stringify(
-    moves.map(({ checkpoint, from, to }) => ({
-      name: checkpoint.name,
-      version: checkpoint.version,
-      generation: checkpoint.generation,
-      epoch: String(checkpoint.epoch),
-      state: checkpoint.state,
-      came_from: String(from),
-      position: String(to),
-    })),
-  );
-
 const cursorOf = (row: CursorRow): Checkpoint => ({ ...row, position: BigInt(row.position), epoch: BigInt(row.epoch) });
 
 /**
@@ -113,10 +63,11 @@ const cursorOf = (row: CursorRow): Checkpoint => ({ ...row, position: BigInt(row
 export class Checkpoints {
   readonly #pool: pg.Pool;
   readonly owner: string;
-  readonly #renewals = new Batcher((_: 'all', held: readonly CheckpointMove[]) => this.#renewAll(held));
+  readonly #renewals: LeaseRenewals;
 
   constructor(pool: pg.Pool, owner: string) {
     this.#pool = pool;
+    this.#renewals = new LeaseRenewals(pool);
     this.owner = owner;
   }
 
@@ -193,29 +144,19 @@ export class Checkpoints {
     { name, text, values }: { name: string; text: string; values: readonly unknown[] },
   ): Promise<void> {
     await client
-      .query({ name, text, values: [...values, rowsOf(moved), LEASE_SECONDS] })
+      .query({ name, text, values: [...values, movesAsJson(moved), LEASE_SECONDS] })
       .catch((error: { code?: string }) => {
         throw error.code === LEASE_LOST ? new LeaseLost() : error;
       });
   }
 
   /**
-   * Renews leases and saves how far their holders have come. A process holds dozens: calls of one turn of the event loop
-   * share a statement. Throws `LeaseLost` unless all of `held` are still held and at their saved position.
+   * Renews leases and saves how far their holders have come. Throws `LeaseLost` unless all of `held` are still held and at
+   * their saved position.
    */
   async renew(held: readonly CheckpointMove[]): Promise<void> {
-    const renewed = await Promise.all(held.map((move) => this.#renewals.load('all', move)));
+    const renewed = await Promise.all(held.map((move) => this.#renewals.renew(move)));
     if (renewed.includes(false)) throw new LeaseLost();
-  }
-
-  async #renewAll(held: readonly CheckpointMove[]): Promise<boolean[]> {
-    const { rows } = await this.#pool.query<Pick<CursorRow, 'name' | 'version' | 'generation'>>({
-      name: 'renew-cursors',
-      text: RENEW,
-      values: [rowsOf(held), LEASE_SECONDS],
-    });
-    const renewed = new Set(rows.map(keyOf));
-    return held.map(({ checkpoint }) => renewed.has(keyOf(checkpoint)));
   }
 
   async setState(checkpoint: Checkpoint, state: Checkpoint['state'], failure: string | null = null): Promise<void> {

@@ -71,12 +71,20 @@ describe('the demo in a shell', () => {
     rmSync(temporary, { recursive: true });
   });
 
-  it('leaves nothing behind when it is interrupted', { timeout: 120_000 }, async () => {
+  it('says what it does not use, and leaves nothing behind when it is interrupted', { timeout: 120_000 }, async () => {
     const temporary = mkdtempSync('/tmp/castellan-shell-');
-    const child = start('exec "$NODE" scripts/run.mjs src/cli.ts demo', { TMPDIR: temporary });
+    const child = start('exec "$NODE" scripts/run.mjs src/cli.ts demo', {
+      TMPDIR: temporary,
+      DATABASE_URL_FILE: '/nowhere',
+      EVENTSTORE_URL: 'esdb://castellan:hunter2@127.0.0.1:1?tls=false',
+    });
     const ended = once(child, 'exit');
     const errors = text(child.stderr);
-    for await (const chunk of child.stdout) if (String(chunk).includes('Started a service')) break;
+    let printed = '';
+    for await (const chunk of child.stdout) if ((printed += String(chunk)).includes('Started a service')) break;
+    expect(printed.split('\n')[0]).toBe(
+      'This demo has data of its own and does not use DATA_DIR, DATABASE_URL_FILE, EVENTSTORE_URL: `demo --here` does.',
+    );
     child.kill('SIGINT');
     expect(await ended).toEqual([3, null]);
     expect(await errors).toBe('castellan: interrupted\n');

@@ -167,7 +167,7 @@ describe('a password with any characters', () => {
     for (const url of [config.databaseUrl, config.redisUrl])
       expect(decodeURIComponent(new URL(url!).password)).toBe(PASSWORD);
     expect(config.eventStoreUrl).toBe(
-      `esdb://castellan:${encodeURIComponent(PASSWORD)}@n1.example:2113,n2.example:2113`,
+      `esdb://castellan:${encodeURIComponent(PASSWORD)}@n1.example:2113,n2.example:2113?givenBy=EVENTSTORE_PASSWORD`,
     );
   });
 
@@ -234,7 +234,13 @@ describe('a secret', () => {
       ...apns,
     };
     const trimmed = Object.fromEntries(Object.entries(secrets).map(([name, text]) => [name, text.trim()]));
-    expect(readConfig({ ...rest, ...Object.fromEntries(files) })).toEqual(readConfig({ ...rest, ...trimmed }));
+    const read = readConfig({ ...rest, ...Object.fromEntries(files) });
+    // It also tells which settings its parts come from.
+    const eventStoreUrl = read.eventStoreUrl!.replace(
+      'EVENTSTORE_URL_FILE,EVENTSTORE_PASSWORD_FILE,EVENTSTORE_CA_FILE',
+      'EVENTSTORE_PASSWORD,EVENTSTORE_CA',
+    );
+    expect({ ...read, eventStoreUrl }).toEqual(readConfig({ ...rest, ...trimmed }));
   });
 
   it('is refused twice, in a file that is missing or empty, and under the name of the file if it is wrong', () => {

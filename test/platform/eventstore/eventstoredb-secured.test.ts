@@ -1,10 +1,18 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { once, type EventEmitter } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttp2Server } from 'node:http2';
+import { createServer as createHttpsServer } from 'node:https';
+import { createServer as createTcpServer, type AddressInfo, type Server } from 'node:net';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { ConfigError } from '../../../src/platform/config-error.ts';
 import { eventStoreUrl } from '../../../src/app/config/config.ts';
-import { openAdministration } from '../../../src/platform/eventstore/eventstoredb/administration.ts';
+import {
+  openAdministration,
+  type Administrator,
+} from '../../../src/platform/eventstore/eventstoredb/administration.ts';
 import { EventStoreDbEventStore } from '../../../src/platform/eventstore/eventstoredb/eventstoredb-event-store.ts';
 import { EventStoreUnavailable } from '../../../src/platform/eventstore/port.ts';
 import { expectOnce, mustAppend, newAppend, newClaim, newTenant } from '../../contracts/event-store/sample.ts';
@@ -39,11 +47,21 @@ const IMPATIENT = { timeoutMs: 600, callTimeoutMs: 300 };
 
 describe('EventStoreDB adapter on a secured server', () => {
   const nodes: StandIn[] = [];
+  const others: { close: () => unknown }[] = [];
   const stores: EventStoreDbEventStore[] = [];
   afterEach(async () => {
     await Promise.all(stores.splice(0).map((store) => store.close()));
     await Promise.all(nodes.splice(0).map((node) => node.stop()));
+    for (const other of others.splice(0)) other.close();
   });
+
+  /** The port of another program. */
+  async function listening(other: Pick<Server, 'listen' | 'close' | 'address'> & EventEmitter): Promise<number> {
+    others.push(other);
+    other.listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    return (other.address() as AddressInfo).port;
+  }
 
   async function secured(over: StandInOptions = {}): Promise<StandIn> {
     const node = await startStandIn({ tls: server, users: USERS, ...over });
@@ -79,14 +97,14 @@ describe('EventStoreDB adapter on a secured server', () => {
     expect(message).not.toContain('\n');
     expect(message).not.toContain(PASSWORD);
     expect(message).not.toContain(encodeURIComponent(PASSWORD));
-    expect(message).toMatch(/^EVENTSTORE_URL/);
+    expect(message).toMatch(/^EVENTSTORE_(URL|PASSWORD|CA)(_FILE)?\b/);
     for (const part of parts) expect(message).toMatch(part);
   }
 
   const rights = (
     url: string,
     asked: { grant: boolean; exclusive?: boolean },
-    admin: typeof ADMIN | 'nobody' = ADMIN,
+    admin: Administrator | 'nobody' = ADMIN,
   ) =>
     openAdministration(url, admin === 'nobody' ? undefined : admin, (administration) =>
       administration.rights({ exclusive: false, ...asked }),
@@ -210,6 +228,42 @@ describe('EventStoreDB adapter on a secured server', () => {
       );
     });
 
+    it('which setting holds the wrong password', async () => {
+      const node = await secured();
+      const apart = { EVENTSTORE_URL: `esdb://castellan@127.0.0.1:${node.port}`, EVENTSTORE_CA_FILE: caFile };
+      await expectSentence(
+        urlOf(node, 'castellan').replace('s3cret', 'guess'),
+        /^EVENTSTORE_URL: .*: correct user:password@ in it$/,
+      );
+      await expectSentence(
+        eventStoreUrl({
+          EVENTSTORE_URL_FILE: file('guessed-url', urlOf(node, 'castellan').replace('s3cret', 'guess')),
+        })!,
+        /^EVENTSTORE_URL_FILE: .*: correct user:password@ in it$/,
+      );
+      await expectSentence(
+        eventStoreUrl({ ...apart, EVENTSTORE_PASSWORD: 'guess' })!,
+        /^EVENTSTORE_PASSWORD: 127\.0\.0\.1:\d+ rejects .*: correct the password in it, or the user in EVENTSTORE_URL$/,
+      );
+      await expectSentence(
+        eventStoreUrl({ ...apart, EVENTSTORE_PASSWORD_FILE: file('guess', 'guess') })!,
+        /^EVENTSTORE_PASSWORD_FILE: .*: correct the password in it, or the user in EVENTSTORE_URL$/,
+      );
+    });
+
+    it('which setting holds the wrong authority', async () => {
+      const node = await secured();
+      const apart = { EVENTSTORE_URL: urlOf(node, 'castellan', { options: '' }) };
+      await expectSentence(
+        eventStoreUrl({ ...apart, EVENTSTORE_CA_FILE: otherCaFile })!,
+        /^EVENTSTORE_CA_FILE: the certificate of 127\.0\.0\.1:\d+ is not from the authority in it: put the certificate of its authority there$/,
+      );
+      await expectSentence(
+        eventStoreUrl({ ...apart, EVENTSTORE_CA: readFileSync(otherCaFile, 'utf8') })!,
+        /^EVENTSTORE_CA: .* is not from the authority in it/,
+      );
+    });
+
     it('that a user is missing, or lacks rights', async () => {
       const node = await secured();
       await expectSentence(urlOf(node, undefined), /requires a user: write user:password@/);
@@ -243,6 +297,39 @@ describe('EventStoreDB adapter on a secured server', () => {
       const peer = await startRelay();
       await expectSentence(`${peer.connectionString}`, /accepts connections but does not serve requests/);
       await peer.close();
+    });
+
+    it.each([
+      ['HTTP/1', () => createHttpServer()],
+      [
+        'a greeting of its own',
+        () => createTcpServer((socket) => socket.on('error', () => undefined).end('220 mail\r\n')),
+      ],
+    ])('that a port speaks %s, with and without TLS in the URL', async (_what, make) => {
+      const port = await listening(make());
+      for (const options of ['tls=false', ''])
+        await expectSentence(
+          `esdb://castellan:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}?${options}`,
+          `127.0.0.1:${port} is not EventStoreDB, or speaks another protocol: correct the port`,
+        );
+    });
+
+    it.each([{}, { ALPNProtocols: [] }])('that a port speaks HTTP/1 over TLS: %j', async (over) => {
+      const { certificatePem: cert, privateKeyPem: key } = server;
+      const port = await listening(createHttpsServer({ cert, key, ...over }));
+      await expectSentence(
+        urlOf({ port }, 'castellan'),
+        `127.0.0.1:${port} is not EventStoreDB, or speaks another protocol: correct the port`,
+      );
+    });
+
+    it('that a port speaks HTTP/2, and answers no call', async () => {
+      const web = createHttp2Server((_request, response) => response.writeHead(404).end());
+      const port = await listening(web);
+      await expectSentence(
+        `esdb://127.0.0.1:${port}?tls=false`,
+        `127.0.0.1:${port} is not EventStoreDB, or speaks another protocol: correct the port`,
+      );
     });
 
     it('that no node of a cluster is the leader', async () => {
@@ -337,7 +424,37 @@ describe('EventStoreDB adapter on a secured server', () => {
     it("names the administrator's setting if that is wrong", async () => {
       const node = await secured();
       const asked = rights(urlOf(node, 'castellan'), { grant: true }, { username: 'admin', password: 'guess' });
-      await expect(asked).rejects.toThrow(/^EVENTSTORE_ADMIN: .* rejects the user or the password/);
+      await expect(asked).rejects.toThrow(
+        /^EVENTSTORE_ADMIN: .* rejects the user or the password: correct user:password in it$/,
+      );
+      const named = rights(
+        urlOf(node, 'castellan'),
+        { grant: true },
+        { username: 'admin', password: 'guess', setting: 'EVENTSTORE_ADMIN_FILE' },
+      );
+      await expect(named).rejects.toThrow(/^EVENTSTORE_ADMIN_FILE: /);
+    });
+
+    it('says that the user of that setting is no administrator, whatever that user may read', async () => {
+      const node = await secured();
+      const url = urlOf(node, 'castellan');
+      const self = { username: 'castellan', password: PASSWORD };
+      const sentence = new RegExp(
+        `^EVENTSTORE_ADMIN: the user castellan is no administrator of 127\\.0\\.0\\.1:${node.port}: set a user of the group \\$admins`,
+      );
+      await expect(rights(url, { grant: true }, self)).rejects.toThrow(sentence);
+      await rights(url, { grant: true });
+      await expect(rights(url, { grant: false }, self)).rejects.toThrow(sentence);
+      await expect(rights(url, { grant: true, exclusive: true }, self)).rejects.toThrow(sentence);
+      await expect(openAdministration(url, self, (administration) => administration.createUser())).rejects.toThrow(
+        sentence,
+      );
+    });
+
+    it('blames the URL for what is wrong with the server', async () => {
+      const port = await listening(createHttp2Server((_request, response) => response.writeHead(404).end()));
+      const asked = rights(urlOf({ port }, 'castellan', { options: 'tls=false' }), { grant: true });
+      await expect(asked).rejects.toThrow(/^EVENTSTORE_URL: what listens at .* is not EventStoreDB/);
     });
   });
 

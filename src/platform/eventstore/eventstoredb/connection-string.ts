@@ -8,6 +8,18 @@ export interface Endpoint {
   readonly port: number;
 }
 
+/** The settings that an operator corrects if the server does not accept what they hold. */
+export interface GivenBy {
+  /** `EVENTSTORE_URL`, or the setting that names a file with it. */
+  readonly url: string;
+  /** If the password is not in the URL. */
+  readonly password: string | undefined;
+  /** If the authority is not in a file that the URL names. */
+  readonly authority: string | undefined;
+  /** If the credentials are those of an administrator, in place of the service's user. */
+  readonly administrator?: string;
+}
+
 /** The content of an `EVENTSTORE_URL`. */
 export interface ServerSettings {
   /** At least one. */
@@ -28,6 +40,7 @@ export interface ServerSettings {
   readonly discoveryIntervalMs: number;
   /** Timeout for one node's response to the leader search. */
   readonly gossipTimeoutMs: number;
+  readonly givenBy: GivenBy;
 }
 
 const SCHEME = /^(esdb|kurrentdb)(\+discover)?:\/\//i;
@@ -55,6 +68,7 @@ const OPTIONS = [
   'nodePreference',
   'defaultDeadline',
   'throwOnAppendFailure',
+  'givenBy',
 ] as const;
 type Option = (typeof OPTIONS)[number];
 
@@ -90,6 +104,18 @@ export function serverSettings(url: string): ServerSettings {
     maxDiscoverAttempts: count(options, 'maxDiscoverAttempts', 10),
     discoveryIntervalMs: count(options, 'discoveryInterval', 100),
     gossipTimeoutMs: count(options, 'gossipTimeout', GOSSIP_SECONDS) * 1_000,
+    givenBy: settingsNamedBy(options),
+  };
+}
+
+/** `givenBy` is no option for operators: whoever merges several settings into the URL names them with it. */
+function settingsNamedBy(options: ReadonlyMap<Option, string>): GivenBy {
+  const names = options.get('givenBy')?.split(',') ?? [];
+  const given = (setting: string) => names.find((name) => name === setting || name === `${setting}_FILE`);
+  return {
+    url: given('EVENTSTORE_URL') ?? 'EVENTSTORE_URL',
+    password: given('EVENTSTORE_PASSWORD'),
+    authority: given('EVENTSTORE_CA'),
   };
 }
 

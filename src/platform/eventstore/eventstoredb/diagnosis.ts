@@ -6,7 +6,7 @@ import { grpc } from './client-runtime.ts';
 /** Timeout for the diagnosis of one host. */
 const HOST_MS = 2_000;
 
-/** The problem of a host, as part of a sentence. Undefined: none found. */
+/** The problem of a host, as a sentence that begins with the setting to correct. Undefined: none found. */
 type Finding = string | undefined;
 
 /**
@@ -15,29 +15,45 @@ type Finding = string | undefined;
  */
 export async function diagnoseConnection(settings: ServerSettings, error: unknown): Promise<string> {
   const { code, type, message } = innermost(error) as { code?: unknown; type?: unknown; message: string };
-  if (code === grpc.status.UNAUTHENTICATED)
-    return `EVENTSTORE_URL: ${hostsOf(settings)} rejects the user or the password: correct user:password@ in it`;
+  if (code === grpc.status.UNAUTHENTICATED) return rejected(settings);
   if (code === grpc.status.PERMISSION_DENIED || type === 'access-denied') return refused(settings);
   const findings = await Promise.all(settings.hosts.map((host) => lookAt(host, settings)));
   const wrong = findings.filter((finding) => finding !== undefined);
-  if (wrong.length === settings.hosts.length) return `EVENTSTORE_URL: ${wrong[0]}`;
+  if (wrong.length === settings.hosts.length) return wrong[0]!;
+  const { url } = settings.givenBy;
+  if (code === grpc.status.UNIMPLEMENTED) return `${url}: ${foreign(hostsOf(settings))}`;
   if (settings.discovers)
-    return `EVENTSTORE_URL: ${hostsOf(settings)} is reachable, but no node is the leader: start the missing nodes, so that the cluster has a majority (${message})`;
-  return `EVENTSTORE_URL: ${hostsOf(settings)} accepts connections but does not serve requests: see the log of the server (${message})`;
+    return `${url}: ${hostsOf(settings)} is reachable, but no node is the leader: start the missing nodes, so that the cluster has a majority (${message})`;
+  return `${url}: ${hostsOf(settings)} accepts connections but does not serve requests: see the log of the server, or correct the port (${message})`;
+}
+
+/** The user is unknown, or the password is another one. */
+function rejected(settings: ServerSettings): string {
+  const { url, password, administrator } = settings.givenBy;
+  const what = `${hostsOf(settings)} rejects the user or the password`;
+  if (administrator) return `${administrator}: ${what}: correct user:password in it`;
+  if (password) return `${password}: ${what}: correct the password in it, or the user in ${url}`;
+  return `${url}: ${what}: correct user:password@ in it`;
 }
 
 /** The user is known but lacks rights. */
 function refused(settings: ServerSettings): string {
+  const { url, administrator } = settings.givenBy;
+  if (administrator)
+    return `${administrator}: the user ${settings.user!.username} is no administrator of ${hostsOf(settings)}: set a user of the group $admins`;
   const who = settings.user
     ? `the user ${settings.user.username}`
     : settings.clientCertificate
       ? 'the user of the certificate'
       : undefined;
-  if (!who) return `EVENTSTORE_URL: ${hostsOf(settings)} requires a user: write user:password@ before the host`;
+  if (!who) return `${url}: ${hostsOf(settings)} requires a user: write user:password@ before the host`;
   if (!settings.tls)
-    return `EVENTSTORE_URL: ${hostsOf(settings)} requires a user, which is only sent over TLS: remove tls=false`;
-  return `EVENTSTORE_URL: ${who} lacks rights at ${hostsOf(settings)}: run "castellan eventstore rights" to list the missing rights, and add --grant to set them`;
+    return `${url}: ${hostsOf(settings)} requires a user, which is only sent over TLS: remove tls=false`;
+  return `${url}: ${who} lacks rights at ${hostsOf(settings)}: run "castellan eventstore rights" to list the missing rights, and add --grant to set them`;
 }
+
+const foreign = (place: string): string =>
+  `what listens at ${place} is not EventStoreDB, or speaks another protocol: correct the port`;
 
 const hostsOf = ({ hosts }: ServerSettings): string => hosts.map(endpointName).join(', ');
 
@@ -49,8 +65,8 @@ function innermost(error: unknown): unknown {
 
 async function lookAt(host: Endpoint, settings: ServerSettings): Promise<Finding> {
   const reached = await settled(connectTcp({ host: host.address, port: host.port }), 'connect');
-  if (reached !== 'well') return unreachable(host, reached);
-  return settings.tls ? lookAtTls(host, settings) : lookAtPlain(host);
+  if (reached !== 'well') return `${settings.givenBy.url}: ${unreachable(host, reached)}`;
+  return settings.tls ? lookAtTls(host, settings) : lookAtPlain(host, settings);
 }
 
 function unreachable(host: Endpoint, failure: Failure): string {
@@ -73,25 +89,46 @@ const UNTRUSTED = new Set([
 ]);
 
 async function lookAtTls(host: Endpoint, settings: ServerSettings): Promise<Finding> {
+  const { url } = settings.givenBy;
   const shaken = await settled(shakeHands(host, settings, true), 'secureConnect');
-  if (shaken === 'well') return undefined;
+  if (shaken === 'well')
+    return (await isForeign(shakeHands(host, settings, true))) ? `${url}: ${foreign(endpointName(host))}` : undefined;
   const { code } = shaken;
+  if (UNTRUSTED.has(code)) return untrusted(host, settings);
+  return `${url}: ${await withoutTls(host, code)}`;
+}
+
+function untrusted(host: Endpoint, { authorities, givenBy }: ServerSettings): string {
+  const what = `the certificate of ${endpointName(host)} is not from`;
+  if (givenBy.authority)
+    return `${givenBy.authority}: ${what} the authority in it: put the certificate of its authority there`;
+  return authorities
+    ? `${givenBy.url}: ${what} the authority of tlsCAFile: name the file of its authority with tlsCAFile=`
+    : `${givenBy.url}: ${what} a public authority: name the file of its authority with tlsCAFile= or EVENTSTORE_CA_FILE`;
+}
+
+/** Why there is no connection with TLS, as part of a sentence. */
+async function withoutTls(host: Endpoint, code: string): Promise<string> {
   if (code === ALTERNATIVE_NAME)
     return `the certificate of ${endpointName(host)} is not for the name ${host.address}: use a name that is in the certificate`;
   if (EXPIRED.has(code))
     return `the certificate of ${endpointName(host)} has expired or is not valid yet: renew it, and check both clocks`;
-  if (UNTRUSTED.has(code)) {
-    return `the certificate of ${endpointName(host)} is not from ${settings.authorities ? 'the authority of tlsCAFile' : 'a public authority'}: name the file of its authority with tlsCAFile=`;
-  }
+  // It has TLS, but not for HTTP/2.
+  if (/NO_APPLICATION_PROTOCOL/.test(code)) return foreign(endpointName(host));
   if (/ALERT/.test(code))
     return `${endpointName(host)} refuses the certificate of this client (${code}): correct userCertFile and userKeyFile`;
+  if (await isForeign(connectTcp({ host: host.address, port: host.port }))) return foreign(endpointName(host));
   return `${endpointName(host)} does not speak TLS (${code}): set up TLS there, or write tls=false for a server without it`;
 }
 
 /** A server with TLS closes a connection without TLS. */
-async function lookAtPlain(host: Endpoint): Promise<Finding> {
-  const shaken = await settled(shakeHands(host, undefined, false), 'secureConnect');
-  return shaken === 'well' ? `${endpointName(host)} speaks TLS: remove tls=false` : undefined;
+async function lookAtPlain(host: Endpoint, { givenBy: { url } }: ServerSettings): Promise<Finding> {
+  const [shaken, isOther] = await Promise.all([
+    settled(shakeHands(host, undefined, false), 'secureConnect'),
+    isForeign(connectTcp({ host: host.address, port: host.port })),
+  ]);
+  if (shaken === 'well') return `${url}: ${endpointName(host)} speaks TLS: remove tls=false`;
+  return isOther ? `${url}: ${foreign(endpointName(host))}` : undefined;
 }
 
 function shakeHands(
@@ -128,5 +165,34 @@ function settled(socket: Socket, event: 'connect' | 'secureConnect'): Promise<'w
     socket.on('error', (error: NodeJS.ErrnoException) => end({ code: error.code ?? error.message }));
     socket.on('close', () => end({ code: 'ECONNRESET' }));
     socket.once(event, () => end('well'));
+  });
+}
+
+/** How a client begins HTTP/2: the preface, and an empty frame of settings (RFC 9113 section 3.4). */
+const PREFACE = Buffer.concat([
+  Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+  Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),
+]);
+const FRAME_HEADER = 9;
+/** The offset of a frame's type, and the type with which a server must begin. */
+const TYPE_AT = 3;
+const SETTINGS = 4;
+
+/** Whether what answers is not HTTP/2. Silence does not tell: it may be a server in trouble. */
+function isForeign(socket: Socket): Promise<boolean> {
+  return new Promise((resolve) => {
+    let answer = Buffer.alloc(0);
+    const end = () => {
+      socket.destroy();
+      resolve(answer.length > 0 && (answer.length < FRAME_HEADER || answer[TYPE_AT] !== SETTINGS));
+    };
+    socket.setTimeout(HOST_MS, end);
+    socket.on('error', end);
+    socket.on('close', end);
+    socket.on('data', (chunk: Buffer) => {
+      answer = Buffer.concat([answer, chunk]);
+      if (answer.length >= FRAME_HEADER) end();
+    });
+    socket.write(PREFACE);
   });
 }

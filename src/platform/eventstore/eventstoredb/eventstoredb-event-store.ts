@@ -100,7 +100,7 @@ export class EventStoreDbEventStore implements EventStore {
     const missing = await missingRights(this.#tools, this.#settings);
     if (missing.length > 0) {
       throw new ConfigError(
-        `EVENTSTORE_URL: its user may not ${missing.join(', ')}: run "castellan eventstore rights --grant" with an administrator's credentials`,
+        `${this.#settings.givenBy.url}: its user may not ${missing.join(', ')}: run "castellan eventstore rights --grant" with an administrator's credentials`,
       );
     }
   }
