@@ -39,7 +39,7 @@ const issued = (
 /** The identity providers that may provision people and groups, without their secrets. */
 export const scimClientsModel = defineReadModel({
   name: 'scim_clients',
-  version: 1,
+  version: 2,
   lane: 'main',
   columns,
   key: ['client_id'],
@@ -64,6 +64,10 @@ export const scimClientsModel = defineReadModel({
     ScimClientSecretRemoved: (event) => ({
       key: { client_id: event.data.clientId },
       fold: (row) => row && { ...row, secrets: row.secrets.filter(({ secretId }) => secretId !== event.data.secretId) },
+    }),
+    ScimClientChanged: ({ data: { clientId, isWidened: _isWidened, ...changes } }) => ({
+      key: { client_id: clientId },
+      fold: (row) => row && { ...row, ...changes },
     }),
     ScimClientDeleted: (event) => ({ key: { client_id: event.data.clientId }, fold: () => undefined }),
   },

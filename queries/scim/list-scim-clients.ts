@@ -70,11 +70,17 @@ export const listScimClients: Query<
   return { clients, total: clients.length };
 };
 
-export const scimClient: Query<{ id: string; now: number }, ScimClientView> = async (reads, { id, now }) => {
+interface OfClient {
+  readonly id: string;
+  readonly now: number;
+  readonly lastUsedAt?: string | null;
+}
+
+export const scimClient: Query<OfClient, ScimClientView> = async (reads, { id, now, lastUsedAt }) => {
   const row = await reads.one<ScimClientRow>('select * from scim_clients where tenant_id = $1 and client_id = $2', [
     id,
   ]);
-  return row ? scimClientViewOf(reads.tenantId, row, now) : notFound();
+  return row ? scimClientViewOf(reads.tenantId, row, now, lastUsedAt) : notFound();
 };
 
 /** A client from the events that created it. */

@@ -41,7 +41,8 @@ async function lastingScimToken(
 
 /**
  * A token works while its row exists, its client exists, and the secret with which it was got is live. Deletions remove
- * the rows, too; the events alone suffice if a process dies in between.
+ * the rows, too; the events alone suffice if a process dies in between. Of its scopes, those count that the client still
+ * has (OP-600): the row stays as it was issued.
  */
 export async function liveScimToken(
   presented: string,
@@ -51,5 +52,6 @@ export async function liveScimToken(
   const client = token && (await lookups.scimClient(token.tenantId, token.clientId));
   const secret = client?.secrets.find(({ secretId }) => secretId === token?.secretId);
   if (!token || !client || !secret || !isLiveSecret(secret, Date.now())) return undefined;
-  return { token, client };
+  const scopes = token.scopes.filter((scope) => client.scopes.includes(scope));
+  return { token: { ...token, scopes }, client };
 }

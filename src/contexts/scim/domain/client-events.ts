@@ -46,6 +46,19 @@ export const scimClientEvents = defineEvents('scimClients', {
     audit: 'scim_client.secret_removed',
     about,
   },
+  /** The changed fields only. `isWidened`: the client has a scope that it did not have. */
+  ScimClientChanged: {
+    version: 1,
+    schema: z.object({
+      clientId,
+      name: z.string().optional(),
+      scopes: z.array(z.enum(scimScopes)).optional(),
+      profile: z.enum(scimProfiles).optional(),
+      isWidened: z.boolean(),
+    }),
+    audit: 'scim_client.changed',
+    about,
+  },
   ScimClientDeleted: { version: 1, schema: z.object({ clientId }), audit: 'scim_client.deleted', about },
 });
 export type ScimClientEvent = EventOf<typeof scimClientEvents>;

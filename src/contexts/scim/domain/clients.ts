@@ -55,6 +55,11 @@ export const scimClients = defineAggregate<ScimClientsState, typeof scimClientEv
             secrets: known.secrets.filter(({ secretId }) => secretId !== event.data.secretId),
           });
         break;
+      case 'ScimClientChanged': {
+        const { clientId: _clientId, isWidened: _isWidened, ...changes } = event.data;
+        if (known) next.set(known.clientId, { ...known, ...changes });
+        break;
+      }
       case 'ScimClientDeleted':
         next.delete(event.data.clientId);
     }
