@@ -33,6 +33,7 @@ import { OneTimeTokens } from '../../contexts/identity/one-time-tokens.ts';
 import { ReadyPersonIds } from '../../contexts/employees/ready-person-ids.ts';
 import { SameCreations } from '../../contexts/employees/same-creations.ts';
 import { ScimTokens } from '../../contexts/scim/access-tokens.ts';
+import { RefusedScimClients } from '../../contexts/scim/refused-scim-clients.ts';
 import { RefreshTokens } from '../../contexts/identity/refresh-tokens.ts';
 import type { TokenKeyGeneration } from '../../contexts/identity/token-key-generation.ts';
 import { openLimits } from '../config/limits.ts';
@@ -66,6 +67,8 @@ export function assembleServices(
   const sealAlarms = new SealAlarms();
   const samlResponses = { reader: new ThreadedResponseReader(), schema: new SchemaValidation() };
   onStop(() => samlResponses.reader.close());
+  const refusedScimClients = new RefusedScimClients({ executor: commands.executor, log });
+  onStop(() => refusedScimClients.settled());
   const limits = openLimits(() => database.service.asSystem('select 1'));
   const oneTimeTokens = new OneTimeTokens(database.service);
   const credentialSalt = commands.credentialSalt;
@@ -114,6 +117,7 @@ export function assembleServices(
     readyPersonIds: new ReadyPersonIds(personKeys),
     sameCreations: new SameCreations(),
     scimTokens: new ScimTokens(database.service),
+    refusedScimClients,
     observations: new ObservationAllowance(commands.ports.arrivals),
     technologies: new TechnologyAllowance(commands.ports.arrivals),
     lookups: liveLookups(cache),

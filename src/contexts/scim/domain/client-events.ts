@@ -9,7 +9,8 @@ export type ScimScope = (typeof scimScopes)[number];
 export const scimProfiles = ['okta', 'entra', 'generic'] as const;
 export type ScimProfile = (typeof scimProfiles)[number];
 
-const about = { resource: 'scim_client', id: 'clientId' } as const;
+export const aboutScimClient = { resource: 'scim_client', id: 'clientId' } as const;
+const about = aboutScimClient;
 const clientId = uuid();
 const secret = {
   secretId: uuid(),

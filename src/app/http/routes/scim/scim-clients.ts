@@ -58,7 +58,8 @@ export const scimClientRoutes: RouteGroup<ScimClientsRouteDependencies> = {
       path: base,
       access: admin('scim-clients:read'),
       summary: 'List SCIM clients',
-      description: 'Returns all of them, newest first, without their secrets. `lastUsedAt` is exact to the minute.',
+      description:
+        'Returns all of them, newest first, without their secrets. `lastUsedAt` is exact to the minute. `lastRefusedAt` and `lastRefusal` say when and why a secret of the client was last refused, as the audit log has it (`scim_client.refused`): once an hour for each reason.',
       response: z.object({ clients: z.array(scimClientView), total: z.int() }),
       handle: async ({ ask, services, principal: { tenantId } }) =>
         ask(listScimClients, { now: Date.now(), lastUses: await services.scimTokens.lastUses(tenantId) }),
