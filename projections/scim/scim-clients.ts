@@ -1,5 +1,6 @@
 import type { ScimProfile, ScimScope } from '../../src/contexts/scim/domain/client-events.ts';
 import { scimClientEvents } from '../../src/contexts/scim/domain/client-events.ts';
+import { scimRefusalEvents, type ScimRefusal } from '../../src/contexts/scim/domain/refusals.ts';
 import {
   at,
   defineReadModel,
@@ -28,6 +29,8 @@ const columns = {
   secrets: json<readonly KnownScimSecret[]>(),
   created_at: timestamp,
   created_by: nullable(id),
+  last_refused_at: nullable(timestamp),
+  last_refusal: nullable(text as Column<ScimRefusal>),
 };
 export type ScimClientRow = Row<{ columns: typeof columns }>;
 
@@ -39,11 +42,11 @@ const issued = (
 /** The identity providers that may provision people and groups, without their secrets. */
 export const scimClientsModel = defineReadModel({
   name: 'scim_clients',
-  version: 1,
+  version: 3,
   lane: 'main',
   columns,
   key: ['client_id'],
-  families: [scimClientEvents],
+  families: [scimClientEvents, scimRefusalEvents],
   on: {
     ScimClientCreated: (event) => ({
       key: { client_id: event.data.clientId },
@@ -55,6 +58,8 @@ export const scimClientsModel = defineReadModel({
         secrets: [issued(event.data, event.metadata.actor.id)],
         created_at: at(event),
         created_by: event.metadata.actor.id,
+        last_refused_at: null,
+        last_refusal: null,
       }),
     }),
     ScimClientSecretIssued: (event) => ({
@@ -64,6 +69,14 @@ export const scimClientsModel = defineReadModel({
     ScimClientSecretRemoved: (event) => ({
       key: { client_id: event.data.clientId },
       fold: (row) => row && { ...row, secrets: row.secrets.filter(({ secretId }) => secretId !== event.data.secretId) },
+    }),
+    ScimClientChanged: ({ data: { clientId, isWidened: _isWidened, ...changes } }) => ({
+      key: { client_id: clientId },
+      fold: (row) => row && { ...row, ...changes },
+    }),
+    ScimClientRefused: (event) => ({
+      key: { client_id: event.data.clientId },
+      fold: (row) => row && { ...row, last_refused_at: at(event), last_refusal: event.data.reason },
     }),
     ScimClientDeleted: (event) => ({ key: { client_id: event.data.clientId }, fold: () => undefined }),
   },

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { scimClientsModel, type ScimClientRow } from '../../projections/scim/scim-clients.ts';
 import { clientNameOf } from '../../src/contexts/scim/domain/client-names.ts';
 import { scimProfiles, scimScopes } from '../../src/contexts/scim/domain/client-events.ts';
+import { scimRefusals } from '../../src/contexts/scim/domain/refusals.ts';
 import type { RecordedEvent } from '../../src/platform/kernel/event.ts';
 import { notFound } from '../../src/platform/kernel/failure.ts';
 import type { TenantId } from '../../src/platform/kernel/ids.ts';
@@ -30,6 +31,9 @@ export const scimClientView = z
     createdBy: z.uuid().nullable(),
     /** When the client last got or used a token, to the minute. */
     lastUsedAt: z.iso.datetime().nullable(),
+    /** The newest refusal that the audit log has: of each reason one an hour. */
+    lastRefusedAt: z.iso.datetime().nullable(),
+    lastRefusal: z.enum(scimRefusals).nullable(),
   })
   .meta({ title: 'ScimClient' });
 export type ScimClientView = z.output<typeof scimClientView>;
@@ -56,6 +60,8 @@ export const scimClientViewOf = (
   createdAt: row.created_at,
   createdBy: row.created_by,
   lastUsedAt,
+  lastRefusedAt: row.last_refused_at,
+  lastRefusal: row.last_refusal,
 });
 
 const SQL = 'select * from scim_clients where tenant_id = $1 order by created_at desc, client_id';
@@ -70,11 +76,17 @@ export const listScimClients: Query<
   return { clients, total: clients.length };
 };
 
-export const scimClient: Query<{ id: string; now: number }, ScimClientView> = async (reads, { id, now }) => {
+interface OfClient {
+  readonly id: string;
+  readonly now: number;
+  readonly lastUsedAt?: string | null;
+}
+
+export const scimClient: Query<OfClient, ScimClientView> = async (reads, { id, now, lastUsedAt }) => {
   const row = await reads.one<ScimClientRow>('select * from scim_clients where tenant_id = $1 and client_id = $2', [
     id,
   ]);
-  return row ? scimClientViewOf(reads.tenantId, row, now) : notFound();
+  return row ? scimClientViewOf(reads.tenantId, row, now, lastUsedAt) : notFound();
 };
 
 /** A client from the events that created it. */

@@ -30,6 +30,7 @@ import { recoveryEvents } from './identity/domain/recovery-refusals.ts';
 import { screenshotEvents } from './screenshots/domain/events.ts';
 import { screenshotViewEvents } from './screenshots/domain/views.ts';
 import { scimClientEvents } from './scim/domain/client-events.ts';
+import { scimRefusalEvents } from './scim/domain/refusals.ts';
 import { sessionEvents } from './identity/domain/session-events.ts';
 import { alertSeverityEvents } from './settings/domain/alert-severity.ts';
 import { mobileAccessEvents } from './settings/domain/mobile-access.ts';
@@ -63,6 +64,7 @@ export const families = [
   ssoEvents,
   ssoSignInEvents,
   scimClientEvents,
+  scimRefusalEvents,
   employeeEvents,
   offboardingEvents,
   deviceEvents,

@@ -42,6 +42,7 @@ export const NOT_ABOUT_CONTROL: Readonly<Record<string, string>> = {
   directorySource:
     'changes need a proof and are in the audit log; what a directory changes needs a confirmation beyond its limits',
   ssoSignIn: 'sign-ins under way',
+  scimRefusals: 'requests that got nothing; the list of clients shows them',
   employee: 'employees cannot sign in here',
   offboarding: 'ends access',
   device: 'browsers of employees; taking one over needs a proof',

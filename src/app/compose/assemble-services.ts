@@ -35,6 +35,7 @@ import { UnfinishedRestore } from '../../contexts/installation/restore/unfinishe
 import { ReadyPersonIds } from '../../contexts/employees/ready-person-ids.ts';
 import { SameCreations } from '../../contexts/employees/same-creations.ts';
 import { ScimTokens } from '../../contexts/scim/access-tokens.ts';
+import { RefusedScimClients } from '../../contexts/scim/refused-scim-clients.ts';
 import { RefreshTokens } from '../../contexts/identity/refresh-tokens.ts';
 import type { TokenKeyGeneration } from '../../contexts/identity/token-key-generation.ts';
 import { openLimits } from '../config/limits.ts';
@@ -68,6 +69,8 @@ export function assembleServices(
   const sealAlarms = new SealAlarms();
   const samlResponses = { reader: new ThreadedResponseReader(), schema: new SchemaValidation() };
   onStop(() => samlResponses.reader.close());
+  const refusedScimClients = new RefusedScimClients({ executor: commands.executor, log });
+  onStop(() => refusedScimClients.settled());
   const limits = openLimits(() => database.service.asSystem('select 1'));
   const oneTimeTokens = new OneTimeTokens(database.service);
   const credentialSalt = commands.credentialSalt;
@@ -118,6 +121,7 @@ export function assembleServices(
     readyPersonIds: new ReadyPersonIds(personKeys),
     sameCreations: new SameCreations(),
     scimTokens: new ScimTokens(database.service),
+    refusedScimClients,
     observations: new ObservationAllowance(commands.ports.arrivals),
     technologies: new TechnologyAllowance(commands.ports.arrivals),
     lookups: liveLookups(cache),

@@ -20,6 +20,7 @@ import type { IdempotencyKeys } from './plugins/idempotency-sealing.ts';
 import { IdempotentResponses } from './plugins/idempotent-responses.ts';
 import { refuseBrokenQueries } from './plugins/query-text.ts';
 import { limitRates } from './plugins/rate-limits.ts';
+import { recordRefusedScimClients } from './plugins/refused-scim-clients.ts';
 import { requestIdOf } from './plugins/request-ids.ts';
 import { logRequests } from './plugins/request-log.ts';
 import { countRequests } from './plugins/request-metrics.ts';
@@ -31,6 +32,7 @@ import { registerRoute, type RegisterDependencies } from './register.ts';
 import { routeGroups, type RouteDependencies } from './routes/index.ts';
 import { parseJsonBodies, validateWithZod } from './validation.ts';
 import type { Config } from '../config/config.ts';
+import type { RefusedScimClients } from '../../contexts/scim/refused-scim-clients.ts';
 import type { Logger } from 'pino';
 import type { Database } from '../../platform/database/database.ts';
 import type { LogTrust } from '../../platform/eventstore/log-trust.ts';
@@ -40,6 +42,7 @@ export interface ServerDependencies {
   readonly log: Logger;
   readonly database: Database;
   readonly trust: LogTrust;
+  readonly refusedScimClients: RefusedScimClients;
 }
 
 export interface HttpServerOptions {
@@ -107,6 +110,7 @@ export async function buildServer(
     request.deadline?.end();
     done();
   });
+  recordRefusedScimClients(app, services);
   mapErrors(app, mayTell(services.trust));
   refuseExpectations(app.server);
   validateWithZod(app);

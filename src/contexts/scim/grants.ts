@@ -2,6 +2,7 @@ import type { Lookups } from '../identity/lookups.ts';
 import { readClientName, type ClientName } from './domain/client-names.ts';
 import { presentedSecret, type ScimClient, type ScimClientSecret } from './domain/clients.ts';
 import type { ScimScope } from './domain/client-events.ts';
+import type { RefusedSecretOf } from './refused-scim-clients.ts';
 
 /** The codes of RFC 6749 §5.2 (OP-216). */
 export type OAuthErrorCode =
@@ -70,16 +71,18 @@ export function credentialsOf(header: string | undefined, body: BodyCredentials)
   return { clientId, clientSecret };
 }
 
-/** The same refusal for an unknown client and a wrong secret. */
+/** The same refusal for an unknown client and a wrong secret. `refuses` gets the secret of a client that exists. */
 export async function authenticateClient(
   { clientId, clientSecret }: ClientCredentials,
   lookups: Pick<Lookups, 'scimClient'>,
+  refuses: (refused: RefusedSecretOf) => void,
 ): Promise<AuthenticatedClient> {
   const named = readClientName(clientId);
   const client = named && (await lookups.scimClient(named.tenantId, named.id));
   const secret = presentedSecret(client, clientSecret, Date.now());
-  if (!named || !client || !secret) throw new OAuthError('invalid_client', 'client authentication failed');
-  return { ...named, client, secret };
+  if (named && client && secret) return { ...named, client, secret };
+  if (named && client) refuses({ tenantId: named.tenantId, client, presented: clientSecret });
+  throw new OAuthError('invalid_client', 'client authentication failed');
 }
 
 /** Scopes are separated by spaces (F254). None requested: all scopes of the client (OP-219). */

@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import type { Position } from '../kernel/event.ts';
 import type { Lane } from '../kernel/read-model.ts';
 import { transaction } from '../database/transaction.ts';
 import { LEASE_SECONDS, movesAsJson, type Checkpoint, type CheckpointMove } from './checkpoint-move.ts';

@@ -3,6 +3,7 @@ import { admittedScimToken, type LiveScimToken } from '../../../contexts/scim/li
 import type { ScimTokens } from '../../../contexts/scim/access-tokens.ts';
 import type { Lookups } from '../../../contexts/identity/lookups.ts';
 import { bearerToken } from '../bearer-token.ts';
+import { refusedIn } from './refused-scim-clients.ts';
 
 interface ScimTokenDependencies {
   readonly scimTokens: ScimTokens;
@@ -23,5 +24,5 @@ export function presentedScimToken(
 ): Promise<LiveScimToken | undefined> {
   const token = bearerToken(request.headers.authorization);
   if (token === undefined) return Promise.resolve(undefined);
-  return (request.scimToken ??= admittedScimToken(token, services));
+  return (request.scimToken ??= admittedScimToken(token, services, refusedIn(request)));
 }

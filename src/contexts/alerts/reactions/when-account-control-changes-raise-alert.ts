@@ -205,6 +205,10 @@ export const whenAccountControlChangesRaiseAlert = defineReaction({
     ScimClientCreated: (event) => aboutClient(event, 'scim_client_added', 'A client that provisions people was added'),
     ScimClientSecretIssued: (event) =>
       aboutClient(event, 'scim_client_secret_issued', 'A client that provisions people got another secret'),
+    ScimClientChanged: (event) =>
+      event.data.isWidened
+        ? aboutClient(event, 'scim_client_widened', 'A client that provisions people was given more scopes')
+        : [],
     AgentSecretIssued: (event) =>
       accountControlAlert(event, {
         change: 'agent_secret_issued',

@@ -9,7 +9,8 @@ export type ScimScope = (typeof scimScopes)[number];
 export const scimProfiles = ['okta', 'entra', 'generic'] as const;
 export type ScimProfile = (typeof scimProfiles)[number];
 
-const about = { resource: 'scim_client', id: 'clientId' } as const;
+export const aboutScimClient = { resource: 'scim_client', id: 'clientId' } as const;
+const about = aboutScimClient;
 const clientId = uuid();
 const secret = {
   secretId: uuid(),
@@ -44,6 +45,19 @@ export const scimClientEvents = defineEvents('scimClients', {
     version: 1,
     schema: z.object({ clientId, secretId: uuid() }),
     audit: 'scim_client.secret_removed',
+    about,
+  },
+  /** The changed fields only. `isWidened`: the client has a scope that it did not have. */
+  ScimClientChanged: {
+    version: 1,
+    schema: z.object({
+      clientId,
+      name: z.string().optional(),
+      scopes: z.array(z.enum(scimScopes)).optional(),
+      profile: z.enum(scimProfiles).optional(),
+      isWidened: z.boolean(),
+    }),
+    audit: 'scim_client.changed',
     about,
   },
   ScimClientDeleted: { version: 1, schema: z.object({ clientId }), audit: 'scim_client.deleted', about },

@@ -2,6 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { defineAggregate, streamName } from '../../../platform/kernel/aggregate.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import { scimClientEvents, type ScimProfile, type ScimScope } from './client-events.ts';
+import type { ScimRefusal } from './refusals.ts';
 
 export interface ScimClientSecret {
   readonly secretId: string;
@@ -16,6 +17,8 @@ export interface ScimClient {
   readonly scopes: readonly ScimScope[];
   readonly profile: ScimProfile;
   readonly secrets: readonly ScimClientSecret[];
+  /** The newest ones: whoever still presents one of them is told apart from a caller who guesses. */
+  readonly removedSecrets: readonly ScimClientSecret[];
 }
 
 export interface ScimClientsState {
@@ -24,6 +27,7 @@ export interface ScimClientsState {
 
 /** Of a tenant. A company has one or two identity providers. */
 export const MAX_SCIM_CLIENTS = 50;
+const MAX_REMOVED_SECRETS = 10;
 /** Two, so that a provider can switch to the new secret while the old one works. */
 export const MAX_SCIM_SECRETS = 2;
 
@@ -36,7 +40,8 @@ export const scimClients = defineAggregate<ScimClientsState, typeof scimClientEv
     switch (event.type) {
       case 'ScimClientCreated': {
         const { clientId, name, scopes, profile, secretId, secretDigest, expiresAt } = event.data;
-        next.set(clientId, { clientId, name, scopes, profile, secrets: [{ secretId, secretDigest, expiresAt }] });
+        const secrets = [{ secretId, secretDigest, expiresAt }];
+        next.set(clientId, { clientId, name, scopes, profile, secrets, removedSecrets: [] });
         break;
       }
       case 'ScimClientSecretIssued': {
@@ -49,18 +54,27 @@ export const scimClients = defineAggregate<ScimClientsState, typeof scimClientEv
         break;
       }
       case 'ScimClientSecretRemoved':
-        if (known)
-          next.set(known.clientId, {
-            ...known,
-            secrets: known.secrets.filter(({ secretId }) => secretId !== event.data.secretId),
-          });
+        if (known) next.set(known.clientId, withoutSecret(known, event.data.secretId));
         break;
+      case 'ScimClientChanged': {
+        const { clientId: _clientId, isWidened: _isWidened, ...changes } = event.data;
+        if (known) next.set(known.clientId, { ...known, ...changes });
+        break;
+      }
       case 'ScimClientDeleted':
         next.delete(event.data.clientId);
     }
     return { clients: next };
   },
 );
+
+const withoutSecret = (client: ScimClient, removed: string): ScimClient => ({
+  ...client,
+  secrets: client.secrets.filter(({ secretId }) => secretId !== removed),
+  removedSecrets: [...client.removedSecrets, ...client.secrets.filter(({ secretId }) => secretId === removed)].slice(
+    -MAX_REMOVED_SECRETS,
+  ),
+});
 
 /** Each tenant has one such stream. */
 export const scimClientsStream = (tenantId: TenantId): string => streamName('scimClients', tenantId, tenantId);
@@ -90,4 +104,21 @@ export function presentedSecret(
     timingSafeEqual(digest, Buffer.from(secret.secretDigest, 'hex')),
   );
   return matching[0];
+}
+
+export interface RefusedSecret {
+  readonly reason: ScimRefusal;
+  readonly secretId: string | null;
+}
+
+/** Why a secret is refused that is no live one of the client. */
+export function refusedSecret(client: ScimClient, presented: string): RefusedSecret {
+  const digest = sha256(presented);
+  const isPresented = ({ secretDigest }: ScimClientSecret) => timingSafeEqual(digest, Buffer.from(secretDigest, 'hex'));
+  const known = client.secrets.find(isPresented);
+  if (known) return { reason: 'expired_secret', secretId: known.secretId };
+  const removed = client.removedSecrets.find(isPresented);
+  return removed
+    ? { reason: 'removed_secret', secretId: removed.secretId }
+    : { reason: 'wrong_secret', secretId: null };
 }

@@ -47,6 +47,8 @@ describe('SCIM clients', () => {
         createdAt: expect.any(String),
         createdBy: tenant.adminId,
         lastUsedAt: null,
+        lastRefusedAt: null,
+        lastRefusal: null,
       },
     ]);
     const { clientSecret, ...shown } = made.body;

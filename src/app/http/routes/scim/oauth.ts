@@ -17,6 +17,7 @@ import { FailureError, notFound } from '../../../../platform/kernel/failure.ts';
 import { INSTALLATION } from '../../../../platform/kernel/ids.ts';
 import { openAccess } from '../../access.ts';
 import { isForm, oauthErrorView, oauthRefusal, sendOAuthError } from '../../oauth-errors.ts';
+import { refusedIn } from '../../plugins/refused-scim-clients.ts';
 import { routeWith, type HandlerContext, type RouteGroup } from '../../route.ts';
 import type { ResponseHead } from '../../response-head.ts';
 
@@ -57,16 +58,17 @@ async function answered({ request, reply }: Answering, work: () => Promise<unkno
 }
 
 const clientOf = (
-  { headers }: FastifyRequest,
+  request: FastifyRequest,
   body: ClientParameters,
   { lookups }: OAuthRouteDependencies,
 ): Promise<AuthenticatedClient> =>
   authenticateClient(
-    credentialsOf(headers.authorization, {
+    credentialsOf(request.headers.authorization, {
       clientId: body.clientId ?? body.client_id,
       clientSecret: body.clientSecret ?? body.client_secret,
     }),
     lookups,
+    refusedIn(request),
   );
 
 function required(token: string | undefined): string {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { changeScimClient } from '../../../../../commands/scim/change-scim-client.ts';
 import { createScimClient } from '../../../../../commands/scim/create-scim-client.ts';
 import { deleteScimClient } from '../../../../../commands/scim/delete-scim-client.ts';
 import { issueScimSecret } from '../../../../../commands/scim/issue-scim-secret.ts';
@@ -27,6 +28,8 @@ const route = routeWith<ScimClientsRouteDependencies>();
 
 const base = '/api/v1/admin/scim/clients';
 const params = z.object({ clientID: z.string().max(100) });
+const scopes = z.array(z.enum(scimScopes)).min(1).max(scimScopes.length);
+const profile = z.enum(scimProfiles);
 const expiresAt = z.iso
   .datetime({ offset: true })
   .nullable()
@@ -55,7 +58,8 @@ export const scimClientRoutes: RouteGroup<ScimClientsRouteDependencies> = {
       path: base,
       access: admin('scim-clients:read'),
       summary: 'List SCIM clients',
-      description: 'Returns all of them, newest first, without their secrets. `lastUsedAt` is exact to the minute.',
+      description:
+        'Returns all of them, newest first, without their secrets. `lastUsedAt` is exact to the minute. `lastRefusedAt` and `lastRefusal` say when and why a secret of the client was last refused, as the audit log has it (`scim_client.refused`): once an hour for each reason.',
       response: z.object({ clients: z.array(scimClientView), total: z.int() }),
       handle: async ({ ask, services, principal: { tenantId } }) =>
         ask(listScimClients, { now: Date.now(), lastUses: await services.scimTokens.lastUses(tenantId) }),
@@ -70,8 +74,8 @@ export const scimClientRoutes: RouteGroup<ScimClientsRouteDependencies> = {
         'The response contains `clientSecret`, once. `clientId` names the client everywhere: in token requests, and as `clientID` in the paths here. `id` is the same client in the audit log. `profile` names the product whose habits are forgiven. A provider that cannot request tokens gets `<clientId>.<clientSecret>` as its token. At most 50 clients.',
       body: z.object({
         name: nameField(),
-        scopes: z.array(z.enum(scimScopes)).min(1).max(scimScopes.length).default(['scim:read', 'scim:write']),
-        profile: z.enum(scimProfiles).default('generic'),
+        scopes: scopes.default(['scim:read', 'scim:write']),
+        profile: profile.default('generic'),
         expiresAt,
       }),
       status: 201,
@@ -88,6 +92,23 @@ export const scimClientRoutes: RouteGroup<ScimClientsRouteDependencies> = {
         });
         const view = await created(executed, scimClient, { id, now }, viewOfNewScimClient(tenantId, id, now));
         return { ...view, clientSecret };
+      },
+    }),
+    route({
+      method: 'PATCH',
+      path: `${base}/{clientID}`,
+      access: adminReauthenticated('scim-clients:write'),
+      summary: 'Change a SCIM client',
+      description:
+        '`clientID` is the `clientId` of the client, not its `id`. Fields that are left out keep their values; `scopes` replaces all of them. Secrets, people and groups stay. A scope that is taken away ends at once for tokens that have it. One that is added holds at once for `<clientId>.<clientSecret>`, and for issued tokens from the next one on; it raises an alert. `profile` holds from the next request on.',
+      params,
+      body: z.object({ name: nameField().optional(), profile: profile.optional(), scopes: scopes.optional() }),
+      response: scimClientView,
+      handle: async ({ run, ask, body, services, principal: { tenantId }, params: { clientID } }) => {
+        const id = idOf(clientID, tenantId);
+        await run(changeScimClient, { clientId: id, ...body });
+        const lastUses = await services.scimTokens.lastUses(tenantId);
+        return ask(scimClient, { id, now: Date.now(), lastUsedAt: lastUses.get(id) ?? null });
       },
     }),
     route({
