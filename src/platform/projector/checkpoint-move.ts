@@ -1,7 +1,7 @@
 import type { Position } from '../kernel/event.ts';
 import type { Lane } from '../kernel/read-model.ts';
 
-export const LEASE_SECONDS = 5;
+export const CHECKPOINT_LEASE_SECONDS = 5;
 
 /** How far one version of a read model or reaction has come, and which lease moves it. */
 export interface Checkpoint {

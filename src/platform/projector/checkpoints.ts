@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Lane } from '../kernel/read-model.ts';
 import { transaction } from '../database/transaction.ts';
-import { LEASE_SECONDS, movesAsJson, type Checkpoint, type CheckpointMove } from './checkpoint-move.ts';
+import { CHECKPOINT_LEASE_SECONDS, movesAsJson, type Checkpoint, type CheckpointMove } from './checkpoint-move.ts';
 import { LeaseRenewals } from './lease-renewals.ts';
 
 export type { Checkpoint, CheckpointMove } from './checkpoint-move.ts';
@@ -120,7 +120,7 @@ export class Checkpoints {
         where c.name = k.name and c.version = k.version and c.state = any($4)
           and ($5 or c.leased_until < now() or c.owner = $1)
        returning c.name, c.version, c.generation, c.lane, c.kind, c.state, c.position::text, c.epoch::text, c.failure`,
-      [this.owner, LEASE_SECONDS, JSON.stringify(keys), states, seize],
+      [this.owner, CHECKPOINT_LEASE_SECONDS, JSON.stringify(keys), states, seize],
     );
     return rows.map(cursorOf);
   }
@@ -143,7 +143,7 @@ export class Checkpoints {
     { name, text, values }: { name: string; text: string; values: readonly unknown[] },
   ): Promise<void> {
     await client
-      .query({ name, text, values: [...values, movesAsJson(moved), LEASE_SECONDS] })
+      .query({ name, text, values: [...values, movesAsJson(moved), CHECKPOINT_LEASE_SECONDS] })
       .catch((error: { code?: string }) => {
         throw error.code === LEASE_LOST ? new LeaseLost() : error;
       });

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { Batcher } from '../database/batcher.ts';
-import { LEASE_SECONDS, movesAsJson, type Checkpoint, type CheckpointMove } from './checkpoint-move.ts';
+import { CHECKPOINT_LEASE_SECONDS, movesAsJson, type Checkpoint, type CheckpointMove } from './checkpoint-move.ts';
 
 /** Locks in one order, so that statements of several processes do not block each other for good. */
 const RENEW = `
@@ -34,7 +34,7 @@ export class LeaseRenewals {
   }
 
   async #renewAll(held: readonly CheckpointMove[]): Promise<boolean[]> {
-    const values = [movesAsJson(held), LEASE_SECONDS];
+    const values = [movesAsJson(held), CHECKPOINT_LEASE_SECONDS];
     const { rows } = await this.#pool.query<Key>({ name: 'renew-cursors', text: RENEW, values });
     const renewed = new Set(rows.map(textOf));
     return held.map(({ checkpoint }) => renewed.has(textOf(checkpoint)));
