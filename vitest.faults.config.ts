@@ -7,7 +7,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 1,
     testTimeout: 120_000,
-    hookTimeout: 120_000,
+    hookTimeout: 240_000,
     // Lists every test, so that skipped ones, and the reasons, are visible.
     reporters: ['verbose'],
   },

@@ -12,7 +12,7 @@ export default defineConfig({
     maxWorkers: 3,
     isolate: false,
     testTimeout: 120_000,
-    hookTimeout: 120_000,
+    hookTimeout: 240_000,
     reporters: ['default'],
     sequence: { sequencer: LongestFirst },
   },

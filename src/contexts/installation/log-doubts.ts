@@ -16,6 +16,9 @@ const OTHERS_MAY_NOT_FIND: readonly MismatchKind[] = ['log_older', 'tables_older
 const TELL = `
   insert into log_doubts (process, mismatch, doubt) values ($1, $2, $3)
     on conflict (process) do update set mismatch = excluded.mismatch, doubt = excluded.doubt, doubted_at = now()`;
+const LAST_TOLD = `
+  select max(doubted_at)::text as at from log_doubts
+   where doubted_at > now() - make_interval(secs => $1) and process <> $2`;
 const TAKE_BACK = 'delete from log_doubts where process = $1';
 const DROP_EXPIRED = `delete from log_doubts where doubted_at < now() - interval '1 hour'`;
 const FORGET = [
@@ -54,10 +57,10 @@ export class LogDoubts {
     this.#hasTold = false;
   }
 
-  /** Another process has doubted the log within the last seconds, so it runs. */
-  async areToldByOthers(): Promise<boolean> {
-    const values = [DOUBT_STANDS_SECONDS, this.#process, null];
-    return (await this.#pool.query<Mismatch>(STANDING, values)).rows.length > 0;
+  /** When another process last doubted the log, if that still stands. */
+  async lastToldByOthers(): Promise<string | null> {
+    const values = [DOUBT_STANDS_SECONDS, this.#process];
+    return (await this.#pool.query<{ at: string | null }>(LAST_TOLD, values)).rows[0]!.at;
   }
 
   /** What another process says of which this one may know nothing. Whoever repeats it tells nobody, or it would never end. */

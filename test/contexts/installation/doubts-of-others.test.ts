@@ -122,8 +122,10 @@ describe('OP-595 what other processes say', () => {
     await other.tell(OLDER);
     const later = await site.start(database);
     await stopped(app);
+    const repeated = setInterval(() => void other.tell(OLDER), 100);
     const accepted = restoreAcceptLog(later.services, { yes: true, reason: 'nothing newer is left' }, () => undefined);
     await expect(accepted).rejects.toThrow(/a process of the service is running/);
+    clearInterval(repeated);
     await other.takeBack();
     for (const each of [app, later]) await eventually('it is ready', async () => (await ready(each)) === 200);
   });

@@ -96,8 +96,10 @@ export class Installation {
       await Promise.all(nodes.map((node) => node.ready()));
       await installation.#setUp();
     } catch (error) {
+      // One waits for another: the reason may be in what that one said.
+      const said = nodes.map((node) => `${node.name} (${node.exit ?? 'running'}): ${node.output()}`).join('\n');
       await installation.stop();
-      throw error;
+      throw new Error(`${(error as Error).message}\n${said}`, { cause: error });
     }
     return installation;
   }

@@ -11,6 +11,9 @@ interface NodeOptions {
   readonly dataDir: string;
 }
 
+/** A start beside the processes of other tests takes its time; one that fails ends at once. */
+const STARTED_MS = 100_000;
+
 /** One process of the service. It can be killed, frozen and started again on the same ports. */
 export class ServiceNode {
   readonly role: Role;
@@ -51,7 +54,7 @@ export class ServiceNode {
   }
 
   /** Waits until it responds at all, with any status. */
-  async answers(withinMs = 60_000): Promise<void> {
+  async answers(withinMs = STARTED_MS): Promise<void> {
     await until(
       () => `${this.name} answers: ${this.output()}`,
       withinMs,
@@ -63,7 +66,7 @@ export class ServiceNode {
   }
 
   /** Waits until it is ready. */
-  async ready(withinMs = 60_000): Promise<void> {
+  async ready(withinMs = STARTED_MS): Promise<void> {
     let last = '';
     await until(
       () => `${this.name} is ready: ${last} ${this.output()}`,
