@@ -110,6 +110,8 @@ describe.each([
     const [unknown, notStored] = [rowsOf(body, 'unknown').length, rowsOf(body, 'notStored').length];
     expect(unknown).toBeGreaterThan(0);
     expect(50 + unknown + notStored).toBe(ROWS);
+    // A response that reports a failure does not wait for the read models.
+    await app.settled();
     for (const { userId } of rowsOf(body, 'imported'))
       expect((await tenant.admin.get(`${USERS}/${userId}`)).status).toBe(200);
     expect(await total()).toBe(before + 50);
