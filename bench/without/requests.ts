@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { startBenchApp } from '../app.ts';
+import { startBenchApp, type BenchApp } from '../app.ts';
 import { HttpClient } from '../http-client.ts';
 import { raise } from '../http.ts';
 import { concurrently, perSecond } from '../measure.ts';
@@ -31,14 +31,7 @@ export async function creations(clients: number, count: number): Promise<Running
     const { status } = await client.send('POST', '/api/v1/admin/users', headers, body);
     if (status !== 201) throw new Error(`POST /api/v1/admin/users: ${status}`);
   };
-  await concurrently(clients, clients === 1 ? WARM / 3 : WARM, one);
-  return {
-    round: () => perSecond(count, () => concurrently(clients, count, one)),
-    stop: async () => {
-      client.close();
-      await app.stop();
-    },
-  };
+  return repeating({ app, client, clients, count }, one);
 }
 
 async function requests(
@@ -55,6 +48,21 @@ async function requests(
     const { status } = await client.send(method, path, method === 'GET' ? app.headers : headers, body);
     if (status !== 200) throw new Error(`${method} ${path}: ${status}`);
   };
+  return repeating({ app, client, clients, count }, one);
+}
+
+interface Repeated {
+  readonly app: BenchApp;
+  readonly client: HttpClient;
+  readonly clients: number;
+  readonly count: number;
+}
+
+/** Rounds of `count` requests, after a warm-up. */
+async function repeating(
+  { app, client, clients, count }: Repeated,
+  one: (n: number) => Promise<void>,
+): Promise<Running> {
   await concurrently(clients, clients === 1 ? WARM / 3 : WARM, one);
   return {
     round: () => perSecond(count, () => concurrently(clients, count, one)),

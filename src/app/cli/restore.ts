@@ -82,7 +82,8 @@ export async function restoreAcceptLog(
 ): Promise<{ readonly headsDropped: number } | undefined> {
   const standing = await restoreStatus(services, say);
   refuseUnlessLogIsOlder(standing);
-  if (standing.mismatch) sayWhatIsLost(services, standing, say);
+  // One that only set heads aside has nothing to do with the tables.
+  if (standing.mismatch && standing.unfinished?.mismatch !== 'heads_lost') sayWhatIsLost(services, standing, say);
   say(
     `set aside: sealed heads of ${standing.headsLost.size} audit chains that the log does not hold (audit-heads.jsonl.dropped)`,
   );
