@@ -22,9 +22,9 @@ export const planAlertWebhook = defineCommand({
     deliveryStream(tenantId, deliveryIdOf(tenantId, eventId, RECIPIENT)),
   begins: true,
   prepare: async (change: AlertChange, { aggregates, outbox }: WithAggregates & WithOutbox, { tenantId }) => {
-    const [settings, about] = await Promise.all([outbox.settings(tenantId), alertOf(change, aggregates, tenantId)]);
-    const isUnwanted =
-      !about || !isWebhookReady(settings) || !isWanted(settings.values, about.alertType, about.severity);
+    const settings = await outbox.settings(tenantId);
+    const about = isWebhookReady(settings) ? await alertOf(change, aggregates, tenantId) : undefined;
+    const isUnwanted = !about || !isWanted(settings.values, about.alertType, about.severity);
     if (isUnwanted) return { severity: undefined, beginsNow: false };
     return { severity: about.severity, beginsNow: outbox.mayBegin(tenantId, 'webhook', change) };
   },

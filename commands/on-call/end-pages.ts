@@ -23,10 +23,19 @@ export const endPages = defineCommand({
   name: 'EndPages',
   aggregate: alertPages,
   stream: ({ alertId }: EndPages, { tenantId }) => alertPagesStream(tenantId, alertId),
-  prepare: async ({ alertId }: EndPages, { aggregates }: WithAggregates, { tenantId }): Promise<AlertFacts> => ({
-    alert: await aggregates.load(pagedAlert, alertStream(tenantId, alertId)),
-  }),
-  decide({ pages }, { alertId, ending, adminId, endedAt }, _context, { alert }: AlertFacts) {
+  /** Undefined: nobody is called about the alert, as for most of them. */
+  prepare: async (
+    { alertId }: EndPages,
+    { aggregates }: WithAggregates,
+    { tenantId },
+  ): Promise<AlertFacts | undefined> => {
+    const { pages } = await aggregates.load(alertPages, alertPagesStream(tenantId, alertId));
+    const isAnybodyCalled = [...pages.values()].some(({ status }) => status !== 'ended');
+    return isAnybodyCalled ? { alert: await aggregates.load(pagedAlert, alertStream(tenantId, alertId)) } : undefined;
+  },
+  isNeedless: (facts) => facts === undefined,
+  decide({ pages }, { alertId, ending, adminId, endedAt }, _context, facts: AlertFacts | undefined) {
+    const alert = facts?.alert;
     const isAnswered = ({ reopenings }: PageState) => !alert || alert.answer !== null || reopenings < alert.reopenings;
     const pageIds = [...pages.values()]
       .filter(({ status, occurredAt }) => status !== 'ended' && occurredAt <= Date.parse(endedAt))

@@ -178,6 +178,7 @@ export class BacklogWorker {
       page,
       parked: [{ event, error: error.message }],
       reached: event.position,
+      hasActed: false,
       isCut: false,
     });
   }

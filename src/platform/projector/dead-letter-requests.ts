@@ -10,7 +10,7 @@ import { ReactionPage } from './reaction-page.ts';
 import type { ReactionState } from './reaction-state.ts';
 import type { ReactionLease } from './reaction-lease.ts';
 import { failureClassOf } from './failure-class.ts';
-import { processTenantBatch } from './tenant-batch.ts';
+import { processTenantBatch, type ProcessedBatch } from './tenant-batch.ts';
 
 interface ParkedServices {
   readonly reaction: AnyReaction;
@@ -59,7 +59,14 @@ async function workStream(services: ParkedServices, tenantId: TenantId, stream: 
   const share = { tenantId, flowing: new ReactionPage(reaction, known), behind: [], from: START, to };
   const keepFrom = (from: Position, error: Error) => (client: pg.PoolClient) =>
     parking.keepFrom(client, term.checkpoint, stream, from, error.message);
-  const nothing = { tenantId, page: new ReactionPage(reaction, []), parked: [], reached: START, isCut: false };
+  const nothing: ProcessedBatch = {
+    tenantId,
+    page: new ReactionPage(reaction, []),
+    parked: [],
+    reached: START,
+    hasActed: false,
+    isCut: false,
+  };
   try {
     const worked = await processTenantBatch(share, await state.load(pool, share.flowing.missing), runner, {
       effects: EFFECTS_AT_ONCE,

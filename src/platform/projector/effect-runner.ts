@@ -22,6 +22,9 @@ export interface EffectPorts {
   isNeedless?(request: JobRequest): Promise<boolean>;
 }
 
+/** An effect that is a job. */
+export type DueJob = DueEffect & { readonly effect: JobRequest };
+
 /** The event asks for something impossible. Its effect would be lost without a trace. */
 const POISON: readonly FailureKind[] = ['invalid', 'tooLarge'];
 const LATER: readonly FailureKind[] = ['unavailable', 'limited'];
@@ -41,11 +44,11 @@ export class EffectRunner {
   }
 
   /**
-   * Runs a command; jobs are enqueued with the checkpoint. Throws `EffectRefused`, `EffectUnavailable`, and the
-   * command's own errors.
+   * Runs a command; jobs are enqueued with the checkpoint. Returns false if there was nothing to do: run again after a
+   * crash, it again changes nothing. Throws `EffectRefused`, `EffectUnavailable`, and the command's own errors.
    */
-  async run({ effect, event, id }: DueEffect): Promise<void> {
-    if (!('command' in effect)) return;
+  async run({ effect, event, id }: DueEffect): Promise<boolean> {
+    if (!('command' in effect)) return false;
     const execution: ExecutionContext = {
       tenantId: event.tenantId,
       actor: system(this.#reaction),
@@ -54,7 +57,7 @@ export class EffectRunner {
       commandId: id,
     };
     const outcome = await this.#limiter.run(() => this.#effects.execute(effect.command, effect.input, execution));
-    if (!isFailure(outcome)) return;
+    if (!isFailure(outcome)) return !isUnchanged(outcome);
     if (LATER.includes(outcome.kind)) throw new EffectUnavailable(effect.command.name, outcome);
     if (POISON.includes(outcome.kind)) throw new EffectRefused(effect.command.name, outcome);
     // The state has moved on, so the effect is no longer wanted. This is a decision, not a failure.
@@ -62,19 +65,18 @@ export class EffectRunner {
       { reaction: this.#reaction, command: effect.command.name, reason: outcome.message },
       'a reaction was refused',
     );
+    return false;
   }
 
-  /** Effects without the jobs that would find nothing to do. */
-  async neededOf(due: readonly DueEffect[]): Promise<readonly DueEffect[]> {
-    const needed: DueEffect[] = [];
-    for (const one of due)
-      if (!('job' in one.effect && (await this.#effects.isNeedless?.(one.effect)))) needed.push(one);
-    return needed;
+  /** The jobs among these effects, without those that would find nothing to do. */
+  async jobsOf(due: readonly DueEffect[]): Promise<readonly DueJob[]> {
+    const jobs: DueJob[] = [];
+    for (const one of due) if (isJob(one) && !(await this.#effects.isNeedless?.(one.effect))) jobs.push(one);
+    return jobs;
   }
 
-  async enqueue(client: pg.PoolClient, due: readonly DueEffect[]): Promise<void> {
-    for (const { effect, id, event } of due) {
-      if (!('job' in effect)) continue;
+  async enqueue(client: pg.PoolClient, jobs: readonly DueJob[]): Promise<void> {
+    for (const { effect, id, event } of jobs) {
       const { tenantId, metadata } = event;
       await this.#effects.enqueueWithin(client, effect, {
         id,
@@ -84,3 +86,9 @@ export class EffectRunner {
     }
   }
 }
+
+const isJob = (due: DueEffect): due is DueJob => 'job' in due.effect;
+
+/** A result that names no position: the command appended nothing. */
+const isUnchanged = (outcome: unknown): boolean =>
+  typeof outcome === 'object' && outcome !== null && 'position' in outcome && outcome.position === undefined;

@@ -4,9 +4,8 @@ import type { TenantId } from '../kernel/ids.ts';
 import { transaction } from '../database/transaction.ts';
 import { KeyedMutex } from '../execution/keyed-mutex.ts';
 import { LeaseLost, type Checkpoint, type Checkpoints } from './checkpoints.ts';
-import type { EffectRunner } from './effect-runner.ts';
+import type { DueJob, EffectRunner } from './effect-runner.ts';
 import type { DeadLetters } from './dead-letters.ts';
-import type { DueEffect } from './reaction-page.ts';
 import type { ReactionState } from './reaction-state.ts';
 import { failureClassOf } from './failure-class.ts';
 import type { Backlog, TenantBacklogs } from './tenant-backlogs.ts';
@@ -117,19 +116,19 @@ export class ReactionLease {
   }
 
   /**
-   * Moves the checkpoint to the end of a page. Events that changed nothing need no transaction: if they are read
-   * again after a crash, they again change nothing.
+   * Moves the checkpoint to the end of a page. Events that changed nothing, and whose commands found nothing to do, need
+   * no transaction: if they are read again after a crash, they again change nothing.
    */
   async passPage(to: Position, { worked, setAside }: PageOutcome): Promise<void> {
     await this.#mutex.run(CHECKPOINT, async () => {
-      const needed = await this.#neededOf(worked);
+      const jobs = await this.#jobsOf(worked);
       const isNothing =
         setAside.size === 0 &&
-        needed.length === 0 &&
-        worked.every(({ page, parked }) => page.work.isClean && parked.length === 0);
+        jobs.length === 0 &&
+        worked.every(({ page, parked, hasActed }) => !hasActed && page.work.isClean && parked.length === 0);
       if (!isNothing) {
         await this.#commit(to, async (client) => {
-          await this.#write(client, worked, needed);
+          await this.#write(client, worked, jobs);
           await this.#services.backlogs.setAside(client, this.#checkpoint, setAside);
         });
       }
@@ -145,9 +144,9 @@ export class ReactionLease {
     await this.#mutex.run(CHECKPOINT, async () => {
       const { backlogs } = this.#services;
       const hasCaughtUp = worked.reached >= backlogTenant.latest;
-      const needed = await this.#neededOf([worked]);
+      const jobs = await this.#jobsOf([worked]);
       await this.#commit(this.#position, async (client) => {
-        await this.#write(client, [worked], needed);
+        await this.#write(client, [worked], jobs);
         if (hasCaughtUp) await backlogs.remove(client, this.#checkpoint, backlogTenant);
         else
           await backlogs.move(
@@ -167,9 +166,9 @@ export class ReactionLease {
   /** Writes the results of parked events. The tenant's checkpoint does not move. */
   async passParked(worked: ProcessedBatch, release: (client: pg.PoolClient) => Promise<void>): Promise<void> {
     await this.#mutex.run(CHECKPOINT, async () => {
-      const needed = await this.#neededOf([worked]);
+      const jobs = await this.#jobsOf([worked]);
       await this.#commit(this.#position, async (client) => {
-        await this.#write(client, [worked], needed);
+        await this.#write(client, [worked], jobs);
         await release(client);
       });
     });
@@ -215,17 +214,17 @@ export class ReactionLease {
     }
   }
 
-  #neededOf(worked: readonly ProcessedBatch[]): Promise<readonly DueEffect[]> {
-    return this.#services.runner.neededOf(worked.flatMap(({ page }) => page.due));
+  #jobsOf(worked: readonly ProcessedBatch[]): Promise<readonly DueJob[]> {
+    return this.#services.runner.jobsOf(worked.flatMap(({ page }) => page.due));
   }
 
-  async #write(client: pg.PoolClient, worked: readonly ProcessedBatch[], needed: readonly DueEffect[]): Promise<void> {
+  async #write(client: pg.PoolClient, worked: readonly ProcessedBatch[], jobs: readonly DueJob[]): Promise<void> {
     const { state, deadLetters, runner } = this.#services;
     await state.save(
       client,
       worked.map(({ page }) => page.work),
     );
-    await runner.enqueue(client, needed);
+    await runner.enqueue(client, jobs);
     const parked = worked.flatMap((one): readonly DeadLetter[] => one.parked);
     if (parked.length > 0) await deadLetters.parkAll(client, this.#checkpoint, parked);
   }

@@ -35,6 +35,8 @@ export interface ProcessedBatch {
    * one.
    */
   readonly reached: Position;
+  /** A command has appended something, or did not say. */
+  readonly hasActed: boolean;
   /** The batch is not worked to its end. */
   readonly isCut: boolean;
   /** Why it ended early, unless it reached a bound. */
@@ -65,7 +67,7 @@ export async function processTenantBatch(
   bounds: BatchBounds,
 ): Promise<ProcessedBatch> {
   const unfoldable = flowing.fold(rows);
-  const { done, failed } = await runEffects(flowing, unfoldable, runner, bounds);
+  const { done, failed, hasActed } = await runEffects(flowing, unfoldable, runner, bounds);
   const poison = failed && isPoison(failed, failed === unfoldable) ? failed : undefined;
   const next = flowing.events[done];
   const reached = poison?.event.position ?? (next ? (lastBefore(next, flowing.events[done - 1], behind) ?? from) : to);
@@ -77,6 +79,7 @@ export async function processTenantBatch(
       ...(poison ? [{ event: poison.event, error: poison.error.message }] : []),
     ],
     reached,
+    hasActed,
     isCut: reached < to,
     ...(failed && !poison ? { interruption: failed } : {}),
   };
@@ -88,24 +91,25 @@ async function runEffects(
   unfoldable: FoldFailure | undefined,
   runner: EffectRunner,
   { effects, atLeastOne, signal }: BatchBounds,
-): Promise<{ readonly done: number; readonly failed?: FoldFailure }> {
+): Promise<{ readonly done: number; readonly failed?: FoldFailure; readonly hasActed: boolean }> {
   let spent = 0;
+  let hasActed = false;
   for (const [done, event] of flowing.events.entries()) {
-    if (event === unfoldable?.event) return { done, failed: unfoldable };
+    if (event === unfoldable?.event) return { done, failed: unfoldable, hasActed };
     const due = flowing.dueAt(done);
     const isFirst = spent === 0 && atLeastOne;
-    if (spent + due.length > effects && !isFirst) return { done };
+    if (spent + due.length > effects && !isFirst) return { done, hasActed };
     spent += due.length;
     try {
       for (const one of due) {
         if (signal.aborted) throw new Stopped('stopped');
-        await runner.run(one);
+        if (await runner.run(one)) hasActed = true;
       }
     } catch (error) {
-      return { done, failed: { event, error: error as Error } };
+      return { done, failed: { event, error: error as Error }, hasActed };
     }
   }
-  return { done: flowing.events.length };
+  return { done: flowing.events.length, hasActed };
 }
 
 /**

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { LogTrust } from '../../../src/platform/eventstore/log-trust.ts';
 import type { AnyCommand } from '../../../src/platform/kernel/command.ts';
 import { integer, text } from '../../../src/platform/kernel/read-model.ts';
 import { enqueue } from '../../../src/platform/kernel/job.ts';
-import { unavailable } from '../../../src/platform/kernel/failure.ts';
+import { conflict, unavailable } from '../../../src/platform/kernel/failure.ts';
 import { defineReaction, effect, type AnyReaction } from '../../../src/platform/kernel/reaction.ts';
 import { Checkpoints } from '../../../src/platform/projector/checkpoints.ts';
 import { ReactionRunner, type EffectPorts } from '../../../src/platform/projector/reaction-runner.ts';
@@ -70,11 +70,11 @@ describe('a reaction', () => {
       await client.query('insert into mail values ($1, $2)', [id, data]);
     },
   });
-  const runner = (through: EffectPorts, process: Process = application) => {
+  const runner = (through: EffectPorts, process: Process = application, checkpoints = checkpointsOf(process)) => {
     const { database, subscription } = process;
     return new ReactionRunner(greeter, {
       pool: database.projector,
-      checkpoints: new Checkpoints(database.projector, randomUUID()),
+      checkpoints,
       subscription,
       trust: new LogTrust(),
       effects: through,
@@ -82,6 +82,7 @@ describe('a reaction', () => {
       alone: false,
     });
   };
+  const checkpointsOf = ({ database }: Process) => new Checkpoints(database.projector, randomUUID());
   /** The position up to which every tenant's events were processed. */
   const position = async () =>
     BigInt(
@@ -123,6 +124,29 @@ describe('a reaction', () => {
     await passed(4n);
     await reaction.stop();
     expect(asked.map(({ input }) => input)).toEqual(['a 1', 'closed a', 'b 2', 'closed b']);
+  });
+
+  it('needs no transaction for commands that found nothing to do or were refused', async () => {
+    const outcomes: Record<string, unknown> = {
+      'closed a': { position: undefined },
+      'closed b': conflict(),
+      'closed c': { position: 3n },
+    };
+    const checkpoints = checkpointsOf(application);
+    const advance = vi.spyOn(checkpoints, 'advance');
+    const reaction = runner(
+      effects((input) => outcomes[input as string]),
+      application,
+      checkpoints,
+    );
+    await reaction.prepare();
+    reaction.start();
+    for (const [entry, transactions] of [['a', 0] as const, ['b', 0] as const, ['c', 1] as const]) {
+      const head = await application.happen('ledger-1', [closed(entry)]);
+      await passed(head);
+      expect(advance, entry).toHaveBeenCalledTimes(transactions);
+    }
+    await reaction.stop();
   });
 
   it('repeats effects under the same ids if a crash between command and checkpoint leaves them in doubt', async () => {
