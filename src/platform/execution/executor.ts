@@ -183,7 +183,6 @@ export class Executor<Ports> {
     isRetryable: boolean,
   ): Promise<ExecutionResult<Result> | Failure> {
     let unitOfWork = this.#newUnitOfWork();
-    const stream = command.stream(input, context);
     let facts = await prepare(command, input, context, unitOfWork);
     for (let attempt = 1; attempt <= TRIES; attempt += 1) {
       if (isFailure(facts)) {
@@ -192,6 +191,7 @@ export class Executor<Ports> {
       }
       if (command.isNeedless?.(facts as Facts))
         return await afterCompensation(unitOfWork, unchanged(undefined as Result, -1n, context.now));
+      const stream = command.stream(input, context);
       const prepared = { command, input, context, facts: facts as Facts, stream };
       const outcome = await this.#mutex.run(stream, () => this.#attempt(prepared, attempt === 1, isRetryable));
       if (isFailure(outcome)) return await afterCompensation(unitOfWork, outcome);

@@ -43,8 +43,11 @@ export interface ProcessedBatch {
   readonly interruption?: FoldFailure;
 }
 
+/** What a command that found nothing to do counts of a bound: it read a little, and appended nothing. */
+const NEEDLESS = 0.1;
+
 export interface BatchBounds {
-  /** Effects that are run at most. */
+  /** Effects that are run at most; of commands that find nothing to do, ten times as many. */
   readonly effects: number;
   /** Runs the first event to its end, however many effects it has. */
   readonly atLeastOne: boolean;
@@ -99,11 +102,12 @@ async function runEffects(
     const due = flowing.dueAt(done);
     const isFirst = spent === 0 && atLeastOne;
     if (spent + due.length > effects && !isFirst) return { done, hasActed };
-    spent += due.length;
     try {
       for (const one of due) {
         if (signal.aborted) throw new Stopped('stopped');
-        if (await runner.run(one)) hasActed = true;
+        const hasRun = await runner.run(one);
+        hasActed ||= hasRun;
+        spent += hasRun || 'job' in one.effect ? 1 : NEEDLESS;
       }
     } catch (error) {
       return { done, failed: { event, error: error as Error }, hasActed };

@@ -25,7 +25,7 @@ const knockedAt = (position: bigint) =>
     position,
     data: {},
   }) as unknown as RecordedEvent;
-const willing = { run: () => Promise.resolve() } as unknown as EffectRunner;
+const willing = { run: () => Promise.resolve(true) } as unknown as EffectRunner;
 
 /** Positions with gaps, as those of EventStoreDB: reading can only continue from a position of the log. */
 describe("the progress of a tenant's batch", () => {
@@ -48,6 +48,11 @@ describe("the progress of a tenant's batch", () => {
     expect(await work({ effects: 2 })).toMatchObject({ reached: 650n, isCut: true });
   });
 
+  it('is not cut by commands that found nothing to do', async () => {
+    const needless = { run: () => Promise.resolve(false) } as unknown as EffectRunner;
+    expect(await work({ effects: 2 }, [], needless)).toMatchObject({ reached: 1_300n, isCut: false, hasActed: false });
+  });
+
   it('is the start of the range when the limit leaves no event', async () => {
     expect(await work({ effects: 0 })).toMatchObject({ reached: 120n, isCut: true });
   });
@@ -62,7 +67,7 @@ describe("the progress of a tenant's batch", () => {
   it('is the last processed event when the next one fails', async () => {
     let runs = 0;
     const failing = {
-      run: () => ((runs += 1) === 2 ? Promise.reject(new Error('away')) : Promise.resolve()),
+      run: () => ((runs += 1) === 2 ? Promise.reject(new Error('away')) : Promise.resolve(true)),
     } as unknown as EffectRunner;
     expect(await work({}, [], failing)).toMatchObject({
       reached: 400n,
