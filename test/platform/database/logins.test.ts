@@ -66,6 +66,14 @@ describe('a server that requires passwords', () => {
       expect((await reads.query('select session_user as login')).rows).toEqual([{ login: 'castellan_reads_together' }]);
   });
 
+  it('never lets the server compile its statements, which takes longer than running them', async () => {
+    await give('uncompiled');
+    await server.admin('postgres', 'alter database uncompiled set jit = on');
+    const { pools } = await start('uncompiled', keys());
+    for (const [name, pool] of Object.entries(pools))
+      expect((await pool.query('show jit')).rows, name).toEqual([{ jit: 'off' }]);
+  });
+
   describe('a session of the service', () => {
     let database: Database;
     beforeAll(async () => {
