@@ -12,7 +12,7 @@ interface NodeOptions {
 }
 
 /** A start beside the processes of other tests takes its time; one that fails ends at once. */
-const STARTED_MS = 100_000;
+const STARTED_MS = 60_000;
 
 /** One process of the service. It can be killed, frozen and started again on the same ports. */
 export class ServiceNode {

@@ -1,7 +1,9 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import path from 'node:path';
 import { isRoot } from './programs.ts';
+
+const MAX_PARTS = 100;
 
 /** A separate file system that can be full. */
 export class SmallDisk {
@@ -22,14 +24,19 @@ export class SmallDisk {
     return path.join(this.folder, 'ballast');
   }
 
-  /** Uses all remaining space. */
+  /** Uses all remaining space. Others write at the same time, so what was free may be so no longer. */
   fill(): void {
-    const { bavail, bsize } = statfsSync(this.folder);
-    execFileSync('fallocate', ['-l', String(bavail * bsize), this.#ballast]);
+    mkdirSync(this.#ballast, { recursive: true });
+    for (let part = 1; part <= MAX_PARTS; part += 1) {
+      const { bavail, bsize } = statfsSync(this.folder);
+      if (bavail === 0) return;
+      spawnSync('fallocate', ['-l', String(bavail * bsize), path.join(this.#ballast, String(part))]);
+    }
+    throw new Error('the disk does not become full');
   }
 
   free(): void {
-    rmSync(this.#ballast, { force: true });
+    rmSync(this.#ballast, { recursive: true, force: true });
   }
 
   unmount(): void {
