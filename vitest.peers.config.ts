@@ -8,8 +8,8 @@ export default defineConfig({
     include: PEERS.map((pattern) => pattern.replace(/\/\*\*$/, '/**/*.test.ts')),
     globalSetup: ['test/dsl/global-setup.ts'],
     pool: 'forks',
-    // Two cores, and one more file: the longest mostly wait, for the leases and locks of killed processes to run out.
-    maxWorkers: 3,
+    // Two cores, and two more files: the longest mostly wait, for the leases and locks of killed processes to run out.
+    maxWorkers: 4,
     isolate: false,
     testTimeout: 120_000,
     hookTimeout: 240_000,
