@@ -19,7 +19,7 @@ export interface HeldNumbers {
 export interface ProjectedNumbers extends HeldNumbers {
   /**
    * Waits until the read side shows everything that was in the log at the time of the call. Returns false if that takes
-   * too long.
+   * too long, and at once while the read side stands still since it took too long.
    */
   catchUp(): Promise<boolean>;
 }
@@ -41,19 +41,36 @@ export const heldNumbersFromClaims = ({ claimHolders }: HolderLookup): HeldNumbe
 
 interface ReadSide {
   vitalReads(tenantId: TenantId): TenantReads;
-  readonly freshness: { waitFor(models: readonly ReadModelName[], position: Position): Promise<boolean> };
+  readonly freshness: {
+    waitFor(models: readonly ReadModelName[], position: Position): Promise<boolean>;
+    positionOf(model: string): Position | undefined;
+  };
 }
+
+/** How long a read side that stands still is not waited for again. In a process that does not project, it looks so. */
+const STANDS_STILL_MS = 5_000;
 
 /** The table of `projections/tenants/claimed-numbers.ts`, which `held_numbers` reads (migration 046). */
 const HELD = `select coalesce(array_agg(number), '{}') as held from held_numbers($2, $3::int[]) as number where $1::uuid is not null`;
 
-export const heldNumbersFromReadModel = (
+export function heldNumbersFromReadModel(
   { vitalReads, freshness }: ReadSide,
   head: () => Promise<Position>,
-): ProjectedNumbers => ({
-  async heldAmong({ tenantId, kind }, numbers) {
-    const row = await vitalReads(tenantId).figures<{ held: number[] }>(HELD, [kind, numbers]);
-    return new Set(row!.held);
-  },
-  catchUp: async () => freshness.waitFor([CLAIMED_NUMBERS], await head()),
-});
+): ProjectedNumbers {
+  let stoodStill: { readonly at: Position | undefined; readonly until: number } | undefined;
+  return {
+    async heldAmong({ tenantId, kind }, numbers) {
+      const row = await vitalReads(tenantId).figures<{ held: number[] }>(HELD, [kind, numbers]);
+      return new Set(row!.held);
+    },
+    async catchUp() {
+      const before = freshness.positionOf(CLAIMED_NUMBERS);
+      // Callers that lose a race search several times: each waiting anew would use up the time of their requests.
+      if (stoodStill?.at === before && performance.now() < (stoodStill?.until ?? 0)) return false;
+      const isCurrent = await freshness.waitFor([CLAIMED_NUMBERS], await head());
+      const at = freshness.positionOf(CLAIMED_NUMBERS);
+      stoodStill = isCurrent || at !== before ? undefined : { at, until: performance.now() + STANDS_STILL_MS };
+      return isCurrent;
+    },
+  };
+}

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { asTenantId } from '../../../src/platform/kernel/ids.ts';
 import type { TenantReads } from '../../../src/platform/kernel/query.ts';
 import { heldNumbersFromReadModel } from '../../../src/platform/numbers/held-numbers.ts';
@@ -43,5 +43,66 @@ describe('numbers that are held', () => {
 
   it('are looked up one by one in their index, also in a table without statistics', async () => {
     expect(await ask(tenantId, 'seat', [7, 2_000, HELD + 7])).toEqual({ held: [7, 2_000], rows: 2 });
+  });
+});
+
+describe('a read side that is behind', () => {
+  let position: bigint | undefined;
+  let head: bigint;
+  let waits: number;
+  let progress: () => unknown;
+  beforeEach(() => {
+    [position, head, waits] = [3n, 5n, 0];
+    progress = () => undefined;
+  });
+
+  const readSide = {
+    vitalReads: () => undefined as unknown as TenantReads,
+    freshness: {
+      waitFor: async (_: readonly string[], asked: bigint) => {
+        waits += 1;
+        progress();
+        return (position ?? -1n) >= asked;
+      },
+      positionOf: () => position,
+    },
+  };
+  const opened = () => heldNumbersFromReadModel(readSide, async () => head);
+
+  it('is waited for once while it stands still', async () => {
+    const numbers = opened();
+    for (let call = 0; call < 3; call += 1) expect(await numbers.catchUp()).toBe(false);
+    expect(waits).toBe(1);
+  });
+
+  it('is waited for again as soon as it moves', async () => {
+    const numbers = opened();
+    await numbers.catchUp();
+    position = 5n;
+    expect(await numbers.catchUp()).toBe(true);
+    expect(waits).toBe(2);
+  });
+
+  it('is waited for again each time while it moves, though too slowly', async () => {
+    progress = () => (position! += 1n);
+    const numbers = opened();
+    head = 100n;
+    for (let call = 0; call < 3; call += 1) expect(await numbers.catchUp()).toBe(false);
+    expect(waits).toBe(3);
+  });
+
+  it('is waited for again after some seconds: its position may be unknown in this process', async () => {
+    position = undefined;
+    const now = vi.spyOn(performance, 'now');
+    try {
+      now.mockReturnValue(1_000);
+      const numbers = opened();
+      await numbers.catchUp();
+      now.mockReturnValue(7_000);
+      await numbers.catchUp();
+      expect(waits).toBe(2);
+    } finally {
+      now.mockRestore();
+    }
   });
 });
