@@ -75,8 +75,8 @@ export interface DeadlineDependencies {
 }
 
 /**
- * The services of one request, whose event store calls share one deadline. Costs one object per request; unused services cost
- * nothing. (An `AsyncLocalStorage` would slow down every promise of the process.)
+ * The services of one request, whose event store calls share one deadline. Costs one object per request and used service.
+ * (An `AsyncLocalStorage` would slow down every promise of the process.)
  */
 export function boundedServices<Dependencies extends DeadlineDependencies>(
   services: Dependencies,
@@ -88,7 +88,10 @@ export function boundedServices<Dependencies extends DeadlineDependencies>(
   const share = (name: keyof DeadlineDependencies, make: (deadline: RequestDeadline) => unknown) =>
     Object.defineProperty(view, name, {
       get(this: typeof view) {
-        return make(this.deadline);
+        const value = make(this.deadline);
+        // Authentication alone asks several times.
+        Object.defineProperty(this, name, { value });
+        return value;
       },
     });
   share('loader', loader);
