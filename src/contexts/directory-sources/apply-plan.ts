@@ -1,4 +1,7 @@
-import { changeProvisionedEmployee } from '../../../commands/employees/change-provisioned-employee.ts';
+import {
+  amendProvisionedEmployee,
+  changeProvisionedEmployee,
+} from '../../../commands/employees/change-provisioned-employee.ts';
 import {
   provisionEmployee,
   provisionNewcomer,
@@ -8,7 +11,7 @@ import { unprovisionEmployee } from '../../../commands/employees/unprovision-emp
 import { derivedId } from '../../platform/execution/derived-id.ts';
 import { inParallel } from '../../platform/kernel/in-parallel.ts';
 import { FailureError, isFailure, type Failure } from '../../platform/kernel/failure.ts';
-import type { ProvisionedPerson } from '../employees/domain/provisioning.ts';
+import type { EmployeeLink, ProvisionedPerson } from '../employees/domain/provisioning.ts';
 import type { SyncCounts } from './domain/events.ts';
 import type { DirectoryPerson } from './domain/directory-reader.ts';
 import { PagesInOrder } from './pages-in-order.ts';
@@ -107,10 +110,23 @@ async function change({ executor }: SyncPorts, run: SyncRun, step: StagedPerson)
     return failureOf(await executor.execute(unprovisionEmployee, { userId, source, how: 'deactivate' }, execution));
   if (action === 'link')
     return failureOf(await executor.execute(provisionEmployee, provisioningOf(run, step), execution));
-  return failureOf(
-    await executor.execute(changeProvisionedEmployee, { userId, source, person: provisionedOf(person) }, execution),
+  const changed = await executor.execute(
+    changeProvisionedEmployee,
+    { userId, source, person: provisionedOf(person) },
+    execution,
   );
+  if (!isFailure(changed) || person.isActive || changed.kind !== 'conflict') return failureOf(changed);
+  // A departure waits for no name: what else the directory says of them is refused, and tried again each time.
+  const left = await executor.execute(amendProvisionedEmployee, { userId, source, personFrom: departed }, execution);
+  return failureOf(left) ?? changed;
 }
+
+/** What the source said before, of somebody who has left since. */
+const departed = ({ source: _source, version: _version, ...said }: EmployeeLink): ProvisionedPerson => ({
+  ...said,
+  profile: null,
+  isActive: false,
+});
 
 /** The plan gave everybody an e-mail for whom something is to be done. */
 const provisionedOf = (person: DirectoryPerson): ProvisionedPerson => ({

@@ -34,11 +34,16 @@ export const REFUSE = `
   update directory_sync_people p set refusal = r.refusal
     from jsonb_to_recordset($3::jsonb) as r("externalId" text, refusal text)
    where p.tenant_id = $1 and p.sync_id = $2 and p.external_id = r."externalId"`;
+/**
+ * Employees whom the source has linked: a refused change concerns what it changes. Whoever it could not create or link is
+ * none of its members.
+ */
+const IS_MEMBER = `p.user_id is not null and (p.refusal is null or p.action in ('keep', 'change', 'deactivate'))`;
 export const MEMBERSHIPS = `
   select m.group_id, count(*)::int as members, sum(hashtextextended(p.user_id::text, 0)::numeric)::text as digest
     from directory_sync_members m
     join directory_sync_people p on p.tenant_id = m.tenant_id and p.sync_id = m.sync_id and p.member_key = m.member_key
-   where m.tenant_id = $1 and m.sync_id = $2 and p.user_id is not null and p.refusal is null group by m.group_id`;
+   where m.tenant_id = $1 and m.sync_id = $2 and ${IS_MEMBER} group by m.group_id`;
 export const REPEATED_EMAILS = `
   select external_id from (
      select external_id, row_number() over (partition by email order by external_id) as place
@@ -48,4 +53,4 @@ export const REPEATED_EMAILS = `
 export const MEMBERS = `
   select p.user_id from directory_sync_members m
     join directory_sync_people p on p.tenant_id = m.tenant_id and p.sync_id = m.sync_id and p.member_key = m.member_key
-   where m.tenant_id = $1 and m.sync_id = $2 and m.group_id = $3 and p.user_id is not null and p.refusal is null`;
+   where m.tenant_id = $1 and m.sync_id = $2 and m.group_id = $3 and ${IS_MEMBER}`;

@@ -1,3 +1,4 @@
+import type { SyncCounts } from './domain/events.ts';
 import type { PlannedAction } from './domain/plan.ts';
 import {
   ADD_MEMBERS,
@@ -64,7 +65,7 @@ export class Staging extends SyncHold {
       );
       await this.query(
         client,
-        `update directory_sync_people set action = null, person = null, listed = false, done = false where tenant_id = $1 and sync_id = $2`,
+        `update directory_sync_people set action = null, person = null, listed = false, done = false, refusal = null where tenant_id = $1 and sync_id = $2`,
       );
       await this.query(client, CARRIED_OUT, ['']);
       await this.query(client, PHASE, ['reading', '{}']);
@@ -235,10 +236,22 @@ export class Staging extends SyncHold {
     return new Map(rows.map((row) => [row.group_id, row]));
   }
 
-  async refusals(): Promise<number> {
-    const { rows } = await this.statement<{ n: number }>(
-      `select count(*)::int as n from directory_sync_people where tenant_id = $1 and sync_id = $2 and refusal is not null`,
+  /**
+   * Which of the planned numbers hold, now that the plan is carried out. Whoever was to be deactivated is, also if
+   * another change was refused.
+   */
+  async carriedOut({ created, linked, changed }: SyncCounts): Promise<Partial<SyncCounts>> {
+    const { rows } = await this.statement<{ action: PlannedAction; refused: number }>(
+      `select action, count(*)::int as refused from directory_sync_people
+        where tenant_id = $1 and sync_id = $2 and refusal is not null and action is not null group by action`,
     );
-    return rows[0]!.n;
+    const refused = (...actions: readonly PlannedAction[]) =>
+      rows.filter(({ action }) => actions.includes(action)).reduce((sum, row) => sum + row.refused, 0);
+    return {
+      created: created - refused('create'),
+      linked: linked - refused('link'),
+      changed: changed - refused('change'),
+      refused: refused('create', 'link', 'change', 'deactivate', 'refuse'),
+    };
   }
 }

@@ -90,9 +90,9 @@ export class DirectorySyncs {
       // Confirms that names and selection are those of the directory before anything is written.
       const selected = await selectedGroups(reader, state.groupIds);
       await applyPlan(this.#ports, run, staging, counts);
-      const groups = await syncGroups(this.#ports, run, staging, selected);
-      const refused = await staging.refusals();
-      await this.#end(run, staging, 'succeeded', { ...counts, ...groups, refused }, null);
+      const { refusal, ...groups } = await syncGroups(this.#ports, run, staging, selected);
+      const done = { ...counts, ...(await staging.carriedOut(counts)), ...groups };
+      await this.#end(run, staging, refusal === undefined ? 'succeeded' : 'failed', done, refusal ?? null);
     } finally {
       await reader.close();
     }

@@ -1,9 +1,9 @@
 import { changeProvisionedGroup } from '../../../commands/groups/change-provisioned-group.ts';
 import { createGroup } from '../../../commands/groups/create-group.ts';
 import { releaseGroup } from '../../../commands/groups/release-group.ts';
-import { groupsOfSource } from '../../../queries/groups/groups-of-source.ts';
+import { groupsOfSource, type GroupOfSource } from '../../../queries/groups/groups-of-source.ts';
 import { derivedId } from '../../platform/execution/derived-id.ts';
-import { FailureError, isFailure, orThrow } from '../../platform/kernel/failure.ts';
+import { FailureError, isFailure, orThrow, type Failure } from '../../platform/kernel/failure.ts';
 import { inParallel } from '../../platform/kernel/in-parallel.ts';
 import { MAX_DIRECTORY_GROUPS, type DirectoryReader } from './domain/directory-reader.ts';
 import type { MemberDigest, Staging } from './staging.ts';
@@ -16,6 +16,8 @@ const NO_MEMBERS: MemberDigest = { members: 0, digest: '0' };
 export interface SyncedGroups {
   readonly groups: number;
   readonly memberships: number;
+  /** Why a group does not follow the directory, in fixed words; undefined if all do. */
+  readonly refusal: string | undefined;
 }
 
 /** Names of the selected groups that the directory still has. */
@@ -45,58 +47,71 @@ export async function syncGroups(
   const present = orThrow(await groupsOfSource(reads(run.tenantId), { source: owner }));
   const byExternalId = new Map(present.map((one) => [one.externalId, one]));
   const read = await staging.memberships();
-  let groups = 0;
-  let memberships = 0;
+  const synced = { groups: 0, memberships: 0, refusal: undefined as string | undefined };
   await inParallel(AT_ONCE, [...selected], async ([externalId, name]) => {
     run.signal.throwIfAborted();
     const known = byExternalId.get(externalId);
     const wanted = read.get(externalId) ?? NO_MEMBERS;
-    if (known?.name === name && known.members === wanted.members && known.digest === wanted.digest) {
-      groups += 1;
-      memberships += wanted.members;
-      return;
-    }
-    const userIds = await staging.membersOf(externalId);
-    const isWritten = known
-      ? await written(() =>
-          executor.execute(
-            changeProvisionedGroup,
-            { groupId: known.groupId, source: owner, name, members: userIds },
-            run.execution,
-          ),
-        )
-      : await created(ports, run, externalId, name, userIds);
-    if (!isWritten) return;
-    groups += 1;
-    memberships += userIds.length;
+    const isFilled = known?.members === wanted.members && known.digest === wanted.digest;
+    const userIds = isFilled ? undefined : await staging.membersOf(externalId);
+    const refused = known
+      ? await changed(ports, run, known, name, userIds)
+      : await created(ports, run, externalId, name, userIds ?? []);
+    if (refused) return void (synced.refusal ??= `a group was refused: ${refused.message}`);
+    synced.groups += 1;
+    synced.memberships += wanted.members;
   });
   for (const { groupId, externalId } of present)
     if (externalId === null || !selected.has(externalId))
-      await written(() => executor.execute(releaseGroup, { groupId, by: owner }, run.execution));
-  return { groups, memberships };
+      await refusalOf(executor.execute(releaseGroup, { groupId, by: owner }, run.execution));
+  return synced;
 }
 
-/** A name that another group has gets the id of the source's group behind it. */
+/** Names to try: the group's own, and, if another group has that one, with the id of the source's group behind it. */
+const namesFor = (externalId: string, name: string): readonly string[] => [
+  name,
+  `${name.slice(0, 150)} (${externalId.slice(0, 40)})`,
+];
+
+/** `userIds`: undefined if they are the members already. Members follow the directory whatever becomes of the name. */
+async function changed(
+  { executor }: SyncPorts,
+  run: SyncRun,
+  { groupId, externalId, name: present }: GroupOfSource,
+  name: string,
+  userIds: readonly string[] | undefined,
+): Promise<Failure | undefined> {
+  const group = { groupId, source: { kind: 'directory', id: run.sourceId } } as const;
+  for (const chosen of namesFor(externalId!, name)) {
+    if (chosen === present) break;
+    if (!(await refusalOf(executor.execute(changeProvisionedGroup, { ...group, name: chosen }, run.execution)))) break;
+  }
+  if (!userIds) return undefined;
+  return refusalOf(executor.execute(changeProvisionedGroup, { ...group, members: userIds }, run.execution));
+}
+
 async function created(
   { executor }: SyncPorts,
   run: SyncRun,
   externalId: string,
   name: string,
   userIds: readonly string[],
-): Promise<boolean> {
+): Promise<Failure | undefined> {
   const owner = { kind: 'directory', id: run.sourceId } as const;
   const execution = { ...run.execution, commandId: derivedId('directory group', run.syncId, externalId) };
-  for (const chosen of [name, `${name.slice(0, 150)} (${externalId.slice(0, 40)})`]) {
+  let refused: Failure | undefined;
+  for (const chosen of namesFor(externalId, name)) {
     const input = { name: chosen, description: '', owner, externalId, userIds };
-    if (await written(() => executor.execute(createGroup, input, execution))) return true;
+    refused = await refusalOf(executor.execute(createGroup, input, execution));
+    if (!refused) return undefined;
   }
-  return false;
+  return refused;
 }
 
-/** Whether the change was made or not needed. Throws if the store is away. */
-async function written(change: () => Promise<object>): Promise<boolean> {
-  const outcome = await change();
-  if (!isFailure(outcome)) return true;
+/** Undefined: the change was made or not needed. Throws if the store is away. */
+async function refusalOf(change: Promise<object>): Promise<Failure | undefined> {
+  const outcome = await change;
+  if (!isFailure(outcome)) return undefined;
   if (outcome.kind === 'unavailable') throw new FailureError(outcome);
-  return false;
+  return outcome;
 }

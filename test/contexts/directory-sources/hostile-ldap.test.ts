@@ -12,7 +12,9 @@ describe('a hostile LDAP server', () => {
   });
   afterAll(() => peer.close());
 
-  async function read(behaviour: LdapBehaviour) {
+  const read = (behaviour: LdapBehaviour) => using(behaviour, (reader) => listed(reader.people()));
+
+  async function using<T>(behaviour: LdapBehaviour, work: (reader: LdapReader) => Promise<T>): Promise<T> {
     peer.onSearch(behaviour);
     const { host, port } = peer;
     const reader = new LdapReader(
@@ -32,7 +34,7 @@ describe('a hostile LDAP server', () => {
       guardedConnect({ allowPrivate: true }),
     );
     try {
-      return await listed(reader.people());
+      return await work(reader);
     } finally {
       await reader.close();
     }
@@ -64,6 +66,31 @@ describe('a hostile LDAP server', () => {
       socket.write(Buffer.concat(pages[searches]!));
     });
     expect([items.map(({ userName }) => userName), isComplete]).toEqual([['u1', 'u2'], true]);
+  });
+
+  describe('sends pages without end', () => {
+    const unending =
+      (...items: readonly ((id: number) => Buffer)[]): LdapBehaviour =>
+      ({ id, searches }, socket) =>
+        void socket.write(Buffer.concat([...items.map((item) => item(id)), done(id, `page-${searches}`)]));
+    const group = (id: number) => someone(id, 1);
+
+    it('empty ones', async () => {
+      const reason = 'the directory sends empty pages without end';
+      await expect(read(unending())).rejects.toThrow(reason);
+      await expect(using(unending(), (reader) => reader.test())).rejects.toThrow(reason);
+      await expect(using(unending(), (reader) => reader.groups(10))).rejects.toThrow(reason);
+    });
+
+    it('the same groups again and again', async () => {
+      const reason = 'the directory repeats a page';
+      await expect(using(unending(group), (reader) => reader.groups(10))).rejects.toThrow(reason);
+      await expect(using(unending(group), (reader) => listed(reader.memberships(['g'])))).rejects.toThrow(reason);
+    });
+
+    it('in response to a search for one entry, whose first one is enough', async () => {
+      await using(unending(group), (reader) => reader.test());
+    });
   });
 
   it('leaves out the control that tells the end', async () => {

@@ -81,6 +81,23 @@ describe.skipIf(!hasSamba())('Samba as an Active Directory domain controller', (
     expect(new Set(items.map(({ externalId }) => externalId)).size).toBe(items.length);
   });
 
+  it('lists everybody in their primary group, which has no list of them, also within another group', async () => {
+    samba.tool('group', 'add', 'Staff');
+    samba.tool('group', 'addmembers', 'Staff', 'Domain Users');
+    await using(async (reader) => {
+      const { groups } = await reader.groups(1_000);
+      const { items: people } = await listed(reader.people());
+      for (const wanted of ['Domain Users', 'Staff']) {
+        const { externalId } = groups.find(({ name }) => name === wanted)!;
+        const { items } = await listed(reader.memberships([externalId]));
+        const names = items.map(
+          ({ memberKey }) => people.find((one) => one.memberKey === memberKey)?.upn?.split('@')[0],
+        );
+        expect(names).toEqual(expect.arrayContaining(['alice', 'bob', 'carol']));
+      }
+    });
+  });
+
   it('lists members of nested groups, also where groups contain each other', async () => {
     await using(async (reader) => {
       const { groups } = await reader.groups(1_000);

@@ -1,3 +1,4 @@
+import { EqualityFilter, type Filter } from 'ldapts';
 import { boundedPerson } from '../person-fields.ts';
 import { DirectoryFailed, type DirectoryPerson } from '../domain/directory-reader.ts';
 import { guidText, sidText } from './binary-ids.ts';
@@ -9,7 +10,11 @@ export interface LdapDialect {
   readonly groupFilter: string;
   readonly personAttributes: readonly string[];
   readonly idAttribute: string;
+  /** Attributes of a group, besides its name and its id. */
+  readonly groupAttributes: readonly string[];
   idOf(entry: LdapEntry): string;
+  /** Matches the members of this group whom the group itself does not list; undefined if it lists all. */
+  unlistedMembers(group: LdapEntry): Filter | undefined;
   person(entry: LdapEntry): DirectoryPerson;
 }
 
@@ -66,7 +71,9 @@ export const openLdap: LdapDialect = {
   groupFilter: '(|(objectClass=groupOfNames)(objectClass=groupOfUniqueNames))',
   personAttributes: [...NAMES, 'uid', 'departmentNumber', 'ou', 'entryUUID', 'pwdAccountLockedTime'],
   idAttribute: 'entryUUID',
+  groupAttributes: [],
   idOf: idIn,
+  unlistedMembers: () => undefined,
   person: openLdapPerson,
 };
 
@@ -97,12 +104,24 @@ function activeDirectoryPerson(entry: LdapEntry): DirectoryPerson {
   });
 }
 
+/**
+ * Everybody has a primary group, usually Domain Users. It is named in the member's entry only, by the last part of the
+ * group's SID (MS-ADTS §3.1.1.1.4, `primaryGroupID`).
+ */
+function primaryMembers(group: LdapEntry): Filter | undefined {
+  const [sid] = group.values('objectSid');
+  const id = sid && sidText(sid)?.split('-').at(-1);
+  return id === undefined ? undefined : new EqualityFilter({ attribute: 'primaryGroupID', value: id });
+}
+
 export const activeDirectory: LdapDialect = {
   // Contacts and computers are persons too, by their classes.
   userFilter: '(&(objectCategory=person)(objectClass=user))',
   groupFilter: '(objectCategory=group)',
   personAttributes: [...NAMES, 'sAMAccountName', 'userPrincipalName', 'userAccountControl', 'objectGUID', 'objectSid'],
   idAttribute: 'objectGUID',
+  groupAttributes: ['objectSid'],
   idOf: guidIn,
+  unlistedMembers: primaryMembers,
   person: activeDirectoryPerson,
 };

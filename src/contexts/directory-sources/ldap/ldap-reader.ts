@@ -14,8 +14,8 @@ import {
 } from '../domain/directory-reader.ts';
 import { connectToLdap, type LdapAddress } from './ldap-connection.ts';
 import { dnKey, textOf, type LdapDialect } from './ldap-dialect.ts';
-import { GroupMembers } from './group-members.ts';
-import { LdapSession, type LdapEntry } from './ldap-session.ts';
+import { GroupMembers, type LdapGroup } from './group-members.ts';
+import { LdapSession, type LdapEntry, type LdapSearch } from './ldap-session.ts';
 
 export interface LdapSource extends LdapAddress {
   readonly baseDn: string;
@@ -62,34 +62,28 @@ export class LdapReader implements DirectoryReader {
 
   async *people(): AsyncGenerator<Listed<DirectoryPerson>> {
     const session = await this.#open();
-    const { userFilter, personAttributes, person } = this.#dialect;
-    const filter = parsedFilter(this.#source.userFilter ?? userFilter, 'userFilter');
-    for await (const entries of session.search({
-      base: this.#source.baseDn,
-      filter,
-      attributes: personAttributes,
-    }))
+    const { personAttributes, person } = this.#dialect;
+    for await (const entries of session.search({ ...this.#everybody(), attributes: personAttributes }))
       yield listedPage(entries.map(person));
     yield COMPLETE;
   }
 
   async *memberships(groupIds: readonly string[]): AsyncGenerator<Listed<DirectoryMembership>> {
-    const wanted = new Set(groupIds);
-    const dnOf = new Map<string, string>();
-    const groups = new Map<string, string>();
+    const byId = new Map<string, LdapGroup>();
+    const byDn = new Map<string, LdapGroup>();
     for await (const entries of this.#groupEntries()) {
       for (const entry of entries) {
-        if (groups.size >= MAX_DIRECTORY_GROUPS) throw new DirectoryFailed('the directory lists too many groups');
-        groups.set(dnKey(entry.dn), entry.dn);
-        const id = this.#dialect.idOf(entry);
-        if (wanted.has(id)) dnOf.set(id, entry.dn);
+        if (byDn.size >= MAX_DIRECTORY_GROUPS) throw new DirectoryFailed('the directory lists too many groups');
+        const group = { dn: entry.dn, unlistedMembers: this.#dialect.unlistedMembers(entry) };
+        byDn.set(dnKey(entry.dn), group);
+        byId.set(this.#dialect.idOf(entry), group);
       }
     }
-    const members = new GroupMembers(await this.#open(), groups);
+    const members = new GroupMembers(await this.#open(), byDn, this.#everybody());
     for (const groupId of groupIds) {
-      const dn = dnOf.get(groupId);
-      if (dn === undefined) continue;
-      for await (const keys of members.of(dn)) yield listedPage(keys.map((memberKey) => ({ groupId, memberKey })));
+      const group = byId.get(groupId);
+      if (!group) continue;
+      for await (const keys of members.of(group)) yield listedPage(keys.map((memberKey) => ({ groupId, memberKey })));
     }
     yield COMPLETE;
   }
@@ -99,14 +93,24 @@ export class LdapReader implements DirectoryReader {
     session?.close();
   }
 
+  #everybody(): Pick<LdapSearch, 'base' | 'filter'> {
+    const filter = parsedFilter(this.#source.userFilter ?? this.#dialect.userFilter, 'userFilter');
+    return { base: this.#source.baseDn, filter };
+  }
+
+  /** Each group once. */
   async *#groupEntries(): AsyncGenerator<readonly LdapEntry[]> {
     const session = await this.#open();
-    const filter = parsedFilter(this.#source.groupFilter ?? this.#dialect.groupFilter, 'groupFilter');
-    yield* session.search({
-      base: this.#source.baseDn,
-      filter,
-      attributes: ['cn', this.#dialect.idAttribute],
-    });
+    const { groupFilter, idAttribute, groupAttributes } = this.#dialect;
+    const filter = parsedFilter(this.#source.groupFilter ?? groupFilter, 'groupFilter');
+    const attributes = ['cn', idAttribute, ...groupAttributes];
+    const seen = new Set<string>();
+    for await (const entries of session.search({ base: this.#source.baseDn, filter, attributes })) {
+      const others = entries.filter(({ dn }) => !seen.has(dnKey(dn)));
+      if (others.length === 0 && entries.length > 0) throw new DirectoryFailed('the directory repeats a page');
+      for (const { dn } of others) seen.add(dnKey(dn));
+      yield others;
+    }
   }
 
   #open(): Promise<LdapSession> {

@@ -29,6 +29,8 @@ export interface LdapSearch {
 const PAGE_SIZE = 500;
 const PAGE_BYTES = 64 * 1024 * 1024;
 const REQUEST_MS = 30_000;
+/** Active Directory sends some when it looks at many entries that do not match. More of them lead nowhere. */
+const MAX_EMPTY_PAGES = 100;
 /** Referrals and the end of the page, besides its entries. */
 const SPARE_MESSAGES = 100;
 const SUCCESS = 0;
@@ -73,7 +75,7 @@ export class LdapSession {
   async *search({ base, filter, scope = 'sub', attributes }: LdapSearch): AsyncGenerator<readonly LdapEntry[]> {
     const control = new PagedResultsControl({ critical: true, value: { size: PAGE_SIZE } });
     const inner = this.#client as unknown as InnerClient;
-    for (;;) {
+    for (let emptyPages = 0; emptyPages <= MAX_EMPTY_PAGES;) {
       this.#socket.expect({ messages: PAGE_SIZE + SPARE_MESSAGES, bytes: PAGE_BYTES });
       const response = await this.#translated(() =>
         inner._send(
@@ -95,7 +97,9 @@ export class LdapSession {
       yield response.searchEntries.map(entryOf);
       if (cookie.length === 0) return;
       control.value = { size: PAGE_SIZE, cookie };
+      emptyPages = response.searchEntries.length === 0 ? emptyPages + 1 : 0;
     }
+    throw new DirectoryFailed('the directory sends empty pages without end');
   }
 
   close(): void {
