@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openLdap } from '../../../src/contexts/directory-sources/ldap/ldap-dialect.ts';
+import { activeDirectory, openLdap } from '../../../src/contexts/directory-sources/ldap/ldap-dialect.ts';
 import { LdapReader } from '../../../src/contexts/directory-sources/ldap/ldap-reader.ts';
 import { guardedConnect } from '../../../src/platform/outbound/guarded-connection.ts';
 import { done, entry, someone, startHostileLdap, type LdapBehaviour } from '../../dsl/hostile-ldap.ts';
@@ -14,7 +14,11 @@ describe('a hostile LDAP server', () => {
 
   const read = (behaviour: LdapBehaviour) => using(behaviour, (reader) => listed(reader.people()));
 
-  async function using<T>(behaviour: LdapBehaviour, work: (reader: LdapReader) => Promise<T>): Promise<T> {
+  async function using<T>(
+    behaviour: LdapBehaviour,
+    work: (reader: LdapReader) => Promise<T>,
+    dialect = openLdap,
+  ): Promise<T> {
     peer.onSearch(behaviour);
     const { host, port } = peer;
     const reader = new LdapReader(
@@ -30,7 +34,7 @@ describe('a hostile LDAP server', () => {
         userFilter: null,
         groupFilter: null,
       },
-      openLdap,
+      dialect,
       guardedConnect({ allowPrivate: true }),
     );
     try {
@@ -164,6 +168,20 @@ describe('a hostile LDAP server', () => {
         void socket.write(Buffer.concat([entry(id, 'uid=x', { entryUUID: ids, uid: ['x'] }), done(id, '')]));
     await expect(read(withId([]))).rejects.toThrow('the directory lists an entry without an id');
     await expect(read(withId(['x'.repeat(5_000)]))).rejects.toThrow('the directory lists a person without a usable id');
+  });
+
+  it('hides who is disabled: nobody is taken for active because of it', async () => {
+    const account =
+      (over: Readonly<Record<string, readonly string[]>>): LdapBehaviour =>
+      ({ id }, socket) =>
+        void socket.write(Buffer.concat([someone(id, 1, { objectGUID: ['0123456789abcdef'], ...over }), done(id, '')]));
+    const activity = async (over: Readonly<Record<string, readonly string[]>>) => {
+      const { items } = await using(account(over), (reader) => listed(reader.people()), activeDirectory);
+      return items.map(({ isActive }) => isActive);
+    };
+    expect(await activity({ userAccountControl: ['512'] })).toEqual([true]);
+    expect(await activity({ userAccountControl: ['514'] })).toEqual([false]);
+    await expect(activity({})).rejects.toThrow('the account may not read userAccountControl');
   });
 
   it('refers to another server: the referral is not followed', async () => {

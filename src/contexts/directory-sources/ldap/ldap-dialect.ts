@@ -79,6 +79,14 @@ export const openLdap: LdapDialect = {
 
 const ACCOUNT_DISABLED = 0x2;
 
+/** The right to read it can be withdrawn. Then nobody would be disabled, and whoever left would stay active. */
+function isEnabled(entry: LdapEntry): boolean {
+  const flags = textOf(entry, 'userAccountControl');
+  if (flags === undefined)
+    throw new DirectoryFailed('the account may not read userAccountControl', { isLasting: true });
+  return (Number(flags) & ACCOUNT_DISABLED) === 0;
+}
+
 function guidIn(entry: LdapEntry): string {
   const [bytes] = entry.values('objectGUID');
   const id = bytes && guidText(bytes);
@@ -98,7 +106,7 @@ function activeDirectoryPerson(entry: LdapEntry): DirectoryPerson {
     displayName: textOf(entry, 'displayName', 'cn'),
     department: textOf(entry, 'department'),
     jobTitle: textOf(entry, 'title'),
-    isActive: (Number(textOf(entry, 'userAccountControl') ?? 0) & ACCOUNT_DISABLED) === 0,
+    isActive: isEnabled(entry),
     upn,
     sid: sid === undefined ? null : (sidText(sid) ?? null),
   });
