@@ -5,9 +5,11 @@ import {
   distinct,
   isComplex,
   isUnassigned,
+  readPart,
   readValue,
   refuse,
   sameValue,
+  unlisted,
   type ScimComplex,
   type ScimValue,
 } from './read-resource.ts';
@@ -55,10 +57,21 @@ export function applyOperation(
     const next = op === 'remove' ? undefined : readValue(sub, value, `${field}.${sub.name}`, leniency);
     return write(resource, path, put((before as ScimComplex | undefined) ?? {}, sub.name, next));
   }
-  const next = op === 'remove' ? undefined : readValue(attribute, value, field, leniency);
-  // Sub-attributes that are not named stay (§3.5.2.1, §3.5.2.3).
-  return write(resource, path, isComplex(before) && isComplex(next) ? { ...before, ...next } : next);
+  if (op === 'remove' || isUnassigned(value)) return write(resource, path, undefined);
+  const given = unlisted(value, leniency);
+  if (attribute.type === 'complex' && isComplex(given))
+    return write(resource, path, withPart(attribute, (before as ScimComplex | undefined) ?? {}, given, leniency));
+  return write(resource, path, readValue(attribute, given, field, leniency));
 }
+
+/** Sub-attributes that are not named stay (§3.5.2.1, §3.5.2.3); those without a value are gone. */
+const withPart = (
+  attribute: ScimAttribute,
+  before: ScimComplex,
+  given: Record<string, unknown>,
+  leniency: Leniency,
+): ScimComplex =>
+  [...readPart(attribute, given, leniency)].reduce((part, [name, value]) => put(part, name, value), before);
 
 function applyToExtension(
   type: ScimResourceType,
@@ -97,13 +110,14 @@ function changedList(change: ListChange): readonly ScimValue[] {
 /** A value that exists already is not added again (§3.5.2.1). A new primary value takes the place of the former. */
 function added(values: readonly ScimValue[], given: readonly ScimValue[]): readonly ScimValue[] {
   const fresh = given.filter((each) => !values.some((known) => sameValue(known, each)));
-  return onePrimary(distinct([...values, ...fresh]), fresh);
+  return onePrimary(distinct([...values, ...fresh]), new Set(fresh));
 }
 
 const hasPrimary = (value: ScimValue): boolean => isComplex(value) && value['primary'] === true;
 
-function onePrimary(values: readonly ScimValue[], changed: readonly ScimValue[]): readonly ScimValue[] {
-  const primary = changed.findLast(hasPrimary);
+/** Of the changed values, the last one that is primary stays so, and no other value is (RFC 7643 §2.4). */
+function onePrimary(values: readonly ScimValue[], changed: ReadonlySet<ScimValue>): readonly ScimValue[] {
+  const primary = values.findLast((each) => changed.has(each) && hasPrimary(each));
   if (primary === undefined) return values;
   return values.map((each) =>
     each !== primary && hasPrimary(each) ? { ...(each as ScimComplex), primary: false } : each,
@@ -120,19 +134,38 @@ function withoutListed({ attribute, values, value, leniency }: ListChange): read
 }
 
 function changedMatches(change: ListChange, where: Filter): readonly ScimValue[] {
-  const { attribute, sub, values, op, value, leniency } = change;
+  const { attribute, sub, values, op, value } = change;
   const matches = (each: ScimValue) => matchesValue(attribute, each, where);
   if (op === 'remove' && !sub) return values.filter((each) => !matches(each));
   if (op !== 'remove' && !values.some(matches)) return created(change, where);
   if (sub) return changedSubs(change, sub, matches);
+  if (isUnassigned(value)) return values.filter((each) => !matches(each));
+  return changedWhere(values, matches, matchChange(change));
+}
+
+/** What happens to each value that a filter matches: a part is added to it, or another value replaces it. */
+function matchChange({ attribute, op, value, leniency }: ListChange): (before: ScimComplex) => ScimComplex {
+  if (op === 'add' && isComplex(value)) return (before) => withPart(attribute, before, value, leniency);
   const given = readValue({ ...attribute, multiValued: false }, value, attribute.name, leniency) as
     ScimComplex | undefined;
-  const next = values.flatMap((each): ScimValue[] => {
-    if (!matches(each)) return [each];
-    if (given === undefined) return [];
-    return [op === 'add' ? { ...(each as ScimComplex), ...given } : given];
+  // What states nothing that is known changes nothing.
+  return (before) => (op === 'add' ? { ...before, ...given } : { ...(given ?? before) });
+}
+
+/** Values that are empty afterwards are gone. */
+function changedWhere(
+  values: readonly ScimValue[],
+  matches: (value: ScimValue) => boolean,
+  changeOne: (before: ScimComplex) => ScimComplex,
+): readonly ScimValue[] {
+  const changed = new Set<ScimValue>();
+  const next = values.map((each) => {
+    if (!matches(each)) return each;
+    const after = changeOne(each as ScimComplex);
+    changed.add(after);
+    return after;
   });
-  return onePrimary(next, given ? next.filter((each) => sameValue(each, given)) : []);
+  return onePrimary(distinct(next.filter((each) => Object.keys(each as ScimComplex).length > 0)), changed);
 }
 
 /**
@@ -150,7 +183,7 @@ function created({ attribute, sub, values, op, value, leniency }: ListChange, wh
   const fresh = Object.fromEntries(
     Object.entries({ ...seed, ...given }).filter(([, each]) => each !== undefined),
   ) as ScimComplex;
-  return onePrimary(added(values, [fresh]), [fresh]);
+  return added(values, [fresh]);
 }
 
 /** The values that a filter of equalities demands: `type eq "work" and primary eq true`. */
@@ -172,7 +205,5 @@ function changedSubs(
 ): readonly ScimValue[] {
   const next = op === 'remove' ? undefined : readValue(sub, value, `${attribute.name}.${sub.name}`, leniency);
   if (values.length === 0 && next !== undefined) return [{ [sub.name]: next }];
-  const changed = values.map((each) => (matches(each) ? put(each as ScimComplex, sub.name, next) : each));
-  const kept = changed.filter((each) => Object.keys(each as ScimComplex).length > 0);
-  return onePrimary(distinct(kept), sub.name === 'primary' ? kept.filter(matches) : []);
+  return changedWhere(values, matches, (before) => put(before, sub.name, next));
 }

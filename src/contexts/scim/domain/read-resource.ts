@@ -78,6 +78,19 @@ function readMembers(
   leniency: Leniency,
 ): Record<string, ScimValue> {
   const read = nothing();
+  for (const [name, value] of statedMembers(among, object, prefix, leniency))
+    if (value !== undefined) read[name] = value;
+  return read;
+}
+
+/** The members that an object states, by the names of the schema; undefined for one that has no value (RFC 7643 §2.5). */
+function statedMembers(
+  among: readonly ScimAttribute[],
+  object: Record<string, unknown>,
+  prefix: string,
+  leniency: Leniency,
+): ReadonlyMap<string, ScimValue | undefined> {
+  const stated = new Map<string, ScimValue | undefined>();
   for (const [given, value] of Object.entries(object)) {
     const attribute = attributeNamed(among, given);
     if (!attribute) {
@@ -85,12 +98,20 @@ function readMembers(
       continue;
     }
     if (attribute.name !== given) leniency.note('attribute name in another case');
-    if (Object.hasOwn(read, attribute.name)) refuse(prefix + attribute.name, 'is given twice', 'scim_invalid_syntax');
+    if (stated.has(attribute.name)) refuse(prefix + attribute.name, 'is given twice', 'scim_invalid_syntax');
     if (isIgnored(attribute, leniency)) continue;
-    const read1 = readValue(attribute, value, prefix + attribute.name, leniency);
-    if (read1 !== undefined) read[attribute.name] = read1;
+    stated.set(attribute.name, readValue(attribute, value, prefix + attribute.name, leniency));
   }
-  return read;
+  return stated;
+}
+
+/** What a PATCH states about sub-attributes of a complex value. Those that it does not state stay as they are. */
+export function readPart(
+  { name, subAttributes = [] }: ScimAttribute,
+  value: Record<string, unknown>,
+  leniency: Leniency,
+): ReadonlyMap<string, ScimValue | undefined> {
+  return statedMembers(subAttributes, value, `${name}.`, leniency);
 }
 
 /** RFC 7644 §3.3: what is read-only is ignored. A password is accepted and kept nowhere. */
@@ -118,7 +139,7 @@ export function readValue(
 }
 
 /** Entra ID sends a manager as a list of one. Of several values none is chosen. */
-function unlisted(value: unknown, leniency: Leniency): unknown {
+export function unlisted(value: unknown, leniency: Leniency): unknown {
   if (!Array.isArray(value) || value.length !== 1) return value;
   leniency.note('list for a single value');
   return value[0];

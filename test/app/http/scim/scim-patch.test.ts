@@ -14,6 +14,8 @@ type Profile = 'okta' | 'entra' | 'generic';
 const WORK = { value: 'work@acme.example', type: 'work', primary: true };
 const HOME = { value: 'home@acme.example', type: 'home' };
 
+const NAME = { name: { givenName: 'Ann', familyName: 'Lee' } };
+
 /** What a PATCH of RFC 7644 §3.5.2 makes of a user; `undefined` stands for an attribute without a value. */
 type Case = readonly [title: string, operations: object[], expected: object, before?: object];
 const CASES: readonly Case[] = [
@@ -48,6 +50,72 @@ const CASES: readonly Case[] = [
         { ...HOME, primary: true },
       ],
     },
+  ],
+  [
+    '§3.5.2.1 add: a value that becomes primary takes the place of the former',
+    [{ op: 'add', path: 'emails[type eq "home"]', value: { primary: true } }],
+    {
+      emails: [
+        { ...WORK, primary: false },
+        { ...HOME, primary: true },
+      ],
+    },
+    { emails: [WORK, HOME] },
+  ],
+  [
+    '§3.5.2.3 replace: a value that becomes primary takes the place of the former',
+    [{ op: 'replace', path: 'emails[type eq "home"].primary', value: true }],
+    {
+      emails: [
+        { ...WORK, primary: false },
+        { ...HOME, primary: true },
+      ],
+    },
+    { emails: [WORK, HOME] },
+  ],
+  [
+    '§3.5.2.3 replace: also if the filter does not match it any more',
+    [{ op: 'replace', path: 'emails[primary eq false].primary', value: true }],
+    {
+      emails: [
+        { ...WORK, primary: false },
+        { ...HOME, primary: true },
+      ],
+    },
+    { emails: [WORK, { ...HOME, primary: false }] },
+  ],
+  ...[{}, { nickName: 'x' }].flatMap((value): Case[] => [
+    [
+      `§3.5.2 add: ${JSON.stringify(value)} states nothing about a complex attribute`,
+      [{ op: 'add', path: 'name', value }],
+      NAME,
+    ],
+    [
+      `§3.5.2 replace: ${JSON.stringify(value)} states nothing about a complex attribute`,
+      [{ op: 'replace', path: 'name', value }],
+      NAME,
+    ],
+    [`§3.5.2 add: ${JSON.stringify(value)} without a path`, [{ op: 'add', value: { name: value } }], NAME],
+    [
+      `§3.5.2.1 add: ${JSON.stringify(value)} states nothing about a value of a list`,
+      [{ op: 'add', path: 'emails[type eq "work"]', value: value.nickName ? { foo: 1 } : {} }],
+      { emails: [WORK] },
+    ],
+  ]),
+  [
+    'RFC 7643 §2.5: null clears the sub-attribute, and no other',
+    [{ op: 'replace', path: 'name', value: { givenName: null } }],
+    { name: { familyName: 'Lee' } },
+  ],
+  [
+    'RFC 7643 §2.5: also without a path, beside others',
+    [{ op: 'replace', value: { name: { givenName: null, familyName: 'C' } } }],
+    { name: { familyName: 'C' } },
+  ],
+  [
+    'RFC 7643 §2.5: also in a value of a list',
+    [{ op: 'add', path: 'emails[type eq "work"]', value: { primary: null, display: 'D' } }],
+    { emails: [{ value: WORK.value, type: 'work', display: 'D' }] },
   ],
   ['§3.5.2.2 remove: a single value', [{ op: 'remove', path: 'title' }], { title: undefined }, { title: 'Old' }],
   ['§3.5.2.2 remove: a sub-attribute', [{ op: 'remove', path: 'name.givenName' }], { name: { familyName: 'Lee' } }],

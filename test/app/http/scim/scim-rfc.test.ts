@@ -478,6 +478,22 @@ describe('RFC 7643 and RFC 7644', () => {
       expect((await scim.get(path, { headers: { 'if-none-match': now.get('etag')! } })).status).toBe(304);
     });
 
+    it('§3.5.2 PATCHes of one group that race without If-Match are all kept', async () => {
+      const made = await scim.post(SCIM_GROUPS, { schemas: [GROUP_SCHEMA], displayName: 'Raced', externalId: 'e' });
+      const path = `${SCIM_GROUPS}/${made.body.id}`;
+      for (let round = 0; round < 8; round += 1) {
+        const [displayName, externalId] = [`Raced ${round}`, `e-${round}`];
+        const operations = Object.entries({ displayName, externalId }).map(([name, value]) => ({
+          op: 'replace',
+          path: name,
+          value,
+        }));
+        const written = await Promise.all(operations.map((one) => scim.send('PATCH', path, patchBody(one))));
+        expect(written.map(({ status }) => status)).toEqual([200, 200]);
+        expect((await scim.get(path)).body).toMatchObject({ displayName, externalId });
+      }
+    });
+
     it('§3.5.2 a PATCH of a group whose last operation fails changes nothing', async () => {
       const member = await create();
       const made = await scim.post(SCIM_GROUPS, { schemas: [GROUP_SCHEMA], displayName: 'Atomic' });

@@ -52,6 +52,18 @@ const externalIdIn = ({ externalId }: ScimComplex): string | null => {
   return text.length > 300 ? refuse('externalId', 'must be at most 300 characters long', 'scim_invalid_value') : text;
 };
 
+/** Only what a patch has changed: beside it another one may change the rest. */
+function changedIn(
+  before: Pick<GroupState, 'name' | 'externalId'>,
+  after: ScimComplex,
+): Pick<Change, 'name' | 'externalId'> {
+  const [name, externalId] = [nameIn(after), externalIdIn(after)];
+  return {
+    ...(name === before.name ? {} : { name }),
+    ...(externalId === before.externalId ? {} : { externalId }),
+  };
+}
+
 function membersIn({ members }: ScimComplex): string[] {
   const ids = [...new Set(memberIds(members))];
   if (!ids.every(isUuid)) refuse('members.value', 'has to be the id of a user', 'scim_invalid_value');
@@ -161,7 +173,7 @@ const scimGroups: ScimResource<ScimGroupsRouteDependencies, GroupRow> = {
     const described = operations.filter((operation) => !isAboutMembers(operation));
     const after = applyPatch(groupType, before, described, leniency);
     const changes = {
-      ...(described.length > 0 ? { name: nameIn(after), externalId: externalIdIn(after) } : {}),
+      ...(described.length > 0 ? changedIn({ name, externalId }, after) : {}),
       ...memberChangeOf(operations, leniency),
       ifVersion: expectedVersion(call.request, version),
     };
