@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { z } from 'zod';
 import { enqueue, type JobContract, type JobRequest } from '../kernel/job.ts';
 import { storedOptions, type JobBackend, type LaneQueue, type LaneWorker } from './backend.ts';
+import { rejectAfter } from '../observability/health.ts';
 import { laneOf, type JobCatalogue, type JobPayload } from './catalogue.ts';
 import { retryDelay } from './job.ts';
 import type { EnqueueOptions, FailedJob, JobCounts, Jobs, Schedule } from './jobs.ts';
@@ -24,6 +25,8 @@ const MAX_STALLS = 5;
 const UNKNOWN_JOB_DELAY_MS = 60_000;
 /** Shorter than the time that a process has to end (`DRAIN_SECONDS`). */
 const STOP_MS = 4_000;
+/** Milliseconds for a goodbye to a database or to Redis. */
+const CLOSE_MS = 1_000;
 const SCHEDULE_KEY = /^[A-Za-z0-9._/-]{1,120}$/;
 
 export class BullMqJobs implements Jobs {
@@ -97,15 +100,23 @@ export class BullMqJobs implements Jobs {
     const workers = this.#workers.splice(0);
     this.#draining.abort();
     const timer = setTimeout(() => this.#givingBack.abort(new Error('the process ends')), withinMs);
-    await Promise.all([this.#backend.stop(), ...workers.map((worker) => worker.close())]);
+    const stopped = Promise.all([this.#backend.stop(), ...workers.map((worker) => worker.close())]);
+    await this.#inTime(withinMs + CLOSE_MS, stopped);
     clearTimeout(timer);
   }
 
   async close(): Promise<void> {
     await this.stop();
     this.#closing = true; // errors of connections that close from here on are not logged
-    await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
+    await this.#inTime(CLOSE_MS, Promise.all([...this.#queues.values()].map((queue) => queue.close())));
     await this.#backend.close();
+  }
+
+  /** BullMQ waits for a Redis that is away without a limit, also to say goodbye. Its jobs are given to others later. */
+  async #inTime(withinMs: number, closing: Promise<unknown>): Promise<void> {
+    await rejectAfter(withinMs, closing).catch((error: unknown) =>
+      this.#log.warn({ reason: (error as Error).message }, 'connections of jobs were left open'),
+    );
   }
 
   async counts(): Promise<JobCounts> {

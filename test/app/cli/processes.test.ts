@@ -46,6 +46,20 @@ describe('the command line in a shell', () => {
     });
   });
 
+  it('ends with the outcome of a change while Redis is away', { timeout: 120_000 }, async () => {
+    const made = await shell(
+      'castellan org create --name Zed --owner-email owner@zed.example --json && castellan projections retry nosuch --json',
+      { DATA_DIR: scratchFolder('cli-without-redis'), REDIS_URL: 'redis://127.0.0.1:1' },
+    );
+    const [created, refused] = made.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object);
+    expect(created).toMatchObject({ outcome: 'fine', exitCode: 0 });
+    expect(refused).toMatchObject({ exitCode: made.code });
+    expect(made.code).toBe(2);
+  });
+
   it('ends quietly when the reader of its output has gone', async () => {
     expect(await shell('castellan --help | true')).toMatchObject({ stderr: '' });
     const ran = await shell('(castellan license show; echo "code $?" >&2) | true');

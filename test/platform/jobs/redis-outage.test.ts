@@ -51,4 +51,22 @@ describe.runIf(findRedis())('jobs, while Redis is down', () => {
     await pool.end();
     await drop();
   });
+
+  it('stop within seconds, whether Redis went or never was there', async () => {
+    const { config, drop } = await freshDatabase();
+    const redis = await startRedis();
+    const nothing = defineJob({
+      name: 'nothing',
+      data: z.object({}),
+      attempts: 1,
+      backoff: [],
+      handle: async () => {},
+    });
+    const open = (redisUrl: string) => openJobs({ config, redisUrl, jobs: [nothing], log: pino({ level: 'silent' }) });
+    const all = [open(redis.url), open('redis://127.0.0.1:1')];
+    for (const jobs of all) await jobs.start();
+    await redis.stop();
+    for (const jobs of all) await jobs.close();
+    await drop();
+  });
 });
