@@ -13,10 +13,17 @@ import { superviseProcess } from './app/operations/process-lifecycle.ts';
 const ROLES: readonly ProcessRole[] = ['all', 'api', 'projector', 'worker'];
 
 function askedRole(): ProcessRole {
-  const { values } = parseArgs({ options: { role: { type: 'string', default: 'all' } } });
-  const role = ROLES.find((known) => known === values.role);
+  const role = ROLES.find((known) => known === givenRole());
   if (!role) throw new ConfigError(`--role must be one of ${ROLES.join(', ')}`);
   return role;
+}
+
+function givenRole(): string {
+  try {
+    return parseArgs({ options: { role: { type: 'string', default: 'all' } } }).values.role;
+  } catch (error) {
+    throw new ConfigError((error as Error).message);
+  }
 }
 
 /** Wrong settings stay wrong at the next start: supervisors need not try again (decision 0098). */

@@ -48,6 +48,7 @@ import { deliveryFigures } from '../operations/delivery-figures.ts';
 import { expiryMetrics } from '../operations/expiry-metrics.ts';
 import { serviceMetrics } from '../operations/service-metrics.ts';
 import { ServiceState } from '../operations/service-state.ts';
+import { projects } from './start-work.ts';
 import { serviceProbes } from '../operations/service-probes.ts';
 import type { ServiceContainer } from './service-container.ts';
 import { ListenerCertificate } from '../../contexts/certificates/listener-certificate.ts';
@@ -55,13 +56,14 @@ import { keysOf } from '../../platform/vault/keyrings.ts';
 
 /** Everything that requests, jobs and operators use, made from the opened parts. */
 export function assembleServices(
-  { config, log, onStop }: CompositionContext,
+  composition: CompositionContext,
   storage: Storage,
   writeSide: WriteSide,
   readSide: ReadSide,
   background: Background,
   tokenKey: TokenKeyGeneration,
 ): ServiceContainer {
+  const { config, log, onStop } = composition;
   const { keyrings, dataKeys, database, store, trust, codec, vault, personKeys } = storage;
   const { objects, ...commands } = writeSide;
   const { redis, ...later } = background;
@@ -155,6 +157,7 @@ export function assembleServices(
         fingerprint: keyrings.current.fingerprint,
       }),
       lagging: () => projector.lagging(),
+      projects: projects(composition),
       measure: together(
         serviceMetrics(store, trust, projector, later.jobs, limits),
         forwardingMetrics(() => services.forwarder.lags),

@@ -1,3 +1,4 @@
+import type { LaggingModel } from '../../platform/projector/projector.ts';
 import { HealthCheck, rejectAfter, type Health, type Probe } from '../../platform/observability/health.ts';
 
 /** Whether requests should be sent to this process. */
@@ -18,8 +19,10 @@ const PATIENCE_MS = 700;
 
 export interface StateSources {
   readonly probes: readonly Probe[];
-  /** Served read models that are more than a few seconds behind the event log. */
-  lagging(): Promise<string[]>;
+  /** Read models that are more than a few seconds behind the event log, or not served yet. */
+  lagging(): Promise<readonly LaggingModel[]>;
+  /** Whether this process projects. Another one's delay is no reason to send requests elsewhere: it is the same there. */
+  readonly projects: boolean;
   /** Updates the gauges that are read on scrape. */
   measure(): Promise<void>;
 }
@@ -34,7 +37,7 @@ export class ServiceState {
   /** False if the gauges could not be updated: they show the last known values. */
   readonly measured: () => Promise<boolean>;
 
-  constructor({ probes, lagging, measure }: StateSources) {
+  constructor({ probes, lagging, projects, measure }: StateSources) {
     const check = new HealthCheck(probes);
     const known = onceAtATime(lagging);
     const taken = onceAtATime(measure);
@@ -49,11 +52,13 @@ export class ServiceState {
     this.readiness = async () => {
       const [health, behind] = await Promise.all([this.health(), lags()]);
       // A degraded process stays ready: otherwise all nodes would leave at once when Redis or object storage fails.
-      const ready = health.status !== 'unhealthy' && behind?.length === 0;
+      const waitsFor = behind?.filter(({ isServed }) => projects || !isServed);
+      const ready = health.status !== 'unhealthy' && waitsFor?.length === 0;
+      const names = (behind ?? []).map(({ name }) => name);
       const log = health.dependencies['event_log'];
       const reason = log?.status === 'unhealthy' ? log.message : undefined;
       // While the log is in doubt everything stands still: its names would hide the reason.
-      return { status: health.status, ready, lagging: reason ? [] : (behind ?? []), ...(reason ? { reason } : {}) };
+      return { status: health.status, ready, lagging: reason ? [] : names, ...(reason ? { reason } : {}) };
     };
     this.measured = freshly(
       () =>

@@ -1,7 +1,7 @@
 import { Counter, Histogram } from 'prom-client';
 import { registry } from '../../platform/observability/metrics.ts';
 import type { AttemptOutcome } from './channel.ts';
-import type { ChannelName } from './domain/message.ts';
+import { channelNames, type ChannelName } from './domain/message.ts';
 
 const attempts = new Counter({
   name: 'castellan_delivery_attempts_total',
@@ -23,6 +23,9 @@ const exhaustions = new Counter({
   labelNames: ['channel'] as const,
   registers: [registry],
 });
+
+// A series that begins at 1 has not increased: the first message would raise no alarm.
+for (const channel of channelNames) exhaustions.labels(channel).inc(0);
 
 export const countExhausted = (channel: ChannelName): void => exhaustions.labels(channel).inc();
 

@@ -1,7 +1,7 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { z } from 'zod';
 import { sameIssuer } from './openid-refusals.ts';
-import { SIGNATURE_ALGORITHMS, SKEW_SECONDS } from './openid-signatures.ts';
+import { AHEAD_SECONDS, SIGNATURE_ALGORITHMS, SKEW_SECONDS } from './openid-signatures.ts';
 
 /** OpenID Connect Back-Channel Logout 1.0 §2.4. */
 export const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
@@ -64,7 +64,7 @@ export function readLogoutToken(token: string, { issuerUrl, clientId, now }: Exp
   if (!sameIssuer(iss, issuerUrl)) throw new LogoutRefused('iss');
   if (![aud].flat().includes(clientId)) throw new LogoutRefused('aud');
   const age = now / 1_000 - iat;
-  if (age < -SKEW_SECONDS || age > LOGOUT_TOKEN_SECONDS + SKEW_SECONDS) throw new LogoutRefused('iat');
+  if (age < -AHEAD_SECONDS || age > LOGOUT_TOKEN_SECONDS + SKEW_SECONDS) throw new LogoutRefused('iat');
   if (exp !== undefined && now / 1_000 - exp > SKEW_SECONDS) throw new LogoutRefused('exp');
   if (sub === undefined && sid === undefined) throw new LogoutRefused('sub');
   return { subject: sub, providerSessionId: sid, tokenId: jti };

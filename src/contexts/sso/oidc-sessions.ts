@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { TenantPool } from '../../platform/database/tenant-pool.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { LOGOUT_TOKEN_SECONDS, type LoggedOut } from './logout-token.ts';
-import { SKEW_SECONDS } from './openid-signatures.ts';
+import { AHEAD_SECONDS, SKEW_SECONDS } from './openid-signatures.ts';
 
 /** Keyed digests of a person and of a session at a provider. */
 export const providerSubjectSchema = z.object({ sub: z.string(), sid: z.string().nullable() });
@@ -98,7 +98,7 @@ export class OidcSessions {
       `insert into one_time_tokens (tenant_id, purpose, digest, subject_id, payload, tries_left, expires_at)
        values ($1, 'oidc-logout', $2, $3, '{}', 0, now() + make_interval(secs => $4))
        on conflict do nothing`,
-      [digestOfToken(configId, tokenId), configId, LOGOUT_TOKEN_SECONDS + 2 * SKEW_SECONDS],
+      [digestOfToken(configId, tokenId), configId, AHEAD_SECONDS + LOGOUT_TOKEN_SECONDS + SKEW_SECONDS],
     );
   }
 

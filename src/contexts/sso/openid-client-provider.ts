@@ -8,7 +8,7 @@ import { identityOf, isIncomplete, type PersonClaims } from './openid-identity.t
 import type { AuthorizationRequest, OpenIdClient, OpenIdProvider } from './openid-provider.ts';
 import { LogoutRefused, readLogoutToken } from './logout-token.ts';
 import { exchangeRefusal, issuerRefusal, namesOtherIssuer, sameIssuer, withoutSlash } from './openid-refusals.ts';
-import { isSignedByOneOf, SIGNATURE_ALGORITHMS, SKEW_SECONDS } from './openid-signatures.ts';
+import { AHEAD_SECONDS, isSignedByOneOf, SIGNATURE_ALGORITHMS, SKEW_SECONDS } from './openid-signatures.ts';
 import { parsedUrl } from '../../platform/kernel/parsed-url.ts';
 
 const TIMEOUT_SECONDS = 10;
@@ -41,6 +41,8 @@ export function openIdProvider(client: OpenIdClient, reach: OidcHttpOptions): Op
         const tokens = await exchanged(config, query, request);
         const claims = tokens.claims();
         if (!claims) throw new SsoRefused('invalid_assertion', 'no id token');
+        // The library has one tolerance for both directions.
+        if (claims.exp < Date.now() / 1_000 - SKEW_SECONDS) throw new SsoRefused('invalid_assertion', 'exp');
         if (claims.sub === '') throw new SsoRefused('invalid_assertion', 'sub');
         // The library checks this only where the token has several audiences.
         if (claims['azp'] !== undefined && claims['azp'] !== client.clientId)
@@ -119,7 +121,7 @@ async function discovered(
   { issuerUrl, clientId, clientSecret, clientAuthentication }: OpenIdClient,
   reach: OidcHttpOptions,
 ): Promise<oidc.Configuration> {
-  const metadata = { [oidc.clockTolerance]: SKEW_SECONDS };
+  const metadata = { [oidc.clockTolerance]: AHEAD_SECONDS };
   const options = {
     [oidc.customFetch]: guarded(reach.fetch),
     timeout: TIMEOUT_SECONDS,

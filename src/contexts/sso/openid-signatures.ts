@@ -15,8 +15,10 @@ export const SIGNATURE_ALGORITHMS: ReadonlySet<string> = new Set([
   'Ed25519',
 ]);
 
-/** Maximum clock difference to the issuer. */
+/** How far the issuer's clock may be behind. */
 export const SKEW_SECONDS = 60;
+/** How far it may be ahead, as with SAML (decision 0083). That lengthens no validity, so it can be more. */
+export const AHEAD_SECONDS = 180;
 
 /** True if one of the keys has signed the token. A token without `kid` is tried with every key that fits. */
 export async function isSignedByOneOf(keys: JSONWebKeySet, token: string): Promise<boolean> {

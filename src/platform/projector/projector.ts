@@ -33,6 +33,18 @@ export interface ProjectorOptions {
 
 const LANES: readonly Lane[] = ['main', 'telemetry'];
 
+/** A declared model that is not reliable yet. */
+export interface LaggingModel {
+  readonly name: string;
+  /** Its table is complete up to some position; false while it is filled for the first time, or halted. */
+  readonly isServed: boolean;
+}
+
+/** As many names as fit in a sentence. */
+const NAMED = 3;
+const listed = (names: readonly string[]): string =>
+  names.length > NAMED + 1 ? `${names.slice(0, NAMED).join(', ')} and ${names.length - NAMED} more` : names.join(', ');
+
 /**
  * Runs the read side: makes sure that every declared model has a table and a cursor, rebuilds new ones, runs the
  * lanes.
@@ -134,7 +146,7 @@ export class Projector {
    * Declared models that are not reliable yet: rebuilding, halted, or behind the log without progress for seconds. A
    * rebuild of a version that is served does not count: queries do not see it.
    */
-  async lagging(): Promise<string[]> {
+  async lagging(): Promise<LaggingModel[]> {
     const head = await this.#options.store.head();
     const declared = new Set(this.#options.models.map(({ name, version }) => `${name} ${version}`));
     const cursors = (await this.progress()).filter(({ name, version }) => declared.has(`${name} ${version}`));
@@ -142,7 +154,7 @@ export class Projector {
     return cursors
       .filter(({ name, state }) => state !== 'retired' && !(state === 'filling' && live.has(name)))
       .filter(({ state, position, idleSeconds }) => state !== 'live' || (position < head && idleSeconds > 5))
-      .map(({ name }) => name);
+      .map(({ name, state }) => ({ name, isServed: state === 'live' }));
   }
 
   /** Describes impairments for `/health`; undefined when all is well. */
@@ -151,7 +163,9 @@ export class Projector {
     const parked = await this.deadLetters.names();
     const held = await this.backlogs.stuck();
     const stuck = [...new Set([...(await this.checkpoints.stuck()), ...held])].toSorted();
+    const behind = (await this.lagging()).filter(({ isServed }) => isServed).map(({ name }) => name);
     const parts = [
+      behind.length > 0 && `behind the log: ${listed(behind)}`,
       halted.length > 0 && `halted: ${halted.join(', ')}`,
       stuck.length > 0 && `stuck: ${stuck.join(', ')}`,
       parked.length > 0 && `parked streams in: ${parked.join(', ')}`,

@@ -101,6 +101,18 @@ describe('a service in several processes', () => {
       'true',
       expect.objectContaining({ email: 'late@acme.example', displayName: 'Late' }),
     ]);
+    const probed = async (path: string) => {
+      const response = await get(nodes.second, path);
+      return [response.status, (await response.json()) as { status: string; dependencies?: object }] as const;
+    };
+    // Behind for more than some seconds: said, and no reason to take every node out of traffic.
+    await expect
+      .poll(() => probed('/ready'), { timeout: 20_000 })
+      .toEqual([200, { status: 'degraded', ready: true, lagging: expect.arrayContaining(['employees']) as string[] }]);
+    expect(await probed('/health')).toMatchObject([
+      200,
+      { dependencies: { projections: { status: 'degraded', message: expect.stringContaining('behind the log') as string } } },
+    ]);
     nodes.projector = await start('projector');
     const position = { 'x-log-position': written.headers.get('x-log-position')! };
     let seen: string[] = [];

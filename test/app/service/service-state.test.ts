@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Probe } from '../../../src/platform/observability/health.ts';
-import { ServiceState } from '../../../src/app/operations/service-state.ts';
+import { ServiceState, type StateSources } from '../../../src/app/operations/service-state.ts';
 
 const never = () => new Promise<never>(() => undefined);
 const well = async () => undefined;
 const probe = (name: string, critical: boolean, check: Probe['check']): Probe => ({ name, critical, check });
-const stateOf = (
-  probes: readonly Probe[],
-  over: { lagging?: () => Promise<string[]>; measure?: () => Promise<void> } = {},
-) => new ServiceState({ probes, lagging: async () => [], measure: async () => undefined, ...over });
+const stateOf = (probes: readonly Probe[], over: Partial<StateSources> = {}) =>
+  new ServiceState({ probes, lagging: async () => [], projects: true, measure: async () => undefined, ...over });
 
 describe('the response to probes', () => {
   it('comes within a second, also when no dependency ever responds', async () => {
@@ -40,6 +38,17 @@ describe('the response to probes', () => {
       dependencies: { redis: { status: 'unhealthy' }, objects: { status: 'degraded' } },
     });
     expect(await state.readiness()).toEqual({ status: 'degraded', ready: true, lagging: [] });
+  });
+
+  it.each([
+    ['its own delay', true, true, false],
+    ["another process's delay, which is the same everywhere", false, true, true],
+    ['tables that nobody serves yet', true, false, false],
+    ["tables of another process's that nobody serves yet", false, false, false],
+  ])('with %s', async (_, projects, isServed, ready) => {
+    const lagging = async () => [{ name: 'alerts', isServed }];
+    const state = stateOf([probe('postgres', true, well)], { projects, lagging });
+    expect(await state.readiness()).toEqual({ status: 'healthy', ready, lagging: ['alerts'] });
   });
 
   it('is computed once for concurrent requests', async () => {

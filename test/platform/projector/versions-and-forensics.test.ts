@@ -135,7 +135,7 @@ describe('versions of a read model', () => {
       'the others are live',
       async () => (await projector.checkpoints.all()).filter(({ state }) => state === 'live').length === 2,
     );
-    expect(await projector.lagging()).toEqual(['broken']);
+    expect(await projector.lagging()).toEqual([{ name: 'broken', isServed: false }]);
     expect(await application.rowsOf('broken')).toEqual([]);
   });
 
