@@ -15,9 +15,12 @@ export const dayDetailView = z.object({
   credentialAttempts: z.int(),
   warnings: z.int(),
   blocks: z.int(),
-  /** The requested page; `newSitesTotal` counts all. */
-  newSites: z.array(z.object({ domain: z.string(), userCount: z.int() })),
-  newSitesTotal: z.int(),
+  newSites: z
+    .array(z.object({ domain: z.string(), userCount: z.int() }))
+    .describe('The requested page of the hosts that were new to somebody'),
+  newSitesTotal: z
+    .int()
+    .describe('All hosts that were new to somebody, however many people; `trends` counts the visits'),
   activeUsers: z.int(),
 });
 export type DayDetail = z.output<typeof dayDetailView>;

@@ -10,7 +10,7 @@ export const trendView = z.object({
   warnings: z.int(),
   blocks: z.int(),
   credentialAttempts: z.int(),
-  newSites: z.int(),
+  newSites: z.int().describe('Visits of people to hosts that were new to them; `day-detail` counts the hosts'),
 });
 export type TrendPoint = z.output<typeof trendView>;
 

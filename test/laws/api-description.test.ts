@@ -110,6 +110,16 @@ describe('the description of the API', () => {
     }
   });
 
+  it('describes every form in which a caller can ask for a success: declare the others in `otherMedia`', () => {
+    const several = everyRoute.filter(({ handle }) => /format === ["'](?:csv|json|zip)/.test(String(handle)));
+    expect(several.length).toBeGreaterThanOrEqual(3);
+    for (const route of several) {
+      const { responses } = paths[route.path]![route.method.toLowerCase()]! as { responses: Record<string, object> };
+      const { content = {} } = responses[String(route.status ?? 200)]! as { content?: object };
+      expect([named(route), Object.keys(content).length]).toEqual([named(route), 2]);
+    }
+  });
+
   it('declares in `refuses` only what the rest of the declaration does not say', () => {
     const needless = everyRoute.flatMap(({ refuses = [], ...route }) => {
       const byRule = refusalCodesOf(route as typeof route & AnyRoute<never>);

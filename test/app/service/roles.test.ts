@@ -111,7 +111,11 @@ describe('a service in several processes', () => {
       .toEqual([200, { status: 'degraded', ready: true, lagging: expect.arrayContaining(['employees']) as string[] }]);
     expect(await probed('/health')).toMatchObject([
       200,
-      { dependencies: { projections: { status: 'degraded', message: expect.stringContaining('behind the log') as string } } },
+      {
+        dependencies: {
+          projections: { status: 'degraded', message: expect.stringContaining('behind the log') as string },
+        },
+      },
     ]);
     nodes.projector = await start('projector');
     const position = { 'x-log-position': written.headers.get('x-log-position')! };

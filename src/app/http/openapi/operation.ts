@@ -97,7 +97,7 @@ function successesOf(declared: AnyRoute<never>): object {
     [status]: {
       description: status >= 300 ? 'A redirect' : 'Success',
       headers,
-      ...contentOf(response, mediaOf(declared)),
+      ...contentOf(response, mediaOf(declared), declared.otherMedia),
     },
     ...(status < 300 && sends.includes('Location')
       ? { [isRead ? 302 : 303]: { description: 'A redirect', headers } }
@@ -128,11 +128,16 @@ const UNSEEN = {
   headers: headersOfUnseen,
 };
 
-function contentOf(response: AnyRoute<never>['response'], jsonMedia = 'application/json'): object {
+function contentOf(
+  response: AnyRoute<never>['response'],
+  jsonMedia = 'application/json',
+  otherMedia: readonly string[] = [],
+): object {
   if (!response) return {};
+  const others = Object.fromEntries(otherMedia.map((media) => [media, {}]));
   if ('media' in response) {
     const { media, schema } = response;
-    return { content: { [media]: schema ? { schema: jsonSchema(schema, 'output') } : {} } };
+    return { content: { [media]: schema ? { schema: jsonSchema(schema, 'output') } : {}, ...others } };
   }
-  return { content: { [jsonMedia]: { schema: jsonSchema(response, 'output') } } };
+  return { content: { [jsonMedia]: { schema: jsonSchema(response, 'output') }, ...others } };
 }

@@ -152,6 +152,7 @@ export const enrollmentRoutes: RouteGroup<EnrollmentRouteDependencies> = {
       }),
       status: 200,
       response: z.object({ configs: z.array(enrollmentConfig), total: z.int(), batchId: z.uuid() }),
+      otherMedia: ['application/zip'],
       handle: (call) =>
         call.services.limits.archives.run(call.principal.tenantId, async () => {
           const { body, principal, services, reply, fresh } = call;
@@ -218,6 +219,7 @@ export const enrollmentRoutes: RouteGroup<EnrollmentRouteDependencies> = {
       access: admin('enrollment:write'),
       summary: 'Revoke the valid enrollment tokens of a batch or of the tenant',
       description: 'At most 10,000 per request. Repeat the request while `remaining` is true.',
+      refuses: ['not_found'],
       body: z
         .object({ batchId: uuid().optional(), all: z.literal(true).optional() })
         .refine(({ batchId, all }) => (batchId === undefined) !== (all === undefined), {

@@ -81,7 +81,7 @@ export const authRoutes: RouteGroup<AuthRouteDependencies> = {
       access: openAccess('session'),
       summary: 'Get the tenant of a single-tenant installation',
       description: '404 if there are several tenants, and `not_set_up` if there is none.',
-      refuses: ['not_set_up'],
+      refuses: ['not_found', 'not_set_up'],
       response: z.object({ tenantId: z.uuid(), name: z.string(), slug: z.string() }),
       handle: async ({ ask }) => {
         const [only, ...others] = await ask(listTenants, { most: 2 }, INSTALLATION);

@@ -44,6 +44,7 @@ export const pushRuleTestRoutes: RouteGroup<PushRuleTestRouteDependencies> = {
       access: admin('notifications:write'),
       summary: 'Test a push rule with the alerts of the last days',
       description: `Takes the id of a rule, or a rule that is not saved. Returns the alerts of the last ${TESTED_DAYS} days that it selects (the newest ${MAX_TESTED_ALERTS}), each with the people who would have got a push, and those on call who would not, with a reason. Who was on call counts as it was; accounts, preferences, devices and groups count as they are now. Sends nothing, and does not look whether the rule is enabled.`,
+      refuses: ['not_found'],
       body: z
         .object({ ruleId: uuid().optional(), rule: draft.optional() })
         .refine(({ ruleId, rule }) => (ruleId === undefined) !== (rule === undefined), {

@@ -56,6 +56,7 @@ export const searchRoutes: RouteGroup<SearchRouteDependencies> = {
       description: 'A file in CSV or JSON, newest first, at most 10,000 rows.',
       query: z.object({ ...asked, format: z.enum(['csv', 'json']).optional().default('csv') }),
       response: { media: 'text/csv' },
+      otherMedia: ['application/json'],
       handle: async ({ query: { q, type, format }, services, principal, reply }) => {
         const rows = exportHits(services.reads(principal.tenantId), { q, type });
         const file = { name: `search.${format}`, type: format === 'csv' ? 'text/csv' : 'application/json' };

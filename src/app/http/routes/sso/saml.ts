@@ -54,6 +54,7 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
       access: openAccess('session'),
       summary: 'Get the SAML 2.0 service provider metadata',
       description: 'For import into the identity provider of the tenant.',
+      refuses: ['not_found'],
       query: z.object(tenantQuery),
       response: { media: 'application/samlmetadata+xml' },
       handle: async (call) => {

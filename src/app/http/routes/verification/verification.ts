@@ -52,6 +52,7 @@ const verify = (path: string, method: VerificationMethod, operation: string, sum
     summary,
     operation,
     description: 'A wrong code returns 200 with `valid: false`. 429 after too many wrong codes.',
+    refuses: ['not_found'],
     body: z.object({ userId: uuid(), code: z.string().regex(/^\d{6}$/, 'must have 6 digits') }),
     response: z.object({
       valid: z.boolean(),
