@@ -146,7 +146,8 @@ export class FilterCompiler {
   }
 
   #condition(attribute: ScimAttribute, sql: string, op: Comparison | 'pr', value: Value, isFolded: boolean): string {
-    if (op === 'pr') return `(${sql} is not null)`;
+    // §3.4.2.2: a text without characters is no value.
+    if (op === 'pr') return `coalesce((${sql})::text <> '', false)`;
     if (value === null) {
       if (op !== 'eq' && op !== 'ne') return refuseFilter('can compare null with eq and ne only');
       return `(${sql} is ${op === 'eq' ? '' : 'not '}null)`;

@@ -20,7 +20,7 @@ export function matchesValue({ subAttributes = [] }: ScimAttribute, value: ScimV
       const sub = attributeNamed(subAttributes, filter.path.attribute);
       if (!sub || filter.path.sub !== undefined) return false;
       const actual = isComplex(value) ? (value[sub.name] as Compared | undefined) : undefined;
-      if (filter.op === 'pr') return !isUnassigned(actual);
+      if (filter.op === 'pr') return !isUnassigned(actual) && actual !== '';
       if (filter.value === null) return (filter.op === 'eq') === isUnassigned(actual);
       return actual === undefined
         ? filter.op === 'ne'

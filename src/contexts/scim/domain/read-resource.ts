@@ -67,7 +67,7 @@ export function checkSchemas(id: string, body: Record<string, unknown>, leniency
 /** RFC 7643 §7: a required attribute has a value. */
 export function requireAll({ schema }: ScimResourceType, resource: ScimComplex): void {
   for (const { name, required } of schema.attributes)
-    if (required && (isUnassigned(resource[name]) || resource[name] === ''))
+    if (required && (isUnassigned(resource[name]) || String(resource[name]).trim() === ''))
       refuse(name, 'is required', 'scim_invalid_value');
 }
 

@@ -259,6 +259,27 @@ describe('SCIM users', () => {
     expect(statuses.sort()).toEqual([200, ...Array.from({ length: 11 }, () => 412)]);
   });
 
+  it('a write is refused if it names the present version in If-None-Match', async () => {
+    const { id, userName, meta } = await create();
+    for (const tag of ['*', meta.version as string]) {
+      const headers = { 'if-none-match': tag };
+      const patched = { schemas: [], Operations: [{ op: 'replace', path: 'title', value: 'T' }] };
+      expect((await scim.send('PATCH', `${USERS}/${id}`, { headers, body: patched })).status).toBe(412);
+      expect((await scim.put(`${USERS}/${id}`, { schemas: [USER], userName }, { headers })).status).toBe(412);
+      expect((await scim.delete(`${USERS}/${id}`, { headers })).status).toBe(412);
+    }
+    expect((await scim.get(`${USERS}/${id}`)).body.meta.version).toBe(meta.version);
+  });
+
+  it('a text without characters is no value: not for pr, and not for what is required', async () => {
+    const { id, userName } = await create({ title: '' });
+    const found = await scim.get(`${USERS}?filter=${encodeURIComponent(`userName eq "${userName}" and title pr`)}`);
+    expect(found.body.totalResults).toBe(0);
+    const blank = await scim.post(USERS, { schemas: [USER], userName: ' ' });
+    expect([blank.status, blank.body.scimType]).toEqual([400, 'invalidValue']);
+    await scim.delete(`${USERS}/${id}`);
+  });
+
   it('PATCHes that race without If-Match are all kept', async () => {
     const { id } = await create();
     const values = Array.from({ length: 64 }, (_, each) => `+49 30 ${each}`);

@@ -163,9 +163,16 @@ export async function baseOf(tenantId: TenantId, { lookups }: { readonly lookups
 const tagsIn = (header: string): string[] => header.split(',').map((tag) => tag.trim().replace(/^w\//i, ''));
 const bare = (version: number): string => versionTag(version).slice(2);
 
-/** Throws 412 if `If-Match` names another version (RFC 7644 §3.14). Returns the version that a change must find. */
+const isNamed = (header: string | undefined, version: number): boolean =>
+  header !== undefined && (header.trim() === '*' || tagsIn(header).includes(bare(version)));
+
+/**
+ * Throws 412 if `If-Match` names another version (RFC 7644 §3.14), or `If-None-Match` this one (RFC 9110 §13.1.2). Returns
+ * the version that a change must find.
+ */
 export function expectedVersion({ headers }: FastifyRequest, version: number): number | undefined {
   const header = headers['if-match'];
+  if (isNamed(headers['if-none-match'], version)) throw new FailureError(stale());
   if (header === undefined || header.trim() === '*') return undefined;
   if (!tagsIn(header).includes(bare(version))) throw new FailureError(stale());
   return version;
