@@ -1,5 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mutualTlsClient, startApp, type Client, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { enrolledDevice, type EnrolledDevice } from '../dsl/enrolled-device.ts';
@@ -109,6 +111,29 @@ for (const [name, { program, configure }] of Object.entries(PROXIES))
     it('replaces a certificate that a client claims in the header', async () => {
       for (const port of [place.devices, place.administrators])
         expect((await through(port).get('/api/v1/ext/policies', forged())).status).toBe(401);
+    });
+
+    it('lets update bundles through, which are larger than any other body', async () => {
+      const form = new FormData();
+      form.append('file', new Blob([new Uint8Array(25 * 1024 * 1024)]), 'bundle.zip');
+      const upload = new Request('http://localhost', { method: 'POST', body: form });
+      const answer = await new Promise<string>((resolve, reject) => {
+        const asked = request(
+          `https://127.0.0.1:${place.administrators}/api/v1/admin/updates/upload`,
+          {
+            method: 'POST',
+            rejectUnauthorized: false,
+            headers: {
+              authorization: `Bearer ${acme.token}`,
+              'content-type': upload.headers.get('content-type')!,
+            },
+          },
+          (response) => void text(response).then(resolve, reject),
+        ).on('error', reject);
+        void upload.arrayBuffer().then((body) => asked.end(Buffer.from(body)));
+      });
+      // The service's own refusal: this is no bundle, or the administrator has not proved who they are.
+      expect(JSON.parse(answer)).toMatchObject({ code: expect.stringMatching(/^(?!payload_too_large)/) as string });
     });
 
     it('lets administrators in, at the address that they really come from', async () => {

@@ -1,9 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../dsl/app.ts';
+import { channelNames } from '../../../src/contexts/notifications/domain/message.ts';
 import { enrolledDevice } from '../../dsl/enrolled-device.ts';
+import { scratchFolder } from '../../dsl/scratch.ts';
 
 const placeOf = (path: string): URL => new URL(`../../../deploy/${path}`, import.meta.url);
 const read = (path: string): string => readFileSync(placeOf(path), 'utf8');
@@ -52,6 +55,21 @@ describe('the metrics', () => {
     expect(used.length).toBeGreaterThan(8);
     const known = new Set([...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name!));
     expect(used.filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  it('count messages that were given up from zero on: a series that begins at 1 has not increased', () => {
+    for (const channel of channelNames)
+      expect(valueOf(`castellan_delivery_exhausted_total{channel="${channel}"}`)).toBe(0);
+  });
+
+  it.skipIf(!hasPromtool)(withPromtool('raise the alerts of test/fixtures/alert-rules.test.yml'), () => {
+    const folder = scratchFolder('alert-rules');
+    const tests = readFileSync(new URL('../../fixtures/alert-rules.test.yml', import.meta.url), 'utf8');
+    const file = join(folder, 'test.yml');
+    writeFileSync(file, tests.replace('RULES', fileURLToPath(placeOf(RULES))));
+    const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' });
+    expect([status, stdout + stderr]).toEqual([0, expect.stringContaining('SUCCESS')]);
+    rmSync(folder, { recursive: true });
   });
 
   it.skipIf(!hasPromtool)(withPromtool('are accepted by promtool, and so are the alert rules'), () => {
