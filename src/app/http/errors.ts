@@ -11,7 +11,7 @@ import { sendRefusalPage, wantsPage } from './refusal-page.ts';
 import { PartialCompletion } from './partial-completion.ts';
 import { oauthRefusal } from './oauth-errors.ts';
 import type { AnyRoute } from './route.ts';
-import { levelOfFailure, LogNotTrusted } from '../../platform/eventstore/log-trust.ts';
+import { LogNotTrusted } from '../../platform/eventstore/log-trust.ts';
 import { SCIM_MEDIA, scimRefusal } from './scim-errors.ts';
 import { FailureError, invalid } from '../../platform/kernel/failure.ts';
 import { withExpectedMedia } from './expected-media.ts';
@@ -88,11 +88,7 @@ const facesBrowser = (request: FastifyRequest): boolean =>
 
 /** One line for each request. Only a defect has a stack: any other refusal says by its name what happened. */
 function logFailure(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
-  // Requests of a client that disconnected fail half-way. That is not our error, so do not log it as one.
-  // Node destroys the incoming message of every request whose body has been read: only connection and response tell.
-  const isGone = reply.raw.destroyed || request.raw.socket.destroyed;
-  // A refusal that the service decides on, such as a missing certificate authority, is no defect.
-  const level = isGone ? 'info' : error instanceof FailureError || levelOfFailure(error) === 'debug' ? 'warn' : 'error';
+  const level = levelOf(error, reply);
   request.log[level](
     {
       requestId: request.id,
@@ -102,6 +98,18 @@ function logFailure(error: FastifyError, request: FastifyRequest, reply: Fastify
     'request failed',
   );
 }
+
+/** What the service decides on (no certificate authority), and what a dependency that is away causes, is no defect. */
+function levelOf(error: FastifyError, reply: FastifyReply): 'info' | 'warn' | 'error' {
+  if (isGone(reply)) return 'info';
+  return error instanceof FailureError || isUnavailable(error) ? 'warn' : 'error';
+}
+
+/**
+ * True if the client disconnected: its requests fail half-way, which is not our error. Node destroys the incoming message
+ * of every request whose body has been read: only connection and response tell.
+ */
+const isGone = ({ raw, request }: FastifyReply): boolean => raw.destroyed || request.raw.socket.destroyed;
 
 /** Sends an error response in the common format, and logs status 500 and above. */
 export function sendFailure(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {

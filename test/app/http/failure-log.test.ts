@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import fastify, { type FastifyBaseLogger } from 'fastify';
+import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { mapErrors } from '../../../src/app/http/errors.ts';
 import { newLogger } from '../../../src/platform/observability/logger.ts';
 
-const [INFO, ERROR] = [30, 50];
+const [INFO, WARN, ERROR] = [30, 40, 50];
 
 describe('the log of failed requests', () => {
   let lines: { level: number; msg: string; err: { type: string; stack?: string } }[];
@@ -33,6 +34,16 @@ describe('the log of failed requests', () => {
     });
   });
 
+  it('has no defect, and no stack, for a database that is away: an outage is one cause and not a hundred', async () => {
+    const { status } = await fetch(`${app.url}/without-database`);
+    expect(status).toBe(503);
+    expect(failures()).toEqual([WARN]);
+    expect(lines.find(({ msg }) => msg === 'request failed')!.err).toEqual({
+      type: 'error',
+      message: 'remaining connection slots are reserved',
+    });
+  });
+
   it.each(['GET', 'POST'])('has no error for a client that went away: %s', async (method) => {
     const socket = connect(app.port, '127.0.0.1');
     await once(socket, 'connect');
@@ -52,6 +63,9 @@ async function served(write: (line: string) => void) {
   mapErrors(app);
   app.all('/defect', async () => {
     throw new Error('a defect');
+  });
+  app.get('/without-database', async () => {
+    throw Object.assign(new pg.DatabaseError('remaining connection slots are reserved', 0, 'error'), { code: '53300' });
   });
   let begin: () => void = () => undefined;
   const begun = new Promise<void>((resolve) => (begin = resolve));
