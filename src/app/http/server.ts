@@ -1,4 +1,5 @@
 import { constants } from 'node:crypto';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import formbody from '@fastify/formbody';
 import multipart from '@fastify/multipart';
@@ -9,13 +10,7 @@ import { allowOrigins } from './plugins/cors.ts';
 import { endHeadStreams } from './plugins/head-requests.ts';
 import { describeApi } from './openapi/document.ts';
 import { mayTell, refuseWhileLogContradicts } from './plugins/log-trust.ts';
-import {
-  refuseAddress,
-  refuseExpectations,
-  refuseMalformed,
-  refuseWhatNodeRefuses,
-  refuseWithoutHost,
-} from './plugins/malformed-requests.ts';
+import { refuseAddress, refuseMalformed, refuseWithoutHost } from './plugins/malformed-requests.ts';
 import type { IdempotencyKeys } from './plugins/idempotency-sealing.ts';
 import { IdempotentResponses } from './plugins/idempotent-responses.ts';
 import { refuseBrokenQueries } from './plugins/query-text.ts';
@@ -26,6 +21,7 @@ import { logRequests } from './plugins/request-log.ts';
 import { countRequests } from './plugins/request-metrics.ts';
 import { traceRequests } from './plugins/request-tracing.ts';
 import { endSlowReaders } from './plugins/slow-readers.ts';
+import { serveInTurns } from './plugins/turns-of-a-connection.ts';
 import { setSecurityHeaders } from './plugins/security-headers.ts';
 import { refuseOtherScimMethods } from './other-methods.ts';
 import { registerRoute, type RegisterDependencies } from './register.ts';
@@ -67,6 +63,9 @@ const CIPHERS = [
 const JSON_BODY_BYTES = 1024 * 1024;
 /** A request must arrive completely within this time. */
 const REQUEST_MS = 60_000;
+/** Longer than usual load balancers keep an idle connection, so that none sends into a closing one. */
+const KEEP_ALIVE_MS = 72_000;
+const SERVER_OPTIONS = { requestTimeout: REQUEST_MS, requireHostHeader: false };
 /** A client that reads nothing of its response for this long is disconnected. */
 const SLOW_READER_MS = 30_000;
 
@@ -86,9 +85,7 @@ export async function buildServer(
     bodyLimit: JSON_BODY_BYTES,
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
     forceCloseConnections: 'idle',
-    requestTimeout: REQUEST_MS,
-    connectionTimeout: 0,
-    http: { requireHostHeader: false },
+    serverFactory: createListener,
     clientErrorHandler: refuseMalformed,
     frameworkErrors: refuseAddress,
     routerOptions: { maxParamLength: 300, ignoreTrailingSlash: true },
@@ -112,7 +109,6 @@ export async function buildServer(
   });
   recordRefusedScimClients(app, services);
   mapErrors(app, mayTell(services.trust));
-  refuseExpectations(app.server);
   validateWithZod(app);
   parseJsonBodies(app);
   setSecurityHeaders(app);
@@ -148,21 +144,24 @@ export function createTlsListener(
   app: FastifyInstance,
   certificate: { certificatePem: string; privateKeyPem: string },
 ): Server {
-  const listener = createServer(
-    {
-      cert: certificate.certificatePem,
-      key: certificate.privateKeyPem,
-      requestCert: true,
-      rejectUnauthorized: false,
-      minVersion: 'TLSv1.2',
-      ciphers: CIPHERS,
-      // OpenSSL options for which node:tls has no setting.
-      secureOptions: constants.SSL_OP_NO_RENEGOTIATION | constants.SSL_OP_CIPHER_SERVER_PREFERENCE,
-      requestTimeout: REQUEST_MS,
-      requireHostHeader: false,
-    },
-    (request, response) => app.routing(request, response),
-  );
-  refuseWhatNodeRefuses(listener);
+  const listener = createServer({
+    cert: certificate.certificatePem,
+    key: certificate.privateKeyPem,
+    requestCert: true,
+    rejectUnauthorized: false,
+    minVersion: 'TLSv1.2',
+    ciphers: CIPHERS,
+    // OpenSSL options for which node:tls has no setting.
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION | constants.SSL_OP_CIPHER_SERVER_PREFERENCE,
+    ...SERVER_OPTIONS,
+  });
+  listener.on('clientError', refuseMalformed);
+  serveInTurns(listener, (request, response) => app.routing(request, response));
+  return listener;
+}
+
+function createListener(handle: RequestListener) {
+  const listener = createHttpServer({ ...SERVER_OPTIONS, keepAliveTimeout: KEEP_ALIVE_MS });
+  serveInTurns(listener, handle);
   return listener;
 }

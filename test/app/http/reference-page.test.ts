@@ -33,4 +33,12 @@ describe('the API reference at /docs', () => {
         200,
       ]);
   });
+
+  it('gets the same octets as `/openapi.json`, in JSON only', async () => {
+    const { text } = await app.anonymous.get('/openapi.json');
+    expect((await app.anonymous.get('/docs/json')).text).toBe(text);
+    const yaml = await fetch(`${app.url}/docs/yaml`, { redirect: 'manual' });
+    expect([yaml.status, new URL(yaml.headers.get('location')!, yaml.url).pathname]).toEqual([302, '/docs/json']);
+    expect((await app.anonymous.get('/docs/json')).headers.get('content-security-policy')).toBeTruthy();
+  });
 });

@@ -1,6 +1,6 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { version } from '../../../platform/version.ts';
 import { errorBodyView } from '../refusal.ts';
 import type { RouteGroup } from '../route.ts';
@@ -32,12 +32,25 @@ const REFERENCE_POLICY = {
 /** Serves the OpenAPI 3.1 document of the declared routes at `/openapi.json`, and a browsable reference at `/docs`. */
 export async function describeApi(app: FastifyInstance, groups: readonly RouteGroup<never>[]): Promise<void> {
   const document = openApiDocument(groups);
-  let text: string | undefined;
+  // Encoded once: anybody may ask for it, as often as they like, and read nothing of the responses.
+  let encoded: Buffer | undefined;
+  const send = (reply: FastifyReply) =>
+    reply.type('application/json; charset=utf-8').send((encoded ??= Buffer.from(JSON.stringify(document))));
   await app.register(swagger, { mode: 'static', specification: { document: document as never } });
-  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: REFERENCE_POLICY });
-  app.get('/openapi.json', { schema: { hide: true } as object }, (_request, reply) =>
-    reply.type('application/json; charset=utf-8').send((text ??= JSON.stringify(document))),
-  );
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: REFERENCE_POLICY,
+    uiHooks: {
+      onRequest: (request, reply, done) => {
+        const { url } = request.routeOptions;
+        if (url === '/docs/json') return void send(reply);
+        // The library would encode it anew for every request.
+        if (url === '/docs/yaml') return void reply.redirect('./json');
+        done();
+      },
+    },
+  });
+  app.get('/openapi.json', { schema: { hide: true } as object }, (_request, reply) => send(reply));
 }
 
 const DESCRIPTION = `Security administration, authentication, enrollment and provisioning.

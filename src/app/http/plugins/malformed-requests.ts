@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { FailureError, invalid } from '../../../platform/kernel/failure.ts';
@@ -29,18 +29,10 @@ export function refuseAddress(error: FastifyError, request: FastifyRequest, repl
   sendFailure(error, request, reply);
 }
 
-/** For servers other than Fastify's own, which takes `refuseMalformed` as an option. */
-export function refuseWhatNodeRefuses(server: Server): void {
-  server.on('clientError', refuseMalformed);
-  refuseExpectations(server);
-}
-
-/** RFC 9110 §10.1.1: the only defined expectation is `100-continue`. */
-export function refuseExpectations(server: Server): void {
-  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    const { status, headers, body } = responseOf(refusalOf('expectation_failed'), request);
-    response.writeHead(status, headers).end(body);
-  });
+/** Answers a request that no route sees, as the last one of its connection. */
+export function refuseAndClose(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
+  const { status, headers, body } = responseOf(refusal, request);
+  response.writeHead(status, headers).end(body);
 }
 
 /** For malformed HTTP, too large headers and request time-outs. Closes the connection, whose state is unknown. */
@@ -94,6 +86,7 @@ function responseOf(
     'x-request-id': requestId,
     'content-type': media,
     'content-length': String(Buffer.byteLength(body)),
+    ...(refusal.retryAfter === undefined ? {} : { 'retry-after': String(refusal.retryAfter) }),
     'cache-control': 'no-store',
     connection: 'close',
   };

@@ -1,0 +1,125 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { MOST_WAITING, serveInTurns } from '../../../src/app/http/plugins/turns-of-a-connection.ts';
+import { sharedApp, type TestApp } from '../../dsl/app.ts';
+import { rawRequest, sendRaw } from '../../dsl/raw-http.ts';
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`;
+
+describe('requests that a client sends without awaiting responses', () => {
+  const ends: (() => void)[] = [];
+  afterEach(() => {
+    for (const end of ends.splice(0)) end();
+  });
+
+  /** A server, and a connection to it that reads nothing until told to. */
+  async function connected(handle: RequestListener): Promise<Socket> {
+    const server = createServer();
+    serveInTurns(server, handle);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    client.on('error', () => undefined);
+    await once(client, 'connect');
+    ends.push(() => {
+      client.destroy();
+      server.close();
+      server.closeAllConnections();
+    });
+    return client;
+  }
+
+  it('are begun one after another, in order', async () => {
+    const log: string[] = [];
+    const client = await connected(async ({ url }, response) => {
+      log.push(`begins ${url}`);
+      await sleep(5);
+      log.push(`ends ${url}`);
+      response.end();
+    });
+    client.resume().write(get('/a') + get('/b') + rawRequest('GET', '/c'));
+    await once(client, 'close');
+    expect(log).toEqual(['begins /a', 'ends /a', 'begins /b', 'ends /b', 'begins /c', 'ends /c']);
+  });
+
+  it('are not begun while a response before them is unread', async () => {
+    let begun = 0;
+    const client = await connected((_request, response) => {
+      begun += 1;
+      response.end(Buffer.alloc(32 * 1024 * 1024));
+    });
+    client.write(get('/').repeat(MOST_WAITING));
+    await expect.poll(() => begun).toBe(1);
+    await sleep(200);
+    expect(begun).toBe(1);
+    client.resume();
+    await expect.poll(() => begun, { timeout: 10_000 }).toBe(MOST_WAITING);
+  });
+
+  it.each([
+    ['fast', (_request, response) => void response.end('x')],
+    ['slow', async (_request, response) => void (await sleep(20).then(() => response.end('x')))],
+  ] satisfies [string, RequestListener][])(
+    'are begun up to a bound with %s responses; then the connection ends',
+    async (_, handle) => {
+      let begun = 0;
+      let received = '';
+      const client = await connected((request, response) => {
+        begun += 1;
+        handle(request, response);
+      });
+      client.on('data', (chunk) => (received += chunk.toString()));
+      client.write(get('/').repeat(20_000));
+      await once(client, 'close');
+      expect(begun).toBe(1 + MOST_WAITING);
+      const answers = received.split(/(?=HTTP\/1\.1 )/);
+      expect(answers.map((answer) => answer.slice(9, 12))).toEqual([...Array<string>(begun).fill('200'), '429']);
+      expect(answers.at(-1)).toMatch(/connection: close[\s\S]*retry-after: 1|retry-after: 1[\s\S]*connection: close/i);
+    },
+  );
+
+  it('end with a request whose expectation is refused', async () => {
+    const seen: string[] = [];
+    let received = '';
+    const client = await connected(({ url }, response) => {
+      seen.push(url!);
+      response.end();
+    });
+    client.on('data', (chunk) => (received += chunk.toString()));
+    client.write(get('/a') + `GET /b HTTP/1.1\r\nhost: x\r\nexpect: much\r\n\r\n`.repeat(1_000) + get('/c'));
+    await once(client, 'close');
+    expect(seen).toEqual(['/a']);
+    expect([...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['200', '417']);
+  });
+
+  it('after one that ends the connection are not begun', async () => {
+    const seen: string[] = [];
+    const client = await connected(({ url }, response) => {
+      seen.push(url!);
+      response.end();
+    });
+    client.resume().write(rawRequest('GET', '/last') + get('/next'));
+    await once(client, 'close');
+    expect(seen).toEqual(['/last']);
+  });
+
+  describe('to the service', () => {
+    let app: TestApp;
+    beforeAll(async () => {
+      app = await sharedApp();
+    });
+    afterAll(() => app.close());
+
+    it.each(['http', 'https'])('over %s end with 429', async (protocol) => {
+      const url = protocol === 'http' ? app.url : app.tlsUrl;
+      const { status, body } = await sendRaw(url, get('/live').repeat(5_000));
+      const others = [...body.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1]);
+      expect([status, others]).toEqual([200, [...Array<string>(MOST_WAITING).fill('200'), '429']]);
+      expect(body).toMatch(/"code":"rate_limit_exceeded"/);
+      expect(body).toMatch(/x-content-type-options: nosniff/);
+    });
+  });
+});
