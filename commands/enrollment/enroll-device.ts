@@ -146,7 +146,8 @@ export const enrollDevice = defineCommand({
       deviceId,
       userId,
       besideDeviceId,
-      isConfirmed: true,
+      // A token bound to nobody does not prove whose computer it is, so it confirms no device that keeps its user.
+      isConfirmed: standing !== 'same' || boundUserId !== null || state.isConfirmed,
       wipeId: state.wipe?.id ?? null,
     };
     const moves = claimsThatMove(standing === 'new', state, enrolled);

@@ -44,6 +44,15 @@ declare module 'fastify' {
   }
 }
 
+/** A field with PEM text, 64 KiB, and the others. Of strangers nothing larger is read. */
+const MOST_BYTES_OF_STRANGERS = 128 * 1024;
+
+/** Without a limit of its own, a route that anybody may call has that of strangers, and the others that of the server. */
+function bodyLimitOf({ access, mostBytes }: AnyRoute<never>): { bodyLimit?: number } {
+  if (mostBytes !== undefined) return { bodyLimit: mostBytes };
+  return access.kind === 'open' ? { bodyLimit: MOST_BYTES_OF_STRANGERS } : {};
+}
+
 /** Registers a declared route with Fastify: rate limit, authentication, validation, handler, response. */
 export function registerRoute<Dependencies>(
   app: FastifyInstance,
@@ -61,7 +70,7 @@ export function registerRoute<Dependencies>(
   const options: RouteShorthandOptions = {
     schema,
     config: { declared },
-    ...(declared.mostBytes === undefined ? {} : { bodyLimit: declared.mostBytes }),
+    ...bodyLimitOf(declared),
     onRequest: [
       async (request: FastifyRequest) => {
         request.deadline = new RequestDeadline(declared.isBulk ? BULK_MS : REQUEST_MS);

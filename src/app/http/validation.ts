@@ -9,6 +9,7 @@ import {
   type Failure,
   type FieldError,
 } from '../../platform/kernel/failure.ts';
+import { tooMuchIn } from './json-shape.ts';
 import { brokenTextIn } from '../../platform/kernel/broken-text.ts';
 
 /** Every issue by its field; the text names the first one: `validation failed: <field>: <reason>`. Never quotes a value. */
@@ -107,6 +108,8 @@ export function parseJsonBodies(app: FastifyInstance): void {
       // Many clients send a content type with every request, also without a body.
       if (body.length === 0) return done(null, undefined);
       if (!isUtf8(body as Buffer)) return done(new FailureError(invalid('body', 'is not UTF-8 text')), undefined);
+      const wrong = tooMuchIn(body as Buffer);
+      if (wrong !== undefined) return done(new FailureError(invalid('body', wrong)), undefined);
       const text = body.toString('utf8');
       void parse(request, text, (error, value) => {
         if (error) return done(new FailureError(invalid('body', 'is not valid JSON', 'malformed_json')), undefined);

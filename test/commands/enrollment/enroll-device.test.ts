@@ -106,6 +106,21 @@ describe('enrolling a device', () => {
       .thenRefused('conflict');
   });
 
+  it('confirms a device that keeps its user only with a token of that user', () => {
+    const unconfirmed: DeviceEvent = isEnrolled({ isConfirmed: false });
+    const withCertificate = { ...input, certificateSerial: 'AA01' };
+    given(unconfirmed, certified('AA01'))
+      .when(enrollDevice, withCertificate, facts)
+      .then(used, isEnrolled({ isConfirmed: false }), certified('BB02'));
+    given(unconfirmed, certified('AA01'))
+      .when(enrollDevice, withCertificate, bound)
+      .then(used, isEnrolled({ isConfirmed: true }), certified('BB02'));
+    const confirmed: DeviceEvent = { type: 'DeviceEnrollmentConfirmed', data: { deviceId: DEVICE } };
+    given(unconfirmed, certified('AA01'), confirmed)
+      .when(enrollDevice, withCertificate, facts)
+      .then(used, isEnrolled({ isConfirmed: true }), certified('BB02'));
+  });
+
   it('ends the previous certificate at once', () => {
     const history: DeviceEvent[] = [enrolled, certified('AA01'), enrolled, certified('BB02')];
     const state = history.reduce(device.fold, device.initial);
