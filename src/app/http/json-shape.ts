@@ -1,4 +1,4 @@
-/** Deeper than any input that a route knows. */
+/** OP-602. Deeper than any input that a route knows. */
 export const MOST_DEPTH = 32;
 /** A body of 1 MiB with a group's members, or with inventories of a device that was offline, has less. */
 export const MOST_PARTS = 100_000;
