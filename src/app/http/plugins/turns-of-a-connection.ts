@@ -44,17 +44,21 @@ class Line {
   }
 
   add(next: Waiting): void {
-    if (this.#isClosed) return this.#stopReading();
+    if (this.#isClosed) return;
     if (!this.#isBusy) return this.#begin(next);
     if (this.#waiting.length < MOST_WAITING) return void this.#waiting.push(next);
     this.#isClosed = true;
-    this.#stopReading();
+    this.#ignoreTheRest();
     this.#waiting.push({ ...next, listener: refusePipeline });
   }
 
-  /** Node reads on when it needs the body of a waiting request. */
-  #stopReading(): void {
-    if (!this.#socket.destroyed) this.#socket.pause();
+  /**
+   * Takes the connection from Node's parser, which would go on to make a request of everything that was sent, and read on
+   * whenever a response ends. What still arrives is read and dropped, so that the client can read the last response.
+   */
+  #ignoreTheRest(): void {
+    this.#socket.removeAllListeners('data');
+    this.#socket.on('data', () => undefined);
   }
 
   /** After the last response of the connection its socket is not writable any more. */
