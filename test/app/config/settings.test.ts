@@ -264,6 +264,12 @@ describe('a variable that is almost a setting', () => {
     ]);
   });
 
+  it('is reported as the file of a setting that is no secret', () => {
+    expect(settingWarnings({ PORT_FILE: '/x', MASTER_KEY_FILE: '/x', LOG_LEVEL_FILE: '' })).toEqual([
+      'PORT_FILE is not a setting and has no effect: only secrets can be in a file; set PORT',
+    ]);
+  });
+
   it('is none of those that machines usually have', () => {
     const usual = [
       'PATH',
