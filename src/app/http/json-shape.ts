@@ -1,7 +1,7 @@
 /** OP-602. Deeper than any input that a route knows. */
-export const MOST_DEPTH = 32;
+export const MAX_DEPTH = 32;
 /** A body of 1 MiB with a group's members, or with inventories of a device that was offline, has less. */
-export const MOST_PARTS = 100_000;
+export const MAX_PARTS = 100_000;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -23,7 +23,7 @@ export function tooMuchIn(json: Buffer): string | undefined {
       case OPEN_LIST:
       case OPEN_OBJECT:
         parts += 1;
-        if ((depth += 1) > MOST_DEPTH) return `must not be nested deeper than ${MOST_DEPTH}`;
+        if ((depth += 1) > MAX_DEPTH) return `must not be nested deeper than ${MAX_DEPTH}`;
         break;
       case CLOSE_LIST:
       case CLOSE_OBJECT:
@@ -33,7 +33,7 @@ export function tooMuchIn(json: Buffer): string | undefined {
       case COLON:
         parts += 1;
     }
-    if (parts > MOST_PARTS) return `must not have more than ${MOST_PARTS} parts`;
+    if (parts > MAX_PARTS) return `must not have more than ${MAX_PARTS} parts`;
   }
   return undefined;
 }

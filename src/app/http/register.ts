@@ -45,12 +45,12 @@ declare module 'fastify' {
 }
 
 /** A field with PEM text, 64 KiB, and the others. Of strangers nothing larger is read. */
-const MOST_BYTES_OF_STRANGERS = 128 * 1024;
+const MAX_BYTES_OF_STRANGERS = 128 * 1024;
 
 /** Without a limit of its own, a route that anybody may call has that of strangers, and the others that of the server. */
 function bodyLimitOf({ access, mostBytes }: AnyRoute<never>): { bodyLimit?: number } {
   if (mostBytes !== undefined) return { bodyLimit: mostBytes };
-  return access.kind === 'open' ? { bodyLimit: MOST_BYTES_OF_STRANGERS } : {};
+  return access.kind === 'open' ? { bodyLimit: MAX_BYTES_OF_STRANGERS } : {};
 }
 
 /** Registers a declared route with Fastify: rate limit, authentication, validation, handler, response. */

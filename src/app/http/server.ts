@@ -21,7 +21,7 @@ import { logRequests } from './plugins/request-log.ts';
 import { countRequests } from './plugins/request-metrics.ts';
 import { traceRequests } from './plugins/request-tracing.ts';
 import { endSlowReaders } from './plugins/slow-readers.ts';
-import { serveInTurns } from './plugins/turns-of-a-connection.ts';
+import { serveInOrder } from './plugins/pipelining.ts';
 import { setSecurityHeaders } from './plugins/security-headers.ts';
 import { refuseOtherScimMethods } from './other-methods.ts';
 import { registerRoute, type RegisterDependencies } from './register.ts';
@@ -156,12 +156,12 @@ export function createTlsListener(
     ...SERVER_OPTIONS,
   });
   listener.on('clientError', refuseMalformed);
-  serveInTurns(listener, (request, response) => app.routing(request, response));
+  serveInOrder(listener, (request, response) => app.routing(request, response));
   return listener;
 }
 
 function createListener(handle: RequestListener) {
   const listener = createHttpServer({ ...SERVER_OPTIONS, keepAliveTimeout: KEEP_ALIVE_MS });
-  serveInTurns(listener, handle);
+  serveInOrder(listener, handle);
   return listener;
 }

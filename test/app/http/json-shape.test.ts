@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MOST_DEPTH, MOST_PARTS, tooMuchIn } from '../../../src/app/http/json-shape.ts';
+import { MAX_DEPTH, MAX_PARTS, tooMuchIn } from '../../../src/app/http/json-shape.ts';
 import { sharedApp, type TestApp } from '../../dsl/app.ts';
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
@@ -8,19 +8,19 @@ const names = (count: number) => `{${Array.from({ length: count }, (_, n) => `"k
 
 describe('the shape of a JSON text', () => {
   it.each([
-    ['the deepest', nested(MOST_DEPTH), undefined],
-    ['too deep', nested(MOST_DEPTH + 1), 'must not be nested deeper than 32'],
+    ['the deepest', nested(MAX_DEPTH), undefined],
+    ['too deep', nested(MAX_DEPTH + 1), 'must not be nested deeper than 32'],
     [
       'many, but not deep',
       `[${Array(1_000)
-        .fill(nested(MOST_DEPTH - 1))
+        .fill(nested(MAX_DEPTH - 1))
         .join(',')}]`,
       undefined,
     ],
     ['brackets within a text', JSON.stringify([`\\"${nested(400_000)}`, '\\']), undefined],
     ['too many names', names(60_000), 'must not have more than 100000 parts'],
-    ['too many elements', `[${'1,'.repeat(MOST_PARTS)}1]`, 'must not have more than 100000 parts'],
-    ['too many lists', `[${'[]'.repeat(MOST_PARTS)}`, 'must not have more than 100000 parts'],
+    ['too many elements', `[${'1,'.repeat(MAX_PARTS)}1]`, 'must not have more than 100000 parts'],
+    ['too many lists', `[${'[]'.repeat(MAX_PARTS)}`, 'must not have more than 100000 parts'],
     ['a text without end', '"[[[', undefined],
     ['brackets that close nothing', ']]]]', undefined],
     [

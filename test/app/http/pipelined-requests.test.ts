@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { MOST_WAITING, serveInTurns } from '../../../src/app/http/plugins/turns-of-a-connection.ts';
+import { MAX_WAITING, serveInOrder } from '../../../src/app/http/plugins/pipelining.ts';
 import { sharedApp, type TestApp } from '../../dsl/app.ts';
 import { rawRequest, sendRaw } from '../../dsl/raw-http.ts';
 
@@ -22,7 +22,7 @@ describe('requests that a client sends without awaiting responses', () => {
   /** A server, and a connection to it that reads nothing until told to. */
   async function connected(handle: RequestListener): Promise<Socket> {
     const server = createServer();
-    serveInTurns(server, handle);
+    serveInOrder(server, handle);
     server.on('request', () => (parsed += 1));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -56,12 +56,12 @@ describe('requests that a client sends without awaiting responses', () => {
       begun += 1;
       response.end(Buffer.alloc(32 * 1024 * 1024));
     });
-    client.write(get('/').repeat(MOST_WAITING));
+    client.write(get('/').repeat(MAX_WAITING));
     await expect.poll(() => begun).toBe(1);
     await sleep(200);
     expect(begun).toBe(1);
     client.resume();
-    await expect.poll(() => begun, { timeout: 10_000 }).toBe(MOST_WAITING);
+    await expect.poll(() => begun, { timeout: 10_000 }).toBe(MAX_WAITING);
   });
 
   it.each([
@@ -81,7 +81,7 @@ describe('requests that a client sends without awaiting responses', () => {
       await once(client, 'close');
       // What Node had read already: a packet or two.
       expect(parsed).toBeLessThan(10_000);
-      expect(begun).toBe(1 + MOST_WAITING);
+      expect(begun).toBe(1 + MAX_WAITING);
       const answers = received.split(/(?=HTTP\/1\.1 )/);
       expect(answers.map((answer) => answer.slice(9, 12))).toEqual([...Array<string>(begun).fill('200'), '429']);
       expect(answers.at(-1)).toMatch(/connection: close[\s\S]*retry-after: 1|retry-after: 1[\s\S]*connection: close/i);
@@ -124,7 +124,7 @@ describe('requests that a client sends without awaiting responses', () => {
       const url = protocol === 'http' ? app.url : app.tlsUrl;
       const { status, body } = await sendRaw(url, get('/live').repeat(5_000));
       const others = [...body.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1]);
-      expect([status, others]).toEqual([200, [...Array<string>(MOST_WAITING).fill('200'), '429']]);
+      expect([status, others]).toEqual([200, [...Array<string>(MAX_WAITING).fill('200'), '429']]);
       expect(body).toMatch(/"code":"rate_limit_exceeded"/);
       expect(body).toMatch(/x-content-type-options: nosniff/);
     });

@@ -5,16 +5,16 @@ import { refusalOf, refusalOfFailure } from '../refusal.ts';
 import { refuseAndClose } from './malformed-requests.ts';
 
 /** Requests that may wait on a connection for the one before them. No browser, proxy or SDK pipelines more. */
-export const MOST_WAITING = 8;
+export const MAX_WAITING = 8;
 
 /**
  * Serves one request at a time per connection, in order (RFC 9112 §9.3.2). Node begins every request that arrives in one
  * packet at once, however many there are, whether or not their client reads a response: thousands of requests would run
- * before anybody else's. Beyond `MOST_WAITING` the connection is closed after a 429; what follows on it is not begun.
+ * before anybody else's. Beyond `MAX_WAITING` the connection is closed after a 429; what follows on it is not begun.
  */
-export function serveInTurns(server: Server, handle: RequestListener): void {
+export function serveInOrder(server: Server, handle: RequestListener): void {
   const lines = new WeakMap<Socket, Line>();
-  const inTurn =
+  const inOrder =
     (listener: RequestListener): RequestListener =>
     (request, response) => {
       const { socket } = request;
@@ -22,8 +22,8 @@ export function serveInTurns(server: Server, handle: RequestListener): void {
       lines.set(socket, line);
       line.add({ request, response, listener });
     };
-  server.on('request', inTurn(handle));
-  server.on('checkExpectation', inTurn(refuseExpectation));
+  server.on('request', inOrder(handle));
+  server.on('checkExpectation', inOrder(refuseExpectation));
 }
 
 interface Waiting {
@@ -46,7 +46,7 @@ class Line {
   add(next: Waiting): void {
     if (this.#isClosed) return;
     if (!this.#isBusy) return this.#begin(next);
-    if (this.#waiting.length < MOST_WAITING) return void this.#waiting.push(next);
+    if (this.#waiting.length < MAX_WAITING) return void this.#waiting.push(next);
     this.#isClosed = true;
     this.#ignoreTheRest();
     this.#waiting.push({ ...next, listener: refusePipeline });
