@@ -95,6 +95,17 @@ const sliceAt = <Item>(items: readonly Item[], at: number) => ({
 
 export const GRAPH = { directoryId: 'acme.example', clientId: 'app-1', clientSecret: 'graph-hush' };
 
+export const graphUser = (one: PeerPerson): object => ({
+  id: one.id,
+  userPrincipalName: one.email,
+  mail: one.email,
+  displayName: one.name,
+  department: one.department,
+  jobTitle: one.title,
+  accountEnabled: one.isActive,
+  onPremisesSecurityIdentifier: null,
+});
+
 /** Microsoft Graph and its token endpoint. */
 export const startGraph = (content: PeerContent) =>
   startPeer(
@@ -110,18 +121,13 @@ export const startGraph = (content: PeerContent) =>
         const at = Number(url.searchParams.get('$skiptoken') ?? 0);
         const more = (next: number) => `${origin}${url.pathname}?$skiptoken=${next}`;
         const [, , resource, id] = url.pathname.split('/');
+        if (resource === 'users' && id !== undefined && id !== 'delta') {
+          const one = people.find((each) => each.id === decodeURIComponent(id));
+          return one ? json(response, graphUser(one)) : json(response, {}, {}, 404);
+        }
         if (resource === 'users') {
           const { items, next } = sliceAt(people, at);
-          const value = items.map((one) => ({
-            id: one.id,
-            userPrincipalName: one.email,
-            mail: one.email,
-            displayName: one.name,
-            department: one.department,
-            jobTitle: one.title,
-            accountEnabled: one.isActive,
-            onPremisesSecurityIdentifier: null,
-          }));
+          const value = items.map(graphUser);
           const end = next === undefined ? { '@odata.deltaLink': more(0) } : { '@odata.nextLink': more(next) };
           return json(response, { value, ...end });
         }

@@ -205,6 +205,9 @@ describe('a list with cursors', () => {
       const filter = Object.keys((route.query as z.ZodObject).shape).find((one) => !PAGING.has(one)) ?? 'unknown';
       const filtered = await acme.admin.get(`${path}?cursor=${nextCursor}&${filter}=other`);
       expect([filtered.status, filtered.body.fields[0].field]).toEqual([400, 'cursor']);
+      const twice = await acme.admin.get(`${path}?cursor=x&page_size=0`);
+      const wrong = (twice.body.fields as { field: string }[]).map(({ field }) => field);
+      expect([twice.status, wrong.sort()]).toEqual([400, ['cursor', 'page_size']]);
     },
   );
 

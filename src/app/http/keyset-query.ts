@@ -50,7 +50,10 @@ export const keysetQuery = (order: Pick<KeysetOrder, 'list' | 'columns'>, size =
     .transform((text, context) => {
       const mark = read(text, order);
       if (mark) return mark;
-      context.addIssue({ code: 'custom', message: 'must be the nextCursor of a page of this list' });
+      context.addIssue({
+        code: 'custom',
+        message: 'must be the nextCursor of a page of this list, with the same filters',
+      });
       return z.NEVER;
     })
     .optional()

@@ -23,7 +23,7 @@ import { traceRequests } from './plugins/request-tracing.ts';
 import { endSlowReaders } from './plugins/slow-readers.ts';
 import { serveInOrder } from './plugins/pipelining.ts';
 import { setSecurityHeaders } from './plugins/security-headers.ts';
-import { refuseOtherScimMethods } from './other-methods.ts';
+import { refuseOtherMethods } from './other-methods.ts';
 import { registerRoute, type RegisterDependencies } from './register.ts';
 import { routeGroups, type RouteDependencies } from './routes/index.ts';
 import { parseJsonBodies, validateWithZod } from './validation.ts';
@@ -131,7 +131,7 @@ export async function buildServer(
   await describeApi(app, routeGroups);
   const answers = new IdempotentResponses(services.database.service, options.idempotencyKeys);
   for (const { routes } of routeGroups) for (const declared of routes) registerRoute(app, declared, services, answers);
-  refuseOtherScimMethods(
+  refuseOtherMethods(
     app,
     routeGroups.flatMap(({ routes }) => routes),
   );

@@ -2,6 +2,7 @@ import {
   DirectoryFailed,
   MAX_MEMBERSHIPS,
   MAX_PEOPLE,
+  type Corrections,
   type DirectoryPerson,
   type DirectoryReader,
   type Listed,
@@ -20,10 +21,13 @@ export interface Reading {
 /** Reads a whole directory into the staging tables, a page at a time. Throws unless it has seen the end. */
 export async function readDirectory({ reader, groupIds, staging, signal, decided }: Reading): Promise<number> {
   let people = 0;
-  await eachPage(reader.people(), signal, async (items) => {
+  await eachPage(reader.people(), signal, async (items, corrections) => {
     people += items.length;
     if (people > MAX_PEOPLE) throw new DirectoryFailed('the directory lists too many people', { isLasting: true });
-    await staging.addPeople(items, await decided(items), people);
+    const { isNews } = await staging.addPeople(items, await decided(items), people);
+    if (corrections) await staging.removePeople(corrections.gone);
+    // The list goes round in circles, and its end is not the end.
+    else if (!isNews) throw new DirectoryFailed('the directory repeats a page');
   });
   let memberships = 0;
   if (groupIds.length > 0)
@@ -39,7 +43,7 @@ export async function readDirectory({ reader, groupIds, staging, signal, decided
 async function eachPage<Item>(
   listing: AsyncIterable<Listed<Item>>,
   signal: AbortSignal,
-  work: (items: readonly Item[]) => Promise<void>,
+  work: (items: readonly Item[], corrections: Corrections | undefined) => Promise<void>,
 ): Promise<void> {
   // The next page is read while this one is written.
   let written = Promise.resolve();
@@ -48,7 +52,7 @@ async function eachPage<Item>(
       await written;
       if (step.kind === 'complete') return;
       signal.throwIfAborted();
-      written = work(step.items);
+      written = work(step.items, step.corrections);
       written.catch(() => undefined); // reported with the next page
     }
     await written;

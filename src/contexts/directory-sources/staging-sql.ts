@@ -12,6 +12,9 @@ export const ADD_PEOPLE = `
     returning (xmax = 0 or (select not o.listed from directory_sync_people o where o.tenant_id = p.tenant_id and o.sync_id = p.sync_id and o.external_id = p.external_id)) as is_new
   )
   select count(*) filter (where is_new)::int as new from added`;
+export const REMOVE_PEOPLE = `
+  update directory_sync_people set listed = false, person = null, email = null, action = null, user_id = null
+   where tenant_id = $1 and sync_id = $2 and external_id = any($3)`;
 export const ADD_MEMBERS = `
   insert into directory_sync_members (tenant_id, sync_id, group_id, member_key)
   select $1, $2, r.group_id, r.member_key from unnest($3::text[], $4::text[]) as r(group_id, member_key)
@@ -30,6 +33,7 @@ export const REFUSE_CREATIONS = `
   update directory_sync_people set action = 'refuse', user_id = null, refusal = $4
    where tenant_id = $1 and sync_id = $2 and action = 'create' and external_id = any($3)`;
 export const CARRIED_OUT = `update directory_sync_runs set carried_out_to = $3 where tenant_id = $1 and sync_id = $2`;
+export const PLANNED_GROUPS = `update directory_sync_runs set planned_groups = $3::jsonb where tenant_id = $1 and sync_id = $2`;
 export const REFUSE = `
   update directory_sync_people p set refusal = r.refusal
     from jsonb_to_recordset($3::jsonb) as r("externalId" text, refusal text)

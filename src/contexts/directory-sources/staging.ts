@@ -1,20 +1,20 @@
 import type { SyncCounts } from './domain/events.ts';
 import type { PlannedAction } from './domain/plan.ts';
 import {
-  ADD_MEMBERS,
   ADD_PEOPLE,
   CARRIED_OUT,
   KNOWN_EMAILS,
-  MEMBERS,
-  MEMBERSHIPS,
   PHASE,
   PLAN,
+  PLANNED_GROUPS,
   REFUSE,
   REFUSE_CREATIONS,
+  REMOVE_PEOPLE,
   REPEATED_EMAILS,
 } from './staging-sql.ts';
-import { SyncHold, type Progress } from './sync-hold.ts';
-import { DirectoryFailed, type DirectoryMembership, type DirectoryPerson } from './domain/directory-reader.ts';
+import { StagedGroups } from './staged-groups.ts';
+import type { Progress } from './sync-hold.ts';
+import type { DirectoryPerson } from './domain/directory-reader.ts';
 
 export interface StagedPerson {
   readonly externalId: string;
@@ -47,14 +47,8 @@ interface Totals {
   readonly linked: number;
 }
 
-/** A set of employees, as two databases' tables can compare it without listing it. */
-export interface MemberDigest {
-  readonly members: number;
-  readonly digest: string;
-}
-
 /** The tables in which one attempt works on one synchronization. */
-export class Staging extends SyncHold {
+export class Staging extends StagedGroups {
   /** Forgets what an earlier attempt has read, but not which deactivations were shown to the admin who confirmed them. */
   clear(keepsShown: boolean): Promise<void> {
     return this.write(async (client) => {
@@ -68,6 +62,7 @@ export class Staging extends SyncHold {
         `update directory_sync_people set action = null, person = null, listed = false, done = false, refusal = null where tenant_id = $1 and sync_id = $2`,
       );
       await this.query(client, CARRIED_OUT, ['']);
+      await this.query(client, PLANNED_GROUPS, ['[]']);
       await this.query(client, PHASE, ['reading', '{}']);
     });
   }
@@ -83,15 +78,16 @@ export class Staging extends SyncHold {
   }
 
   /**
-   * `decided` is what follows already, by external id; people who are kept are staged without their description. Throws
-   * if the whole page was listed before: the list goes round in circles, and its end is not the end.
+   * `decided` is what follows already, by external id; people who are kept are staged without their description. Returns
+   * whether anybody of them was not listed before.
    */
-  addPeople(
+  async addPeople(
     people: readonly DirectoryPerson[],
     decided: ReadonlyMap<string, DecidedPerson>,
     total: number,
-  ): Promise<void> {
-    return this.write(async (client) => {
+  ): Promise<{ readonly isNews: boolean }> {
+    let isNews = people.length === 0;
+    await this.write(async (client) => {
       const unique = [...new Map(people.map((one) => [one.externalId, one])).values()];
       const { rows } = await this.query<{ new: number }>(client, ADD_PEOPLE, [
         unique.map(({ externalId }) => externalId),
@@ -101,17 +97,16 @@ export class Staging extends SyncHold {
         unique.map(({ externalId }) => decided.get(externalId)?.userId ?? null),
         unique.map((one) => (decided.get(one.externalId)?.action === 'keep' ? null : JSON.stringify(one))),
       ]);
-      if (people.length > 0 && rows[0]!.new === 0) throw new DirectoryFailed('the directory repeats a page');
+      isNews ||= rows[0]!.new > 0;
       await this.query(client, PHASE, ['reading', JSON.stringify({ people: total })]);
     });
+    return { isNews };
   }
 
-  addMembers(members: readonly DirectoryMembership[]): Promise<void> {
+  /** What was said of these people before does not hold: the directory no longer has them. */
+  removePeople(externalIds: readonly string[]): Promise<void> {
     return this.write(async (client) => {
-      await this.query(client, ADD_MEMBERS, [
-        members.map(({ groupId }) => groupId),
-        members.map(({ memberKey }) => memberKey),
-      ]);
+      await this.query(client, REMOVE_PEOPLE, [externalIds]);
     });
   }
 
@@ -222,18 +217,6 @@ export class Staging extends SyncHold {
       await this.query(client, CARRIED_OUT, [carriedOutTo]);
       await this.query(client, PHASE, ['applying', JSON.stringify(progress)]);
     });
-  }
-
-  /** Employees who are members of this group, those whom the plan kept included. */
-  async membersOf(groupId: string): Promise<readonly string[]> {
-    const { rows } = await this.statement<{ user_id: string }>(MEMBERS, [groupId]);
-    return rows.map((row) => row.user_id);
-  }
-
-  /** How many members each group has, and a sum that two sets of employees have in common only if they are the same. */
-  async memberships(): Promise<ReadonlyMap<string, MemberDigest>> {
-    const { rows } = await this.statement<MemberDigest & { group_id: string }>(MEMBERSHIPS);
-    return new Map(rows.map((row) => [row.group_id, row]));
   }
 
   /**

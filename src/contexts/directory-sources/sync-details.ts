@@ -1,6 +1,7 @@
 import type { TenantPool } from '../../platform/database/tenant-pool.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import type { DirectoryPerson } from './domain/directory-reader.ts';
+import type { PlannedGroup } from './domain/group-plan.ts';
 import type { Progress, SyncPhase } from './sync-hold.ts';
 
 /** People of a plan that a response lists. */
@@ -20,6 +21,7 @@ export interface SyncDetails {
   readonly phase: SyncPhase;
   readonly progress: Progress;
   readonly plan: Readonly<Record<(typeof ACTIONS)[number], readonly PlannedPerson[]>>;
+  readonly plannedGroups: readonly PlannedGroup[];
 }
 
 interface PlannedRow {
@@ -35,9 +37,9 @@ export async function syncDetails(
   tenantId: TenantId,
   syncId: string,
 ): Promise<SyncDetails | undefined> {
-  const { rows } = await pool.statement<{ phase: SyncPhase; progress: Progress }>(
+  const { rows } = await pool.statement<Pick<SyncDetails, 'phase' | 'progress' | 'plannedGroups'>>(
     tenantId,
-    'select phase, progress from directory_sync_runs where tenant_id = $1 and sync_id = $2',
+    'select phase, progress, planned_groups as "plannedGroups" from directory_sync_runs where tenant_id = $1 and sync_id = $2',
     [syncId],
   );
   if (!rows[0]) return undefined;

@@ -15,6 +15,7 @@ import {
 import type { SyncCounts } from './domain/events.ts';
 import { NOTHING_SYNCED } from './domain/sync-counts.ts';
 import { awaitReadModels, decidedPeople, planSync } from './plan-sync.ts';
+import { planGroups } from './plan-groups.ts';
 import { readDirectory } from './read-directory.ts';
 import { DirectoryFailed, type DirectoryPerson, type DirectoryReader } from './domain/directory-reader.ts';
 import { Staging } from './staging.ts';
@@ -112,15 +113,25 @@ export class DirectorySyncs {
     const people = await readDirectory({ reader, groupIds, staging, signal: run.signal, decided });
     const { counts, linkedPeople } = await planSync(this.#ports, run, staging);
     if (people === 0 && linkedPeople > 0) throw new DirectoryFailed('the directory lists nobody');
+    const withGroups = async () => ({
+      ...counts,
+      ...(await planGroups(this.#ports, run, staging, await selectedGroups(reader, groupIds))),
+    });
     if (sync!.isDryRun) {
-      await this.#end(run, staging, 'planned', counts, null);
+      await this.#end(run, staging, 'planned', await withGroups(), null);
       return undefined;
     }
     const isHeld = needsConfirmation(counts.deactivated, linkedPeople, source!.maxDeactivationShare);
     if (isHeld && (await staging.unseenDeactivations()) > 0) {
       await staging.show();
       const { sourceId, syncId } = run;
-      const held = { sourceId, syncId, deactivations: counts.deactivated, linkedPeople, counts };
+      const held = {
+        sourceId,
+        syncId,
+        linkedPeople,
+        deactivations: counts.deactivated,
+        counts: await withGroups(),
+      };
       orThrow(await this.#ports.executor.execute(holdDirectorySync, held, run.execution));
       return undefined;
     }

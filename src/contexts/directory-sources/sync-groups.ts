@@ -6,12 +6,12 @@ import { derivedId } from '../../platform/execution/derived-id.ts';
 import { FailureError, isFailure, orThrow, type Failure } from '../../platform/kernel/failure.ts';
 import { inParallel } from '../../platform/kernel/in-parallel.ts';
 import { MAX_DIRECTORY_GROUPS, type DirectoryReader } from './domain/directory-reader.ts';
-import type { MemberDigest, Staging } from './staging.ts';
+import { NO_MEMBERS } from './domain/member-digest.ts';
+import type { Staging } from './staging.ts';
 import type { SyncPorts, SyncRun } from './sync-ports.ts';
 
 const AT_ONCE = 8;
 const FRESH_MS = 30_000;
-const NO_MEMBERS: MemberDigest = { members: 0, digest: '0' };
 
 export interface SyncedGroups {
   readonly groups: number;

@@ -352,7 +352,7 @@ export const errorCodes = {
   method_not_allowed: entry(
     'methodNotAllowed',
     'the method is not allowed',
-    'SCIM: the path has other methods; `Allow` names them.',
+    'SCIM and OAuth: the path has other methods; `Allow` names them.',
   ),
   request_timeout: entry('requestTimeout', 'request timeout', 'The request did not arrive completely in time.'),
   payload_too_large: entry(

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { FailureError, invalid } from '../../../platform/kernel/failure.ts';
 import type { AnyRoute } from '../route.ts';
 
 /** Filters are all parameters but these: a client may change the size of its pages on the way. */
@@ -22,9 +21,9 @@ export async function unbindPageMark(request: FastifyRequest): Promise<void> {
   const { cursor } = query;
   if (typeof cursor !== 'string') return;
   const at = cursor.lastIndexOf(SEPARATOR);
-  if (at < 0 || cursor.slice(at + 1) !== bindingOf(request))
-    throw new FailureError(invalid('cursor', 'must be the nextCursor of a page of this list, with the same filters'));
-  query['cursor'] = cursor.slice(0, at);
+  const isBound = at >= 0 && cursor.slice(at + 1) === bindingOf(request);
+  // No cursor at all, which validation refuses together with whatever else is wrong.
+  query['cursor'] = isBound ? cursor.slice(0, at) : '';
 }
 
 export async function bindPageMark(request: FastifyRequest, _reply: unknown, payload: unknown): Promise<unknown> {

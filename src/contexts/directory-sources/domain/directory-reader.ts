@@ -30,9 +30,26 @@ export interface DirectoryMembership {
  * One step of a listing. Only `complete` says that nothing is missing: a listing that ends without it was read in part,
  * and nobody may be deactivated because of it.
  */
-export type Listed<Item> = { readonly kind: 'page'; readonly items: readonly Item[] } | { readonly kind: 'complete' };
+export type Listed<Item> =
+  | {
+      readonly kind: 'page';
+      readonly items: readonly Item[];
+      /** Of a directory that tells what changed while it was read. */
+      readonly corrections?: Corrections;
+    }
+  | { readonly kind: 'complete' };
 
-export const listedPage = <Item>(items: readonly Item[]): Listed<Item> => ({ kind: 'page', items });
+/** Items of the page may correct what earlier pages said, so it is no mistake if all were listed before. */
+export interface Corrections {
+  /** External ids of people who were listed before, perhaps, and have left. */
+  readonly gone: readonly string[];
+}
+
+export const listedPage = <Item>(items: readonly Item[], corrections?: Corrections): Listed<Item> => ({
+  kind: 'page',
+  items,
+  ...(corrections ? { corrections } : {}),
+});
 export const COMPLETE = { kind: 'complete' } as const;
 
 /** Reads one directory. Every method throws `DirectoryFailed` if the directory cannot be reached or misbehaves. */

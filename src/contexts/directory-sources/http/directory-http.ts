@@ -51,6 +51,16 @@ export class DirectoryHttp {
     return this.get(address, headers);
   }
 
+  /** Undefined: there is nothing at the address. */
+  async find(address: string): Promise<JsonPage | undefined> {
+    try {
+      return await this.get(address);
+    } catch (error) {
+      if (error instanceof NothingThere) return undefined;
+      throw error;
+    }
+  }
+
   async get(address: string, headers: Readonly<Record<string, string>> = {}): Promise<JsonPage> {
     const url = this.#within(address);
     let renew = false;
@@ -103,10 +113,14 @@ const absence = (response: Response | undefined): DirectoryFailed =>
 
 const mayPass = (status: number): boolean => status === 429 || status === 408 || status >= 500;
 
-const refusal = (status: number): DirectoryFailed =>
-  status === 403
-    ? new DirectoryFailed('the credentials lack a permission of the directory', { isLasting: true })
-    : new DirectoryFailed(`the directory returned status ${status}`);
+class NothingThere extends DirectoryFailed {}
+
+function refusal(status: number): DirectoryFailed {
+  if (status === 403)
+    return new DirectoryFailed('the credentials lack a permission of the directory', { isLasting: true });
+  const reason = `the directory returned status ${status}`;
+  return status === 404 ? new NothingThere(reason) : new DirectoryFailed(reason);
+}
 
 /** `Retry-After` in seconds or as a date (RFC 9110 §10.2.3), or Okta's time of reset in epoch seconds. */
 export function pauseOf(response: Response | undefined, attempt: number, now = Date.now()): number {

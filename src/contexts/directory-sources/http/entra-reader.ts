@@ -22,6 +22,11 @@ export interface EntraSource {
 }
 
 const PERSON = 'id,userPrincipalName,mail,displayName,department,jobTitle,accountEnabled,onPremisesSecurityIdentifier';
+type Item = Readonly<Record<string, unknown>>;
+
+const isWhole = (item: Item): boolean =>
+  typeof item['accountEnabled'] === 'boolean' && stringIn(item, 'userPrincipalName') !== null;
+
 const MAX_PAGE = { prefer: 'odata.maxpagesize=999' };
 
 /** Microsoft Graph 1.0, as an application (client credentials) with User.Read.All and Group.Read.All. */
@@ -60,17 +65,39 @@ export class EntraReader implements DirectoryReader {
     let next = `${this.#base}/users/delta?$select=${PERSON}`;
     for (;;) {
       const { body } = await http.nextPage(next, MAX_PAGE);
-      yield listedPage(
-        listIn(body, 'value')
-          .filter((item) => !('@removed' in item))
-          .map(personOf),
-      );
+      yield await this.#peopleIn(listIn(body, 'value'));
       if (stringIn(body, '@odata.deltaLink') !== null) break;
       const link = stringIn(body, '@odata.nextLink');
       if (link === null) throw new DirectoryFailed('the directory ended its list early');
       next = link;
     }
     yield COMPLETE;
+  }
+
+  /** A person may be listed again on a later page, as removed or with what has changed alone. The last word counts. */
+  async #peopleIn(items: readonly Item[]): Promise<Listed<DirectoryPerson>> {
+    const last = new Map(items.map((item) => [stringIn(item, 'id'), item]));
+    const people: DirectoryPerson[] = [];
+    const gone: string[] = [];
+    for (const [id, item] of last) {
+      const whole = '@removed' in item ? undefined : await this.#whole(id, item);
+      if (whole) people.push(personOf(whole));
+      else if (id !== null) gone.push(id);
+    }
+    return listedPage(people, { gone });
+  }
+
+  /**
+   * A delta query may leave out what has not changed. Undefined: the directory no longer has the person. Throws if it hides
+   * whose account is enabled: nobody is taken for active, or for gone, because of that.
+   */
+  async #whole(id: string | null, item: Item): Promise<Item | undefined> {
+    if (isWhole(item) || id === null) return item;
+    const address = `${this.#base}/users/${encodeURIComponent(id)}?$select=${PERSON}`;
+    const page = await this.#http().find(address);
+    if (page === undefined) return undefined;
+    if (isWhole(page.body as Item)) return page.body as Item;
+    throw new DirectoryFailed('the directory does not say whose accounts are enabled', { isLasting: true });
   }
 
   async *memberships(groupIds: readonly string[]): AsyncGenerator<Listed<DirectoryMembership>> {
@@ -100,7 +127,7 @@ async function* pagesOf(http: DirectoryHttp, start: string) {
   }
 }
 
-function personOf(item: Readonly<Record<string, unknown>>): DirectoryPerson {
+function personOf(item: Item): DirectoryPerson {
   const id = stringIn(item, 'id');
   const upn = stringIn(item, 'userPrincipalName');
   return boundedPerson({
@@ -112,7 +139,7 @@ function personOf(item: Readonly<Record<string, unknown>>): DirectoryPerson {
     displayName: stringIn(item, 'displayName'),
     department: stringIn(item, 'department'),
     jobTitle: stringIn(item, 'jobTitle'),
-    isActive: item['accountEnabled'] !== false,
+    isActive: item['accountEnabled'] === true,
     upn,
     sid: stringIn(item, 'onPremisesSecurityIdentifier'),
   });

@@ -1,4 +1,4 @@
-import type { Filter } from './filter.ts';
+import type { Comparison, Filter } from './filter.ts';
 import { isUuid } from '../../../platform/kernel/ids.ts';
 import { groupType } from './group-schema.ts';
 import type { Leniency } from './normalization.ts';
@@ -29,13 +29,25 @@ export const memberIds = (list: ScimValue | undefined): string[] =>
       : refuse('members.value', 'is required', 'scim_invalid_value');
   });
 
-/** The ids that `members[value eq "a" or value eq "b"]` names. */
+/** The ids that `members[value eq "a" or value eq "b"]` names. All members are users, so `type eq "User"` leaves none out. */
 function idsIn(where: Filter): string[] {
   if (where.op === 'or') return where.filters.flatMap(idsIn);
+  if (where.op === 'and') {
+    const [types, others] = [where.filters.filter(isAboutType), where.filters.filter((each) => !isAboutType(each))];
+    const [first, ...further] = others.map(idsIn);
+    if (!first) return refuse('members', 'can be chosen by value only', 'scim_invalid_path');
+    return types.every(isOfUsers) ? first.filter((id) => further.every((ids) => ids.includes(id))) : [];
+  }
   const isId = where.op === 'eq' && where.path.attribute.toLowerCase() === 'value' && typeof where.value === 'string';
   if (!isId) return refuse('members', 'can be chosen by value only', 'scim_invalid_path');
   return [(where.value as string).toLowerCase()];
 }
+
+const isAboutType = (where: Filter): where is Extract<Filter, { op: Comparison }> =>
+  where.op === 'eq' && where.path.attribute.toLowerCase() === 'type';
+
+const isOfUsers = (where: Filter): boolean =>
+  isAboutType(where) && typeof where.value === 'string' && where.value.toLowerCase() === 'user';
 
 export function memberChangeOf(operations: readonly PatchOperation[], leniency: Leniency): MemberChange {
   let complete: readonly string[] | undefined;

@@ -2,7 +2,7 @@ import { applyOperation } from './apply-operation.ts';
 import { MalformedExpression } from './filter.ts';
 import type { Leniency } from './normalization.ts';
 import { isComplex, checkSchemas, refuse, requireAll, type ScimComplex } from './read-resource.ts';
-import { readPatchPath, type PatchOperation, type PatchPath } from './resolve-path.ts';
+import { readPatchPath, type PatchOperation, type PatchPath, type UnknownPath } from './resolve-path.ts';
 import { attributeNamed, attributesOf, extensionNamed, type ScimResourceType } from './schema.ts';
 
 export const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
@@ -62,9 +62,9 @@ function targeted(
 ): PatchOperation[] {
   if (typeof path !== 'string') return refuse(field, 'has to be a text', 'scim_invalid_path');
   const target = pathOf(type, path, field);
-  if (!target) {
+  if (target.kind === 'unknown') {
     // Entra repeats a request that fails, for hours: an attribute mapping that nobody needs must not stop the others.
-    if (leniency.profile !== 'entra') return refuse(field, 'names no attribute', 'scim_invalid_path');
+    if (leniency.profile !== 'entra') return refuse(field, target.reason, target.code);
     leniency.note('unknown attribute');
     return [];
   }
@@ -90,7 +90,7 @@ function untargeted(
   const isPlain = attributeNamed(attributesOf(type), name) ?? extensionNamed(type, name);
   if (!isPlain && /[.[:]/.test(name)) leniency.note('dotted attribute name');
   const path = isPlain || /[.[:]/.test(name) ? pathOf(type, name, `${field}.value`) : undefined;
-  if (!path) {
+  if (!path || path.kind === 'unknown') {
     leniency.note('unknown attribute');
     return [];
   }
@@ -101,7 +101,7 @@ function untargeted(
   return [{ op, path, value }];
 }
 
-function pathOf(type: ScimResourceType, text: string, field: string): PatchPath | undefined {
+function pathOf(type: ScimResourceType, text: string, field: string): PatchPath | UnknownPath {
   try {
     return readPatchPath(type, text);
   } catch (error) {

@@ -25,7 +25,13 @@ export const isUnassigned = (value: unknown): boolean =>
 export const refuse = (
   field: string,
   reason: string,
-  code: 'scim_invalid_value' | 'scim_invalid_syntax' | 'scim_invalid_path' | 'scim_no_target' | 'scim_mutability',
+  code:
+    | 'scim_invalid_value'
+    | 'scim_invalid_syntax'
+    | 'scim_invalid_path'
+    | 'scim_invalid_filter'
+    | 'scim_no_target'
+    | 'scim_mutability',
 ): never => {
   throw new FailureError(invalid(field, reason, code));
 };

@@ -41,8 +41,22 @@ export function resolvePath(
   return { extension: extension?.id, attribute, sub };
 }
 
-/** Throws `MalformedExpression`; undefined for an attribute that the schemas do not have. */
-export function readPatchPath(type: ScimResourceType, text: string): PatchPath | undefined {
+/** The schemas have no such attribute, or no such sub-attribute for the filter behind it (RFC 7644 §3.12). */
+export interface UnknownPath {
+  readonly kind: 'unknown';
+  readonly reason: string;
+  readonly code: 'scim_invalid_path' | 'scim_invalid_filter';
+}
+
+const UNKNOWN: UnknownPath = { kind: 'unknown', reason: 'names no attribute', code: 'scim_invalid_path' };
+const unknownFilter = ({ name }: ScimAttribute): UnknownPath => ({
+  kind: 'unknown',
+  reason: `has a filter on what ${name} does not have`,
+  code: 'scim_invalid_filter',
+});
+
+/** Throws `MalformedExpression`. */
+export function readPatchPath(type: ScimResourceType, text: string): PatchPath | UnknownPath {
   const extension = extensionNamed(type, text);
   if (extension) return { kind: 'extension', extension: extension.id };
   const reader = new ExpressionReader(tokensOf(text));
@@ -58,5 +72,16 @@ export function readPatchPath(type: ScimResourceType, text: string): PatchPath |
   }
   reader.end();
   const resolved = resolvePath(type, { ...path, sub });
-  return resolved && { kind: 'attribute', where, ...resolved };
+  if (!resolved) return UNKNOWN;
+  if (where && !isAbout(resolved.attribute, where)) return unknownFilter(resolved.attribute);
+  return { kind: 'attribute', where, ...resolved };
+}
+
+/** Whether every condition is on a sub-attribute of the values. Any other one would choose no value, whatever they are. */
+function isAbout(attribute: ScimAttribute, where: Filter): boolean {
+  if ('filters' in where) return where.filters.every((each) => isAbout(attribute, each));
+  if (where.op === 'not') return isAbout(attribute, where.filter);
+  if (where.op === 'some' || where.path.sub !== undefined || where.path.urn !== undefined) return false;
+  // A filter behind a single value is a mistake of the path, which whoever applies it says.
+  return !attribute.multiValued || attributeNamed(attribute.subAttributes ?? [], where.path.attribute) !== undefined;
 }

@@ -1,7 +1,9 @@
+import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import {
   GRAPH,
+  graphUser,
   OKTA_TOKEN,
   personNumbered,
   startGraph,
@@ -126,7 +128,14 @@ describe('a directory is synchronized', () => {
     expect([unknown.status, unknown.body.fields?.[0]?.field]).toEqual([400, 'groupIds']);
     const chosen = await tenant.admin.put(`${BASE}/${sourceId}/synced-groups`, { groupIds: ['g-sales'] });
     expect([chosen.status, chosen.body.syncedGroupIds]).toEqual([200, ['g-sales']]);
+    const planned = await sync('?dryRun=true');
+    expect(planned.counts).toMatchObject({ groups: 1, memberships: 3 });
+    const inPlan = { externalId: 'g-sales', name: 'Sales' };
+    expect(planned.plan.groups).toEqual([{ ...inPlan, groupId: null, action: 'create', membersBefore: 0, members: 3 }]);
+    expect((await tenant.admin.get('/api/v1/admin/groups')).body.groups).toEqual([]);
     expect((await sync()).counts).toMatchObject({ groups: 1, memberships: 3 });
+    const kept = await sync('?dryRun=true');
+    expect(kept.plan.groups).toMatchObject([{ ...inPlan, action: 'keep', membersBefore: 3, members: 3 }]);
     await app.settled();
     const groups = async () => (await tenant.admin.get('/api/v1/admin/groups')).body.groups;
     expect(await groups()).toMatchObject([
@@ -241,6 +250,21 @@ describe('a directory is synchronized', () => {
       });
     };
 
+    it('by hiding whose accounts are enabled', async () => {
+      const hidden = { id: 'id-0', userPrincipalName: 'person0@acme.example' };
+      peer.misbehave((url, response) => {
+        if (!/\/users(?:\/|$)/.test(url.pathname)) return false;
+        const body = url.pathname.endsWith('/delta')
+          ? { value: [hidden], '@odata.deltaLink': `${url.origin}/end` }
+          : hidden;
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+        return true;
+      });
+      const reason = 'the directory does not say whose accounts are enabled';
+      expect(await sync()).toMatchObject({ syncState: 'failed', error: reason });
+      await failsWith(reason);
+    });
+
     it('by ending early', async () => {
       changed(() => ({ value: [] }));
       await failsWith('the directory ended its list early');
@@ -330,6 +354,47 @@ describe('a directory is synchronized', () => {
     await settledSync(body.syncId as string);
     expect((await employees()).filter(({ isActive }) => isActive).length).toBe(9);
     await okta.close();
+  });
+
+  it('believes the last word of a delta query about somebody who is listed twice', async () => {
+    await begin({ people: [personNumbered(1, { name: 'Renamed' }), personNumbered(2)], groups: [] });
+    const changing = (url: URL, response: ServerResponse) => {
+      if (!url.pathname.endsWith('/users/delta')) return false;
+      const isFirst = !url.searchParams.has('$skiptoken');
+      const removed = { reason: 'changed' };
+      const body = isFirst
+        ? {
+            value: [0, 1, 2].map((n) => graphUser(personNumbered(n))),
+            '@odata.nextLink': `${url.origin}${url.pathname}?$skiptoken=1`,
+          }
+        : {
+            value: [
+              { id: 'id-0', '@removed': removed },
+              { id: 'id-1', displayName: 'Renamed' },
+              // Nothing is said of it, and it is gone when it is asked for.
+              { id: 'id-7', displayName: 'Gone' },
+              { id: 'id-8', '@removed': removed },
+            ],
+            '@odata.deltaLink': `${url.origin}/end`,
+          };
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      return true;
+    };
+    peer.misbehave(changing);
+    expect(await sync()).toMatchObject({ syncState: 'succeeded', counts: { created: 2, deactivated: 0 } });
+    const names = async () =>
+      (await employees())
+        .map(({ displayName, isActive }) => `${displayName} ${isActive ? 'active' : 'inactive'}`)
+        .sort();
+    expect(await names()).toEqual(['Person 2 active', 'Renamed active']);
+
+    peer.misbehave();
+    peer.content.people = crowd(3).people;
+    await sync();
+    peer.content.people = [personNumbered(1, { name: 'Renamed' })];
+    peer.misbehave(changing);
+    expect((await sync()).counts).toMatchObject({ deactivated: 1, changed: 1, unchanged: 1 });
+    expect(await names()).toEqual(['Person 0 inactive', 'Person 2 active', 'Renamed active']);
   });
 
   it('moves the link of a person who has a new entry, and ends nothing of theirs', async () => {

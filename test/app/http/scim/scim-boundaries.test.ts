@@ -122,6 +122,20 @@ describe('what a SCIM client may see, say and name', () => {
     expect(response.headers.get('content-type')).toContain('application/scim+json');
   });
 
+  it.each([
+    ['GET', '/oauth/token', 'POST'],
+    ['DELETE', '/oauth/revoke', 'POST'],
+    ['POST', '/.well-known/oauth-authorization-server', 'GET, HEAD'],
+  ])('refuses %s %s in the words of OAuth', async (method, path, allow) => {
+    const response = await fetch(`${app.url}${path}`, { method });
+    expect([response.status, response.headers.get('allow'), await response.json()]).toEqual([
+      405,
+      allow,
+      { error: 'invalid_request', errorDescription: 'the method is not allowed' },
+    ]);
+    expect(response.headers.get('content-type')).toContain('application/json');
+  });
+
   it('leaves the group of a deleted client to administrators, with its name', async () => {
     const leaving = await newScimClient(tenant, { name: 'Leaving' });
     const before = await scimAs(app, leaving);

@@ -102,6 +102,11 @@ describe('the request sequences that identity providers document', () => {
       ]);
       const removed = await patched({ op: 'remove', path: `members[value eq "${userId}"]` });
       expect([removed.status, removed.body.members]).toEqual([200, undefined]);
+      await patched({ op: 'add', path: 'members', value: [{ value: userId }] });
+      const ofGroups = await patched({ op: 'remove', path: `members[value eq "${userId}" and type eq "Group"]` });
+      expect(ofGroups.body.members.length).toBe(1);
+      const ofUsers = await patched({ op: 'remove', path: `members[type eq "user" and value eq "${userId}"]` });
+      expect([ofUsers.status, ofUsers.body.members]).toEqual([200, undefined]);
       const replaced = await patched({ op: 'replace', path: 'members', value: [{ value: userId }] });
       expect(replaced.body.members.length).toBe(1);
       expect((await okta.delete(path)).status).toBe(204);

@@ -12,6 +12,7 @@ import {
   listDirectorySyncs,
 } from '../../../../../queries/directory-sources/directory-sync-view.ts';
 import { syncCounts } from '../../../../contexts/directory-sources/domain/events.ts';
+import { plannedGroupActions } from '../../../../contexts/directory-sources/domain/group-plan.ts';
 import { syncPhases } from '../../../../contexts/directory-sources/sync-hold.ts';
 import { syncDetails, type PlannedPerson } from '../../../../contexts/directory-sources/sync-details.ts';
 import { enqueueDirectorySync } from '../../../../contexts/directory-sources/sync-jobs.ts';
@@ -45,12 +46,31 @@ const plannedPerson = z.object({
   refusal: z.string().nullable(),
 });
 const people = z.array(plannedPerson);
+const plannedGroup = z.object({
+  externalId: z.string().nullable(),
+  groupId: z.uuid().nullable(),
+  name: z.string(),
+  action: z.enum(plannedGroupActions),
+  membersBefore: z.int(),
+  members: z.int(),
+});
 const syncView = directorySyncSummary.extend({
   /** Null before the first attempt, and from a day after the end. */
   progress: z
     .object({ phase: z.enum(syncPhases), counts: syncCounts.partial(), applied: z.int().nullable() })
     .nullable(),
-  plan: z.object({ created: people, linked: people, changed: people, deactivated: people, refused: people }).nullable(),
+  plan: z
+    .object({
+      created: people,
+      linked: people,
+      changed: people,
+      deactivated: people,
+      refused: people,
+      groups: z
+        .array(plannedGroup)
+        .describe('Of a dry run and of a plan that waits. A released group is handed over to administrators, as it is'),
+    })
+    .nullable(),
 });
 
 export const directorySyncRoutes: RouteGroup<DirectorySyncsRouteDependencies> = {
@@ -125,7 +145,7 @@ export const directorySyncRoutes: RouteGroup<DirectorySyncsRouteDependencies> = 
       access: admin('directory-sources:read'),
       summary: 'Get a synchronization',
       description:
-        'Its state, progress and plan: counts, and the first hundred people of each part. The plan lists people until a day after the end.',
+        'Its state, progress and plan: counts, and the first hundred people of each part and the first hundred groups. The plan lists them until a day after the end.',
       response: syncView,
       handle: async ({ ask, params, services, principal }) => {
         const summary = await ask(getDirectorySync, { sourceId: params.sourceID, syncId: params.syncId });
@@ -146,6 +166,7 @@ export const directorySyncRoutes: RouteGroup<DirectorySyncsRouteDependencies> = 
           ...summary,
           progress: { phase: details.phase, counts, applied },
           plan: {
+            groups: details.plannedGroups,
             created: create,
             linked: link,
             changed: change.map(shown),

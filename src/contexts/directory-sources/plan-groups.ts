@@ -1,0 +1,28 @@
+import { groupsOfSource } from '../../../queries/groups/groups-of-source.ts';
+import { orThrow } from '../../platform/kernel/failure.ts';
+import type { SyncCounts } from './domain/events.ts';
+import { groupPlan } from './domain/group-plan.ts';
+import type { Staging } from './staging.ts';
+import type { SyncPorts, SyncRun } from './sync-ports.ts';
+
+const FRESH_MS = 30_000;
+
+/** Groups of a plan that a response lists. */
+const LISTED = 100;
+
+/** What `syncGroups` would do with the groups of the source. Writes it down for `syncDetails`, and counts it. */
+export async function planGroups(
+  { reads, freshness, head }: SyncPorts,
+  run: SyncRun,
+  staging: Staging,
+  selected: ReadonlyMap<string, string>,
+): Promise<Pick<SyncCounts, 'groups' | 'memberships'>> {
+  const owner = { kind: 'directory', id: run.sourceId } as const;
+  await freshness.waitFor(['groups', 'group_members'], await head(), FRESH_MS);
+  const present = orThrow(await groupsOfSource(reads(run.tenantId), { source: owner }));
+  const wanted = await staging.memberships();
+  const planned = groupPlan(present, selected, wanted);
+  await staging.showGroups(planned.slice(0, LISTED));
+  const followed = planned.filter(({ action }) => action !== 'release');
+  return { groups: followed.length, memberships: followed.reduce((sum, { members }) => sum + members, 0) };
+}
