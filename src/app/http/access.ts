@@ -16,6 +16,7 @@ export type RateClass =
   | 'scim'
   | 'enroll'
   | 'device'
+  | 'reference'
   | 'none';
 
 /** The settings that decide whether a route exists. */

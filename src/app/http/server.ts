@@ -128,7 +128,7 @@ export async function buildServer(
   });
   await limitRates(app, options.redis, log);
   countRequests(app);
-  await describeApi(app, routeGroups);
+  await describeApi(app, routeGroups, services);
   const answers = new IdempotentResponses(services.database.service, options.idempotencyKeys);
   for (const { routes } of routeGroups) for (const declared of routes) registerRoute(app, declared, services, answers);
   refuseOtherMethods(

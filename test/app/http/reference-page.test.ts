@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sharedApp, type TestApp } from '../../dsl/app.ts';
+import { sharedApp, startApp, type TestApp } from '../../dsl/app.ts';
 
 describe('the API reference at /docs', () => {
   let app: TestApp;
@@ -34,11 +34,21 @@ describe('the API reference at /docs', () => {
       ]);
   });
 
-  it('gets the same octets as `/openapi.json`, in JSON only', async () => {
-    const { text } = await app.anonymous.get('/openapi.json');
-    expect((await app.anonymous.get('/docs/json')).text).toBe(text);
-    const yaml = await fetch(`${app.url}/docs/yaml`, { redirect: 'manual' });
-    expect([yaml.status, new URL(yaml.headers.get('location')!, yaml.url).pathname]).toEqual([302, '/docs/json']);
-    expect((await app.anonymous.get('/docs/json')).headers.get('content-security-policy')).toBeTruthy();
+  it('is sent to `/openapi.json` for its description, which is encoded once', async () => {
+    for (const name of ['json', 'yaml']) {
+      const elsewhere = await fetch(`${app.url}/docs/${name}`, { redirect: 'manual' });
+      const to = new URL(elsewhere.headers.get('location')!, elsewhere.url).pathname;
+      expect([elsewhere.status, to]).toEqual([302, '/openapi.json']);
+    }
+  });
+
+  it('is sent to an address so many times a minute, with all that belongs to it: it is large, and needs no credential', async () => {
+    const limited = await startApp({ rateBudgets: { reference: 3 } });
+    const statuses: number[] = [];
+    for (const path of ['/docs/', '/docs/static/index.css', '/openapi.json', '/openapi.json', '/docs/', '/docs/json'])
+      statuses.push((await limited.anonymous.get(path)).status);
+    expect(statuses).toEqual([200, 200, 200, 429, 429, 429]);
+    expect((await limited.anonymous.get('/api/v1/admin/alerts')).status).toBe(401);
+    await limited.close();
   });
 });

@@ -1,7 +1,8 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { version } from '../../../platform/version.ts';
+import { countedBy, type RateLimitsDependencies } from '../plugins/rate-limits.ts';
 import { errorBodyView } from '../refusal.ts';
 import type { RouteGroup } from '../route.ts';
 import { securitySchemes, securityOf } from './access-words.ts';
@@ -29,28 +30,30 @@ const REFERENCE_POLICY = {
   'style-src': ["'self'"],
 };
 
+const ENCODED_ELSEWHERE = new Set(['/docs/json', '/docs/yaml']);
+
 /** Serves the OpenAPI 3.1 document of the declared routes at `/openapi.json`, and a browsable reference at `/docs`. */
-export async function describeApi(app: FastifyInstance, groups: readonly RouteGroup<never>[]): Promise<void> {
+export async function describeApi(
+  app: FastifyInstance,
+  groups: readonly RouteGroup<never>[],
+  services: RateLimitsDependencies,
+): Promise<void> {
   const document = openApiDocument(groups);
   // Encoded once: anybody may ask for it, as often as they like, and read nothing of the responses.
   let encoded: Buffer | undefined;
-  const send = (reply: FastifyReply) =>
-    reply.type('application/json; charset=utf-8').send((encoded ??= Buffer.from(JSON.stringify(document))));
+  const onRequest = countedBy(app, 'reference', services);
   await app.register(swagger, { mode: 'static', specification: { document: document as never } });
-  await app.register(swaggerUi, {
-    routePrefix: '/docs',
-    staticCSP: REFERENCE_POLICY,
-    uiHooks: {
-      onRequest: (request, reply, done) => {
-        const { url } = request.routeOptions;
-        if (url === '/docs/json') return void send(reply);
-        // The library would encode it anew for every request.
-        if (url === '/docs/yaml') return void reply.redirect('./json');
-        done();
-      },
-    },
+  await app.register(async (page) => {
+    for (const hook of onRequest) page.addHook('onRequest', hook);
+    // The library would encode it anew for every request.
+    page.addHook('onRequest', async ({ routeOptions: { url = '' } }, reply) =>
+      ENCODED_ELSEWHERE.has(url) ? reply.redirect('../openapi.json') : undefined,
+    );
+    await page.register(swaggerUi, { routePrefix: '/docs', staticCSP: REFERENCE_POLICY });
   });
-  app.get('/openapi.json', { schema: { hide: true } as object }, (_request, reply) => send(reply));
+  app.get('/openapi.json', { schema: { hide: true } as object, onRequest }, (_request, reply) =>
+    reply.type('application/json; charset=utf-8').send((encoded ??= Buffer.from(JSON.stringify(document)))),
+  );
 }
 
 const DESCRIPTION = `Security administration, authentication, enrollment and provisioning.
