@@ -16,6 +16,7 @@ export type RateClass =
   | 'scim'
   | 'enroll'
   | 'device'
+  | 'description'
   | 'reference'
   | 'none';
 

@@ -41,16 +41,16 @@ export async function describeApi(
   const document = openApiDocument(groups);
   // Encoded once: anybody may ask for it, as often as they like, and read nothing of the responses.
   let encoded: Buffer | undefined;
-  const onRequest = countedBy(app, 'reference', services);
   await app.register(swagger, { mode: 'static', specification: { document: document as never } });
   await app.register(async (page) => {
-    for (const hook of onRequest) page.addHook('onRequest', hook);
+    for (const hook of countedBy(app, 'reference', services)) page.addHook('onRequest', hook);
     // The library would encode it anew for every request.
     page.addHook('onRequest', async ({ routeOptions: { url = '' } }, reply) =>
       ENCODED_ELSEWHERE.has(url) ? reply.redirect('../openapi.json') : undefined,
     );
     await page.register(swaggerUi, { routePrefix: '/docs', staticCSP: REFERENCE_POLICY });
   });
+  const onRequest = countedBy(app, 'description', services);
   app.get('/openapi.json', { schema: { hide: true } as object, onRequest }, (_request, reply) =>
     reply.type('application/json; charset=utf-8').send((encoded ??= Buffer.from(JSON.stringify(document)))),
   );

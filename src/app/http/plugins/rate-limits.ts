@@ -56,8 +56,9 @@ const budgets = (config: RateLimitsDependencies['config']): Readonly<Record<Excl
   recovery: { max: 5, seconds: 15 * 60 },
   oauth: { max: 30, seconds: 60 },
   device: { max: 600, seconds: 60 },
-  // The API description is megabytes for a request of bytes, and needs no credential. The page around it loads a few files.
-  reference: { max: 200, seconds: 60 },
+  // Megabytes for a request of bytes, which needs no credential. The page around it loads a few files.
+  description: { max: 30, seconds: 60 },
+  reference: { max: 100, seconds: 60 },
 });
 
 /** Maximum number of clients that one process counts. */
