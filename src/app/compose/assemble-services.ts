@@ -35,6 +35,7 @@ import { UnfinishedRestore } from '../../contexts/installation/restore/unfinishe
 import { ReadyPersonIds } from '../../contexts/employees/ready-person-ids.ts';
 import { SameCreations } from '../../contexts/employees/same-creations.ts';
 import { ScimTokens } from '../../contexts/scim/access-tokens.ts';
+import { RecordedSsoRefusals } from '../../contexts/sso/recorded-refusals.ts';
 import { RefusedScimClients } from '../../contexts/scim/refused-scim-clients.ts';
 import { RefreshTokens } from '../../contexts/identity/refresh-tokens.ts';
 import type { TokenKeyGeneration } from '../../contexts/identity/token-key-generation.ts';
@@ -124,6 +125,7 @@ export function assembleServices(
     sameCreations: new SameCreations(),
     scimTokens: new ScimTokens(database.service),
     refusedScimClients,
+    ssoRefusals: new RecordedSsoRefusals(commands.executor),
     observations: new ObservationAllowance(commands.ports.arrivals),
     technologies: new TechnologyAllowance(commands.ports.arrivals),
     lookups: liveLookups(cache),

@@ -40,6 +40,7 @@ import type { VerificationCodes } from '../../contexts/identity/verification-cod
 import type { ReadyPersonIds } from '../../contexts/employees/ready-person-ids.ts';
 import type { SameCreations } from '../../contexts/employees/same-creations.ts';
 import type { ScimTokens } from '../../contexts/scim/access-tokens.ts';
+import type { RecordedSsoRefusals } from '../../contexts/sso/recorded-refusals.ts';
 import type { RefusedScimClients } from '../../contexts/scim/refused-scim-clients.ts';
 import type { Lookups } from '../../contexts/identity/lookups.ts';
 import type { Limits } from '../config/limits.ts';
@@ -133,6 +134,7 @@ export interface ServiceContainer {
   /** Access tokens of identity providers. */
   readonly scimTokens: ScimTokens;
   readonly refusedScimClients: RefusedScimClients;
+  readonly ssoRefusals: RecordedSsoRefusals;
   /** For look-ups of other modules that events invalidate. */
   readonly cache: InvalidatingCache;
   /** Every read model that this installation maintains. */

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { FailureError, invalid } from '../../platform/kernel/failure.ts';
 import type { AnyRoute } from './route.ts';
+import { wholeFile } from './whole-file.ts';
 
 /**
  * Reads the file in the part `name` of a multipart body and ignores other parts. Throws 400 if it is missing or the
@@ -11,12 +12,12 @@ export async function filePart(request: FastifyRequest, name: string, mostBytes:
   try {
     for await (const part of request.parts({ limits: { fileSize: mostBytes } })) {
       if (part.type !== 'file') continue;
-      const bytes = await part.toBuffer();
+      const bytes = await wholeFile(part);
       if (part.fieldname === name) return bytes;
     }
   } catch (error) {
     // Fastify's errors have a code. The parser's errors do not: they mean that the body is malformed.
-    if (String((error as { code?: unknown }).code).startsWith('FST_')) throw error;
+    if (error instanceof FailureError || String((error as { code?: unknown }).code).startsWith('FST_')) throw error;
     throw new FailureError(invalid('body', 'is not a readable multipart body'));
   }
   throw new FailureError(invalid(name, 'is required'));

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { FailureError, invalid } from '../../platform/kernel/failure.ts';
 import { refuseBrokenText } from './validation.ts';
+import { wholeFile } from './whole-file.ts';
 
 export interface UploadedFile {
   readonly bytes: Buffer;
@@ -28,7 +29,7 @@ export async function multipartForm(
   try {
     for await (const part of request.parts({ limits: { fileSize: mostBytes } })) {
       if (part.type === 'file') {
-        const bytes = await part.toBuffer();
+        const bytes = await wholeFile(part);
         if (part.fieldname === fileName) file = { bytes, declaredType: part.mimetype.toLowerCase() };
       } else {
         if (fields.has(part.fieldname)) throw new FailureError(invalid(part.fieldname, 'comes twice'));

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { refuseSsoSignIn } from '../../../commands/sso/refuse-sso-sign-in.ts';
 import type { SsoProtocol } from '../sso/domain/events.ts';
 import { coversEmail } from '../sso/domain/fields.ts';
 import type { SsoRefusal } from '../sso/domain/refusals.ts';
 import type { VouchedBy } from '../sso/domain/vouching.ts';
+import type { RecordedSsoRefusals } from '../sso/recorded-refusals.ts';
 import { adminByAccount, tenant, tenantStream, type AdminState } from '../tenants/domain/tenant.ts';
 import type { Actor } from '../../platform/kernel/actor.ts';
-import { INSTALLATION, type TenantId } from '../../platform/kernel/ids.ts';
+import type { TenantId } from '../../platform/kernel/ids.ts';
 import { issueReauthentication, type ReauthenticationDependencies } from './reauthentication.ts';
 import { openSession, type SessionTokens, type SignInDependencies } from './sign-in.ts';
 import type { AggregateLoader } from '../../platform/execution/aggregate-loader.ts';
@@ -16,6 +16,7 @@ import type { CommandPorts } from '../../../commands/ports.ts';
 export interface SsoSignInDependencies extends ReauthenticationDependencies, SignInDependencies {
   readonly loader: AggregateLoader;
   readonly executor: Executor<CommandPorts>;
+  readonly ssoRefusals: RecordedSsoRefusals;
   accountDigest(email: string): string;
 }
 
@@ -93,21 +94,4 @@ export async function openSsoSession(
   return reauthenticated
     ? { ...tokens, reAuthToken: await issueReauthentication(services, { tenantId, adminId, sessionId }) }
     : tokens;
-}
-
-export interface RefusedAttempt {
-  /** Undefined if no verified data identifies the owner of the sign-in. */
-  readonly tenantId: TenantId | undefined;
-  readonly protocol: SsoProtocol;
-  readonly configId: string | null;
-  readonly actor: Actor;
-}
-
-/** Records a refusal in the audit log of the tenant or organization concerned, or else of the installation. */
-export async function auditRefusal(
-  { executor }: SsoSignInDependencies,
-  { tenantId = INSTALLATION, protocol, configId, actor }: RefusedAttempt,
-  { reason, detail, subjectId }: SsoRefused,
-): Promise<void> {
-  await executor.execute(refuseSsoSignIn, { protocol, reason, detail, configId, subjectId }, { tenantId, actor });
 }

@@ -1,13 +1,15 @@
-import { refuseSsoLogout } from '../../../commands/sso/refuse-sso-logout.ts';
 import type { Actor } from '../../platform/kernel/actor.ts';
 import type { Position } from '../../platform/kernel/event.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { SsoRefused } from '../identity/sso-sign-in.ts';
 import { endLocalSession, type EndLocalSessionDependencies } from './end-local-session.ts';
 import { LogoutRefused } from './logout-token.ts';
+import type { RecordedSsoRefusals } from './recorded-refusals.ts';
 import { openIdProviderOf, type FindConfig, type OidcSignInDependencies } from './oidc-sign-in.ts';
 
-export interface BackchannelLogoutDependencies extends EndLocalSessionDependencies, OidcSignInDependencies {}
+export interface BackchannelLogoutDependencies extends EndLocalSessionDependencies, OidcSignInDependencies {
+  readonly ssoRefusals: RecordedSsoRefusals;
+}
 
 export interface ReceivedLogoutToken {
   /** The tenant or the organization. */
@@ -36,7 +38,7 @@ export async function logOutByToken(
     if (!(error instanceof LogoutRefused) && !(error instanceof SsoRefused)) throw error;
     const detail = error instanceof LogoutRefused ? error.detail : (error.detail ?? error.reason);
     const { configId } = found.config;
-    await services.executor.execute(refuseSsoLogout, { protocol: 'oidc', detail, configId }, { tenantId, actor });
+    await services.ssoRefusals.logout({ tenantId, protocol: 'oidc', configId, actor }, detail);
     throw error;
   }
 }

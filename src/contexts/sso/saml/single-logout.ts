@@ -13,10 +13,12 @@ import {
   postedLogoutRequest,
 } from './logout-messages.ts';
 import type { ProviderSessions } from './provider-sessions.ts';
+import type { RecordedSsoRefusals } from '../recorded-refusals.ts';
 import { redirectAddress, signedRedirectMessage } from './redirect-binding.ts';
 
 export interface SingleLogoutDependencies extends EnabledConfigDependencies, EndLocalSessionDependencies {
   readonly samlSessions: ProviderSessions;
+  readonly ssoRefusals: RecordedSsoRefusals;
 }
 
 const newId = (): string => `_${randomBytes(20).toString('hex')}`;

@@ -13,7 +13,7 @@ import {
   type ReauthenticationDependencies,
 } from '../../../../contexts/identity/reauthentication.ts';
 import { openSession, type SignInDependencies } from '../../../../contexts/identity/sign-in.ts';
-import { auditRefusal, SsoRefused, type SsoSignInDependencies } from '../../../../contexts/identity/sso-sign-in.ts';
+import { SsoRefused, type SsoSignInDependencies } from '../../../../contexts/identity/sso-sign-in.ts';
 import { FailureError, unauthenticated } from '../../../../platform/kernel/failure.ts';
 import { asTenantId, INSTALLATION, type TenantId } from '../../../../platform/kernel/ids.ts';
 import {
@@ -104,8 +104,7 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
         } catch (error) {
           if (!(error instanceof SsoRefused)) throw error;
           if (found)
-            await auditRefusal(
-              services,
+            await services.ssoRefusals.signIn(
               {
                 tenantId: owner,
                 protocol: 'oidc',
@@ -156,8 +155,7 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
         } catch (error) {
           if (!(error instanceof SsoRefused)) throw error;
           const tenantId = believed?.owner ?? (await believedOrganization(services, state));
-          await auditRefusal(
-            services,
+          await services.ssoRefusals.signIn(
             {
               tenantId,
               protocol: 'oidc',

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { getAdminUser } from '../../../../../queries/admins/get-admin-user.ts';
 import {
   admitAdmin,
-  auditRefusal,
   openSsoSession,
   SsoRefused,
   type SsoSignInDependencies,
@@ -101,8 +100,7 @@ export const oidcSignInRoutes: readonly AnyRoute<OidcSignInRouteDependencies>[] 
         if (!(error instanceof SsoRefused)) throw error;
         // Without a configuration there is nothing to audit, and anonymous callers may name any tenant.
         if (found)
-          await auditRefusal(
-            services,
+          await services.ssoRefusals.signIn(
             {
               tenantId,
               protocol: 'oidc',
@@ -171,8 +169,7 @@ export const oidcSignInRoutes: readonly AnyRoute<OidcSignInRouteDependencies>[] 
       } catch (error) {
         if (!(error instanceof SsoRefused)) throw error;
         const tenantId = believed?.owner ?? (await believedTenant(services, state));
-        await auditRefusal(
-          services,
+        await services.ssoRefusals.signIn(
           { tenantId, protocol: 'oidc', configId: believed?.configId ?? null, actor },
           error,
         );

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { refuseSsoLogout } from '../../../../../commands/sso/refuse-sso-logout.ts';
 import { SamlRefused } from '../../../../contexts/sso/saml/refused.ts';
 import {
   logOutForProvider,
@@ -34,8 +33,7 @@ async function logOut(
     return address;
   } catch (error) {
     if (!(error instanceof SamlRefused)) throw error;
-    const refused = { protocol: 'saml', detail: error.reason, configId: null } as const;
-    await services.executor.execute(refuseSsoLogout, refused, { tenantId, actor });
+    await services.ssoRefusals.logout({ tenantId, protocol: 'saml', configId: null, actor }, error.reason);
     throw new FailureError(unauthenticated('logout_refused', `logout refused: ${error.reason}`));
   }
 }

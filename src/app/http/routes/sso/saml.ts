@@ -1,11 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import {
-  auditRefusal,
-  openSsoSession,
-  SsoRefused,
-  type SsoSignInDependencies,
-} from '../../../../contexts/identity/sso-sign-in.ts';
+import { openSsoSession, SsoRefused, type SsoSignInDependencies } from '../../../../contexts/identity/sso-sign-in.ts';
 import { FailureError, notFound, unauthenticated } from '../../../../platform/kernel/failure.ts';
 import {
   issueHandover,
@@ -152,8 +147,7 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
           if (!(error instanceof SamlRefused) && !(error instanceof SsoRefused)) throw error;
           const refusal = error instanceof SamlRefused ? ssoRefusalOf(error) : error;
           const tenantId = pending?.tenantId ?? (await claimedTenant(services, relayState));
-          await auditRefusal(
-            services,
+          await services.ssoRefusals.signIn(
             { tenantId, protocol: 'saml', configId: pending?.configId ?? null, actor },
             refusal,
           );

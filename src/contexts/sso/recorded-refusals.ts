@@ -1,0 +1,84 @@
+import { LRUCache } from 'lru-cache';
+import { Counter } from 'prom-client';
+import type { CommandPorts } from '../../../commands/ports.ts';
+import { refuseSsoLogout } from '../../../commands/sso/refuse-sso-logout.ts';
+import { refuseSsoSignIn } from '../../../commands/sso/refuse-sso-sign-in.ts';
+import type { Executor } from '../../platform/execution/executor.ts';
+import type { Actor } from '../../platform/kernel/actor.ts';
+import { INSTALLATION, type TenantId } from '../../platform/kernel/ids.ts';
+import { registry } from '../../platform/observability/metrics.ts';
+import type { SsoProtocol } from './domain/events.ts';
+import type { SsoRefusal } from './domain/refusals.ts';
+
+const refusals = new Counter({
+  name: 'castellan_sso_refusals_total',
+  help: 'Refused messages of identity providers, real or forged, also those that the audit log leaves out',
+  labelNames: ['kind', 'protocol'],
+  registers: [registry],
+});
+
+/** Entries about one provider in an hour, by what anybody can send. Those about messages of nobody's count together. */
+export const MAX_RECORDED = 100;
+const PERIOD_MS = 60 * 60_000;
+/** Of providers that exist. A forgotten one begins anew. */
+const MAX_PROVIDERS = 10_000;
+
+/** The identity that is refused was proved by a provider: a stranger cannot cause such an entry. */
+const PROVED: ReadonlySet<SsoRefusal> = new Set([
+  'account_not_found',
+  'account_disabled',
+  'email_missing',
+  'email_not_verified',
+]);
+
+/** Where a refused message belongs. */
+export interface RefusedAttempt {
+  /** Undefined if no verified data identifies the owner of the sign-in: then it is the installation's. */
+  readonly tenantId: TenantId | undefined;
+  readonly protocol: SsoProtocol;
+  readonly configId: string | null;
+  readonly actor: Actor;
+}
+
+interface RefusedIdentity {
+  readonly reason: SsoRefusal;
+  readonly detail: string | null;
+  readonly subjectId: string | null;
+}
+
+/**
+ * Records refused sign-ins and logouts in the audit log of the tenant or organization concerned, or else of the
+ * installation. Anybody can send a message that is refused, so only so many of them an hour are recorded (OP-604).
+ */
+export class RecordedSsoRefusals {
+  readonly #executor: Pick<Executor<CommandPorts>, 'execute'>;
+  /** Entries in the present hour, by owner and provider. */
+  readonly #recorded = new LRUCache<string, number>({ max: MAX_PROVIDERS, ttl: PERIOD_MS, noUpdateTTL: true });
+
+  constructor(executor: Pick<Executor<CommandPorts>, 'execute'>) {
+    this.#executor = executor;
+  }
+
+  async signIn(attempt: RefusedAttempt, { reason, detail, subjectId }: RefusedIdentity): Promise<void> {
+    const { tenantId = INSTALLATION, protocol, configId, actor } = attempt;
+    refusals.inc({ kind: 'sign_in', protocol });
+    if (!PROVED.has(reason) && !this.#mayRecord(attempt)) return;
+    const refused = { protocol, reason, detail, configId, subjectId };
+    await this.#executor.execute(refuseSsoSignIn, refused, { tenantId, actor });
+  }
+
+  async logout(attempt: RefusedAttempt, detail: string | null): Promise<void> {
+    const { tenantId = INSTALLATION, protocol, configId, actor } = attempt;
+    refusals.inc({ kind: 'logout', protocol });
+    if (!this.#mayRecord(attempt)) return;
+    await this.#executor.execute(refuseSsoLogout, { protocol, detail, configId }, { tenantId, actor });
+  }
+
+  #mayRecord({ tenantId = INSTALLATION, configId }: RefusedAttempt): boolean {
+    const provider = `${tenantId}/${configId ?? ''}`;
+    const recorded = this.#recorded.get(provider) ?? 0;
+    if (recorded >= MAX_RECORDED) return false;
+    this.#recorded.set(provider, recorded + 1);
+    return true;
+  }
+}
