@@ -1,4 +1,5 @@
 import { FairQueue } from '../../platform/fairness/fair-queue.ts';
+import { Suspicions } from './suspicions.ts';
 
 /** The queue is full: a new computation would start too late. */
 export class TooManyWaiting extends Error {
@@ -45,11 +46,14 @@ export interface HashingReservation {
  * look-ups, a response) then share round trips and flushes. They also find their data in the processor's caches, which
  * each computation (megabytes of memory) would otherwise evict.
  *
- * Tenants are served in turn, so that a flood of sign-ins at one tenant delays only that tenant.
+ * Tenants are served in turn, and one at which guesses are made in number has a single slot, so that a flood of sign-ins at
+ * one tenant delays only that tenant (0169).
  */
 export class HashingLimiter {
   readonly #limits: HashingLimits;
   #running = 0;
+  readonly #runningOf = new Map<string, number>();
+  readonly #suspicions = new Suspicions();
   readonly #waiting = new FairQueue<() => void>();
   readonly #reserved = new Set<HashingReservation>();
   readonly #finished: (() => void)[] = [];
@@ -72,15 +76,23 @@ export class HashingLimiter {
    */
   async run<T>(work: () => Promise<T>, reservation?: HashingReservation): Promise<T> {
     const isExpected = reservation !== undefined && this.#reserved.delete(reservation);
-    await this.#turn(isExpected, reservation?.source ?? INSIDE);
+    const source = reservation?.source ?? INSIDE;
+    await this.#turn(isExpected, source);
     try {
       return await work();
     } finally {
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#running -= 1;
-      await this.#awaitBatch();
+      this.#end(source);
+      await this.#awaitBatch(source);
     }
+  }
+
+  /** As `run`, for the check of a secret. Its result tells whether somebody guesses. */
+  async check(work: () => Promise<boolean>, reservation?: HashingReservation): Promise<boolean> {
+    return this.run(async () => {
+      const isRight = await work();
+      if (reservation) this.#suspicions.note(reservation.source.tenantId, isRight);
+      return isRight;
+    }, reservation);
   }
 
   #isFullFor({ tenantId }: HashingSource): boolean {
@@ -93,18 +105,43 @@ export class HashingLimiter {
 
   /** When a computation ends, its slot passes to the oldest one of the next tenant. */
   async #turn(isExpected: boolean, source: HashingSource): Promise<void> {
-    if (this.#running < this.#limits.atOnce) {
-      this.#running += 1;
-      return;
-    }
+    const { tenantId, address } = source;
+    if (this.#running < this.#limits.atOnce && this.#mayBegin(tenantId)) return this.#begin(tenantId);
     if (!isExpected && this.#isFullFor(source)) throw new TooManyWaiting();
-    await new Promise<void>((resolve) => this.#waiting.push([source.tenantId, source.address], resolve));
+    await new Promise<void>((resolve) =>
+      this.#waiting.push([tenantId, address], () => {
+        this.#begin(tenantId);
+        resolve();
+      }),
+    );
   }
 
-  async #awaitBatch(): Promise<void> {
+  #mayBegin(tenantId: string): boolean {
+    return !this.#suspicions.isSuspect(tenantId) || !this.#runningOf.has(tenantId);
+  }
+
+  #begin(tenantId: string): void {
+    this.#running += 1;
+    this.#runningOf.set(tenantId, (this.#runningOf.get(tenantId) ?? 0) + 1);
+  }
+
+  #end({ tenantId }: HashingSource): void {
+    this.#running -= 1;
+    const left = this.#runningOf.get(tenantId)! - 1;
+    if (left > 0) this.#runningOf.set(tenantId, left);
+    else this.#runningOf.delete(tenantId);
+    while (this.#running < this.#limits.atOnce) {
+      const next = this.#waiting.shift((key) => this.#mayBegin(key));
+      if (!next) return;
+      next();
+    }
+  }
+
+  /** Whoever has no other computation of their tenant behind them waits for no batch. */
+  async #awaitBatch({ tenantId }: HashingSource): Promise<void> {
     await new Promise<void>((release) => {
       this.#finished.push(release);
-      if (this.#waiting.size === 0 || this.#finished.length >= BATCH_SIZE) this.#releaseBatch();
+      if (this.#waiting.sizeOf(tenantId) === 0 || this.#finished.length >= BATCH_SIZE) this.#releaseBatch();
       else this.#timer ??= setTimeout(() => this.#releaseBatch(), MAX_HOLD_MS);
     });
   }

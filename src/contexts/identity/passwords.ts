@@ -45,7 +45,7 @@ export class Passwords {
   }
 
   verify(hash: string, password: string, reservation?: HashingReservation): Promise<boolean> {
-    return this.#limiter.run(() => argon2.verify(hash, password), reservation);
+    return this.#limiter.check(() => argon2.verify(hash, password), reservation);
   }
 
   /** The raw digest of a generated code under a given salt: one computation to compare with many digests. */

@@ -72,6 +72,80 @@ describe('a limiter of slow computations', () => {
     expect(begun).toEqual(['a1', 'b1', 'a2', 'a1']);
   });
 
+  describe('while secrets are guessed at a tenant', () => {
+    const [ofA, ofB] = [
+      { tenantId: 'a', address: '1' },
+      { tenantId: 'b', address: '2' },
+    ];
+    const LIMITS = { atOnce: 3, waiting: 99, waitingPerTenant: 50 };
+    const checks = (limiter: HashingLimiter, source: typeof ofA, results: readonly boolean[]) =>
+      Promise.all(results.map((isRight) => limiter.check(async () => isRight, limiter.reserve(source))));
+    /** Begins checks that do not end by themselves. Returns how many have begun, and ends one. */
+    const begun = (limiter: HashingLimiter) => {
+      const ends: (() => void)[] = [];
+      const ask = (source: typeof ofA) =>
+        void limiter.check(
+          () => new Promise<boolean>((resolve) => ends.push(() => resolve(false))),
+          limiter.reserve(source),
+        );
+      return { ask, ends };
+    };
+
+    it('gives it a single slot, and the others to everybody else', async () => {
+      const limiter = new HashingLimiter(LIMITS);
+      await checks(limiter, ofA, Array<boolean>(8).fill(false));
+      const { ask, ends } = begun(limiter);
+      for (let n = 0; n < 5; n += 1) ask(ofA);
+      await nextTick();
+      expect(ends.length).toBe(1);
+      ask(ofB);
+      ask(ofB);
+      await nextTick();
+      expect(ends.length).toBe(3);
+      ends[0]!();
+      await nextTick();
+      expect(ends.length).toBe(4);
+    });
+
+    it('gives all of them back to people who sign in, and takes none away for what people mistype', async () => {
+      const limiter = new HashingLimiter(LIMITS);
+      const mistyped = Array.from({ length: 60 }, (_, n) => n % 3 === 0);
+      for (const isRight of mistyped) await checks(limiter, ofB, [isRight]);
+      await checks(limiter, ofA, Array<boolean>(40).fill(false));
+      for (let n = 0; n < 3; n += 1) await checks(limiter, ofA, [true]);
+      for (const source of [ofA, ofB]) {
+        const { ask, ends } = begun(limiter);
+        for (let n = 0; n < 3; n += 1) ask(source);
+        await nextTick();
+        expect([source.tenantId, ends.length]).toEqual([source.tenantId, 3]);
+        for (const end of ends) end();
+        await nextTick();
+      }
+    });
+  });
+
+  it('does not hold back the result of a tenant of which nothing else waits', async () => {
+    const limiter = new HashingLimiter({ atOnce: 2, waiting: 9, waitingPerTenant: 9 });
+    const ends = new Map<string, () => void>();
+    const ask = (tenantId: string, name: string) =>
+      limiter.run(
+        () => new Promise<string>((resolve) => ends.set(name, () => resolve(name))),
+        limiter.reserve({ tenantId, address: '1' }),
+      );
+    const crowd = ['a1', 'a2', 'a3', 'a4', 'a5'].map((name) => ask('a', name));
+    const told: string[] = [];
+    void ask('b', 'b1').then((name) => told.push(name));
+    const end = async (name: string) => {
+      await nextTick();
+      ends.get(name)!();
+      await nextTick();
+    };
+    for (const name of ['a1', 'a2', 'b1']) await end(name);
+    expect(told).toEqual(['b1']);
+    for (const name of ['a3', 'a4', 'a5']) await end(name);
+    await Promise.all(crowd);
+  });
+
   it('delivers a result at once if nothing waits', async () => {
     const storm = new Storm();
     await storm.ask(2);

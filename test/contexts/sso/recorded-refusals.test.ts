@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { MAX_RECORDED, RecordedSsoRefusals, type RefusedAttempt } from '../../../src/contexts/sso/recorded-refusals.ts';
+import type { SsoRefusal } from '../../../src/contexts/sso/domain/refusals.ts';
+import { system } from '../../../src/platform/kernel/actor.ts';
+import { asTenantId, INSTALLATION } from '../../../src/platform/kernel/ids.ts';
+
+const ACME = asTenantId('11111111-1111-4111-8111-111111111111');
+const attemptAt = (configId: string | null): RefusedAttempt => ({
+  tenantId: configId === null ? undefined : ACME,
+  configId,
+  protocol: 'oidc',
+  actor: system('test'),
+});
+
+function recording() {
+  const entries: { tenantId: string; reason?: string }[] = [];
+  const refusals = new RecordedSsoRefusals({
+    execute: (async (_command: unknown, { reason }: { reason?: string }, { tenantId }: { tenantId: string }) =>
+      void entries.push({ tenantId, ...(reason === undefined ? {} : { reason }) })) as never,
+  });
+  const refuse = async (times: number, attempt: RefusedAttempt, reason: SsoRefusal) => {
+    for (let n = 0; n < times; n += 1)
+      await refusals.signIn(attempt, { reason, detail: `detail ${n}`, subjectId: null });
+  };
+  return { entries, refusals, refuse };
+}
+
+describe('refused messages of identity providers', () => {
+  it('that anybody can send are recorded so many times an hour for each provider, sign-ins and logouts together', async () => {
+    const { entries, refusals, refuse } = recording();
+    await refuse(MAX_RECORDED - 1, attemptAt('one'), 'invalid_state');
+    for (let n = 0; n < 3; n += 1) await refusals.logout(attemptAt('one'), 'signature');
+    await refuse(3, attemptAt('one'), 'token_exchange_failed');
+    expect(entries.length).toBe(MAX_RECORDED);
+    await refuse(1, attemptAt('two'), 'invalid_state');
+    expect(entries.length).toBe(MAX_RECORDED + 1);
+  });
+
+  it("that are nobody's are the installation's, and count together", async () => {
+    const { entries, refuse } = recording();
+    await refuse(MAX_RECORDED + 5, attemptAt(null), 'invalid_state');
+    expect(entries).toEqual(Array(MAX_RECORDED).fill({ tenantId: INSTALLATION, reason: 'invalid_state' }));
+  });
+
+  it('are all recorded if a provider proved whom they are about', async () => {
+    const { entries, refuse } = recording();
+    await refuse(MAX_RECORDED + 5, attemptAt('one'), 'account_not_found');
+    expect(entries.length).toBe(MAX_RECORDED + 5);
+    await refuse(1, attemptAt('one'), 'invalid_assertion');
+    expect(entries.length).toBe(MAX_RECORDED + 6);
+  });
+});
