@@ -4,6 +4,7 @@
  */
 export const NOT_WATCHED: Readonly<Record<string, string>> = {
   TenantSetUp: 'creates the tenant; there is nobody to alert yet',
+  TenantLeftOrganization: 'ends access',
   LicenseInstalled: 'names no account; signed by its issuer',
   AdminSessionsRevoked: 'ends access',
   AdminOtherSessionsRevoked: 'ends access',

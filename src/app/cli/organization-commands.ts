@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { attachTenant } from '../../../commands/organizations/attach-tenant.ts';
+import { tellTenantOfOrganization } from '../../../commands/tenants/tell-tenant-of-organization.ts';
 import { createOrganization } from '../../../commands/organizations/create-organization.ts';
 import { detachTenant } from '../../../commands/organizations/detach-tenant.ts';
 import { recoverOrgAdmin } from '../../../commands/organizations/recover-org-admin.ts';
@@ -19,6 +20,7 @@ import { FailureError, invalid, notFound, orThrow } from '../../platform/kernel/
 import { asTenantId, type TenantId } from '../../platform/kernel/ids.ts';
 import { findOrganization, type FindOrganizationDependencies } from '../../contexts/organizations/find-organization.ts';
 import { managedConfigs } from '../../contexts/organizations/managed-configs.ts';
+import { tenant, tenantStream } from '../../contexts/tenants/domain/tenant.ts';
 import { findTenant, type FindTenantDependencies } from '../../contexts/tenants/find-tenant.ts';
 import type { Logger } from 'pino';
 import type { EventStore } from '../../platform/eventstore/port.ts';
@@ -90,6 +92,7 @@ export async function attachTenantAsOperator(
   const attachedTenantId = await findTenant(services, named);
   const issuer = { tenantId: organizationId, actor: system('castellan org attach') };
   orThrow(await services.executor.execute(attachTenant, { attachedTenantId }, issuer));
+  await tellTenant(services, { organizationId, tenantId: attachedTenantId, isMember: true, actor: issuer.actor });
 }
 
 export interface DetachedTenant {
@@ -110,16 +113,40 @@ export async function detachTenantAsOperator(
   const organizationId = await findOrganization(services, slug);
   const detachedTenantId = await findTenant(services, named);
   const { tenants } = await services.loader.load(organization, organizationStream(organizationId));
-  if (!tenants.has(detachedTenantId)) throw new FailureError(notFound('tenant_not_attached'));
   const actor = system('castellan org detach');
+  const tell = () => tellTenant(services, { organizationId, tenantId: detachedTenantId, isMember: false, actor });
+  if (!tenants.has(detachedTenantId)) {
+    // An earlier detach may have ended half-way.
+    const told = await services.loader.load(tenant, tenantStream(detachedTenantId));
+    if (told.organizationId === organizationId) await tell();
+    throw new FailureError(notFound('tenant_not_attached'));
+  }
   const before = await switchOffManaged(services, detachedTenantId, actor);
   orThrow(await services.executor.execute(detachTenant, { detachedTenantId }, { tenantId: organizationId, actor }));
+  await tell();
   const after = await switchOffManaged(services, detachedTenantId, actor);
   const configs = await managedConfigs(services.store, detachedTenantId);
   return {
     switchedOff: [...new Set([...before, ...after])],
     stillEnabled: configs.flatMap(({ isEnabled, name }) => (isEnabled ? [name] : [])),
   };
+}
+
+interface ToldTenant {
+  readonly organizationId: TenantId;
+  readonly tenantId: TenantId;
+  readonly isMember: boolean;
+  readonly actor: Actor;
+}
+
+/** The organization's stream has decided. A command that is repeated after a crash tells the tenant then. */
+async function tellTenant(
+  services: OrganizationsCliDependencies,
+  { organizationId, tenantId, isMember, actor }: ToldTenant,
+): Promise<void> {
+  const { name } = await services.loader.load(organization, organizationStream(organizationId));
+  const told = { organizationId, name, isMember };
+  orThrow(await services.executor.execute(tellTenantOfOrganization, told, { tenantId, actor }));
 }
 
 async function switchOffManaged(

@@ -34,6 +34,12 @@ const refusals: readonly (readonly [string, string, number, string])[] = [
   ['bytes that are no HTTP', 'GARBAGE\r\n\r\n', 400, 'validation failed: request: is malformed'],
   ['no host', 'GET /health HTTP/1.1\r\nconnection: close\r\n\r\n', 400, 'validation failed: Host: is required'],
   [
+    'two hosts',
+    request('GET', '/health', 'Host: elsewhere.example\r\n'),
+    400,
+    'validation failed: Host: is given twice',
+  ],
+  [
     'headers without end',
     request('GET', '/health', `x-a: ${'a'.repeat(20_000)}\r\n`),
     431,

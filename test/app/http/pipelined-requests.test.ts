@@ -3,7 +3,9 @@ import { createServer, type RequestListener } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { MAX_WAITING, serveInOrder } from '../../../src/app/http/plugins/pipelining.ts';
+import { MAX_WAITING } from '../../../src/app/http/plugins/connection-line.ts';
+import { refuseMalformed } from '../../../src/app/http/plugins/malformed-requests.ts';
+import { serveInOrder } from '../../../src/app/http/plugins/pipelining.ts';
 import { sharedApp, type TestApp } from '../../dsl/app.ts';
 import { rawRequest, sendRaw } from '../../dsl/raw-http.ts';
 
@@ -23,6 +25,7 @@ describe('requests that a client sends without awaiting responses', () => {
   async function connected(handle: RequestListener): Promise<Socket> {
     const server = createServer();
     serveInOrder(server, handle);
+    server.on('clientError', refuseMalformed);
     server.on('request', () => (parsed += 1));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -111,6 +114,47 @@ describe('requests that a client sends without awaiting responses', () => {
     client.resume().write(rawRequest('GET', '/last') + get('/next'));
     await once(client, 'close');
     expect(seen).toEqual(['/last']);
+  });
+
+  it.each([
+    ['garbage', 'GARBAGE\r\n\r\n', ['200', '200', '400']],
+    ['a malformed request', 'POST /c HTTP/1.1\r\nhost: x\r\ncontent-length: x\r\n\r\n', ['200', '200', '400']],
+    [
+      'a malformed body',
+      'POST /c HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
+      ['200', '200', '400'],
+    ],
+  ])('and %s behind them: what is complete gets its response', async (_title, behind, expected) => {
+    let received = '';
+    const client = await connected(async (_request, response) => {
+      await sleep(20);
+      response.end('x');
+    });
+    client.on('data', (chunk) => (received += chunk.toString()));
+    client.write(get('/a') + get('/b') + behind);
+    await once(client, 'close');
+    expect([...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(expected);
+  });
+
+  it('and malformed bytes in the body of one: it is refused at once', async () => {
+    let received = '';
+    const client = await connected(() => undefined);
+    client.on('data', (chunk) => (received += chunk.toString()));
+    client.write('POST /a HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n');
+    await once(client, 'close');
+    expect([...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['400']);
+  });
+
+  it('and more behind the last one: that one gets its response', async () => {
+    let received = '';
+    const client = await connected(async (_request, response) => {
+      await sleep(20);
+      response.end('x');
+    });
+    client.on('data', (chunk) => (received += chunk.toString()));
+    client.write(rawRequest('GET', '/last') + get('/next'));
+    await once(client, 'close');
+    expect([...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['200']);
   });
 
   describe('to the service', () => {

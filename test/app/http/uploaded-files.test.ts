@@ -30,7 +30,11 @@ describe.each(Object.keys(readers) as (keyof typeof readers)[])('a file that %s 
     app = fastify();
     mapErrors(app);
     await app.register(multipart, { throwFileSizeLimit: true });
-    app.post('/', async (request) => ({ bytes: await readers[name](request) }));
+    app.route({
+      method: 'POST',
+      url: '/',
+      handler: async (request) => ({ bytes: await readers[name](request) }),
+    });
     port = Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port);
   });
   afterAll(() => app.close());

@@ -5,21 +5,26 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { FailureError, invalid } from '../../../platform/kernel/failure.ts';
 import { errorFormOf, sendFailure } from '../errors.ts';
 import { refusalOf, refusalOfFailure, type Refusal } from '../refusal.ts';
+import { afterResponses } from './connection-line.ts';
 import { securityHeaders } from './security-headers.ts';
 
 /**
- * Requests without `Host` get the usual error body. Node would refuse them without a body, so
- * `requireHostHeader` is off and this hook refuses them.
+ * Requests without `Host`, or with several (RFC 9112 §3.2), get the usual error body. Node would refuse the former without a
+ * body, so `requireHostHeader` is off, and takes the first of the latter.
  */
 export function refuseWithoutHost(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, done) => {
-    const { httpVersion, headers } = request.raw;
-    done(
-      httpVersion === '1.1' && headers.host === undefined
-        ? new FailureError(invalid('Host', 'is required'))
-        : undefined,
-    );
+    const wrong = wrongHost(request.raw);
+    done(wrong === undefined ? undefined : new FailureError(invalid('Host', wrong)));
   });
+}
+
+function wrongHost({ httpVersion, headers, rawHeaders }: IncomingMessage): string | undefined {
+  if (headers.host === undefined) return httpVersion === '1.1' ? 'is required' : undefined;
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (rawHeaders[at]!.length === 4 && rawHeaders[at]!.toLowerCase() === 'host') hosts += 1;
+  return hosts > 1 ? 'is given twice' : undefined;
 }
 
 /** For a URL that the router cannot parse. No hook runs for such a request, so their headers are set here. */
@@ -35,9 +40,16 @@ export function refuseAndClose(request: IncomingMessage, response: ServerRespons
   response.writeHead(status, headers).end(body);
 }
 
-/** For malformed HTTP, too large headers and request time-outs. Closes the connection, whose state is unknown. */
+/**
+ * For malformed HTTP, too large headers and request time-outs. Closes the connection, whose state is unknown. Complete
+ * requests before the malformed bytes get their responses first: some are carried out already.
+ */
 export function refuseMalformed(error: ParserError, socket: SocketOfRequest): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
+  if (!afterResponses(socket, () => refuseAtOnce(error, socket))) refuseAtOnce(error, socket);
+}
+
+function refuseAtOnce(error: ParserError, socket: SocketOfRequest): void {
   // While a response is being sent, a second one would become part of its body.
   if (socket.writable && socket._httpMessage?.headersSent !== true) {
     const refused = socket._httpMessage?.req ?? { url: addressIn(error.rawPacket) };

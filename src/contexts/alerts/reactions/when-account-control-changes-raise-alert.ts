@@ -168,6 +168,13 @@ export const whenAccountControlChangesRaiseAlert = defineReaction({
         isSevere: true,
         about: { externalBaseUrl: event.data.externalBaseUrl },
       }),
+    TenantJoinedOrganization: (event) =>
+      accountControlAlert(event, {
+        change: 'organization_attached',
+        title: `The organization “${event.data.name}” may now set up how administrators sign in`,
+        isSevere: true,
+        about: { organizationId: event.data.organizationId },
+      }),
     LogDestinationCreated: (event) =>
       aboutWayOut(event, 'log_destination_added', 'The log is forwarded to another destination', {
         destinationId: event.data.destinationId,

@@ -28,6 +28,17 @@ export const tenantEvents = defineEvents('tenant', {
     schema: z.object({ externalBaseUrl: z.string() }),
     audit: 'tenant.base_url_changed',
   },
+  /** An organization administers the tenant from now on, within its own rights. `name` is what it was called then. */
+  TenantJoinedOrganization: {
+    version: 1,
+    schema: z.object({ organizationId: uuid(), name: z.string() }),
+    audit: 'tenant.joined_organization',
+  },
+  TenantLeftOrganization: {
+    version: 1,
+    schema: z.object({ organizationId: uuid(), name: z.string() }),
+    audit: 'tenant.left_organization',
+  },
   LicenseInstalled: { version: 1, schema: licenseSchema, audit: 'license.installed' },
   AdminUserCreated: {
     version: 2,

@@ -19,6 +19,11 @@ export interface TenantState {
   readonly name: string;
   readonly slug: string;
   readonly externalBaseUrl: string;
+  /**
+   * The organization that the tenant was last told to belong to; null: to none; undefined: it was never told. The
+   * organization's own stream decides.
+   */
+  readonly organizationId: string | null | undefined;
   readonly license: License | undefined;
   /** The highest number of users that any license of this tenant allowed. */
   readonly seatsEverGranted: number;
@@ -36,6 +41,7 @@ const initial: TenantState = {
   name: '',
   slug: '',
   externalBaseUrl: '',
+  organizationId: undefined,
   license: undefined,
   seatsEverGranted: 0,
   admins: new Map(),
@@ -50,6 +56,10 @@ export const tenant = defineAggregate<TenantState, typeof tenantEvents>(tenantEv
       return { ...state, ...event.data, exists: true };
     case 'TenantBaseUrlChanged':
       return { ...state, externalBaseUrl: event.data.externalBaseUrl };
+    case 'TenantJoinedOrganization':
+      return { ...state, organizationId: event.data.organizationId };
+    case 'TenantLeftOrganization':
+      return { ...state, organizationId: null };
     case 'LicenseInstalled':
       return { ...state, license: event.data, seatsEverGranted: Math.max(state.seatsEverGranted, event.data.maxUsers) };
     case 'AdminUserCreated':

@@ -60,12 +60,13 @@ describe("an organization's tenants", () => {
       `update devices set enrolled_at = now() - interval '400 days', last_seen_at = now() - interval '400 days' where device_id = $1`,
       [stale.deviceId],
     );
+    // One alert of each is about its attachment.
     const { status, body } = await north.owner.get(TENANTS);
     expect(status).toBe(200);
     expect(body).toMatchObject({ total: 3, page: 1, pageSize: 20, totalPages: 1 });
     expect(body.tenants).toMatchObject([
-      { id: alpha.tenantId, name: 'Alpha', openAlerts: 1, openCriticalAlerts: 1, devices: 0, staleDevices: 0 },
-      { id: beta.tenantId, name: 'Beta', openAlerts: 0, openCriticalAlerts: 0, devices: 2, staleDevices: 1 },
+      { id: alpha.tenantId, name: 'Alpha', openAlerts: 2, openCriticalAlerts: 1, devices: 0, staleDevices: 0 },
+      { id: beta.tenantId, name: 'Beta', openAlerts: 1, openCriticalAlerts: 0, devices: 2, staleDevices: 1 },
       { name: 'Gamma', licenseExpiresAt: expect.any(String), externalBaseUrl: 'https://castellan.example' },
     ]);
     const second = (await north.owner.get(`${TENANTS}?page_size=2&page=2`)).body;
@@ -93,6 +94,23 @@ describe("an organization's tenants", () => {
     });
     const { client: viewer } = await orgAdminWithRole(app, north, 'org_viewer');
     expect((await viewer.get(TENANTS)).body.total).toBe(3);
+  });
+
+  it('read in their own audit log that they were attached, and are alerted', async () => {
+    const [alpha] = tenants as [TestTenant];
+    await app.settled();
+    const { auditLogs } = (await alpha.admin.get('/api/v1/admin/audit-log?action=tenant.joined_organization')).body;
+    expect(auditLogs).toMatchObject([
+      { action: 'tenant.joined_organization', details: { organizationId: north.organizationId } },
+    ]);
+    // Repeated by the operator: nothing new.
+    await attachTenantAsOperator(app.services, { slug: north.slug, tenant: alpha.tenantId });
+    await app.settled();
+    const alertsAbout = async () =>
+      ((await alpha.admin.get('/api/v1/admin/alerts')).body.alerts as { metadata: { change?: string } }[]).filter(
+        ({ metadata }) => metadata.change === 'organization_attached',
+      );
+    await expect.poll(async () => (await alertsAbout()).length, { timeout: 20_000 }).toBe(1);
   });
 
   it('disappear at once when an operator detaches them', async () => {
