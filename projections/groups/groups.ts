@@ -18,6 +18,8 @@ const columns = {
   source: text as Column<GroupSource>,
   /** The SCIM client or directory source that owns the group. */
   source_id: nullable(id),
+  /** The source that released the group to administrators. */
+  former_source_id: nullable(id),
   external_id: nullable(text),
   /** The number of changes: the ETag of the group at its source. */
   version: integer,
@@ -35,7 +37,7 @@ const changedBy = (row: GroupRow, event: { recordedAt: number }) => ({
 /** The groups. Members and policies are in other tables. */
 export const groups = defineReadModel({
   name: 'groups',
-  version: 2,
+  version: 3,
   lane: 'main',
   columns,
   key: ['group_id'],
@@ -43,6 +45,7 @@ export const groups = defineReadModel({
     ['created_at desc', 'group_id'],
     ['source', 'source_id', 'created_at', 'group_id'],
     ['source_id', 'external_id'],
+    ['former_source_id', 'external_id'],
   ],
   families: [groupEvents],
   on: {
@@ -56,6 +59,7 @@ export const groups = defineReadModel({
           description,
           source,
           source_id: sourceId,
+          former_source_id: null,
           external_id: externalId,
           version: 1,
           created_at: at(event),
@@ -77,7 +81,25 @@ export const groups = defineReadModel({
     }),
     GroupReleased: (event) => ({
       key: { group_id: event.data.groupId },
-      fold: (row) => row && { ...row, source: 'manual', source_id: null, ...changedBy(row, event) },
+      fold: (row) =>
+        row && {
+          ...row,
+          source: 'manual',
+          source_id: null,
+          former_source_id: row.source_id,
+          ...changedBy(row, event),
+        },
+    }),
+    GroupReclaimed: (event) => ({
+      key: { group_id: event.data.groupId },
+      fold: (row) =>
+        row && {
+          ...row,
+          source: event.data.source,
+          source_id: event.data.sourceId,
+          former_source_id: null,
+          ...changedBy(row, event),
+        },
     }),
     GroupMembersAdded: (event) => ({
       key: { group_id: event.data.groupId },

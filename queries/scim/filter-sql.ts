@@ -5,6 +5,7 @@ import { resolvePath, type ResolvedPath } from '../../src/contexts/scim/domain/r
 import { attributeNamed, type ScimAttribute } from '../../src/contexts/scim/domain/schema.ts';
 import { FailureError, invalid } from '../../src/platform/kernel/failure.ts';
 import { isUuid } from '../../src/platform/kernel/ids.ts';
+import { isStorable } from '../../src/platform/kernel/storable-instant.ts';
 import { columnText, type ScimColumn, type ScimTable } from './scim-table.ts';
 
 type Value = string | number | boolean | null;
@@ -170,7 +171,9 @@ export class FilterCompiler {
     const sign = SIGNS[op];
     const { success, data } = dateTime.safeParse(value);
     if (!sign || !success) return refuseFilter('can compare a time with a date and time, by order only');
-    const at = this.#parameter(new Date(data).toISOString());
+    const instant = new Date(data).toISOString();
+    if (!isStorable(instant)) return refuseFilter('can compare a time within the years 1 to 9999');
+    const at = this.#parameter(instant);
     // Rows are exact to the millisecond, like the times that a client was shown.
     return `coalesce(date_trunc('milliseconds', ${sql}) ${sign} ${at}::timestamptz, false)`;
   }

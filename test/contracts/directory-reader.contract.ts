@@ -96,6 +96,9 @@ export function directoryReaderContract(
         ['about', 'inner', 'outer', 'round'],
         false,
       ]);
+      const [one] = all.groups;
+      const names = await reader.groupNames([one!.externalId, '00000000-0000-4000-8000-00000000dead']);
+      expect([...names]).toEqual([[one!.externalId, one!.name]]);
       const some = await reader.groups(2);
       expect([some.groups.length, some.isTruncated]).toEqual([2, true]);
     });

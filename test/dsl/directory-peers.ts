@@ -88,6 +88,9 @@ async function startPeer(protocol: PeerProtocol, content: PeerContent) {
 }
 export type DirectoryPeer = Awaited<ReturnType<typeof startPeer>>;
 
+const groupNamed = (groups: readonly PeerGroup[], id: string) =>
+  groups.find((one) => one.id === decodeURIComponent(id));
+
 const sliceAt = <Item>(items: readonly Item[], at: number) => ({
   items: items.slice(at, at + PAGE),
   next: at + PAGE < items.length ? at + PAGE : undefined,
@@ -120,7 +123,12 @@ export const startGraph = (content: PeerContent) =>
       respond(url, response, { people, groups }, origin) {
         const at = Number(url.searchParams.get('$skiptoken') ?? 0);
         const more = (next: number) => `${origin}${url.pathname}?$skiptoken=${next}`;
-        const [, , resource, id] = url.pathname.split('/');
+        const [, , resource, id, part] = url.pathname.split('/');
+        if (resource === 'groups' && id !== undefined) {
+          const one = groupNamed(groups, id);
+          if (!one) return json(response, {}, {}, 404);
+          if (part === undefined) return json(response, { id: one.id, displayName: one.name });
+        }
         if (resource === 'users' && id !== undefined && id !== 'delta') {
           const one = people.find((each) => each.id === decodeURIComponent(id));
           return one ? json(response, graphUser(one)) : json(response, {}, {}, 404);
@@ -171,7 +179,17 @@ export const startGoogle = (content: PeerContent) =>
       respond(url, response, content_) {
         const { people, groups } = content_;
         const at = Number(url.searchParams.get('pageToken') ?? 0);
-        const [, , , , resource, id] = url.pathname.split('/');
+        const [, , , , resource, id, part] = url.pathname.split('/');
+        const viewOf = (one: PeerGroup) => ({
+          id: one.id,
+          name: one.name,
+          directMembersCount: String(one.members.length),
+        });
+        if (resource === 'groups' && id !== undefined) {
+          const one = groupNamed(groups, id);
+          if (!one) return json(response, { error: { code: 404 } }, {}, 404);
+          if (part === undefined) return json(response, viewOf(one));
+        }
         const reply = (name: string, all: readonly unknown[]) => {
           const { items, next } = sliceAt(all, at);
           // Empty lists are left out.
@@ -196,10 +214,7 @@ export const startGoogle = (content: PeerContent) =>
             'members',
             everybodyIn(content_, decodeURIComponent(id)).map((member) => ({ id: member, type: 'USER' })),
           );
-        reply(
-          'groups',
-          groups.map((one) => ({ id: one.id, name: one.name, directMembersCount: String(one.members.length) })),
-        );
+        reply('groups', groups.map(viewOf));
       },
     },
     content,
@@ -215,7 +230,13 @@ export const startOkta = (content: PeerContent) =>
       respond(url, response, content_, origin) {
         const { people, groups } = content_;
         const at = Number(url.searchParams.get('after') ?? 0);
-        const [, , , resource, id] = url.pathname.split('/');
+        const [, , , resource, id, part] = url.pathname.split('/');
+        const viewOf = (one: PeerGroup) => ({ id: one.id, profile: { name: one.name } });
+        if (resource === 'groups' && id !== undefined) {
+          const one = groupNamed(groups, id);
+          if (!one) return json(response, { errorCode: 'E0000007' }, {}, 404);
+          if (part === undefined) return json(response, viewOf(one));
+        }
         const reply = (all: readonly unknown[]) => {
           const { items, next } = sliceAt(all, at);
           const self = `<${origin}${url.pathname}?limit=200>; rel="self"`;
@@ -237,7 +258,7 @@ export const startOkta = (content: PeerContent) =>
         if (resource === 'users') return reply(people.map(view));
         const members = new Set(everybodyIn(content_, decodeURIComponent(id ?? '')));
         if (id) return reply(people.filter((one) => members.has(one.id)).map(view));
-        reply(groups.map((one) => ({ id: one.id, profile: { name: one.name } })));
+        reply(groups.map(viewOf));
       },
     },
     content,

@@ -1,5 +1,25 @@
-import { GRAPH, startGraph, type DirectoryPeer, type PeerContent } from './directory-peers.ts';
+import {
+  GOOGLE,
+  googleKeyFile,
+  GRAPH,
+  OKTA_TOKEN,
+  startGoogle,
+  startGraph,
+  startOkta,
+  type DirectoryPeer,
+  type PeerContent,
+} from './directory-peers.ts';
 import type { TestApp, TestTenant } from './app.ts';
+
+/** Providers with an interface over HTTP. */
+export const PROVIDERS = {
+  entra_id: { start: startGraph, configFor: (url: string) => ({ ...GRAPH, loginUrl: url, graphUrl: url }) },
+  google_workspace: {
+    start: startGoogle,
+    configFor: (url: string) => ({ ...GOOGLE, apiUrl: url, serviceAccountKey: googleKeyFile(url) }),
+  },
+  okta: { start: startOkta, configFor: (url: string) => ({ orgUrl: url, apiToken: OKTA_TOKEN }) },
+} as const;
 
 const BASE = '/api/v1/admin/directory-sources';
 const LONGEST_MS = 60_000;
@@ -19,11 +39,15 @@ export class SyncedDirectory {
   }
 
   /** The application has to allow private addresses (`devMode`). */
-  static async open(app: TestApp, content: PeerContent): Promise<SyncedDirectory> {
+  static async open(
+    app: TestApp,
+    content: PeerContent,
+    type: keyof typeof PROVIDERS = 'entra_id',
+  ): Promise<SyncedDirectory> {
     const tenant = await app.newTenant();
-    const peer = await startGraph(content);
-    const config = { ...GRAPH, loginUrl: peer.url, graphUrl: peer.url };
-    const { body } = await tenant.admin.post(BASE, { name: 'Company', type: 'entra_id', config });
+    const { start, configFor } = PROVIDERS[type];
+    const peer = await start(content);
+    const { body } = await tenant.admin.post(BASE, { name: 'Company', type, config: configFor(peer.url) });
     return new SyncedDirectory(app, tenant, peer, body.id as string);
   }
 

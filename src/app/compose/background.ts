@@ -153,7 +153,7 @@ export function openBackground(
     scanDomainJob(domainScans, reads),
     syncDirectoryJob(new DirectorySyncs(syncPorts)),
     syncDueDirectories({ projector: database.projector, service: database.service, executor, jobs: () => jobs }),
-    releaseProvisionedPeople(syncPorts),
+    releaseProvisionedPeople({ ...syncPorts, jobs: () => jobs }),
     forgetScreenshots(pictures),
     destroySecrets(store, vault),
     ...updateJobs(updateRuns),

@@ -10,7 +10,7 @@ import {
   type FieldError,
 } from '../../platform/kernel/failure.ts';
 import { tooMuchIn } from './json-shape.ts';
-import { brokenTextIn } from '../../platform/kernel/broken-text.ts';
+import { brokenTextsIn } from '../../platform/kernel/broken-text.ts';
 
 /** Every issue by its field; the text names the first one: `validation failed: <field>: <reason>`. Never quotes a value. */
 export function failureOfIssues(part: string, { issues }: z.ZodError): Failure {
@@ -89,11 +89,12 @@ const LONGEST_PATH = 200;
 
 /** Rejects NUL and lone surrogates, which neither database columns nor other systems accept. */
 export function refuseBrokenText(value: unknown): void {
-  const path = brokenTextIn(value);
-  if (path !== undefined)
-    throw new FailureError(
-      invalid(path === '' || path.length > LONGEST_PATH ? 'body' : path, 'contains characters that are not text'),
-    );
+  const named = brokenTextsIn(value).map((path) => (path === '' || path.length > LONGEST_PATH ? 'body' : path));
+  const [first, ...others] = [...new Set(named)].map((field) => ({
+    field,
+    message: 'contains characters that are not text',
+  }));
+  if (first) throw new FailureError(invalidFields([first, ...others]));
 }
 
 const SUSPECT = /\\u0000|\\ud[89a-f]/i;

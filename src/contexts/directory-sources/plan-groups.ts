@@ -3,6 +3,7 @@ import { orThrow } from '../../platform/kernel/failure.ts';
 import type { SyncCounts } from './domain/events.ts';
 import { groupPlan } from './domain/group-plan.ts';
 import type { Staging } from './staging.ts';
+import { releasedAmong } from './sync-groups.ts';
 import type { SyncPorts, SyncRun } from './sync-ports.ts';
 
 const FRESH_MS = 30_000;
@@ -20,8 +21,11 @@ export async function planGroups(
   const owner = { kind: 'directory', id: run.sourceId } as const;
   await freshness.waitFor(['groups', 'group_members'], await head(), FRESH_MS);
   const present = orThrow(await groupsOfSource(reads(run.tenantId), { source: owner }));
+  const released = await releasedAmong(reads(run.tenantId), run, present, selected);
+  // Nothing equals this sum: whoever is taken back changes.
+  const reclaimed = released.map((group) => ({ ...group, digest: '' }));
   const wanted = await staging.memberships();
-  const planned = groupPlan(present, selected, wanted);
+  const planned = groupPlan([...present, ...reclaimed], selected, wanted);
   await staging.showGroups(planned.slice(0, LISTED));
   const followed = planned.filter(({ action }) => action !== 'release');
   return { groups: followed.length, memberships: followed.reduce((sum, { members }) => sum + members, 0) };

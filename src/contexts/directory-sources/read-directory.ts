@@ -11,15 +11,25 @@ import type { DecidedPerson, Staging } from './staging.ts';
 
 export interface Reading {
   readonly reader: DirectoryReader;
-  readonly groupIds: readonly string[];
+  /** The selected groups, once people have been read: that a group is gone counts only where people are found. */
+  selected(): Promise<ReadonlyMap<string, string>>;
   readonly staging: Staging;
   readonly signal: AbortSignal;
   /** What follows from a page for people of whom that can be said at once, by external id. */
   decided(people: readonly DirectoryPerson[]): Promise<ReadonlyMap<string, DecidedPerson>>;
 }
 
-/** Reads a whole directory into the staging tables, a page at a time. Throws unless it has seen the end. */
-export async function readDirectory({ reader, groupIds, staging, signal, decided }: Reading): Promise<number> {
+/**
+ * Reads a whole directory into the staging tables, a page at a time. Throws unless it has seen the end. Returns how many
+ * people it lists, and the selected groups that it has.
+ */
+export async function readDirectory({
+  reader,
+  selected,
+  staging,
+  signal,
+  decided,
+}: Reading): Promise<{ readonly people: number; readonly groups: ReadonlyMap<string, string> }> {
   let people = 0;
   await eachPage(reader.people(), signal, async (items, corrections) => {
     people += items.length;
@@ -29,15 +39,16 @@ export async function readDirectory({ reader, groupIds, staging, signal, decided
     // The list goes round in circles, and its end is not the end.
     else if (!isNews) throw new DirectoryFailed('the directory repeats a page');
   });
+  const groups = await selected();
   let memberships = 0;
-  if (groupIds.length > 0)
-    await eachPage(reader.memberships(groupIds), signal, async (items) => {
+  if (groups.size > 0)
+    await eachPage(reader.memberships([...groups.keys()]), signal, async (items) => {
       memberships += items.length;
       if (memberships > MAX_MEMBERSHIPS) throw new DirectoryFailed('the directory lists too many members');
       await staging.addMembers(items);
     });
   await staging.analyze();
-  return people;
+  return { people, groups };
 }
 
 async function eachPage<Item>(

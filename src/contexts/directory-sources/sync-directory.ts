@@ -20,7 +20,7 @@ import { readDirectory } from './read-directory.ts';
 import { DirectoryFailed, type DirectoryPerson, type DirectoryReader } from './domain/directory-reader.ts';
 import { Staging } from './staging.ts';
 import { RENEWED_EVERY_MS, SyncHeldElsewhere } from './sync-hold.ts';
-import { selectedGroups, syncGroups } from './sync-groups.ts';
+import { syncGroups } from './sync-groups.ts';
 import type { SyncPorts, SyncRun } from './sync-ports.ts';
 
 export interface SyncAttempt {
@@ -63,8 +63,15 @@ export class DirectorySyncs {
       throw error instanceof SyncHeldElsewhere ? new JobFailed('another attempt is at work', { cause: error }) : error;
     }
     const lost = new AbortController();
+    const renewed = async () => {
+      await staging.renew();
+      await this.#refuseSwitchedOff(run);
+    };
     const heartbeat = setInterval(
-      () => void staging.renew().catch((error: unknown) => error instanceof SyncHeldElsewhere && lost.abort(error)),
+      () =>
+        void renewed().catch((error: unknown) => {
+          if (error instanceof SyncHeldElsewhere || error instanceof DirectoryFailed) lost.abort(error);
+        }),
       RENEWED_EVERY_MS,
     );
     try {
@@ -89,7 +96,7 @@ export class DirectorySyncs {
       const counts = isPlanned ? await staging.counts() : await this.#planned(run, state, staging, reader);
       if (!counts) return;
       // Confirms that names and selection are those of the directory before anything is written.
-      const selected = await selectedGroups(reader, state.groupIds);
+      const selected = await reader.groupNames(state.groupIds);
       await applyPlan(this.#ports, run, staging, counts);
       const { refusal, ...groups } = await syncGroups(this.#ports, run, staging, selected);
       const done = { ...counts, ...(await staging.carriedOut(counts)), ...groups };
@@ -110,12 +117,13 @@ export class DirectorySyncs {
     await staging.clear(sync!.isConfirmed);
     await awaitReadModels(this.#ports);
     const decided = (page: readonly DirectoryPerson[]) => decidedPeople(this.#ports, run, page);
-    const people = await readDirectory({ reader, groupIds, staging, signal: run.signal, decided });
+    const selected = () => reader.groupNames(groupIds);
+    const { people, groups } = await readDirectory({ reader, selected, staging, signal: run.signal, decided });
     const { counts, linkedPeople } = await planSync(this.#ports, run, staging);
     if (people === 0 && linkedPeople > 0) throw new DirectoryFailed('the directory lists nobody');
     const withGroups = async () => ({
       ...counts,
-      ...(await planGroups(this.#ports, run, staging, await selectedGroups(reader, groupIds))),
+      ...(await planGroups(this.#ports, run, staging, groups)),
     });
     if (sync!.isDryRun) {
       await this.#end(run, staging, 'planned', await withGroups(), null);
@@ -135,8 +143,15 @@ export class DirectorySyncs {
       orThrow(await this.#ports.executor.execute(holdDirectorySync, held, run.execution));
       return undefined;
     }
+    await this.#refuseSwitchedOff(run);
     await staging.enter('applying', counts);
     return counts;
+  }
+
+  /** Throws if an administrator has switched the source off, or removed it, since the synchronization began. */
+  async #refuseSwitchedOff({ tenantId, sourceId }: Pick<SyncRun, 'tenantId' | 'sourceId'>): Promise<void> {
+    const { source } = await this.#load(tenantId, sourceId);
+    if (source?.isEnabled !== true) throw new DirectoryFailed('the source was switched off', { isLasting: true });
   }
 
   async #end(

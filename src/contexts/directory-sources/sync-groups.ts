@@ -1,11 +1,12 @@
 import { changeProvisionedGroup } from '../../../commands/groups/change-provisioned-group.ts';
 import { createGroup } from '../../../commands/groups/create-group.ts';
+import { reclaimGroup } from '../../../commands/groups/reclaim-group.ts';
 import { releaseGroup } from '../../../commands/groups/release-group.ts';
-import { groupsOfSource, type GroupOfSource } from '../../../queries/groups/groups-of-source.ts';
+import { groupsOfSource, releasedGroupsOf, type GroupOfSource } from '../../../queries/groups/groups-of-source.ts';
 import { derivedId } from '../../platform/execution/derived-id.ts';
 import { FailureError, isFailure, orThrow, type Failure } from '../../platform/kernel/failure.ts';
+import type { TenantReads } from '../../platform/kernel/query.ts';
 import { inParallel } from '../../platform/kernel/in-parallel.ts';
-import { MAX_DIRECTORY_GROUPS, type DirectoryReader } from './domain/directory-reader.ts';
 import { NO_MEMBERS } from './domain/member-digest.ts';
 import type { Staging } from './staging.ts';
 import type { SyncPorts, SyncRun } from './sync-ports.ts';
@@ -20,20 +21,10 @@ export interface SyncedGroups {
   readonly refusal: string | undefined;
 }
 
-/** Names of the selected groups that the directory still has. */
-export async function selectedGroups(
-  reader: DirectoryReader,
-  groupIds: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  if (groupIds.length === 0) return new Map();
-  const selected = new Set(groupIds);
-  const { groups } = await reader.groups(MAX_DIRECTORY_GROUPS);
-  return new Map(groups.filter(({ externalId }) => selected.has(externalId)).map((one) => [one.externalId, one.name]));
-}
-
 /**
  * Makes the groups of the source those that are selected, with exactly the members that were read. A group that is no
- * longer selected, or no longer at the directory, is handed over to administrators: policies may refer to it.
+ * longer selected, or no longer at the directory, is handed over to administrators: policies may refer to it. If it
+ * returns, it is the same group again.
  */
 export async function syncGroups(
   ports: SyncPorts,
@@ -45,7 +36,8 @@ export async function syncGroups(
   const owner = { kind: 'directory', id: run.sourceId } as const;
   await freshness.waitFor(['groups', 'group_members'], await head(), FRESH_MS);
   const present = orThrow(await groupsOfSource(reads(run.tenantId), { source: owner }));
-  const byExternalId = new Map(present.map((one) => [one.externalId, one]));
+  const reclaimed = await reclaimedGroups(ports, run, present, selected);
+  const byExternalId = new Map([...present, ...reclaimed].map((one) => [one.externalId, one]));
   const read = await staging.memberships();
   const synced = { groups: 0, memberships: 0, refusal: undefined as string | undefined };
   await inParallel(AT_ONCE, [...selected], async ([externalId, name]) => {
@@ -65,6 +57,34 @@ export async function syncGroups(
     if (externalId === null || !selected.has(externalId))
       await refusalOf(executor.execute(releaseGroup, { groupId, by: owner }, run.execution));
   return synced;
+}
+
+/** Groups that the source released before, and that are selected and there again: they keep their policies. */
+async function reclaimedGroups(
+  { executor, reads }: SyncPorts,
+  run: SyncRun,
+  present: readonly GroupOfSource[],
+  selected: ReadonlyMap<string, string>,
+): Promise<readonly GroupOfSource[]> {
+  const released = await releasedAmong(reads(run.tenantId), run, present, selected);
+  const owner = { kind: 'directory', id: run.sourceId } as const;
+  const reclaimed: GroupOfSource[] = [];
+  for (const group of released)
+    if (!(await refusalOf(executor.execute(reclaimGroup, { groupId: group.groupId, owner }, run.execution))))
+      reclaimed.push(group);
+  return reclaimed;
+}
+
+/** The selected groups that the source does not own now, and did before. */
+export async function releasedAmong(
+  reads: TenantReads,
+  { sourceId }: Pick<SyncRun, 'sourceId'>,
+  present: readonly GroupOfSource[],
+  selected: ReadonlyMap<string, string>,
+): Promise<readonly GroupOfSource[]> {
+  const owned = new Set(present.map(({ externalId }) => externalId));
+  const externalIds = [...selected.keys()].filter((externalId) => !owned.has(externalId));
+  return externalIds.length === 0 ? [] : orThrow(await releasedGroupsOf(reads, { sourceId, externalIds }));
 }
 
 /** Names to try: the group's own, and, if another group has that one, with the id of the source's group behind it. */

@@ -5,6 +5,7 @@ import { releaseGroup } from '../../../commands/groups/release-group.ts';
 import { linkedPeopleAfter } from '../../../queries/employees/linked-people.ts';
 import { groupsOfSource } from '../../../queries/groups/groups-of-source.ts';
 import { declareJob, defineJob, JobFailed, type AnyJob } from '../../platform/jobs/job.ts';
+import type { Jobs } from '../../platform/jobs/jobs.ts';
 import { system } from '../../platform/kernel/actor.ts';
 import { isFailure, orThrow } from '../../platform/kernel/failure.ts';
 import { asTenantId, uuid, type TenantId } from '../../platform/kernel/ids.ts';
@@ -18,7 +19,12 @@ import { provisioningKinds } from './domain/provisioning.ts';
 /** Gives people and groups of a removed source to administrators, or to the next source that names them. */
 export const sourceReleasing = declareJob({
   name: 'release-provisioned-people',
-  data: z.object({ tenantId: uuid(), kind: z.enum(provisioningKinds), sourceId: uuid() }),
+  data: z.object({
+    tenantId: uuid(),
+    kind: z.enum(provisioningKinds),
+    sourceId: uuid(),
+    isLast: z.boolean().default(false),
+  }),
   attempts: 12,
   backoff: { firstMs: 5_000, longestMs: 600_000 },
   timeoutMs: 3_600_000,
@@ -28,18 +34,24 @@ export const sourceReleasing = declareJob({
 const PAGE = 1_000;
 const AT_ONCE = 64;
 const FRESH_MS = 30_000;
+/**
+ * Requests that were authorized before the removal may create people after it. Longer than any of them lives, and than a
+ * statement that outlives its request.
+ */
+export const LATECOMERS_MS = 180_000;
 
 interface ReleasePorts {
   readonly executor: Pick<Executor<CommandPorts>, 'execute'>;
   readonly freshness: Pick<Freshness, 'waitFor'>;
   reads(tenantId: TenantId): TenantReads;
   head(): Promise<Position>;
+  jobs(): Pick<Jobs, 'enqueue'>;
 }
 
-export const releaseProvisionedPeople = ({ executor, reads, freshness, head }: ReleasePorts): AnyJob =>
+export const releaseProvisionedPeople = ({ executor, reads, freshness, head, jobs }: ReleasePorts): AnyJob =>
   defineJob({
     ...sourceReleasing,
-    handle: async ({ tenantId: tenant, kind, sourceId }, { correlationId, signal }) => {
+    handle: async ({ tenantId: tenant, kind, sourceId, isLast }, { correlationId, signal }) => {
       const tenantId = asTenantId(tenant);
       const source = { kind, id: sourceId };
       const execution = { tenantId, actor: system('provisioning'), correlationId };
@@ -58,5 +70,11 @@ export const releaseProvisionedPeople = ({ executor, reads, freshness, head }: R
       }
       for (const { groupId } of orThrow(await groupsOfSource(reads(tenantId), { source })))
         done(await executor.execute(releaseGroup, { groupId, by: source }, execution));
+      if (!isLast)
+        await jobs().enqueue(
+          sourceReleasing,
+          { tenantId, kind, sourceId, isLast: true },
+          { id: `${sourceId}/latecomers`, delayMs: LATECOMERS_MS, tenantId },
+        );
     },
   });

@@ -1,22 +1,26 @@
+/** Whoever sends more of them learns of these first. */
+const MAX_PATHS = 100;
+
 /**
- * The path of the first text with NUL or a lone surrogate, which neither database columns nor other systems accept.
- * A broken name counts for the object that has it; the empty path is the value itself. Undefined: there is none.
+ * The paths of texts with NUL or a lone surrogate, which neither database columns nor other systems accept. A broken name
+ * counts for the object that has it; the empty path is the value itself.
  */
-export function brokenTextIn(value: unknown): string | undefined {
+export function brokenTextsIn(value: unknown): readonly string[] {
+  const paths: string[] = [];
   const waiting: { value: unknown; path: string }[] = [{ value, path: '' }];
-  for (let next = waiting.pop(); next; next = waiting.pop()) {
+  for (let next = waiting.pop(); next && paths.length < MAX_PATHS; next = waiting.pop()) {
     const { value: current, path } = next;
     if (typeof current === 'string') {
-      if (isBroken(current)) return path;
+      if (isBroken(current)) paths.push(path);
     } else if (typeof current === 'object' && current !== null) {
       for (const [name, item] of Object.entries(current)) {
-        if (isBroken(name)) return path;
-        if (typeof item === 'string' || (typeof item === 'object' && item !== null))
+        if (isBroken(name)) paths.push(path);
+        else if (typeof item === 'string' || (typeof item === 'object' && item !== null))
           waiting.push({ value: item, path: path === '' ? name : `${path}.${name}` });
       }
     }
   }
-  return undefined;
+  return paths.reverse();
 }
 
 const isBroken = (text: string): boolean => text.includes('\0') || !text.isWellFormed();

@@ -4,6 +4,7 @@ import { changeGroupMembers } from '../../../commands/groups/change-group-member
 import { changeProvisionedGroup } from '../../../commands/groups/change-provisioned-group.ts';
 import { createGroup } from '../../../commands/groups/create-group.ts';
 import { deleteGroup } from '../../../commands/groups/delete-group.ts';
+import { reclaimGroup } from '../../../commands/groups/reclaim-group.ts';
 import { releaseGroup } from '../../../commands/groups/release-group.ts';
 import { updateGroup } from '../../../commands/groups/update-group.ts';
 import type { GroupEvent } from '../../../src/contexts/groups/domain/events.ts';
@@ -102,6 +103,24 @@ describe('a group of a source', () => {
     given(created, free)
       .when(changeProvisionedGroup, { groupId: GROUP, source: okta, name: 'x' }, known)
       .thenRefused('conflict', 'the group is managed by administrators');
+  });
+
+  it('go back to the source that released them, and to no other', () => {
+    const free: GroupEvent = { type: 'GroupReleased', data: { groupId: GROUP } };
+    const reclaimed = given(created, free).when(reclaimGroup, { groupId: GROUP, owner: okta });
+    reclaimed.then({ type: 'GroupReclaimed', data: { groupId: GROUP, source: 'scim', sourceId: okta.id } });
+    reclaimed.thenTakes(externalId('g-1'));
+    for (const owner of [ldap, { ...okta, id: ldap.id }])
+      given(created, free).when(reclaimGroup, { groupId: GROUP, owner }).thenRefused('conflict');
+    given(created).when(reclaimGroup, { groupId: GROUP, owner: okta }).thenRefused('conflict');
+    const again: GroupEvent = {
+      type: 'GroupReclaimed',
+      data: { groupId: GROUP, source: 'scim', sourceId: okta.id },
+    };
+    given(created, free, again)
+      .when(changeProvisionedGroup, { groupId: GROUP, source: okta, name: 'x' }, known)
+      .thenTypes('GroupUpdated');
+    given(created, free, again).when(releaseGroup, { groupId: GROUP, by: okta }).thenReleases(externalId('g-1'));
   });
 });
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance } from 'fastify';
-import { FailureError, invalid } from '../../../platform/kernel/failure.ts';
+import { FailureError, invalidFields, type FieldError } from '../../../platform/kernel/failure.ts';
 
 /** Rejects in query parameters what is not text: NUL, and escapes that are not UTF-8 (400 that names the parameter). */
 export function refuseBrokenQueries(app: FastifyInstance): void {
@@ -14,15 +14,24 @@ const ESCAPES = /(?:%[0-9a-f]{2})+/gi;
 function brokenIn(url: string): FailureError | undefined {
   const at = url.indexOf('?');
   if (at < 0 || !SUSPECT.test(url.slice(at))) return undefined;
-  for (const parameter of url.slice(at + 1).split('&')) {
-    const [name, value = ''] = parameter.split(/=(.*)/s, 2) as [string, string?];
-    const wrongName = wrongText(name);
-    if (wrongName !== undefined) return new FailureError(invalid('query', wrongName));
-    const wrongValue = wrongText(value);
-    // The name decodes, because its escapes are UTF-8.
-    if (wrongValue !== undefined) return new FailureError(invalid(nameOf(name), wrongValue));
-  }
-  return undefined;
+  const wrong = url
+    .slice(at + 1)
+    .split('&')
+    .flatMap((parameter) => wrongIn(parameter) ?? []);
+  const [first, ...others] = wrong.slice(0, MAX_FIELDS);
+  return first && new FailureError(invalidFields([first, ...others]));
+}
+
+/** A query with more of them does not get a response of that length. */
+const MAX_FIELDS = 100;
+
+function wrongIn(parameter: string): FieldError | undefined {
+  const [name, value = ''] = parameter.split(/=(.*)/s, 2) as [string, string?];
+  const wrongName = wrongText(name);
+  if (wrongName !== undefined) return { field: 'query', message: wrongName };
+  const wrongValue = wrongText(value);
+  // The name decodes, because its escapes are UTF-8.
+  return wrongValue === undefined ? undefined : { field: nameOf(name), message: wrongValue };
 }
 
 const nameOf = (text: string): string => [...new URLSearchParams(text).keys()][0] ?? 'query';

@@ -58,6 +58,8 @@ export interface DirectoryReader {
   test(): Promise<void>;
   /** At most `most` groups. */
   groups(most: number): Promise<{ readonly groups: readonly DirectoryGroup[]; readonly isTruncated: boolean }>;
+  /** Names of these groups, by id. One that is left out is gone from the directory, which was asked for it. */
+  groupNames(groupIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   people(): AsyncIterable<Listed<DirectoryPerson>>;
   /** Members of these groups, those of nested groups included. */
   memberships(groupIds: readonly string[]): AsyncIterable<Listed<DirectoryMembership>>;

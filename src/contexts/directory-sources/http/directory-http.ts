@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OutboundRefused, type GuardedFetch, type OutboundRequest } from '../../../platform/outbound/guarded-fetch.ts';
-import { DirectoryFailed } from '../domain/directory-reader.ts';
+import { DirectoryFailed, type DirectoryGroup } from '../domain/directory-reader.ts';
+import { inParallel } from '../../../platform/kernel/in-parallel.ts';
 import { parsedUrl } from '../../../platform/kernel/parsed-url.ts';
 
 /** One page of 1,000 people, with room. */
@@ -11,8 +12,8 @@ const ATTEMPTS = 6;
 const FIRST_WAIT_MS = 500;
 /** A provider that wants a longer pause gets it at the next run. */
 const LONGEST_WAIT_MS = 60_000;
-/** All pauses of one call together, while somebody waits for the response: a browser gives up after a minute. */
-export const PAUSE_TIMEOUT_MS = 8_000;
+/** Pauses and requests of one call together, while somebody waits for the response: a browser gives up after a minute. */
+export const PATIENCE_MS = 8_000;
 
 /** Gets the `Authorization` header. `renew`: the one before was refused. */
 export type Authorize = (renew: boolean) => Promise<string>;
@@ -22,8 +23,8 @@ export interface DirectoryHttpOptions {
   /** Pages and retries stay on this origin: the credential is meant for nobody else. */
   readonly origin: string;
   readonly authorize: Authorize;
-  /** All pauses of one call together. Without it, as long as the attempts last. */
-  readonly pauseTimeoutMs?: number | undefined;
+  /** For pauses and requests of one call before its last attempt. Without it, as long as the attempts last. */
+  readonly patienceMs?: number | undefined;
   readonly wait?: (ms: number) => Promise<unknown>;
 }
 
@@ -64,8 +65,9 @@ export class DirectoryHttp {
   async get(address: string, headers: Readonly<Record<string, string>> = {}): Promise<JsonPage> {
     const url = this.#within(address);
     let renew = false;
-    let left = this.#options.pauseTimeoutMs ?? Infinity;
+    let left = this.#options.patienceMs ?? Infinity;
     for (let attempt = 1; ; attempt += 1) {
+      const begunAt = performance.now();
       const authorization = await this.#options.authorize(renew);
       const response = await sent(this.#options.fetch, url, {
         headers: { accept: 'application/json', ...headers, authorization },
@@ -73,12 +75,12 @@ export class DirectoryHttp {
       if (response?.status === 200) return { body: await jsonOf(response), headers: response.headers };
       const isRefused = response?.status === 401;
       if (isRefused && renew) throw new DirectoryFailed('the directory refuses the credentials', { isLasting: true });
-      if (response && !isRefused && !mayPass(response.status)) throw refusal(response.status);
+      if (response && !isRefused && !(await mayPass(response))) throw refusal(response.status);
       if (attempt === ATTEMPTS) throw absence(response);
       renew = isRefused;
       if (isRefused) continue;
       const pause = pauseOf(response, attempt);
-      if ((left -= pause) < 0) throw absence(response);
+      if ((left -= pause + performance.now() - begunAt) < 0) throw absence(response);
       await this.#wait(pause);
     }
   }
@@ -109,9 +111,26 @@ const COME_BACK = 'the directory asks to come back later';
 
 /** After the last attempt. A directory that limits requests is there: nobody need look for a firewall. */
 const absence = (response: Response | undefined): DirectoryFailed =>
-  new DirectoryFailed(response?.status === 429 ? COME_BACK : 'the directory cannot be reached');
+  new DirectoryFailed(
+    response?.status === 429 || response?.status === 403 ? COME_BACK : 'the directory cannot be reached',
+  );
 
-const mayPass = (status: number): boolean => status === 429 || status === 408 || status >= 500;
+const passes = (status: number): boolean => status === 429 || status === 408 || status >= 500;
+
+const mayPass = async (response: Response): Promise<boolean> =>
+  passes(response.status) || (response.status === 403 && (await isLimited(response)));
+
+/** Google says 403 where others say 429. */
+const LIMITS = new Set(['rateLimitExceeded', 'userRateLimitExceeded', 'quotaExceeded', 'RESOURCE_EXHAUSTED']);
+
+async function isLimited(response: Response): Promise<boolean> {
+  const body: unknown = await response.json().catch(() => undefined);
+  const { error } = (body ?? {}) as { error?: unknown };
+  const reasons = (error as { errors?: unknown } | undefined)?.errors;
+  return [error, ...(Array.isArray(reasons) ? (reasons as unknown[]) : [])].some(
+    (each) => LIMITS.has(stringIn(each, 'reason') ?? '') || LIMITS.has(stringIn(each, 'status') ?? ''),
+  );
+}
 
 class NothingThere extends DirectoryFailed {}
 
@@ -161,7 +180,7 @@ export async function requestToken(
     headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
     body: new URLSearchParams(form).toString(),
   });
-  if (!response || mayPass(response.status)) throw absence(response);
+  if (!response || (await mayPass(response))) throw absence(response);
   if (response.status !== 200) throw new DirectoryFailed('the directory refuses the credentials', { isLasting: true });
   const body = (await jsonOf(response)) as { access_token?: unknown; expires_in?: unknown };
   if (typeof body.access_token !== 'string' || body.access_token === '')
@@ -197,6 +216,22 @@ export const stringIn = (item: unknown, name: string): string | null => {
   const value = typeof item === 'object' && item !== null ? (item as Record<string, unknown>)[name] : undefined;
   return typeof value === 'string' ? value : null;
 };
+
+/** Look-ups of single groups at the same time. */
+const GROUPS_AT_ONCE = 4;
+
+/** Each group is asked for by its id: a list may be cut short, and would not say so. */
+export async function namesByAsking(
+  groupIds: readonly string[],
+  find: (groupId: string) => Promise<DirectoryGroup | undefined>,
+): Promise<ReadonlyMap<string, string>> {
+  const names = new Map<string, string>();
+  await inParallel(GROUPS_AT_ONCE, groupIds, async (groupId) => {
+    const group = await find(groupId);
+    if (group) names.set(groupId, group.name);
+  });
+  return names;
+}
 
 /** The first `most` groups of a list that comes in pages. */
 export async function firstGroups<Group>(pages: AsyncIterable<readonly Group[]>, most: number) {

@@ -10,7 +10,7 @@ import {
   type DirectoryReader,
   type Listed,
 } from '../domain/directory-reader.ts';
-import { bearer, DirectoryHttp, firstGroups, listIn, requestToken, stringIn } from './directory-http.ts';
+import { bearer, DirectoryHttp, firstGroups, listIn, namesByAsking, requestToken, stringIn } from './directory-http.ts';
 
 export interface EntraSource {
   readonly directoryId: string;
@@ -34,7 +34,7 @@ export class EntraReader implements DirectoryReader {
   readonly #base: string;
   readonly #http: () => DirectoryHttp;
 
-  constructor(source: EntraSource, fetch: GuardedFetch, pauseTimeoutMs?: number) {
+  constructor(source: EntraSource, fetch: GuardedFetch, patienceMs?: number) {
     const { directoryId, clientId, clientSecret, loginUrl, graphUrl } = source;
     this.#base = `${graphUrl}/v1.0`;
     const authorize = bearer(() =>
@@ -45,7 +45,7 @@ export class EntraReader implements DirectoryReader {
         scope: `${graphUrl}/.default`,
       }),
     );
-    this.#http = () => new DirectoryHttp({ fetch, origin: new URL(graphUrl).origin, authorize, pauseTimeoutMs });
+    this.#http = () => new DirectoryHttp({ fetch, origin: new URL(graphUrl).origin, authorize, patienceMs });
   }
 
   async test(): Promise<void> {
@@ -54,6 +54,15 @@ export class EntraReader implements DirectoryReader {
 
   groups(most: number) {
     return firstGroups(this.#groupPages(), most);
+  }
+
+  groupNames(groupIds: readonly string[]) {
+    return namesByAsking(groupIds, async (groupId) => {
+      const found = await this.#http().find(
+        `${this.#base}/groups/${encodeURIComponent(groupId)}?$select=id,displayName`,
+      );
+      return found && groupOf(found.body)[0];
+    });
   }
 
   /**
@@ -102,7 +111,9 @@ export class EntraReader implements DirectoryReader {
 
   async *memberships(groupIds: readonly string[]): AsyncGenerator<Listed<DirectoryMembership>> {
     for (const groupId of groupIds) {
-      const start = `${this.#base}/groups/${encodeURIComponent(groupId)}/transitiveMembers/microsoft.graph.user?$select=id&$top=999`;
+      // Groups and devices among the members are nobody's id. A cast to users would make this an advanced query, which
+      // reads from an index that lags behind.
+      const start = `${this.#base}/groups/${encodeURIComponent(groupId)}/transitiveMembers?$select=id&$top=999`;
       for await (const items of pagesOf(this.#http(), start))
         yield listedPage(items.flatMap((item) => membershipOf(groupId, item)));
     }

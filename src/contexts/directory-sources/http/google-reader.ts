@@ -12,7 +12,7 @@ import {
   type DirectoryReader,
   type Listed,
 } from '../domain/directory-reader.ts';
-import { bearer, DirectoryHttp, firstGroups, listIn, requestToken, stringIn } from './directory-http.ts';
+import { bearer, DirectoryHttp, firstGroups, listIn, namesByAsking, requestToken, stringIn } from './directory-http.ts';
 
 export interface GoogleSource {
   readonly domain: string;
@@ -37,7 +37,7 @@ export class GoogleReader implements DirectoryReader {
   readonly #base: string;
   readonly #http: () => DirectoryHttp;
 
-  constructor(source: GoogleSource, fetch: GuardedFetch, pauseTimeoutMs?: number) {
+  constructor(source: GoogleSource, fetch: GuardedFetch, patienceMs?: number) {
     this.#source = source;
     this.#base = `${source.apiUrl}/admin/directory/v1`;
     const authorize = bearer(async () =>
@@ -46,7 +46,7 @@ export class GoogleReader implements DirectoryReader {
         assertion: await assertionOf(source),
       }),
     );
-    this.#http = () => new DirectoryHttp({ fetch, origin: new URL(source.apiUrl).origin, authorize, pauseTimeoutMs });
+    this.#http = () => new DirectoryHttp({ fetch, origin: new URL(source.apiUrl).origin, authorize, patienceMs });
   }
 
   async test(): Promise<void> {
@@ -55,6 +55,13 @@ export class GoogleReader implements DirectoryReader {
 
   groups(most: number) {
     return firstGroups(this.#groupPages(), most);
+  }
+
+  groupNames(groupIds: readonly string[]) {
+    return namesByAsking(groupIds, async (groupId) => {
+      const found = await this.#http().find(`${this.#base}/groups/${encodeURIComponent(groupId)}`);
+      return found && groupOf(found.body as Readonly<Record<string, unknown>>);
+    });
   }
 
   async *people(): AsyncGenerator<Listed<DirectoryPerson>> {

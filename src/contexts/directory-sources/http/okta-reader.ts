@@ -10,7 +10,7 @@ import {
   type DirectoryReader,
   type Listed,
 } from '../domain/directory-reader.ts';
-import { DirectoryHttp, firstGroups, listIn, stringIn } from './directory-http.ts';
+import { DirectoryHttp, firstGroups, listIn, namesByAsking, stringIn } from './directory-http.ts';
 
 export interface OktaSource {
   /** Without a trailing slash. */
@@ -26,10 +26,10 @@ export class OktaReader implements DirectoryReader {
   readonly #base: string;
   readonly #http: () => DirectoryHttp;
 
-  constructor({ orgUrl, apiToken }: OktaSource, fetch: GuardedFetch, pauseTimeoutMs?: number) {
+  constructor({ orgUrl, apiToken }: OktaSource, fetch: GuardedFetch, patienceMs?: number) {
     this.#base = `${orgUrl}/api/v1`;
     const authorize = async () => `SSWS ${apiToken}`;
-    this.#http = () => new DirectoryHttp({ fetch, origin: new URL(orgUrl).origin, authorize, pauseTimeoutMs });
+    this.#http = () => new DirectoryHttp({ fetch, origin: new URL(orgUrl).origin, authorize, patienceMs });
   }
 
   async test(): Promise<void> {
@@ -38,6 +38,13 @@ export class OktaReader implements DirectoryReader {
 
   groups(most: number) {
     return firstGroups(this.#groupPages(), most);
+  }
+
+  groupNames(groupIds: readonly string[]) {
+    return namesByAsking(groupIds, async (groupId) => {
+      const found = await this.#http().find(`${this.#base}/groups/${encodeURIComponent(groupId)}`);
+      return found && groupOf(found.body as Readonly<Record<string, unknown>>);
+    });
   }
 
   async *people(): AsyncGenerator<Listed<DirectoryPerson>> {

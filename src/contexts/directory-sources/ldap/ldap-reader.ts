@@ -60,6 +60,13 @@ export class LdapReader implements DirectoryReader {
     return { groups, isTruncated: false };
   }
 
+  async groupNames(groupIds: readonly string[]) {
+    const wanted = new Set(groupIds);
+    const { groups, isTruncated } = await this.groups(MAX_DIRECTORY_GROUPS);
+    if (isTruncated) throw new DirectoryFailed('the directory lists too many groups', { isLasting: true });
+    return new Map(groups.filter(({ externalId }) => wanted.has(externalId)).map((one) => [one.externalId, one.name]));
+  }
+
   async *people(): AsyncGenerator<Listed<DirectoryPerson>> {
     const session = await this.#open();
     const { personAttributes, person } = this.#dialect;

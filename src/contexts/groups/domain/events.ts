@@ -32,6 +32,12 @@ export const groupEvents = defineEvents('group', {
   },
   /** The group's source is gone: administrators own the group from now on. */
   GroupReleased: { version: 1, schema: z.object({ groupId }), audit: 'group.released' },
+  /** The source that released the group maintains it again. Its members will be those of the source. */
+  GroupReclaimed: {
+    version: 1,
+    schema: z.object({ groupId, source: z.enum(groupSources).exclude(['manual']), sourceId: uuid() }),
+    audit: 'group.reclaimed',
+  },
   GroupDeleted: { version: 1, schema: z.object({ groupId }), audit: 'group.deleted' },
   GroupMembersAdded: {
     version: 1,

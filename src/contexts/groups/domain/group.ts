@@ -15,6 +15,8 @@ export interface GroupState {
   /** Null in a group of administrators. */
   readonly sourceId: string | null;
   readonly externalId: string | null;
+  /** The source that released the group to administrators. */
+  readonly formerOwner: GroupOwner | null;
   readonly members: MemberSet;
   /** The number of changes, the same in the read model `groups`. */
   readonly version: number;
@@ -27,9 +29,13 @@ const initial: GroupState = {
   source: 'manual',
   sourceId: null,
   externalId: null,
+  formerOwner: null,
   members: MemberSet.empty,
   version: 0,
 };
+
+const ownerOf = ({ source, sourceId }: GroupState): GroupOwner | null =>
+  source === 'manual' || sourceId === null ? null : { kind: source, id: sourceId };
 
 export const group = defineAggregate<GroupState, typeof groupEvents>(groupEvents, initial, (state, event) => {
   const version = state.version + 1;
@@ -43,7 +49,11 @@ export const group = defineAggregate<GroupState, typeof groupEvents>(groupEvents
       return { ...state, name, description, externalId, version };
     }
     case 'GroupReleased':
-      return { ...state, source: 'manual', sourceId: null, version };
+      return { ...state, source: 'manual', sourceId: null, formerOwner: ownerOf(state), version };
+    case 'GroupReclaimed': {
+      const { source, sourceId } = event.data;
+      return { ...state, source, sourceId, formerOwner: null, version };
+    }
     case 'GroupDeleted':
       return initial;
     case 'GroupMembersAdded':

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { domainToASCII } from 'node:url';
 import { emailField } from '../../identity/domain/password-rule.ts';
 import {
   MAX_PROFILE_LENGTH,
@@ -21,6 +22,13 @@ const field = (text: string | undefined): string | undefined => text?.slice(0, M
 
 const isAddress = (text: string): boolean => emailField.safeParse(text).success;
 
+/** The host in letters of ASCII (RFC 5890): a provider sends it as people write it. */
+function mailed(text: string): string {
+  const at = text.lastIndexOf('@');
+  const host = text.slice(at + 1);
+  return /^[\x21-\x7e]*$/.test(host) ? text : text.slice(0, at + 1) + domainToASCII(host);
+}
+
 /** The primary e-mail, else that for work, else the first, else a user name that is an address (OP-224). */
 function emailOf(resource: ScimComplex, { id }: ProvisioningSource): string {
   const emails = ((resource['emails'] as readonly ScimComplex[] | undefined) ?? []).filter((each) =>
@@ -31,9 +39,11 @@ function emailOf(resource: ScimComplex, { id }: ProvisioningSource): string {
     emails.find((each) => textIn(each, 'type')?.toLowerCase() === 'work') ??
     emails[0];
   const address = textIn(chosen, 'value');
-  if (address !== undefined)
-    return isAddress(address) ? address : refuse('emails.value', 'is not an e-mail address', 'scim_invalid_value');
-  const userName = (resource['userName'] as string).trim();
+  if (address !== undefined) {
+    const written = mailed(address);
+    return isAddress(written) ? written : refuse('emails.value', 'is not an e-mail address', 'scim_invalid_value');
+  }
+  const userName = mailed((resource['userName'] as string).trim());
   if (isAddress(userName)) return userName;
   // RFC 7643 does not require an e-mail. The address can reach nobody: `invalid` is reserved (RFC 2606).
   const digest = createHash('sha256')

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { brokenTextIn } from '../../../platform/kernel/broken-text.ts';
+import { brokenTextsIn } from '../../../platform/kernel/broken-text.ts';
 import { isUuid } from '../../../platform/kernel/ids.ts';
 import type { Observation } from './observation.ts';
 import { readReported } from './reported-observation.ts';
@@ -119,7 +119,7 @@ export class AdmittedBatch implements TelemetryAdmission {
 }
 
 function judge(item: unknown, { now, days, wipeId, explain }: TelemetryAdmissionRules): Observation | Refusal {
-  const broken = brokenTextIn(item);
+  const [broken] = brokenTextsIn(item);
   if (broken !== undefined) return refused('broken_text', broken || 'event', 'contains characters that are not text');
   const read = readReported(item);
   if (read instanceof z.ZodError) return { code: 'validation_failed', ...explain(read) };

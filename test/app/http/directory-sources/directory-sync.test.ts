@@ -356,6 +356,32 @@ describe('a directory is synchronized', () => {
     await okta.close();
   });
 
+  it('stops when the source is switched off meanwhile, and changes nobody', async () => {
+    await begin(crowd(9));
+    await sync();
+    peer.content.people = crowd(8).people;
+    let proceed = () => {};
+    const isRead = new Promise<void>((reached) =>
+      peer.misbehave(async (url) => {
+        if (!url.searchParams.has('$skiptoken')) return false;
+        reached();
+        await new Promise<void>((go) => (proceed = go));
+        return false;
+      }),
+    );
+    const { body } = await tenant.admin.post(`${BASE}/${sourceId}/sync`, {});
+    await isRead;
+    expect((await tenant.admin.put(`${BASE}/${sourceId}`, { isEnabled: false })).status).toBe(200);
+    peer.misbehave();
+    proceed();
+    expect(await settledSync(body.syncId as string)).toMatchObject({
+      syncState: 'failed',
+      error: 'the source was switched off',
+    });
+    expect((await employees()).filter(({ isActive }) => isActive).length).toBe(9);
+    expect((await tenant.admin.delete(`${BASE}/${sourceId}`)).status).toBe(204);
+  });
+
   it('believes the last word of a delta query about somebody who is listed twice', async () => {
     await begin({ people: [personNumbered(1, { name: 'Renamed' }), personNumbered(2)], groups: [] });
     const changing = (url: URL, response: ServerResponse) => {

@@ -72,14 +72,14 @@ describe('a call of a directory', () => {
     const left = [...statuses];
     return async () => new Response('{}', { status: left.shift() ?? 200, headers: { 'retry-after': '3' } });
   };
-  const call = (fetch: ReturnType<typeof responses>, pauseTimeoutMs?: number) => {
+  const call = (fetch: ReturnType<typeof responses>, patienceMs?: number) => {
     const pauses: number[] = [];
     const wait = async (ms: number) => void pauses.push(ms);
     const http = new DirectoryHttp({
       fetch,
       origin: 'https://directory.example',
       authorize: async () => 'x',
-      pauseTimeoutMs,
+      patienceMs,
       wait,
     });
     return { got: http.get('https://directory.example/users'), pauses };
@@ -91,6 +91,44 @@ describe('a call of a directory', () => {
     expect(pauses).toEqual([3_000, 3_000, 3_000]);
     await expect(call(responses(...Array<number>(9).fill(429))).got).rejects.toThrow('asks to come back later');
     await expect(call(responses(...Array<number>(9).fill(503))).got).rejects.toThrow('cannot be reached');
+  });
+
+  it('waits for no further response once somebody has waited long enough', async () => {
+    let asked = 0;
+    const silent = async () => {
+      asked += 1;
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      throw new Error('timeout');
+    };
+    const http = new DirectoryHttp({
+      fetch: silent,
+      origin: 'https://directory.example',
+      authorize: async () => 'x',
+      patienceMs: 540,
+      wait: async () => undefined,
+    });
+    await expect(http.get('https://directory.example/users')).rejects.toThrow('cannot be reached');
+    expect(asked).toBe(1);
+  });
+
+  it.each([
+    ['with a reason', { error: { code: 403, errors: [{ domain: 'usageLimits', reason: 'userRateLimitExceeded' }] } }],
+    ['with a status', { error: { code: 403, status: 'RESOURCE_EXHAUSTED' } }],
+  ])('is repeated when Google limits requests by 403 %s', async (_title, body) => {
+    const replies = [new Response(JSON.stringify(body), { status: 403 }), new Response('{}')];
+    const http = new DirectoryHttp({
+      fetch: async () => replies.shift()!,
+      origin: 'https://directory.example',
+      authorize: async () => 'x',
+      wait: async () => undefined,
+    });
+    expect((await http.get('https://directory.example/users')).body).toEqual({});
+    const refused = new DirectoryHttp({
+      fetch: async () => new Response('{"error":{"errors":[{"reason":"forbidden"}]}}', { status: 403 }),
+      origin: 'https://directory.example',
+      authorize: async () => 'x',
+    });
+    await expect(refused.get('https://directory.example/users')).rejects.toThrow('lack a permission');
   });
 
   it('pauses no longer in all than somebody waits', async () => {

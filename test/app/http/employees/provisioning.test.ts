@@ -14,6 +14,8 @@ import {
   listProvisionedPeople,
 } from '../../../../queries/employees/provisioned-people.ts';
 import type { ProvisionedPerson, ProvisioningSource } from '../../../../src/contexts/employees/domain/provisioning.ts';
+import { LATECOMERS_MS, releaseProvisionedPeople } from '../../../../src/contexts/employees/release-people.ts';
+import { BULK_MS } from '../../../../src/app/http/request-deadline.ts';
 import { provisionPerson } from '../../../../src/contexts/employees/provision-person.ts';
 import { system } from '../../../../src/platform/kernel/actor.ts';
 import type { AnyCommand } from '../../../../src/platform/kernel/command.ts';
@@ -130,6 +132,40 @@ describe('a person whom a SCIM client creates', () => {
         }),
       ),
     ).toBe(true);
+  });
+});
+
+describe('a person whom a removed SCIM client still created, by a request that was under way', () => {
+  it('is free again once such requests have ended, for another client and for administrators', async () => {
+    const source = scimClient();
+    const enqueued: { data: unknown; delayMs: number | undefined }[] = [];
+    const { executor, freshness, store } = app.services;
+    const releasing = releaseProvisionedPeople({
+      executor,
+      freshness,
+      reads: app.services.reads,
+      head: () => store.head(),
+      jobs: () => ({
+        enqueue: async (_job, data, options) => void enqueued.push({ data, delayMs: options?.delayMs }),
+      }),
+    });
+    const run = (isLast: boolean) =>
+      releasing.handle({ tenantId: tenant.tenantId, kind: 'scim', sourceId: source.id, isLast }, {
+        correlationId: randomUUID(),
+        signal: new AbortController().signal,
+      } as never);
+    await run(false);
+    const { userId } = await provision(source, somebody());
+    expect(enqueued).toEqual([
+      {
+        data: { tenantId: tenant.tenantId, kind: 'scim', sourceId: source.id, isLast: true },
+        delayMs: LATECOMERS_MS,
+      },
+    ]);
+    expect(LATECOMERS_MS).toBeGreaterThan(BULK_MS);
+    await run(true);
+    expect(enqueued.length).toBe(1);
+    expect((await tenant.admin.put(`${USERS}/${userId}`, { displayName: 'By hand' })).status).toBe(200);
   });
 });
 

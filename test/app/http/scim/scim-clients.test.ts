@@ -57,6 +57,16 @@ describe('SCIM clients', () => {
     expect(listed.text).not.toContain(clientSecret);
   });
 
+  it.each(['9999-12-31T23:59:59-14:00', '1969-12-31T23:59:59Z', '2026-02-30T00:00:00Z'])(
+    'does not expire at %s, which names the field and leaves nothing',
+    async (expiresAt) => {
+      const before = (await tenant.admin.get(BASE)).body.total;
+      const refused = await tenant.admin.post(BASE, { name: 'Never', expiresAt });
+      expect([refused.status, refused.body.fields?.[0]?.field]).toEqual([400, 'expiresAt']);
+      expect((await tenant.admin.get(BASE)).body.total).toBe(before);
+    },
+  );
+
   it('a new client may read and write, and forgives what any product sends', async () => {
     const { body } = await tenant.admin.post(BASE, { name: 'Any' });
     expect(body).toMatchObject({ scopes: ['scim:read', 'scim:write'], profile: 'generic' });

@@ -80,6 +80,16 @@ describe('SCIM users', () => {
     expect(got.headers.get('etag')).toBe(made.headers.get('etag'));
   });
 
+  it.each([
+    ['joe@b\u00fccher.example', 'joe@xn--bcher-kva.example'],
+    ['a@foo.xn--p1ai', 'a@foo.xn--p1ai'],
+    ['guest_b.example#EXT#@acme.example', 'guest_b.example#EXT#@acme.example'],
+  ])('takes the address %s', async (value, email) => {
+    const made = await scim.post(USERS, person({ emails: [{ value, primary: true }] }));
+    expect([made.status, made.body.emails[0].value]).toEqual([201, value]);
+    expect((await tenant.admin.get(`/api/v1/admin/users/${made.body.id}`)).body.email).toBe(email);
+  });
+
   it('F275: a second user with the same userName gets 409 uniqueness, in any case', async () => {
     const { userName } = await create();
     const refused = await scim.post(USERS, person({ userName: userName.toUpperCase() }));

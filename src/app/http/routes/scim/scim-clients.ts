@@ -17,6 +17,7 @@ import { digestOfClientSecret, newClientSecret } from '../../../../contexts/scim
 import { FailureError, notFound } from '../../../../platform/kernel/failure.ts';
 import { uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
 import { admin, adminReauthenticated } from '../../access.ts';
+import { instantField } from '../../list-query.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import { nameField } from '../../../../platform/kernel/name-field.ts';
 
@@ -30,11 +31,7 @@ const base = '/api/v1/admin/scim/clients';
 const params = z.object({ clientID: z.string().max(100) });
 const scopes = z.array(z.enum(scimScopes)).min(1).max(scimScopes.length);
 const profile = z.enum(scimProfiles);
-const expiresAt = z.iso
-  .datetime({ offset: true })
-  .nullable()
-  .default(null)
-  .transform((text) => (text === null ? null : new Date(text).toISOString()));
+const expiresAt = instantField.nullable().default(null);
 const secretView = z.object({
   id: z.uuid(),
   clientSecret: z.string(),
