@@ -10,7 +10,7 @@ export const doings = ['sign-in', 'alert delivery', 'policy fetch'] as const;
 export type Doing = (typeof doings)[number];
 
 /** A response that takes longer than this counts as missing. */
-const PATIENCE_MS = 20_000;
+const CALL_TIMEOUT_MS = 20_000;
 const LOOK_AGAIN_MS = 25;
 
 /** The well-behaved tenant. Each operation returns its duration, and rejects if it did not succeed. */
@@ -45,28 +45,28 @@ export class Neighbour {
       method: 'POST',
       body: { email, password, tenantId },
       from: this.#from(),
-      timeoutMs: PATIENCE_MS,
+      timeoutMs: CALL_TIMEOUT_MS,
     });
     return succeeded('sign-in', 200, reply).ms;
   }
 
   async #fetchPolicies(): Promise<number> {
-    return succeeded('policy fetch', 200, await this.#browser.policies(PATIENCE_MS)).ms;
+    return succeeded('policy fetch', 200, await this.#browser.policies(CALL_TIMEOUT_MS)).ms;
   }
 
   /** From the report of a browser to the list of alerts that shows it. */
   async #deliverAlert(): Promise<number> {
     const started = performance.now();
     const domain = `${randomUUID()}.example`;
-    const reported = succeeded('a report', 202, await this.#browser.report([breach(domain)], PATIENCE_MS));
+    const reported = succeeded('a report', 202, await this.#browser.report([breach(domain)], CALL_TIMEOUT_MS));
     if (reported.body.accepted !== 1) throw new Error(`a report was not accepted: ${reported.text}`);
-    while (performance.now() - started < PATIENCE_MS) {
+    while (performance.now() - started < CALL_TIMEOUT_MS) {
       const { body } = succeeded('the list of alerts', 200, await this.#get('/api/v1/admin/alerts?page_size=20'));
       if ((body.alerts as { domain: string }[]).some((alert) => alert.domain === domain))
         return performance.now() - started;
       await sleep(LOOK_AGAIN_MS);
     }
-    throw new Error(`an alert was not delivered within ${PATIENCE_MS} ms`);
+    throw new Error(`an alert was not delivered within ${CALL_TIMEOUT_MS} ms`);
   }
 
   /** The watch over browser extensions: an extension that is on no whitelist raises an alert. */
@@ -96,8 +96,8 @@ export class Neighbour {
       url: null,
       data: { extensions: [extension] },
     };
-    succeeded('an inventory', 202, await this.#browser.report([inventory], PATIENCE_MS));
-    for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await sleep(LOOK_AGAIN_MS * 4)) {
+    succeeded('an inventory', 202, await this.#browser.report([inventory], CALL_TIMEOUT_MS));
+    for (const deadline = Date.now() + CALL_TIMEOUT_MS; Date.now() < deadline; await sleep(LOOK_AGAIN_MS * 4)) {
       const { text } = succeeded(
         'the list of alerts',
         200,
@@ -105,12 +105,12 @@ export class Neighbour {
       );
       if (text.includes(extensionId)) return;
     }
-    throw new Error(`an alert about an extension was not delivered within ${PATIENCE_MS} ms`);
+    throw new Error(`an alert about an extension was not delivered within ${CALL_TIMEOUT_MS} ms`);
   }
 
   #get(path: string): Promise<Reply> {
     const { url, headers } = this.#party;
-    return ask(url + path, { headers, from: this.#from(), timeoutMs: PATIENCE_MS });
+    return ask(url + path, { headers, from: this.#from(), timeoutMs: CALL_TIMEOUT_MS });
   }
 }
 

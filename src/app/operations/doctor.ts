@@ -22,7 +22,7 @@ export interface Diagnosis extends Examined {
 
 type Check = () => Promise<readonly Examined[]>;
 
-const PATIENCE_MS = 10_000;
+const CALL_TIMEOUT_MS = 10_000;
 /** Another program at the port may accept the connection and stay silent. */
 const LIVE_MS = 2_000;
 const FREE_BYTES = 1024 ** 3;
@@ -48,7 +48,7 @@ export async function examine(config: Config, given: GivenKeys): Promise<readonl
   ];
   const results = await Promise.all(
     checks.map(async ([check, look]) => {
-      const outcomes = await rejectAfter(PATIENCE_MS, look()).catch((error: unknown) => [failed(error)]);
+      const outcomes = await rejectAfter(CALL_TIMEOUT_MS, look()).catch((error: unknown) => [failed(error)]);
       return outcomes.map((outcome): Diagnosis => ({ check, ...outcome }));
     }),
   );

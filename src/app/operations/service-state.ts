@@ -15,7 +15,7 @@ export interface Readiness {
 const FRESH_MS = 1_000;
 /** A bad result is cached for a shorter time, so that recovery shows soon. */
 const UNWELL_FRESH_MS = 250;
-const PATIENCE_MS = 700;
+const CALL_TIMEOUT_MS = 700;
 
 export interface StateSources {
   readonly probes: readonly Probe[];
@@ -46,7 +46,7 @@ export class ServiceState {
       ({ status }) => status !== 'unhealthy',
     );
     const lags = freshly(
-      () => rejectAfter(PATIENCE_MS, known()).catch(() => undefined),
+      () => rejectAfter(CALL_TIMEOUT_MS, known()).catch(() => undefined),
       (behind) => behind?.length === 0,
     );
     this.readiness = async () => {
@@ -62,7 +62,7 @@ export class ServiceState {
     };
     this.measured = freshly(
       () =>
-        rejectAfter(PATIENCE_MS, taken()).then(
+        rejectAfter(CALL_TIMEOUT_MS, taken()).then(
           () => true,
           () => false,
         ),

@@ -13,12 +13,12 @@ import { activeDirectory, openLdap } from './ldap/ldap-dialect.ts';
 import { LdapReader } from './ldap/ldap-reader.ts';
 import { DirectoryFailed, type DirectoryReader } from './domain/directory-reader.ts';
 
-/** The reader of a source's kind. Opens no connection yet. `patienceMs`: how long one call may take, where somebody waits. */
+/** The reader of a source's kind. Opens no connection yet. `callTimeoutMs`: how long one call may take, where somebody waits. */
 export function readerOf(
   source: DirectorySource,
   credential: string,
   settings: OutboundSettings,
-  patienceMs?: number,
+  callTimeoutMs?: number,
 ): DirectoryReader {
   const { config } = source;
   const fetch = () => destinationFetch(settings, source, { maxBytes: MAX_PAGE_BYTES, timeoutMs: PAGE_TIMEOUT_MS });
@@ -30,14 +30,14 @@ export function readerOf(
       return new LdapReader(address, dialect, destinationConnect(settings, source));
     }
     case 'entra_id':
-      return new EntraReader({ ...config, clientSecret: credential }, fetch(), patienceMs);
+      return new EntraReader({ ...config, clientSecret: credential }, fetch(), callTimeoutMs);
     case 'google_workspace': {
       const account = googleServiceAccount(credential);
       if (!account) throw new DirectoryFailed('the service account has no usable private key', { isLasting: true });
-      return new GoogleReader({ ...config, account }, fetch(), patienceMs);
+      return new GoogleReader({ ...config, account }, fetch(), callTimeoutMs);
     }
     case 'okta':
-      return new OktaReader({ orgUrl: config.orgUrl, apiToken: credential }, fetch(), patienceMs);
+      return new OktaReader({ orgUrl: config.orgUrl, apiToken: credential }, fetch(), callTimeoutMs);
   }
 }
 
@@ -54,7 +54,7 @@ export class DirectoryReaders {
   }
 
   /** Undefined if there is no such source. Throws `DirectoryFailed` if it has no credential. */
-  async open(tenantId: TenantId, sourceId: string, patienceMs?: number): Promise<DirectoryReader | undefined> {
+  async open(tenantId: TenantId, sourceId: string, callTimeoutMs?: number): Promise<DirectoryReader | undefined> {
     const { source } = await this.#aggregates.load(directorySource, directorySourceStream(tenantId, sourceId));
     if (!source) return undefined;
     const credential =
@@ -62,6 +62,6 @@ export class DirectoryReaders {
         ? undefined
         : await this.#vault.get(tenantId, directorySecretLocation(sourceId), source.secretRef);
     if (!credential) throw new DirectoryFailed('no credential is stored', { isLasting: true });
-    return readerOf(source, credential.toString(), this.#settings, patienceMs);
+    return readerOf(source, credential.toString(), this.#settings, callTimeoutMs);
   }
 }

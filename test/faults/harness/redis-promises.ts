@@ -6,7 +6,7 @@ import type { RedisServer } from './redis.ts';
 
 const EVERY_MS = 500;
 /** A sign-in hashes a password on a busy machine. */
-const PATIENCE_MS = 5_000;
+const CALL_TIMEOUT_MS = 5_000;
 /** Sign-ins from one address in a minute (interface, "Limits"). */
 const LOGINS = 10;
 
@@ -18,7 +18,7 @@ export async function expectServed(installation: Installation, forMs: number): P
   for (const end = Date.now() + forMs; Date.now() < end; await sleep(EVERY_MS)) {
     await installation.signIn().catch(note('sign-in'));
     await expectStatus(api.url + '/api/v1/admin/me', installation.headers).catch(note('/me'));
-    const policies = await browsers[0]!.policies(PATIENCE_MS).catch((error: Error) => error);
+    const policies = await browsers[0]!.policies(CALL_TIMEOUT_MS).catch((error: Error) => error);
     if (policies instanceof Error || policies.status !== 200)
       note('policies')(policies instanceof Error ? policies : new Error(`${policies.status} ${policies.text}`));
     const email = `${crypto.randomUUID()}@acme.example`;
@@ -26,7 +26,7 @@ export async function expectServed(installation: Installation, forMs: number): P
       method: 'POST',
       headers: installation.headers,
       body: { email, displayName: 'Somebody' },
-      timeoutMs: PATIENCE_MS,
+      timeoutMs: CALL_TIMEOUT_MS,
     }).catch((error: Error) => error);
     if (created instanceof Error || created.status !== 201)
       note('a write')(created instanceof Error ? created : new Error(`${created.status} ${created.text}`));
@@ -36,7 +36,7 @@ export async function expectServed(installation: Installation, forMs: number): P
 }
 
 async function expectStatus(url: string, headers: Readonly<Record<string, string>> = {}): Promise<void> {
-  const { status, text } = await ask(url, { headers, timeoutMs: PATIENCE_MS });
+  const { status, text } = await ask(url, { headers, timeoutMs: CALL_TIMEOUT_MS });
   if (status !== 200) throw new Error(`${status} ${text}`);
 }
 

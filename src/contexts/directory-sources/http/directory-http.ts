@@ -13,7 +13,7 @@ const FIRST_WAIT_MS = 500;
 /** A provider that wants a longer pause gets it at the next run. */
 const LONGEST_WAIT_MS = 60_000;
 /** Pauses and requests of one call together, while somebody waits for the response: a browser gives up after a minute. */
-export const PATIENCE_MS = 8_000;
+export const CALL_TIMEOUT_MS = 8_000;
 
 /** Gets the `Authorization` header. `renew`: the one before was refused. */
 export type Authorize = (renew: boolean) => Promise<string>;
@@ -24,7 +24,7 @@ export interface DirectoryHttpOptions {
   readonly origin: string;
   readonly authorize: Authorize;
   /** For pauses and requests of one call before its last attempt. Without it, as long as the attempts last. */
-  readonly patienceMs?: number | undefined;
+  readonly callTimeoutMs?: number | undefined;
   readonly wait?: (ms: number) => Promise<unknown>;
 }
 
@@ -65,7 +65,7 @@ export class DirectoryHttp {
   async get(address: string, headers: Readonly<Record<string, string>> = {}): Promise<JsonPage> {
     const url = this.#within(address);
     let renew = false;
-    let left = this.#options.patienceMs ?? Infinity;
+    let left = this.#options.callTimeoutMs ?? Infinity;
     for (let attempt = 1; ; attempt += 1) {
       const begunAt = performance.now();
       const authorization = await this.#options.authorize(renew);

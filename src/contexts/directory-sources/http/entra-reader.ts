@@ -34,7 +34,7 @@ export class EntraReader implements DirectoryReader {
   readonly #base: string;
   readonly #http: () => DirectoryHttp;
 
-  constructor(source: EntraSource, fetch: GuardedFetch, patienceMs?: number) {
+  constructor(source: EntraSource, fetch: GuardedFetch, callTimeoutMs?: number) {
     const { directoryId, clientId, clientSecret, loginUrl, graphUrl } = source;
     this.#base = `${graphUrl}/v1.0`;
     const authorize = bearer(() =>
@@ -45,7 +45,7 @@ export class EntraReader implements DirectoryReader {
         scope: `${graphUrl}/.default`,
       }),
     );
-    this.#http = () => new DirectoryHttp({ fetch, origin: new URL(graphUrl).origin, authorize, patienceMs });
+    this.#http = () => new DirectoryHttp({ fetch, origin: new URL(graphUrl).origin, authorize, callTimeoutMs });
   }
 
   async test(): Promise<void> {

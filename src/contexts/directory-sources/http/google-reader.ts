@@ -37,7 +37,7 @@ export class GoogleReader implements DirectoryReader {
   readonly #base: string;
   readonly #http: () => DirectoryHttp;
 
-  constructor(source: GoogleSource, fetch: GuardedFetch, patienceMs?: number) {
+  constructor(source: GoogleSource, fetch: GuardedFetch, callTimeoutMs?: number) {
     this.#source = source;
     this.#base = `${source.apiUrl}/admin/directory/v1`;
     const authorize = bearer(async () =>
@@ -46,7 +46,7 @@ export class GoogleReader implements DirectoryReader {
         assertion: await assertionOf(source),
       }),
     );
-    this.#http = () => new DirectoryHttp({ fetch, origin: new URL(source.apiUrl).origin, authorize, patienceMs });
+    this.#http = () => new DirectoryHttp({ fetch, origin: new URL(source.apiUrl).origin, authorize, callTimeoutMs });
   }
 
   async test(): Promise<void> {

@@ -26,10 +26,10 @@ export class OktaReader implements DirectoryReader {
   readonly #base: string;
   readonly #http: () => DirectoryHttp;
 
-  constructor({ orgUrl, apiToken }: OktaSource, fetch: GuardedFetch, patienceMs?: number) {
+  constructor({ orgUrl, apiToken }: OktaSource, fetch: GuardedFetch, callTimeoutMs?: number) {
     this.#base = `${orgUrl}/api/v1`;
     const authorize = async () => `SSWS ${apiToken}`;
-    this.#http = () => new DirectoryHttp({ fetch, origin: new URL(orgUrl).origin, authorize, patienceMs });
+    this.#http = () => new DirectoryHttp({ fetch, origin: new URL(orgUrl).origin, authorize, callTimeoutMs });
   }
 
   async test(): Promise<void> {

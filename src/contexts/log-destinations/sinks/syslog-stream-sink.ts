@@ -9,7 +9,7 @@ import { whenAborted } from '../../../platform/kernel/when-aborted.ts';
 
 const CONNECT_MS = 10_000;
 /** How long the server may leave data or the end of the connection unread. */
-const PATIENCE_MS = 15_000;
+const CALL_TIMEOUT_MS = 15_000;
 /**
  * The connection must have lasted this long after the last write. The end of a server that closed before our data
  * arrived is seen by then, and not taken for its response to our end.
@@ -167,7 +167,10 @@ async function within(
     };
     const onClose = () => settle(lostFailure(connection));
     const giveUp = () => settle(signal.reason as Error);
-    const timer = setTimeout(() => settle(new SinkFailed('the destination does not read what is sent')), PATIENCE_MS);
+    const timer = setTimeout(
+      () => settle(new SinkFailed('the destination does not read what is sent')),
+      CALL_TIMEOUT_MS,
+    );
     const forget = whenAborted(signal, giveUp);
     socket.once('close', onClose);
     step((error) => settle(error && lostFailure(connection)));

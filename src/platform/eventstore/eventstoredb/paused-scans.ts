@@ -4,7 +4,7 @@ import type { LogScan } from './log-scan.ts';
 /** Readers of long histories at the same time: rebuilds, reactions behind, an audit verification. */
 const MOST = 4;
 /** A reader asks for its next page as soon as it has worked one. Until then the server holds the call for it. */
-const PATIENCE_MS = 2_000;
+const CALL_TIMEOUT_MS = 2_000;
 
 export interface PausedScan {
   readonly scan: LogScan;
@@ -32,7 +32,7 @@ export class PausedScans {
     this.#drop(key);
     const [oldest] = this.#paused.size < MOST ? [] : this.#paused.keys();
     if (oldest !== undefined) this.#drop(oldest);
-    this.#paused.set(key, { ...paused, timer: setTimeout(() => this.#drop(key), PATIENCE_MS).unref() });
+    this.#paused.set(key, { ...paused, timer: setTimeout(() => this.#drop(key), CALL_TIMEOUT_MS).unref() });
   }
 
   /** The scan that goes on after a position, if there is one. It belongs to the caller. */

@@ -72,14 +72,14 @@ describe('a call of a directory', () => {
     const left = [...statuses];
     return async () => new Response('{}', { status: left.shift() ?? 200, headers: { 'retry-after': '3' } });
   };
-  const call = (fetch: ReturnType<typeof responses>, patienceMs?: number) => {
+  const call = (fetch: ReturnType<typeof responses>, callTimeoutMs?: number) => {
     const pauses: number[] = [];
     const wait = async (ms: number) => void pauses.push(ms);
     const http = new DirectoryHttp({
       fetch,
       origin: 'https://directory.example',
       authorize: async () => 'x',
-      patienceMs,
+      callTimeoutMs,
       wait,
     });
     return { got: http.get('https://directory.example/users'), pauses };
@@ -104,7 +104,7 @@ describe('a call of a directory', () => {
       fetch: silent,
       origin: 'https://directory.example',
       authorize: async () => 'x',
-      patienceMs: 540,
+      callTimeoutMs: 540,
       wait: async () => undefined,
     });
     await expect(http.get('https://directory.example/users')).rejects.toThrow('cannot be reached');

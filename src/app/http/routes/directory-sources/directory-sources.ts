@@ -11,7 +11,7 @@ import {
 } from '../../../../../queries/directory-sources/directory-source-view.ts';
 import { refuseUnlessOwnerOfPrivate } from '../../../../contexts/admins/domain/private-destinations.ts';
 import { MAX_SYNCED_GROUPS, type DirectoryConfig } from '../../../../contexts/directory-sources/domain/config.ts';
-import { PATIENCE_MS } from '../../../../contexts/directory-sources/http/directory-http.ts';
+import { CALL_TIMEOUT_MS } from '../../../../contexts/directory-sources/http/directory-http.ts';
 import type { DirectoryReaders } from '../../../../contexts/directory-sources/open-reader.ts';
 import {
   DirectoryFailed,
@@ -51,7 +51,7 @@ async function withReader<T>(
   sourceId: string,
   work: (reader: DirectoryReader) => Promise<T>,
 ): Promise<T> {
-  const reader = await readers.open(tenantId, sourceId, PATIENCE_MS);
+  const reader = await readers.open(tenantId, sourceId, CALL_TIMEOUT_MS);
   if (!reader) throw new FailureError(notFound());
   try {
     return await work(reader);
