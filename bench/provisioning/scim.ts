@@ -49,7 +49,7 @@ async function tenantWith(app: BenchApp, count: number): Promise<ProvisionedTena
   const scopes = ['scim:read', 'scim:write'] as const;
   const input = { ...client, scopes, secretDigest: digestOfClientSecret(secret) };
   orThrow(await services.executor.execute(createScimClient, input, { tenantId, actor }));
-  const token = await services.scimTokens.issue({ tenantId, clientId, secretId, scopes });
+  const { token } = await services.scimTokens.issue({ tenantId, clientId, secretId, scopes });
   const source = { kind: 'scim', id: clientId } as const;
   const people = somePeople(count);
   let last = 0n;

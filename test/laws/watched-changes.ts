@@ -15,7 +15,6 @@ export const NOT_WATCHED: Readonly<Record<string, string>> = {
   AgentSecretRemoved: 'ends access',
   LogBackfillRequested: 'sends to an address that raised its own alert',
   WebhookDisabled: 'the receiver itself said that it is gone, and the settings show it',
-  ExtensionModeChanged: 'decides what browsers do',
   OnCallScheduleCreated: 'calls more people',
   OnCallCalendarRevoked: 'ends access',
   MobileDeviceRegistered:

@@ -12,7 +12,8 @@ export function refuseOtherMedia({ headers }: FastifyRequest, { body, consumes =
   const isCoded = body !== undefined && !['', 'identity'].includes(coding);
   const isForm = /^(?:application\/x-www-form-urlencoded|multipart\/)/i.test(media);
   if (isCoded) throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(coding);
-  if (hasOtherCharset(media) || (body && !isEmpty && consumes === 'json' && isForm))
+  const isOther = consumes === 'json' ? isForm : consumes === 'json-or-form' && /^multipart\//i.test(media);
+  if (hasOtherCharset(media) || (body && !isEmpty && isOther))
     throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(media);
 }
 

@@ -188,6 +188,8 @@ export interface Route<
   readonly judgesText?: true;
   /** The largest body, in bytes, where the usual limit of the media type does not fit. */
   readonly mostBytes?: number;
+  /** The most parts of a JSON body, where the usual number does not fit (`json-shape.ts`). */
+  readonly mostParts?: number;
   readonly handle: (
     call: HandlerContext<Output<Params>, Output<QueryString>, Output<Body>, PrincipalOf<A>, Dependencies>,
   ) => Promise<unknown>;

@@ -10,7 +10,8 @@ import { allowOrigins } from './plugins/cors.ts';
 import { endHeadStreams } from './plugins/head-requests.ts';
 import { describeApi } from './openapi/document.ts';
 import { mayTell, refuseWhileLogContradicts } from './plugins/log-trust.ts';
-import { refuseAddress, refuseMalformed, refuseWithoutHost } from './plugins/malformed-requests.ts';
+import { addressRefuser, malformedRefuser, refuseWithoutHost } from './plugins/malformed-requests.ts';
+import { noteRefusals, type NoteRefusal } from './plugins/early-refusals.ts';
 import type { IdempotencyKeys } from './plugins/idempotency-sealing.ts';
 import { IdempotentResponses } from './plugins/idempotent-responses.ts';
 import { refuseBrokenQueries } from './plugins/query-text.ts';
@@ -75,6 +76,7 @@ export async function buildServer(
   options: HttpServerOptions,
 ): Promise<FastifyInstance> {
   const { config, log } = services;
+  const note = noteRefusals(config.logRequests ? log : undefined);
   const app = fastify({
     loggerInstance: log.child({ module: 'http' }) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -85,9 +87,9 @@ export async function buildServer(
     bodyLimit: JSON_BODY_BYTES,
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
     forceCloseConnections: 'idle',
-    serverFactory: createListener,
-    clientErrorHandler: refuseMalformed,
-    frameworkErrors: refuseAddress,
+    serverFactory: (handle) => createListener(handle, note),
+    clientErrorHandler: malformedRefuser(note),
+    frameworkErrors: addressRefuser(note),
     routerOptions: { maxParamLength: 300, ignoreTrailingSlash: true },
     exposeHeadRoutes: true,
   });
@@ -95,6 +97,7 @@ export async function buildServer(
     // Running requests may finish, but a half-sent request would keep the listener open without limit.
     setTimeout(() => app.server.closeAllConnections(), config.drainMs / 2).unref();
   });
+  app.decorate('noteRefusal', note);
   app.decorateRequest('principal', undefined);
   app.decorateRequest('uploadedFile', undefined);
   app.decorateRequest('scimToken', undefined);
@@ -155,13 +158,13 @@ export function createTlsListener(
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION | constants.SSL_OP_CIPHER_SERVER_PREFERENCE,
     ...SERVER_OPTIONS,
   });
-  listener.on('clientError', refuseMalformed);
-  serveInOrder(listener, (request, response) => app.routing(request, response));
+  listener.on('clientError', malformedRefuser(app.noteRefusal));
+  serveInOrder(listener, (request, response) => app.routing(request, response), app.noteRefusal);
   return listener;
 }
 
-function createListener(handle: RequestListener) {
+function createListener(handle: RequestListener, note: NoteRefusal) {
   const listener = createHttpServer({ ...SERVER_OPTIONS, keepAliveTimeout: KEEP_ALIVE_MS });
-  serveInOrder(listener, handle);
+  serveInOrder(listener, handle, note);
   return listener;
 }

@@ -109,13 +109,13 @@ export function parseJsonBodies(app: FastifyInstance): void {
       // Many clients send a content type with every request, also without a body.
       if (body.length === 0) return done(null, undefined);
       if (!isUtf8(body as Buffer)) return done(new FailureError(invalid('body', 'is not UTF-8 text')), undefined);
-      const wrong = tooMuchIn(body as Buffer);
+      const { judgesText = false, mostParts } = request.routeOptions.config.declared ?? {};
+      const wrong = tooMuchIn(body as Buffer, mostParts);
       if (wrong !== undefined) return done(new FailureError(invalid('body', wrong)), undefined);
       const text = body.toString('utf8');
       void parse(request, text, (error, value) => {
         if (error) return done(new FailureError(invalid('body', 'is not valid JSON', 'malformed_json')), undefined);
         try {
-          const { judgesText = false } = request.routeOptions.config.declared ?? {};
           if (!judgesText && (SUSPECT.test(text) || text.includes('\u0000'))) refuseBrokenText(value);
         } catch (broken) {
           return done(broken as Error, undefined);

@@ -21,6 +21,17 @@ export interface ScimToken {
   readonly expiresAt: number;
 }
 
+export interface IssuedScimToken {
+  readonly token: string;
+  /** In seconds (RFC 6749 §5.1). */
+  readonly expiresIn: number;
+}
+
+const secondsUntil = (endsAt: number | undefined): number =>
+  endsAt === undefined
+    ? TOKEN_SECONDS
+    : Math.min(TOKEN_SECONDS, Math.max(1, Math.floor((endsAt - Date.now()) / 1_000)));
+
 interface TokenRow {
   /** In hexadecimal digits. */
   readonly digest: string;
@@ -46,15 +57,23 @@ export class ScimTokens {
     this.#pool = pool;
   }
 
-  async issue({ tenantId, clientId, secretId, scopes }: Omit<ScimToken, 'expiresAt'>): Promise<string> {
+  /** `endsAt`, in epoch milliseconds: when the secret ends, and with it the token. */
+  async issue({
+    tenantId,
+    clientId,
+    secretId,
+    scopes,
+    endsAt,
+  }: Omit<ScimToken, 'expiresAt'> & { readonly endsAt?: number | undefined }): Promise<IssuedScimToken> {
+    const expiresIn = secondsUntil(endsAt);
     const tenant = Buffer.from(tenantId.replaceAll('-', ''), 'hex').toString('base64url');
     const token = `${tenant}.${randomBytes(32).toString('base64url')}`;
     await this.#pool.transaction(tenantId, async (client) => {
-      await client.query(INSERT, [tenantId, digestOf(token), clientId, secretId, scopes.join(' '), TOKEN_SECONDS]);
+      await client.query(INSERT, [tenantId, digestOf(token), clientId, secretId, scopes.join(' '), expiresIn]);
       await client.query(END_OLDEST, [tenantId, clientId, MOST_TOKENS]);
       await client.query(NOTE_USE, [tenantId, clientId]);
     });
-    return token;
+    return { token, expiresIn };
   }
 
   /** Undefined for a token that is unknown, revoked or expired. Whether its client still exists is not known here. */

@@ -14,7 +14,7 @@ export interface AddressRules {
 
 /** Why a text is no web address under these rules; undefined if it is one. Never throws. */
 export function wrongWebAddress(text: string, { query, fragment }: AddressRules): string | undefined {
-  if (!/^https?:\/\//i.test(text)) return 'must be a web address that begins with https://';
+  if (!/^https?:\/\//i.test(text)) return 'must be a web address, such as https://example.com';
   const url = PLAIN_FORM.test(text) ? parsedUrl(text) : undefined;
   if (!url) return 'must be a web address, such as https://example.com/path';
   if (url.port === '0') return 'must have a port from 1 to 65535';

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mapErrors } from '../../../src/app/http/errors.ts';
-import { refuseMalformed } from '../../../src/app/http/plugins/malformed-requests.ts';
+import { malformedRefuser } from '../../../src/app/http/plugins/malformed-requests.ts';
 import { asCsv, asJsonArray } from '../../../src/app/http/exported-rows.ts';
 import { validateWithZod } from '../../../src/app/http/validation.ts';
 import { sharedApp, type TestApp } from '../../dsl/app.ts';
@@ -127,7 +127,7 @@ describe('a request that reaches no handler', () => {
 });
 
 it('writes no error into the middle of a response', async () => {
-  const server = fastify({ clientErrorHandler: refuseMalformed });
+  const server = fastify({ clientErrorHandler: malformedRefuser(() => undefined) });
   const endless = new Readable({ read: () => undefined });
   server.get('/', async (_request, reply) => reply.send(endless));
   await server.listen({ host: '127.0.0.1', port: 0 });

@@ -4,7 +4,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { MAX_WAITING } from '../../../src/app/http/plugins/connection-line.ts';
-import { refuseMalformed } from '../../../src/app/http/plugins/malformed-requests.ts';
+import { malformedRefuser } from '../../../src/app/http/plugins/malformed-requests.ts';
 import { serveInOrder } from '../../../src/app/http/plugins/pipelining.ts';
 import { sharedApp, type TestApp } from '../../dsl/app.ts';
 import { rawRequest, sendRaw } from '../../dsl/raw-http.ts';
@@ -24,8 +24,11 @@ describe('requests that a client sends without awaiting responses', () => {
   /** A server, and a connection to it that reads nothing until told to. */
   async function connected(handle: RequestListener): Promise<Socket> {
     const server = createServer();
-    serveInOrder(server, handle);
-    server.on('clientError', refuseMalformed);
+    serveInOrder(server, handle, () => undefined);
+    server.on(
+      'clientError',
+      malformedRefuser(() => undefined),
+    );
     server.on('request', () => (parsed += 1));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');

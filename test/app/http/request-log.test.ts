@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { newLogger } from '../../../src/platform/observability/logger.ts';
 import { recentLogLines } from '../../../src/platform/observability/recent-log-lines.ts';
 import { startApp, type TestApp, type TestTenant } from '../../dsl/app.ts';
+import { rawRequest, sendRaw } from '../../dsl/raw-http.ts';
 import { enrolledDevice } from '../../dsl/enrolled-device.ts';
 
 const ALERTS = '/api/v1/admin/alerts';
@@ -43,6 +44,36 @@ describe('the request log', () => {
       actorId: acme.adminId,
     });
     expect(JSON.stringify(line)).not.toContain('private-text');
+  });
+
+  it.each([
+    ['a malformed address', (id: string) => rawRequest('GET', '/%zz', `x-request-id: ${id}\r\n`), 400, '/%zz'],
+    [
+      'a parameter that is too long',
+      (id: string) => rawRequest('GET', `${ALERTS}/${'a'.repeat(400)}`, `x-request-id: ${id}\r\n`),
+      414,
+      expect.stringContaining(ALERTS),
+    ],
+    [
+      'another expectation',
+      (id: string) => rawRequest('POST', ALERTS, `expect: much\r\ncontent-length: 0\r\nx-request-id: ${id}\r\n`),
+      417,
+      ALERTS,
+    ],
+    ['no HTTP', () => 'GARBAGE\r\n\r\n', 400, null],
+    ['headers without end', () => rawRequest('GET', ALERTS, `x-a: ${'a'.repeat(20_000)}\r\n`), 431, ALERTS],
+  ])('has one for %s, which no route sees', async (_title, bytes, status, path) => {
+    const given = randomUUID();
+    for (const url of [app.url, app.tlsUrl]) {
+      const { headers } = await sendRaw(url, bytes(given));
+      const id = headers['x-request-id']!;
+      await vi.waitFor(() => expect(linesOf(id).length).toBeGreaterThan(0), 5_000);
+      expect(linesOf(id).at(-1)).toMatchObject({ status, ip: expect.stringContaining('127.0.0.1') });
+      if (url === app.url) expect(linesOf(id).at(-1)).toMatchObject({ path });
+      if (bytes(given).includes(given)) expect(id).toBe(given);
+    }
+    const { text } = await app.anonymous.get('/metrics');
+    expect(text).toMatch(new RegExp(`route="unknown",status="${status}"`));
   });
 
   it.each(['short', 'has spaces in it', 'somebody@example.com', 'x'.repeat(65), '-leading-dash', 'new\u00a0line-1234'])(

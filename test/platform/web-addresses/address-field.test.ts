@@ -19,7 +19,7 @@ describe('the field of a web address', () => {
   it.each(ADDRESSES_WITH_CREDENTIALS)('refuses %s', (text) => expect(reasonsOf(text)).toHaveLength(1));
 
   it('says what is wrong', () => {
-    expect(reasonsOf('splunk.acme.example')).toEqual(['must be a web address that begins with https://']);
+    expect(reasonsOf('splunk.acme.example')).toEqual(['must be a web address, such as https://example.com']);
     expect(reasonsOf('https://user:pw@a.example/')).toEqual(['must contain no credentials']);
     expect(reasonsOf('https://a.example:0/')).toEqual(['must have a port from 1 to 65535']);
     expect(reasonsOf('https://a.example/#x')).toEqual(['must have no fragment']);

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -6,6 +5,8 @@ import { FailureError, invalid } from '../../../platform/kernel/failure.ts';
 import { errorFormOf, sendFailure } from '../errors.ts';
 import { refusalOf, refusalOfFailure, type Refusal } from '../refusal.ts';
 import { afterResponses } from './connection-line.ts';
+import type { NoteRefusal } from './early-refusals.ts';
+import { requestIdOf } from './request-ids.ts';
 import { securityHeaders } from './security-headers.ts';
 
 /**
@@ -28,34 +29,49 @@ function wrongHost({ httpVersion, headers, rawHeaders }: IncomingMessage): strin
 }
 
 /** For a URL that the router cannot parse. No hook runs for such a request, so their headers are set here. */
-export function refuseAddress(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
-  for (const [name, value] of securityHeaders) void reply.header(name, value);
-  void reply.header('x-request-id', request.id);
-  sendFailure(error, request, reply);
-}
+export const addressRefuser =
+  (note: NoteRefusal) =>
+  (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
+    for (const [name, value] of securityHeaders) void reply.header(name, value);
+    void reply.header('x-request-id', request.id);
+    sendFailure(error, request, reply);
+    const { id: requestId, method, url, ip } = request;
+    note({ requestId, method, url, status: reply.statusCode, ip });
+  };
 
 /** Answers a request that no route sees, as the last one of its connection. */
-export function refuseAndClose(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
-  const { status, headers, body } = responseOf(refusal, request);
+export function refuseAndClose(
+  request: IncomingMessage,
+  response: ServerResponse,
+  refusal: Refusal,
+  note: NoteRefusal,
+): void {
+  const { requestId, status, headers, body } = responseOf(refusal, request);
   response.writeHead(status, headers).end(body);
+  note({ requestId, method: request.method, url: request.url, status, ip: request.socket.remoteAddress });
 }
 
 /**
  * For malformed HTTP, too large headers and request time-outs. Closes the connection, whose state is unknown. Complete
  * requests before the malformed bytes get their responses first: some are carried out already.
  */
-export function refuseMalformed(error: ParserError, socket: SocketOfRequest): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed) return;
-  if (!afterResponses(socket, () => refuseAtOnce(error, socket))) refuseAtOnce(error, socket);
-}
+export const malformedRefuser =
+  (note: NoteRefusal) =>
+  (error: ParserError, socket: SocketOfRequest): void => {
+    if (error.code === 'ECONNRESET' || socket.destroyed) return;
+    const refuse = () => refuseAtOnce(error, socket, note);
+    if (!afterResponses(socket, refuse)) refuse();
+  };
 
-function refuseAtOnce(error: ParserError, socket: SocketOfRequest): void {
+function refuseAtOnce(error: ParserError, socket: SocketOfRequest, note: NoteRefusal): void {
   // While a response is being sent, a second one would become part of its body.
   if (socket.writable && socket._httpMessage?.headersSent !== true) {
     const refused = socket._httpMessage?.req ?? { url: addressIn(error.rawPacket) };
-    const { status, headers, body } = responseOf(REFUSALS[error.code ?? ''] ?? MALFORMED, refused);
+    const { requestId, status, headers, body } = responseOf(REFUSALS[error.code ?? ''] ?? MALFORMED, refused);
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+    const method = 'method' in refused ? refused.method : undefined;
+    note({ requestId, method, url: refused.url || undefined, status, ip: socket.remoteAddress });
   }
   socket.destroy(error);
 }
@@ -85,12 +101,12 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   ERR_HTTP_REQUEST_TIMEOUT: refusalOf('request_timeout'),
 };
 
-/** No request was parsed, so its id is made here. */
+/** Where no request was parsed, its id is made here. */
 function responseOf(
   refusal: Refusal,
   request: Parameters<typeof errorFormOf>[0],
-): { status: number; headers: Record<string, string>; body: string } {
-  const requestId = randomUUID();
+): { requestId: string; status: number; headers: Record<string, string>; body: string } {
+  const requestId = requestIdOf({ headers: request.headers ?? {} });
   const { media, bodyOf } = errorFormOf(request);
   const body = JSON.stringify(bodyOf(refusal, requestId));
   const headers = {
@@ -102,5 +118,5 @@ function responseOf(
     'cache-control': 'no-store',
     connection: 'close',
   };
-  return { status: refusal.status, headers, body };
+  return { requestId, status: refusal.status, headers, body };
 }

@@ -15,6 +15,12 @@ const refused = new Counter({
   registers: [registry],
 });
 
+/** `method`: of HTTP, or `unknown`. It took no time that would be worth a mention. */
+export const observeEarlyRefusal = (method: string, status: number): void => {
+  duration.labels(method, 'unknown', String(status)).observe(0);
+  if (status === 429) refused.inc();
+};
+
 /** The label is the route template, never the URL, so that an attacker cannot grow the registry. */
 export function countRequests(app: FastifyInstance): void {
   app.addHook('onResponse', async (request, reply) => {

@@ -104,3 +104,26 @@ export const aboutClient = (event: RecordedEvent, change: string, title: string)
     isSevere: true,
     about: { clientId: (event.data as { clientId: string }).clientId },
   });
+
+export const aboutOrganization = (
+  event: RecordedEvent,
+  { organizationId, name }: { readonly organizationId: string; readonly name: string },
+) =>
+  accountControlAlert(event, {
+    change: 'organization_attached',
+    title: `The organization “${name}” may now set up how administrators sign in`,
+    isSevere: true,
+    about: { organizationId },
+  });
+
+/** `learning` is the lowest mode, so it is never a change for the better. */
+export const aboutProtection = (event: RecordedEvent, extensionMode: string | undefined) =>
+  extensionMode === 'learning'
+    ? accountControlAlert(event, {
+        change: 'extension_mode_lowered',
+        title: 'Browsers no longer warn of pages or block them',
+        isSevere: true,
+        about: {},
+        decides: 'This decides whether browsers protect your people.',
+      })
+    : [];

@@ -22,6 +22,8 @@ import {
   aboutWatch,
   aboutDestination,
   aboutClient,
+  aboutOrganization,
+  aboutProtection,
 } from './account-control-alert.ts';
 
 type SettingsChange = Extract<
@@ -168,13 +170,7 @@ export const whenAccountControlChangesRaiseAlert = defineReaction({
         isSevere: true,
         about: { externalBaseUrl: event.data.externalBaseUrl },
       }),
-    TenantJoinedOrganization: (event) =>
-      accountControlAlert(event, {
-        change: 'organization_attached',
-        title: `The organization “${event.data.name}” may now set up how administrators sign in`,
-        isSevere: true,
-        about: { organizationId: event.data.organizationId },
-      }),
+    TenantJoinedOrganization: (event) => aboutOrganization(event, event.data),
     LogDestinationCreated: (event) =>
       aboutWayOut(event, 'log_destination_added', 'The log is forwarded to another destination', {
         destinationId: event.data.destinationId,
@@ -195,6 +191,7 @@ export const whenAccountControlChangesRaiseAlert = defineReaction({
       event.data.alertEmailEnabled === false
         ? aboutWatch(event, 'alert_email_switched_off', 'E-mail about alerts was switched off')
         : silencedResources['TenantSettingsUpdated']!(event),
+    ExtensionModeChanged: (event) => aboutProtection(event, event.data.extensionMode),
     AlertSeveritiesSet: (event) =>
       event.data.isSilenced === true
         ? aboutWatch(event, 'alert_severities_lowered', 'Alerts of some types became less severe')

@@ -59,6 +59,14 @@ describe('whatever makes people hear of less', () => {
     expect((await tenant.admin.get(path)).body).not.toHaveProperty('isSilenced');
   });
 
+  it('the mode in which browsers only look on raises an alert, without a proof', async () => {
+    const path = `${BASE}/settings`;
+    for (const extensionMode of ['warn', 'block', 'warn']) await tenant.admin.put(path, { extensionMode });
+    expect(await changes()).toEqual([]);
+    expect((await stolen.put(path, { extensionMode: 'learning' })).status).toBe(200);
+    expect(await changes()).toEqual(['extension_mode_lowered']);
+  });
+
   it('severities of alerts', async () => {
     const path = `${BASE}/settings/alert-severity`;
     expect((await stolen.put(path, { severities: { policy_violation: 'critical' } })).status).toBe(200);

@@ -136,6 +136,21 @@ describe('what a SCIM client may see, say and name', () => {
     expect(response.headers.get('content-type')).toContain('application/json');
   });
 
+  it('takes a group as large as one request may name, with all that providers say of members', async () => {
+    const member = userOf('large@acme.example');
+    const { body: person } = await one.post(SCIM_USERS, member.body);
+    const members = Array.from({ length: 20_000 }, () => ({
+      value: person.id as string,
+      $ref: `https://castellan.example/scim/v2/Users/${person.id as string}`,
+      type: 'User',
+      display: 'Somebody With A Name Of Usual Length',
+    }));
+    const made = await one.post(SCIM_GROUPS, { ...groupOf('Large'), members });
+    expect([made.status, made.body.members?.length]).toEqual([201, 1]);
+    const beyond = await one.post(SCIM_GROUPS, { ...groupOf('Larger'), members: [...members, members[0]!] });
+    expect([beyond.status, beyond.body.scimType]).toEqual([400, 'invalidValue']);
+  });
+
   it('leaves the group of a deleted client to administrators, with its name', async () => {
     const leaving = await newScimClient(tenant, { name: 'Leaving' });
     const before = await scimAs(app, leaving);

@@ -106,6 +106,18 @@ describe('SCIM clients', () => {
     expect(Date.now() - Date.parse(lastUsedAt)).toBeLessThan(180_000);
   });
 
+  it('gets no token that says it lives longer than its secret (RFC 6749 §5.1, RFC 7662 §2.2)', async () => {
+    const expiresAt = new Date(Date.now() + 120_000).toISOString();
+    const { body } = await tenant.admin.post(BASE, { name: 'Short', expiresAt });
+    const client = { clientId: body.clientId as string, clientSecret: body.clientSecret as string };
+    const { body: issued } = await askForToken(app, client);
+    expect(issued.expiresIn).toBeGreaterThan(60);
+    expect(issued.expiresIn).toBeLessThanOrEqual(120);
+    const { body: seen } = await app.anonymous.post('/oauth/introspect', { ...client, token: issued.accessToken });
+    expect(seen).toMatchObject({ active: true });
+    expect(seen.exp * 1_000).toBeLessThanOrEqual(Date.parse(expiresAt) + 1_000);
+  });
+
   it('rotates: two live secrets, then the first is removed with its tokens', async () => {
     const first = await newScimClient(tenant);
     const path = `${BASE}/${first.clientId}/secrets`;

@@ -54,6 +54,16 @@ describe('the external URL', () => {
     );
   });
 
+  it.each([
+    ['https://CASTELLAN.Example:443/Base', 'https://castellan.example/Base'],
+    ['https://b\u00fccher.example/', 'https://xn--bcher-kva.example'],
+    ['https://castellan.example/a/../b', 'https://castellan.example/b'],
+  ])('is stored as browsers write it: %s', async (externalBaseUrl, stored) => {
+    const changed = await acme.admin.put(URL_PATH, { externalBaseUrl });
+    expect([changed.status, changed.body.externalBaseUrl]).toEqual([200, stored]);
+    expect((await acme.admin.put(URL_PATH, { externalBaseUrl: NEW })).status).toBe(200);
+  });
+
   it('is refused without the role, the proof or a usable URL, and for a state that somebody changed meanwhile', async () => {
     const { client: admin } = await app.adminWithRole(acme, 'admin');
     expect((await admin.put(URL_PATH, { externalBaseUrl: NEW })).status).toBe(403);

@@ -115,7 +115,7 @@ export const directorySyncRoutes: RouteGroup<DirectorySyncsRouteDependencies> = 
       refuses: ['directory_syncing', 'directory_disabled'],
       description:
         '`dryRun=true` makes a plan and changes nobody. 409 while a synchronization is under way. A plan that waits for a confirmation is replaced.',
-      query: z.object({ dryRun: flag.optional() }),
+      query: z.object({ dryRun: flag.optional().describe('True: only make a plan') }),
       status: 202,
       response: syncing,
       handle: async ({ run, query, params, services, principal }) => {

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { baseUrlsNear } from '../../../../../queries/tenants/base-urls.ts';
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';
-import { TOKEN_SECONDS, type ScimTokens } from '../../../../contexts/scim/access-tokens.ts';
+import type { ScimTokens } from '../../../../contexts/scim/access-tokens.ts';
 import { scimScopes } from '../../../../contexts/scim/domain/client-events.ts';
 import { clientNameOf } from '../../../../contexts/scim/domain/client-names.ts';
 import {
@@ -122,15 +122,16 @@ export const oauthRoutes: RouteGroup<OAuthRouteDependencies> = {
             throw new OAuthError('unsupported_grant_type', 'the grant has to be client_credentials');
           const scopes = grantedScopes(client, body.scope);
           const { secretId } = secret;
-          const accessToken = await services.scimTokens.issue({
+          const { token: accessToken, expiresIn } = await services.scimTokens.issue({
             tenantId,
             clientId: client.clientId,
             secretId,
             scopes,
+            endsAt: secret.expiresAt === null ? undefined : Date.parse(secret.expiresAt),
           });
           const scope = scopes.join(' ');
-          const standard = { access_token: accessToken, token_type: 'Bearer', expires_in: TOKEN_SECONDS };
-          const own = { accessToken, tokenType: 'Bearer', expiresIn: TOKEN_SECONDS, scope };
+          const standard = { access_token: accessToken, token_type: 'Bearer', expires_in: expiresIn };
+          const own = { accessToken, tokenType: 'Bearer', expiresIn, scope };
           return isForm(request) ? { ...own, ...standard } : own;
         }),
     }),

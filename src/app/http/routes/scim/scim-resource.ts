@@ -84,6 +84,9 @@ export interface ScimResource<Services extends ScimServices, Row> {
 
 const scimResource = z.looseObject({ schemas: z.array(z.string()), id: z.uuid() }).meta({ title: 'ScimResource' });
 
+/** 20,000 members, as many as a request may name, each with its name, type and address. */
+const LARGE = { mostBytes: 4 * 1024 * 1024, mostParts: 200_000 } as const;
+
 /** The routes of a resource type (RFC 7644 §3). */
 export function scimResourceRoutes<Services extends ScimServices, Row>(
   resource: ScimResource<Services, Row>,
@@ -137,6 +140,7 @@ export function scimResourceRoutes<Services extends ScimServices, Row>(
     }),
     route({
       ...all,
+      ...LARGE,
       method: 'POST',
       access: scimWriter,
       summary: `Create a ${noun}`,
@@ -166,6 +170,7 @@ export function scimResourceRoutes<Services extends ScimServices, Row>(
     }),
     route({
       ...one,
+      ...LARGE,
       method: 'PUT',
       access: scimWriter,
       summary: `Replace a ${noun}`,
@@ -184,6 +189,7 @@ export function scimResourceRoutes<Services extends ScimServices, Row>(
     }),
     route({
       ...one,
+      ...LARGE,
       method: 'PATCH',
       access: scimWriter,
       summary: `Change a ${noun}`,
