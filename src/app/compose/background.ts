@@ -13,6 +13,7 @@ import { forgetTelemetry } from '../../contexts/employees/forget-telemetry.ts';
 import { destroySecrets } from '../../platform/vault/vault-disposal.ts';
 import { forgetScreenshots } from '../../contexts/screenshots/forget-screenshots.ts';
 import { sweepScreenshots } from '../../contexts/screenshots/sweep-screenshots.ts';
+import { RepeatedWarnings } from '../../platform/observability/repeated-warnings.ts';
 import type { ServiceContainer } from './service-container.ts';
 import { CallBudget } from '../../contexts/threat-intel/call-budget.ts';
 import { DomainScans } from '../../contexts/threat-intel/domain-scans.ts';
@@ -179,7 +180,8 @@ export function openBackground(
         retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
       })
     : undefined;
-  redis?.on('error', (error) => log.warn({ reason: error.message }, 'Redis cannot be reached'));
+  const warnings = new RepeatedWarnings(log);
+  redis?.on('error', (error) => warnings.warn({ reason: error.message }, 'Redis cannot be reached'));
   if (redis) onStop(() => redis.disconnect());
   return {
     jobs,

@@ -1,5 +1,6 @@
 import type { Job } from 'bullmq';
 import type pg from 'pg';
+import { RepeatedWarnings } from '../observability/repeated-warnings.ts';
 import type { Logger } from 'pino';
 import type { z } from 'zod';
 import { enqueue, type JobContract, type JobRequest } from '../kernel/job.ts';
@@ -34,6 +35,7 @@ export class BullMqJobs implements Jobs {
   readonly #catalogue: JobCatalogue;
   readonly #settings: WorkSettings;
   readonly #log: Logger;
+  readonly #warnings: RepeatedWarnings;
   readonly #queues: ReadonlyMap<string, LaneQueue>;
   #workers: LaneWorker[] = [];
   #closing = false;
@@ -45,6 +47,7 @@ export class BullMqJobs implements Jobs {
     this.#catalogue = catalogue;
     this.#settings = settings;
     this.#log = log;
+    this.#warnings = new RepeatedWarnings(log);
     this.#queues = new Map(catalogue.lanes.map((lane) => [lane, this.#openQueue(lane)]));
   }
 
@@ -177,7 +180,7 @@ export class BullMqJobs implements Jobs {
   }
 
   #report(error: Error, lane: string, message: string): void {
-    if (!this.#closing) this.#log.warn({ lane, reason: error.message }, message);
+    if (!this.#closing) this.#warnings.warn({ lane, reason: error.message }, message);
   }
 
   #delay(name: string | undefined, attempt: number): number {

@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { rejectAfter } from '../../observability/health.ts';
+import { RepeatedWarnings } from '../../observability/repeated-warnings.ts';
 import type { DatabaseConfig } from '../../database/logins.ts';
 import { storedOptions, type JobBackend, type LaneQueue, type LaneWorker } from '../backend.ts';
 import { laneOf, type JobPayload, type PreparedJob } from '../catalogue.ts';
@@ -29,9 +30,9 @@ export class RedisJobBackend implements JobBackend {
     });
     // A worker waits for Redis without a limit.
     this.#consumer = new Redis(url, { maxRetriesPerRequest: null });
-    for (const client of [this.#producer, this.#consumer]) {
-      client.on('error', (error) => log.warn({ message: error.message }, 'the connection to Redis failed'));
-    }
+    const warnings = new RepeatedWarnings(log);
+    for (const client of [this.#producer, this.#consumer])
+      client.on('error', (error) => warnings.warn({ reason: error.message }, 'the connection to Redis failed'));
     this.#outbox = new Outbox(
       config,
       (lane, jobs) =>

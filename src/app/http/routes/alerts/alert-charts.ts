@@ -35,7 +35,7 @@ export const alertChartRoutes: RouteGroup = {
       path: `${base}/trend`,
       access: admin('alerts:read'),
       summary: 'Get the number of alerts over time',
-      description: `By day in the tenant's time zone, or by hour for the timeframe \`24h\`. ${COUNTED}`,
+      description: `By day in the tenant's time zone, or by hour for the timeframe \`24h\`. The present day or hour is one of them, so \`from\` is later than that of the triage metrics, which reach back by the whole timeframe. ${COUNTED}`,
       query: timeframeQuery,
       response: alertTrendView,
       handle: ({ ask, query: { timeframe } }) => ask(alertTrend, { timeframe, now: Date.now() }),
