@@ -30,7 +30,10 @@ export const wholeNumberText = (
     aboveMaximum === 'clamped'
       ? `must be a whole number of at least ${minimum}`
       : `must be a whole number from ${minimum} to ${maximum}`;
-  const text = z.string().regex(minimum === 0 ? /^\d{1,9}$/ : /^[1-9]\d{0,8}$/, reason);
+  const digits = aboveMaximum === 'clamped' ? 15 : 9;
+  const text = z
+    .string()
+    .regex(new RegExp(`^${minimum === 0 ? String.raw`\d` : '[1-9]'}\\d{0,${digits - 1}}$`), reason);
   const type = { type: 'integer', minimum, maximum, ...(usual === undefined ? {} : { default: usual }) } as const;
   return writtenAs(text, type)
     .transform(Number)

@@ -23,8 +23,12 @@ const MOST_FIELDS = 100;
 
 const fieldErrorOf = (part: string, issue: z.core.$ZodIssue): FieldError => ({
   field: issue.path.length > 0 ? issue.path.map(String).join('.') : part,
-  message: reasonOf(issue),
+  message: isRepeated(part, issue) ? 'must be given once' : reasonOf(issue),
 });
+
+/** Of a parameter that is given several times there is a list. */
+const isRepeated = (part: string, { code, input }: z.core.$ZodIssue): boolean =>
+  part === 'querystring' && code === 'invalid_type' && Array.isArray(input);
 
 function reasonOf(issue: z.core.$ZodIssue): string {
   switch (issue.code) {

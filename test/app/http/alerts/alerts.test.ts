@@ -97,6 +97,15 @@ describe('alerts over HTTP', () => {
     expect((await list('start_date=2020-01-01&end_date=2020-12-31')).total).toBe(0);
     expect(await list('page=99')).toMatchObject({ alerts: [], total: 5 });
     expect((await list('page_size=1000')).pageSize).toBe(100);
+    expect((await list('page_size=100000000000000')).pageSize).toBe(100);
+    const twice = await tenant.admin.get('/api/v1/admin/alerts?page=1&page=2&page_size=x');
+    expect([twice.status, twice.body.fields]).toEqual([
+      400,
+      [
+        { field: 'page', message: 'must be given once' },
+        { field: 'page_size', message: 'must be a whole number of at least 1' },
+      ],
+    ]);
     for (const bad of [
       'page=0',
       'page_size=x',
