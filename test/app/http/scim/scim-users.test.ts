@@ -105,6 +105,21 @@ describe('SCIM users', () => {
     ]);
   });
 
+  it('owns what it says of the user: an administrator is told by which client, by its name', async () => {
+    const made = await scim.post(USERS, person({ displayName: 'Of The Client' }));
+    await app.settled();
+    const refused = await tenant.admin.put(`/api/v1/admin/users/${made.body.id}`, { displayName: 'By hand' });
+    const { clients } = (await tenant.admin.get('/api/v1/admin/scim/clients')).body;
+    const owners = (clients as { id: string; name: string }[]).map(
+      ({ id, name }) => `is owned by SCIM client “${name}” (${id})`,
+    );
+    expect([refused.status, refused.body.fields]).toEqual([
+      409,
+      [{ field: 'displayName', message: expect.toBeOneOf(owners) }],
+    ]);
+    expect(refused.body.error).toContain(refused.body.fields[0].message);
+  });
+
   it('links an employee whom no SCIM client has yet', async () => {
     const email = 'by-hand@acme.example';
     const { id } = (await tenant.admin.post('/api/v1/admin/users', { email, displayName: 'By Hand' })).body;

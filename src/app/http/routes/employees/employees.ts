@@ -20,6 +20,7 @@ import { truthText } from '../../query-types.ts';
 import { routeWith, type HandlerContext, type RouteGroup } from '../../route.ts';
 import { employeeImport, type EmployeeImportRouteDependencies } from './employee-import.ts';
 import type { Jobs } from '../../../../platform/jobs/jobs.ts';
+import { namingOwners } from './named-owners.ts';
 import { nameField } from '../../../../platform/kernel/name-field.ts';
 
 export interface EmployeesRouteDependencies extends EmployeeImportRouteDependencies {
@@ -166,12 +167,13 @@ export const employeeRoutes: RouteGroup<EmployeesRouteDependencies> = {
       body: changes,
       response: employeeView,
       handle: async ({ run, ask, principal, params: { userID: userId }, body: { status, ...body } }) => {
-        await run(updateEmployee, {
+        const change = run(updateEmployee, {
           ...body,
           userId,
           reauthenticated: principal.reauthenticated,
           ...(status === undefined ? {} : { isActive: status !== 'inactive' }),
         });
+        await namingOwners(change, ask);
         return ask(getEmployee, { userId });
       },
     }),
