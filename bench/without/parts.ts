@@ -79,7 +79,7 @@ export const parts: Readonly<Record<string, Part>> = {
   },
   'hashing-company': {
     workloads: ['login-32'],
-    edits: [{ file: 'src/contexts/identity/hashing-limiter.ts', text: 'await this.#awaitBatch();', instead: '' }],
+    edits: [{ file: 'src/contexts/identity/hashing-limiter.ts', text: 'await this.#awaitBatch(source);', instead: '' }],
   },
   'pages-at-hand': {
     workloads: ['resolve-alone', 'resolve-32'],

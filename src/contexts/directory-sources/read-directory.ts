@@ -40,6 +40,7 @@ export async function readDirectory({
     else if (!isNews) throw new DirectoryFailed('the directory repeats a page');
   });
   const groups = await selected();
+  await staging.keepGroups(groups);
   let memberships = 0;
   if (groups.size > 0)
     await eachPage(reader.memberships([...groups.keys()]), signal, async (items) => {

@@ -1,7 +1,7 @@
 import type { DirectoryMembership } from './domain/directory-reader.ts';
 import type { PlannedGroup } from './domain/group-plan.ts';
 import type { MemberDigest } from './domain/member-digest.ts';
-import { ADD_MEMBERS, MEMBERS, MEMBERSHIPS, PLANNED_GROUPS } from './staging-sql.ts';
+import { ADD_MEMBERS, MEMBERS, MEMBERSHIPS, PLANNED_GROUPS, READ_GROUPS } from './staging-sql.ts';
 import { SyncHold } from './sync-hold.ts';
 
 /** What one synchronization has read and planned about the selected groups. */
@@ -13,6 +13,21 @@ export class StagedGroups extends SyncHold {
         members.map(({ memberKey }) => memberKey),
       ]);
     });
+  }
+
+  /** The selected groups that the directory has. */
+  keepGroups(groups: ReadonlyMap<string, string>): Promise<void> {
+    return this.write(async (client) => {
+      await this.query(client, READ_GROUPS, [JSON.stringify([...groups])]);
+    });
+  }
+
+  /** Undefined: no reading has got that far. */
+  async readGroups(): Promise<ReadonlyMap<string, string> | undefined> {
+    const { rows } = await this.statement<{ groups: [string, string][] | null }>(
+      'select read_groups as groups from directory_sync_runs where tenant_id = $1 and sync_id = $2',
+    );
+    return rows[0]?.groups ? new Map(rows[0].groups) : undefined;
   }
 
   /** What the plan says of the groups, for whoever looks at it. */

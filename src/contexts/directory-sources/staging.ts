@@ -7,6 +7,7 @@ import {
   PHASE,
   PLAN,
   PLANNED_GROUPS,
+  READ_GROUPS,
   REFUSE,
   REFUSE_CREATIONS,
   REMOVE_PEOPLE,
@@ -63,6 +64,7 @@ export class Staging extends StagedGroups {
       );
       await this.query(client, CARRIED_OUT, ['']);
       await this.query(client, PLANNED_GROUPS, ['[]']);
+      await this.query(client, READ_GROUPS, [null]);
       await this.query(client, PHASE, ['reading', '{}']);
     });
   }

@@ -93,10 +93,11 @@ export class DirectorySyncs {
     const reader = await readers.open(run.tenantId, run.sourceId);
     if (!reader) return;
     try {
-      const counts = isPlanned ? await staging.counts() : await this.#planned(run, state, staging, reader);
+      const isRead = isPlanned && (await staging.readGroups()) !== undefined;
+      const counts = isRead ? await staging.counts() : await this.#planned(run, state, staging, reader);
       if (!counts) return;
-      // Confirms that names and selection are those of the directory before anything is written.
-      const selected = await reader.groupNames(state.groupIds);
+      // Whoever was chosen, or came back, since the directory was read has no members here.
+      const selected = (await staging.readGroups()) ?? new Map<string, string>();
       await applyPlan(this.#ports, run, staging, counts);
       const { refusal, ...groups } = await syncGroups(this.#ports, run, staging, selected);
       const done = { ...counts, ...(await staging.carriedOut(counts)), ...groups };

@@ -87,10 +87,11 @@ export async function releasedAmong(
   return externalIds.length === 0 ? [] : orThrow(await releasedGroupsOf(reads, { sourceId, externalIds }));
 }
 
-/** Names to try: the group's own, and, if another group has that one, with the id of the source's group behind it. */
-const namesFor = (externalId: string, name: string): readonly string[] => [
+/** Names to try: the group's own, then with its id behind it, then with that of its source, too. */
+const namesFor = ({ sourceId }: SyncRun, externalId: string, name: string): readonly string[] => [
   name,
   `${name.slice(0, 150)} (${externalId.slice(0, 40)})`,
+  `${name.slice(0, 140)} (${externalId.slice(0, 40)}, ${sourceId.slice(0, 8)})`,
 ];
 
 /** `userIds`: undefined if they are the members already. Members follow the directory whatever becomes of the name. */
@@ -102,7 +103,7 @@ async function changed(
   userIds: readonly string[] | undefined,
 ): Promise<Failure | undefined> {
   const group = { groupId, source: { kind: 'directory', id: run.sourceId } } as const;
-  for (const chosen of namesFor(externalId!, name)) {
+  for (const chosen of namesFor(run, externalId!, name)) {
     if (chosen === present) break;
     if (!(await refusalOf(executor.execute(changeProvisionedGroup, { ...group, name: chosen }, run.execution)))) break;
   }
@@ -120,7 +121,7 @@ async function created(
   const owner = { kind: 'directory', id: run.sourceId } as const;
   const execution = { ...run.execution, commandId: derivedId('directory group', run.syncId, externalId) };
   let refused: Failure | undefined;
-  for (const chosen of namesFor(externalId, name)) {
+  for (const chosen of namesFor(run, externalId, name)) {
     const input = { name: chosen, description: '', owner, externalId, userIds };
     refused = await refusalOf(executor.execute(createGroup, input, execution));
     if (!refused) return undefined;

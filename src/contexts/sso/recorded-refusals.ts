@@ -18,7 +18,7 @@ const refusals = new Counter({
 });
 
 /** Entries about one provider in an hour, by what anybody can send. Those about messages of nobody's count together. */
-export const MAX_RECORDED = 100;
+export const MAX_RECORDED = 300;
 const PERIOD_MS = 60 * 60_000;
 /** Of providers that exist. A forgotten one begins anew. */
 const MAX_PROVIDERS = 10_000;

@@ -139,6 +139,36 @@ describe('requests that a client sends without awaiting responses', () => {
     expect([...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(expected);
   });
 
+  it('and malformed bytes behind more of them than may wait: those that may are answered', async () => {
+    let received = '';
+    const client = await connected(async (_request, response) => {
+      await sleep(5);
+      response.end('x');
+    });
+    client.on('data', (chunk) => (received += chunk.toString()));
+    client.write(`${get('/').repeat(MAX_WAITING + 4)}GARBAGE\r\n\r\n`);
+    await once(client, 'close');
+    expect([...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual([
+      ...Array<string>(MAX_WAITING + 1).fill('200'),
+      '429',
+    ]);
+  });
+
+  it.each([
+    ['alone', '', ['400']],
+    ['behind a request', get('/a'), ['200', '400']],
+  ])('and CONNECT %s: it is refused', async (_title, before, expected) => {
+    let received = '';
+    const client = await connected(async (_request, response) => {
+      await sleep(5);
+      response.end('x');
+    });
+    client.on('data', (chunk) => (received += chunk.toString()));
+    client.write(`${before}CONNECT elsewhere.example:443 HTTP/1.1\r\nhost: elsewhere.example:443\r\n\r\n`);
+    await once(client, 'close');
+    expect([...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(expected);
+  });
+
   it('and malformed bytes in the body of one: it is refused at once', async () => {
     let received = '';
     const client = await connected(() => undefined);

@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sharedApp, startApp, type TestApp } from '../../dsl/app.ts';
 
@@ -40,6 +41,20 @@ describe('the API reference at /docs', () => {
       const to = new URL(elsewhere.headers.get('location')!, elsewhere.url).pathname;
       expect([elsewhere.status, to]).toEqual([302, '/openapi.json']);
     }
+  });
+
+  it('is sent to so many at once, whoever they are; others are told to come back', async () => {
+    const port = Number(new URL(app.url).port);
+    const idle = Array.from({ length: 40 }, () => {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => undefined).pause();
+      socket.write('GET /docs/static/swagger-ui-bundle.js HTTP/1.1\r\nhost: x\r\n\r\n');
+      return socket;
+    });
+    await expect.poll(async () => (await app.anonymous.get('/openapi.json')).status).toBe(503);
+    expect((await app.anonymous.get('/live')).status).toBe(200);
+    for (const socket of idle) socket.destroy();
+    await expect.poll(async () => (await app.anonymous.get('/openapi.json')).status).toBe(200);
   });
 
   it('is sent to an address so many times a minute, with all that belongs to it: it is large, and needs no credential', async () => {

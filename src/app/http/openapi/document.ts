@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { TooBusy } from '../../../platform/fairness/fair-limiter.ts';
 import { version } from '../../../platform/version.ts';
 import { countedBy, type RateLimitsDependencies } from '../plugins/rate-limits.ts';
 import { errorBodyView } from '../refusal.ts';
@@ -30,6 +31,21 @@ const REFERENCE_POLICY = {
   'style-src': ["'self'"],
 };
 
+/**
+ * Responses of the description and its page at the same time, of a process. Many addresses together could otherwise have
+ * gigabytes copied into sockets before anybody else's turn.
+ */
+const MAX_AT_ONCE = 32;
+
+function atOnce(max: number) {
+  let running = 0;
+  return async (_request: unknown, reply: FastifyReply): Promise<void> => {
+    if (running >= max) throw new TooBusy('the API description');
+    running += 1;
+    reply.raw.once('close', () => (running -= 1));
+  };
+}
+
 const ENCODED_ELSEWHERE = new Set(['/docs/json', '/docs/yaml']);
 
 /** Serves the OpenAPI 3.1 document of the declared routes at `/openapi.json`, and a browsable reference at `/docs`. */
@@ -42,7 +58,9 @@ export async function describeApi(
   // Encoded once: anybody may ask for it, as often as they like, and read nothing of the responses.
   let encoded: Buffer | undefined;
   await app.register(swagger, { mode: 'static', specification: { document: document as never } });
+  const served = atOnce(MAX_AT_ONCE);
   await app.register(async (page) => {
+    page.addHook('onRequest', served);
     for (const hook of countedBy(app, 'reference', services)) page.addHook('onRequest', hook);
     // The library would encode it anew for every request.
     page.addHook('onRequest', async ({ routeOptions: { url = '' } }, reply) =>
@@ -50,7 +68,7 @@ export async function describeApi(
     );
     await page.register(swaggerUi, { routePrefix: '/docs', staticCSP: REFERENCE_POLICY });
   });
-  const onRequest = countedBy(app, 'description', services);
+  const onRequest = [...countedBy(app, 'description', services), served];
   app.get('/openapi.json', { schema: { hide: true } as object, onRequest }, (_request, reply) =>
     reply.type('application/json; charset=utf-8').send((encoded ??= Buffer.from(JSON.stringify(document)))),
   );

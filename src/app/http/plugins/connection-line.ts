@@ -47,6 +47,8 @@ class Line {
   }
 
   afterResponses(work: () => void): boolean {
+    // The connection ends with a refusal anyway.
+    if (this.#isClosed && this.#atWork) return true;
     if (this.#isClosed || !this.#atWork?.complete) return false;
     // The malformed bytes are its body.
     if (this.#waiting.at(-1)?.request.complete === false) this.#waiting.pop();

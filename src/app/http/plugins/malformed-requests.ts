@@ -1,5 +1,6 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { FailureError, invalid } from '../../../platform/kernel/failure.ts';
 import { errorFormOf, sendFailure } from '../errors.ts';
@@ -59,11 +60,16 @@ export const malformedRefuser =
   (note: NoteRefusal) =>
   (error: ParserError, socket: SocketOfRequest): void => {
     if (error.code === 'ECONNRESET' || socket.destroyed) return;
-    const refuse = () => refuseAtOnce(error, socket, note);
-    if (!afterResponses(socket, refuse)) refuse();
+    // The bytes of the error began with requests that were answered: they say nothing of the one that is refused.
+    if (!afterResponses(socket, () => refuseAtOnce({ code: error.code }, socket, note)))
+      refuseAtOnce(error, socket, note);
   };
 
-function refuseAtOnce(error: ParserError, socket: SocketOfRequest, note: NoteRefusal): void {
+function refuseAtOnce(
+  error: Pick<ParserError, 'code' | 'rawPacket'>,
+  socket: SocketOfRequest,
+  note: NoteRefusal,
+): void {
   // While a response is being sent, a second one would become part of its body.
   if (socket.writable && socket._httpMessage?.headersSent !== true) {
     const refused = socket._httpMessage?.req ?? { url: addressIn(error.rawPacket) };
@@ -73,8 +79,14 @@ function refuseAtOnce(error: ParserError, socket: SocketOfRequest, note: NoteRef
     const method = 'method' in refused ? refused.method : undefined;
     note({ requestId, method, url: refused.url || undefined, status, ip: socket.remoteAddress });
   }
-  socket.destroy(error);
+  socket.destroySoon();
 }
+
+/** No proxy for others: `CONNECT` is malformed here. Node would close the connection without a word. */
+export const connectRefuser =
+  (note: NoteRefusal) =>
+  (_request: IncomingMessage, socket: Duplex): void =>
+    malformedRefuser(note)({ name: 'Error', message: 'CONNECT' }, socket as Socket);
 
 /** Node keeps the current response here. Node's own error handler reads it, too. */
 type SocketOfRequest = Socket & { readonly _httpMessage?: ServerResponse | null };

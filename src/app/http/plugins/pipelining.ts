@@ -3,7 +3,7 @@ import { limited } from '../../../platform/kernel/failure.ts';
 import { refusalOf, refusalOfFailure, type Refusal } from '../refusal.ts';
 import { lineOf } from './connection-line.ts';
 import type { NoteRefusal } from './early-refusals.ts';
-import { refuseAndClose } from './malformed-requests.ts';
+import { connectRefuser, refuseAndClose } from './malformed-requests.ts';
 
 /**
  * Serves one request at a time per connection, in order (RFC 9112 §9.3.2). Node begins every request that arrives in one
@@ -21,6 +21,7 @@ export function serveInOrder(server: Server, handle: RequestListener, note: Note
     (request, response) =>
       lineOf(request.socket, refusePipeline).add({ request, response, listener });
   server.on('request', inOrder(handle));
+  server.on('connect', connectRefuser(note));
   // RFC 9110 §10.1.1: the only defined expectation is `100-continue`.
   server.on('checkExpectation', inOrder(refuseWith(refusalOf('expectation_failed'))));
 }

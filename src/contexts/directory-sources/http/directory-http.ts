@@ -227,7 +227,11 @@ export async function namesByAsking(
 ): Promise<ReadonlyMap<string, string>> {
   const names = new Map<string, string>();
   await inParallel(GROUPS_AT_ONCE, groupIds, async (groupId) => {
-    const group = await find(groupId);
+    const group = await find(groupId).catch((error: unknown) => {
+      if (!(error instanceof DirectoryFailed)) throw error;
+      const { message, isLasting } = error;
+      throw new DirectoryFailed(`${message}, for the group ${groupId}`, { isLasting, cause: error });
+    });
     if (group) names.set(groupId, group.name);
   });
   return names;
