@@ -1,3 +1,4 @@
+import { withAsciiHost } from '../../platform/web-addresses/mail-address.ts';
 import { DirectoryFailed, type DirectoryPerson } from './domain/directory-reader.ts';
 
 const MOST = { externalId: 256, memberKey: 2_048, userName: 320, email: 254, text: 200, upn: 320, sid: 200 } as const;
@@ -31,7 +32,7 @@ export function boundedPerson(raw: RawPerson): DirectoryPerson {
   const memberKey = exact(raw.memberKey, MOST.memberKey);
   if (externalId === null || memberKey === null)
     throw new DirectoryFailed('the directory lists a person without a usable id');
-  const email = exact(raw.email?.trim(), MOST.email);
+  const email = exact(raw.email && withAsciiHost(raw.email.trim()), MOST.email);
   const upn = exact(raw.upn?.trim(), MOST.upn);
   const userName = tidyText(raw.userName, MOST.userName) ?? email ?? externalId;
   return {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { FailureError, invalid, tooLarge, type Failure } from '../../platform/kernel/failure.ts';
-import { emailField } from '../identity/domain/password-rule.ts';
+import { employeeEmailField } from './domain/employee-email.ts';
 import { csvRecords, type CsvRecord } from './csv.ts';
 
 /** Choice OP-210. */
@@ -22,7 +22,7 @@ const cell = z
   .transform((text) => text || undefined)
   .optional();
 const rowSchema = z.object({
-  email: z.string().trim().pipe(emailField),
+  email: employeeEmailField,
   displayname: cell,
   department: cell,
   jobtitle: cell,

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { TooBusy } from '../../../platform/fairness/fair-limiter.ts';
 import { version } from '../../../platform/version.ts';
 import { countedBy, type RateLimitsDependencies } from '../plugins/rate-limits.ts';
+import { whenResponseCloses } from '../when-response-closes.ts';
 import { errorBodyView } from '../refusal.ts';
 import type { RouteGroup } from '../route.ts';
 import { securitySchemes, securityOf } from './access-words.ts';
@@ -42,7 +43,7 @@ function atOnce(max: number) {
   return async (_request: unknown, reply: FastifyReply): Promise<void> => {
     if (running >= max) throw new TooBusy('the API description');
     running += 1;
-    reply.raw.once('close', () => (running -= 1));
+    whenResponseCloses(reply, () => (running -= 1));
   };
 }
 

@@ -40,9 +40,10 @@ export const presentedPassword = z.string().min(6).max(MAX_CHARACTERS);
 
 const MAX_EMAIL = 254;
 /**
- * A dot-atom and a host name of at least two labels (RFC 5321 §4.1.2, RFC 5890 §2.3.2.1). No character ends a header or a
- * command. The length comes first: it bounds what the expression looks at.
+ * A dot-atom and a host name of at least two labels (RFC 5321 §4.1.2). No character ends a header or a command. The length
+ * comes first: it bounds what the expression looks at.
  */
 const EMAIL =
   /^(?=.{1,254}$)(?!\.)(?!.*\.\.)[\w.!#$%&'*+/=?^`{|}~-]+(?<!\.)@(?:[A-Za-z\d][A-Za-z\d-]*(?<!-)\.)+(?:[A-Za-z]{2,}|[Xx][Nn]--[A-Za-z\d-]+)$/;
+/** ASCII alone: a look-alike could be folded to another person's address, and signs in as them. */
 export const emailField = z.email({ pattern: EMAIL }).max(MAX_EMAIL);

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { domainToASCII } from 'node:url';
-import { emailField } from '../../identity/domain/password-rule.ts';
+import { employeeEmailField } from '../../employees/domain/employee-email.ts';
 import {
   MAX_PROFILE_LENGTH,
   type ProvisionedPerson,
@@ -20,14 +19,7 @@ const textIn = (object: ScimValue | undefined, name: string): string | undefined
 
 const field = (text: string | undefined): string | undefined => text?.slice(0, MAX_FIELD).trim();
 
-const isAddress = (text: string): boolean => emailField.safeParse(text).success;
-
-/** The host in letters of ASCII (RFC 5890): a provider sends it as people write it. */
-function mailed(text: string): string {
-  const at = text.lastIndexOf('@');
-  const host = text.slice(at + 1);
-  return /^[\x21-\x7e]*$/.test(host) ? text : text.slice(0, at + 1) + domainToASCII(host);
-}
+const addressIn = (text: string): string | undefined => employeeEmailField.safeParse(text).data;
 
 /** The primary e-mail, else that for work, else the first, else a user name that is an address (OP-224). */
 function emailOf(resource: ScimComplex, { id }: ProvisioningSource): string {
@@ -39,12 +31,11 @@ function emailOf(resource: ScimComplex, { id }: ProvisioningSource): string {
     emails.find((each) => textIn(each, 'type')?.toLowerCase() === 'work') ??
     emails[0];
   const address = textIn(chosen, 'value');
-  if (address !== undefined) {
-    const written = mailed(address);
-    return isAddress(written) ? written : refuse('emails.value', 'is not an e-mail address', 'scim_invalid_value');
-  }
-  const userName = mailed((resource['userName'] as string).trim());
-  if (isAddress(userName)) return userName;
+  if (address !== undefined)
+    return addressIn(address) ?? refuse('emails.value', 'is not an e-mail address', 'scim_invalid_value');
+  const userName = (resource['userName'] as string).trim();
+  const named = addressIn(userName);
+  if (named !== undefined) return named;
   // RFC 7643 does not require an e-mail. The address can reach nobody: `invalid` is reserved (RFC 2606).
   const digest = createHash('sha256')
     .update(`${id}|${userName.normalize('NFC').toLowerCase()}`)

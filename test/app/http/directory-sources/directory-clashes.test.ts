@@ -39,6 +39,16 @@ describe('what a directory says clashes with somebody or something else', () => 
     },
   );
 
+  it('somebody whose host is written in two scripts is one person', async () => {
+    const { tenant, peer } = directory;
+    const email = 'ann@b\u00fccher.example';
+    const { body } = await tenant.admin.post('/api/v1/admin/users', { email, displayName: 'By hand' });
+    expect(body.email).toBe('ann@xn--bcher-kva.example');
+    peer.content.people = [personNumbered(0, { email }), ...people.slice(1)];
+    expect((await directory.sync()).counts).toMatchObject({ linked: 1, created: 2 });
+    expect((await directory.person('ann@xn--bcher-kva.example')).id).toBe(body.id);
+  });
+
   it('somebody whose new e-mail is refused stays in their groups', async () => {
     await directory.select('g-sales');
     await directory.sync();

@@ -54,6 +54,22 @@ describe.each(types)('a selected group of %s', (type) => {
     await directory.peer.close();
   });
 
+  it('that is gone for one answer only loses no member', async () => {
+    await open();
+    let isGone = true;
+    directory.peer.misbehave((url, response) => {
+      if (!isGone || !url.pathname.endsWith('/groups/g-sales')) return false;
+      isGone = false;
+      response.writeHead(404).end('{}');
+      return true;
+    });
+    expect((await directory.sync()).syncState).toBe('succeeded');
+    expect(await named('Sales')).toMatchObject({ source: 'manual', memberCount: 2 });
+    await directory.sync();
+    expect(await named('Sales')).toMatchObject({ source: 'directory', memberCount: 2 });
+    await directory.peer.close();
+  });
+
   it('stays when a list of groups is cut short', async () => {
     await open();
     directory.peer.misbehave((url, response) => {

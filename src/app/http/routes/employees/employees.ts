@@ -8,7 +8,7 @@ import { employeeStatuses, employeeView } from '../../../../../queries/employees
 import { getEmployee, viewOfNewEmployee } from '../../../../../queries/employees/get-employee.ts';
 import { getOffboarding, offboardingView } from '../../../../../queries/employees/get-offboarding.ts';
 import { employeeOrder, listEmployees } from '../../../../../queries/employees/list-employees.ts';
-import { emailField } from '../../../../contexts/identity/domain/password-rule.ts';
+import { employeeEmailField } from '../../../../contexts/employees/domain/employee-email.ts';
 import { telemetryForgetting } from '../../../../contexts/employees/forget-telemetry.ts';
 import { FailureError, forbidden } from '../../../../platform/kernel/failure.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
@@ -40,9 +40,14 @@ const detail = z
   .transform((text) => text || null);
 const newDetail = detail.optional().transform((text) => text ?? null);
 
-const newEmployee = z.object({ email: emailField, displayName: name, department: newDetail, jobTitle: newDetail });
+const newEmployee = z.object({
+  email: employeeEmailField,
+  displayName: name,
+  department: newDetail,
+  jobTitle: newDetail,
+});
 const changes = z.object({
-  email: emailField.optional(),
+  email: employeeEmailField.optional(),
   displayName: name.optional(),
   department: detail.optional(),
   jobTitle: detail.optional(),
