@@ -186,6 +186,7 @@ export const directorySourceRoutes: RouteGroup<DirectorySourcesRouteDependencies
       method: 'PUT',
       access: adminReauthenticated('directory-sources:write'),
       summary: 'Choose the groups to synchronize',
+      operation: 'chooseDirectoryGroups',
       refuses: ['directory_unavailable'],
       description: `Replaces the list; at most ${MAX_SYNCED_GROUPS.toLocaleString('en')} groups, by \`externalId\`. A group that is new in the list has to be one that the directory offers (400); 503 if the directory cannot be read. Takes effect with the next synchronization.`,
       body: z.object({ groupIds: z.array(z.string().min(1).max(256)).max(MAX_SYNCED_GROUPS) }),

@@ -81,6 +81,7 @@ export const directorySyncRoutes: RouteGroup<DirectorySyncsRouteDependencies> = 
       path: `${base}/sync-all`,
       access: admin('directory-sources:write'),
       summary: 'Synchronize all directories',
+      operation: 'synchronizeAllDirectories',
       description:
         'Starts every enabled source. Sources that are being synchronized, or wait for a confirmation, are skipped.',
       status: 202,
@@ -112,6 +113,7 @@ export const directorySyncRoutes: RouteGroup<DirectorySyncsRouteDependencies> = 
       method: 'POST',
       access: admin('directory-sources:write'),
       summary: 'Synchronize a directory',
+      operation: 'synchronizeDirectory',
       refuses: ['directory_syncing', 'directory_disabled'],
       description:
         '`dryRun=true` makes a plan and changes nobody. 409 while a synchronization is under way. A plan that waits for a confirmation is replaced.',
