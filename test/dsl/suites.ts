@@ -7,8 +7,8 @@
 export const FAULTS = ['test/faults/**', 'test/abuse/**'];
 
 /**
- * Real programs that start, are killed, restored or driven, and servers of a test's own that hang or restart. They cost
- * seconds each: `npm run test:peers`.
+ * What takes long: real programs that start, are killed, restored or driven, servers of a test's own that hang or restart, and
+ * sweeps with thousands of requests: `npm run test:peers`.
  */
 export const PEERS = [
   'test/peers/**',
@@ -56,6 +56,23 @@ export const PEERS = [
   'test/app/http/updates/updates.test.ts',
   'test/contexts/log-destinations/forwarding.test.ts',
   'test/contexts/log-destinations/sinks.test.ts',
+  // Sweeps: every route, command or clause with everything that may be wrong with it. Run those of what you change.
+  'test/app/http/scim/scim-patch.test.ts',
+  'test/laws/bad-input.test.ts',
+  'test/laws/body-references.test.ts',
+  'test/laws/dependency-away.test.ts',
+  'test/laws/looking-commands.test.ts',
+  'test/laws/retried-creations.test.ts',
+  'test/laws/tenants-never-meet.test.ts',
+  // Corpora of attacks on single sign-on.
+  'test/contexts/sso/oidc-attacks.test.ts',
+  'test/contexts/sso/saml/accept-response.test.ts',
+  'test/contexts/sso/saml/saml-http.test.ts',
+  // Back-offs, leases and timers that run out.
+  'test/app/http/dead-lettered-reactions.test.ts',
+  'test/app/http/on-call/pages.test.ts',
+  'test/contexts/installation/doubts-of-others.test.ts',
+  'test/platform/projector/reaction-dead-letters.test.ts',
   // Starts that are refused, and several processes with different master keys.
   'test/app/service/refused-starts.test.ts',
   'test/platform/vault/master-key.test.ts',

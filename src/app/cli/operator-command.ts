@@ -103,4 +103,8 @@ export function nameOf(command: Command): string {
 export const leavesOf = (command: Command): Command[] =>
   command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
 
+/** Every command has the option, so it may stand in front of the command, too. */
+export const withJsonLast = (argv: readonly string[]): readonly string[] =>
+  argv[0] === JSON_OPTION ? [...argv.slice(1), JSON_OPTION] : argv;
+
 export const isJsonAsked = (argv: readonly string[]): boolean => argv.includes(JSON_OPTION);

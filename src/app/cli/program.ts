@@ -11,7 +11,7 @@ import { addKeysCommands } from './keys.ts';
 import { addLicenseCommands } from './license.ts';
 import { addLogCommands } from './log-commands.ts';
 import { addMasterKeyCommands } from './master-key.ts';
-import { envelope, isJsonAsked, nameOf, type CommandLine } from './operator-command.ts';
+import { envelope, isJsonAsked, nameOf, withJsonLast, type CommandLine } from './operator-command.ts';
 import { addOrganizationCommands } from './organizations.ts';
 import { EXIT_CODES, endingOf, type ExitCode } from './outcome.ts';
 import { Output, OutputClosed } from './output.ts';
@@ -79,7 +79,7 @@ export async function runCastellan(
   };
   const program = castellanProgram(cli);
   try {
-    await program.parseAsync(argv, { from: 'user' });
+    await program.parseAsync(withJsonLast(argv), { from: 'user' });
     return cli.exitCode;
   } catch (error) {
     // Help and version that were asked for.

@@ -36,6 +36,8 @@ describe('lists', () => {
       organization: { id: organizationId, slug: 'guardians' },
     };
     expect((await resultOf('tenant', 'list')).result).toEqual({ tenants: [attached, apart] });
+    const before = await run('--json', 'tenant', 'list');
+    expect((JSON.parse(before.stdout) as { result: object }).result).toEqual({ tenants: [attached, apart] });
     expect((await resultOf('tenant', 'list', '--organization', 'guardians')).result).toEqual({ tenants: [attached] });
     const { stdout } = await run('tenant', 'list');
     expect(stdout.split('\n')).toEqual([
