@@ -41,7 +41,11 @@ const MAX_AT_ONCE = 32;
 function atOnce(max: number) {
   let running = 0;
   return async (_request: unknown, reply: FastifyReply): Promise<void> => {
-    if (running >= max) throw new TooBusy('the API description');
+    if (running >= max) {
+      // Whatever waits behind it on the connection would be refused alike.
+      void reply.header('connection', 'close');
+      throw new TooBusy('the API description');
+    }
     running += 1;
     whenResponseCloses(reply, () => (running -= 1));
   };
