@@ -84,7 +84,11 @@ export async function runCastellan(
   } catch (error) {
     // Help and version that were asked for.
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT_CODES.fine;
-    return reported(error, commandIn(program, argv), new Output(terminal, isJsonAsked(argv), () => isClosed));
+    return reported(
+      error,
+      commandIn(program, withJsonLast(argv)),
+      new Output(terminal, isJsonAsked(argv), () => isClosed),
+    );
   }
 }
 

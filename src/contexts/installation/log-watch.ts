@@ -1,3 +1,4 @@
+import { RepeatedWarnings } from '../../platform/observability/repeated-warnings.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
@@ -152,6 +153,7 @@ export class LogWatch {
 
   async #run(): Promise<void> {
     const { trust, log } = this.#parts;
+    const warnings = new RepeatedWarnings(log);
     const { signal } = this.#stop;
     let dueAt = 0;
     while (!signal.aborted) {
@@ -161,7 +163,7 @@ export class LogWatch {
       dueAt = performance.now() + EVERY_MS;
       await this.check()
         .then(() => this.#adoptNow())
-        .catch((error: Error) => log.warn({ reason: error.message }, 'the event log could not be checked'));
+        .catch((error: Error) => warnings.warn({ reason: error.message }, 'the event log could not be checked'));
       if (!trust.holds) await sleep(SOON_MS, undefined, { signal }).catch(() => undefined);
     }
   }

@@ -1,3 +1,4 @@
+import { RepeatedWarnings } from '../observability/repeated-warnings.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Jobs, Schedule } from './jobs.ts';
@@ -13,7 +14,7 @@ const AGAIN_MS = 2_000;
 export class PersistentSchedules {
   readonly #jobs: Pick<Jobs, 'schedule' | 'schedules'>;
   readonly #schedules: Readonly<Record<string, Schedule>>;
-  readonly #log: Logger;
+  readonly #warnings: RepeatedWarnings;
   readonly #lookMs: number;
   readonly #stop = new AbortController();
 
@@ -25,7 +26,7 @@ export class PersistentSchedules {
   ) {
     this.#jobs = jobs;
     this.#schedules = schedules;
-    this.#log = log;
+    this.#warnings = new RepeatedWarnings(log);
     this.#lookMs = lookMs;
   }
 
@@ -49,7 +50,8 @@ export class PersistentSchedules {
         written = true;
       } catch (error) {
         pause = Math.min(AGAIN_MS, this.#lookMs);
-        if (!signal.aborted) this.#log.warn({ reason: (error as Error).message }, 'schedules could not be written');
+        if (!signal.aborted)
+          this.#warnings.warn({ reason: (error as Error).message }, 'schedules could not be written');
       }
       await sleep(pause, undefined, { signal, ref: false }).catch(() => undefined);
     }

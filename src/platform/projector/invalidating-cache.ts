@@ -1,3 +1,4 @@
+import { RepeatedWarnings } from '../observability/repeated-warnings.ts';
 import { derivedReadModelName } from '../kernel/read-model-name.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -72,7 +73,7 @@ export class InvalidatingCache {
   readonly #subscription: CatchUpSubscription;
   readonly #freshness: Freshness;
   readonly #aggregates: AggregateReader;
-  readonly #log: Logger;
+  readonly #warnings: RepeatedWarnings;
   readonly #trust: LogTrust;
   readonly #caches: Cache[] = [];
   readonly #listeners = new Map<string, Listener[]>();
@@ -87,7 +88,7 @@ export class InvalidatingCache {
     this.#subscription = subscription;
     this.#freshness = freshness;
     this.#aggregates = aggregates;
-    this.#log = log;
+    this.#warnings = new RepeatedWarnings(log);
     this.#trust = trust;
     this.#position = subscription.head;
   }
@@ -165,7 +166,7 @@ export class InvalidatingCache {
         this.#position = slice.position;
         this.#freshness.passed([CACHE_MODEL], this.#position);
       } catch (error) {
-        this.#log.warn({ reason: (error as Error).message }, 'the invalidating cache cannot follow the event log');
+        this.#warnings.warn({ reason: (error as Error).message }, 'the invalidating cache cannot follow the event log');
         await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
       }
     }

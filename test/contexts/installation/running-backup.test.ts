@@ -137,8 +137,9 @@ describe.skipIf(!findSystemPostgres())(
         await app.close();
         const again = await start({ ...there, databaseUrl: await restored(dump) });
         expect((await restoreStatus(again.services, silent)).mismatch).toBeUndefined();
-        const { body } = await again.anonymous.get('/health');
-        expect(body).toMatchObject({ status: 'healthy' });
+        // As soon as the read models have caught up.
+        const health = async () => (await again.anonymous.get('/health')).body;
+        await expect.poll(health, { timeout: 20_000 }).toMatchObject({ status: 'healthy' });
         await expectSound(again, inhabited, ['kim@acme.example', ...held]);
       },
     );
