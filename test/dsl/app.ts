@@ -57,6 +57,8 @@ export const testConfig = (dataDir: string, over: Partial<Config> = {}): Config 
     recovery: PLENTY,
     oauth: PLENTY,
     device: PLENTY,
+    description: PLENTY,
+    reference: PLENTY,
   },
   portal: undefined,
   push: { gateway: undefined, fcm: undefined, apns: undefined },

@@ -53,10 +53,12 @@ interface RefusedIdentity {
 export class RecordedSsoRefusals {
   readonly #executor: Pick<Executor<CommandPorts>, 'execute'>;
   /** Entries in the present hour, by owner and provider. */
-  readonly #recorded = new LRUCache<string, number>({ max: MAX_PROVIDERS, ttl: PERIOD_MS, noUpdateTTL: true });
+  readonly #recorded = new LRUCache<string, { readonly since: number; entries: number }>({ max: MAX_PROVIDERS });
+  readonly #now: () => number;
 
-  constructor(executor: Pick<Executor<CommandPorts>, 'execute'>) {
+  constructor(executor: Pick<Executor<CommandPorts>, 'execute'>, now: () => number = Date.now) {
     this.#executor = executor;
+    this.#now = now;
   }
 
   async signIn(attempt: RefusedAttempt, { reason, detail, subjectId }: RefusedIdentity): Promise<void> {
@@ -76,9 +78,11 @@ export class RecordedSsoRefusals {
 
   #mayRecord({ tenantId = INSTALLATION, configId }: RefusedAttempt): boolean {
     const provider = `${tenantId}/${configId ?? ''}`;
-    const recorded = this.#recorded.get(provider) ?? 0;
-    if (recorded >= MAX_RECORDED) return false;
-    this.#recorded.set(provider, recorded + 1);
+    const known = this.#recorded.get(provider);
+    const hour = known && this.#now() - known.since < PERIOD_MS ? known : { since: this.#now(), entries: 0 };
+    if (hour.entries >= MAX_RECORDED) return false;
+    hour.entries += 1;
+    this.#recorded.set(provider, hour);
     return true;
   }
 }

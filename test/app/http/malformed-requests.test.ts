@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mapErrors } from '../../../src/app/http/errors.ts';
@@ -124,6 +125,32 @@ describe('a request that reaches no handler', () => {
       });
     },
   );
+});
+
+/**
+ * An error of a socket that nobody listens for ends the process; the test run reports it as unhandled. Node gives up the
+ * sockets of some requests (`CONNECT`), so each kind is tried.
+ */
+it('that is refused may be reset by its client at any moment, and the process goes on', async () => {
+  const app = await sharedApp();
+  const connected = 'CONNECT elsewhere.example:443 HTTP/1.1\r\nhost: elsewhere.example:443\r\n\r\n';
+  const upgrade = request('GET', '/health', 'upgrade: websocket\r\nconnection: upgrade\r\n');
+  const before = 'GET /health HTTP/1.1\r\nhost: x\r\n\r\n';
+  const kinds = [...refusals.map(([, bytes]) => bytes), connected, upgrade, before + connected, before + upgrade];
+  for (const bytes of kinds)
+    await Promise.all(
+      [0, 1, 5, 20].map(async (ms) => {
+        const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
+        socket.on('error', () => undefined);
+        await once(socket, 'connect');
+        socket.write(bytes);
+        await pause(ms);
+        socket.resetAndDestroy();
+      }),
+    );
+  await pause(100);
+  expect((await app.anonymous.get('/live')).status).toBe(200);
+  await app.close();
 });
 
 it('writes no error into the middle of a response', async () => {

@@ -44,17 +44,19 @@ describe('the API reference at /docs', () => {
   });
 
   it('is sent to so many at once, whoever they are; others are told to come back', async () => {
-    const port = Number(new URL(app.url).port);
+    const many = await startApp();
+    const port = Number(new URL(many.url).port);
     const idle = Array.from({ length: 40 }, () => {
       const socket = connect(port, '127.0.0.1');
       socket.on('error', () => undefined).pause();
       socket.write('GET /docs/static/swagger-ui-bundle.js HTTP/1.1\r\nhost: x\r\n\r\n');
       return socket;
     });
-    await expect.poll(async () => (await app.anonymous.get('/openapi.json')).status).toBe(503);
-    expect((await app.anonymous.get('/live')).status).toBe(200);
+    await expect.poll(async () => (await many.anonymous.get('/openapi.json')).status).toBe(503);
+    expect((await many.anonymous.get('/live')).status).toBe(200);
     for (const socket of idle) socket.destroy();
-    await expect.poll(async () => (await app.anonymous.get('/openapi.json')).status).toBe(200);
+    await expect.poll(async () => (await many.anonymous.get('/openapi.json')).status).toBe(200);
+    await many.close();
   });
 
   it('is sent to an address so many times a minute, with all that belongs to it: it is large, and needs no credential', async () => {

@@ -12,12 +12,15 @@ const attemptAt = (configId: string | null): RefusedAttempt => ({
   actor: system('test'),
 });
 
-function recording() {
+function recording(now?: () => number) {
   const entries: { tenantId: string; reason?: string }[] = [];
-  const refusals = new RecordedSsoRefusals({
-    execute: (async (_command: unknown, { reason }: { reason?: string }, { tenantId }: { tenantId: string }) =>
-      void entries.push({ tenantId, ...(reason === undefined ? {} : { reason }) })) as never,
-  });
+  const refusals = new RecordedSsoRefusals(
+    {
+      execute: (async (_command: unknown, { reason }: { reason?: string }, { tenantId }: { tenantId: string }) =>
+        void entries.push({ tenantId, ...(reason === undefined ? {} : { reason }) })) as never,
+    },
+    now,
+  );
   const refuse = async (times: number, attempt: RefusedAttempt, reason: SsoRefusal) => {
     for (let n = 0; n < times; n += 1)
       await refusals.signIn(attempt, { reason, detail: `detail ${n}`, subjectId: null });
@@ -34,6 +37,18 @@ describe('refused messages of identity providers', () => {
     expect(entries.length).toBe(MAX_RECORDED);
     await refuse(1, attemptAt('two'), 'invalid_state');
     expect(entries.length).toBe(MAX_RECORDED + 1);
+  });
+
+  it('are recorded again an hour later', async () => {
+    let now = 0;
+    const { entries, refuse } = recording(() => now);
+    await refuse(MAX_RECORDED + 1, attemptAt('one'), 'invalid_state');
+    now = 59 * 60_000;
+    await refuse(1, attemptAt('one'), 'invalid_state');
+    expect(entries.length).toBe(MAX_RECORDED);
+    now = 61 * 60_000;
+    await refuse(2, attemptAt('one'), 'invalid_state');
+    expect(entries.length).toBe(MAX_RECORDED + 2);
   });
 
   it("that are nobody's are the installation's, and count together", async () => {

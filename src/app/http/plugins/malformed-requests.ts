@@ -79,20 +79,32 @@ function refuseAtOnce(
     const method = 'method' in refused ? refused.method : undefined;
     note({ requestId, method, url: refused.url || undefined, status, ip: socket.remoteAddress });
   }
+  endSoon(socket);
+}
+
+/** The client gets what was sent to it before the connection is gone, unless it does not read. */
+function endSoon(socket: Socket): void {
   socket.destroySoon();
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.once('close', () => clearTimeout(timer));
 }
 
 /** No proxy for others: `CONNECT` is malformed here. Node would close the connection without a word. */
 export const connectRefuser =
   (note: NoteRefusal) =>
-  (_request: IncomingMessage, socket: Duplex): void =>
+  (_request: IncomingMessage, socket: Duplex): void => {
+    // Node no longer listens to a socket that it has given away, and an error without a listener ends the process.
+    socket.on('error', () => socket.destroy());
     malformedRefuser(note)({ name: 'Error', message: 'CONNECT' }, socket as Socket);
+  };
 
 /** Node keeps the current response here. Node's own error handler reads it, too. */
 type SocketOfRequest = Socket & { readonly _httpMessage?: ServerResponse | null };
 
 /** `rawPacket`: the bytes that the parser was given last, as a `Buffer`. */
 type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: unknown };
+
+const LINGER_MS = 2_000;
 
 /** Longer than any path by which a protocol is recognized. */
 const ENOUGH_OF_AN_ADDRESS = 256;

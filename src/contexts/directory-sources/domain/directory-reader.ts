@@ -66,7 +66,10 @@ export interface DirectoryReader {
   close(): Promise<void>;
 }
 
-/** Why a directory could not be read, in fixed words that an administrator may see. Quotes nothing from the directory. */
+/**
+ * Why a directory could not be read, in fixed words that an administrator may see. Quotes nothing from the directory but the
+ * id of a group that an administrator chose.
+ */
 export class DirectoryFailed extends Error {
   /** Another attempt would fail too, until somebody changes something. */
   readonly isLasting: boolean;
