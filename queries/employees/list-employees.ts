@@ -1,5 +1,6 @@
 import type { KeysetPaginated, Page, Query } from '../../src/platform/kernel/query.ts';
 import { ascending, descending, listPage, orderBy, type KeysetOrder } from '../keyset.ts';
+import { asStoredHost } from '../search/hits.ts';
 import {
   toEmployeeView,
   selectEmployees,
@@ -17,7 +18,8 @@ export interface EmployeeFilter {
 
 const FILTER = `
    where e.tenant_id = $1
-     and ($2::text is null or strpos(lower(e.email), lower($2)) > 0 or strpos(lower(e.display_name), lower($2)) > 0)
+     and ($2::text is null or strpos(lower(e.email), lower($2)) > 0 or strpos(lower(e.display_name), lower($2)) > 0
+       or strpos(lower(e.email), lower($5)) > 0)
      and ($3::text is null or lower(e.department) = lower($3))
      and ($4::text is null or e.status = $4)`;
 const COUNT = `select count(*)::int as total from employees e ${FILTER}`;
@@ -39,7 +41,12 @@ export const listEmployees: Query<EmployeeFilter & Page, { users: EmployeeView[]
   const { rows, ...pages } = await listPage(
     reads,
     { order: employeeOrder, count: COUNT, page: ({ where, tail }) => pageOf(where, tail) },
-    [input.search ?? null, input.department ?? null, input.status ?? null],
+    [
+      input.search ?? null,
+      input.department ?? null,
+      input.status ?? null,
+      input.search === undefined ? null : asStoredHost(input.search),
+    ],
     input,
   );
   return { users: rows.map(toEmployeeView), ...pages };

@@ -5,16 +5,14 @@ import { wholeNumberText, writtenAs } from './query-types.ts';
 
 /** Pagination of a list whose pages have at most this many rows, and this many by default. */
 export const pageQueryOf = ({ usual, max }: { readonly usual: number; readonly max: number }) => ({
-  page: wholeNumberText({ minimum: 1, maximum: 999_999_999 }, 'clamped')
-    .optional()
-    .describe('1-based page number, by default 1'),
+  page: wholeNumberText({ minimum: 1, maximum: 999_999_999 }).optional().describe('1-based page number, by default 1'),
   page_size: wholeNumberText({ minimum: 1, maximum: max, usual }, 'clamped')
     .optional()
     .default(usual)
     .describe(`Items per page; larger values mean ${max}`),
 });
 
-/** Pagination (OP-005): `page` is 1-based, `page_size` 20 by default and at most 100. Below 1 is refused. */
+/** Pagination (OP-005): `page` is 1-based, `page_size` 20 by default and at most 100. Below 1 is refused, and a page of more than nine digits. */
 export const pageQuery = pageQueryOf({ usual: 20, max: 100 });
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
@@ -40,7 +38,7 @@ const moment = writtenAs(z.string().max(40), {
   if (parsed < 0 || parsed > END_OF_DATES) {
     context.addIssue({
       code: 'custom',
-      message: parsed < 0 ? 'must not be before 1970' : 'must be before 9999-12-31',
+      message: parsed < 0 ? 'must not be before 1970' : 'must not be after 9999-12-30T00:00:00Z',
     });
     return z.NEVER;
   }
@@ -49,8 +47,11 @@ const moment = writtenAs(z.string().max(40), {
 
 /** A moment with an offset, in UTC. Within the years that ISO 8601 and PostgreSQL write alike. */
 export const instantField = z.iso
-  .datetime({ offset: true })
-  .refine((text) => Date.parse(text) >= 0 && Date.parse(text) <= END_OF_DATES, 'must be from 1970 to 9999-12-30')
+  .datetime({ offset: true, abort: true })
+  .refine(
+    (text) => Date.parse(text) >= 0 && Date.parse(text) <= END_OF_DATES,
+    'must be from 1970 to 9999-12-30T00:00:00Z',
+  )
   .transform((text) => new Date(text).toISOString());
 
 const WORDS = "inclusive: RFC 3339 timestamp, or a day in the tenant's time zone as YYYY-MM-DD";

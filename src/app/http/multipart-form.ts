@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import { FailureError, invalid } from '../../platform/kernel/failure.ts';
-import { refuseBrokenText } from './validation.ts';
+import type { z } from 'zod';
+import { readForm, type FileOfForm } from './form-parts.ts';
+import { readInput, refuseFields } from './wrong-fields.ts';
 import { wholeFile } from './whole-file.ts';
 
 export interface UploadedFile {
@@ -9,40 +10,22 @@ export interface UploadedFile {
   readonly declaredType: string;
 }
 
-export interface MultipartForm {
-  readonly fields: Readonly<Record<string, string>>;
+export interface MultipartForm<Fields> {
+  readonly fields: Fields;
   readonly file: UploadedFile;
 }
 
-/**
- * Reads the text fields of a multipart body and the file in the part `fileName`. Throws 400 if that part is missing, a
- * field is repeated or the body breaks off, 413 above `mostBytes`, 415 for another media type.
- */
-export async function multipartForm(
+/** Reads the text fields of a multipart body, by the schema, and the file. Throws as `readForm` does, and 400 for wrong fields. */
+export async function multipartForm<Schema extends z.ZodType>(
   request: FastifyRequest,
-  fileName: string,
-  mostBytes: number,
-): Promise<MultipartForm> {
-  if (request.headers['content-type'] === undefined) throw new FailureError(invalid(fileName, 'is required'));
-  const fields = new Map<string, string>();
+  schema: Schema,
+  wanted: FileOfForm,
+): Promise<MultipartForm<z.output<Schema>>> {
   let file: UploadedFile | undefined;
-  try {
-    for await (const part of request.parts({ limits: { fileSize: mostBytes } })) {
-      if (part.type === 'file') {
-        const bytes = await wholeFile(part);
-        if (part.fieldname === fileName) file = { bytes, declaredType: part.mimetype.toLowerCase() };
-      } else {
-        if (fields.has(part.fieldname)) throw new FailureError(invalid(part.fieldname, 'comes twice'));
-        fields.set(part.fieldname, String(part.value));
-      }
-    }
-  } catch (error) {
-    // Fastify's errors have a code. The parser's errors do not: they mean that the body is malformed.
-    if (error instanceof FailureError || String((error as { code?: unknown }).code).startsWith('FST_')) throw error;
-    throw new FailureError(invalid('body', 'is not a readable multipart body'));
-  }
-  if (!file) throw new FailureError(invalid(fileName, 'is required'));
-  const texts = Object.fromEntries(fields);
-  refuseBrokenText(texts);
-  return { fields: texts, file };
+  const texts = await readForm(request, wanted, async (part) => {
+    file = { bytes: await wholeFile(part), declaredType: part.mimetype.toLowerCase() };
+  });
+  const { data, wrong } = readInput('body', schema, texts);
+  refuseFields(file ? wrong : [{ field: wanted.part, message: 'is required' }, ...wrong]);
+  return { fields: data!, file: file! };
 }

@@ -23,6 +23,7 @@ import {
   type DeadlineDependencies,
 } from './request-deadline.ts';
 import type { AnyRoute } from './route.ts';
+import { refuseWrongInput } from './validation.ts';
 
 /** Dependencies of serving any route, besides those of its handler. */
 export type RegisterDependencies = AuthenticationDependencies &
@@ -69,6 +70,7 @@ export function registerRoute<Dependencies>(
   const servicesWithin = boundedServices(services);
   const options: RouteShorthandOptions = {
     schema,
+    attachValidation: true,
     config: { declared },
     ...bodyLimitOf(declared),
     onRequest: [
@@ -89,6 +91,7 @@ export function registerRoute<Dependencies>(
       ...(hasPageMarks(declared) ? [unbindPageMark] : []),
       (request: FastifyRequest, reply: FastifyReply) => awaitTenantSlot(request, reply, services),
     ],
+    preHandler: async (request: FastifyRequest) => refuseWrongInput(request, declared),
     ...(hasPageMarks(declared) ? { preSerialization: bindPageMark } : {}),
   };
   app.route({

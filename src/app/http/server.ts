@@ -14,7 +14,7 @@ import { addressRefuser, malformedRefuser, refuseWithoutHost } from './plugins/m
 import { noteRefusals, type NoteRefusal } from './plugins/early-refusals.ts';
 import type { IdempotencyKeys } from './plugins/idempotency-sealing.ts';
 import { IdempotentResponses } from './plugins/idempotent-responses.ts';
-import { refuseBrokenQueries } from './plugins/query-text.ts';
+import { noteBrokenQueries } from './plugins/query-text.ts';
 import { limitRates } from './plugins/rate-limits.ts';
 import { recordRefusedScimClients } from './plugins/refused-scim-clients.ts';
 import { requestIdOf } from './plugins/request-ids.ts';
@@ -99,6 +99,7 @@ export async function buildServer(
   });
   app.decorate('noteRefusal', note);
   app.decorateRequest('principal', undefined);
+  app.decorateRequest('brokenTexts', undefined);
   app.decorateRequest('uploadedFile', undefined);
   app.decorateRequest('scimToken', undefined);
   app.decorateRequest('endTurn', undefined);
@@ -118,7 +119,7 @@ export async function buildServer(
   await allowOrigins(app, config.corsAllowedOrigins);
   refuseWhileLogContradicts(app, services.trust);
   refuseWithoutHost(app);
-  refuseBrokenQueries(app);
+  noteBrokenQueries(app);
   endHeadStreams(app);
   endSlowReaders(app, SLOW_READER_MS);
   app.addHook('onSend', async (_request, reply) => {

@@ -1,18 +1,18 @@
 import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
-import { FailureError, invalid, tooLarge } from '../../platform/kernel/failure.ts';
-import { refuseBrokenText } from './validation.ts';
+import type { z } from 'zod';
+import { FailureError, tooLarge } from '../../platform/kernel/failure.ts';
+import { readForm, type FileOfForm } from './form-parts.ts';
+import { readInput, refuseFields } from './wrong-fields.ts';
 
-export interface StreamedForm<Taken> {
-  readonly fields: Readonly<Record<string, string>>;
+export interface StreamedForm<Fields, Taken> {
+  readonly fields: Fields;
   readonly taken: Taken;
   /** As the client sent it: a hint at best, never a path. */
   readonly fileName: string;
 }
 
-interface FileToTake<Taken> {
-  readonly part: string;
-  readonly mostBytes: number;
+interface FileToTake<Taken> extends FileOfForm {
   /** Reads the file to its end. */
   take(stream: Readable): Promise<Taken>;
 }
@@ -21,37 +21,17 @@ interface FileToTake<Taken> {
  * Reads a multipart body whose file is too large for memory; fields may stand before and after it. Throws as
  * `multipartForm` does, possibly after `take` has taken the file: the caller undoes what it did.
  */
-export async function streamedForm<Taken>(
+export async function streamedForm<Schema extends z.ZodType, Taken>(
   request: FastifyRequest,
-  { part: name, mostBytes, take }: FileToTake<Taken>,
-): Promise<StreamedForm<Taken>> {
-  if (request.headers['content-type'] === undefined) throw new FailureError(invalid(name, 'is required'));
-  const fields = new Map<string, string>();
+  schema: Schema,
+  wanted: FileToTake<Taken>,
+): Promise<StreamedForm<z.output<Schema>, Taken>> {
   let file: { readonly taken: Taken; readonly fileName: string } | undefined;
-  try {
-    for await (const part of request.parts({ limits: { fileSize: mostBytes } })) {
-      if (part.type === 'field') {
-        if (fields.has(part.fieldname)) throw new FailureError(invalid(part.fieldname, 'comes twice'));
-        fields.set(part.fieldname, String(part.value));
-      } else if (part.fieldname === name) {
-        file = { taken: await take(part.file), fileName: part.filename };
-        if (part.file.truncated) throw new FailureError(tooLarge());
-      } else part.file.resume();
-    }
-  } catch (error) {
-    throw refusalOf(error);
-  }
-  if (!file) throw new FailureError(invalid(name, 'is required'));
-  const texts = Object.fromEntries(fields);
-  refuseBrokenText(texts);
-  return { fields: texts, ...file };
-}
-
-/** Fastify's errors have a code of its own. Those of the parser have none: the body is malformed, or broke off. */
-function refusalOf(error: unknown): unknown {
-  const { code, syscall, name } = error as { code?: unknown; syscall?: unknown; name?: unknown };
-  const isOurs = error instanceof FailureError || String(code).startsWith('FST_') || name === 'ObjectStoreUnavailable';
-  return isOurs || syscall !== undefined
-    ? error
-    : new FailureError(invalid('body', 'is not a readable multipart body'));
+  const texts = await readForm(request, wanted, async (part) => {
+    file = { taken: await wanted.take(part.file), fileName: part.filename };
+    if (part.file.truncated) throw new FailureError(tooLarge());
+  });
+  const { data, wrong } = readInput('body', schema, texts);
+  refuseFields(file ? wrong : [{ field: wanted.part, message: 'is required' }, ...wrong]);
+  return { fields: data!, ...file! };
 }

@@ -1,67 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import {
-  FailureError,
-  invalid,
-  invalidFields,
-  notFound,
-  type Failure,
-  type FieldError,
-} from '../../platform/kernel/failure.ts';
+import { FailureError, invalid, notFound, type FieldError } from '../../platform/kernel/failure.ts';
 import { tooMuchIn } from './json-shape.ts';
-import { brokenTextsIn } from '../../platform/kernel/broken-text.ts';
-
-/** Every issue by its field; the text names the first one: `validation failed: <field>: <reason>`. Never quotes a value. */
-export function failureOfIssues(part: string, { issues }: z.ZodError): Failure {
-  const [first = { field: part, message: 'is invalid' }, ...others] = issues.map((issue) => fieldErrorOf(part, issue));
-  return invalidFields([first, ...others.slice(0, MOST_FIELDS - 1)]);
-}
-
-/** A body with thousands of wrong items does not get a response of that length. */
-const MOST_FIELDS = 100;
-
-const fieldErrorOf = (part: string, issue: z.core.$ZodIssue): FieldError => ({
-  field: issue.path.length > 0 ? issue.path.map(String).join('.') : part,
-  message: isRepeated(part, issue) ? 'must be given once' : reasonOf(issue),
-});
-
-/** Of a parameter that is given several times there is a list. */
-const isRepeated = (part: string, { code, input }: z.core.$ZodIssue): boolean =>
-  part === 'querystring' && code === 'invalid_type' && Array.isArray(input);
-
-function reasonOf(issue: z.core.$ZodIssue): string {
-  switch (issue.code) {
-    case 'invalid_type':
-      return issue.input === undefined ? `is required` : `must be of type ${issue.expected}`;
-    case 'too_small':
-      return `must be at least ${String(issue.minimum)}${unit(issue.origin)}`;
-    case 'too_big':
-      return `must be at most ${String(issue.maximum)}${unit(issue.origin)}`;
-    case 'invalid_value':
-      return `must be one of ${issue.values.map(String).join(', ')}`;
-    case 'invalid_format':
-      return issue.format === 'regex' && !issue.message.startsWith('Invalid')
-        ? issue.message
-        : `is not a valid ${issue.format}`;
-    case 'invalid_union':
-      if (issue.message.startsWith('must ')) return issue.message;
-      return optionsOf(issue) ?? 'is invalid';
-    case 'custom':
-      return issue.message;
-    default:
-      return 'is invalid';
-  }
-}
-
-/** The values of the field that tells the kinds of a body apart. Of one kind it may be absent: that is no value. */
-function optionsOf(issue: z.core.$ZodIssue): string | undefined {
-  const options = 'options' in issue && Array.isArray(issue.options) ? issue.options : [];
-  const values = options.filter((option) => typeof option === 'string');
-  return values.length === 0 ? undefined : `must be one of ${values.join(', ')}`;
-}
-
-const unit = (origin: string) => (origin === 'string' ? ' characters long' : origin === 'array' ? ' items long' : '');
+import type { AnyRoute } from './route.ts';
+import { brokenFieldsOf, failureOfIssues, fieldsOfIssues, othersThan, refuseFields } from './wrong-fields.ts';
 
 /** The name of a browser or operating system, in any case. Its output is lower case. */
 export const familyName = <const Names extends readonly [string, ...string[]]>(names: Names) =>
@@ -88,18 +31,31 @@ export function validateWithZod(app: FastifyInstance): void {
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
 }
 
-/** Names come from the client here: a longer path is not repeated. */
-const LONGEST_PATH = 200;
-
-/** Rejects NUL and lone surrogates, which neither database columns nor other systems accept. */
-export function refuseBrokenText(value: unknown): void {
-  const named = brokenTextsIn(value).map((path) => (path === '' || path.length > LONGEST_PATH ? 'body' : path));
-  const [first, ...others] = [...new Set(named)].map((field) => ({
-    field,
-    message: 'contains characters that are not text',
-  }));
-  if (first) throw new FailureError(invalidFields([first, ...others]));
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Fields and parameters that are not text, found while the request was read. `refuseWrongInput` refuses them. */
+    brokenTexts: readonly FieldError[] | undefined;
+  }
 }
+
+/**
+ * Refuses a request whose input is wrong, naming all of it at once: Fastify would stop at the first part with a mistake, and
+ * texts that are none are found before there is a schema. Runs after validation, before any handler.
+ */
+export function refuseWrongInput(request: FastifyRequest, { query }: Pick<AnyRoute<never>, 'query'>): void {
+  const { validationError, brokenTexts = [] } = request;
+  if (!validationError && brokenTexts.length === 0) return;
+  if (validationError && !isAboutFields(validationError)) throw validationError;
+  const ofSchema = validationError?.failure.fields ?? [];
+  // Fastify did not look at the query after a wrong body.
+  const unseen = validationError?.validationContext === 'body' && query ? read(query, request.query) : undefined;
+  const ofQuery = unseen?.success === false ? fieldsOfIssues('querystring', unseen.error) : [];
+  refuseFields([...brokenTexts, ...othersThan(brokenTexts, [...ofSchema, ...ofQuery])]);
+  throw validationError ?? new TypeError('wrong input without a field');
+}
+
+const isAboutFields = (error: Error): error is FailureError & { readonly validationContext?: string } =>
+  error instanceof FailureError && error.failure.kind === 'invalid';
 
 const SUSPECT = /\\u0000|\\ud[89a-f]/i;
 
@@ -119,11 +75,8 @@ export function parseJsonBodies(app: FastifyInstance): void {
       const text = body.toString('utf8');
       void parse(request, text, (error, value) => {
         if (error) return done(new FailureError(invalid('body', 'is not valid JSON', 'malformed_json')), undefined);
-        try {
-          if (!judgesText && (SUSPECT.test(text) || text.includes('\u0000'))) refuseBrokenText(value);
-        } catch (broken) {
-          return done(broken as Error, undefined);
-        }
+        if (!judgesText && (SUSPECT.test(text) || text.includes('\u0000')))
+          request.brokenTexts = [...(request.brokenTexts ?? []), ...brokenFieldsOf(value)];
         done(null, value);
       });
     },

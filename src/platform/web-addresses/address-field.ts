@@ -17,6 +17,7 @@ export function wrongWebAddress(text: string, { query, fragment }: AddressRules)
   if (!/^https?:\/\//i.test(text)) return 'must be a web address, such as https://example.com';
   const url = PLAIN_FORM.test(text) ? parsedUrl(text) : undefined;
   if (!url) return 'must be a web address, such as https://example.com/path';
+  if (/%(?![\da-f]{2})/i.test(text)) return 'must have no malformed percent escape';
   if (url.port === '0') return 'must have a port from 1 to 65535';
   // RFC 9110 §4.2.4: credentials in an address would be stored, shown and logged with it.
   if (USER_INFORMATION.test(text)) return 'must contain no credentials';

@@ -233,7 +233,8 @@ describe('query parameters that are not text', () => {
     ['page=1&search=a%00', 'search'],
     ['%FF=1', 'query'],
   ])('are refused by name: %s', async (query, field) => {
-    const { status, body } = await app.anonymous.get(`/api/v1/admin/alerts?${query}`);
+    const { admin } = await app.newTenant();
+    const { status, body } = await admin.get(`/api/v1/admin/alerts?${query}`);
     expect([status, body.fields[0].field]).toEqual([400, field]);
   });
 

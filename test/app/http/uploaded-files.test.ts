@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import multipart from '@fastify/multipart';
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { mapErrors } from '../../../src/app/http/errors.ts';
 import { filePart } from '../../../src/app/http/file-part.ts';
 import { multipartForm } from '../../../src/app/http/multipart-form.ts';
@@ -12,14 +13,14 @@ const LIMIT = 4_096;
 const readers = {
   filePart: async (request: Parameters<typeof filePart>[0]) => (await filePart(request, 'file', LIMIT)).length,
   multipartForm: async (request: Parameters<typeof filePart>[0]) =>
-    (await multipartForm(request, 'file', LIMIT)).file.bytes.length,
+    (await multipartForm(request, z.object({}), { part: 'file', mostBytes: LIMIT })).file.bytes.length,
   streamedForm: async (request: Parameters<typeof filePart>[0]) => {
     const take = async (stream: AsyncIterable<Buffer>) => {
       let bytes = 0;
       for await (const chunk of stream) bytes += chunk.length;
       return bytes;
     };
-    return (await streamedForm(request, { part: 'file', mostBytes: LIMIT, take })).taken;
+    return (await streamedForm(request, z.object({}), { part: 'file', mostBytes: LIMIT, take })).taken;
   },
 };
 
@@ -29,7 +30,7 @@ describe.each(Object.keys(readers) as (keyof typeof readers)[])('a file that %s 
   beforeAll(async () => {
     app = fastify();
     mapErrors(app);
-    await app.register(multipart, { throwFileSizeLimit: true });
+    await app.register(multipart, { throwFileSizeLimit: true, limits: { files: 1 } });
     app.route({
       method: 'POST',
       url: '/',
@@ -69,5 +70,17 @@ describe.each(Object.keys(readers) as (keyof typeof readers)[])('a file that %s 
     ['much larger, in chunks of which one ends at the limit', [LIMIT / 2, LIMIT / 2, LIMIT, LIMIT], 413, undefined],
   ])('is whole or refused: %s', async (_title, chunks, status, bytes) => {
     expect(await upload(...chunks)).toEqual([status, bytes]);
+  });
+
+  it.each([
+    ['a second one of the same name', ['file', 'file'], 'must be the only file, and come once'],
+    ['a second one of another name', ['file', 'other'], 'must be the only file, and come once'],
+    ['one of another name', ['other'], 'is required'],
+  ])('is the only one: %s is refused', async (_title, names, message) => {
+    const form = new FormData();
+    for (const part of names) form.append(part, new Blob(['a']), 'f');
+    const response = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: form });
+    const { fields } = (await response.json()) as { fields: unknown };
+    expect([response.status, fields]).toEqual([400, [{ field: 'file', message }]]);
   });
 });

@@ -1,29 +1,27 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance } from 'fastify';
-import { FailureError, invalidFields, type FieldError } from '../../../platform/kernel/failure.ts';
+import type { FieldError } from '../../../platform/kernel/failure.ts';
 
-/** Rejects in query parameters what is not text: NUL, and escapes that are not UTF-8 (400 that names the parameter). */
-export function refuseBrokenQueries(app: FastifyInstance): void {
-  app.addHook('onRequest', (request, _reply, done) => done(brokenIn(request.url)));
+/** Notes query parameters that are not text, with NUL or escapes that are not UTF-8: `refuseWrongInput` refuses them. */
+export function noteBrokenQueries(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    request.brokenTexts = brokenIn(request.url);
+    done();
+  });
 }
 
 /** NUL, or a byte outside ASCII: all that can be wrong. */
 const SUSPECT = /%(?:00|[89a-f][0-9a-f])/i;
 const ESCAPES = /(?:%[0-9a-f]{2})+/gi;
 
-function brokenIn(url: string): FailureError | undefined {
+function brokenIn(url: string): readonly FieldError[] {
   const at = url.indexOf('?');
-  if (at < 0 || !SUSPECT.test(url.slice(at))) return undefined;
-  const wrong = url
+  if (at < 0 || !SUSPECT.test(url.slice(at))) return [];
+  return url
     .slice(at + 1)
     .split('&')
     .flatMap((parameter) => wrongIn(parameter) ?? []);
-  const [first, ...others] = wrong.slice(0, MAX_FIELDS);
-  return first && new FailureError(invalidFields([first, ...others]));
 }
-
-/** A query with more of them does not get a response of that length. */
-const MAX_FIELDS = 100;
 
 function wrongIn(parameter: string): FieldError | undefined {
   const [name, value = ''] = parameter.split(/=(.*)/s, 2) as [string, string?];

@@ -47,6 +47,9 @@ describe('what a directory says clashes with somebody or something else', () => 
     peer.content.people = [personNumbered(0, { email }), ...people.slice(1)];
     expect((await directory.sync()).counts).toMatchObject({ linked: 1, created: 2 });
     expect((await directory.person('ann@xn--bcher-kva.example')).id).toBe(body.id);
+    const search = encodeURIComponent(email);
+    expect((await tenant.admin.get(`/api/v1/admin/users?search=${search}`)).body.total).toBe(1);
+    expect((await tenant.admin.get(`/api/v1/admin/search?q=${search}&type=users`)).body.total).toBe(1);
   });
 
   it('somebody whose new e-mail is refused stays in their groups', async () => {

@@ -57,6 +57,7 @@ describe('the external URL', () => {
   it.each([
     ['https://CASTELLAN.Example:443/Base', 'https://castellan.example/Base'],
     ['https://b\u00fccher.example/', 'https://xn--bcher-kva.example'],
+    ['https://acme.example.:8443/a/', 'https://acme.example:8443/a'],
     ['https://castellan.example/a/../b', 'https://castellan.example/b'],
   ])('is stored as browsers write it: %s', async (externalBaseUrl, stored) => {
     const changed = await acme.admin.put(URL_PATH, { externalBaseUrl });
@@ -76,6 +77,7 @@ describe('the external URL', () => {
       'https://user:word@castellan.example',
       'https://castellan.example?x=1',
       'https://castellan.example/#top',
+      'https://castellan.example/%zz',
       '',
       null,
     ])

@@ -14,7 +14,7 @@ import { isUnavailable } from '../../errors.ts';
 import { PartialCompletion } from '../../partial-completion.ts';
 import type { AdminPrincipal } from '../../principal.ts';
 import { routeWith, type HandlerContext } from '../../route.ts';
-import { failureOfIssues } from '../../validation.ts';
+import { failureOfIssues } from '../../wrong-fields.ts';
 import type { WithClaimHolders } from '../../../../../commands/ports.ts';
 import type { Freshness } from '../../../../platform/projector/freshness.ts';
 import type { Limits } from '../../../config/limits.ts';

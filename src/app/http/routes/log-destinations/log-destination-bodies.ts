@@ -10,7 +10,7 @@ import type { LogDestination } from '../../../../contexts/log-destinations/domai
 import type { DestinationType, LogFormat } from '../../../../contexts/log-destinations/domain/vocabulary.ts';
 import { FailureError } from '../../../../platform/kernel/failure.ts';
 import { withoutDefault } from '../../../../platform/resources/fields.ts';
-import { failureOfIssues } from '../../validation.ts';
+import { failureOfIssues } from '../../wrong-fields.ts';
 
 const DEFAULTS: Pick<LogDestination, 'isEnabled' | 'eventTypes' | 'allowPrivateNetwork' | 'caCertificate'> = {
   isEnabled: true,

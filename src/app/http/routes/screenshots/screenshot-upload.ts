@@ -24,7 +24,6 @@ import {
   type StreamRetention,
   type TelemetryRetentionDependencies,
 } from '../../../../contexts/telemetry/telemetry-retention.ts';
-import { failureOfIssues } from '../../validation.ts';
 import type { AggregateLoader } from '../../../../platform/execution/aggregate-loader.ts';
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';
 import { parsedUrl } from '../../../../platform/kernel/parsed-url.ts';
@@ -78,13 +77,11 @@ export async function receiveUpload({ request, principal, services, run }: Uploa
   const { tenantId, deviceId, userId } = principal;
   const { screenshotEnabled } = await services.extensionResponses.ofTenant(tenantId);
   if (!screenshotEnabled) throw new FailureError(forbidden('screenshots_off'));
-  const { fields, file } = await multipartForm(request, 'file', MAX_IMAGE_BYTES);
-  const read = upload.safeParse(fields, { reportInput: true });
-  if (!read.success) throw new FailureError(failureOfIssues('body', read.error));
+  const { fields, file } = await multipartForm(request, upload, { part: 'file', mostBytes: MAX_IMAGE_BYTES });
   const { type: mediaType, width, height } = imageIn(file);
   const kept = await retentionOf(services, tenantId);
-  const capturedAt = orThrow(timely(read.data.capturedAt, Math.min(kept.eventRetentionDays, kept.streamRetentionDays)));
-  const { eventId } = read.data;
+  const capturedAt = orThrow(timely(fields.capturedAt, Math.min(kept.eventRetentionDays, kept.streamRetentionDays)));
+  const { eventId, origin } = fields;
   const day = await observedDay(services.loader, tenantId, deviceId, eventId, Date.parse(capturedAt));
   if (day === undefined) throw new FailureError(invalid('eventId', 'is not an event of this device'));
   const { license } = (await services.lookups.tenant(tenantId, tenantId)) ?? {};
@@ -96,7 +93,7 @@ export async function receiveUpload({ request, principal, services, run }: Uploa
       userId,
       eventId,
       day,
-      origin: read.data.origin,
+      origin,
       capturedAt,
       mediaType,
       width,

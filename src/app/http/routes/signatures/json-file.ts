@@ -1,5 +1,4 @@
 import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
-import { refuseBrokenText } from '../../validation.ts';
 
 export interface JsonBounds {
   readonly depth: number;
@@ -15,14 +14,11 @@ const CLOSING = new Set([0x5d, 0x7d]);
 export function jsonOf(file: Buffer, name: string, bounds: JsonBounds): unknown {
   const fault = excess(file, bounds);
   if (fault) throw new FailureError(invalid(name, fault));
-  let parsed: unknown;
   try {
-    parsed = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(file));
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(file));
   } catch {
     throw new FailureError(invalid(name, 'is not JSON in UTF-8'));
   }
-  refuseBrokenText(parsed);
-  return parsed;
 }
 
 /** Few bytes of JSON can become many objects in memory, so depth and parts are counted before parsing. */

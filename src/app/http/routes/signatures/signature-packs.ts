@@ -20,7 +20,7 @@ import { admin } from '../../access.ts';
 import { jsonOf } from './json-file.ts';
 import { noSlotLeft, slotsLeft, type SlotPorts } from '../../../../platform/resources/slots.ts';
 import { routeWith, type HandlerContext, type RouteGroup } from '../../route.ts';
-import { failureOfIssues } from '../../validation.ts';
+import { fieldsOfIssues, MAX_FIELDS, readInput, refuseFields } from '../../wrong-fields.ts';
 import type { Limits } from '../../../config/limits.ts';
 import type { AggregateLoader } from '../../../../platform/execution/aggregate-loader.ts';
 
@@ -45,20 +45,22 @@ interface Pack {
   readonly signatures: readonly PackedSignature[];
 }
 
-/** Parses a pack. Throws 400 that names `file` or the invalid field within it. */
+/** Parses a pack. Throws 400 that names `file` or the invalid fields within it. */
 async function packIn(file: Buffer): Promise<Pack> {
-  const read = packContent.safeParse(jsonOf(file, 'file', BOUNDS), { reportInput: true });
-  if (!read.success) throw new FailureError(failureOfIssues('file', read.error));
+  const { data: pack, wrong: ofPack } = readInput('file', packContent, jsonOf(file, 'file', BOUNDS));
+  const wrong = [...ofPack];
   const said: PackedSignature[] = [];
-  for (const [at, one] of read.data.signatures.entries()) {
+  for (const [at, one] of pack?.signatures.entries() ?? []) {
     // Compiling patterns takes time, so let other requests run in between.
     if (at % AT_ONCE === 0) await setImmediate();
     // One schema for all: making one for each, with its place in the pack, takes 30 times as long.
     const signature = packedSignature.safeParse(one, { reportInput: true });
-    if (!signature.success) throw new FailureError(failureOfIssues('file', placedAt(at, signature.error)));
-    said.push(signature.data);
+    if (signature.success) said.push(signature.data);
+    else wrong.push(...fieldsOfIssues('file', placedAt(at, signature.error)));
+    if (wrong.length >= MAX_FIELDS) break;
   }
-  return { ...read.data, signatures: said };
+  refuseFields(wrong);
+  return { ...pack!, signatures: said };
 }
 
 const placedAt = (at: number, { issues }: z.ZodError): z.ZodError =>

@@ -24,7 +24,7 @@ import {
 } from '../../../../contexts/telemetry/telemetry-retention.ts';
 import { registry } from '../../../../platform/observability/metrics.ts';
 import { wipeIdOf } from '../../../../contexts/devices/domain/device.ts';
-import { failureOfIssues } from '../../validation.ts';
+import { failureOfIssues } from '../../wrong-fields.ts';
 import type { ObservationAllowance } from '../../../../contexts/telemetry/observation-allowance.ts';
 import type { TechnologyAllowance } from '../../../../contexts/discovery/technology-allowance.ts';
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';

@@ -25,6 +25,7 @@ import type { Limits } from '../../../config/limits.ts';
 import { adminReauthenticatedWhere } from '../../access.ts';
 import type { AdminPrincipal } from '../../principal.ts';
 import { routeWith, type HandlerContext, type RouteGroup } from '../../route.ts';
+import { refuseFields } from '../../wrong-fields.ts';
 import { streamedForm, type StreamedForm } from '../../streamed-form.ts';
 import { refuseOtherTenants } from './administering-tenant.ts';
 
@@ -41,22 +42,30 @@ type Call = Pick<
 
 const route = routeWith<UpdateUploadDependencies>();
 
-/** Throws 400 that names the field, or asks for re-authentication. */
+const texts = z.object({
+  version: z.string().optional().describe('Semantic version; by default the one in the name of the file'),
+  signature: z.string().optional().describe('Ed25519, in base64, of the text with version and SHA-256'),
+});
+
+/** Throws 400 that names the fields, or asks for re-authentication. */
 function checkedBundle(
   settings: UpdateSettings,
-  { fields, fileName, taken }: StreamedForm<StoredBytes>,
+  { fields, fileName, taken }: StreamedForm<z.output<typeof texts>, StoredBytes>,
   isReauthenticated: boolean,
 ): StoredBundle {
-  if (taken.bytes === 0) throw new FailureError(invalid('file', 'is empty'));
-  const version = fields['version'] === undefined ? versionInFileName(fileName) : softwareVersion(fields['version']);
-  if (version === undefined)
-    throw new FailureError(invalid('version', 'must be a semantic version, here or in the name of the file'));
-  const isSigned = fields['signature'] !== undefined && fields['signature'] !== '';
-  if (isSigned) checkSignature(settings, bundleStatement(version, taken.sha256), fields['signature']!);
-  else if (!settings.allowsUnsigned) throw new FailureError(invalid('signature', 'is required'));
+  const version = fields.version === undefined ? versionInFileName(fileName) : softwareVersion(fields.version);
+  const isSigned = fields.signature !== undefined && fields.signature !== '';
+  refuseFields([
+    ...(taken.bytes === 0 ? [{ field: 'file', message: 'is empty' }] : []),
+    ...(version === undefined
+      ? [{ field: 'version', message: 'must be a semantic version, here or in the name of the file' }]
+      : []),
+    ...(isSigned || settings.allowsUnsigned ? [] : [{ field: 'signature', message: 'is required' }]),
+  ]);
+  if (isSigned) checkSignature(settings, bundleStatement(version!, taken.sha256), fields.signature!);
   // Only the operator's word and this session stand behind it.
   else if (!isReauthenticated) throw new FailureError(reauthenticationRequired());
-  return { ...taken, version, isSigned };
+  return { ...taken, version: version!, isSigned };
 }
 
 function checkSignature({ publicKey }: UpdateSettings, statement: string, text: string): void {
@@ -78,7 +87,7 @@ async function receive(call: Call) {
   const bundleId = randomUUID();
   let isKept = false;
   try {
-    const form = await streamedForm(request, {
+    const form = await streamedForm(request, texts, {
       part: 'file',
       mostBytes: MAX_BUNDLE_BYTES,
       take: (stream) => updateBundles.put(bundleId, stream),
@@ -117,11 +126,7 @@ export const updateUploadRoutes: RouteGroup<UpdateUploadDependencies> = {
         'At most 200 MiB (413), within 60 seconds. Stages the bundle after its signature was checked, in place of one that was not applied. `docs/guides/updates.md` says how to sign. Only the tenant that administers the installation may call this. A retry replaces the first upload: `Idempotency-Key` has no effect.',
       refuses: ['updates_of_the_operator', 'update_under_way', 'update_not_newer', 'bundle_storage_unavailable'],
       consumes: 'multipart',
-      body: z.object({
-        version: z.string().optional().describe('Semantic version; by default the one in the name of the file'),
-        signature: z.string().optional().describe('Ed25519, in base64, of the text with version and SHA-256'),
-        file: z.string().meta({ format: 'binary' }),
-      }),
+      body: texts.extend({ file: z.string().meta({ format: 'binary' }) }),
       status: 201,
       response: z.object({ version: z.string(), state: z.literal('staged'), sha256: z.string() }),
       handle: async (call) => {

@@ -1,0 +1,48 @@
+import type { MultipartFile } from '@fastify/multipart';
+import type { FastifyRequest } from 'fastify';
+import { FailureError, invalid } from '../../platform/kernel/failure.ts';
+
+export interface FileOfForm {
+  /** The name of the part that is the file. */
+  readonly part: string;
+  readonly mostBytes: number;
+}
+
+/**
+ * Reads a multipart body to its end: `takeFile` reads the file, and a second one is refused. Returns the text fields. Throws 400
+ * if a part comes twice or the body breaks off, 413 above `mostBytes`, 415 for another media type. What `takeFile` has
+ * taken by then is for the caller to undo.
+ */
+export async function readForm(
+  request: FastifyRequest,
+  { part: name, mostBytes }: FileOfForm,
+  takeFile: (part: MultipartFile) => Promise<void>,
+): Promise<Readonly<Record<string, string>>> {
+  if (request.headers['content-type'] === undefined) throw new FailureError(invalid(name, 'is required'));
+  const fields = new Map<string, string>();
+  try {
+    for await (const part of request.parts({ limits: { fileSize: mostBytes } })) {
+      if (part.type === 'field') {
+        if (fields.has(part.fieldname)) throw new FailureError(invalid(part.fieldname, 'comes twice'));
+        fields.set(part.fieldname, String(part.value));
+      } else if (part.fieldname === name) await takeFile(part);
+      // One under another name is not the wanted one, which is then missing.
+      else part.file.resume();
+    }
+  } catch (error) {
+    throw refusalOf(error, name);
+  }
+  return Object.fromEntries(fields);
+}
+
+const onlyFile = (name: string) => new FailureError(invalid(name, 'must be the only file, and come once'));
+
+/** Fastify's errors have a code of its own. Those of the parser have none: the body is malformed, or broke off. */
+function refusalOf(error: unknown, name: string): unknown {
+  const { code, syscall, name: kind } = error as { code?: unknown; syscall?: unknown; name?: unknown };
+  if (code === 'FST_FILES_LIMIT') return onlyFile(name);
+  const isOurs = error instanceof FailureError || String(code).startsWith('FST_') || kind === 'ObjectStoreUnavailable';
+  return isOurs || syscall !== undefined
+    ? error
+    : new FailureError(invalid('body', 'is not a readable multipart body'));
+}

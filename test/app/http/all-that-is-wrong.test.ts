@@ -1,0 +1,56 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { sharedApp } from '../../dsl/app.ts';
+import type { Client } from '../../dsl/http-client.ts';
+
+const NOT_TEXT = 'contains characters that are not text';
+
+describe('a refusal names all that is wrong, each field once:', () => {
+  let admin: Client;
+  beforeAll(async () => {
+    admin = (await (await sharedApp()).newTenant()).admin;
+  });
+  const fieldsOf = ({ body }: { body: { fields: { field: string; message: string }[] } }) =>
+    Object.fromEntries(body.fields.map(({ field, message }) => [field, message]));
+
+  it('a text with NUL beside fields that the schema refuses', async () => {
+    const refused = await admin.post('/api/v1/admin/users', { displayName: 'a\0', email: 'none', department: 7 });
+    expect(refused.status).toBe(400);
+    expect(fieldsOf(refused)).toEqual({
+      displayName: NOT_TEXT,
+      email: 'is not a valid email',
+      department: 'must be of type string',
+    });
+    expect(refused.body.fields).toHaveLength(3);
+  });
+
+  it('a text that is none, and nothing else of it', async () => {
+    const refused = await admin.post('/api/v1/admin/users', { displayName: 'A', email: 'a\0' });
+    expect(refused.body.fields).toEqual([{ field: 'email', message: NOT_TEXT }]);
+  });
+
+  it('parameters that are not text beside wrong ones', async () => {
+    const refused = await admin.get('/api/v1/admin/users?search=%FF&page=x&page_size=%00&status=none');
+    expect(refused.status).toBe(400);
+    expect(Object.keys(fieldsOf(refused)).sort()).toEqual(['page', 'page_size', 'search', 'status']);
+  });
+
+  it('two faults of one field', async () => {
+    const expiresAt = 'x'.repeat(30);
+    const refused = await admin.post('/api/v1/admin/scim/clients', { name: 'x', expiresAt });
+    expect(refused.body.fields).toEqual([{ field: 'expiresAt', message: 'is not a valid datetime' }]);
+  });
+
+  it('an address in another script, with the way to write it', async () => {
+    const created = { email: 'ann@b\u00fccher.example', displayName: 'Ann', roleType: 'analyst' };
+    const refused = await admin.post('/api/v1/admin/admin-users', created);
+    expect(refused.body.fields[0]).toEqual({
+      field: 'email',
+      message: 'is not a valid email: a host in another script is written as xn--…',
+    });
+  });
+
+  it('a page that no list can have', async () => {
+    const refused = await admin.get('/api/v1/admin/users?page=1000000000');
+    expect([refused.status, fieldsOf(refused)]).toEqual([400, { page: 'must be a whole number from 1 to 999999999' }]);
+  });
+});
