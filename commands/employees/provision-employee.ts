@@ -41,6 +41,8 @@ export interface ProvisionEmployee {
   readonly ifLinked: 'refuse' | 'update';
   /** The source did not say whether the person is active: one who exists keeps their status (OP-396). */
   readonly keepsStatus?: boolean;
+  /** The source stated no name: one who exists keeps theirs (OP-396). */
+  readonly keepsName?: boolean;
 }
 
 export interface Provisioned {
@@ -73,7 +75,11 @@ export const provisionEmployee = defineCommand({
     const { userId, source, ifLinked } = input;
     if (state.status === 'none') return create(state, input, facts);
     if (state.status !== 'present') return conflict();
-    const person = input.keepsStatus ? { ...input.person, isActive: staysActive(state) } : input.person;
+    const person = {
+      ...input.person,
+      ...(input.keepsStatus ? { isActive: staysActive(state) } : {}),
+      ...(input.keepsName ? { displayName: state.record.displayName } : {}),
+    };
     const link = linkWith(state, source);
     if (link && ifLinked === 'refuse') return alreadyExists(sharedWith(link, person));
     const other = state.links.find((each) => each.source.kind === source.kind);

@@ -234,6 +234,14 @@ describe('a person with a SCIM client and a directory', () => {
       .then(linked(okta, ada, 2), updated({ ...taken, jobTitle: 'Countess' }));
   });
 
+  it('keeps the name of somebody whom the source does not name', () => {
+    const nameless = { ...provision, person: { ...ada, displayName: ada.userName }, keepsName: true } as const;
+    const { displayName: _taken, ...others } = taken;
+    given(created)
+      .when(provisionEmployee, nameless, digest)
+      .then(linked(okta, { ...ada, displayName: 'Ada' }), updated(others));
+  });
+
   it('stays out after one source said that they left, although the other repeats that they are active', () => {
     const left = [
       ...known,

@@ -43,23 +43,40 @@ function emailOf(resource: ScimComplex, { id }: ProvisioningSource): string {
   return `scim-${digest.slice(0, 32)}@no-email.invalid`;
 }
 
-function displayNameOf(resource: ScimComplex): string {
+/** The name that the client states. RFC 7643 §4.1.1 requires none. */
+export function statedNameOf(resource: ScimComplex): string | undefined {
   const name = resource['name'];
   const parts = [textIn(name, 'givenName'), textIn(name, 'familyName')].filter((part) => part !== undefined);
   return (
     field(textIn(resource, 'displayName')) ??
     field(textIn(name, 'formatted')) ??
-    (parts.length > 0 ? field(parts.join(' ')) : undefined) ??
-    field(textIn(resource, 'userName')) ??
-    'Unnamed'
+    (parts.length > 0 ? field(parts.join(' ')) : undefined)
   );
+}
+
+/** The name of somebody of whom nobody states one. */
+const nameFromUserName = (resource: ScimComplex): string => field(textIn(resource, 'userName')) ?? 'Unnamed';
+
+/** A user as it was before a change: all attributes, and the name of the employee. */
+interface EarlierUser {
+  readonly attributes: ScimComplex;
+  readonly displayName: string;
+}
+
+/** A name that others gave stays while the client states none. */
+function displayNameOf(resource: ScimComplex, before: EarlierUser | undefined): string {
+  const isOfOthers =
+    before !== undefined &&
+    statedNameOf(before.attributes) === undefined &&
+    before.displayName !== nameFromUserName(before.attributes);
+  return statedNameOf(resource) ?? (isOfOthers ? before.displayName : nameFromUserName(resource));
 }
 
 const bounded = (name: string, text: string): string =>
   text.length > MAX_NAME ? refuse(name, `must be at most ${MAX_NAME} characters long`, 'scim_invalid_value') : text;
 
 /** What the client states about the person: the employee's fields, and all attributes as it sent them. */
-export function personOf(resource: ScimComplex, source: ProvisioningSource): ProvisionedPerson {
+export function personOf(resource: ScimComplex, source: ProvisioningSource, before?: EarlierUser): ProvisionedPerson {
   const { userName, externalId, active, ...profile } = resource;
   if (JSON.stringify(profile).length > MAX_PROFILE_LENGTH)
     refuse('body', `must have at most ${MAX_PROFILE_LENGTH} characters`, 'scim_invalid_value');
@@ -67,7 +84,7 @@ export function personOf(resource: ScimComplex, source: ProvisioningSource): Pro
     userName: bounded('userName', userName as string),
     externalId: externalId === undefined ? null : bounded('externalId', externalId as string),
     email: emailOf(resource, source),
-    displayName: displayNameOf(resource),
+    displayName: displayNameOf(resource, before),
     department: field(textIn(resource[ENTERPRISE_USER], 'department')) ?? null,
     jobTitle: field(textIn(resource, 'title')) ?? null,
     isActive: active !== false,

@@ -129,6 +129,23 @@ describe('SCIM users', () => {
     expect((await scim.post(USERS, person({ userName: email }))).status).toBe(409);
   });
 
+  it('links an employee whom the client does not name, and keeps their name until it does', async () => {
+    const email = 'unnamed@acme.example';
+    const { id } = (await tenant.admin.post('/api/v1/admin/users', { email, displayName: 'Given by hand' })).body;
+    expect((await scim.post(USERS, { schemas: [USER], userName: email })).status).toBe(201);
+    const name = async () => {
+      await app.settled();
+      return (await tenant.admin.get(`/api/v1/admin/users/${id}`)).body.displayName;
+    };
+    expect(await name()).toBe('Given by hand');
+    await patch(id, { op: 'add', path: 'title', value: 'Countess' });
+    expect(await name()).toBe('Given by hand');
+    await patch(id, { op: 'add', path: 'displayName', value: 'By SCIM' });
+    expect(await name()).toBe('By SCIM');
+    await patch(id, { op: 'remove', path: 'displayName' });
+    expect(await name()).toBe(email);
+  });
+
   it('links a person whom an administrator set inactive without bringing them back by omission', async () => {
     const email = 'set-inactive@acme.example';
     const { id } = (await tenant.admin.post('/api/v1/admin/users', { email, displayName: 'By Hand' })).body;

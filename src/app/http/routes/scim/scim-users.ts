@@ -26,7 +26,7 @@ import type { Lookups } from '../../../../contexts/identity/lookups.ts';
 import type { Leniency } from '../../../../contexts/scim/domain/normalization.ts';
 import { applyPatch } from '../../../../contexts/scim/domain/patch.ts';
 import type { ScimComplex } from '../../../../contexts/scim/domain/read-resource.ts';
-import { personOf, userAttributes, userResource } from '../../../../contexts/scim/domain/user-resource.ts';
+import { personOf, statedNameOf, userAttributes, userResource } from '../../../../contexts/scim/domain/user-resource.ts';
 import { userType } from '../../../../contexts/scim/domain/user-schema.ts';
 import type { AggregateLoader } from '../../../../platform/execution/aggregate-loader.ts';
 import { FailureError, notFound, type Failure } from '../../../../platform/kernel/failure.ts';
@@ -83,6 +83,8 @@ const orFailure =
 const attributesOfLink = ({ profile, ...link }: EmployeeLink): ScimComplex =>
   userAttributes({ ...link, profile: profile === null ? null : (JSON.parse(profile) as unknown) });
 
+const earlierUser = (link: EmployeeLink) => ({ attributes: attributesOfLink(link), displayName: link.displayName });
+
 const scimUsers: ScimResource<ScimUsersRouteDependencies, ProvisionedPersonRow> = {
   type: userType,
   noun: 'user',
@@ -94,7 +96,7 @@ const scimUsers: ScimResource<ScimUsersRouteDependencies, ProvisionedPersonRow> 
     },
     create: {
       description:
-        'An employee with the same e-mail whom no SCIM client has yet becomes a user of this client; without `active`, one who is inactive stays so. 409 `uniqueness` if this client has the `userName`, `externalId` or e-mail already, also of an inactive user, or if the employee belongs to another client. 403 if the license has no free seat.',
+        'An employee with the same e-mail whom no SCIM client has yet becomes a user of this client; without `active`, one who is inactive stays so, and without a name the employee keeps theirs. 409 `uniqueness` if this client has the `userName`, `externalId` or e-mail already, also of an inactive user, or if the employee belongs to another client. 403 if the license has no free seat.',
       refuses: ['license_user_limit'],
     },
     get: {},
@@ -117,6 +119,7 @@ const scimUsers: ScimResource<ScimUsersRouteDependencies, ProvisionedPersonRow> 
     const source = sourceOf(principal);
     const person = personOf(resource, source);
     const keepsStatus = resource['active'] === undefined;
+    const keepsName = statedNameOf(resource) === undefined;
     const isRetryable = request.headers['idempotency-key'] !== undefined;
     const { tenantId } = principal;
     const caller = scimCaller(request, principal, leniency);
@@ -130,7 +133,7 @@ const scimUsers: ScimResource<ScimUsersRouteDependencies, ProvisionedPersonRow> 
       provisionPerson(
         services.ports,
         tenantId,
-        { userId: id, source, person, ifLinked: 'refuse', keepsStatus },
+        { userId: id, source, person, ifLinked: 'refuse', keepsStatus, keepsName },
         provision,
         { isRetryable },
       );
@@ -153,14 +156,17 @@ const scimUsers: ScimResource<ScimUsersRouteDependencies, ProvisionedPersonRow> 
 
   replace(call, userId, resource, leniency) {
     const source = sourceOf(call.principal);
-    return change(call, userId, leniency, ({ isActive }) => personOf({ active: isActive, ...resource }, source));
+    return change(call, userId, leniency, (link) =>
+      personOf({ active: link.isActive, ...resource }, source, earlierUser(link)),
+    );
   },
 
   patch(call, userId, operations, leniency) {
     const source = sourceOf(call.principal);
-    return change(call, userId, leniency, (link) =>
-      personOf(applyPatch(userType, attributesOfLink(link), operations, leniency), source),
-    );
+    return change(call, userId, leniency, (link) => {
+      const before = earlierUser(link);
+      return personOf(applyPatch(userType, before.attributes, operations, leniency), source, before);
+    });
   },
 
   async remove(call, userId) {
