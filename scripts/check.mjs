@@ -1,31 +1,38 @@
-// Format, types, lint and import rules: the checks that CI runs before the tests.
-import { spawnSync } from 'node:child_process';
+// Format, types, lint and import rules: the checks that CI runs before the tests. They run beside each other.
+import { spawn } from 'node:child_process';
 
 const shell = process.platform === 'win32';
 /** An error of the compiler that says that a package, not a file, is missing. */
 const NOT_INSTALLED = /error TS(?:2307|2882): [^']*'[^.']/;
 
-const passes = (command, args) => spawnSync(command, args, { stdio: 'inherit', shell }).status === 0;
+/** Runs a program to its end. Returns whether it succeeded, and what it printed. */
+const run = (command, args) =>
+  new Promise((resolve) => {
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], shell });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text) => (output += text));
+    child.on('error', (error) => resolve({ isGood: false, output: error.message }));
+    child.on('close', (status) => resolve({ isGood: status === 0, output }));
+  });
 
 /** The benchmarks' peers are installed when a benchmark runs. Without them everything else still has to type-check. */
-function benchmarksPass() {
-  const { stdout } = spawnSync('tsc', ['--noEmit', '-p', 'bench'], { encoding: 'utf8', shell });
-  const errors = stdout.split('\n').filter((line) => line.includes('error TS') && !NOT_INSTALLED.test(line));
-  for (const error of errors) console.error(error);
-  return errors.length === 0;
+async function benchmarks() {
+  const { output } = await run('tsc', ['--noEmit', '-p', 'bench']);
+  const errors = output.split('\n').filter((line) => line.includes('error TS') && !NOT_INSTALLED.test(line));
+  return { isGood: errors.length === 0, output: errors.join('\n') };
 }
 
 const checks = [
-  ['format (npm run format writes it)', () => passes('prettier', ['--check', '--log-level', 'warn', '.'])],
-  ['types', () => passes('tsc', ['--noEmit', '-p', '.'])],
-  ['types of the benchmarks', benchmarksPass],
-  ['lint and import rules', () => passes('oxlint', ['--type-aware', '--deny-warnings', '.'])],
+  ['format (npm run format writes it)', run('prettier', ['--check', '--log-level', 'warn', '.'])],
+  ['types', run('tsc', ['--noEmit', '-p', '.'])],
+  ['types of the benchmarks', benchmarks()],
+  ['lint and import rules', run('oxlint', ['--type-aware', '--deny-warnings', '.'])],
 ];
 
-let failed = 0;
-for (const [what, isGood] of checks) {
-  const good = isGood();
-  console.log(`${good ? 'ok    ' : 'FAILED'} ${what}`);
-  if (!good) failed += 1;
+for (const [what, outcome] of checks) {
+  const { isGood, output } = await outcome;
+  if (!isGood) console.error(output.trimEnd());
+  console.log(`${isGood ? 'ok    ' : 'FAILED'} ${what}`);
+  if (!isGood) process.exitCode = 1;
 }
-process.exitCode = failed === 0 ? 0 : 1;

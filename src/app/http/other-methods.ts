@@ -4,7 +4,7 @@ import { refusalOf } from './refusal.ts';
 import type { AnyRoute } from './route.ts';
 import { SCIM_MEDIA, scimRefusal } from './scim-errors.ts';
 
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
 /** The protocols whose RFCs know the status, and the media types of their errors. */
 const PROTOCOLS: readonly (readonly [refusal: AnyRoute<never>['refusal'], media: string])[] = [

@@ -106,6 +106,7 @@ describe('what a SCIM client may see, say and name', () => {
     ['GET', `${SCIM_USERS}/.search`, undefined],
     ['POST', `${SCIM_USERS}/7d3a5b1e-0000-4000-8000-000000000000`, 'DELETE, GET, HEAD, PATCH, PUT'],
     ['DELETE', '/scim/v2/Schemas/x', 'GET, HEAD'],
+    ['OPTIONS', SCIM_USERS, 'GET, HEAD, POST'],
   ])('refuses %s %s as a method that the path does not have', async (method, path, allow) => {
     const response = await fetch(`${app.url}${path}`, {
       method,
@@ -125,6 +126,7 @@ describe('what a SCIM client may see, say and name', () => {
   it.each([
     ['GET', '/oauth/token', 'POST'],
     ['DELETE', '/oauth/revoke', 'POST'],
+    ['OPTIONS', '/oauth/token', 'POST'],
     ['POST', '/.well-known/oauth-authorization-server', 'GET, HEAD'],
   ])('refuses %s %s in the words of OAuth', async (method, path, allow) => {
     const response = await fetch(`${app.url}${path}`, { method });

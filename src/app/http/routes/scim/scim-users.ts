@@ -26,7 +26,12 @@ import type { Lookups } from '../../../../contexts/identity/lookups.ts';
 import type { Leniency } from '../../../../contexts/scim/domain/normalization.ts';
 import { applyPatch } from '../../../../contexts/scim/domain/patch.ts';
 import type { ScimComplex } from '../../../../contexts/scim/domain/read-resource.ts';
-import { personOf, statedNameOf, userAttributes, userResource } from '../../../../contexts/scim/domain/user-resource.ts';
+import {
+  personOf,
+  statedNameOf,
+  userAttributes,
+  userResource,
+} from '../../../../contexts/scim/domain/user-resource.ts';
 import { userType } from '../../../../contexts/scim/domain/user-schema.ts';
 import type { AggregateLoader } from '../../../../platform/execution/aggregate-loader.ts';
 import { FailureError, notFound, type Failure } from '../../../../platform/kernel/failure.ts';
