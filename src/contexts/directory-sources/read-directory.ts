@@ -2,6 +2,7 @@ import {
   DirectoryFailed,
   MAX_MEMBERSHIPS,
   MAX_PEOPLE,
+  listedPage,
   type Corrections,
   type DirectoryPerson,
   type DirectoryReader,
@@ -43,13 +44,29 @@ export async function readDirectory({
   await staging.keepGroups(groups);
   let memberships = 0;
   if (groups.size > 0)
-    await eachPage(reader.memberships([...groups.keys()]), signal, async (items) => {
+    await eachPage(inLargerPages(reader.memberships([...groups.keys()]), MEMBERS_AT_ONCE), signal, async (items) => {
       memberships += items.length;
       if (memberships > MAX_MEMBERSHIPS) throw new DirectoryFailed('the directory lists too many members');
       await staging.addMembers(items);
     });
   await staging.analyze();
   return { people, groups };
+}
+
+/** Groups are small, and each write waits for the disk. */
+const MEMBERS_AT_ONCE = 2_000;
+
+/** The same list in pages of at least this many items, the last one excepted. */
+async function* inLargerPages<Item>(listing: AsyncIterable<Listed<Item>>, size: number): AsyncGenerator<Listed<Item>> {
+  let waiting: Item[] = [];
+  for await (const step of listing) {
+    if (step.kind === 'page') waiting.push(...step.items);
+    if (waiting.length >= size || (step.kind === 'complete' && waiting.length > 0)) {
+      yield listedPage(waiting);
+      waiting = [];
+    }
+    if (step.kind === 'complete') yield step;
+  }
 }
 
 async function eachPage<Item>(

@@ -13,6 +13,7 @@ import {
   REMOVE_PEOPLE,
   REPEATED_EMAILS,
 } from './staging-sql.ts';
+import { settleAll } from '../../platform/database/transaction.ts';
 import { StagedGroups } from './staged-groups.ts';
 import type { Progress } from './sync-hold.ts';
 import type { DirectoryPerson } from './domain/directory-reader.ts';
@@ -91,7 +92,7 @@ export class Staging extends StagedGroups {
     let isNews = people.length === 0;
     await this.write(async (client) => {
       const unique = [...new Map(people.map((one) => [one.externalId, one])).values()];
-      const { rows } = await this.query<{ new: number }>(client, ADD_PEOPLE, [
+      const added = this.query<{ new: number }>(client, ADD_PEOPLE, [
         unique.map(({ externalId }) => externalId),
         unique.map(({ memberKey }) => memberKey),
         unique.map(({ email, isActive }) => (isActive && email !== null ? email.toLowerCase() : null)),
@@ -99,8 +100,8 @@ export class Staging extends StagedGroups {
         unique.map(({ externalId }) => decided.get(externalId)?.userId ?? null),
         unique.map((one) => (decided.get(one.externalId)?.action === 'keep' ? null : JSON.stringify(one))),
       ]);
-      isNews ||= rows[0]!.new > 0;
-      await this.query(client, PHASE, ['reading', JSON.stringify({ people: total })]);
+      await settleAll([added, this.query(client, PHASE, ['reading', JSON.stringify({ people: total })])]);
+      isNews ||= (await added).rows[0]!.new > 0;
     });
     return { isNews };
   }

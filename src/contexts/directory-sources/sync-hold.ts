@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { TenantPool } from '../../platform/database/tenant-pool.ts';
+import { settleAll } from '../../platform/database/transaction.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import type { SyncCounts } from './domain/events.ts';
 import { NOTHING_SYNCED } from './domain/sync-counts.ts';
@@ -88,13 +89,14 @@ export class SyncHold {
 
   protected write(work: (client: pg.PoolClient) => Promise<unknown>): Promise<void> {
     return this.pool.transaction(this.#tenantId, async (client) => {
-      const { rowCount } = await this.query(
+      const held = this.query(
         client,
         `update directory_sync_runs set ${HOLD} where tenant_id = $1 and sync_id = $2 and holder = $3`,
         [this.#holder],
       );
-      if (rowCount !== 1) throw new SyncHeldElsewhere('another attempt has taken over');
-      await work(client);
+      // What follows is sent along, and undone if the hold is lost.
+      await settleAll([held, work(client)]);
+      if ((await held).rowCount !== 1) throw new SyncHeldElsewhere('another attempt has taken over');
     });
   }
 }
