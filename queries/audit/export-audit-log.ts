@@ -23,10 +23,25 @@ export async function* exportAuditLog(
   filter: AuditLogFilter,
   reveal: Reveal,
 ): AsyncGenerator<AuditRecordView> {
+  for await (const rows of pagesOf(reads, filter)) yield* await auditRecords(reads.tenantId, rows, reveal);
+}
+
+/** The same for all entries, each with the row that the chain is made of. */
+export async function* exportAuditRows(
+  reads: TenantReads,
+  reveal: Reveal,
+): AsyncGenerator<{ readonly row: AuditLogRowWithNames; readonly record: AuditRecordView }> {
+  for await (const rows of pagesOf(reads, {})) {
+    const records = await auditRecords(reads.tenantId, rows, reveal);
+    yield* rows.map((row, at) => ({ row, record: records[at]! }));
+  }
+}
+
+async function* pagesOf(reads: TenantReads, filter: AuditLogFilter): AsyncGenerator<readonly AuditLogRowWithNames[]> {
   const last = await reads.one<{ position: string }>(LAST);
   for (let after = '0'; ;) {
     const rows = await reads.rows<AuditLogRowWithNames>(SQL, [...filterValues(filter), after, last!.position]);
-    yield* await auditRecords(reads.tenantId, rows, reveal);
+    yield rows;
     if (rows.length < PAGE) return;
     after = String(rows.at(-1)!.position);
   }

@@ -51,6 +51,7 @@ const VALUES: Readonly<Record<string, string>> = {
 const ALSO: Readonly<Record<string, readonly string[]>> = {
   'admin list': ['--tenant'],
   'audit export': ['--tenant'],
+  'audit proof': ['--tenant'],
   'log copy': ['--to'],
   'restore accept-log': ['--reason'],
   'restore rebuild-from-log': ['--reason'],

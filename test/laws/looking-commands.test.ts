@@ -12,6 +12,7 @@ import { cli, leaves, wordsOf } from './command-line.ts';
 const LOOKING = [
   'admin list',
   'audit export',
+  'audit proof',
   'audit verify',
   'database roles',
   'doctor',
@@ -101,4 +102,4 @@ describe('OP-596 commands that only look', () => {
 });
 
 const given = (name: string): Readonly<Record<string, string>> =>
-  ['admin list', 'audit export', 'person erase'].includes(name) ? { '--tenant': 'acme' } : {};
+  ['admin list', 'audit export', 'audit proof', 'person erase'].includes(name) ? { '--tenant': 'acme' } : {};

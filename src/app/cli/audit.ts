@@ -10,6 +10,7 @@ import {
 } from '../../contexts/audit/chain-owners.ts';
 import { SealFile } from '../../contexts/audit/seal-file.ts';
 import { evidenceOf, verifyChain, verifyTenant, type VerifyDependencies } from '../../contexts/audit/verify.ts';
+import { auditProof } from './audit-proof.ts';
 import { performs, type CommandLine } from './operator-command.ts';
 import { contentOf, wholeNumber } from './option-values.ts';
 import { UsageError, type Report } from './outcome.ts';
@@ -82,8 +83,10 @@ async function auditExport(
   return { result: { records } };
 }
 
-const isNamed = ({ tenant, organization, installation }: NamedOwner): boolean =>
-  Boolean(tenant ?? organization ?? installation);
+function refuseUnnamed({ tenant, organization, installation }: NamedOwner): void {
+  if (!(tenant ?? organization ?? installation))
+    throw new UsageError('name the owner: --tenant, --organization or --installation');
+}
 
 export function addAuditCommands(program: Command, cli: CommandLine): void {
   const audit = program.command('audit').description('Verify and export audit logs');
@@ -113,8 +116,21 @@ export function addAuditCommands(program: Command, cli: CommandLine): void {
       .option('--limit <n>', 'print at most n records', wholeNumber(999_999_999)),
     'looks',
     (output, asked: NamedOwner & { limit?: number }) => {
-      if (!isNamed(asked)) throw new UsageError('name the owner: --tenant, --organization or --installation');
+      refuseUnnamed(asked);
       return cli.withApplication(({ services }) => auditExport(services, output, asked));
+    },
+  );
+  performs(
+    cli,
+    owned(audit.command('proof')).description(
+      'Verify an audit log and print it with a signed statement that others can check, by examples/audit-proof/verify.mjs; exit code 1 if the chain is invalid',
+    ),
+    'looks',
+    (output, asked: NamedOwner) => {
+      refuseUnnamed(asked);
+      return cli.withApplication(async ({ services }) =>
+        auditProof(services, output, (await findChainOwner(services, asked))!),
+      );
     },
   );
 }

@@ -1,5 +1,6 @@
 import { ObservationAllowance } from '../../contexts/telemetry/observation-allowance.ts';
 import { TechnologyAllowance } from '../../contexts/discovery/technology-allowance.ts';
+import { ProofKey } from '../../contexts/audit/proof-key.ts';
 import { ChainKey } from '../../contexts/audit/domain/chain-key.ts';
 import { auditVocabulary } from '../../contexts/audit/domain/vocabulary.ts';
 import { SharedRuns } from '../../contexts/audit/shared-runs.ts';
@@ -82,6 +83,7 @@ export function assembleServices(
   const services: ServiceContainer = {
     config: settingsOf(config),
     chainKey: new ChainKey(config.auditKey),
+    proofKey: new ProofKey(config.auditKey),
     chainWalking:
       store.logAddress &&
       verifySegmentsInThreads({

@@ -13,6 +13,7 @@ import type { SharedRuns } from '../../contexts/audit/shared-runs.ts';
 import type { SegmentVerification } from '../../contexts/audit/chain-segments.ts';
 import type { AuditVerdict } from '../../contexts/audit/verify.ts';
 import type { Settings } from '../config/config.ts';
+import type { ProofKey } from '../../contexts/audit/proof-key.ts';
 import type { ChainKey } from '../../contexts/audit/domain/chain-key.ts';
 import type { ExtensionResponses } from '../../contexts/policies/extension-responses.ts';
 import type { RolloutDirections } from '../../contexts/extension-rollouts/rollout-directions.ts';
@@ -152,6 +153,8 @@ export interface ServiceContainer {
   reads(tenantId: TenantId): TenantReads;
   /** Verifies audit chains without exposing the key. */
   readonly chainKey: ChainKey;
+  /** Signs proofs of audit logs. */
+  readonly proofKey: ProofKey;
   readonly chainWalking: SegmentVerification | undefined;
   readonly verifications: SharedRuns<TenantId, AuditVerdict>;
   readonly pendingSamlRequests: PendingRequests;
