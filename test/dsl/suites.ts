@@ -64,6 +64,9 @@ export const PEERS = [
   'test/laws/looking-commands.test.ts',
   'test/laws/retried-creations.test.ts',
   'test/laws/tenants-never-meet.test.ts',
+  // Lives of directories, once for each provider, and synchronizations that are interrupted.
+  'test/app/http/directory-sources/returning-groups.test.ts',
+  'test/contexts/directory-sources/interrupted-sync.test.ts',
   // Corpora of attacks on single sign-on.
   'test/contexts/sso/oidc-attacks.test.ts',
   'test/contexts/sso/saml/accept-response.test.ts',
