@@ -1,8 +1,12 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { compose, type Application } from '../compose/compose.ts';
 import { commandLogger } from './command-log.ts';
 import { sayingDoubt } from './log-in-doubt.ts';
-import { readConfig } from '../config/config.ts';
+import { dataDirectory, readConfig } from '../config/config.ts';
+import { fileSetting } from '../config/given-settings.ts';
+import { EMBEDDED_DATABASE } from '../config/key-files.ts';
+import { Obstacle } from './outcome.ts';
 import { findEmbeddedPostgres } from '../../platform/embedded/postgres.ts';
 
 /**
@@ -21,9 +25,10 @@ export type WithApplication = <T>(work: (application: Application) => Promise<T>
 export const applicationIn =
   (env: NodeJS.ProcessEnv): WithApplication =>
   async (work, effect) => {
+    if (effect === 'looks') refuseNothing(env);
     const config = readConfig(env);
     const log = commandLogger(env);
-    const running = config.databaseUrl ? undefined : findEmbeddedPostgres(join(config.dataDir, 'postgres'));
+    const running = config.databaseUrl ? undefined : findEmbeddedPostgres(join(config.dataDir, EMBEDDED_DATABASE));
     const application = await compose(config, {
       log,
       listen: false,
@@ -36,3 +41,13 @@ export const applicationIn =
       await application.stop();
     }
   };
+
+/** A command that only looks must not make an installation in a folder that was named by mistake, and find it in order. */
+function refuseNothing(env: NodeJS.ProcessEnv): void {
+  if (env['DATABASE_URL'] || env[fileSetting('DATABASE_URL')]) return;
+  const dataDir = dataDirectory(env);
+  if (!existsSync(join(dataDir, EMBEDDED_DATABASE)))
+    throw new Obstacle(
+      `there is no installation in ${dataDir}: set DATA_DIR or DATABASE_URL, or start the service once`,
+    );
+}

@@ -1,6 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { readConfig, type Config } from '../config/config.ts';
+import { KeyFiles } from '../config/key-files.ts';
 import { settingWarnings } from '../config/setting-warnings.ts';
 import { fileSetting } from '../config/given-settings.ts';
 import { examine, type Diagnosis } from '../operations/doctor.ts';
@@ -44,7 +45,9 @@ export async function examination(env: NodeJS.ProcessEnv): Promise<Examination> 
     const config = readOnlyConfig(env);
     const given = { master: isGiven(env, 'MASTER_KEY'), audit: isGiven(env, 'AUDIT_HMAC_KEY') };
     const settings: Diagnosis = { check: 'settings', verdict: 'fine', message: 'all can be read' };
-    const checks = [...(warnings.length > 0 ? warnings : [settings]), ...(await examine(config, given))];
+    const files = config.databaseUrl ? [] : new KeyFiles(config.dataDir, true).problems((name) => isGiven(env, name));
+    const keys = files.map((message): Diagnosis => ({ check: 'keys', verdict: 'finding', message }));
+    const checks = [...(warnings.length > 0 ? warnings : [settings]), ...keys, ...(await examine(config, given))];
     const worst = (['finding', 'unknown'] as const).find((verdict) => checks.some((each) => each.verdict === verdict));
     return { checks, outcome: worst === undefined ? 'fine' : OUTCOMES[worst] };
   } catch (error) {

@@ -2,6 +2,7 @@ import { CommanderError } from 'commander';
 import { ConfigError } from '../../platform/config-error.ts';
 import { CopyDiffers } from '../../contexts/installation/log-copy/page-check.ts';
 import { isDatabaseUnavailable } from '../../platform/database/unavailable.ts';
+import { EmbeddedPostgresFailed } from '../../platform/embedded/failed.ts';
 import { DataDirectoryInUse } from '../../platform/embedded/ownership.ts';
 import { LogNotTrusted } from '../../platform/eventstore/log-trust.ts';
 import { AppendRefused, EventStoreUnavailable } from '../../platform/eventstore/port.ts';
@@ -111,7 +112,11 @@ function outage(error: unknown): Ending | undefined {
   if (error instanceof LogNotTrusted)
     return unavailable(`${error.message}; \`castellan restore status\` shows how to recover`);
   if (error instanceof EventStoreUnavailable) return unavailable(withCause(error));
-  if ([Obstacle, OutputClosed, DataDirectoryInUse, AppendRefused].some((kind) => error instanceof kind))
+  if (
+    [Obstacle, OutputClosed, DataDirectoryInUse, EmbeddedPostgresFailed, AppendRefused].some(
+      (kind) => error instanceof kind,
+    )
+  )
     return unavailable((error as Error).message);
   if (isDatabaseUnavailable(error)) return unavailable(`the database cannot be reached (${(error as Error).message})`);
   // Errors of the server's side of a login or of rights: the database, a schema or a role is missing or not allowed.

@@ -13,7 +13,8 @@ import { addLogCommands } from './log-commands.ts';
 import { addMasterKeyCommands } from './master-key.ts';
 import { envelope, isJsonAsked, nameOf, withJsonLast, type CommandLine } from './operator-command.ts';
 import { addOrganizationCommands } from './organizations.ts';
-import { EXIT_CODES, endingOf, type ExitCode } from './outcome.ts';
+import { finished } from './finished-output.ts';
+import { EXIT_CODES, endingOf, Obstacle, type ExitCode } from './outcome.ts';
 import { Output, OutputClosed } from './output.ts';
 import { addPeopleCommands } from './people.ts';
 import { addProjectionCommands } from './projections.ts';
@@ -65,7 +66,11 @@ export async function runCastellan(
   withApplication: WithApplication = applicationIn(terminal.env),
 ): Promise<ExitCode> {
   let isClosed = false;
-  const notice = () => void (isClosed = true);
+  let failure: NodeJS.ErrnoException | undefined;
+  const notice = (error: NodeJS.ErrnoException) => {
+    isClosed = true;
+    failure ??= error;
+  };
   // `castellan … | head`: the reader goes before everything is written. The error may arrive after the last line.
   terminal.stdout.on('error', notice);
   terminal.stderr.on('error', ignore);
@@ -80,12 +85,16 @@ export async function runCastellan(
   const program = castellanProgram(cli);
   try {
     await program.parseAsync(withJsonLast(argv), { from: 'user' });
+    await finished(terminal.stdout);
+    if (isLost(failure)) throw unwritten(failure!);
     return cli.exitCode;
   } catch (error) {
     // Help and version that were asked for.
-    if (error instanceof CommanderError && error.exitCode === 0) return EXIT_CODES.fine;
+    const isAsked = error instanceof CommanderError && error.exitCode === 0;
+    if (isAsked) await finished(terminal.stdout);
+    if (isAsked && !isLost(failure)) return EXIT_CODES.fine;
     return reported(
-      error,
+      isAsked ? unwritten(failure!) : error,
       commandIn(program, withJsonLast(argv)),
       new Output(terminal, isJsonAsked(argv), () => isClosed),
     );
@@ -93,6 +102,15 @@ export async function runCastellan(
 }
 
 const ignore = (): void => undefined;
+
+/** A reader that has gone after the last line has what it wanted. A full disk has not. */
+const isLost = (failure: NodeJS.ErrnoException | undefined): boolean =>
+  failure !== undefined && failure.code !== 'EPIPE';
+
+const unwritten = ({ code, message }: NodeJS.ErrnoException): Obstacle =>
+  new Obstacle(
+    `the output could not be written (${code ?? message}): what the command did is done, and what it printed is lost`,
+  );
 
 function reported(error: unknown, command: Command, output: Output): ExitCode {
   const { outcome, message } = endingOf(error);

@@ -1,7 +1,7 @@
 import { ConfigError } from '../../platform/config-error.ts';
 import { isEventStoreDbUrl, serverSettings } from '../../platform/eventstore/eventstoredb/connection-string.ts';
 import { parsedUrl } from '../../platform/kernel/parsed-url.ts';
-import { fileSetting } from './given-settings.ts';
+import { fileSetting, secretFile } from './given-settings.ts';
 
 /** The setting that holds a URL, and the one that may hold its password. */
 interface UrlOf {
@@ -76,7 +76,27 @@ type Given = Readonly<Record<string, string | undefined>>;
 export function databaseUrlOf(given: Given): string | undefined {
   const url = given['DATABASE_URL'];
   if (url === undefined) return withoutUrl(given, DATABASE);
-  return withPassword(readable(url, DATABASE), given['DATABASE_PASSWORD'], DATABASE, true);
+  const complete = withPassword(readable(url, DATABASE), given['DATABASE_PASSWORD'], DATABASE, true);
+  checkTls(new URLSearchParams(url.split('?', 2)[1]));
+  return complete;
+}
+
+/** What the driver makes of `sslmode`. Anything else it would take for no word about TLS. */
+const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+
+/** The driver reads these files at every connection, and says nothing but what the file system or OpenSSL says. */
+function checkTls(parameters: URLSearchParams): void {
+  const mode = parameters.get('sslmode');
+  if (mode !== null && !SSL_MODES.includes(mode))
+    throw new ConfigError(`DATABASE_URL: sslmode must be one of ${SSL_MODES.join(', ')}`);
+  for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {
+    const path = parameters.get(name);
+    if (path === null) continue;
+    const content = secretFile(`DATABASE_URL: ${name}`, path);
+    const wanted = name === 'sslkey' ? 'PRIVATE KEY' : 'CERTIFICATE';
+    if (!content.includes(`${wanted}-----`))
+      throw new ConfigError(`DATABASE_URL: ${name} names ${path}, which holds no ${wanted} in PEM`);
+  }
 }
 
 export function redisUrlOf(given: Given): string | undefined {

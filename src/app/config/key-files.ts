@@ -24,7 +24,29 @@ export function licenseSigningKey(dataDir: string): string {
     throw new ConfigError(
       `there is no license signing key in ${dataDir}: name the file that holds it with --signing-key`,
     );
-  return readFileSync(file, 'utf8');
+  return signingKeyIn(file).export({ type: 'pkcs8', format: 'pem' }).toString();
+}
+
+/** The license key that an embedded installation keeps. */
+function signingKeyIn(file: string): KeyObject {
+  const pem = readKept(file);
+  try {
+    const key = createPrivateKey(pem);
+    if (key.asymmetricKeyType === 'ed25519') return key;
+  } catch {
+    // Reported below: the error of the library would not name the file.
+  }
+  throw new ConfigError(`${file} must hold an Ed25519 private key in PEM: restore it from a backup`);
+}
+
+function readKept(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new ConfigError(
+      `${file} cannot be read (${(error as NodeJS.ErrnoException).code}): restore it from a backup`,
+    );
+  }
 }
 
 const SIGNING_KEY_LINE = /^LICENSE_SIGNING_KEY=(.*)$/m;
@@ -42,7 +64,18 @@ export function readSigningKey(file: string): KeyObject {
   throw new ConfigError(`--signing-key: ${file} must hold an Ed25519 private key in PEM, or LICENSE_SIGNING_KEY=…`);
 }
 
+/** The folder of the embedded database below DATA_DIR. */
+export const EMBEDDED_DATABASE = 'postgres';
 const MASTER_KEY_FILE = 'master-key';
+const KEPT_AS = {
+  MASTER_KEY: MASTER_KEY_FILE,
+  AUDIT_HMAC_KEY: 'audit-hmac-key',
+  LICENSE_PUBLIC_KEY: 'license-signing.pem',
+} as const;
+
+const missing = (name: string, file: string): string =>
+  `${file} is missing, and the database in DATA_DIR was made with it: restore it from a backup, or set ${name}`;
+
 /** The previous master key, kept while something may still be sealed under it alone. */
 const FORMER_MASTER_KEY_FILE = 'master-key.former';
 
@@ -50,18 +83,20 @@ const FORMER_MASTER_KEY_FILE = 'master-key.former';
 export class KeyFiles {
   readonly #folder: string;
   readonly #embedded: boolean;
+  /** Whether there is a database that was made with the keys. */
+  readonly #isInUse: boolean;
 
   constructor(dataDir: string, embedded: boolean) {
     this.#folder = join(dataDir, 'keys');
     this.#embedded = embedded;
+    this.#isInUse = existsSync(join(dataDir, EMBEDDED_DATABASE));
   }
 
   /** 32 bytes, given as 64 hex digits or in base64. */
-  symmetric(name: string, given: string | undefined): Buffer {
-    return this.given(
-      name,
-      given ?? this.#kept(name, `${name.toLowerCase().replaceAll('_', '-')}`, () => randomBytes(32).toString('hex')),
-    );
+  symmetric(name: 'MASTER_KEY' | 'AUDIT_HMAC_KEY', given: string | undefined): Buffer {
+    if (given !== undefined) return this.given(name, given);
+    const file = this.#kept(name, () => randomBytes(32).toString('hex'));
+    return this.given(file, readKept(file));
   }
 
   given(name: string, text: string): Buffer {
@@ -72,9 +107,7 @@ export class KeyFiles {
 
   formerMasterKey(): Buffer | undefined {
     const file = join(this.#folder, FORMER_MASTER_KEY_FILE);
-    return this.#embedded && existsSync(file)
-      ? this.given('the former master key', readFileSync(file, 'utf8').trim())
-      : undefined;
+    return this.#embedded && existsSync(file) ? this.given('the former master key', readKept(file)) : undefined;
   }
 
   /**
@@ -99,16 +132,35 @@ export class KeyFiles {
 
   licensePublicKey(given: string | undefined): string {
     if (given) return given;
-    const pem = this.#kept('LICENSE_PUBLIC_KEY', 'license-signing.pem', () =>
+    const file = this.#kept('LICENSE_PUBLIC_KEY', () =>
       generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     );
-    return createPublicKey(createPrivateKey(pem)).export({ type: 'spki', format: 'pem' }).toString();
+    return createPublicKey(signingKeyIn(file)).export({ type: 'spki', format: 'pem' }).toString();
   }
 
-  #kept(name: string, fileName: string, make: () => string): string {
+  /** What is wrong with the files, without making or changing any. `isGiven`: a setting holds the key instead. */
+  problems(isGiven: (name: string) => boolean): string[] {
+    return Object.entries(KEPT_AS)
+      .filter(([name]) => !isGiven(name))
+      .flatMap(([name, fileName]) => {
+        const file = join(this.#folder, fileName);
+        if (!existsSync(file)) return this.#isInUse ? [missing(name, file)] : [];
+        try {
+          if (name === 'LICENSE_PUBLIC_KEY') signingKeyIn(file);
+          else this.given(file, readKept(file));
+          return [];
+        } catch (error) {
+          return [(error as Error).message];
+        }
+      });
+  }
+
+  /** The file, which is made if there is none, and no database that needs the one that was there. */
+  #kept(name: keyof typeof KEPT_AS, make: () => string): string {
     if (!this.#embedded) throw new ConfigError(`${name} is required with DATABASE_URL`);
-    const file = join(this.#folder, fileName);
+    const file = join(this.#folder, KEPT_AS[name]);
     if (!existsSync(file)) {
+      if (this.#isInUse) throw new ConfigError(missing(name, file));
       requireWritable(this.#folder, 0o700);
       const complete = this.#written(make());
       // A link appears atomically with its full content: if two processes start together, one creates it, both read it.
@@ -121,14 +173,19 @@ export class KeyFiles {
       sync(this.#folder);
     }
     chmodSync(file, 0o600);
-    return readFileSync(file, 'utf8').trim();
+    return file;
   }
 
   /** Writes a temporary file and syncs it, so that the key is on disk before anything sealed under it. */
   #written(text: string): string {
     const file = join(this.#folder, `${randomBytes(8).toString('hex')}.unfinished`);
-    writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
-    sync(file);
+    try {
+      writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
+      sync(file);
+    } catch (error) {
+      rmSync(file, { force: true });
+      throw new ConfigError(`DATA_DIR: ${this.#folder} cannot be written (${(error as NodeJS.ErrnoException).code})`);
+    }
     return file;
   }
 }

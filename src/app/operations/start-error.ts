@@ -1,12 +1,13 @@
 import { WrongAuditKey } from '../../contexts/audit/audit-key.ts';
 import { ConfigError } from '../../platform/config-error.ts';
 import { isDatabaseUnavailable } from '../../platform/database/unavailable.ts';
+import { EmbeddedPostgresFailed } from '../../platform/embedded/failed.ts';
 import { DataDirectoryInUse } from '../../platform/embedded/ownership.ts';
 import { EventStoreUnavailable } from '../../platform/eventstore/port.ts';
 import { unwritablePath } from '../../platform/objects/storage-full.ts';
 import { WrongMasterKey } from '../../platform/vault/keyrings.ts';
 
-const SENTENCES = [ConfigError, WrongMasterKey, EventStoreUnavailable, DataDirectoryInUse];
+const SENTENCES = [ConfigError, WrongMasterKey, EventStoreUnavailable, DataDirectoryInUse, EmbeddedPostgresFailed];
 
 /** Why a start failed: one sentence for a wrong setting or an outage, and the stack for any other error. */
 export function describeStartError(error: unknown): string {
@@ -14,6 +15,7 @@ export function describeStartError(error: unknown): string {
   if (unwritable)
     return `${unwritable} cannot be written (${(error as { code: string }).code}). Set DATA_DIR to a directory that this user can write to.`;
   if (SENTENCES.some((kind) => error instanceof kind)) return (error as Error).message;
+  if (isDiskFull(error)) return `the disk of the database is full (${(error as Error).message})`;
   if (isRefusedLogin(error)) return `DATABASE_URL: the database refuses the login (${(error as Error).message})`;
   if (isDatabaseUnavailable(error)) return `DATABASE_URL: the database cannot be reached (${(error as Error).message})`;
   return (error as Error).stack ?? String(error);
@@ -22,6 +24,8 @@ export function describeStartError(error: unknown): string {
 /** A key that is not the database's: a further start would be refused, too. */
 export const isWrongKey = (error: unknown): boolean =>
   [WrongMasterKey, WrongAuditKey].some((kind) => error instanceof kind);
+
+const isDiskFull = (error: unknown): boolean => (error as { code?: unknown }).code === '53100';
 
 /** Invalid authorization, or a database that does not exist. */
 const isRefusedLogin = (error: unknown): boolean =>

@@ -19,6 +19,22 @@ const SOCKET_CODES: ReadonlySet<unknown> = new Set([
   'ECONNABORTED',
 ]);
 
+/** The server's certificate, or its TLS, is not what the connection demands. */
+const TLS_CODES: ReadonlySet<unknown> = new Set([
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'CERT_SIGNATURE_FAILURE',
+  'CERT_UNTRUSTED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'EPROTO',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'INVALID_CA',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
 /** The driver throws errors without a code for these. */
 const DRIVER_MESSAGES: ReadonlySet<string> = new Set([
   'Connection terminated',
@@ -26,6 +42,8 @@ const DRIVER_MESSAGES: ReadonlySet<string> = new Set([
   'Connection terminated due to connection timeout',
   'Client has encountered a connection error and is not queryable',
   'Client was closed and is not queryable',
+  'The server does not support SSL connections',
+  'There was an error establishing an SSL connection',
   'timeout exceeded when trying to connect',
   'timeout expired',
 ]);
@@ -47,8 +65,8 @@ export class DatabaseTimeout extends Error {
 export function isDatabaseUnavailable(error: unknown): boolean {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
     const { code, syscall } = cause as { code?: unknown; syscall?: unknown };
-    if (cause instanceof DatabaseTimeout || SOCKET_CODES.has(code) || (code === 'ENOENT' && syscall === 'connect'))
-      return true;
+    if (cause instanceof DatabaseTimeout || SOCKET_CODES.has(code) || TLS_CODES.has(code)) return true;
+    if (code === 'ENOENT' && syscall === 'connect') return true;
     if (typeof code === 'string' ? CODES.test(code) : DRIVER_MESSAGES.has(cause.message)) return true;
   }
   return false;

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import type { OsAccount } from './os-account.ts';
+import { EmbeddedPostgresFailed } from './failed.ts';
 import { launch } from './launcher.ts';
 import type { AccountAccess } from './account-access.ts';
 
@@ -42,8 +43,16 @@ function initialize(folder: string, account: OsAccount | undefined, reach: Accou
   } = launch(reach.binaries.initdb, args, { account, passage: reach.passage, bound: true });
   const result = spawnSync(file, full, { ...options, encoding: 'utf8' });
   if (result.status === 0) return;
-  const reason = result.error?.message ?? result.stderr.trim().split('\n').slice(-3).join('; ');
-  throw new Error(`the embedded PostgreSQL could not create its cluster: ${reason}`);
+  throw new EmbeddedPostgresFailed(
+    `could not create its cluster in ${folder}: ${result.error?.message ?? reasonIn(result.stderr)}`,
+  );
+}
+
+/** The lines in which initdb and the server that it starts say what is wrong; without any, its last ones. */
+function reasonIn(output: string): string {
+  const lines = output.trim().split('\n');
+  const reasons = lines.filter((line) => /(?:FATAL|PANIC|error): /i.test(line) || / could not /.test(line));
+  return (reasons.length > 0 ? reasons : lines).slice(-3).join('; ');
 }
 
 /** The rename must survive a power failure before any write to the cluster is acknowledged. */

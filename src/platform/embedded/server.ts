@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { EmbeddedPostgresFailed } from './failed.ts';
 import { launch, type LaunchContext } from './launcher.ts';
 
 export interface PostgresServerOptions {
@@ -46,7 +47,7 @@ async function attempt(options: PostgresServerOptions): Promise<PostgresServer> 
   const child = spawn(file, args, { ...spawnOptions, stdio: ['ignore', 'ignore', 'pipe'], detached: true });
   const ending = watch(child, options.log);
   const pid = child.pid;
-  if (pid === undefined) throw new Error(`the embedded PostgreSQL did not start: ${await ending.reason}`);
+  if (pid === undefined) throw new EmbeddedPostgresFailed(`did not start: ${await ending.reason}`);
   await untilReady(() => options.isReady(pid), child, ending.reason);
   let stopping = false;
   void ending.reason.then((reason) => stopping || options.onExit(reason));
@@ -82,7 +83,7 @@ async function untilReady(isReady: () => boolean, child: ChildProcess, ended: Pr
   let over: string | undefined;
   void ended.then((reason) => (over = reason));
   for (const deadline = Date.now() + START_MS; !isReady(); await sleep(POLL_MS)) {
-    if (over !== undefined) throw new Error(`the embedded PostgreSQL did not start: it ${over}`);
+    if (over !== undefined) throw new EmbeddedPostgresFailed(`did not start: it ${over}`);
     if (Date.now() > deadline) {
       child.kill('SIGQUIT');
       throw new Error(`the embedded PostgreSQL did not accept connections within ${START_MS / 1000} s`);

@@ -68,4 +68,39 @@ describe('the master key of the embedded default', () => {
       /OTHER_MASTER_KEY must be 32 bytes/,
     );
   });
+
+  describe.each(['master-key', 'audit-hmac-key', 'license-signing.pem'])('the file %s', (name) => {
+    beforeEach(() => void readConfig(env));
+
+    it.each([
+      ['holds something else', (path: string) => writeFileSync(path, 'junk')],
+      ['is empty', (path: string) => writeFileSync(path, '')],
+      [
+        'is a folder',
+        (path: string) => {
+          rmSync(path);
+          mkdirSync(path);
+        },
+      ],
+      [
+        'is missing beside a database',
+        (path: string) => {
+          rmSync(path);
+          mkdirSync(join(dataDir, 'postgres'));
+        },
+      ],
+    ])('that %s is named in a sentence, and stays as it is', (_title, damage) => {
+      damage(file(name));
+      const before = readdirSync(join(dataDir, 'keys'));
+      expect(() => readConfig(env)).toThrow(ConfigError);
+      expect(() => readConfig(env)).toThrow(file(name));
+      expect(new KeyFiles(dataDir, true).problems(() => false)).toEqual([expect.stringContaining(file(name))]);
+      expect(readdirSync(join(dataDir, 'keys'))).toEqual(before);
+    });
+
+    it('is not looked at if a setting holds the key', () => {
+      writeFileSync(file(name), 'junk');
+      expect(new KeyFiles(dataDir, true).problems(() => true)).toEqual([]);
+    });
+  });
 });

@@ -145,6 +145,29 @@ describe('wrong settings', () => {
   });
 });
 
+describe('TLS to the database', () => {
+  const url = (parameters: string) => `${OWN.DATABASE_URL}?${parameters}`;
+
+  it.each([
+    ['sslmode=nonsense', 'DATABASE_URL: sslmode must be one of '],
+    [
+      'sslmode=verify-full&sslrootcert=/nowhere',
+      'DATABASE_URL: sslrootcert names /nowhere, which cannot be read (ENOENT)',
+    ],
+    ['sslrootcert=/etc/hostname', 'DATABASE_URL: sslrootcert names /etc/hostname, which holds no CERTIFICATE in PEM'],
+    ['sslkey=/etc/hostname', 'DATABASE_URL: sslkey names /etc/hostname, which holds no PRIVATE KEY in PEM'],
+  ])('is refused by name if it cannot be had: %s', (parameters, message) => {
+    expect(refusal({ ...OWN, DATABASE_URL: url(parameters) })).toContain(message);
+  });
+
+  it.each(['sslmode=require', 'sslmode=disable', 'application_name=x'])(
+    'may be demanded or left out: %s',
+    (parameters) => {
+      expect(refusal({ ...OWN, DATABASE_URL: url(parameters) })).toBe('accepted');
+    },
+  );
+});
+
 describe('a password with any characters', () => {
   const PASSWORD = 'p@ss/w#rd?%:&= ü';
 

@@ -5,6 +5,8 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, it } from 'vitest';
+import { endingOf } from '../../../src/app/cli/outcome.ts';
+import { EmbeddedPostgresFailed } from '../../../src/platform/embedded/failed.ts';
 import { describeStartError } from '../../../src/app/operations/start-error.ts';
 import { requireVersion } from '../../../src/platform/database/access.ts';
 import { ConfigError } from '../../../src/platform/config-error.ts';
@@ -101,6 +103,32 @@ describe('a start that cannot succeed says so in one sentence, without a stack',
   it('PostgreSQL is too old', () => {
     expect(() => requireVersion(140_012)).toThrow('DATABASE_URL leads to PostgreSQL 14: Castellan needs 15 or newer');
     requireVersion(150_000);
+  });
+
+  it.each([
+    [
+      'the certificate of the database',
+      Object.assign(new Error('unable to verify the first certificate'), { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' }),
+      'DATABASE_URL: the database cannot be reached (unable to verify the first certificate)',
+    ],
+    [
+      'a database without TLS',
+      new Error('The server does not support SSL connections'),
+      'DATABASE_URL: the database cannot be reached (The server does not support SSL connections)',
+    ],
+    [
+      'a full disk',
+      Object.assign(new Error('could not extend file'), { code: '53100' }),
+      'the disk of the database is full (could not extend file)',
+    ],
+    [
+      'an embedded PostgreSQL that ends',
+      new EmbeddedPostgresFailed('did not start: it ended with status 1: No space left on device'),
+      'the embedded PostgreSQL did not start: it ended with status 1: No space left on device',
+    ],
+  ])('%s', (_title, error, sentence) => {
+    expect(describeStartError(error)).toBe(sentence);
+    expect(endingOf(error)).toEqual({ outcome: 'unavailable', message: expect.not.stringContaining('report') });
   });
 
   it('any other error keeps its stack', () => {
