@@ -22,6 +22,8 @@ export const PEERS = [
   'test/app/browser/**',
   // The program in a shell, and a whole day of a fleet.
   'test/app/cli/processes.test.ts',
+  'test/app/cli/audit-proof.test.ts',
+  'test/app/cli/unwritten-output.test.ts',
   'test/app/demo/**',
   'test/scripts/run.test.ts',
   'test/scripts/with-dependencies.test.ts',

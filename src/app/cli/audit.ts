@@ -102,7 +102,8 @@ export function addAuditCommands(program: Command, cli: CommandLine): void {
       ),
     'looks',
     async (output, named: NamedOwner & { heads?: string }) => {
-      if (named.heads !== undefined) contentOf('--heads', named.heads);
+      if (named.heads !== undefined && witnessAt(named.heads).owners().length === 0)
+        output.warn(`castellan: ${named.heads} holds no sealed heads: nothing is compared with it`);
       const chains = await cli.withApplication(({ services }) => auditVerify(services, named, output.say));
       return { result: { chains }, isFinding: chains.some(({ valid }) => !valid) };
     },

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import { baseUrlField } from '../../contexts/tenants/domain/base-url.ts';
 import { emailField } from '../../contexts/identity/domain/password-rule.ts';
-import { UsageError } from './outcome.ts';
+import { Obstacle } from './outcome.ts';
 
 /** Parsers of option values: a wrong value is refused before anything is opened, and the message names its option. */
 
@@ -40,7 +40,7 @@ export function contentOf(option: string, path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new UsageError(
+    throw new Obstacle(
       `${option} names ${path}, which cannot be read (${(error as NodeJS.ErrnoException).code}): correct the path or its rights`,
     );
   }

@@ -6,7 +6,7 @@ import { processTerminal } from './terminal.ts';
 const INTRODUCTION = `# Command line
 
 \`castellan\` operates an installation. In a checkout, start it with \`npm run castellan --\`, for example
-\`npm run castellan -- audit verify --json\`. Commands read the same environment variables as the service. They work beside
+\`npm run --silent castellan -- audit verify --json\`. Commands read the same environment variables as the service. They work beside
 a running service and without one.
 
 This page is generated: \`node --import tsx scripts/command-line-reference.ts\`.
@@ -18,7 +18,7 @@ This page is generated: \`node --import tsx scripts/command-line-reference.ts\`.
 | 0 | \`fine\` | The command did what was asked, and found nothing wrong |
 | 1 | \`finding\` | It looked and found something wrong: a broken audit chain, a row that differs from the log, an expired license |
 | 2 | \`usage\` | Wrong usage: an unknown option, name or value, a missing setting, a state that does not allow it, no consent. Nothing was done |
-| 3 | \`unavailable\` | It could not check, or not finish: the database is unreachable, a file cannot be read, the output was closed |
+| 3 | \`unavailable\` | It could not check, or not finish: the database is unreachable, a file cannot be read, the output was closed or could not be written, there is no installation |
 
 So a nightly \`audit verify\` tells tampering (1) from an outage (3). Errors are one sentence on standard error. Only a
 defect of Castellan prints a stack.
@@ -34,7 +34,7 @@ error.
 \`\`\`
 
 Either \`result\` or \`error\` is there. Positions are text, because they may exceed what a JSON number holds exactly. New
-members may be added. \`audit export\` prints one record per line; with \`--json\`, the document follows as the last line, and
+members may be added. \`audit export\` and \`audit proof\` print one record per line; with \`--json\`, the document follows as the last line, and
 its absence means that the export is not complete.
 
 ## Commands that only look
