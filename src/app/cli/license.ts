@@ -2,13 +2,13 @@ import { createPrivateKey, randomUUID, sign, type KeyObject } from 'node:crypto'
 import { Option, type Command } from 'commander';
 import { licenseUsage } from '../../../queries/tenants/license-usage.ts';
 import { readConfig } from '../config/config.ts';
-import { licenseSigningKey, readSigningKey } from '../config/key-files.ts';
+import { licenseSigningKey, signingKeyFrom } from '../config/key-files.ts';
 import { ConfigError } from '../../platform/config-error.ts';
 import { licenseSchema, tiers } from '../../contexts/tenants/domain/license.ts';
 import { isFailure } from '../../platform/kernel/failure.ts';
 import { asTenantId } from '../../platform/kernel/ids.ts';
 import { performs, type CommandLine } from './operator-command.ts';
-import { textUpTo, wholeNumber } from './option-values.ts';
+import { contentOf, textUpTo, wholeNumber } from './option-values.ts';
 import type { Report } from './outcome.ts';
 import type { Output } from './output.ts';
 import { namedTenants, type NamedTenantsDependencies } from './named-tenants.ts';
@@ -32,7 +32,10 @@ function embeddedSigningKey(env: NodeJS.ProcessEnv): KeyObject {
 }
 
 function issueLicense(env: NodeJS.ProcessEnv, { client, tier, maxUsers, days, signingKey }: Ordered) {
-  const key = signingKey === undefined ? embeddedSigningKey(env) : readSigningKey(signingKey);
+  const key =
+    signingKey === undefined
+      ? embeddedSigningKey(env)
+      : signingKeyFrom(signingKey, contentOf('--signing-key', signingKey));
   const now = Date.now();
   const license = licenseSchema.parse({
     licenseId: randomUUID(),

@@ -14,7 +14,6 @@ import {
 import { join, resolve } from 'node:path';
 import { ConfigError } from '../../platform/config-error.ts';
 import { requireWritable } from './data-directory.ts';
-import { secretFile } from './given-settings.ts';
 import { KEY_FORM, pemText, symmetricKey } from './setting-types.ts';
 
 /** The private license key that an embedded installation generated, for `castellan license issue`. */
@@ -51,9 +50,8 @@ function readKept(file: string): string {
 
 const SIGNING_KEY_LINE = /^LICENSE_SIGNING_KEY=(.*)$/m;
 
-/** A license signing key from a PEM file, or from a file of `castellan keys make`. */
-export function readSigningKey(file: string): KeyObject {
-  const content = secretFile('--signing-key', file);
+/** A license signing key from the content of a PEM file, or of a file of `castellan keys make`. */
+export function signingKeyFrom(file: string, content: string): KeyObject {
   const { data } = pemText.safeParse(SIGNING_KEY_LINE.exec(content)?.[1] ?? content);
   try {
     const key = createPrivateKey(data ?? '');
