@@ -13,14 +13,15 @@ export function brokenTextsIn(value: unknown): readonly string[] {
     if (typeof current === 'string') {
       if (isBroken(current)) paths.push(path);
     } else if (typeof current === 'object' && current !== null) {
-      for (const [name, item] of Object.entries(current)) {
+      // The last one first: what waits last is looked at next.
+      for (const [name, item] of Object.entries(current).reverse()) {
         if (isBroken(name)) paths.push(path);
         else if (typeof item === 'string' || (typeof item === 'object' && item !== null))
           waiting.push({ value: item, path: path === '' ? name : `${path}.${name}` });
       }
     }
   }
-  return paths.reverse();
+  return paths;
 }
 
 const isBroken = (text: string): boolean => text.includes('\0') || !text.isWellFormed();

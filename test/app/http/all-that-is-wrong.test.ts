@@ -28,6 +28,13 @@ describe('a refusal names all that is wrong, each field once:', () => {
     expect(refused.body.fields).toEqual([{ field: 'email', message: NOT_TEXT }]);
   });
 
+  it('the first hundred of many, in their order', async () => {
+    const refused = await admin.post('/api/v1/admin/groups', { name: 'x', userIds: Array<string>(300).fill('a\0') });
+    expect(refused.body.fields.map(({ field }: { field: string }) => field)).toEqual(
+      Array.from({ length: 100 }, (_, at) => `userIds.${at}`),
+    );
+  });
+
   it('parameters that are not text beside wrong ones', async () => {
     const refused = await admin.get('/api/v1/admin/users?search=%FF&page=x&page_size=%00&status=none');
     expect(refused.status).toBe(400);

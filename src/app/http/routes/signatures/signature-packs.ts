@@ -20,7 +20,7 @@ import { admin } from '../../access.ts';
 import { jsonOf } from './json-file.ts';
 import { noSlotLeft, slotsLeft, type SlotPorts } from '../../../../platform/resources/slots.ts';
 import { routeWith, type HandlerContext, type RouteGroup } from '../../route.ts';
-import { fieldsOfIssues, MAX_FIELDS, readInput, refuseFields } from '../../wrong-fields.ts';
+import { fieldsOfIssues, MAX_FIELDS, othersThan, readInput, refuseFields } from '../../wrong-fields.ts';
 import type { Limits } from '../../../config/limits.ts';
 import type { AggregateLoader } from '../../../../platform/execution/aggregate-loader.ts';
 
@@ -56,7 +56,7 @@ async function packIn(file: Buffer): Promise<Pack> {
     // One schema for all: making one for each, with its place in the pack, takes 30 times as long.
     const signature = packedSignature.safeParse(one, { reportInput: true });
     if (signature.success) said.push(signature.data);
-    else wrong.push(...fieldsOfIssues('file', placedAt(at, signature.error)));
+    else wrong.push(...othersThan(ofPack, fieldsOfIssues('file', placedAt(at, signature.error))));
     if (wrong.length >= MAX_FIELDS) break;
   }
   refuseFields(wrong);
