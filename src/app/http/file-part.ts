@@ -1,17 +1,17 @@
 import type { FastifyRequest } from 'fastify';
-import { FailureError, invalid } from '../../platform/kernel/failure.ts';
 import { readForm } from './form-parts.ts';
 import type { AnyRoute } from './route.ts';
 import { wholeFile } from './whole-file.ts';
+import { refuseFields } from './wrong-fields.ts';
 
 /** Reads the file in the part `name` of a multipart body and ignores its fields. Throws as `readForm` does, and 400 without it. */
 export async function filePart(request: FastifyRequest, name: string, mostBytes: number): Promise<Buffer> {
   let bytes: Buffer | undefined;
-  await readForm(request, { part: name, mostBytes }, async (part) => {
+  const { repeated } = await readForm(request, { part: name, mostBytes }, async (part) => {
     bytes = await wholeFile(part);
   });
-  if (!bytes) throw new FailureError(invalid(name, 'is required'));
-  return bytes;
+  refuseFields([...(bytes ? [] : [{ field: name, message: 'is required' }]), ...repeated]);
+  return bytes!;
 }
 
 declare module 'fastify' {

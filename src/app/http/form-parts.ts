@@ -1,6 +1,6 @@
 import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
-import { FailureError, invalid } from '../../platform/kernel/failure.ts';
+import { FailureError, invalid, type FieldError } from '../../platform/kernel/failure.ts';
 
 export interface FileOfForm {
   /** The name of the part that is the file. */
@@ -8,22 +8,29 @@ export interface FileOfForm {
   readonly mostBytes: number;
 }
 
+export interface ReadForm {
+  readonly texts: Readonly<Record<string, string>>;
+  /** Fields that come twice: for the caller to refuse, with whatever else is wrong. */
+  readonly repeated: readonly FieldError[];
+}
+
 /**
  * Reads a multipart body to its end: `takeFile` reads the file, and a second one is refused. Returns the text fields. Throws 400
- * if a part comes twice or the body breaks off, 413 above `mostBytes`, 415 for another media type. What `takeFile` has
+ * for a second file or if the body breaks off, 413 above `mostBytes`, 415 for another media type. What `takeFile` has
  * taken by then is for the caller to undo.
  */
 export async function readForm(
   request: FastifyRequest,
   { part: name, mostBytes }: FileOfForm,
   takeFile: (part: MultipartFile) => Promise<void>,
-): Promise<Readonly<Record<string, string>>> {
+): Promise<ReadForm> {
   if (request.headers['content-type'] === undefined) throw new FailureError(invalid(name, 'is required'));
   const fields = new Map<string, string>();
+  const repeated = new Set<string>();
   try {
     for await (const part of request.parts({ limits: { fileSize: mostBytes } })) {
       if (part.type === 'field') {
-        if (fields.has(part.fieldname)) throw new FailureError(invalid(part.fieldname, 'comes twice'));
+        if (fields.has(part.fieldname)) repeated.add(part.fieldname);
         fields.set(part.fieldname, String(part.value));
       } else if (part.fieldname === name) await takeFile(part);
       // One under another name is not the wanted one, which is then missing.
@@ -32,7 +39,10 @@ export async function readForm(
   } catch (error) {
     throw refusalOf(error, name);
   }
-  return Object.fromEntries(fields);
+  return {
+    texts: Object.fromEntries(fields),
+    repeated: [...repeated].map((field) => ({ field, message: 'comes twice' })),
+  };
 }
 
 const onlyFile = (name: string) => new FailureError(invalid(name, 'must be the only file, and come once'));

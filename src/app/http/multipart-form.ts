@@ -22,10 +22,10 @@ export async function multipartForm<Schema extends z.ZodType>(
   wanted: FileOfForm,
 ): Promise<MultipartForm<z.output<Schema>>> {
   let file: UploadedFile | undefined;
-  const texts = await readForm(request, wanted, async (part) => {
+  const { texts, repeated } = await readForm(request, wanted, async (part) => {
     file = { bytes: await wholeFile(part), declaredType: part.mimetype.toLowerCase() };
   });
   const { data, wrong } = readInput('body', schema, texts);
-  refuseFields(file ? wrong : [{ field: wanted.part, message: 'is required' }, ...wrong]);
+  refuseFields([...(file ? [] : [{ field: wanted.part, message: 'is required' }]), ...repeated, ...wrong]);
   return { fields: data!, file: file! };
 }

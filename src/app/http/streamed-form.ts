@@ -27,11 +27,11 @@ export async function streamedForm<Schema extends z.ZodType, Taken>(
   wanted: FileToTake<Taken>,
 ): Promise<StreamedForm<z.output<Schema>, Taken>> {
   let file: { readonly taken: Taken; readonly fileName: string } | undefined;
-  const texts = await readForm(request, wanted, async (part) => {
+  const { texts, repeated } = await readForm(request, wanted, async (part) => {
     file = { taken: await wanted.take(part.file), fileName: part.filename };
     if (part.file.truncated) throw new FailureError(tooLarge());
   });
   const { data, wrong } = readInput('body', schema, texts);
-  refuseFields(file ? wrong : [{ field: wanted.part, message: 'is required' }, ...wrong]);
+  refuseFields([...(file ? [] : [{ field: wanted.part, message: 'is required' }]), ...repeated, ...wrong]);
   return { fields: data!, ...file! };
 }

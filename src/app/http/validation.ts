@@ -50,7 +50,8 @@ export function refuseWrongInput(request: FastifyRequest, { query }: Pick<AnyRou
   // Fastify did not look at the query after a wrong body.
   const unseen = validationError?.validationContext === 'body' && query ? read(query, request.query) : undefined;
   const ofQuery = unseen?.success === false ? fieldsOfIssues('querystring', unseen.error) : [];
-  refuseFields([...brokenTexts, ...othersThan(brokenTexts, [...ofSchema, ...ofQuery])]);
+  // Members that no route knows may be broken in hundreds: they leave room for the fields that count.
+  refuseFields([...othersThan(brokenTexts, [...ofSchema, ...ofQuery]), ...brokenTexts]);
   throw validationError ?? new TypeError('wrong input without a field');
 }
 

@@ -35,6 +35,27 @@ describe('a refusal names all that is wrong, each field once:', () => {
     );
   });
 
+  it('the fields of the route before hundreds that it does not know', async () => {
+    const refused = await admin.post('/api/v1/admin/users', { email: 5, junk: Array<string>(300).fill('a\0') });
+    const fields = refused.body.fields.map(({ field }: { field: string }) => field);
+    expect([fields.length, ...fields.slice(0, 3)]).toEqual([100, 'email', 'displayName', 'junk.0']);
+  });
+
+  it('a form whose fields come twice, and what is missing in it', async () => {
+    const form = new FormData();
+    for (const name of ['version', 'signature', 'version', 'signature']) form.append(name, 'zz');
+    const raw = new Response(form);
+    const headers = { 'content-type': raw.headers.get('content-type')! };
+    const refused = await admin.send('POST', '/api/v1/admin/users/import', {
+      raw: Buffer.from(await raw.arrayBuffer()),
+      headers,
+    });
+    expect([refused.status, fieldsOf(refused)]).toEqual([
+      400,
+      { file: 'is required', version: 'comes twice', signature: 'comes twice' },
+    ]);
+  });
+
   it('parameters that are not text beside wrong ones', async () => {
     const refused = await admin.get('/api/v1/admin/users?search=%FF&page=x&page_size=%00&status=none');
     expect(refused.status).toBe(400);
