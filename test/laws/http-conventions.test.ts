@@ -148,6 +148,14 @@ describe('HTTP conventions', () => {
       },
     });
 
+  it.each(['/api/v1/admin/users', '/nowhere', '/openapi.json', '/scim/v2/Users'])(
+    'refuses a preflight request without its headers in the usual form: %s',
+    async (path) => {
+      const { status, body } = await app.anonymous.send('OPTIONS', path, { headers: { origin: DASHBOARD } });
+      expect([status, body.error]).toEqual([400, expect.stringContaining('Access-Control-Request-Method')]);
+    },
+  );
+
   it('lets scripts of a listed origin call the API, and read its headers', async () => {
     const asked = await preflight(DASHBOARD);
     expect([asked.status, asked.text]).toEqual([204, '']);

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { readForm } from './form-parts.ts';
+import { missingFile, readForm } from './form-parts.ts';
 import type { AnyRoute } from './route.ts';
 import { wholeFile } from './whole-file.ts';
 import { refuseFields } from './wrong-fields.ts';
@@ -7,10 +7,11 @@ import { refuseFields } from './wrong-fields.ts';
 /** Reads the file in the part `name` of a multipart body and ignores its fields. Throws as `readForm` does, and 400 without it. */
 export async function filePart(request: FastifyRequest, name: string, mostBytes: number): Promise<Buffer> {
   let bytes: Buffer | undefined;
-  const { repeated } = await readForm(request, { part: name, mostBytes }, async (part) => {
+  const wanted = { part: name, mostBytes };
+  const { wrong } = await readForm(request, wanted, async (part) => {
     bytes = await wholeFile(part);
   });
-  refuseFields([...(bytes ? [] : [{ field: name, message: 'is required' }]), ...repeated]);
+  refuseFields([...missingFile(bytes, wanted, wrong), ...wrong]);
   return bytes!;
 }
 

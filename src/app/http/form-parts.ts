@@ -10,13 +10,13 @@ export interface FileOfForm {
 
 export interface ReadForm {
   readonly texts: Readonly<Record<string, string>>;
-  /** Fields that come twice: for the caller to refuse, with whatever else is wrong. */
-  readonly repeated: readonly FieldError[];
+  /** Fields that come twice, and a second file: for the caller to refuse, with whatever else is wrong. */
+  readonly wrong: readonly FieldError[];
 }
 
 /**
  * Reads a multipart body to its end: `takeFile` reads the file, and a second one is refused. Returns the text fields. Throws 400
- * for a second file or if the body breaks off, 413 above `mostBytes`, 415 for another media type. What `takeFile` has
+ * for a third file or if the body breaks off, 413 above `mostBytes`, 415 for another media type. What `takeFile` has
  * taken by then is for the caller to undo.
  */
 export async function readForm(
@@ -26,31 +26,44 @@ export async function readForm(
 ): Promise<ReadForm> {
   if (request.headers['content-type'] === undefined) throw new FailureError(invalid(name, 'is required'));
   const fields = new Map<string, string>();
-  const repeated = new Set<string>();
+  const wrong = new Map<string, string>();
   try {
-    for await (const part of request.parts({ limits: { fileSize: mostBytes } })) {
+    let files = 0;
+    // One file more than may come, so that the rest of the form is read and judged, too.
+    for await (const part of request.parts({ limits: { fileSize: mostBytes, files: 2 } })) {
       if (part.type === 'field') {
-        if (fields.has(part.fieldname)) repeated.add(part.fieldname);
+        if (fields.has(part.fieldname)) wrong.set(part.fieldname, 'comes twice');
         fields.set(part.fieldname, String(part.value));
-      } else if (part.fieldname === name) await takeFile(part);
-      // One under another name is not the wanted one, which is then missing.
-      else part.file.resume();
+      } else if ((files += 1) === 1 && part.fieldname === name) await takeFile(part);
+      else {
+        // One under another name is not the wanted one, which is then missing.
+        if (files > 1) wrong.set(name, ONLY_FILE);
+        part.file.resume();
+      }
     }
   } catch (error) {
     throw refusalOf(error, name);
   }
   return {
     texts: Object.fromEntries(fields),
-    repeated: [...repeated].map((field) => ({ field, message: 'comes twice' })),
+    wrong: [...wrong].map(([field, message]) => ({ field, message })),
   };
 }
 
-const onlyFile = (name: string) => new FailureError(invalid(name, 'must be the only file, and come once'));
+/** What is wrong if the file has not come. */
+export const missingFile = (
+  file: unknown,
+  { part: field }: FileOfForm,
+  wrong: readonly FieldError[],
+): readonly FieldError[] =>
+  file !== undefined || wrong.some((one) => one.field === field) ? [] : [{ field, message: 'is required' }];
+
+const ONLY_FILE = 'must be the only file, and come once';
 
 /** Fastify's errors have a code of its own. Those of the parser have none: the body is malformed, or broke off. */
 function refusalOf(error: unknown, name: string): unknown {
   const { code, syscall, name: kind } = error as { code?: unknown; syscall?: unknown; name?: unknown };
-  if (code === 'FST_FILES_LIMIT') return onlyFile(name);
+  if (code === 'FST_FILES_LIMIT') return new FailureError(invalid(name, ONLY_FILE));
   const isOurs = error instanceof FailureError || String(code).startsWith('FST_') || kind === 'ObjectStoreUnavailable';
   return isOurs || syscall !== undefined
     ? error

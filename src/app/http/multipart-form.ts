@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { readForm, type FileOfForm } from './form-parts.ts';
+import { missingFile, readForm, type FileOfForm } from './form-parts.ts';
 import { readInput, refuseFields } from './wrong-fields.ts';
 import { wholeFile } from './whole-file.ts';
 
@@ -22,10 +22,10 @@ export async function multipartForm<Schema extends z.ZodType>(
   wanted: FileOfForm,
 ): Promise<MultipartForm<z.output<Schema>>> {
   let file: UploadedFile | undefined;
-  const { texts, repeated } = await readForm(request, wanted, async (part) => {
+  const { texts, wrong: ofForm } = await readForm(request, wanted, async (part) => {
     file = { bytes: await wholeFile(part), declaredType: part.mimetype.toLowerCase() };
   });
   const { data, wrong } = readInput('body', schema, texts);
-  refuseFields([...(file ? [] : [{ field: wanted.part, message: 'is required' }]), ...repeated, ...wrong]);
+  refuseFields([...missingFile(file, wanted, ofForm), ...ofForm, ...wrong]);
   return { fields: data!, file: file! };
 }

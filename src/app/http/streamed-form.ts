@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { FailureError, tooLarge } from '../../platform/kernel/failure.ts';
-import { readForm, type FileOfForm } from './form-parts.ts';
+import { missingFile, readForm, type FileOfForm } from './form-parts.ts';
 import { readInput, refuseFields } from './wrong-fields.ts';
 
 export interface StreamedForm<Fields, Taken> {
@@ -27,11 +27,11 @@ export async function streamedForm<Schema extends z.ZodType, Taken>(
   wanted: FileToTake<Taken>,
 ): Promise<StreamedForm<z.output<Schema>, Taken>> {
   let file: { readonly taken: Taken; readonly fileName: string } | undefined;
-  const { texts, repeated } = await readForm(request, wanted, async (part) => {
+  const { texts, wrong: ofForm } = await readForm(request, wanted, async (part) => {
     file = { taken: await wanted.take(part.file), fileName: part.filename };
     if (part.file.truncated) throw new FailureError(tooLarge());
   });
   const { data, wrong } = readInput('body', schema, texts);
-  refuseFields([...(file ? [] : [{ field: wanted.part, message: 'is required' }]), ...repeated, ...wrong]);
+  refuseFields([...missingFile(file, wanted, ofForm), ...ofForm, ...wrong]);
   return { fields: data!, ...file! };
 }

@@ -56,6 +56,19 @@ describe('a refusal names all that is wrong, each field once:', () => {
     ]);
   });
 
+  it('the head of a pack of signatures, and what is in it', async () => {
+    const form = new FormData();
+    form.append('file', new Blob([JSON.stringify({ name: 7, version: '1', signatures: [{ severity: 'none' }] })]), 'p');
+    const raw = new Response(form);
+    const refused = await admin.send('POST', '/api/v1/admin/signatures/upload', {
+      raw: Buffer.from(await raw.arrayBuffer()),
+      headers: { 'content-type': raw.headers.get('content-type')! },
+    });
+    expect(Object.keys(fieldsOf(refused))).toEqual(
+      expect.arrayContaining(['name', 'signatures.0.name', 'signatures.0.severity']),
+    );
+  });
+
   it('parameters that are not text beside wrong ones', async () => {
     const refused = await admin.get('/api/v1/admin/users?search=%FF&page=x&page_size=%00&status=none');
     expect(refused.status).toBe(400);

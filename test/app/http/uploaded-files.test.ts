@@ -76,11 +76,26 @@ describe.each(Object.keys(readers) as (keyof typeof readers)[])('a file that %s 
     ['a second one of the same name', ['file', 'file'], 'must be the only file, and come once'],
     ['a second one of another name', ['file', 'other'], 'must be the only file, and come once'],
     ['one of another name', ['other'], 'is required'],
+    ['a third one', ['file', 'other', 'file'], 'must be the only file, and come once'],
   ])('is the only one: %s is refused', async (_title, names, message) => {
     const form = new FormData();
     for (const part of names) form.append(part, new Blob(['a']), 'f');
+    if (names.length < 3) for (const text of ['x', 'y']) form.append('text', text);
     const response = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: form });
     const { fields } = (await response.json()) as { fields: unknown };
-    expect([response.status, fields]).toEqual([400, [{ field: 'file', message }]]);
+    const twice = names.length < 3 ? [{ field: 'text', message: 'comes twice' }] : [];
+    expect([response.status, fields]).toEqual([400, [{ field: 'file', message }, ...twice]]);
+  });
+
+  it('is refused with a second one that is too large, and the next is read', async () => {
+    for (const [sizes, status] of [
+      [[1, LIMIT + 1], 413],
+      [[LIMIT + 1, 1], 413],
+      [[1], 200],
+    ] as const) {
+      const form = new FormData();
+      for (const size of sizes) form.append('file', new Blob(['a'.repeat(size)]), 'f');
+      expect((await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: form })).status).toBe(status);
+    }
   });
 });

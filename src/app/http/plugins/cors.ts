@@ -1,5 +1,6 @@
 import cors from '@fastify/cors';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { FailureError, invalidFields } from '../../../platform/kernel/failure.ts';
 
 const PREFLIGHT_SECONDS = 600;
 
@@ -36,6 +37,7 @@ export const EXPOSED_HEADERS = [
  */
 export async function allowOrigins(app: FastifyInstance, origins: readonly string[]): Promise<void> {
   if (origins.length === 0) return;
+  app.addHook('onRequest', (request, _reply, done) => done(incompletePreflight(request)));
   await app.register(cors, {
     origin: [...origins],
     credentials: true,
@@ -44,4 +46,11 @@ export async function allowOrigins(app: FastifyInstance, origins: readonly strin
     exposedHeaders: EXPOSED_HEADERS,
     maxAge: PREFLIGHT_SECONDS,
   });
+}
+
+/** The library would answer in a form of its own. */
+function incompletePreflight({ method, headers }: FastifyRequest): FailureError | undefined {
+  const missing = ['Origin', 'Access-Control-Request-Method'].filter((name) => !headers[name.toLowerCase()]);
+  const [first, ...others] = missing.map((field) => ({ field, message: 'is required in a preflight request' }));
+  return method === 'OPTIONS' && first ? new FailureError(invalidFields([first, ...others])) : undefined;
 }

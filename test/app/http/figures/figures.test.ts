@@ -240,7 +240,22 @@ describe.each(SEEDS.map((seed, n) => [seed, ZONES[n % ZONES.length]!] as const))
           credentialAttempts: on(date, ({ kind }) => kind === 'credential_attempt'),
           newSites: on(date, isNewSite),
         });
-        expect(await get(`dashboard/trends?${asked}`)).toEqual({ timezone: zone, trend: eachDay(days).map(point) });
+        const trends = await get(`dashboard/trends?${asked}`);
+        expect(trends).toEqual({
+          timezone: zone,
+          from: expect.any(String),
+          to: expect.any(String),
+          trend: eachDay(days).map(point),
+        });
+        const between = (one: { from: string; to: string }) =>
+          `start_date=${encodeURIComponent(one.from)}&end_date=${encodeURIComponent(one.to)}`;
+        expect((await get(`alerts?${between(trends)}`)).total).toBe(raised.length);
+        // A time means its day, and the response says which times these are.
+        const moment = dice.one([trends.from, trends.to]);
+        const ofOne = await get(`dashboard/top-alert-types?${between({ from: moment, to: moment })}&limit=50`);
+        const total = (ofOne.alertTypes as { count: number }[]).reduce((sum, { count }) => sum + count, 0);
+        expect((await get(`alerts?${between(ofOne)}`)).total).toBe(total);
+        expect([ofOne.timezone, ofOne.from <= moment, ofOne.to >= moment]).toEqual([zone, true, true]);
         expect((await get(`dashboard/new-sites-trend?${asked}`)).trend).toEqual(
           eachDay(days).map((date) => ({ date, count: on(date, isNewSite) })),
         );

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { dayDetail, dayDetailView } from '../../../../../queries/dashboard/day-detail.ts';
-import { daysAfter, daysBefore, lengthOf, type Days } from '../../../../../queries/dashboard/days.ts';
+import { daysAfter, daysBefore, lengthOf, momentsOf, type Days } from '../../../../../queries/dashboard/days.ts';
 import {
   deploymentPointView,
   policyDeployment,
@@ -19,7 +19,7 @@ import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
 import type { Query } from '../../../../platform/kernel/query.ts';
 import { isDay } from '../../../../../queries/settings/interval.ts';
 import { tenantDays } from '../../../../../queries/settings/tenant-days.ts';
-import type { ZonedDays } from '../../../../platform/time-zones/zoned-days.ts';
+import { ZonedDays } from '../../../../platform/time-zones/zoned-days.ts';
 import { admin } from '../../access.ts';
 import { dateRangeQuery, dayQuery, isOrderedRange, pageQueryOf, rangeOrderIssue, toPage } from '../../list-query.ts';
 import { wholeNumberText } from '../../query-types.ts';
@@ -64,6 +64,14 @@ function daysOf(zone: ZonedDays, { start_date, end_date, days }: Asked): Days {
   return asked;
 }
 
+/** What was counted: whole days, although a moment may name one (decision 0080). Both ends inclusive. */
+const counted = { timezone: z.string(), from: z.iso.datetime(), to: z.iso.datetime() };
+function countedIn(days: Days): z.output<z.ZodObject<typeof counted>> {
+  const { from, until } = momentsOf(days);
+  return { timezone: days.zone.zone, from, to: new Date(Date.parse(until) - 1).toISOString() };
+}
+
+const WHOLE_DAYS = 'Counts whole days: a time means the day that it lies in. `from` and `to` say what was counted.';
 /** Decision 0080. */
 const COUNTED =
   "Days are those of the tenant's time zone. Reports of deleted employees and alerts of erased persons count here, and are not listed.";
@@ -73,26 +81,26 @@ const series = (
   summary: string,
   point: z.ZodType,
   query: Query<Days, object>,
-  description = COUNTED,
+  { description = COUNTED, inUtc = false }: { readonly description?: string; readonly inUtc?: boolean } = {},
 ): AnyRoute =>
   route({
     method: 'GET',
     path: `${base}/${path}`,
     access,
     summary,
-    description,
+    description: `${WHOLE_DAYS} ${description}`,
     query: rangeQuery,
-    response: z.object({ timezone: z.string(), trend: z.array(point) }),
+    response: z.object({ ...counted, trend: z.array(point) }),
     handle: async ({ ask, query: asked }) => {
-      const zone = await ask(tenantDays, undefined);
-      return { timezone: zone.zone, ...(await ask(query, daysOf(zone, asked))) };
+      const days = daysOf(inUtc ? new ZonedDays('UTC') : await ask(tenantDays, undefined), asked);
+      return { ...countedIn(days), ...(await ask(query, days)) };
     },
   });
 
 const top = (
   path: string,
   summary: string,
-  response: z.ZodType,
+  response: z.ZodRawShape,
   query: Query<Days & { limit: number }, object>,
 ): AnyRoute =>
   route({
@@ -100,13 +108,16 @@ const top = (
     path: `${base}/${path}`,
     access,
     summary,
+    description: WHOLE_DAYS,
     query: topQuery,
-    response,
-    handle: async ({ ask, query: asked }) =>
-      ask(query, { ...daysOf(await ask(tenantDays, undefined), asked), limit: asked.limit }),
+    response: z.object({ ...counted, ...response }),
+    handle: async ({ ask, query: asked }) => {
+      const days = daysOf(await ask(tenantDays, undefined), asked);
+      return { ...countedIn(days), ...(await ask(query, { ...days, limit: asked.limit })) };
+    },
   });
 
-const users = z.object({ users: z.array(topUserView) });
+const users = { users: z.array(topUserView) };
 
 /** Dashboard figures (interface, "Dashboard analytics"), from daily counters that are updated as events arrive. */
 export const dashboardRoutes: RouteGroup = {
@@ -122,7 +133,7 @@ export const dashboardRoutes: RouteGroup = {
     top(
       'top-alert-types',
       'List the most frequent alert types',
-      z.object({ alertTypes: z.array(topAlertTypeView) }),
+      { alertTypes: z.array(topAlertTypeView) },
       topAlertTypes,
     ),
     top('top-users-pwned', 'List employees with the most breached passwords', users, topUsersByBreachedPasswords),
@@ -140,7 +151,10 @@ export const dashboardRoutes: RouteGroup = {
       'Get how many devices had the current policies, by day',
       deploymentPointView,
       policyDeploymentTrend,
-      'Counts the devices with a heartbeat on that day. The days of this chart are UTC days.',
+      {
+        description: 'Counts the devices with a heartbeat on that day. The days of this chart are UTC days.',
+        inUtc: true,
+      },
     ),
     series(
       'new-sites-trend',

@@ -47,10 +47,11 @@ interface Pack {
 
 /** Parses a pack. Throws 400 that names `file` or the invalid fields within it. */
 async function packIn(file: Buffer): Promise<Pack> {
-  const { data: pack, wrong: ofPack } = readInput('file', packContent, jsonOf(file, 'file', BOUNDS));
+  const content = jsonOf(file, 'file', BOUNDS);
+  const { data: pack, wrong: ofPack } = readInput('file', packContent, content);
   const wrong = [...ofPack];
   const said: PackedSignature[] = [];
-  for (const [at, one] of pack?.signatures.entries() ?? []) {
+  for (const [at, one] of (pack?.signatures ?? listedIn(content)).entries()) {
     // Compiling patterns takes time, so let other requests run in between.
     if (at % AT_ONCE === 0) await setImmediate();
     // One schema for all: making one for each, with its place in the pack, takes 30 times as long.
@@ -62,6 +63,10 @@ async function packIn(file: Buffer): Promise<Pack> {
   refuseFields(wrong);
   return { ...pack!, signatures: said };
 }
+
+/** The signatures of a pack whose head is wrong: they are judged with it. */
+const listedIn = (content: unknown): readonly unknown[] =>
+  packContent.pick({ signatures: true }).safeParse(content).data?.signatures ?? [];
 
 const placedAt = (at: number, { issues }: z.ZodError): z.ZodError =>
   new z.ZodError(issues.map((issue) => ({ ...issue, path: ['signatures', String(at), ...issue.path] })));

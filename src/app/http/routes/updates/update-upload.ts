@@ -16,6 +16,7 @@ import {
   invalid,
   reauthenticationRequired,
   temporarilyUnavailable,
+  type FieldError,
 } from '../../../../platform/kernel/failure.ts';
 import { INSTALLATION } from '../../../../platform/kernel/ids.ts';
 import { ObjectStoreUnavailable } from '../../../../platform/objects/object-store.ts';
@@ -60,7 +61,7 @@ function checkedBundle(
     ...(version === undefined
       ? [{ field: 'version', message: 'must be a semantic version, here or in the name of the file' }]
       : []),
-    ...(isSigned || settings.allowsUnsigned ? [] : [{ field: 'signature', message: 'is required' }]),
+    ...(isSigned ? wrongSignature(settings, fields.signature!) : settings.allowsUnsigned ? [] : [UNSIGNED]),
   ]);
   if (isSigned) checkSignature(settings, bundleStatement(version!, taken.sha256), fields.signature!);
   // Only the operator's word and this session stand behind it.
@@ -68,12 +69,18 @@ function checkedBundle(
   return { ...taken, version: version!, isSigned };
 }
 
-function checkSignature({ publicKey }: UpdateSettings, statement: string, text: string): void {
+const UNSIGNED: FieldError = { field: 'signature', message: 'is required' };
+
+/** What is wrong with a signature whatever it signs. */
+function wrongSignature({ publicKey }: UpdateSettings, text: string): readonly FieldError[] {
+  const field = 'signature';
   if (publicKey === undefined)
-    throw new FailureError(invalid('signature', 'cannot be checked: the operator has set no UPDATE_PUBLIC_KEY'));
-  const signature = signatureOctets(text);
-  if (!signature) throw new FailureError(invalid('signature', 'must be an Ed25519 signature in base64'));
-  if (!isSignedStatement(updateKey(publicKey), statement, signature))
+    return [{ field, message: 'cannot be checked: the operator has set no UPDATE_PUBLIC_KEY' }];
+  return signatureOctets(text) ? [] : [{ field, message: 'must be an Ed25519 signature in base64' }];
+}
+
+function checkSignature({ publicKey }: UpdateSettings, statement: string, text: string): void {
+  if (!isSignedStatement(updateKey(publicKey!), statement, signatureOctets(text)!))
     throw new FailureError(invalid('signature', 'does not belong to this version and file'));
 }
 
