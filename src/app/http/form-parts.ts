@@ -1,6 +1,7 @@
 import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
 import { FailureError, invalid, type FieldError } from '../../platform/kernel/failure.ts';
+import { GIVEN_ONCE } from './wrong-fields.ts';
 
 export interface FileOfForm {
   /** The name of the part that is the file. */
@@ -32,8 +33,10 @@ export async function readForm(
     // One file more than may come, so that the rest of the form is read and judged, too.
     for await (const part of request.parts({ limits: { fileSize: mostBytes, files: 2 } })) {
       if (part.type === 'field') {
-        if (fields.has(part.fieldname)) wrong.set(part.fieldname, 'comes twice');
-        fields.set(part.fieldname, String(part.value));
+        const text = String(part.value);
+        if (text.includes(REPLACED)) wrong.set(part.fieldname, 'must be UTF-8 text');
+        if (fields.has(part.fieldname)) wrong.set(part.fieldname, GIVEN_ONCE);
+        fields.set(part.fieldname, text);
       } else if ((files += 1) === 1 && part.fieldname === name) await takeFile(part);
       else {
         // One under another name is not the wanted one, which is then missing.
@@ -57,6 +60,9 @@ export const missingFile = (
   wrong: readonly FieldError[],
 ): readonly FieldError[] =>
   file !== undefined || wrong.some((one) => one.field === field) ? [] : [{ field, message: 'is required' }];
+
+/** What the parser puts in place of bytes that are no UTF-8. */
+const REPLACED = '\ufffd';
 
 const ONLY_FILE = 'must be the only file, and come once';
 

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Position } from '../../platform/kernel/event.ts';
-import { FailureError, invalid } from '../../platform/kernel/failure.ts';
+import { FailureError, type FieldError } from '../../platform/kernel/failure.ts';
 import type { ReadModelName } from '../../platform/kernel/read-model-name.ts';
 import type { Freshness } from '../../platform/projector/freshness.ts';
 
@@ -47,11 +47,12 @@ export async function honourPosition(
 
 const POSITION = /^\d{1,19}$/;
 
-/** Before anything is written. A position that is ignored would show the client data from before its write. */
-export function refuseOtherPosition({ headers, principal }: FastifyRequest): void {
+/** A position that is ignored would show the client data from before its write. */
+export function wrongPosition({ headers, principal }: FastifyRequest): FieldError | undefined {
   const asked = headers['x-log-position'];
-  if (principal && asked !== undefined && !POSITION.test(String(asked)))
-    throw new FailureError(invalid('X-Log-Position', 'must be a position that a response had'));
+  return !principal || asked === undefined || POSITION.test(String(asked))
+    ? undefined
+    : { field: 'X-Log-Position', message: 'must be a position that a response had' };
 }
 
 /**

@@ -13,7 +13,7 @@ import { beginKeyed, keepForRetries, replay } from './plugins/keyed-attempts.ts'
 import { tagResponse } from './conditional-requests.ts';
 import { handlerContextOf, type HandlerContextDependencies } from './handler-context.ts';
 import type { Principal } from './principal.ts';
-import { isUnseen, refuseOtherPosition } from './read-your-writes.ts';
+import { isUnseen } from './read-your-writes.ts';
 import { refuseOtherMedia } from './refused-media.ts';
 import {
   boundedServices,
@@ -84,7 +84,6 @@ export function registerRoute<Dependencies>(
         request.principal = await authenticate(request, access, within);
         await declared.precondition?.(within);
         refuseOtherMedia(request, declared);
-        refuseOtherPosition(request);
       },
     ],
     preValidation: [

@@ -1,7 +1,6 @@
 import { constants } from 'node:crypto';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import formbody from '@fastify/formbody';
 import multipart from '@fastify/multipart';
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Redis } from 'ioredis';
@@ -27,6 +26,7 @@ import { setSecurityHeaders } from './plugins/security-headers.ts';
 import { refuseOtherMethods } from './other-methods.ts';
 import { registerRoute, type RegisterDependencies } from './register.ts';
 import { routeGroups, type RouteDependencies } from './routes/index.ts';
+import { parseForms } from './parse-forms.ts';
 import { parseJsonBodies, validateWithZod } from './validation.ts';
 import type { Config } from '../config/config.ts';
 import type { RefusedScimClients } from '../../contexts/scim/refused-scim-clients.ts';
@@ -100,6 +100,7 @@ export async function buildServer(
   app.decorate('noteRefusal', note);
   app.decorateRequest('principal', undefined);
   app.decorateRequest('brokenTexts', undefined);
+  app.decorateRequest('unreadBody', undefined);
   app.decorateRequest('uploadedFile', undefined);
   app.decorateRequest('scimToken', undefined);
   app.decorateRequest('endTurn', undefined);
@@ -125,7 +126,7 @@ export async function buildServer(
   app.addHook('onSend', async (_request, reply) => {
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
   });
-  await app.register(formbody, { bodyLimit: 64 * 1024 });
+  parseForms(app);
   await app.register(multipart, {
     limits: { files: 1, fields: 16, fieldSize: 64 * 1024, headerPairs: 64 },
     throwFileSizeLimit: true,

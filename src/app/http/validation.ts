@@ -1,10 +1,19 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { FailureError, invalid, notFound, type FieldError } from '../../platform/kernel/failure.ts';
+import { FailureError, invalid, notFound, type Failure, type FieldError } from '../../platform/kernel/failure.ts';
 import { tooMuchIn } from './json-shape.ts';
 import type { AnyRoute } from './route.ts';
-import { brokenFieldsOf, failureOfIssues, fieldsOfIssues, othersThan, refuseFields } from './wrong-fields.ts';
+import { isForm } from './oauth-errors.ts';
+import { wrongHeaders } from './wrong-headers.ts';
+import {
+  brokenFieldsOf,
+  failureOfFields,
+  failureOfIssues,
+  fieldsOfIssues,
+  GIVEN_ONCE,
+  othersThan,
+} from './wrong-fields.ts';
 
 /** The name of a browser or operating system, in any case. Its output is lower case. */
 export const familyName = <const Names extends readonly [string, ...string[]]>(names: Names) =>
@@ -35,31 +44,54 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Fields and parameters that are not text, found while the request was read. `refuseWrongInput` refuses them. */
     brokenTexts: readonly FieldError[] | undefined;
+    /** Why the body could not be read at all. `refuseWrongInput` refuses it. */
+    unreadBody: Failure | undefined;
   }
 }
 
+type JudgedParts = Pick<AnyRoute<never>, 'query'>;
+
 /**
  * Refuses a request whose input is wrong, naming all of it at once: Fastify would stop at the first part with a mistake, and
- * texts that are none are found before there is a schema. Runs after validation, before any handler.
+ * headers, and texts that are none, are no part of a schema. Runs after validation, before any handler.
  */
-export function refuseWrongInput(request: FastifyRequest, { query }: Pick<AnyRoute<never>, 'query'>): void {
-  const { validationError, brokenTexts = [] } = request;
-  if (!validationError && brokenTexts.length === 0) return;
+export function refuseWrongInput(request: FastifyRequest, declared: AnyRoute<never>): void {
+  const { validationError, brokenTexts = [], unreadBody } = request;
   if (validationError && !isAboutFields(validationError)) throw validationError;
-  const ofSchema = validationError?.failure.fields ?? [];
-  // Fastify did not look at the query after a wrong body.
-  const unseen = validationError?.validationContext === 'body' && query ? read(query, request.query) : undefined;
-  const ofQuery = unseen?.success === false ? fieldsOfIssues('querystring', unseen.error) : [];
-  // Members that no route knows may be broken in hundreds: they leave room for the fields that count.
-  refuseFields([...othersThan(brokenTexts, [...ofSchema, ...ofQuery]), ...brokenTexts]);
-  throw validationError ?? new TypeError('wrong input without a field');
+  const wrong = [
+    ...(unreadBody?.fields ?? []),
+    ...wrongHeaders(request, declared),
+    ...othersThan(brokenTexts, fieldsOfSchemas(request, declared)),
+    // Members that no route knows may be broken in hundreds: they leave room for the fields that count.
+    ...brokenTexts,
+  ];
+  const failure = failureOfFields(wrong);
+  if (failure) throw new FailureError(unreadBody ? { ...failure, code: unreadBody.code } : failure);
 }
+
+function fieldsOfSchemas(request: FastifyRequest, { query }: JudgedParts): readonly FieldError[] {
+  const { validationError, unreadBody } = request;
+  if (!validationError || !isAboutFields(validationError)) return [];
+  const found = validationError.failure.fields ?? [];
+  if (validationError.validationContext !== 'body') return found;
+  // Fastify did not look at the query after a wrong body.
+  const unseen = query && read(query, request.query);
+  const ofQuery = unseen?.success === false ? fieldsOfIssues('querystring', unseen.error) : [];
+  return unreadBody ? ofQuery : [...givenOnce(request, found), ...ofQuery];
+}
+
+/** Of a field that a form repeats there is a list. */
+const givenOnce = (request: FastifyRequest, found: readonly FieldError[]): readonly FieldError[] => {
+  const body = isForm(request) ? (request.body as Readonly<Record<string, unknown>>) : {};
+  return found.map((one) => (Array.isArray(body[one.field]) ? { ...one, message: GIVEN_ONCE } : one));
+};
 
 const isAboutFields = (error: Error): error is FailureError & { readonly validationContext?: string } =>
   error instanceof FailureError && error.failure.kind === 'invalid';
 
 const SUSPECT = /\\u0000|\\ud[89a-f]/i;
 
+/** Reads JSON bodies. Of one that cannot be read the reason is noted, so that it is refused with all else that is wrong. */
 export function parseJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser(['application/json', 'text/plain']);
@@ -67,15 +99,19 @@ export function parseJsonBodies(app: FastifyInstance): void {
     ['application/json', 'application/scim+json'],
     { parseAs: 'buffer' },
     (request, body, done) => {
+      const unread = (failure: Failure) => {
+        request.unreadBody = failure;
+        done(null, undefined);
+      };
       // Many clients send a content type with every request, also without a body.
       if (body.length === 0) return done(null, undefined);
-      if (!isUtf8(body as Buffer)) return done(new FailureError(invalid('body', 'is not UTF-8 text')), undefined);
+      if (!isUtf8(body as Buffer)) return unread(invalid('body', 'is not UTF-8 text'));
       const { judgesText = false, mostParts } = request.routeOptions.config.declared ?? {};
       const wrong = tooMuchIn(body as Buffer, mostParts);
-      if (wrong !== undefined) return done(new FailureError(invalid('body', wrong)), undefined);
+      if (wrong !== undefined) return unread(invalid('body', wrong));
       const text = body.toString('utf8');
       void parse(request, text, (error, value) => {
-        if (error) return done(new FailureError(invalid('body', 'is not valid JSON', 'malformed_json')), undefined);
+        if (error) return unread(invalid('body', 'is not valid JSON', 'malformed_json'));
         if (!judgesText && (SUSPECT.test(text) || text.includes('\u0000')))
           request.brokenTexts = [...(request.brokenTexts ?? []), ...brokenFieldsOf(value)];
         done(null, value);

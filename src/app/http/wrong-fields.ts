@@ -25,8 +25,10 @@ export function failureOfFields(wrong: readonly FieldError[]): Failure | undefin
 
 const fieldErrorOf = (part: string, issue: z.core.$ZodIssue): FieldError => ({
   field: issue.path.length > 0 ? issue.path.map(String).join('.') : part,
-  message: isRepeated(part, issue) ? 'must be given once' : reasonOf(issue),
+  message: isRepeated(part, issue) ? GIVEN_ONCE : reasonOf(issue),
 });
+
+export const GIVEN_ONCE = 'must be given once';
 
 /** Of a parameter that is given several times there is a list. */
 const isRepeated = (part: string, { code, input }: z.core.$ZodIssue): boolean =>
@@ -35,7 +37,7 @@ const isRepeated = (part: string, { code, input }: z.core.$ZodIssue): boolean =>
 function reasonOf(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined ? `is required` : `must be of type ${issue.expected}`;
+      return issue.input === undefined ? `is required` : `must be of type ${jsonTypeOf(issue.expected)}`;
     case 'too_small':
       return `must be at least ${String(issue.minimum)}${unit(issue.origin)}`;
     case 'too_big':
@@ -57,6 +59,9 @@ function reasonOf(issue: z.core.$ZodIssue): string {
       return 'is invalid';
   }
 }
+
+/** As JSON calls it. */
+const jsonTypeOf = (expected: string) => (expected === 'record' ? 'object' : expected);
 
 const isAscii = (input: unknown): boolean => typeof input !== 'string' || !/\P{ASCII}/u.test(input);
 

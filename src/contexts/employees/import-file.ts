@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
-import { FailureError, invalid, tooLarge, type Failure } from '../../platform/kernel/failure.ts';
+import { FailureError, invalid, tooLarge, type FieldError } from '../../platform/kernel/failure.ts';
 import { employeeEmailField } from './domain/employee-email.ts';
 import { csvRecords, type CsvRecord } from './csv.ts';
 
@@ -23,10 +23,12 @@ const cell = z
   .optional();
 const rowSchema = z.object({
   email: employeeEmailField,
-  displayname: cell,
+  displayName: cell,
   department: cell,
-  jobtitle: cell,
+  jobTitle: cell,
 });
+type Column = keyof typeof rowSchema.shape;
+const COLUMNS = Object.keys(rowSchema.shape) as readonly Column[];
 
 /** Rows count as a spreadsheet does: the header is row 1. */
 export type ImportRow = z.output<typeof rowSchema> & { readonly row: number };
@@ -34,8 +36,8 @@ export interface RowError {
   readonly row: number;
   readonly error: string;
 }
-/** Converts a schema error into a failure whose message begins with the field. */
-type Explain = (field: string, error: z.ZodError) => Failure;
+/** What is wrong by a schema error, by column. */
+type Explain = (row: string, error: z.ZodError) => readonly FieldError[];
 
 /** Reads a file row by row. Throws if the whole file is unreadable. */
 export async function importedRows(file: Buffer, explain: Explain): Promise<{ rows: ImportRow[]; errors: RowError[] }> {
@@ -49,10 +51,12 @@ export async function importedRows(file: Buffer, explain: Explain): Promise<{ ro
             .replaceAll(/[\s_-]/g, ''),
         )
       : [];
+  const known = COLUMNS.map((name) => [name, columns.indexOf(name.toLowerCase())] as const);
+  const repeated = known.find(([, column]) => column >= 0 && columns.includes(columns[column]!, column + 1));
+  if (repeated) throw new FailureError(invalid('file', `has the column ${repeated[0]} more than once`));
   if (!columns.includes('email')) throw new FailureError(invalid('file', 'needs a header row with the column email'));
   if (columns.length > MAX_COLUMNS)
     throw new FailureError(tooLarge('file_too_long', `file: must have at most ${MAX_COLUMNS} columns`));
-  const known = Object.keys(rowSchema.shape).map((name) => [name, columns.lastIndexOf(name)] as const);
   const rows: ImportRow[] = [];
   const errors: RowError[] = [];
   const seen = new Set<string>();
@@ -89,7 +93,7 @@ async function boundedRecords(text: string): Promise<CsvRecord[]> {
 
 function readRow(
   width: number,
-  known: readonly (readonly [name: string, column: number])[],
+  known: readonly (readonly [name: Column, column: number])[],
   record: CsvRecord,
   explain: Explain,
 ): ImportRow | RowError {
@@ -100,5 +104,7 @@ function readRow(
     Object.fromEntries(known.map(([name, column]) => [name, record.cells[column] ?? ''])),
     { reportInput: true },
   );
-  return read.success ? { ...read.data, row } : { row, error: explain('row', read.error).message };
+  if (read.success) return { ...read.data, row };
+  const reasons = explain('row', read.error).map(({ field, message }) => `${field}: ${message}`);
+  return { row, error: `validation failed: ${reasons.join('; ')}` };
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sharedApp } from '../../dsl/app.ts';
 import type { Client } from '../../dsl/http-client.ts';
@@ -52,7 +53,7 @@ describe('a refusal names all that is wrong, each field once:', () => {
     });
     expect([refused.status, fieldsOf(refused)]).toEqual([
       400,
-      { file: 'is required', version: 'comes twice', signature: 'comes twice' },
+      { file: 'is required', version: 'must be given once', signature: 'must be given once' },
     ]);
   });
 
@@ -93,5 +94,103 @@ describe('a refusal names all that is wrong, each field once:', () => {
   it('a page that no list can have', async () => {
     const refused = await admin.get('/api/v1/admin/users?page=1000000000');
     expect([refused.status, fieldsOf(refused)]).toEqual([400, { page: 'must be a whole number from 1 to 999999999' }]);
+  });
+
+  it('headers, parameters and fields', async () => {
+    const refused = await admin.send('POST', '/api/v1/admin/users', {
+      body: { email: 5, displayName: 'Ann' },
+      headers: { 'x-log-position': '-1', 'x-tenant-id': randomUUID(), 'idempotency-key': 'a b' },
+    });
+    expect([refused.status, refused.body.error]).toEqual([400, expect.stringContaining('X-Tenant-ID')]);
+    expect(fieldsOf(refused)).toEqual({
+      'X-Tenant-ID': 'contradicts the credential: leave it out, or name its tenant',
+      'X-Log-Position': 'must be a position that a response had',
+      'Idempotency-Key': 'must be 1 to 200 printable characters',
+      email: 'must be of type string',
+    });
+    expect(
+      Object.keys(fieldsOf(await admin.get('/api/v1/admin/users?page=x', { headers: { 'x-log-position': 'x' } }))),
+    ).toEqual(['X-Log-Position', 'page']);
+  });
+
+  it('a condition that is none beside wrong fields', async () => {
+    const refused = await admin.put(
+      '/api/v1/admin/threat-intel/settings',
+      { scannerEnabled: 7 },
+      { headers: { 'if-match': 'x' } },
+    );
+    expect(Object.keys(fieldsOf(refused))).toEqual(['If-Match', 'scannerEnabled']);
+  });
+
+  it('the tenant of a sign-in, which header or body may name', async () => {
+    const client = (await sharedApp()).anonymous;
+    const login = (body: object, headers: Record<string, string> = {}) =>
+      client.send('POST', '/api/v1/auth/login', { body, headers });
+    expect(Object.keys(fieldsOf(await login({})))).toEqual(['X-Tenant-ID', 'email', 'password']);
+    const other = { 'x-tenant-id': randomUUID() };
+    expect(fieldsOf(await login({ email: 'x', password: 'long enough', tenantId: randomUUID() }, other))).toEqual({
+      tenantId: 'differs from X-Tenant-ID',
+      email: 'is not a valid email',
+    });
+  });
+
+  it('parameters beside a body that is no JSON', async () => {
+    const refused = await admin.send('POST', `/api/v1/admin/directory-sources/${randomUUID()}/sync?dryRun=maybe`, {
+      raw: Buffer.from('{"a":'),
+      headers: { 'content-type': 'application/json' },
+    });
+    expect([refused.status, refused.body.code]).toEqual([400, 'malformed_json']);
+    expect(fieldsOf(refused)).toEqual({ body: 'is not valid JSON', dryRun: 'must be one of true, false' });
+  });
+
+  it.each([
+    ['bytes that are no UTF-8', 'SAMLResponse=%FF&RelayState=a%00b', ['SAMLResponse', 'RelayState']],
+    ['the name of a field that is none', '%FF=1', ['SAMLResponse', 'body']],
+    ['a field that comes twice', 'SAMLResponse=a&SAMLResponse=b', ['SAMLResponse']],
+    ['bytes without escapes', Buffer.from('SAMLResponse=\xff', 'latin1'), ['body']],
+  ])('of a form: %s', async (_what, raw, names) => {
+    const refused = await (
+      await sharedApp()
+    ).anonymous.send('POST', '/api/v1/auth/saml/callback', {
+      raw: Buffer.from(raw as string),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    expect([refused.status, Object.keys(fieldsOf(refused))]).toEqual([400, names]);
+    if (names.length === 1 && names[0] === 'SAMLResponse')
+      expect(fieldsOf(refused)).toEqual({ SAMLResponse: 'must be given once' });
+  });
+
+  it('of a token that is asked about: text that is none', async () => {
+    const refused = await (
+      await sharedApp()
+    ).anonymous.send('POST', '/oauth/introspect', {
+      raw: Buffer.from('token=%FF'),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    expect([refused.status, refused.body]).toEqual([
+      400,
+      expect.objectContaining({ error: 'invalid_request', errorDescription: expect.stringContaining('token') }),
+    ]);
+  });
+
+  it('of a provider: addresses without TLS, two sources of metadata, and other fields', async () => {
+    const saml = { protocol: 'saml', idpEntityId: 'x', idpCertificate: 'none', idpSsoUrl: 'x', idpSloUrl: 'y' };
+    const created = await admin.post('/api/v1/admin/sso-configs', saml);
+    expect(Object.keys(fieldsOf(created)).sort()).toEqual(['idpCertificate', 'idpSloUrl', 'idpSsoUrl']);
+    const both = { metadata: '<a/>', metadataUrl: 'https://idp.example/', name: 7 };
+    expect(fieldsOf(await admin.post('/api/v1/admin/sso-configs/import', both))).toEqual({
+      metadata: 'give either metadata or metadataUrl',
+      name: 'must be of type string',
+    });
+  });
+
+  it('of an upload: text that is no UTF-8', async () => {
+    const part = (name: string, value: string) =>
+      `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+    const refused = await admin.send('POST', '/api/v1/admin/users/import', {
+      raw: Buffer.from(`${part('version', '\xff')}--b--\r\n`, 'latin1'),
+      headers: { 'content-type': 'multipart/form-data; boundary=b' },
+    });
+    expect(fieldsOf(refused)).toEqual({ file: 'is required', version: 'must be UTF-8 text' });
   });
 });

@@ -83,7 +83,7 @@ describe.each(Object.keys(readers) as (keyof typeof readers)[])('a file that %s 
     if (names.length < 3) for (const text of ['x', 'y']) form.append('text', text);
     const response = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: form });
     const { fields } = (await response.json()) as { fields: unknown };
-    const twice = names.length < 3 ? [{ field: 'text', message: 'comes twice' }] : [];
+    const twice = names.length < 3 ? [{ field: 'text', message: 'must be given once' }] : [];
     expect([response.status, fields]).toEqual([400, [{ field: 'file', message }, ...twice]]);
   });
 

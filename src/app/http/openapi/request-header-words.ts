@@ -5,5 +5,8 @@ export const requestHeaderWords = {
 } as const;
 export type RequestHeaderName = keyof typeof requestHeaderWords;
 
+/** `or-in-body`: needed unless the body names the same in a field of its own. */
+type RequestHeaderNeed = 'required' | 'optional' | 'or-in-body';
+
 /** Whether each header is needed, by name. */
-export type RequestHeaderNeeds = Readonly<Partial<Record<RequestHeaderName, 'required' | 'optional'>>>;
+export type RequestHeaderNeeds = Readonly<Partial<Record<RequestHeaderName, RequestHeaderNeed>>>;

@@ -1,8 +1,8 @@
-import { z } from 'zod';
 import type { Access } from '../access.ts';
 import { takesIdempotencyKey } from '../keyed-routes.ts';
 import type { AnyRoute } from '../route.ts';
-import { requestHeaderWords, type RequestHeaderName, type RequestHeaderNeeds } from './request-header-words.ts';
+import { declaredHeaders } from '../declared-headers.ts';
+import { requestHeaderWords, type RequestHeaderName } from './request-header-words.ts';
 
 /** Request headers that follow from the rest of a route's declaration. */
 const IMPLIED = {
@@ -22,18 +22,11 @@ const header = (name: string, description: string, required = false) => ({
 
 const implied = (name: keyof typeof IMPLIED) => header(name, IMPLIED[name]);
 
-/** A route that asks for the tenant in the query takes it from the header, too (OP-033). */
-const namesTenant = ({ query }: AnyRoute<never>): boolean => query instanceof z.ZodObject && 'tenant_id' in query.shape;
-
 /** The headers that a request may carry, besides those of conditions, re-authentication and credentials. */
 export function headersOfRequest(declared: AnyRoute<never>): object[] {
   const { access, method } = declared;
-  const takes: RequestHeaderNeeds = {
-    ...(namesTenant(declared) ? { 'X-Tenant-ID': 'optional' } : {}),
-    ...declared.takes,
-  };
   return [
-    ...Object.entries(takes).map(([name, need]) =>
+    ...Object.entries(declaredHeaders(declared)).map(([name, need]) =>
       header(name, requestHeaderWords[name as RequestHeaderName], need === 'required'),
     ),
     ...(takesIdempotencyKey(declared) ? [implied('Idempotency-Key')] : []),

@@ -3,7 +3,6 @@ import { organization, organizationStream } from '../../../contexts/organization
 import {
   FailureError,
   forbidden,
-  invalid,
   isFailure,
   notFound,
   reauthenticationRequired,
@@ -33,28 +32,8 @@ export interface AuthenticationDependencies extends AgentKeyDependencies, Device
   readonly scimTokens: ScimTokens;
 }
 
-/**
- * Authenticates the caller by the route's access profile. Throws 401, 403 or 404, or 400 if `X-Tenant-ID` contradicts
- * the credential. Undefined for open routes.
- */
+/** Authenticates the caller by the route's access profile. Throws 401, 403 or 404. Undefined for open routes. */
 export async function authenticate(
-  request: FastifyRequest,
-  access: Access,
-  services: AuthenticationDependencies,
-): Promise<Principal | undefined> {
-  const principal = await principalOf(request, access, services);
-  if (principal) refuseOtherTenant(request, principal);
-  return principal;
-}
-
-/** A caller that names another tenant expects its data, and would take the own tenant's for them (OP-030). */
-function refuseOtherTenant({ headers }: FastifyRequest, { tenantId }: Principal): void {
-  const named = headers['x-tenant-id'];
-  if (named !== undefined && String(named).toLowerCase() !== tenantId)
-    throw new FailureError(invalid('X-Tenant-ID', 'contradicts the credential: leave it out, or name its tenant'));
-}
-
-async function principalOf(
   request: FastifyRequest,
   access: Access,
   services: AuthenticationDependencies,

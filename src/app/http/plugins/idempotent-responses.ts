@@ -5,7 +5,6 @@ import {
   conflict,
   FailureError,
   forbidden,
-  invalid,
   limited,
   reauthenticationRequired,
 } from '../../../platform/kernel/failure.ts';
@@ -77,8 +76,6 @@ export class IdempotentResponses {
 
   /** The first response, or the request to be run, which must be `keep`-ed or `release`-d. Throws 403, 409 and 429. */
   async begin(asked: IdempotentRequest): Promise<StoredResponse | KeyedRequest> {
-    if (!/^[\x21-\x7e]{1,200}$/.test(asked.key))
-      throw new FailureError(invalid('Idempotency-Key', 'must be 1 to 200 printable characters'));
     const digest = this.#sealing.digest('key', asked, [asked.key]);
     const deadline = Date.now() + WAIT_MS;
     for (let look = 1; ; look += 1) {

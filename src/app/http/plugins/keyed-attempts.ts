@@ -1,21 +1,20 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { uploadedFileOf } from '../file-part.ts';
-import { takesIdempotencyKey } from '../keyed-routes.ts';
+import { idempotencyKeyOf } from '../keyed-routes.ts';
 import type { AnyRoute } from '../route.ts';
 import type { IdempotentResponses, StoredResponse } from './idempotent-responses.ts';
 import type { KeyedRequest } from './keyed-request.ts';
 
-/** Idempotency keys belong to admins; anonymous callers, devices and identity providers have none. */
+/** Undefined for a request without a key, or that takes none. */
 export async function beginKeyed(
   request: FastifyRequest,
   declared: AnyRoute<never>,
   responses: IdempotentResponses,
 ): Promise<StoredResponse | KeyedRequest | undefined> {
   const { access, file } = declared;
-  const { headers, principal, method, url, body } = request;
-  const key = headers['idempotency-key'];
-  if (typeof key !== 'string' || !principal || !takesIdempotencyKey(declared)) return undefined;
-  if (principal.kind === 'device' || principal.kind === 'scim') return undefined;
+  const { principal, method, url, body } = request;
+  const key = idempotencyKeyOf(request, declared);
+  if (key === undefined || (principal?.kind !== 'admin' && principal?.kind !== 'org_admin')) return undefined;
   const content = file ? await uploadedFileOf(request, file) : JSON.stringify(body ?? null);
   const asksForProof = access.kind === 'admin' && access.reauthWhere !== undefined;
   const reauthenticated = asksForProof && principal.kind === 'admin' ? principal.reauthenticated : undefined;

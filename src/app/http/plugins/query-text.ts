@@ -16,23 +16,23 @@ const ESCAPES = /(?:%[0-9a-f]{2})+/gi;
 
 function brokenIn(url: string): readonly FieldError[] {
   const at = url.indexOf('?');
-  if (at < 0 || !SUSPECT.test(url.slice(at))) return [];
-  return url
-    .slice(at + 1)
-    .split('&')
-    .flatMap((parameter) => wrongIn(parameter) ?? []);
+  return at < 0 ? [] : brokenPairs(url.slice(at + 1), 'query');
 }
 
-function wrongIn(parameter: string): FieldError | undefined {
-  const [name, value = ''] = parameter.split(/=(.*)/s, 2) as [string, string?];
+/** What is no text in pairs of a query or a form (`a=b&c=d`); a pair whose name is none is called `whole`. */
+export const brokenPairs = (pairs: string, whole: string): readonly FieldError[] =>
+  SUSPECT.test(pairs) ? pairs.split('&').flatMap((pair) => wrongIn(pair, whole) ?? []) : [];
+
+function wrongIn(pair: string, whole: string): FieldError | undefined {
+  const [name, value = ''] = pair.split(/=(.*)/s, 2) as [string, string?];
   const wrongName = wrongText(name);
-  if (wrongName !== undefined) return { field: 'query', message: wrongName };
+  if (wrongName !== undefined) return { field: whole, message: wrongName };
   const wrongValue = wrongText(value);
   // The name decodes, because its escapes are UTF-8.
-  return wrongValue === undefined ? undefined : { field: nameOf(name), message: wrongValue };
+  return wrongValue === undefined ? undefined : { field: nameOf(name) ?? whole, message: wrongValue };
 }
 
-const nameOf = (text: string): string => [...new URLSearchParams(text).keys()][0] ?? 'query';
+const nameOf = (text: string): string | undefined => [...new URLSearchParams(text).keys()][0];
 
 function wrongText(text: string): string | undefined {
   const escaped = text.match(ESCAPES)?.map((run) => Buffer.from(run.replaceAll('%', ''), 'hex')) ?? [];

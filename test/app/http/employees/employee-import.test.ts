@@ -124,15 +124,40 @@ describe('the import of employees', () => {
       body: {
         imported: 1,
         errors: [
-          { row: 2, error: 'validation failed: displayname: contains control characters' },
+          { row: 2, error: 'validation failed: displayName: contains control characters' },
           { row: 3, error: 'validation failed: department: contains control characters' },
           { row: 4, error: 'validation failed: email: is not a valid email' },
-          { row: 6, error: 'validation failed: displayname: contains control characters' },
+          { row: 6, error: 'validation failed: displayName: contains control characters' },
         ],
       },
     });
     await app.settled();
     expect((await all(tenant)).total).toBe(1);
+  });
+
+  it('names all that is wrong with a row', async () => {
+    const { body } = await importing(await app.newTenant(), HEADER, `nobody,Bo,Sa\u0001les,`);
+    expect(body).toMatchObject({
+      errors: [
+        {
+          row: 2,
+          error: 'validation failed: email: is not a valid email; department: contains control characters',
+        },
+      ],
+    });
+  });
+
+  it.each([
+    ['email,displayName,E-Mail', 'email'],
+    ['email,Display Name,display_name', 'displayName'],
+  ])('refuses a file whose header repeats a column: %s', async (header, column) => {
+    const tenant = await app.newTenant();
+    const refused = await importing(tenant, header, `${address()},Ann,${address()}`);
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { fields: [{ field: 'file', message: `has the column ${column} more than once` }] },
+    });
+    expect((await all(tenant)).total).toBe(0);
   });
 
   it('changes nothing if no field differs', async () => {

@@ -177,7 +177,7 @@ describe("the recovery of an organization's admin", () => {
       (await app.services.database.owner.query(`select from events where type = 'RecoveryRefused'`)).rowCount!;
     const before = await refusals();
     for (const email of [north.email, 'nobody@mssp.example']) {
-      const wrong = await reset(email, { recoveryKey: `${recoveryKey}x` }, { 'x-tenant-id': 'no id' });
+      const wrong = await reset(email, { recoveryKey: `${recoveryKey}x` }, { 'x-tenant-id': randomUUID() });
       expect([wrong.status, wrong.body]).toEqual([401, expect.objectContaining({ error: 'invalid credentials' })]);
     }
     const unknown = await reset(`nobody-${randomUUID()}@mssp.example`);

@@ -14,7 +14,7 @@ import { isUnavailable } from '../../errors.ts';
 import { PartialCompletion } from '../../partial-completion.ts';
 import type { AdminPrincipal } from '../../principal.ts';
 import { routeWith, type HandlerContext } from '../../route.ts';
-import { failureOfIssues } from '../../wrong-fields.ts';
+import { fieldsOfIssues } from '../../wrong-fields.ts';
 import type { WithClaimHolders } from '../../../../../commands/ports.ts';
 import type { Freshness } from '../../../../platform/projector/freshness.ts';
 import type { Limits } from '../../../config/limits.ts';
@@ -78,7 +78,7 @@ export const employeeImport = route({
 });
 
 async function importFile(call: Importing, file: Buffer) {
-  const { rows, errors } = await importedRows(file, failureOfIssues);
+  const { rows, errors } = await importedRows(file, fieldsOfIssues);
   const planned = await withoutRepetitions(call, await plan(call, rows));
   await refuseTooMany(call, planned.filter(({ standing }) => standing === 'newcomer').length);
   const report = new ImportReport(rows, errors);
@@ -132,8 +132,8 @@ async function importRows(
   return isInterrupted ? notStored(call, [...left], report) : [];
 }
 
-type Newcomer = Planned & { readonly displayname: string };
-const isNewcomer = (row: Planned): row is Newcomer => row.standing === 'newcomer' && row.displayname !== undefined;
+type Newcomer = Planned & { readonly displayName: string };
+const isNewcomer = (row: Planned): row is Newcomer => row.standing === 'newcomer' && row.displayName !== undefined;
 
 /** Returns the error of each row, or undefined where the employee was created. */
 async function createTogether(call: Importing, rows: readonly Newcomer[]): Promise<unknown[]> {
@@ -146,12 +146,12 @@ async function createTogether(call: Importing, rows: readonly Newcomer[]): Promi
   }
 }
 
-const creationOf = ({ userId, email, displayname, department, jobtitle }: Newcomer): CreateEmployee => ({
+const creationOf = ({ userId, email, displayName, department, jobTitle }: Newcomer): CreateEmployee => ({
   userId,
   email,
-  displayName: displayname,
+  displayName,
   department: department ?? null,
-  jobTitle: jobtitle ?? null,
+  jobTitle: jobTitle ?? null,
   externalId: null,
   source: 'import',
   isActive: true,
@@ -222,9 +222,9 @@ async function withoutRepetitions(call: Importing, rows: readonly Planned[]): Pr
 const repeats = (row: ImportRow, stored: DescribedEmployee | undefined): boolean =>
   stored !== undefined &&
   [
-    [row.displayname, stored.display_name],
+    [row.displayName, stored.display_name],
     [row.department, stored.department],
-    [row.jobtitle, stored.job_title],
+    [row.jobTitle, stored.job_title],
   ].every(([given, kept]) => given === undefined || given === kept);
 
 /** Refuses the whole file if there are too few seats (choice OP-054). Seats taken meanwhile fail single rows. */
@@ -240,7 +240,7 @@ async function refuseTooMany({ ask, services }: Importing, newcomers: number): P
 }
 
 async function take(call: Importing, planned: Planned): Promise<RowOutcome> {
-  const { email, displayname: displayName, department, jobtitle: jobTitle, userId, standing } = planned;
+  const { email, displayName, department, jobTitle, userId, standing } = planned;
   if (standing === 'same' || standing === 'known') {
     // Without changes the command writes nothing, but finds what an earlier attempt at this request wrote.
     const changes = standing === 'same' ? {} : { displayName, department, jobTitle };
@@ -248,6 +248,6 @@ async function take(call: Importing, planned: Planned): Promise<RowOutcome> {
     return position === undefined ? 'unchanged' : 'updated';
   }
   if (displayName === undefined) throw new FailureError(invalid('displayName', 'is required'));
-  await call.execute(createEmployee, creationOf({ ...planned, displayname: displayName }), undefined, email);
+  await call.execute(createEmployee, creationOf({ ...planned, displayName }), undefined, email);
   return 'imported';
 }

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { autoEnrollDevice } from '../../../../../commands/enrollment/auto-enroll-device.ts';
 import { osTypes } from '../../../../contexts/devices/domain/events.ts';
@@ -14,6 +15,7 @@ import { syncedUser, type SyncedUserDependencies } from './synced-user.ts';
 import { nameField } from '../../../../platform/kernel/name-field.ts';
 import { routeWith, type HandlerContext, type RouteGroup } from '../../route.ts';
 import type { Refusal } from '../../refusal.ts';
+import { requiredTenant } from '../../tenant-header.ts';
 import { familyName } from '../../validation.ts';
 import type { AggregateLoader } from '../../../../platform/execution/aggregate-loader.ts';
 import type { Limits } from '../../../config/limits.ts';
@@ -62,10 +64,8 @@ function errorCodeOf({
   return status === 429 || status >= 500 ? 'service_unavailable' : 'invalid_request';
 }
 
-function refuseOtherTenant(header: string | string[] | undefined, { tenantId }: AutoEnrollment): void {
-  if (header === undefined || header === '') throw new FailureError(NO_TENANT);
-  if (String(header).toLowerCase() !== tenantId)
-    throw new FailureError(invalid('tenantId', 'differs from X-Tenant-ID'));
+function refuseOtherTenant(request: FastifyRequest, { tenantId }: AutoEnrollment): void {
+  if (requiredTenant(request) !== tenantId) throw new FailureError(invalid('tenantId', 'differs from X-Tenant-ID'));
 }
 
 /** The same response without the tenant's secret in all cases, so that it discloses no tenants or users. */
@@ -187,7 +187,7 @@ export const autoEnrollmentRoutes: RouteGroup<AutoEnrollmentRouteDependencies> =
       handle: async ({ request, reply, body, services, run }) => {
         const { headers } = request;
         refuseWithoutTls(request, services);
-        refuseOtherTenant(headers['x-tenant-id'], body);
+        refuseOtherTenant(request, body);
         const tenantId = asTenantId(body.tenantId);
         if (!(await showsSecret(services, tenantId, headers['x-enrollment-secret']))) {
           // Not thrown: anonymous callers can cause this at will, so it must not be logged as an error.

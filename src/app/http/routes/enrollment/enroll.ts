@@ -28,7 +28,7 @@ import { credentialForm, enrolledView, enrolledViewOf, IMPOSSIBLE_FORM, isFormPo
 import { identifyDevice, type DeviceIdentityDependencies } from '../../plugins/device-identity.ts';
 import { refuseWithoutTls } from '../../confidential-request.ts';
 import { routeWith, type CallerContext, type HandlerContext, type RouteGroup } from '../../route.ts';
-import { tenantOfHeader } from '../../tenant-header.ts';
+import { requiredTenant } from '../../tenant-header.ts';
 import { familyName } from '../../validation.ts';
 import type { Logger } from 'pino';
 import type { Limits } from '../../../config/limits.ts';
@@ -119,7 +119,7 @@ export const enrollRoutes: RouteGroup<EnrollRouteDependencies> = {
       // The device stays with this address, which requests its certificate.
       response: enrolledView.extend({ apiEndpoint: z.string() }),
       handle: async ({ run, services, request, body }) => {
-        const tenantId = tenantOfHeader(request);
+        const tenantId = requiredTenant(request);
         if (!body.csr) refuseWithoutTls(request, services);
         const { enrollmentToken: token, csr = null, format, ...about } = body;
         const { browserVersion = null, osType = null, osVersion = null, ...required } = about;

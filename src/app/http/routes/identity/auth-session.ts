@@ -10,7 +10,7 @@ import { signedIn } from './sign-in-response.ts';
 import type { FastifyRequest } from 'fastify';
 import type { AccessTokens } from '../../../../contexts/identity/access-tokens.ts';
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';
-import { refuseOtherTenant } from './named-tenant.ts';
+import { refuseOtherTenant } from './other-tenant.ts';
 
 export interface AuthSessionDependencies {
   readonly accessTokens: AccessTokens;

@@ -25,7 +25,8 @@ import type { AdminState } from '../../../../contexts/tenants/domain/admin.ts';
 import type { Freshness } from '../../../../platform/projector/freshness.ts';
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';
 import type { Position } from '../../../../platform/kernel/event.ts';
-import { refuseOtherTenant, tenantNamed } from './named-tenant.ts';
+import { refuseOtherTenant } from './other-tenant.ts';
+import { requiredTenant } from '../../tenant-header.ts';
 import { authSessionRoutes, type AuthSessionDependencies } from './auth-session.ts';
 import type { ResponseHead } from '../../response-head.ts';
 
@@ -96,7 +97,7 @@ export const authRoutes: RouteGroup<AuthRouteDependencies> = {
       access: openAccess('login'),
       summary: 'Sign in with e-mail and password',
       operation: 'signIn',
-      takes: { 'X-Tenant-ID': 'optional' },
+      takes: { 'X-Tenant-ID': 'or-in-body' },
       refuses: [
         'account_locked',
         'account_suspended',
@@ -108,7 +109,7 @@ export const authRoutes: RouteGroup<AuthRouteDependencies> = {
       body: z.object({ email: emailField, password: presentedPassword, tenantId: uuid().optional() }),
       response: z.union([signedIn, mfaRequired, passwordChangeRequired]),
       handle: async ({ body, services, request, reply, ask }) => {
-        const tenantId = tenantNamed(request, body.tenantId);
+        const tenantId = requiredTenant(request, body.tenantId);
         const { admin, next } = await signInWithPassword(
           services,
           tenantId,

@@ -54,7 +54,7 @@ export const recoveryRoutes: RouteGroup<RecoveryRouteDependencies> = {
           await refuse('wrong_key');
           throw new FailureError(unauthenticated('invalid_credentials'));
         }
-        const named = request.headers['x-tenant-id'] === undefined ? undefined : tenantOfHeader(request);
+        const named = tenantOfHeader(request);
         const account = await recoverableAccount(services, body.email, named);
         if (typeof account === 'string') {
           await refuse(account);

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { FailureError, unauthenticated } from '../../../../platform/kernel/failure.ts';
+import { refuseOtherTenant } from '../identity/other-tenant.ts';
 import type { AdminPrincipal } from '../../principal.ts';
 import type { AccessTokens } from '../../../../contexts/identity/access-tokens.ts';
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';
@@ -14,15 +15,13 @@ export interface LiveAdminSessionDependencies {
  * `X-Tenant-ID` contradicts the token (choice OP-029).
  */
 export async function liveAdminSession(
-  { headers }: FastifyRequest,
+  request: FastifyRequest,
   { accessTokens, lookups }: LiveAdminSessionDependencies,
 ): Promise<AdminPrincipal> {
-  const [scheme, token] = (headers.authorization ?? '').split(' ');
+  const [scheme, token] = (request.headers.authorization ?? '').split(' ');
   const claims = scheme?.toLowerCase() === 'bearer' && token ? await accessTokens.verify(token) : undefined;
   if (claims?.kind !== 'access') throw new FailureError(unauthenticated());
-  const header = headers['x-tenant-id'];
-  if (header !== undefined && String(header).toLowerCase() !== claims.tenantId)
-    throw new FailureError(unauthenticated());
+  refuseOtherTenant(request, claims.tenantId);
   const live = await lookups.adminSession(claims.tenantId, claims.sessionId);
   if (!live) throw new FailureError(unauthenticated());
   return {

@@ -20,7 +20,7 @@ import {
   testedIssuerUrl,
   type IssuerTrust,
 } from '../../../../contexts/sso/domain/fields.ts';
-import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
+import { refuseFields } from '../../wrong-fields.ts';
 import type { Config } from '../../../config/config.ts';
 
 export interface SsoConfigBodiesDependencies {
@@ -87,11 +87,9 @@ type Addresses = { readonly [Name in 'issuerUrl' | 'idpSsoUrl' | 'idpSloUrl']?: 
 /** Only development mode allows a provider without TLS. */
 export function refuseInsecure({ config }: SsoConfigBodiesDependencies, body: Addresses): void {
   if (config.devMode) return;
-  for (const field of ['issuerUrl', 'idpSsoUrl', 'idpSloUrl'] as const) {
-    const address = body[field];
-    if (address && !address.toLowerCase().startsWith('https:'))
-      throw new FailureError(invalid(field, 'must be an https address'));
-  }
+  const isInsecure = (address: string | null | undefined) => address && !address.toLowerCase().startsWith('https:');
+  const fields = (['issuerUrl', 'idpSsoUrl', 'idpSloUrl'] as const).filter((field) => isInsecure(body[field]));
+  refuseFields(fields.map((field) => ({ field, message: 'must be an https address' })));
 }
 
 type GivenTrust = { readonly [Name in keyof IssuerTrust]?: IssuerTrust[Name] | undefined };

@@ -20,8 +20,18 @@ const source = {
   /** How `metadataUrl` may be reached. Nothing of it is stored. */
   ...reach,
 };
-export const ssoConfigImport = z.object({ ...source, ...samlSettings });
-export const ssoMetadataRefresh = z.object(source);
+
+type Sources = { readonly metadata?: unknown; readonly metadataUrl?: unknown };
+const isOneSource = ({ metadata, metadataUrl }: Sources): boolean =>
+  (metadata === undefined) !== (metadataUrl === undefined);
+const oneSource = {
+  path: ['metadata'],
+  message: 'give either metadata or metadataUrl',
+  // Also beside other wrong fields.
+  when: ({ value }: { readonly value: unknown }) => typeof value === 'object' && value !== null,
+};
+export const ssoConfigImport = z.object({ ...source, ...samlSettings }).refine(isOneSource, oneSource);
+export const ssoMetadataRefresh = z.object(source).refine(isOneSource, oneSource);
 
 type Source = z.output<typeof ssoMetadataRefresh>;
 
@@ -30,8 +40,6 @@ export async function importedProvider(
   { metadata, metadataUrl, entityId: wanted, ...choice }: Source,
   outbound: OutboundSettings,
 ): Promise<ProviderMetadata> {
-  if ((metadata === undefined) === (metadataUrl === undefined))
-    throw new FailureError(invalid('metadata', 'give either metadata or metadataUrl'));
   const field = metadata === undefined ? 'metadataUrl' : 'metadata';
   const refused = (reason: string) => new FailureError(invalid(field, reason));
   const text = metadata ?? (await fetched(metadataUrl!, trustOf(choice), outbound, refused));

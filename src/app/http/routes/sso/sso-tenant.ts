@@ -1,8 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import { listTenants } from '../../../../../queries/tenants/list-tenants.ts';
 import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
-import { asTenantId, INSTALLATION, isUuid, uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
+import { asTenantId, INSTALLATION, uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
 import type { HandlerContext } from '../../route.ts';
+import { tenantOfHeader } from '../../tenant-header.ts';
 
 export const tenantQuery = { tenant_id: uuid().optional() };
 
@@ -13,9 +14,7 @@ type Asking = Pick<HandlerContext<unknown, unknown, unknown>, 'ask'> & {
 
 /** The tenant of a single sign-on (choice OP-033): from query or header, or else the only tenant. */
 export async function ssoTenantOf({ ask, request, query }: Asking): Promise<TenantId> {
-  const header = request.headers['x-tenant-id'];
-  if (header !== undefined && !isUuid(header)) throw new FailureError(invalid('X-Tenant-ID', 'must be a UUID'));
-  const named = query.tenant_id ?? header;
+  const named = query.tenant_id ?? tenantOfHeader(request);
   if (named !== undefined) return asTenantId(named);
   const [only, ...others] = await ask(listTenants, { most: 2 }, INSTALLATION);
   if (!only || others.length > 0) throw new FailureError(invalid('tenant_id', 'is required'));
