@@ -12,7 +12,9 @@ export function withExpectedMedia(refusal: Refusal, { headers, routeOptions }: F
       fields: [{ field: 'Content-Encoding', message: 'must be identity: send the body uncompressed' }],
     };
   const { consumes = 'json' } = declared;
-  const encoding = consumes === 'multipart' ? '' : ', in UTF-8';
+  // Of another media type than the right one, the encoding of its parts is not the point.
+  const isPlain = consumes === 'multipart' && !/^multipart\/form-data\b/i.test(headers['content-type'] ?? '');
+  const encoding = isPlain ? '' : ', in UTF-8';
   return {
     ...refusal,
     fields: [{ field: 'Content-Type', message: `must be ${MEDIA[consumes].join(' or ')}${encoding}` }],

@@ -15,6 +15,9 @@ export const pageQueryOf = ({ usual, max }: { readonly usual: number; readonly m
 /** Pagination (OP-005): `page` is 1-based, `page_size` 20 by default and at most 100. Below 1 is refused, and a page of more than nine digits. */
 export const pageQuery = pageQueryOf({ usual: 20, max: 100 });
 
+/** In a query, `+` is a space. */
+const LOST_PLUS = / \d{2}:\d{2}$/;
+
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 /** An offset or a zone can move later days into a year that ISO 8601 and PostgreSQL write differently. */
 const END_OF_DATES = Date.parse('9999-12-30T00:00:00.000Z');
@@ -32,7 +35,8 @@ const moment = writtenAs(z.string().max(40), {
   const full = DAY.test(text) ? `${text}T00:00:00.000Z` : text;
   const parsed = z.iso.datetime({ offset: true }).safeParse(full).success ? Date.parse(full) : Number.NaN;
   if (Number.isNaN(parsed)) {
-    context.addIssue({ code: 'custom', message: 'must be an RFC 3339 timestamp or a YYYY-MM-DD day' });
+    const hint = LOST_PLUS.test(text) ? ': the + of an offset is written as %2B in an address' : '';
+    context.addIssue({ code: 'custom', message: `must be an RFC 3339 timestamp or a YYYY-MM-DD day${hint}` });
     return z.NEVER;
   }
   if (parsed < 0 || parsed > END_OF_DATES) {

@@ -184,6 +184,23 @@ describe('a refusal names all that is wrong, each field once:', () => {
     });
   });
 
+  it('the plus of an offset, which an address loses', async () => {
+    const refused = await admin.get('/api/v1/admin/alerts?start_date=2026-01-01T00:00:00+02:00');
+    expect(fieldsOf(refused)).toEqual({
+      start_date:
+        'must be an RFC 3339 timestamp or a YYYY-MM-DD day: the + of an offset is written as %2B in an address',
+    });
+  });
+
+  it('the encoding of a form', async () => {
+    const headers = { 'content-type': 'multipart/form-data; boundary=b; charset=utf-16' };
+    const refused = await admin.send('POST', '/api/v1/admin/users/import', { raw: '--b--', headers });
+    expect([refused.status, fieldsOf(refused)]).toEqual([
+      415,
+      { 'Content-Type': 'must be multipart/form-data, in UTF-8' },
+    ]);
+  });
+
   it('of an upload: text that is no UTF-8', async () => {
     const part = (name: string, value: string) =>
       `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;

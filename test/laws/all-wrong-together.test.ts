@@ -1,0 +1,71 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { bodyFields, type JsonSchema } from '../dsl/body-fields.ts';
+import { sharedApp } from '../dsl/app.ts';
+import type { Client } from '../dsl/http-client.ts';
+
+interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly security?: readonly Record<string, unknown>[];
+  readonly parameters?: readonly { name: string; in: string }[];
+  readonly requestBody?: { content: Record<string, { schema: JsonSchema }> };
+}
+
+const ID = '0198a000-0000-7000-8000-000000000000';
+
+/** Decision 0173. With a body that is no JSON, `body` stands for its fields. */
+describe('every route of administrators names wrong headers, parameters and fields together', () => {
+  let admin: Client;
+  let operations: Operation[] = [];
+  let schemas: Readonly<Record<string, JsonSchema>> = {};
+  beforeAll(async () => {
+    const app = await sharedApp();
+    ({ admin } = await app.newTenant());
+    const { paths, components } = (await app.anonymous.get('/openapi.json')).body as {
+      paths: Record<string, Record<string, Omit<Operation, 'method' | 'path'>>>;
+      components: { schemas: Record<string, JsonSchema> };
+    };
+    ({ schemas } = components);
+    operations = Object.entries(paths).flatMap(([path, item]) =>
+      Object.entries(item)
+        .map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path }))
+        .filter(({ security = [] }) => security.some((way) => 'adminToken' in way)),
+    );
+  });
+
+  /** What is refused of a request with NUL in all its parameters and this body, beside a wrong header. */
+  async function refused({ method, path, parameters = [] }: Operation, raw: string | undefined): Promise<string[]> {
+    const query = parameters.filter((one) => one.in === 'query').map(({ name }) => `${name}=%00`);
+    const address = `${path.replaceAll(/\{\w+\}/g, ID)}?${query.join('&')}`;
+    const json = raw === undefined ? {} : { raw, headers: { 'content-type': 'application/json' } };
+    const headers = { ...json.headers, 'x-log-position': 'x', 'idempotency-key': 'a b' };
+    const { status, body } = await admin.send(method, address, { ...json, headers });
+    expect([method, path, status]).toEqual([method, path, 400]);
+    return body.fields.map(({ field }: { field: string }) => field).sort();
+  }
+
+  const expectedOf = ({ parameters = [] }: Operation): string[] => [
+    'X-Log-Position',
+    ...(parameters.some(({ name }) => name === 'Idempotency-Key') ? ['Idempotency-Key'] : []),
+    ...parameters.filter((one) => one.in === 'query').map(({ name }) => name),
+  ];
+
+  it('of bodies whose texts are none', async () => {
+    expect(operations.length).toBeGreaterThan(150);
+    for (const operation of operations) {
+      const schema = operation.requestBody?.content['application/json']?.schema;
+      const all = bodyFields(schema, (ref) => schemas[ref.split('/').at(-1)!] ?? {});
+      const names = [...new Set(all.map(({ name }) => name.split('.')[0]!))];
+      const body = schema && JSON.stringify(Object.fromEntries(names.map((name) => [name, 'a\0'])));
+      const found = await refused(operation, body);
+      expect([operation.path, found]).toEqual([operation.path, [...expectedOf(operation), ...names].sort()]);
+    }
+  });
+
+  it('of bodies that are no JSON', async () => {
+    for (const operation of operations.filter(({ requestBody }) => requestBody?.content['application/json'])) {
+      const found = await refused(operation, '{"a":');
+      expect([operation.path, found]).toEqual([operation.path, [...expectedOf(operation), 'body'].sort()]);
+    }
+  });
+});
