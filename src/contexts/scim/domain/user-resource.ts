@@ -6,6 +6,7 @@ import {
   type ProvisioningSource,
 } from '../../employees/domain/provisioning.ts';
 import { isComplex, refuse, type ScimComplex, type ScimValue } from './read-resource.ts';
+import { versionTag } from './entity-tags.ts';
 import { ENTERPRISE_USER, USER } from './user-schema.ts';
 
 /** Longest name of a person at a client, and longest text of an employee's field. */
@@ -116,18 +117,16 @@ export interface ResourceFacts {
   readonly base: string;
 }
 
-/** A weak entity tag (RFC 7644 §3.14): the same state, whatever attributes are shown of it. */
-export const versionTag = (version: number): string => `W/"${version}"`;
-
 export const metaOf = (
   resourceType: 'User' | 'Group',
   { id, createdAt, modifiedAt, version, base }: ResourceFacts,
+  shownOfOthers: readonly string[],
 ): ScimComplex => ({
   resourceType,
   created: createdAt,
   lastModified: modifiedAt,
   location: `${base}/${resourceType}s/${id}`,
-  version: versionTag(version),
+  version: versionTag(version, shownOfOthers),
 });
 
 export interface GroupOfUser {
@@ -138,12 +137,12 @@ export interface GroupOfUser {
 export const userResource = (
   attributes: ScimComplex,
   facts: ResourceFacts,
-  groups: readonly GroupOfUser[] | undefined,
+  groups: readonly GroupOfUser[] = [],
 ): ScimComplex => ({
   schemas: attributes[ENTERPRISE_USER] === undefined ? [USER] : [USER, ENTERPRISE_USER],
   id: facts.id,
   ...attributes,
-  ...(groups && groups.length > 0
+  ...(groups.length > 0
     ? {
         groups: groups.map(({ id, name }) => ({
           value: id,
@@ -153,5 +152,9 @@ export const userResource = (
         })),
       }
     : {}),
-  meta: metaOf('User', facts),
+  meta: metaOf(
+    'User',
+    facts,
+    groups.flatMap(({ id, name }) => [id, name]),
+  ),
 });

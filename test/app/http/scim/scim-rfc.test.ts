@@ -478,6 +478,35 @@ describe('RFC 7643 and RFC 7644', () => {
       expect((await scim.get(path, { headers: { 'if-none-match': now.get('etag')! } })).status).toBe(304);
     });
 
+    it('§3.14 entity tags tell what is shown of other resources', async () => {
+      const user = await scim.post(SCIM_USERS, { schemas: [USER_SCHEMA], userName: `tagged-${randomUUID()}` });
+      const userPath = `${SCIM_USERS}/${user.body.id}`;
+      const members = [{ value: user.body.id }];
+      const group = await scim.post(SCIM_GROUPS, { schemas: [GROUP_SCHEMA], displayName: 'Before', members });
+      const groupPath = `${SCIM_GROUPS}/${group.body.id}`;
+      const change = (path: string, at: string, value: string) =>
+        scim.send('PATCH', path, patchBody({ op: 'replace', path: at, value }));
+      const read = async (path: string, tag: string | null = null) => {
+        const { status, headers } = await scim.get(path, { headers: tag === null ? {} : { 'if-none-match': tag } });
+        return { status, tag: headers.get('etag')! };
+      };
+      for (const [path, rename] of [
+        [userPath, () => change(groupPath, 'displayName', 'After')],
+        [groupPath, () => change(userPath, 'displayName', 'Another')],
+      ] as const) {
+        const { tag } = await read(path);
+        expect(await read(path, tag)).toEqual({ status: 304, tag });
+        expect((await rename()).status).toBeLessThan(300);
+        expect((await read(path, tag)).status).toBe(200);
+        const alone = await read(`${path}?attributes=id`);
+        expect(await read(`${path}?attributes=id`, alone.tag)).toEqual({ status: 304, tag: alone.tag });
+      }
+      const headers = { 'if-match': (await read(userPath)).tag };
+      const named = { ...patchBody({ op: 'add', path: 'title', value: 'T' }), headers };
+      expect((await scim.send('PATCH', userPath, named)).status).toBe(200);
+      expect((await scim.send('PATCH', userPath, named)).status).toBe(412);
+    });
+
     it('§3.5.2 PATCHes of one group that race without If-Match are all kept', async () => {
       const made = await scim.post(SCIM_GROUPS, { schemas: [GROUP_SCHEMA], displayName: 'Raced', externalId: 'e' });
       const path = `${SCIM_GROUPS}/${made.body.id}`;

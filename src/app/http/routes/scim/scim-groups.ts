@@ -15,7 +15,8 @@ import { isAboutMembers, memberChangeOf, memberIds } from '../../../../contexts/
 import { applyPatch } from '../../../../contexts/scim/domain/patch.ts';
 import { refuse, type ScimComplex } from '../../../../contexts/scim/domain/read-resource.ts';
 import type { Leniency } from '../../../../contexts/scim/domain/normalization.ts';
-import { metaOf, versionTag } from '../../../../contexts/scim/domain/user-resource.ts';
+import { versionTag } from '../../../../contexts/scim/domain/entity-tags.ts';
+import { metaOf } from '../../../../contexts/scim/domain/user-resource.ts';
 import type { AggregateLoader } from '../../../../platform/execution/aggregate-loader.ts';
 import { FailureError, notFound } from '../../../../platform/kernel/failure.ts';
 import { isUuid } from '../../../../platform/kernel/ids.ts';
@@ -92,7 +93,11 @@ function groupResource(row: GroupRow, members: readonly MemberOfGroup[] | undefi
     ...(row.external_id === null ? {} : { externalId: row.external_id }),
     displayName: row.name,
     ...(listed.length > 0 ? { members: listed } : {}),
-    meta: metaOf('Group', facts),
+    meta: metaOf(
+      'Group',
+      facts,
+      listed.map(({ display }) => display),
+    ),
   };
 }
 

@@ -8,7 +8,7 @@ import { Leniency } from '../../../../contexts/scim/domain/normalization.ts';
 import { refuse, type ScimComplex } from '../../../../contexts/scim/domain/read-resource.ts';
 import { selectionOf, type Selection } from '../../../../contexts/scim/domain/selection.ts';
 import type { ScimResourceType } from '../../../../contexts/scim/domain/schema.ts';
-import { versionTag } from '../../../../contexts/scim/domain/user-resource.ts';
+import { namesVersion, tagsIn } from '../../../../contexts/scim/domain/entity-tags.ts';
 import type { ErrorCode } from '../../../../platform/kernel/error-codes.ts';
 import { FailureError, stale, temporarilyUnavailable } from '../../../../platform/kernel/failure.ts';
 import { uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
@@ -160,11 +160,8 @@ export async function baseOf(tenantId: TenantId, { lookups }: { readonly lookups
   return `${tenant?.externalBaseUrl ?? ''}${SCIM}`;
 }
 
-const tagsIn = (header: string): string[] => header.split(',').map((tag) => tag.trim().replace(/^w\//i, ''));
-const bare = (version: number): string => versionTag(version).slice(2);
-
 const isNamed = (header: string | undefined, version: number): boolean =>
-  header !== undefined && (header.trim() === '*' || tagsIn(header).includes(bare(version)));
+  header !== undefined && (header.trim() === '*' || namesVersion(header, version));
 
 /**
  * Throws 412 if `If-Match` names another version (RFC 7644 §3.14), or `If-None-Match` this one (RFC 9110 §13.1.2). Returns
@@ -174,7 +171,7 @@ export function expectedVersion({ headers }: FastifyRequest, version: number): n
   const header = headers['if-match'];
   if (isNamed(headers['if-none-match'], version)) throw new FailureError(stale());
   if (header === undefined || header.trim() === '*') return undefined;
-  if (!tagsIn(header).includes(bare(version))) throw new FailureError(stale());
+  if (!namesVersion(header, version)) throw new FailureError(stale());
   return version;
 }
 
