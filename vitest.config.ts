@@ -16,6 +16,8 @@ export default defineConfig({
     hookTimeout: 120_000,
     reporters: ['default'],
     sequence: { sequencer: LongestFirst },
+    // The suites transform the same files, one suite after the other.
+    experimental: { fsModuleCache: true },
     projects: [
       // Files of one worker share their modules: loading them anew for each took as long as a quarter of the tests.
       {

@@ -10,5 +10,6 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 30_000,
     reporters: ['default'],
+    experimental: { fsModuleCache: true },
   },
 });

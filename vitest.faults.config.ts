@@ -10,6 +10,8 @@ export default defineConfig({
     // Lists every test, so that skipped ones, and the reasons, are visible.
     reporters: ['verbose'],
     sequence: { sequencer: LongestFirst },
+    // The suites transform the same files, one suite after the other.
+    experimental: { fsModuleCache: true },
     projects: [
       // Mostly waits. Probes are judged beside those of a bare server, which a busy machine delays alike.
       {

@@ -8,12 +8,14 @@ export default defineConfig({
     include: PEERS.map((pattern) => pattern.replace(/\/\*\*$/, '/**/*.test.ts')),
     globalSetup: ['test/dsl/global-setup.ts'],
     pool: 'forks',
-    // Two cores, and two more files: the longest mostly wait, for the leases and locks of killed processes to run out.
-    maxWorkers: 4,
+    // Two cores, and three more files: the longest mostly wait, for the leases and locks of killed processes to run out.
+    maxWorkers: 5,
     isolate: false,
     testTimeout: 120_000,
     hookTimeout: 240_000,
     reporters: ['default'],
     sequence: { sequencer: LongestFirst },
+    // The suites transform the same files, one suite after the other.
+    experimental: { fsModuleCache: true },
   },
 });
