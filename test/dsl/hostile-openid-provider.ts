@@ -19,6 +19,10 @@ export interface Misbehaviour {
     readonly body?: string;
   };
   readonly withoutIdToken?: boolean;
+  /** Offers a userinfo endpoint that returns this. */
+  readonly userinfo?: { readonly status: number; readonly claims?: Record<string, unknown> };
+  /** Instead of the discovery document. */
+  readonly discoveryStatus?: number;
   /** Published in place of its own key, as `k1`, `k2` and so on. */
   readonly keys?: readonly KeyObject[];
 }
@@ -93,13 +97,14 @@ export async function startHostileOpenIdProvider(
     request.on('end', () => {
       switch (request.url) {
         case '/.well-known/openid-configuration':
-          return json(200, {
+          return json(wrong.discoveryStatus ?? 200, {
             issuer,
             authorization_endpoint: `${issuer}/auth`,
             token_endpoint: `${issuer}/token`,
             jwks_uri: `${issuer}/jwks`,
             response_types_supported: ['code'],
             subject_types_supported: ['public'],
+            ...(wrong.userinfo ? { userinfo_endpoint: `${issuer}/userinfo` } : {}),
             ...wrong.discovery,
           });
         case '/jwks':
@@ -129,6 +134,8 @@ export async function startHostileOpenIdProvider(
             ...(wrong.withoutIdToken ? {} : { id_token: idToken() }),
           });
         }
+        case '/userinfo':
+          return json(wrong.userinfo?.status ?? 404, { sub: 'ann', ...wrong.userinfo?.claims });
         default:
           return json(404, {});
       }

@@ -51,13 +51,28 @@ async function endSessions(
   const { oidcSessions } = services;
   const { configId } = found.config;
   const loggedOut = await openIdProviderOf(services, found).loggedOut(token);
-  if (await oidcSessions.wasUsed(tenantId, configId, loggedOut)) throw new LogoutRefused('replayed');
-  let last: Position | undefined;
-  for (const sessionId of await oidcSessions.endedBy(tenantId, configId, loggedOut)) {
-    last = (await endLocalSession(services, tenantId, sessionId, actor)) ?? last;
-    await oidcSessions.forget(tenantId, sessionId);
+  if (!(await oidcSessions.claim(tenantId, configId, loggedOut))) throw new LogoutRefused('replayed');
+  try {
+    const last = await endThose(services, tenantId, await oidcSessions.endedBy(tenantId, configId, loggedOut), actor);
+    await oidcSessions.conclude(tenantId, configId, loggedOut);
+    return last;
+  } catch (error) {
+    // If this fails, too, the claim runs out.
+    await oidcSessions.release(tenantId, configId, loggedOut).catch(() => undefined);
+    throw error;
   }
-  // Last, so that the provider can repeat a logout that failed half way.
-  await oidcSessions.use(tenantId, configId, loggedOut);
+}
+
+async function endThose(
+  services: BackchannelLogoutDependencies,
+  tenantId: TenantId,
+  sessionIds: readonly string[],
+  actor: Actor,
+): Promise<Position | undefined> {
+  let last: Position | undefined;
+  for (const sessionId of sessionIds) {
+    last = (await endLocalSession(services, tenantId, sessionId, actor)) ?? last;
+    await services.oidcSessions.forget(tenantId, sessionId);
+  }
   return last;
 }

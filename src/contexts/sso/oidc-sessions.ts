@@ -11,6 +11,8 @@ export type ProviderSubject = z.output<typeof providerSubjectSchema>;
 
 /** Longer than any session of an administrator. */
 const DAYS = 31;
+/** Longer than the deadline of a request. */
+const CLAIM_SECONDS = 15;
 /** A code that has not become a session yet; its payload has the same member `provider`. */
 const CODES = ['sso-handoff', 'org-handoff'];
 
@@ -82,23 +84,39 @@ export class OidcSessions {
     );
   }
 
-  async wasUsed(tenantId: TenantId, configId: string, { tokenId }: LoggedOut): Promise<boolean> {
+  /**
+   * Claims a logout token: true for one of all its deliveries, at any process. The id is kept for as long as the token counts,
+   * with any difference of the clocks. A claim that was not `conclude`-d holds for `CLAIM_SECONDS`: its process may have died.
+   */
+  async claim(tenantId: TenantId, configId: string, { tokenId }: LoggedOut): Promise<boolean> {
     const { rowCount } = await this.#pool.statement(
       tenantId,
-      `select 1 from one_time_tokens where tenant_id = $1 and purpose = 'oidc-logout' and digest = $2`,
-      [digestOfToken(configId, tokenId)],
+      `insert into one_time_tokens as known (tenant_id, purpose, digest, subject_id, payload, tries_left, expires_at)
+       values ($1, 'oidc-logout', $2, $3, jsonb_build_object('until', extract(epoch from clock_timestamp()) + $5), 1,
+               now() + make_interval(secs => $4))
+       on conflict (tenant_id, purpose, digest) do update set payload = excluded.payload
+        where known.tries_left > 0 and (known.payload->>'until')::numeric < extract(epoch from clock_timestamp())
+       returning 1`,
+      [digestOfToken(configId, tokenId), configId, AHEAD_SECONDS + LOGOUT_TOKEN_SECONDS + SKEW_SECONDS, CLAIM_SECONDS],
     );
-    return rowCount !== 0;
+    return rowCount === 1;
   }
 
-  /** Remembers a token's id for as long as the token counts, with any difference of the clocks. */
-  async use(tenantId: TenantId, configId: string, { tokenId }: LoggedOut): Promise<void> {
+  /** The token has ended what it names. */
+  async conclude(tenantId: TenantId, configId: string, { tokenId }: LoggedOut): Promise<void> {
     await this.#pool.statement(
       tenantId,
-      `insert into one_time_tokens (tenant_id, purpose, digest, subject_id, payload, tries_left, expires_at)
-       values ($1, 'oidc-logout', $2, $3, '{}', 0, now() + make_interval(secs => $4))
-       on conflict do nothing`,
-      [digestOfToken(configId, tokenId), configId, AHEAD_SECONDS + LOGOUT_TOKEN_SECONDS + SKEW_SECONDS],
+      `update one_time_tokens set tries_left = 0 where tenant_id = $1 and purpose = 'oidc-logout' and digest = $2`,
+      [digestOfToken(configId, tokenId)],
+    );
+  }
+
+  /** Gives a claim back, so that the provider can repeat a logout that failed half way. */
+  async release(tenantId: TenantId, configId: string, { tokenId }: LoggedOut): Promise<void> {
+    await this.#pool.statement(
+      tenantId,
+      `delete from one_time_tokens where tenant_id = $1 and purpose = 'oidc-logout' and digest = $2 and tries_left > 0`,
+      [digestOfToken(configId, tokenId)],
     );
   }
 

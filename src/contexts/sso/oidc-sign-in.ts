@@ -9,9 +9,11 @@ import { destinationFetch, type OutboundSettings } from '../../platform/outbound
 import { enabledSsoConfig, type EnabledConfig, type EnabledConfigDependencies } from './enabled-config.ts';
 import type { OidcSessions, ProviderSubject } from './oidc-sessions.ts';
 import { openIdProvider } from './openid-client-provider.ts';
+import { isProviderAway } from './openid-refusals.ts';
 import type { OpenIdProvider } from './openid-provider.ts';
 import {
   acceptCallback,
+  giveBackCallback,
   startAuthorization,
   type StartedAuthorization,
   type PendingAuthorization,
@@ -94,7 +96,8 @@ export interface FinishedSignIn {
 
 /**
  * Returns the identity that the provider vouches for. Calls `onAuthorization` as soon as the authorization is verified.
- * Throws `SsoRefused`.
+ * Throws `SsoRefused`. If the provider or a dependency was away, the callback counts again: a code that the provider has not
+ * seen is still good.
  */
 export async function finishOidcSignIn(
   services: OidcSignInDependencies,
@@ -103,15 +106,31 @@ export async function finishOidcSignIn(
   find: FindConfig,
   onAuthorization: (authorization: PendingAuthorization) => void,
 ): Promise<FinishedSignIn> {
-  const { authorization, request } = await acceptCallback(services, kind, state, browserSecret);
-  onAuthorization(authorization);
+  const accepted = await acceptCallback(services, kind, state, browserSecret);
+  onAuthorization(accepted.authorization);
+  try {
+    return await redeemed(services, kind, { query, browserSecret }, find, accepted);
+  } catch (error) {
+    if (!(error instanceof SsoRefused) || isProviderAway(error))
+      await giveBackCallback(services, state).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function redeemed(
+  services: OidcSignInDependencies,
+  kind: PendingAuthorization['kind'],
+  { query, browserSecret }: Omit<OidcCallback, 'state'>,
+  find: FindConfig,
+  { authorization, request }: Awaited<ReturnType<typeof acceptCallback>>,
+): Promise<FinishedSignIn> {
   const vouchedBy = await vouchedByNow(services.loader, kind, authorization.owner, authorization.configId);
   const found = await find(authorization.owner);
   // Another configuration was enabled since: the callback is from an issuer that is no longer trusted.
   if (found?.config.configId !== authorization.configId) throw new SsoRefused('sso_not_configured');
   const redirectUri = found.externalBaseUrl + CALLBACKS[kind];
-  const redeemed = await openIdProviderOf(services, found).redeem(query, { ...request, redirectUri });
-  const { email, idToken } = redeemed;
+  const person = await openIdProviderOf(services, found).redeem(query, { ...request, redirectUri });
+  const { email, idToken } = person;
   return {
     authorization,
     vouchedBy,
@@ -119,7 +138,7 @@ export async function finishOidcSignIn(
     browserSecret: browserSecret!,
     secure: isSecure(found),
     idToken,
-    provider: services.oidcSessions.subjectOf(authorization.configId, redeemed),
+    provider: services.oidcSessions.subjectOf(authorization.configId, person),
   };
 }
 

@@ -4,10 +4,17 @@ import { REAUTHENTICATION_SECONDS } from '../identity/reauthentication.ts';
 import { SsoRefused } from '../identity/sso-sign-in.ts';
 import type { GuardedFetch } from '../../platform/outbound/guarded-fetch.ts';
 import { clientAuthenticationFor } from './client-authentication.ts';
-import { identityOf, isIncomplete, type PersonClaims } from './openid-identity.ts';
+import { identityOf, isIncomplete, withStatement, type PersonClaims } from './openid-identity.ts';
 import type { AuthorizationRequest, OpenIdClient, OpenIdProvider } from './openid-provider.ts';
 import { LogoutRefused, readLogoutToken } from './logout-token.ts';
-import { exchangeRefusal, issuerRefusal, namesOtherIssuer, sameIssuer, withoutSlash } from './openid-refusals.ts';
+import {
+  exchangeRefusal,
+  isProviderAway,
+  issuerRefusal,
+  namesOtherIssuer,
+  sameIssuer,
+  withoutSlash,
+} from './openid-refusals.ts';
 import { AHEAD_SECONDS, isSignedByOneOf, SIGNATURE_ALGORITHMS, SKEW_SECONDS } from './openid-signatures.ts';
 import { parsedUrl } from '../../platform/kernel/parsed-url.ts';
 
@@ -43,11 +50,15 @@ export function openIdProvider(client: OpenIdClient, reach: OidcHttpOptions): Op
         if (!claims) throw new SsoRefused('invalid_assertion', 'no id token');
         // The library has one tolerance for both directions.
         if (claims.exp < Date.now() / 1_000 - SKEW_SECONDS) throw new SsoRefused('invalid_assertion', 'exp');
+        if (claims.iat > Date.now() / 1_000 + AHEAD_SECONDS) throw new SsoRefused('invalid_assertion', 'iat');
+        // A time of authentication that is to come would pass for a recent one.
+        if (request.reauthenticates && (claims.auth_time ?? 0) > Date.now() / 1_000 + AHEAD_SECONDS)
+          throw new SsoRefused('invalid_assertion', 'auth_time');
         if (claims.sub === '') throw new SsoRefused('invalid_assertion', 'sub');
         // The library checks this only where the token has several audiences.
         if (claims['azp'] !== undefined && claims['azp'] !== client.clientId)
           throw new SsoRefused('invalid_assertion', 'azp');
-        const userClaims = await completedClaims(config, claims, tokens.access_token, client);
+        const userClaims = await completedClaims(config, claims, tokens.access_token);
         return {
           ...identityOf(claims.sub, userClaims, client.emailsVerified),
           providerSessionId: typeof claims['sid'] === 'string' ? claims['sid'] : undefined,
@@ -92,19 +103,23 @@ async function keysAt(address: string, { fetch }: OidcHttpOptions): Promise<JSON
 
 /**
  * The claims that name the person: those of the ID token, or those of the userinfo endpoint if it knows more. The
- * library binds the latter to the same subject. An endpoint that does not respond leaves the ID token's claims.
+ * library binds the latter to the same subject. An endpoint that refuses leaves the ID token's claims; one that is away may
+ * call the e-mail unverified, so it fails the sign-in.
  */
 async function completedClaims(
   config: oidc.Configuration,
   claims: PersonClaims & { readonly sub: string },
   accessToken: string,
-  { emailsVerified }: OpenIdClient,
 ): Promise<PersonClaims> {
-  if (!isIncomplete(claims, emailsVerified) || !config.serverMetadata().userinfo_endpoint) return claims;
-  const asked = oidc.fetchUserInfo(config, accessToken, claims.sub);
-  if (claims['email'] === undefined) return asked;
-  const known = await asked.catch(() => claims);
-  return known['email'] === undefined ? claims : known;
+  if (!isIncomplete(claims) || !config.serverMetadata().userinfo_endpoint) return claims;
+  try {
+    return withStatement(claims, await oidc.fetchUserInfo(config, accessToken, claims.sub));
+  } catch (error) {
+    const refusal = exchangeRefusal(error);
+    if (claims['email'] === undefined || isProviderAway(refusal) || refusal.reason === 'email_not_verified')
+      throw refusal;
+    return claims;
+  }
 }
 
 /** The browser may hold the token of another sign-in. The issuer verifies the token; this only reads it. */
@@ -191,7 +206,9 @@ async function exchanged(
     // An issuer may ignore `prompt`, but then `auth_time`, which it has to return (Core §3.1.2.1), shows that.
     ...(reauthenticates ? { maxAge: REAUTHENTICATION_SECONDS } : {}),
   });
-  const { alg } = decodeProtectedHeader(tokens.id_token ?? '');
+  const { alg, typ } = decodeProtectedHeader(tokens.id_token ?? '');
+  // Of tokens for another purpose, such as `at+jwt` and `logout+jwt` (RFC 8725 §3.11).
+  if (/\+jwt$/i.test(typ ?? '')) throw new SsoRefused('invalid_assertion', 'typ');
   if (!alg || !SIGNATURE_ALGORITHMS.has(alg)) throw new SsoRefused('invalid_assertion', 'algorithm');
   return tokens;
 }

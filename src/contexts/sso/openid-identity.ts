@@ -20,9 +20,22 @@ function statementOf({ email_verified: verified, xms_edov: domainOwnerVerified }
   return domainOwnerVerified === undefined ? 'none' : 'unverified';
 }
 
-/** True if the userinfo endpoint may know what the ID token does not say: the e-mail, or that it is verified. */
-export const isIncomplete = (claims: PersonClaims, emailsVerified: boolean): boolean =>
-  claims['email'] === undefined || (statementOf(claims) === 'none' && !emailsVerified);
+/** True if the userinfo endpoint may know what the ID token does not say: the e-mail, or whether it is verified. */
+export const isIncomplete = (claims: PersonClaims): boolean =>
+  claims['email'] === undefined || statementOf(claims) === 'none';
+
+/**
+ * The claims of an ID token with what the userinfo endpoint says about its e-mail. About another e-mail it says nothing of use:
+ * the signed one counts. Throws `SsoRefused`.
+ */
+export function withStatement(claims: PersonClaims, known: PersonClaims): PersonClaims {
+  if (claims['email'] === undefined) return known;
+  if (known['email'] === undefined) return claims;
+  if (folded(known['email']) !== folded(claims['email'])) throw new SsoRefused('email_not_verified', 'two e-mails');
+  return { ...known, email: claims['email'] };
+}
+
+const folded = (email: unknown): string => String(email).toLowerCase();
 
 /**
  * The identity in the claims. `emailsVerified`: the configuration's owner vouches for e-mails about which the provider

@@ -7,6 +7,10 @@ import { OutboundRefused } from '../../platform/outbound/guarded-fetch.ts';
 const errorCode = (text: unknown): string | null =>
   typeof text === 'string' && /^[a-z_]{1,64}$/.test(text) ? text : null;
 
+/** Nothing came back, or a word that the provider cannot serve now. */
+const UNREACHABLE = 'unreachable';
+export const isProviderAway = (error: unknown): boolean => error instanceof SsoRefused && error.detail === UNREACHABLE;
+
 /** The library's errors wrap their causes several levels deep. */
 function causeOf<Kind extends Error>(error: unknown, kind: new (...made: never[]) => Kind): Kind | undefined {
   let current = error;
@@ -51,7 +55,7 @@ export function issuerRefusal(error: unknown): SsoRefused {
   if (namesOtherIssuer(error)) return new SsoRefused('idp_error', 'another issuer');
   const certificate = certificateDetail(error);
   if (certificate) return new SsoRefused('idp_error', certificate);
-  return new SsoRefused('idp_error', isUnanswered(error) ? 'unreachable' : 'discovery');
+  return new SsoRefused('idp_error', isUnanswered(error) ? UNREACHABLE : 'discovery');
 }
 
 const UNANSWERED = new Set(['OAUTH_TIMEOUT', 'OAUTH_ABORT']);
@@ -87,7 +91,7 @@ export function exchangeRefusal(error: unknown): SsoRefused {
   const certificate = certificateDetail(error);
   if (certificate) return new SsoRefused('token_exchange_failed', certificate);
   const code = codeOf(error);
-  if (code === undefined || isUnanswered(error)) return new SsoRefused('token_exchange_failed', 'unreachable');
+  if (code === undefined || isUnanswered(error)) return new SsoRefused('token_exchange_failed', UNREACHABLE);
   if (UNEXPECTED.has(code)) return new SsoRefused('token_exchange_failed', 'unexpected response');
   return new SsoRefused('invalid_assertion', detailOf(error) ?? errorCode(code.toLowerCase()));
 }

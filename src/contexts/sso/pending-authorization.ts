@@ -79,6 +79,8 @@ export async function acceptCallback(
   state: string,
   browserSecret: string | undefined,
 ): Promise<{ readonly authorization: PendingAuthorization; readonly request: StartedAuthorization['request'] }> {
+  // A database that is away is found by a read, which changes nothing: the browser can come back with the same callback.
+  await oneTimeTokens.peek('sso-state', tokenOf(state));
   const token = await oneTimeTokens.spend('sso-state', tokenOf(state));
   const read = payloadSchema.safeParse(token?.payload);
   if (!token || !read.success) throw new SsoRefused('invalid_state', 'unknown or used');
@@ -91,6 +93,10 @@ export async function acceptCallback(
     request: requestOf(state, browserSecret, reauthenticates),
   };
 }
+
+/** For a callback whose provider or database was away: the same browser can come back with it. */
+export const giveBackCallback = ({ oneTimeTokens }: PendingAuthorizationDependencies, state: string): Promise<void> =>
+  oneTimeTokens.giveBack('sso-state', tokenOf(state));
 
 const requestOf = (state: string, browserSecret: string, reauthenticates: boolean) => ({
   state,

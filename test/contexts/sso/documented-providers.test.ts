@@ -199,9 +199,11 @@ describe('an e-mail', () => {
   });
 
   it('without a statement in the ID token is taken from the userinfo endpoint, if that verifies one', async () => {
+    const asked = { ...entra, userinfo: () => ({ email: EMAIL.toUpperCase(), email_verified: true }) };
+    expect(await outcome(asked, false)).toMatchObject({ email: EMAIL });
     const other = 'verified@acme.example';
-    const asked = { ...entra, userinfo: () => ({ email: other, email_verified: true }) };
-    expect(await outcome(asked, false)).toMatchObject({ email: other });
+    const another = { ...entra, userinfo: () => ({ email: other, email_verified: true }) };
+    expect(await outcome(another, false)).toMatchObject({ reason: 'email_not_verified', detail: 'two e-mails' });
     const denied = { ...entra, userinfo: () => ({ email: EMAIL, email_verified: false }) };
     expect(await outcome(denied, false)).toMatchObject({ reason: 'email_not_verified' });
     const elsewhere = { ...entra, userinfo: () => ({ sub: 'somebody-else', email: other, email_verified: true }) };

@@ -189,7 +189,7 @@ describe('a provider with false claims', () => {
     ['responds with a page', { token: { status: 200, body: '<html>' } }, 'oauth_parse_error'],
   ])('that %s gives no session', async (_what, wrong, detail) => {
     const { answer } = await attempt(wrong);
-    expect(answer.status).toBe(401);
+    expect(answer.status).toBe(detail === 'unreachable' ? 503 : 401);
     const refusal = await lastRefusal();
     expect(JSON.stringify(refusal)).not.toContain('script');
     expect([refusal.reason, refusal.detail]).toEqual([

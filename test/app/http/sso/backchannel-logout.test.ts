@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { compose } from '../../../../src/app/compose/compose.ts';
+import { EventStoreUnavailable } from '../../../../src/platform/eventstore/port.ts';
 import { newLogger } from '../../../../src/platform/observability/logger.ts';
 import { httpClient, startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import {
@@ -225,6 +226,31 @@ describe('a logout token', () => {
     expect((await send(uri, token)).body).toMatchObject({ error: 'invalid_request' });
     expect(await isLive(session)).toBe(true);
     expect((await audited('sso.logout_refused')).map(({ detail }) => detail)).toEqual(['replayed']);
+  });
+
+  it('counts once also if it arrives many times at once', async () => {
+    const uri = await configure(hostile);
+    const session = await signIn();
+    const token = tokenFor({ sub: 'ann' });
+    const statuses = (await Promise.all(Array.from({ length: 10 }, () => send(uri, token)))).map(
+      ({ status }) => status,
+    );
+    expect(statuses.toSorted()).toEqual([200, ...Array<number>(9).fill(400)]);
+    expect(await isLive(session)).toBe(false);
+  });
+
+  it('counts again after a logout that failed half way', async () => {
+    const uri = await configure(hostile);
+    const session = await signIn();
+    const token = tokenFor({ sub: 'ann' });
+    const failing = vi
+      .spyOn(app.services.refreshTokens, 'revokeSession')
+      .mockRejectedValueOnce(new EventStoreUnavailable('away'));
+    expect((await send(uri, token)).status).toBe(503);
+    failing.mockRestore();
+    expect((await send(uri, token)).status).toBe(200);
+    expect(await isLive(session)).toBe(false);
+    expect((await send(uri, token)).status).toBe(400);
   });
 
   it('of the provider of another tenant ends nothing', async () => {

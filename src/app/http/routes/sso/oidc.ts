@@ -35,6 +35,7 @@ import {
   type PendingAuthorization,
 } from '../../../../contexts/sso/pending-authorization.ts';
 import { OIDC_CALLBACK, OIDC_LOGOUT } from '../../../../contexts/sso/domain/addresses.ts';
+import { isProviderAway } from '../../../../contexts/sso/openid-refusals.ts';
 import { openAccess } from '../../access.ts';
 import { clearBrowserSecret, setBrowserSecret } from '../../browser-cookie.ts';
 import { setLogoutHint } from '../../logout-hint-cookie.ts';
@@ -125,8 +126,9 @@ export const oidcSignInRoutes: readonly AnyRoute<OidcSignInRouteDependencies>[] 
     summary: 'Receive the OpenID Connect callback',
     operation: 'receiveOidcCallback',
     sends: ['Location', 'Set-Cookie'],
-    refuses: ['single_sign_on_failed', 'read_side_behind'],
-    description: 'Returns tokens, or redirects to the sign-in page with a code.',
+    refuses: ['single_sign_on_failed', 'read_side_behind', 'identity_provider_unavailable'],
+    description:
+      'Returns tokens, or redirects to the sign-in page with a code. After 503 the same browser can come back with the same address.',
     query: providerReturnQuery,
     response: signedInByProvider,
     handle: async ({ query: { state }, services, request, reply, ask }) => {
@@ -175,7 +177,11 @@ export const oidcSignInRoutes: readonly AnyRoute<OidcSignInRouteDependencies>[] 
         );
         if (oidcStartedOnPage(state) || wantsPage(request))
           return redirect(reply, 302, refusalAddress(error.reason, tenantId, error.detail));
-        throw new FailureError(unauthenticated('single_sign_on_failed', `single sign-on failed: ${error.reason}`));
+        throw new FailureError(
+          isProviderAway(error)
+            ? temporarilyUnavailable('identity_provider_unavailable')
+            : unauthenticated('single_sign_on_failed', `single sign-on failed: ${error.reason}`),
+        );
       }
     },
   }),
