@@ -6,6 +6,7 @@ import type { SsoRefusal } from './domain/refusals.ts';
 import { providerSubjectSchema, type ProviderSubject } from './oidc-sessions.ts';
 import { publicHint } from './refusal-hints.ts';
 import type { OneTimeTokens } from '../identity/one-time-tokens.ts';
+import { FailureError, invalid } from '../../platform/kernel/failure.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 
 /**
@@ -36,7 +37,12 @@ export const pageReturnOf = ({
 }: {
   return_to?: 'login' | undefined;
   challenge?: string | undefined;
-}): PageReturn => (return_to === 'login' && challenge ? { challenge } : undefined);
+}): PageReturn => {
+  if (return_to !== 'login') return undefined;
+  // Without it, the browser would be shown the tokens.
+  if (challenge === undefined) throw new FailureError(invalid('challenge', 'is required with return_to'));
+  return { challenge };
+};
 
 /** The account that the provider vouched for. The session begins when the code is redeemed. */
 export interface SignInHandover {

@@ -95,6 +95,12 @@ describe('a callback while the database is away', () => {
   });
 });
 
+it('a sign-in that returns to the page needs its challenge', async () => {
+  await configure();
+  const { status, body } = await app.anonymous.get(`/api/v1/auth/sso/login?tenant_id=${acme.tenantId}&return_to=login`);
+  expect([status, body.fields]).toEqual([400, [{ field: 'challenge', message: 'is required with return_to' }]]);
+});
+
 describe('the e-mail of a person', () => {
   const unstated = { email_verified: undefined };
   const vouching = () => ({ emailsVerified: true, emailDomains: [acme.email.split('@')[1]] });
