@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { readConfig, type Config } from '../config/config.ts';
 import { KeyFiles } from '../config/key-files.ts';
 import { settingWarnings } from '../config/setting-warnings.ts';
-import { fileSetting } from '../config/given-settings.ts';
+import { isGiven } from '../config/given-settings.ts';
 import { examine, type Diagnosis } from '../operations/doctor.ts';
 import type { Verdict } from '../operations/examined.ts';
 import { performs, type CommandLine } from './operator-command.ts';
@@ -12,8 +12,6 @@ import { ConfigError } from '../../platform/config-error.ts';
 
 const OUTCOMES = { finding: 'finding', unknown: 'unavailable' } as const;
 const MARKS: Readonly<Record<Verdict, string>> = { fine: 'ok', advice: '--', finding: '!!', unknown: '??' };
-
-const isGiven = (env: NodeJS.ProcessEnv, name: string): boolean => Boolean(env[name] || env[fileSetting(name)]);
 
 /** The settings, without creating keys where the service would: this command writes nothing. */
 function readOnlyConfig(env: NodeJS.ProcessEnv): Config {

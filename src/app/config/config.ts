@@ -4,7 +4,7 @@ import type { ClientCertificateHeader } from '../http/plugins/forwarded-certific
 import type { ScanService } from '../../contexts/threat-intel/domain/services.ts';
 import { databaseUrlOf, eventStoreUrlOf, redisUrlOf } from './connection-urls.ts';
 import { secretSettings, settingsIn, type SettingValues } from './environment.ts';
-import { fileSetting, givenSettings, SettingProblems, type GivenSettings } from './given-settings.ts';
+import { givenSettings, isGiven, SettingProblems, type GivenSettings } from './given-settings.ts';
 import { KeyFiles } from './key-files.ts';
 import type { PrivateNetworks } from '../../platform/outbound/private-networks.ts';
 import { version } from '../../platform/version.ts';
@@ -104,13 +104,12 @@ const REQUIRED_KEYS = ['MASTER_KEY', 'AUDIT_HMAC_KEY', 'LICENSE_PUBLIC_KEY'];
 
 /** What is wrong with settings only in view of others. */
 function checkTogether(given: GivenSettings, { PORT, TLS_PORT }: SettingValues, problems: SettingProblems): void {
-  // A file that cannot be read is a problem of its own.
-  const isNamed = (key: string) => given[key] !== undefined || given[fileSetting(key)] !== undefined;
+  const isNamed = (key: string) => isGiven(given, key);
   if (PORT && PORT === TLS_PORT) problems.add('PORT and TLS_PORT must differ: one is for HTTP, the other for TLS');
   if (given['UPDATE_AUTO_DOWNLOAD'] === 'true' && !(isNamed('UPDATE_FEED_URL') && isNamed('UPDATE_PUBLIC_KEY')))
     problems.add('UPDATE_AUTO_DOWNLOAD needs UPDATE_FEED_URL, and UPDATE_PUBLIC_KEY to check what it names');
   // Keys are only generated for the embedded database: another process could not work with those of this one.
-  if (given['DATABASE_URL'] === undefined) return;
+  if (!isNamed('DATABASE_URL')) return;
   for (const name of REQUIRED_KEYS.filter((key) => !isNamed(key)))
     problems.add(`${name} is required with DATABASE_URL: \`castellan keys make\` creates all keys`);
 }
@@ -124,9 +123,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, role: ProcessRo
   const problems = new SettingProblems();
   const given = givenSettings(env, secretSettings, problems);
   const settings = settingsIn(given, problems);
-  const databaseUrl = problems.of(() => databaseUrlOf(given));
-  const eventStoreUrl = problems.of(() => eventStoreUrlOf(given));
-  const redisUrl = problems.of(() => redisUrlOf(given));
+  const databaseUrl = databaseUrlOf(given, problems);
+  const eventStoreUrl = eventStoreUrlOf(given, problems);
+  const redisUrl = redisUrlOf(given, problems);
   const s3 = s3Of(given, settings, problems);
   const push = pushOf(given, settings, problems);
   checkTogether(given, settings, problems);
@@ -196,7 +195,7 @@ export function eventStoreUrl(env: NodeJS.ProcessEnv): string | undefined {
   const problems = new SettingProblems();
   const names = secretSettings.filter((name) => name.startsWith('EVENTSTORE_'));
   const given = givenSettings(env, names, problems);
-  const url = problems.of(() => eventStoreUrlOf(given));
+  const url = eventStoreUrlOf(given, problems);
   problems.refuse(env);
   return url;
 }

@@ -1,7 +1,12 @@
 import { ConfigError } from '../../platform/config-error.ts';
-import { isEventStoreDbUrl, serverSettings } from '../../platform/eventstore/eventstoredb/connection-string.ts';
+import {
+  isEventStoreDbUrl,
+  requireAuthority,
+  serverSettings,
+} from '../../platform/eventstore/eventstoredb/connection-string.ts';
 import { parsedUrl } from '../../platform/kernel/parsed-url.ts';
-import { fileSetting, secretFile } from './given-settings.ts';
+import { fileSetting, isGiven, secretFile, type GivenSettings, type SettingProblems } from './given-settings.ts';
+import { pemText } from './setting-types.ts';
 
 /** The setting that holds a URL, and the one that may hold its password. */
 interface UrlOf {
@@ -71,67 +76,86 @@ function withPassword(url: string, password: string | undefined, about: UrlOf, i
   return url.replace(USER, (_, scheme: string) => `${scheme}${user}:${encodeURIComponent(password)}@`);
 }
 
-type Given = Readonly<Record<string, string | undefined>>;
-
-export function databaseUrlOf(given: Given): string | undefined {
+export function databaseUrlOf(given: GivenSettings, problems: SettingProblems): string | undefined {
   const url = given['DATABASE_URL'];
-  if (url === undefined) return withoutUrl(given, DATABASE);
-  const complete = withPassword(readable(url, DATABASE), given['DATABASE_PASSWORD'], DATABASE, true);
-  checkTls(new URLSearchParams(url.split('?', 2)[1]));
-  return complete;
+  if (url === undefined) return withoutUrl(given, DATABASE, problems);
+  if (problems.of(() => readable(url, DATABASE)) === undefined) return undefined;
+  checkTls(new URLSearchParams(url.split('?', 2)[1]), problems);
+  return problems.of(() => withPassword(url, given['DATABASE_PASSWORD'], DATABASE, true));
 }
 
 /** What the driver makes of `sslmode`. Anything else it would take for no word about TLS. */
 const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 
 /** The driver reads these files at every connection, and says nothing but what the file system or OpenSSL says. */
-function checkTls(parameters: URLSearchParams): void {
+function checkTls(parameters: URLSearchParams, problems: SettingProblems): void {
   const mode = parameters.get('sslmode');
   if (mode !== null && !SSL_MODES.includes(mode))
-    throw new ConfigError(`DATABASE_URL: sslmode must be one of ${SSL_MODES.join(', ')}`);
+    problems.add(`DATABASE_URL: sslmode must be one of ${SSL_MODES.join(', ')}`);
   for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {
     const path = parameters.get(name);
-    if (path === null) continue;
-    const content = secretFile(`DATABASE_URL: ${name}`, path);
-    const wanted = name === 'sslkey' ? 'PRIVATE KEY' : 'CERTIFICATE';
-    if (!content.includes(`${wanted}-----`))
-      throw new ConfigError(`DATABASE_URL: ${name} names ${path}, which holds no ${wanted} in PEM`);
+    if (path !== null) problems.of(() => checkTlsFile(name, path));
   }
 }
 
-export function redisUrlOf(given: Given): string | undefined {
+function checkTlsFile(name: string, path: string): void {
+  const content = secretFile(`DATABASE_URL: ${name}`, path);
+  const wanted = name === 'sslkey' ? 'PRIVATE KEY' : 'CERTIFICATE';
+  if (!content.includes(`${wanted}-----`))
+    throw new ConfigError(`DATABASE_URL: ${name} names ${path}, which holds no ${wanted} in PEM`);
+}
+
+export function redisUrlOf(given: GivenSettings, problems: SettingProblems): string | undefined {
   const url = given['REDIS_URL'];
-  if (url === undefined) return withoutUrl(given, REDIS);
-  return withPassword(readable(url, REDIS), given['REDIS_PASSWORD'], REDIS, false);
+  if (url === undefined) return withoutUrl(given, REDIS, problems);
+  return problems.of(() => withPassword(readable(url, REDIS), given['REDIS_PASSWORD'], REDIS, false));
 }
 
 /** With `EVENTSTORE_PASSWORD` and `EVENTSTORE_CA`, if they are set. */
-export function eventStoreUrlOf(given: Given): string | undefined {
+export function eventStoreUrlOf(given: GivenSettings, problems: SettingProblems): string | undefined {
   const url = given['EVENTSTORE_URL'];
-  if (url === undefined) return withoutUrl(given, EVENT_STORE, 'EVENTSTORE_CA');
-  if (!isEventStoreDbUrl(url)) throw new ConfigError('EVENTSTORE_URL must begin with esdb:// or kurrentdb://');
-  const complete = withPassword(url, given['EVENTSTORE_PASSWORD'], EVENT_STORE, true);
-  const authority = given['EVENTSTORE_CA'];
+  const authority = problems.of(() => authorityOf(given));
+  if (url === undefined) return withoutUrl(given, EVENT_STORE, problems, 'EVENTSTORE_CA');
+  if (!isEventStoreDbUrl(url)) {
+    problems.add('EVENTSTORE_URL must begin with esdb:// or kurrentdb://');
+    return undefined;
+  }
+  // The rest of the URL is judged without the password, if that is wrong.
+  const complete = problems.of(() => withPassword(url, given['EVENTSTORE_PASSWORD'], EVENT_STORE, true)) ?? url;
   const givenBy = eventStoreSettings(given);
   const added = [
     ...(authority ? [`tlsCA=${encodeURIComponent(authority)}`] : []),
     ...(givenBy.length > 0 ? [`givenBy=${givenBy.join(',')}`] : []),
   ].join('&');
   const found = added ? `${complete}${complete.includes('?') ? '&' : '?'}${added}` : complete;
-  serverSettings(found);
+  problems.of(() => serverSettings(found));
   return found;
 }
 
+/** Judged by itself, so that it is named beside a wrong URL, and also where the URL has TLS switched off. */
+function authorityOf(given: GivenSettings): string | undefined {
+  const { data } = pemText.safeParse(given['EVENTSTORE_CA']);
+  if (data !== undefined) requireAuthority(data);
+  return data;
+}
+
 /** The settings that messages name in place of `EVENTSTORE_URL`. */
-const eventStoreSettings = (given: Given): readonly string[] =>
+const eventStoreSettings = (given: GivenSettings): readonly string[] =>
   ['EVENTSTORE_URL', 'EVENTSTORE_PASSWORD', 'EVENTSTORE_CA'].flatMap((name) => {
     if (given[name] === undefined) return [];
     if (given[fileSetting(name)] !== undefined) return [fileSetting(name)];
     return name === 'EVENTSTORE_URL' ? [] : [name];
   });
 
-function withoutUrl(given: Given, { name, passwordName }: UrlOf, ...others: readonly string[]): undefined {
-  const useless = [passwordName, ...others].find((other) => given[other] !== undefined);
-  if (useless) throw new ConfigError(`${useless} is set, and ${name} is not: set both`);
+/** A URL in a file that cannot be read is a problem of its own: then it is not missing. */
+function withoutUrl(
+  given: GivenSettings,
+  { name, passwordName }: UrlOf,
+  problems: SettingProblems,
+  ...others: readonly string[]
+): undefined {
+  if (isGiven(given, name)) return undefined;
+  for (const useless of [passwordName, ...others])
+    if (given[useless] !== undefined) problems.add(`${useless} is set, and ${name} is not: set both`);
   return undefined;
 }

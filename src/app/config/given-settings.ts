@@ -6,6 +6,10 @@ export type GivenSettings = Readonly<Record<string, string | undefined>>;
 /** Secrets of containers are mounted as files: each secret setting may name its file instead. */
 export const fileSetting = (secret: string): string => `${secret}_FILE`;
 
+/** Whether a setting or its file is named. A file that cannot be read is a problem of its own: nothing is missing then. */
+export const isGiven = (given: GivenSettings, name: string): boolean =>
+  Boolean(given[name] || given[fileSetting(name)]);
+
 /** The text of a file that a setting names, without the newline at its end. */
 export function secretFile(setting: string, path: string): string {
   try {
@@ -38,7 +42,7 @@ export class SettingProblems {
 
   /** Throws if there are any. A problem with the content of a file names the setting that named the file. */
   refuse(env: NodeJS.ProcessEnv): void {
-    const problems = this.#found.map((problem) => problem.replace(/^\w+(?= )/, (name) => givenName(name, env)));
+    const problems = this.#found.map((problem) => problem.replace(/^\w+(?=[ :])/, (name) => givenName(name, env)));
     if (problems.length === 1) throw new ConfigError(problems[0]!);
     if (problems.length > 1)
       throw new ConfigError(

@@ -4,7 +4,7 @@ import { googleServiceAccount } from '../../contexts/directory-sources/domain/go
 import { APNS_ORIGINS } from '../../contexts/notifications/push/apns-push.ts';
 import { FCM_API } from '../../contexts/notifications/push/fcm-push.ts';
 import type { PushSettings } from '../../contexts/notifications/push/open-push-services.ts';
-import type { GivenSettings, SettingProblems } from './given-settings.ts';
+import { isGiven, type GivenSettings, type SettingProblems } from './given-settings.ts';
 import { pemText } from './setting-types.ts';
 
 const projectId = (text: string): string | undefined => {
@@ -54,10 +54,10 @@ const APNS_SETTINGS = ['APNS_KEY', 'APNS_KEY_ID', 'APNS_TEAM_ID', 'APNS_TOPIC'];
 
 /** A gateway, or the services of the platforms. Incomplete settings would lose pushes without a word. */
 export function pushOf(given: GivenSettings, settings: PushValues, problems: SettingProblems): PushSettings {
-  const missing = APNS_SETTINGS.filter((name) => given[name] === undefined);
+  const missing = APNS_SETTINGS.filter((name) => !isGiven(given, name));
   const hasApns = missing.length < APNS_SETTINGS.length;
   if (hasApns) for (const name of missing) problems.add(`${name} is required with the other APNS settings`);
-  if (settings.PUSH_GATEWAY_URL && (settings.APNS_KEY || settings.FCM_SERVICE_ACCOUNT))
+  if (isGiven(given, 'PUSH_GATEWAY_URL') && (isGiven(given, 'APNS_KEY') || isGiven(given, 'FCM_SERVICE_ACCOUNT')))
     problems.add('PUSH_GATEWAY_URL excludes FCM_SERVICE_ACCOUNT and APNS_KEY: the gateway gets all pushes');
   const { PUSH_GATEWAY_URL: url, PUSH_GATEWAY_TOKEN: token, FCM_SERVICE_ACCOUNT: keyFile } = settings;
   return {

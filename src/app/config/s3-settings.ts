@@ -1,5 +1,5 @@
 import type { S3Settings } from '../../platform/objects/s3-objects.ts';
-import type { GivenSettings, SettingProblems } from './given-settings.ts';
+import { isGiven, type GivenSettings, type SettingProblems } from './given-settings.ts';
 
 const S3_SETTINGS = ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'];
 
@@ -14,7 +14,7 @@ interface S3Values {
 
 /** All S3 settings or none: with only some of them, objects would silently be kept in `dataDir`. */
 export function s3Of(given: GivenSettings, settings: S3Values, problems: SettingProblems): S3Settings | undefined {
-  const missing = S3_SETTINGS.filter((name) => given[name] === undefined);
+  const missing = S3_SETTINGS.filter((name) => !isGiven(given, name));
   if (missing.length === S3_SETTINGS.length) return undefined;
   for (const name of missing) problems.add(`${name} is required with the other S3 settings`);
   return {

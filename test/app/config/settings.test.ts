@@ -105,8 +105,10 @@ describe('wrong settings', () => {
     const dataDir = join(folder, 'untouched');
     const message = refusal({ ...WRONG, DATA_DIR: dataDir });
     const [head, ...lines] = message.split('\n');
-    const named = Object.keys(WRONG).filter((name) => name !== 'EVENTSTORE_PASSWORD' && name !== 'EVENTSTORE_CA');
-    for (const name of named) expect(lines.filter((line) => line.startsWith(`  ${name} `))).toHaveLength(1);
+    // Without a URL that can be read, nothing is wrong with the password.
+    const named = Object.keys(WRONG).filter((name) => name !== 'EVENTSTORE_PASSWORD');
+    const judged = lines.filter((line) => !line.includes(' excludes '));
+    for (const name of named) expect(judged.filter((line) => line.startsWith(`  ${name} `))).toHaveLength(1);
     expect(head).toBe(`${lines.length} settings are wrong:`);
     for (const value of Object.values(WRONG)) if (value !== 'wrong') expect(message).not.toContain(value);
     expect(existsSync(dataDir)).toBe(false);
@@ -134,6 +136,53 @@ describe('wrong settings', () => {
       ...Object.keys(KEYS).map(
         (name) => `  ${name} is required with DATABASE_URL: \`castellan keys make\` creates all keys`,
       ),
+    ]);
+  });
+
+  it('include all that is wrong with the settings of one server', () => {
+    const eventStore = { EVENTSTORE_PASSWORD: 'twice', EVENTSTORE_CA: 'wrong' };
+    expect(
+      refusal({ ...OWN, ...eventStore, EVENTSTORE_URL: 'esdb://user:once@host?spelled=wrong' }).split('\n'),
+    ).toEqual([
+      '3 settings are wrong:',
+      '  EVENTSTORE_CA must begin with a certificate in PEM: that of the authority',
+      '  EVENTSTORE_PASSWORD and a password in EVENTSTORE_URL are both set: remove one',
+      '  EVENTSTORE_URL has an unknown option "spelled": check its spelling',
+    ]);
+    expect(refusal({ ...OWN, ...eventStore, EVENTSTORE_URL: 'esdb://user@host?tls=false' })).toMatch(/^EVENTSTORE_CA /);
+    expect(
+      refusal({ ...OWN, ...eventStore })
+        .split('\n')
+        .slice(2),
+    ).toEqual([
+      '  EVENTSTORE_PASSWORD is set, and EVENTSTORE_URL is not: set both',
+      '  EVENTSTORE_CA is set, and EVENTSTORE_URL is not: set both',
+    ]);
+    expect(
+      refusal({
+        ...OWN,
+        DATABASE_URL: 'postgresql://a:once@host/d?sslmode=wrong&sslrootcert=/nowhere&sslkey=/nowhere',
+        DATABASE_PASSWORD: 'twice',
+      }),
+    ).toMatch(/^4 settings[^]*sslmode[^]*sslrootcert[^]*sslkey[^]*DATABASE_PASSWORD/);
+  });
+
+  it('do not include what is missing only because its file cannot be read', () => {
+    const lines = refusal({
+      DATABASE_URL_FILE: '/nowhere',
+      DATABASE_PASSWORD: 'password',
+      S3_ENDPOINT: 'https://s3.example',
+      S3_BUCKET: 'bucket',
+      S3_ACCESS_KEY_ID: 'id',
+      S3_SECRET_ACCESS_KEY_FILE: '/nowhere',
+      ...apns,
+      APNS_KEY_FILE: '/nowhere',
+    }).split('\n');
+    expect(lines.slice(1)).toEqual([
+      ...['DATABASE_URL', 'APNS_KEY', 'S3_SECRET_ACCESS_KEY'].map((name) =>
+        expect.stringMatching(`^  ${name}_FILE names /nowhere, which cannot be read`),
+      ),
+      ...Object.keys(KEYS).map((name) => expect.stringMatching(`^  ${name} is required with DATABASE_URL`)),
     ]);
   });
 
@@ -274,7 +323,20 @@ describe('a secret', () => {
     );
     expect(refusal({ METRICS_TOKEN_FILE: '/nowhere' })).toMatch(/^METRICS_TOKEN_FILE names \/nowhere, .*\(ENOENT\)/);
     expect(refusal({ METRICS_TOKEN_FILE: file('\n') })).toMatch(/is empty$/);
+    expect(refusal({ ...KEYS, DATABASE_URL_FILE: file('postgresql://a@b/c?sslmode=wrong') })).toMatch(
+      /^DATABASE_URL_FILE: sslmode must be one of/,
+    );
     expect(refusal({ METRICS_TOKEN_FILE: file('short') })).toBe('METRICS_TOKEN_FILE must have at least 16 characters');
+  });
+});
+
+describe('the authority of the event store', () => {
+  it('may be one line, as a file of Docker holds it', () => {
+    const pem = new PrivateAuthority().certificatePem;
+    const eventStore = { EVENTSTORE_URL: 'esdb://user@host', EVENTSTORE_PASSWORD: 'password' };
+    const urlWith = (authority: string) =>
+      readConfig({ ...OWN, ...eventStore, EVENTSTORE_CA: authority }).eventStoreUrl;
+    expect(urlWith(`"${pem.replaceAll('\n', '\\n')}"`)).toBe(urlWith(pem));
   });
 });
 

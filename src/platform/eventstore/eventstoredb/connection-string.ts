@@ -201,25 +201,35 @@ function file(options: ReadonlyMap<Option, string>, name: Option): Buffer | unde
   }
 }
 
-/** Throws if the file does not begin with a certificate. */
-const readFirst = (pem: Buffer): X509Certificate => new X509Certificate(pem);
+/** Throws if the text does not begin with a certificate. */
+const readFirst = (pem: string | Buffer): X509Certificate => new X509Certificate(pem);
+
+/** Refuses an `EVENTSTORE_CA` that is no certificate. */
+export function requireAuthority(pem: string): void {
+  try {
+    readFirst(pem);
+  } catch {
+    throw new ConfigError('EVENTSTORE_CA must begin with a certificate in PEM: that of the authority');
+  }
+}
 
 function authorities(options: ReadonlyMap<Option, string>): Buffer | undefined {
   const text = options.get('tlsCA');
   const certificates = file(options, 'tlsCAFile');
   if (text !== undefined && certificates)
     throw wrong('has tlsCAFile, and EVENTSTORE_CA or tlsCA is set, too: remove one');
-  const given = text === undefined ? certificates : Buffer.from(text);
-  try {
-    if (given) readFirst(given);
-  } catch {
-    throw text === undefined
-      ? wrong(
-          'names a file with tlsCAFile that does not begin with a certificate in PEM: name the file with the certificate of the authority',
-        )
-      : new ConfigError('EVENTSTORE_CA must begin with a certificate in PEM: that of the authority');
+  if (text !== undefined) {
+    requireAuthority(text);
+    return Buffer.from(text);
   }
-  return given;
+  try {
+    if (certificates) readFirst(certificates);
+  } catch {
+    throw wrong(
+      'names a file with tlsCAFile that does not begin with a certificate in PEM: name the file with the certificate of the authority',
+    );
+  }
+  return certificates;
 }
 
 function clientCertificate(options: ReadonlyMap<Option, string>): ServerSettings['clientCertificate'] {
