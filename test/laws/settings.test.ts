@@ -3,12 +3,11 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { secretSettings, settingNames } from '../../src/app/config/environment.ts';
+import { tracingSettings } from '../../src/app/config/tracing-settings.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** A convention of terminals (https://no-color.org), not a setting of this application. */
 const OF_THE_TERMINAL = ['NO_COLOR'];
-/** Standard variables of OpenTelemetry: docs/guides/monitoring.md lists them. */
-const OF_OPEN_TELEMETRY = /^OTEL_/;
 
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
 
@@ -32,6 +31,11 @@ describe('settings', () => {
     expect(described(read('README.md')).sort()).toEqual([...settingNames].sort());
   });
 
+  it('of OpenTelemetry are listed in the guide to monitoring: exactly those that are checked', () => {
+    const listed = [...read('docs/guides/monitoring.md').matchAll(/`(OTEL_[A-Z_]+)`/g)].map(([, name]) => name!);
+    expect([...new Set(listed)].toSorted()).toEqual(tracingSettings.toSorted());
+  });
+
   it('are declared as secrets, which may come from files, if their names say so; the README lists these', () => {
     const looksSecret = settingNames.filter(
       (name) => /(KEY|KEY_ID|SECRET|PASSWORD|TOKEN)$/.test(name) || /^(DATABASE|EVENTSTORE|REDIS)_URL$/.test(name),
@@ -51,7 +55,7 @@ describe('settings', () => {
       [...read(file).matchAll(/\benv(?:\['|\.)([A-Z][A-Z0-9_]*)/g)].map(([, name]) => name!),
     );
     expect(named).toContain('DATA_DIR');
-    const elsewhere = (name: string) => OF_THE_TERMINAL.includes(name) || OF_OPEN_TELEMETRY.test(name);
+    const elsewhere = (name: string) => OF_THE_TERMINAL.includes(name) || tracingSettings.includes(name);
     expect(named.filter((name) => !settingNames.includes(name) && !elsewhere(name))).toEqual([]);
   });
 });

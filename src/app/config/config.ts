@@ -12,6 +12,7 @@ import type { UpdateSettings } from '../../contexts/updates/domain/update-settin
 import type { S3Settings } from '../../platform/objects/s3-objects.ts';
 import { pushOf } from './push-settings.ts';
 import { s3Of } from './s3-settings.ts';
+import { checkTracing } from './tracing-settings.ts';
 import type { PushSettings } from '../../contexts/notifications/push/open-push-services.ts';
 import type { ProviderAddress } from '../../contexts/threat-intel/open-providers.ts';
 
@@ -128,6 +129,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, role: ProcessRo
   const redisUrl = redisUrlOf(given, problems);
   const s3 = s3Of(given, settings, problems);
   const push = pushOf(given, settings, problems);
+  checkTracing(given, problems);
   checkTogether(given, settings, problems);
   problems.refuse(env);
   const dataDir = dataDirectory(given);

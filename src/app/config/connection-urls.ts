@@ -5,7 +5,8 @@ import {
   serverSettings,
 } from '../../platform/eventstore/eventstoredb/connection-string.ts';
 import { parsedUrl } from '../../platform/kernel/parsed-url.ts';
-import { fileSetting, isGiven, secretFile, type GivenSettings, type SettingProblems } from './given-settings.ts';
+import { fileSetting, isGiven, type GivenSettings, type SettingProblems } from './given-settings.ts';
+import { requirePem } from './pem-file.ts';
 import { pemText } from './setting-types.ts';
 
 /** The setting that holds a URL, and the one that may hold its password. */
@@ -94,15 +95,9 @@ function checkTls(parameters: URLSearchParams, problems: SettingProblems): void 
     problems.add(`DATABASE_URL: sslmode must be one of ${SSL_MODES.join(', ')}`);
   for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {
     const path = parameters.get(name);
-    if (path !== null) problems.of(() => checkTlsFile(name, path));
+    const kind = name === 'sslkey' ? 'PRIVATE KEY' : 'CERTIFICATE';
+    if (path !== null) problems.of(() => requirePem(`DATABASE_URL: ${name}`, path, kind));
   }
-}
-
-function checkTlsFile(name: string, path: string): void {
-  const content = secretFile(`DATABASE_URL: ${name}`, path);
-  const wanted = name === 'sslkey' ? 'PRIVATE KEY' : 'CERTIFICATE';
-  if (!content.includes(`${wanted}-----`))
-    throw new ConfigError(`DATABASE_URL: ${name} names ${path}, which holds no ${wanted} in PEM`);
 }
 
 export function redisUrlOf(given: GivenSettings, problems: SettingProblems): string | undefined {

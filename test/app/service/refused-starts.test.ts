@@ -49,6 +49,12 @@ describe('a start that cannot succeed says so in one sentence, without a stack',
       ],
     ],
     [
+      'the receiver of spans',
+      2,
+      { ...OWN, OTEL_EXPORTER_OTLP_ENDPOINT: 'nonsense' },
+      ['castellan: OTEL_EXPORTER_OTLP_ENDPOINT must be a web address, such as https://example.com'],
+    ],
+    [
       'the database is away',
       1,
       OWN,
