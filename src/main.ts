@@ -6,8 +6,9 @@ import { ConfigError } from './platform/config-error.ts';
 import { readConfig, type Config } from './app/config/config.ts';
 import { settingWarnings } from './app/config/setting-warnings.ts';
 import type { ProcessRole } from './platform/database/connections.ts';
+import { requireHost } from './app/http/trial-listening.ts';
 import { requireWritable } from './app/config/data-directory.ts';
-import { describeStartError, isWrongKey } from './app/operations/start-error.ts';
+import { describeStartError, isLasting } from './app/operations/start-error.ts';
 import { superviseProcess } from './app/operations/process-lifecycle.ts';
 
 const ROLES: readonly ProcessRole[] = ['all', 'api', 'projector', 'worker'];
@@ -54,6 +55,7 @@ async function main(): Promise<void> {
   const config = settings();
   const log = newLogger(config.logLevel);
   for (const advice of settingWarnings()) log.warn(advice);
+  await requireHost(config.host);
   requireWritable(config.dataDir);
   const tracing = await startTracing(process.env, log);
   const starting = compose(config, { log });
@@ -71,4 +73,4 @@ async function main(): Promise<void> {
   else log.info(about, 'Castellan is ready');
 }
 
-main().catch((error: unknown) => end(error, isWrongKey(error) ? USAGE : 1));
+main().catch((error: unknown) => end(error, isLasting(error) ? USAGE : 1));

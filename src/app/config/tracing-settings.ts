@@ -52,11 +52,9 @@ const SAMPLERS = [
   'parentbased_traceidratio',
 ] as const;
 
-const share = z
-  .string()
-  .refine((text) => text.trim() !== '' && Number(text) >= 0 && Number(text) <= 1, {
-    error: 'must be a number from 0 to 1',
-  });
+const share = z.string().refine((text) => text.trim() !== '' && Number(text) >= 0 && Number(text) <= 1, {
+  error: 'must be a number from 0 to 1',
+});
 
 const text = z.string();
 const positive = wholeNumberFrom(1);

@@ -1,7 +1,7 @@
 import type { Server } from 'node:https';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { ConfigError } from '../../platform/config-error.ts';
+import { inUrl, refusedListening } from './refused-listening.ts';
 import { createTlsListener } from './server.ts';
 import type { Config } from '../config/config.ts';
 import type { ListenerCertificate } from '../../contexts/certificates/listener-certificate.ts';
@@ -34,23 +34,10 @@ export async function startListeners(
   return { http, tls: `https://${inUrl(host)}:${address.port}` };
 }
 
-/** Colons of an IPv6 address would be mistaken for the port's. */
-const inUrl = (host: string): string => (host.includes(':') ? `[${host}]` : host);
-
-/** Why the machine does not let us listen, by its error code. */
-const REFUSALS: Readonly<Record<string, (setting: string, place: string) => string>> = {
-  EADDRINUSE: (setting, place) => `${setting}: another process listens at ${place}; end it, or set another ${setting}`,
-  EACCES: (setting, place) =>
-    `${setting}: this user may not listen at ${place}; ports below 1024 need a right of their own`,
-  EADDRNOTAVAIL: (_, place) => `HOST: this machine does not have the address of ${place}`,
-  ENOTFOUND: (_, place) => `HOST: the name in ${place} has no address`,
-};
-
 const refused =
   (setting: string, host: string, port: number) =>
   (error: unknown): never => {
-    const describe = REFUSALS[(error as NodeJS.ErrnoException).code ?? ''];
-    throw describe ? new ConfigError(describe(setting, `${inUrl(host)}:${port}`)) : error;
+    throw refusedListening(error, setting, host, port);
   };
 
 /** Node does not list connections whose TLS handshake is not finished, but they keep the server from closing. */

@@ -1,5 +1,4 @@
 import { statfs } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { X509Certificate } from 'node:crypto';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
@@ -10,6 +9,8 @@ import { openAdministration } from '../../platform/eventstore/eventstoredb/admin
 import { objectKey, ObjectStoreUnavailable } from '../../platform/objects/object-store.ts';
 import { openObjects } from '../../platform/objects/open-objects.ts';
 import { ConfigError } from '../../platform/config-error.ts';
+import { inUrl } from '../http/refused-listening.ts';
+import { requireHost, tryToListen } from '../http/trial-listening.ts';
 import { requireWritable } from '../config/data-directory.ts';
 import { databaseServer, examineDatabase, keys, licenses, type GivenKeys } from './examined-database.ts';
 import { examineLog } from './examined-log.ts';
@@ -91,34 +92,36 @@ function canWrite(folder: string): boolean {
   }
 }
 
-/** A port that something listens on is fine if that is this service. */
+/**
+ * Tries to listen, as only that shows a port that needs a right, or an address of another machine. A port that something
+ * listens on is fine if that is this service.
+ */
 async function ports({ host, port, tlsPort }: Config): Promise<readonly Examined[]> {
-  if (port === 0) return [fine('any free port')];
-  const address = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  const isOurs = await fetch(`http://${address.includes(':') ? `[${address}]` : address}:${port}/live`, {
-    signal: AbortSignal.timeout(LIVE_MS),
-  }).then(
+  await requireHost(host);
+  if (port !== 0 && (await isThisService(host, port)))
+    return [fine(`the service runs at ${inUrl(reachable(host))}:${port}`)];
+  const settings: readonly (readonly [string, number])[] = [
+    ['PORT', port],
+    ['TLS_PORT', tlsPort],
+  ];
+  const looks = settings.map(([setting, each]) =>
+    tryToListen(setting, host, each).then(
+      () =>
+        fine(each === 0 ? `${setting}: any free port` : `${setting}: this user may listen at ${inUrl(host)}:${each}`),
+      failed,
+    ),
+  );
+  return Promise.all(looks);
+}
+
+/** An address at which this machine reaches what listens at all of its addresses. */
+const reachable = (host: string): string => (host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host);
+
+const isThisService = (host: string, port: number): Promise<boolean> =>
+  fetch(`http://${inUrl(reachable(host))}:${port}/live`, { signal: AbortSignal.timeout(LIVE_MS) }).then(
     ({ ok }) => ok,
     () => false,
   );
-  if (isOurs) return [fine(`the service runs at ${address}:${port}`)];
-  const taken = await Promise.all([port, tlsPort].map(async (each) => ((await isTaken(address, each)) ? [each] : [])));
-  return taken.flat().length === 0
-    ? [fine(`${port} and ${tlsPort} are free`)]
-    : taken.flat().map((each) => finding(`another process listens at ${address}:${each}`));
-}
-
-const isTaken = (host: string, port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: 1_000 });
-    const end = (result: boolean) => {
-      socket.destroy();
-      resolve(result);
-    };
-    socket.once('connect', () => end(true));
-    socket.once('error', () => end(false));
-    socket.once('timeout', () => end(false));
-  });
 
 async function eventStore({ eventStoreUrl }: Config): Promise<readonly Examined[]> {
   if (eventStoreUrl === undefined) return [fine('the events are in PostgreSQL')];

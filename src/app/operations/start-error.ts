@@ -1,4 +1,5 @@
 import { WrongAuditKey } from '../../contexts/audit/audit-key.ts';
+import { UnusableHost } from '../http/refused-listening.ts';
 import { ConfigError } from '../../platform/config-error.ts';
 import { isDatabaseUnavailable } from '../../platform/database/unavailable.ts';
 import { EmbeddedPostgresFailed } from '../../platform/embedded/failed.ts';
@@ -21,9 +22,9 @@ export function describeStartError(error: unknown): string {
   return (error as Error).stack ?? String(error);
 }
 
-/** A key that is not the database's: a further start would be refused, too. */
-export const isWrongKey = (error: unknown): boolean =>
-  [WrongMasterKey, WrongAuditKey].some((kind) => error instanceof kind);
+/** A key that is not the database's, or a host that is not this machine's: a further start would be refused, too. */
+export const isLasting = (error: unknown): boolean =>
+  [WrongMasterKey, WrongAuditKey, UnusableHost].some((kind) => error instanceof kind);
 
 const isDiskFull = (error: unknown): boolean => (error as { code?: unknown }).code === '53100';
 

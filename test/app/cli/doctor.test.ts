@@ -85,8 +85,43 @@ describe('castellan doctor', () => {
     });
     other.close();
     expect(outcome).toBe('finding');
-    for (const check of ['settings', 'ports', 'tls certificate', 'redis'])
+    for (const check of ['settings', 'tls certificate', 'redis'])
       expect(of(check)).toMatchObject([{ verdict: 'finding' }]);
+    expect(of('ports')).toEqual([
+      {
+        check: 'ports',
+        verdict: 'finding',
+        message: `PORT: another process listens at 127.0.0.1:${port}; end it, or set another PORT`,
+      },
+      { check: 'ports', verdict: 'fine', message: 'TLS_PORT: any free port' },
+    ]);
+  });
+
+  it.each([
+    ['203.0.113.7', 'HOST: this machine does not have the address 203.0.113.7'],
+    ['127.0.0.1:8080', 'HOST: the name 127.0.0.1:8080 has no address'],
+  ])('finds a host at which nothing can listen, at any port: %s', async (host, message) => {
+    const { outcome, of } = await verdictsOf({ ...BASE, HOST: host });
+    expect(outcome).toBe('finding');
+    expect(of('ports')).toEqual([{ check: 'ports', verdict: 'finding', message }]);
+  });
+
+  it('names a TLS port in use, also where the other port is any', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { of } = await verdictsOf({ ...BASE, TLS_PORT: String((other.address() as AddressInfo).port) });
+    other.close();
+    expect(of('ports')).toMatchObject([{ verdict: 'fine' }, { verdict: 'finding' }]);
+  });
+
+  it('finds nothing wrong with the ports of the service that runs', async () => {
+    const app = await startApp();
+    const [port, tlsPort] = [app.url, app.tlsUrl].map((url) => new URL(url).port);
+    const { of } = await verdictsOf({ ...BASE, PORT: port, TLS_PORT: tlsPort });
+    await app.close();
+    expect(of('ports')).toEqual([
+      { check: 'ports', verdict: 'fine', message: `the service runs at 127.0.0.1:${port}` },
+    ]);
   });
 
   it('says why Redis, the object storage and the data directory cannot be used', async () => {

@@ -7,7 +7,8 @@ import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, it } from 'vitest';
 import { endingOf } from '../../../src/app/cli/outcome.ts';
 import { EmbeddedPostgresFailed } from '../../../src/platform/embedded/failed.ts';
-import { describeStartError } from '../../../src/app/operations/start-error.ts';
+import { refusedListening } from '../../../src/app/http/refused-listening.ts';
+import { describeStartError, isLasting } from '../../../src/app/operations/start-error.ts';
 import { requireVersion } from '../../../src/platform/database/access.ts';
 import { ConfigError } from '../../../src/platform/config-error.ts';
 import { startApp } from '../../dsl/app.ts';
@@ -53,6 +54,18 @@ describe('a start that cannot succeed says so in one sentence, without a stack',
       2,
       { ...OWN, OTEL_EXPORTER_OTLP_ENDPOINT: 'nonsense' },
       ['castellan: OTEL_EXPORTER_OTLP_ENDPOINT must be a web address, such as https://example.com'],
+    ],
+    [
+      'the host is an address of another machine',
+      2,
+      { ...OWN, HOST: '203.0.113.7' },
+      ['castellan: HOST: this machine does not have the address 203.0.113.7'],
+    ],
+    [
+      'the host is a name without an address',
+      2,
+      { ...OWN, HOST: '127.0.0.1:8080' },
+      ['castellan: HOST: the name 127.0.0.1:8080 has no address'],
     ],
     [
       'the database is away',
@@ -104,6 +117,17 @@ describe('a start that cannot succeed says so in one sentence, without a stack',
       `${name}: another process listens at 127.0.0.1:${port}; end it, or set another ${name}`,
     );
     other.close();
+  });
+
+  it.each([
+    ['EACCES', false, 'PORT: this user may not listen at 127.0.0.1:80; ports below 1024 need a right of their own'],
+    ['EAI_AGAIN', false, 'HOST: the name 127.0.0.1 cannot be looked up now'],
+    ['EADDRNOTAVAIL', true, 'HOST: this machine does not have the address 127.0.0.1'],
+    ['EINVAL', true, expect.stringMatching(/^HOST: 127\.0\.0\.1 is not complete/)],
+    ['EAFNOSUPPORT', true, 'HOST: this machine has no addresses of the kind of 127.0.0.1'],
+  ])('the machine refuses to listen: %s', (code, isWrongSetting, sentence) => {
+    const error = refusedListening(Object.assign(new Error('listen'), { code }), 'PORT', '127.0.0.1', 80);
+    expect([describeStartError(error), isLasting(error)]).toEqual([sentence, isWrongSetting]);
   });
 
   it('PostgreSQL is too old', () => {
