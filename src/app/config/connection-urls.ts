@@ -5,8 +5,8 @@ import {
   serverSettings,
 } from '../../platform/eventstore/eventstoredb/connection-string.ts';
 import { parsedUrl } from '../../platform/kernel/parsed-url.ts';
+import { checkParameters } from './database-parameters.ts';
 import { fileSetting, isGiven, type GivenSettings, type SettingProblems } from './given-settings.ts';
-import { requirePem } from './pem-file.ts';
 import { pemText } from './setting-types.ts';
 
 /** The setting that holds a URL, and the one that may hold its password. */
@@ -81,23 +81,8 @@ export function databaseUrlOf(given: GivenSettings, problems: SettingProblems): 
   const url = given['DATABASE_URL'];
   if (url === undefined) return withoutUrl(given, DATABASE, problems);
   if (problems.of(() => readable(url, DATABASE)) === undefined) return undefined;
-  checkTls(new URLSearchParams(url.split('?', 2)[1]), problems);
+  checkParameters(url.split('?', 2)[1] ?? '', problems);
   return problems.of(() => withPassword(url, given['DATABASE_PASSWORD'], DATABASE, true));
-}
-
-/** What the driver makes of `sslmode`. Anything else it would take for no word about TLS. */
-const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
-
-/** The driver reads these files at every connection, and says nothing but what the file system or OpenSSL says. */
-function checkTls(parameters: URLSearchParams, problems: SettingProblems): void {
-  const mode = parameters.get('sslmode');
-  if (mode !== null && !SSL_MODES.includes(mode))
-    problems.add(`DATABASE_URL: sslmode must be one of ${SSL_MODES.join(', ')}`);
-  for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {
-    const path = parameters.get(name);
-    const kind = name === 'sslkey' ? 'PRIVATE KEY' : 'CERTIFICATE';
-    if (path !== null) problems.of(() => requirePem(`DATABASE_URL: ${name}`, path, kind));
-  }
 }
 
 export function redisUrlOf(given: GivenSettings, problems: SettingProblems): string | undefined {

@@ -209,12 +209,33 @@ describe('TLS to the database', () => {
     expect(refusal({ ...OWN, DATABASE_URL: url(parameters) })).toContain(message);
   });
 
-  it.each(['sslmode=require', 'sslmode=disable', 'application_name=x'])(
-    'may be demanded or left out: %s',
-    (parameters) => {
-      expect(refusal({ ...OWN, DATABASE_URL: url(parameters) })).toBe('accepted');
-    },
-  );
+  it.each([
+    [
+      'sslmod=require',
+      'DATABASE_URL: sslmod is not a parameter, and would have no effect; those are application_name,',
+    ],
+    ['connect_timeout=5', 'DATABASE_URL: connect_timeout is not a parameter'],
+    ['constructor=x', 'DATABASE_URL: constructor is not a parameter'],
+    ['SSLMODE=require', 'DATABASE_URL: SSLMODE is not a parameter'],
+    ['ssl=false', 'DATABASE_URL: ssl must be one of true, 1, 0, no-verify'],
+    ['sslmode=require&sslmode=disable', 'DATABASE_URL: sslmode is there twice: remove one'],
+    ['sslnegotiation=soon', 'DATABASE_URL: sslnegotiation must be one of postgres, direct'],
+    ['sslnegotiation=direct&sslmode=disable', 'DATABASE_URL: sslnegotiation=direct needs TLS'],
+    ['sslmode=verify-ca&uselibpqcompat=true', 'DATABASE_URL: sslmode=verify-ca needs sslrootcert'],
+  ])('is refused by name if it is misspelled or contradicts itself: %s', (parameters, message) => {
+    expect(refusal({ ...OWN, DATABASE_URL: url(parameters) })).toContain(message);
+    expect(refusal({ ...OWN, DATABASE_URL: url(`x=y&${parameters}`) })).toMatch(/^2 settings are wrong/);
+  });
+
+  it.each([
+    'sslmode=require',
+    'sslmode=disable',
+    'application_name=x',
+    'ssl=true&sslnegotiation=direct',
+    'options=-c%20work_mem%3D1MB&statement_timeout=5000&user=castellan&password=p%40ss',
+  ])('may be demanded or left out: %s', (parameters) => {
+    expect(refusal({ ...OWN, DATABASE_URL: url(parameters) })).toBe('accepted');
+  });
 });
 
 describe('a password with any characters', () => {
