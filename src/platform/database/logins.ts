@@ -18,14 +18,22 @@ export interface DatabaseConfig extends pg.ClientConfig {
   readonly logins?: DatabaseLogins | undefined;
 }
 
+/**
+ * In these modes the driver checks the server's certificate and its host, as with `verify-full`. It warns on standard error
+ * that a later version will not. So we say what is meant, unless libpq's meaning is asked for.
+ */
+const CHECKED_MODES = ['allow', 'prefer', 'require', 'verify-ca'];
+
 /** Session settings in a URL are passed separately: within the URL they would replace ours. */
 export function connectionOf(url: string): DatabaseConfig {
   const [address = '', query = ''] = url.split('?', 2);
   const parameters = new URLSearchParams(query);
+  const isChecked = CHECKED_MODES.includes(parameters.get('sslmode') ?? '');
+  if (isChecked && parameters.get('uselibpqcompat') !== 'true') parameters.set('sslmode', 'verify-full');
   const options = parameters.get('options');
-  if (options === null) return { connectionString: url };
   parameters.delete('options');
-  return { connectionString: `${address}?${parameters}`, options };
+  const connectionString = parameters.size === 0 ? address : `${address}?${parameters}`;
+  return options === null ? { connectionString } : { connectionString, options };
 }
 
 /** The characters that prefix and digest leave of PostgreSQL's 63 bytes for a role name. */

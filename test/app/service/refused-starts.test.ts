@@ -74,6 +74,12 @@ describe('a start that cannot succeed says so in one sentence, without a stack',
       [expect.stringMatching(/^castellan: DATABASE_URL: the database cannot be reached \(.*ECONNREFUSED.*\)$/)],
     ],
     [
+      'the database is away, without a word of a library about TLS',
+      1,
+      { ...OWN, DATABASE_URL: `${OWN.DATABASE_URL}?sslmode=require` },
+      [expect.stringMatching(/^castellan: DATABASE_URL: the database cannot be reached \(.*ECONNREFUSED.*\)$/)],
+    ],
+    [
       'the database is unknown',
       1,
       { ...OWN, DATABASE_URL: 'postgresql://castellan@no-such-host.invalid/castellan' },

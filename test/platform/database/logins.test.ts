@@ -327,6 +327,20 @@ describe('the login roles of a database', () => {
     ]);
   });
 
+  it.each(['allow', 'prefer', 'require', 'verify-ca', 'verify-full'])(
+    'check the certificate with sslmode=%s',
+    (mode) => {
+      const { connectionString } = connectionOf(`postgres://u@h/db?sslmode=${mode}`);
+      const { ssl } = new pg.Client({ connectionString });
+      expect(ssl).toEqual({});
+    },
+  );
+
+  it('leave the meaning of libpq to whoever asks for it', () => {
+    const url = 'postgres://u@h/db?sslmode=require&uselibpqcompat=true';
+    expect(connectionOf(url)).toEqual({ connectionString: url });
+  });
+
   it('keep the parameters of a URL', () => {
     expect(
       asLogin(connectionOf('postgres://u:p@h/db?options=-c%20work_mem%3D1MB&sslmode=disable'), 'reads', '-c a.b=c'),
