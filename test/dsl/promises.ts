@@ -1,16 +1,18 @@
 import { appendFileSync } from 'node:fs';
 import { openApiDocument } from '../../src/app/http/openapi/document.ts';
+import { securityHeaders } from '../../src/app/http/plugins/security-headers.ts';
 import { routeGroups } from '../../src/app/http/routes/index.ts';
 import { brokenBody } from './promised-bodies.ts';
 
 /**
- * Every response that a test gets is compared with the description of its operation: a status or code that is not
+ * Every response that a test gets is compared with the description of its operation: a status, code or header that is not
  * described fails the test. `CHECK_PROMISES=1` compares bodies with their schemas, too, which costs a fifth of a run. Any
  * other value is a file to which all differences are appended, one per line.
  */
 const SWITCH = process.env['CHECK_PROMISES'];
 
 interface Described {
+  readonly headers?: Readonly<Record<string, object>>;
   readonly content?: Readonly<Record<string, { readonly schema?: object }>>;
   readonly 'x-codes'?: readonly string[];
   readonly $ref?: string;
@@ -64,13 +66,36 @@ export function operationPath(method: string, path: string): Readonly<Record<str
   return { ...pattern?.exec(path)?.groups };
 }
 
+/** What any response may have: HTTP itself, what browsers are told for their safety, and a word for caches of HTTP/1.0. */
+const UNSAID: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'content-type',
+  'date',
+  'keep-alive',
+  'pragma',
+  'transfer-encoding',
+  'vary',
+  ...securityHeaders.map(([name]) => name),
+]);
+
+function undescribedHeaders(headers: Headers, { headers: promised = {} }: Described): string[] {
+  const known = new Set(Object.keys(promised).map((name) => name.toLowerCase()));
+  return [...headers.keys()].filter(
+    (name) => !known.has(name) && !UNSAID.has(name) && !name.startsWith('access-control-'),
+  );
+}
+
 /** What the response does that its operation does not promise; undefined if nothing. */
 export function brokenPromise(operation: Operation, { status, headers, body }: Received, withBodies: boolean) {
   const { responses } = operation;
   const found = responses[String(status)] ?? (ANYWHERE.includes(status) ? responses['default'] : undefined);
   const code = (body as { code?: unknown } | undefined)?.code;
   if (!found) return `status ${status} is not described${code === undefined ? '' : `: ${String(code)}`}`;
-  const { content, 'x-codes': codes } = found.$ref ? described().responses[found.$ref.split('/').at(-1)!]! : found;
+  const shown = found.$ref ? described().responses[found.$ref.split('/').at(-1)!]! : found;
+  const { content, 'x-codes': codes } = shown;
+  const hidden = undescribedHeaders(headers, shown);
+  if (hidden.length > 0) return `${status} is not described with ${hidden.join(', ')}`;
   if (codes && typeof code === 'string' && !codes.includes(code)) return `${status} is not described for ${code}`;
   const isJson = /\bjson\b/.test(headers.get('content-type') ?? '');
   const schema = withBodies && isJson ? content?.['application/json']?.schema : undefined;

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { areas } from '../../src/app/http/openapi/areas.ts';
 import { openApiDocument } from '../../src/app/http/openapi/document.ts';
 import { refusalCodesOf } from '../../src/app/http/openapi/refusals.ts';
+import { rateClassOf } from '../../src/app/http/access.ts';
 import type { AnyRoute } from '../../src/app/http/route.ts';
 import { operationIdOf } from '../../src/app/http/openapi/operation-id.ts';
 import { routeGroups } from '../../src/app/http/routes/index.ts';
@@ -22,7 +23,10 @@ interface Operation {
 }
 const { paths, components } = openApiDocument(routeGroups) as {
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, Schema>; responses: Record<string, { 'x-codes'?: string[] }> };
+  components: {
+    schemas: Record<string, Schema>;
+    responses: Record<string, { readonly 'x-codes'?: string[]; readonly headers?: object }>;
+  };
 };
 const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
 const sources = readdirSync('src/app/http', { recursive: true, withFileTypes: true })
@@ -108,6 +112,32 @@ describe('the description of the API', () => {
       ];
       expect([named(route), expected.filter((status) => !(status in responses))]).toEqual([named(route), []]);
     }
+  });
+
+  const headersOf = (route: (typeof everyRoute)[number], status: string): string[] => {
+    const response = paths[route.path]![route.method.toLowerCase()]!.responses[status]!;
+    const shown = response.$ref ? components.responses[response.$ref.split('/').at(-1)!]! : response;
+    return Object.keys(shown.headers ?? {});
+  };
+
+  it('has the headers of every response, whatever its status: those of budgets where there is one', () => {
+    for (const route of everyRoute) {
+      const { responses } = paths[route.path]![route.method.toLowerCase()]!;
+      const budget = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
+      const usual = ['X-Request-ID', 'Cache-Control', ...(rateClassOf(route.access) === 'none' ? [] : budget)];
+      for (const status of Object.keys(responses)) {
+        const headers = headersOf(route, status);
+        const missing = usual.filter((name) => !headers.includes(name));
+        expect([named(route), status, missing]).toEqual([named(route), status, []]);
+        if (status === '304') expect([named(route), headers]).toEqual([named(route), expect.arrayContaining(['ETag'])]);
+      }
+    }
+    expect(
+      headersOf(
+        everyRoute.find(({ path }) => path === '/health')!,
+        '200',
+      ),
+    ).not.toContain('X-RateLimit-Limit');
   });
 
   it('describes every form in which a caller can ask for a success: declare the others in `otherMedia`', () => {

@@ -108,6 +108,16 @@ describe('HTTP conventions', () => {
     }
   });
 
+  it('304 has the headers of the state that the client keeps (RFC 9110 §15.4.5)', async () => {
+    const path = '/api/v1/admin/settings';
+    const shown = await tenant.admin.get(path);
+    const tag = shown.headers.get('etag')!;
+    const kept = await tenant.admin.get(path, { headers: { 'if-none-match': tag } });
+    const names = ['etag', 'cache-control', 'x-ratelimit-limit'];
+    expect([kept.status, kept.text]).toEqual([304, '']);
+    expect(names.map((name) => kept.headers.get(name))).toEqual(names.map((name) => shown.headers.get(name)));
+  });
+
   it('marks a read as stale if the read models did not reach the position in time', async () => {
     const position = String((await app.services.store.head()) + 1_000n);
     const late = await tenant.admin.get('/api/v1/admin/users', { headers: { 'x-log-position': position } });

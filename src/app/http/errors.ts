@@ -77,7 +77,16 @@ function ownRefusal(error: Error): Refusal | undefined {
 const SCOPE_CHALLENGE = 'Bearer realm="castellan", error="insufficient_scope"';
 
 /** Headers that a handler may have set for a body that is not sent after all. */
-const ABOUT_THE_BODY = ['content-disposition', 'content-encoding', 'content-length', 'etag', 'last-modified'];
+const ABOUT_THE_BODY = [
+  'content-disposition',
+  'content-encoding',
+  'content-length',
+  'etag',
+  'last-modified',
+  'location',
+  'x-policy-key',
+  'x-policy-signature',
+];
 /** A position of a log in doubt. */
 const ABOUT_THE_LOG = ['x-log-position', 'x-stale'];
 

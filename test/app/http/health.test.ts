@@ -77,3 +77,16 @@ describe('/health and /ready', () => {
     await says('/ready', { status: 503, body: { ready: false } });
   });
 });
+
+describe('/metrics with METRICS_TOKEN', () => {
+  it('OP-254 refuses every other caller, as its description says', async () => {
+    const app = await startApp({ metricsToken: 'the-metrics-token-of-this-service' });
+    for (const stranger of [app.anonymous, app.as('another-token')]) {
+      const { status, body, headers } = await stranger.get('/metrics');
+      expect([status, body.code]).toEqual([401, 'authentication_required']);
+      expect(headers.get('www-authenticate')).toBe('Bearer realm="castellan"');
+    }
+    expect((await app.as('the-metrics-token-of-this-service').get('/metrics')).status).toBe(200);
+    await app.close();
+  });
+});

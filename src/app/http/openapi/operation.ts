@@ -5,7 +5,13 @@ import { jsonSchema } from './json-schema.ts';
 import { operationIdOf } from './operation-id.ts';
 import { parametersOf } from './parameters.ts';
 import { refusalsOf, type NamedRefusal } from './refusals.ts';
-import { headersOfRefusal, headersOfSuccess, headersOfUnseen } from './response-headers.ts';
+import {
+  headersOfNotModified,
+  headersOfRefusal,
+  headersOfSuccess,
+  headersOfUnseen,
+  sharedBy,
+} from './response-headers.ts';
 
 /** Responses that several operations share, by name. */
 export type SharedResponses = Record<string, object>;
@@ -28,20 +34,20 @@ export function operationOf(area: string, declared: AnyRoute<never>, shared: Sha
         refusalsOf(declared).map((refused) => [refused.status, shownRefusal(refused, declared, shared)]),
       ),
       ...otherwiseOf(declared),
-      default: shownRefusal(OTHER, declared, shared),
+      default: shownRefusal(otherRefusal(declared), declared, shared),
     },
   };
 }
 
-const OTHER: NamedRefusal = {
+const otherRefusal = (declared: AnyRoute<never>): NamedRefusal => ({
   status: 500,
-  name: 'OtherError',
+  name: `OtherError${sharedBy(declared)}`,
   response: {
     description: 'Any other error, such as 408, 414, 431 and 500: `error` says what is wrong',
-    headers: headersOfRefusal('default'),
+    headers: headersOfRefusal(declared, 'default'),
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
   },
-};
+});
 
 /** A refusal whose body a protocol defines is described in place, every other one is shared. */
 function shownRefusal(
@@ -102,18 +108,20 @@ function successesOf(declared: AnyRoute<never>): object {
     ...(status < 300 && sends.includes('Location')
       ? { [isRead ? 302 : 303]: { description: 'A redirect', headers } }
       : {}),
-    ...(canBeUnseen ? { 202: UNSEEN } : {}),
-    ...(isRead && (tagged || sends.includes('ETag')) ? { 304: { description: NOT_MODIFIED } } : {}),
+    ...(canBeUnseen ? { 202: { ...UNSEEN, headers: headersOfUnseen(declared) } } : {}),
+    ...(isRead && (tagged || sends.includes('ETag'))
+      ? { 304: { description: NOT_MODIFIED, headers: headersOfNotModified(declared) } }
+      : {}),
   };
 }
 
-const otherwiseOf = ({ otherwise = {} }: AnyRoute<never>): object =>
+const otherwiseOf = (declared: AnyRoute<never>): object =>
   Object.fromEntries(
-    Object.entries(otherwise).map(([status, view]) => [
+    Object.entries(declared.otherwise ?? {}).map(([status, view]) => [
       status,
       {
         description: Number(status) >= 400 ? 'Not successful, with a body of its own' : 'Success',
-        headers: headersOfRefusal(Number(status)),
+        headers: Number(status) >= 400 ? headersOfRefusal(declared, Number(status)) : headersOfSuccess(declared),
         ...contentOf(view),
       },
     ]),
@@ -125,7 +133,6 @@ const NOT_MODIFIED = 'The state that `If-None-Match` names is still current';
 const UNSEEN = {
   description:
     'The write is stored, but the read models do not show it yet. The body is `{"accepted": true, "position": "…"}`, the position is that of `X-Log-Position`.',
-  headers: headersOfUnseen,
 };
 
 function contentOf(

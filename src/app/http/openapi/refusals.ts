@@ -6,7 +6,7 @@ import { statusOf } from '../refusal.ts';
 import type { AnyRoute } from '../route.ts';
 import { needsReauthentication } from './access-words.ts';
 import { takesIdempotencyKey } from '../keyed-routes.ts';
-import { headersOfRefusal } from './response-headers.ts';
+import { headersOfRefusal, sharedBy } from './response-headers.ts';
 
 /**
  * The codes with which a route refuses requests (OP-431, decision 0093). Most follow from its declaration; a route adds in
@@ -103,14 +103,14 @@ export function refusalsOf(declared: AnyRoute<never>): NamedRefusal[] {
     byStatus.set(statusOf(code), [...(byStatus.get(statusOf(code)) ?? []), code]);
   return [...byStatus].map(([status, codes]) => {
     const phrase = PHRASES[status] ?? `Status${status}`;
-    const name = phrase + codes.toSorted().map(pascal).join('');
-    return { status, name, response: refusal(status, codes) };
+    const name = phrase + codes.toSorted().map(pascal).join('') + sharedBy(declared);
+    return { status, name, response: refusal(declared, status, codes) };
   });
 }
 
-const refusal = (status: number, codes: readonly ErrorCode[]): object => ({
+const refusal = (declared: AnyRoute<never>, status: number, codes: readonly ErrorCode[]): object => ({
   description: codes.map((code) => `\`${code}\`: ${errorCodes[code].meaning}`).join('\n\n'),
-  headers: headersOfRefusal(status),
+  headers: headersOfRefusal(declared, status),
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
   'x-codes': codes,
 });

@@ -161,6 +161,7 @@ export const deviceRoutes: RouteGroup<DevicesRouteDependencies> = {
       path: '/api/v1/admin/support-bundle',
       access: admin('support-bundle:read'),
       summary: 'Download a support bundle',
+      sends: ['Content-Disposition'],
       description:
         'A zip for support with version, settings, health and log lines. It holds no secrets, no telemetry, and nothing of other tenants.',
       response: { media: 'application/zip' },

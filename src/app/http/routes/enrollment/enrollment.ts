@@ -153,6 +153,7 @@ export const enrollmentRoutes: RouteGroup<EnrollmentRouteDependencies> = {
       status: 200,
       response: z.object({ configs: z.array(enrollmentConfig), total: z.int(), batchId: z.uuid() }),
       otherMedia: ['application/zip'],
+      sends: ['Content-Disposition'],
       handle: (call) =>
         call.services.limits.archives.run(call.principal.tenantId, async () => {
           const { body, principal, services, reply, fresh } = call;

@@ -97,6 +97,7 @@ export const authRoutes: RouteGroup<AuthRouteDependencies> = {
       access: openAccess('login'),
       summary: 'Sign in with e-mail and password',
       operation: 'signIn',
+      sends: ['Set-Cookie'],
       takes: { 'X-Tenant-ID': 'or-in-body' },
       refuses: [
         'account_locked',
@@ -127,6 +128,7 @@ export const authRoutes: RouteGroup<AuthRouteDependencies> = {
       access: openAccess('login'),
       summary: 'Verify the second factor of a sign-in',
       operation: 'verifySignInCode',
+      sends: ['Set-Cookie'],
       takes: { 'X-Tenant-ID': 'optional' },
       refuses: ['account_locked', 'authentication_required', 'invalid_code', 'invalid_token', 'read_side_behind'],
       description: 'Takes a code of the authenticator app or a backup code.',

@@ -98,6 +98,7 @@ export const opsRoutes: RouteGroup<OpsRouteDependencies> = {
       access: openAccess('none'),
       summary: 'Get Prometheus metrics',
       description: '401 if METRICS_TOKEN is set and is not sent as bearer token.',
+      refuses: ['authentication_required'],
       response: { media: 'text/plain; version=0.0.4' },
       handle: async ({ services, request, reply }) => {
         const { metricsToken } = services.config;

@@ -63,6 +63,7 @@ export const onCallCalendarRoutes: RouteGroup<OnCallCalendarsRouteDependencies> 
       path: '/api/v1/on-call/{tenantID}/{scheduleId}/calendar.ics',
       access: openAccess('admin'),
       summary: 'Get the shifts of a schedule as a calendar, by its signed URL',
+      sends: ['Content-Disposition'],
       refuses: ['address_invalid'],
       description: 'iCalendar (RFC 5545): 30 days back, 90 days ahead. 403 if the URL is invalid or was revoked.',
       params: params.extend({ tenantID: uuid() }),

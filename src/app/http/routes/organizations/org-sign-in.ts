@@ -74,6 +74,7 @@ export const orgSignInRoutes: RouteGroup<OrgSignInRouteDependencies> = {
       access: openAccess('org-login'),
       summary: 'Sign in to an organization with e-mail and password',
       operation: 'signInToOrg',
+      sends: ['Set-Cookie'],
       refuses: [
         'account_locked',
         'account_suspended',
@@ -113,6 +114,7 @@ export const orgSignInRoutes: RouteGroup<OrgSignInRouteDependencies> = {
       access: openAccess('org-login'),
       summary: 'Verify the second factor of a sign-in to an organization',
       operation: 'verifyOrgSignInCode',
+      sends: ['Set-Cookie'],
       refuses: ['account_locked', 'invalid_code', 'invalid_token', 'read_side_behind'],
       description: 'Takes a code of the authenticator app or a backup code.',
       body: presentedCodeBody,

@@ -81,6 +81,7 @@ export const orgSsoPortalRoutes: RouteGroup<OrgSsoPortalRouteDependencies> = {
       access: orgReader,
       summary: 'End the session, and get the logout URL of the provider',
       operation: 'signOutOfOrg',
+      sends: ['Set-Cookie'],
       description:
         'A browser that navigates to `logoutUrl` also signs out of the provider, and returns to the sign-in page if `postLogoutRedirectUri` is registered there.',
       response: z.object({ success: z.literal(true), logoutUrl: z.string().nullable() }),

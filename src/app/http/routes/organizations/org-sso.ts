@@ -124,6 +124,7 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
       facesBrowsers: true,
       summary: 'Receive the OpenID Connect callback',
       operation: 'receiveOrgOidcCallback',
+      sends: ['Set-Cookie'],
       description: 'Redirects to the sign-in page, with a code or with the reason of the refusal.',
       query: providerReturnQuery,
       status: 302,

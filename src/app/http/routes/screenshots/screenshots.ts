@@ -87,6 +87,7 @@ export const screenshotRoutes: RouteGroup<ScreenshotsRouteDependencies> = {
       access: admin('screenshots:read'),
       summary: 'List the screenshots of an event',
       operation: 'listEventScreenshots',
+      sends: ['X-Log-Position'],
       description:
         'In the order in which they were taken, at most 100. Each has a signed URL of the picture, valid for 15 minutes.',
       params: z.object({ eventID: uuid() }),
@@ -106,6 +107,7 @@ export const screenshotRoutes: RouteGroup<ScreenshotsRouteDependencies> = {
       path: `${base}/{screenshotID}`,
       access: admin('screenshots:read'),
       summary: 'Get a screenshot',
+      sends: ['X-Log-Position'],
       description: 'With a signed URL of the picture, valid for 15 minutes.',
       params,
       response: screenshotView,
@@ -120,6 +122,7 @@ export const screenshotRoutes: RouteGroup<ScreenshotsRouteDependencies> = {
       path: `${base}/{screenshotID}/image`,
       access: admin('screenshots:read'),
       summary: 'Get the picture of a screenshot',
+      sends: ['X-Log-Position', 'Content-Disposition'],
       params,
       response: { media: 'image/*' },
       handle: async ({ ask, run, params: { screenshotID }, services, principal: { tenantId, sessionId }, reply }) => {
@@ -134,6 +137,7 @@ export const screenshotRoutes: RouteGroup<ScreenshotsRouteDependencies> = {
       access: openAccess('admin'),
       summary: 'Get the picture of a screenshot by its signed URL',
       operation: 'getSignedScreenshotImage',
+      sends: ['Content-Disposition'],
       refuses: ['address_invalid', 'address_expired'],
       description: '403 if the URL is invalid or has expired (15 minutes).',
       params: params.extend({ tenantID: uuid() }),

@@ -68,6 +68,7 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
       summary: 'End the session, and get the logout URL of the provider',
       takes: { 'X-Tenant-ID': 'optional' },
       operation: 'signOutWithSso',
+      sends: ['Set-Cookie'],
       refuses: ['authentication_required'],
       description:
         'A browser that navigates to `logoutUrl` also signs out of the provider, and returns to the sign-in page if `postLogoutRedirectUri` is registered there.',

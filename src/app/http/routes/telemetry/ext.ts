@@ -78,7 +78,7 @@ export const extRoutes: RouteGroup<ExtRouteDependencies> = {
       access: deviceAccess,
       summary: 'Get the policies for the extension',
       operation: 'getPolicyBundle',
-      sends: ['ETag', 'Cache-Control', 'X-Policy-Signature', 'X-Policy-Key'],
+      sends: ['ETag', 'X-Policy-Signature', 'X-Policy-Key'],
       description: 'With `If-None-Match`, returns 304 if they have not changed.',
       response: { media: 'application/json', schema: policyBundleView },
       handle: async ({ principal: { tenantId, userId }, services, request, reply }) => {
