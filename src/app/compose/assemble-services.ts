@@ -158,6 +158,7 @@ export function assembleServices(
         redis,
         objects,
         sealAlarms,
+        dataDir: config.dataDir,
         fingerprint: keyrings.current.fingerprint,
       }),
       lagging: () => projector.lagging(),

@@ -1,4 +1,3 @@
-import { statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { X509Certificate } from 'node:crypto';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
@@ -14,6 +13,7 @@ import { requireHost, tryToListen } from '../http/trial-listening.ts';
 import { requireWritable } from '../config/data-directory.ts';
 import { databaseServer, examineDatabase, keys, licenses, type GivenKeys } from './examined-database.ts';
 import { examineLog } from './examined-log.ts';
+import { diskSpaceOf } from './disk-space.ts';
 import { advice, fine, finding, unknown, type Examined } from './examined.ts';
 import { describeStartError } from './start-error.ts';
 
@@ -75,10 +75,9 @@ async function dataDirectory(dataDir: string): Promise<readonly Examined[]> {
       : [finding(`${dataDir} does not exist, and this user cannot create it in ${parent}`)];
   }
   requireWritable(dataDir);
-  const { bavail, bsize } = await statfs(dataDir);
-  const free = bavail * bsize;
-  const text = `${dataDir} has ${(free / 1024 ** 3).toFixed(1)} GiB left`;
-  return [free < FREE_BYTES ? finding(`${text}: less than 1 GiB`) : fine(text)];
+  const { freeBytes } = await diskSpaceOf(dataDir);
+  const text = `${dataDir} has ${(freeBytes / 1024 ** 3).toFixed(1)} GiB left`;
+  return [freeBytes < FREE_BYTES ? finding(`${text}: less than 1 GiB`) : fine(text)];
 }
 
 const nearestFolder = (folder: string): string => (existsSync(folder) ? folder : nearestFolder(dirname(folder)));

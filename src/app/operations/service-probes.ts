@@ -10,6 +10,7 @@ import { objectKey, type ObjectStore } from '../../platform/objects/object-store
 import type { Projector } from '../../platform/projector/projector.ts';
 import { WrongMasterKey } from '../../platform/vault/keyrings.ts';
 import type { TenantDataKeys } from '../../platform/vault/tenant-data-keys.ts';
+import { lackOfSpace } from './disk-space.ts';
 
 export interface ProbedServices {
   readonly store: EventStore;
@@ -21,6 +22,7 @@ export interface ProbedServices {
   readonly objects: ObjectStore;
   readonly dataKeys: TenantDataKeys;
   readonly sealAlarms: SealAlarms;
+  readonly dataDir: string;
   /** Fingerprint of this process's master key. */
   readonly fingerprint: string;
 }
@@ -43,6 +45,7 @@ export const serviceProbes = ({
   objects,
   dataKeys,
   sealAlarms,
+  dataDir,
   fingerprint,
 }: ProbedServices): Probe[] => [
   { name: 'postgres', critical: true, check: () => database.service.asSystem('select 1').then(() => undefined) },
@@ -67,6 +70,7 @@ export const serviceProbes = ({
     },
   },
   { name: 'objects', critical: false, check: atMostEvery(OBJECTS_ASKED_MS, () => reachable(objects)) },
+  { name: 'disk', critical: false, check: () => lackOfSpace(dataDir) },
   // Only known to the process that seals: role `all` or `projector`.
   { name: 'audit_seals', critical: false, check: () => Promise.resolve(sealAlarms.impairment()) },
   { name: 'projections', critical: false, check: () => projector.impairment() },

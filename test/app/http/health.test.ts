@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Keyring } from '../../../src/platform/vault/keyring.ts';
 import { startApp, type TestApp } from '../../dsl/app.ts';
+import { mountFault, SmallDisk } from '../../faults/harness/small-disk.ts';
 
 describe('/health and /ready', () => {
   let app: TestApp;
@@ -24,6 +25,7 @@ describe('/health and /ready', () => {
     expect(status).toBe(200);
     expect(Object.keys(body.dependencies).toSorted()).toEqual([
       'audit_seals',
+      'disk',
       'event_log',
       'eventstore',
       'master_key',
@@ -63,6 +65,25 @@ describe('/health and /ready', () => {
     });
     await app.settled();
     await says('/ready', { status: 200, body: { ready: true } });
+  });
+
+  it.skipIf(mountFault)(`report degraded but ready while the disk of DATA_DIR is full${mountFault}`, async () => {
+    const disk = SmallDisk.mount(64);
+    app = await startApp({ dataDir: disk.folder });
+    await says('/health', { body: { dependencies: { disk: { status: 'healthy' } } } });
+    disk.fill();
+    await says('/health', {
+      status: 200,
+      body: {
+        status: 'degraded',
+        dependencies: { disk: { status: 'degraded', message: 'the disk of DATA_DIR is almost full' } },
+      },
+    });
+    await app.settled();
+    await says('/ready', { status: 200, body: { ready: true } });
+    disk.free();
+    await says('/health', { body: { dependencies: { disk: { status: 'healthy' } } } });
+    disk.unmount();
   });
 
   it("report not ready if the process's master key was retired", async () => {
