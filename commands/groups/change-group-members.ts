@@ -1,8 +1,7 @@
 import { group, groupStream, refuseUnlessOwner, type GroupOwner } from '../../src/contexts/groups/domain/group.ts';
 import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
 import { invalid, notFound } from '../../src/platform/kernel/failure.ts';
-import type { WithBulkAggregates } from '../ports.ts';
-import { areKnown, memberChanges, recalledMembers } from './group-members.ts';
+import { areKnown, memberChanges, recalledMembers, type MemberPorts } from './group-members.ts';
 
 interface ChangeGroupMembers {
   readonly groupId: string;
@@ -20,8 +19,8 @@ export const changeGroupMembers = defineCommand({
   name: 'ChangeGroupMembers',
   aggregate: group,
   stream: ({ groupId }: ChangeGroupMembers, { tenantId }) => groupStream(tenantId, groupId),
-  prepare: async ({ groupId, add, by }: ChangeGroupMembers, { aggregates }: WithBulkAggregates, { tenantId }) => ({
-    areKnown: await areKnown(aggregates, tenantId, groupId, add, by),
+  prepare: async ({ groupId, add, by }: ChangeGroupMembers, ports: MemberPorts, { tenantId }) => ({
+    areKnown: await areKnown(ports, tenantId, { groupId, owner: by, userIds: add }),
   }),
   decide(state, { groupId, add, remove, by }, _context, facts: { areKnown: boolean }) {
     if (!state.exists) return notFound();

@@ -9,8 +9,14 @@ import {
 } from '../../src/contexts/groups/domain/group.ts';
 import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
 import { notFound, stale } from '../../src/platform/kernel/failure.ts';
-import type { WithBulkAggregates } from '../ports.ts';
-import { areKnown, memberChanges, recalledMembers, unknownMembers } from './group-members.ts';
+import {
+  areKnown,
+  memberChanges,
+  recalledMembers,
+  unknownMembers,
+  type ExternalIds,
+  type MemberPorts,
+} from './group-members.ts';
 
 interface ChangeProvisionedGroup {
   readonly groupId: string;
@@ -22,6 +28,7 @@ interface ChangeProvisionedGroup {
   readonly remove?: readonly string[] | undefined;
   /** The complete new membership, to which `add` and `remove` then apply. */
   readonly members?: readonly string[] | undefined;
+  readonly externalIds?: ExternalIds | undefined;
   /** The change is refused unless the group has this version. */
   readonly ifVersion?: number | undefined;
 }
@@ -32,10 +39,12 @@ export const changeProvisionedGroup = defineCommand({
   aggregate: group,
   stream: ({ groupId }: ChangeProvisionedGroup, { tenantId }) => groupStream(tenantId, groupId),
   prepare: async (
-    { groupId, source, add = [], members = [] }: ChangeProvisionedGroup,
-    { aggregates }: WithBulkAggregates,
+    { groupId, source, add = [], members = [], externalIds }: ChangeProvisionedGroup,
+    ports: MemberPorts,
     { tenantId },
-  ) => ({ areKnown: await areKnown(aggregates, tenantId, groupId, [...members, ...add], source) }),
+  ) => ({
+    areKnown: await areKnown(ports, tenantId, { groupId, owner: source, userIds: [...members, ...add], externalIds }),
+  }),
   decide(state, input, _context, facts: { areKnown: boolean }) {
     if (!state.exists) return notFound();
     const refused = refuseUnlessOwner(state, input.source);

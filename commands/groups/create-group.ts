@@ -7,8 +7,7 @@ import {
 } from '../../src/contexts/groups/domain/group.ts';
 import type { GroupEvent } from '../../src/contexts/groups/domain/events.ts';
 import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
-import type { WithBulkAggregates } from '../ports.ts';
-import { areKnown, memberChanges, unknownMembers } from './group-members.ts';
+import { areKnown, memberChanges, unknownMembers, type ExternalIds, type MemberPorts } from './group-members.ts';
 
 interface CreateGroup {
   readonly name: string;
@@ -18,6 +17,7 @@ interface CreateGroup {
   /** The group's id at its source. */
   readonly externalId: string | null;
   readonly userIds?: readonly string[] | undefined;
+  readonly externalIds?: ExternalIds | undefined;
 }
 
 /** The group's id is that of the command. Its name is unique in the tenant (choice OP-227). */
@@ -26,8 +26,8 @@ export const createGroup = defineCommand({
   aggregate: group,
   stream: (_input: CreateGroup, { tenantId, id }) => groupStream(tenantId, id),
   begins: true,
-  prepare: async ({ userIds = [], owner }: CreateGroup, { aggregates }: WithBulkAggregates, { tenantId, id }) => ({
-    areKnown: await areKnown(aggregates, tenantId, id, userIds, owner),
+  prepare: async ({ userIds = [], externalIds, owner }: CreateGroup, ports: MemberPorts, { tenantId, id }) => ({
+    areKnown: await areKnown(ports, tenantId, { groupId: id, owner, userIds, externalIds }),
   }),
   decide(state, input, { id: groupId }, facts: { areKnown: boolean }) {
     if (state.exists) return acceptWith({ groupId, version: state.version }, []);

@@ -1,37 +1,71 @@
 import { employee, employeeStream } from '../../src/contexts/employees/domain/employee.ts';
 import { linkWith } from '../../src/contexts/employees/domain/provisioned-changes.ts';
+import { externalIdClaim } from '../../src/contexts/employees/domain/provisioning.ts';
 import { invalid, type Failure } from '../../src/platform/kernel/failure.ts';
 import type { GroupEvent } from '../../src/contexts/groups/domain/events.ts';
 import { group, groupStream, type GroupOwner, type GroupState } from '../../src/contexts/groups/domain/group.ts';
-import type { BulkAggregateReader } from '../../src/platform/kernel/aggregate.ts';
 import type { TenantId } from '../../src/platform/kernel/ids.ts';
+import type { WithBulkAggregates, WithClaimHolders } from '../ports.ts';
 
 /** Streams of new members that are read together. */
 const AT_ONCE = 1_000;
 /** Members in one event, so that a first synchronization writes no event of megabytes. */
 const IN_ONE_EVENT = 1_000;
 
+export type MemberPorts = WithBulkAggregates & WithClaimHolders;
+
+/** The external ids of people at the source that owns their group, by user id. */
+export type ExternalIds = ReadonlyMap<string, string>;
+
+export interface NamedMembers {
+  readonly groupId: string;
+  readonly owner: GroupOwner | null;
+  readonly userIds: readonly string[];
+  /** As far as the caller knows them. Wrong ones do no harm. */
+  readonly externalIds?: ExternalIds | undefined;
+}
+
 /**
  * Whether all of these are members already or present employees; in a group of a source, employees whom that source has
  * linked. A source learns nothing about the people of another.
  */
 export async function areKnown(
-  aggregates: BulkAggregateReader,
+  { aggregates, claimHolders }: MemberPorts,
   tenantId: TenantId,
-  groupId: string,
-  userIds: readonly string[],
-  owner: GroupOwner | null,
+  { groupId, owner, userIds, externalIds }: NamedMembers,
 ): Promise<boolean> {
   if (userIds.length === 0) return true;
   const { members } = await aggregates.load(group, groupStream(tenantId, groupId));
-  const streams = [...new Set(userIds)]
-    .filter((userId) => !members.has(userId))
-    .map((userId) => employeeStream(tenantId, userId));
+  const others = [...new Set(userIds)].filter((userId) => !members.has(userId));
+  const linked =
+    owner && externalIds ? await linkedAmong(claimHolders, tenantId, owner, others, externalIds) : new Set<string>();
+  const streams = others.filter((userId) => !linked.has(userId)).map((userId) => employeeStream(tenantId, userId));
   for (let at = 0; at < streams.length; at += AT_ONCE) {
     const states = await aggregates.loadAll(employee, streams.slice(at, at + AT_ONCE));
     if (states.some((state) => state.status !== 'present' || (owner && !linkWith(state, owner)))) return false;
   }
   return true;
+}
+
+/**
+ * Whom the source has linked, by the claims on their external ids: an employee's stream holds the claim exactly as long
+ * as the link. So nobody's events are read and decrypted.
+ */
+async function linkedAmong(
+  claimHolders: MemberPorts['claimHolders'],
+  tenantId: TenantId,
+  source: GroupOwner,
+  userIds: readonly string[],
+  externalIds: ExternalIds,
+): Promise<ReadonlySet<string>> {
+  const identified = userIds.flatMap((userId) => {
+    const externalId = externalIds.get(userId);
+    return externalId === undefined ? [] : [{ userId, claim: externalIdClaim(source, externalId) }];
+  });
+  const claims = identified.map(({ claim }) => claim);
+  const holders = await claimHolders(tenantId, claims);
+  const linked = identified.filter(({ userId }, at) => holders[at] === employeeStream(tenantId, userId));
+  return new Set(linked.map(({ userId }) => userId));
 }
 
 export const unknownMembers = (owner: GroupOwner | null): Failure =>

@@ -37,10 +37,10 @@ export class StagedGroups extends SyncHold {
     });
   }
 
-  /** Employees who are members of this group, those whom the plan kept included. */
-  async membersOf(groupId: string): Promise<readonly string[]> {
-    const { rows } = await this.statement<{ user_id: string }>(MEMBERS, [groupId]);
-    return rows.map((row) => row.user_id);
+  /** Employees who are members of this group, with their external ids, those whom the plan kept included. */
+  async membersOf(groupId: string): Promise<ReadonlyMap<string, string>> {
+    const { rows } = await this.statement<{ user_id: string; external_id: string }>(MEMBERS, [groupId]);
+    return new Map(rows.map((row) => [row.user_id, row.external_id]));
   }
 
   /** How many members each group has, and a sum that two sets of employees have in common only if they are the same. */

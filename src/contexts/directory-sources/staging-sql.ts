@@ -56,6 +56,6 @@ export const REPEATED_EMAILS = `
     where place > 1 limit $3`;
 /** Employees who are members of a group. */
 export const MEMBERS = `
-  select p.user_id from directory_sync_members m
+  select p.user_id, p.external_id from directory_sync_members m
     join directory_sync_people p on p.tenant_id = m.tenant_id and p.sync_id = m.sync_id and p.member_key = m.member_key
    where m.tenant_id = $1 and m.sync_id = $2 and m.group_id = $3 and ${IS_MEMBER}`;

@@ -1,4 +1,5 @@
 import { changeProvisionedGroup } from '../../../commands/groups/change-provisioned-group.ts';
+import type { ExternalIds } from '../../../commands/groups/group-members.ts';
 import { createGroup } from '../../../commands/groups/create-group.ts';
 import { reclaimGroup } from '../../../commands/groups/reclaim-group.ts';
 import { releaseGroup } from '../../../commands/groups/release-group.ts';
@@ -45,10 +46,10 @@ export async function syncGroups(
     const known = byExternalId.get(externalId);
     const wanted = read.get(externalId) ?? NO_MEMBERS;
     const isFilled = known?.members === wanted.members && known.digest === wanted.digest;
-    const userIds = isFilled ? undefined : await staging.membersOf(externalId);
+    const members = isFilled ? undefined : await staging.membersOf(externalId);
     const refused = known
-      ? await changed(ports, run, known, name, userIds)
-      : await created(ports, run, externalId, name, userIds ?? []);
+      ? await changed(ports, run, known, name, members)
+      : await created(ports, run, externalId, name, members);
     if (refused) return void (synced.refusal ??= `a group was refused: ${refused.message}`);
     synced.groups += 1;
     synced.memberships += wanted.members;
@@ -94,21 +95,22 @@ const namesFor = ({ sourceId }: SyncRun, externalId: string, name: string): read
   `${name.slice(0, 140)} (${externalId.slice(0, 40)}, ${sourceId.slice(0, 8)})`,
 ];
 
-/** `userIds`: undefined if they are the members already. Members follow the directory whatever becomes of the name. */
+/** `members`: undefined if they are the members already. Members follow the directory whatever becomes of the name. */
 async function changed(
   { executor }: SyncPorts,
   run: SyncRun,
   { groupId, externalId, name: present }: GroupOfSource,
   name: string,
-  userIds: readonly string[] | undefined,
+  members: ExternalIds | undefined,
 ): Promise<Failure | undefined> {
   const group = { groupId, source: { kind: 'directory', id: run.sourceId } } as const;
   for (const chosen of namesFor(run, externalId!, name)) {
     if (chosen === present) break;
     if (!(await refusalOf(executor.execute(changeProvisionedGroup, { ...group, name: chosen }, run.execution)))) break;
   }
-  if (!userIds) return undefined;
-  return refusalOf(executor.execute(changeProvisionedGroup, { ...group, members: userIds }, run.execution));
+  if (!members) return undefined;
+  const complete = { ...group, members: [...members.keys()], externalIds: members };
+  return refusalOf(executor.execute(changeProvisionedGroup, complete, run.execution));
 }
 
 async function created(
@@ -116,13 +118,13 @@ async function created(
   run: SyncRun,
   externalId: string,
   name: string,
-  userIds: readonly string[],
+  externalIds: ExternalIds = new Map(),
 ): Promise<Failure | undefined> {
   const owner = { kind: 'directory', id: run.sourceId } as const;
   const execution = { ...run.execution, commandId: derivedId('directory group', run.syncId, externalId) };
   let refused: Failure | undefined;
   for (const chosen of namesFor(run, externalId, name)) {
-    const input = { name: chosen, description: '', owner, externalId, userIds };
+    const input = { name: chosen, description: '', owner, externalId, userIds: [...externalIds.keys()], externalIds };
     refused = await refusalOf(executor.execute(createGroup, input, execution));
     if (!refused) return undefined;
   }
