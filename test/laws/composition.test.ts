@@ -28,6 +28,7 @@ const MAY_CHANGE: Readonly<Record<string, string>> = {
   'prepared-statement-client.ts layouts': 'row layouts by connection, dropped with it',
   'prepared-statement-client.ts silent': 'a wrapper by connection, dropped with it',
   'statement-name.ts names': 'a pure function of a statement, computed once',
+  'keyring.ts nonces': 'random bytes, each handed out once',
   'packed-rows.ts latest': 'the last parsed time: a pure function of its text',
   'read-model.ts latest': 'the last formatted time: a pure function of its number',
   'linear-matcher.ts matchers': 'compiled patterns: a pure function of their text',
