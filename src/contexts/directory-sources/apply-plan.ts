@@ -44,8 +44,6 @@ export async function applyPlan(ports: SyncPorts, run: SyncRun, staging: Staging
     },
     () => staging.settle(pages.reached, { ...counts, applied }),
   );
-  // What follows is planned for people who have ids now.
-  if (applied > 0) await staging.analyze();
 }
 
 /** Returns the people who were refused, and those whom an earlier attempt was refused, but not this one. */
