@@ -1,3 +1,4 @@
+import { instantIn } from './instant.ts';
 import { refuseSaml, SamlRefused } from './refused.ts';
 import { succeeded } from './status.ts';
 import { attribute, childrenOf, elementsIn, onlyChild, SAML, type XmlElement } from './xml.ts';
@@ -74,10 +75,10 @@ function checkStatements(assertion: XmlElement, { now, authenticatedSince = 0 }:
   const statements = childrenOf(assertion, SAML, 'AuthnStatement');
   if (statements.length === 0) refuseSaml('structure', 'there is no AuthnStatement');
   for (const statement of statements) {
-    const authenticatedAt = instant(statement, 'AuthnInstant');
+    const authenticatedAt = instantIn(statement, 'AuthnInstant');
     if (authenticatedAt > now + AHEAD_MS) refuseSaml('not_yet_valid', 'the sign-in is in the future');
     if (authenticatedAt < authenticatedSince - SKEW_MS) refuseSaml('expired', 'signed in too long ago');
-    if (statement.hasAttribute('SessionNotOnOrAfter') && instant(statement, 'SessionNotOnOrAfter') <= now - SKEW_MS)
+    if (statement.hasAttribute('SessionNotOnOrAfter') && instantIn(statement, 'SessionNotOnOrAfter') <= now - SKEW_MS)
       refuseSaml('expired', "the provider's session is over");
   }
 }
@@ -106,23 +107,16 @@ function checkConfirmation(confirmation: XmlElement, { acsUrl, requestId, now }:
     refuseSaml('not_requested', 'the assertion is for another request');
   if (!data.hasAttribute('NotOnOrAfter')) refuseSaml('expired', 'the confirmation has no end');
   checkWindow(data, now);
-  const endsAt = instant(data, 'NotOnOrAfter');
+  const endsAt = instantIn(data, 'NotOnOrAfter');
   if (endsAt > now + LONGEST_CONFIRMATION_MS) refuseSaml('expired', 'the confirmation lasts too long');
   return endsAt + SKEW_MS;
 }
 
 function checkWindow(element: XmlElement, now: number): void {
-  if (element.hasAttribute('NotBefore') && instant(element, 'NotBefore') > now + AHEAD_MS)
+  if (element.hasAttribute('NotBefore') && instantIn(element, 'NotBefore') > now + AHEAD_MS)
     refuseSaml('not_yet_valid', 'not valid yet');
-  if (element.hasAttribute('NotOnOrAfter') && instant(element, 'NotOnOrAfter') <= now - SKEW_MS)
+  if (element.hasAttribute('NotOnOrAfter') && instantIn(element, 'NotOnOrAfter') <= now - SKEW_MS)
     refuseSaml('expired', 'no longer valid');
-}
-
-/** Core §1.3.3: always UTC. */
-function instant(element: XmlElement, name: string): number {
-  const written = attribute(element, name) ?? '';
-  const epoch = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(written) ? Date.parse(written) : Number.NaN;
-  return Number.isNaN(epoch) ? refuseSaml('malformed', `${name} is not an instant`) : epoch;
 }
 
 const text = ({ textContent }: XmlElement): string => textContent.trim();

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { TenantPool } from '../../../platform/database/tenant-pool.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import type { ProviderSession } from './logout-messages.ts';
+import type { LogoutRequest } from './logout-request.ts';
 
 /** A session of ours that began through a provider. */
 export interface BegunSession {
@@ -70,23 +71,25 @@ export class ProviderSessions {
     return typeof sealed === 'string' ? this.#open(sealed) : undefined;
   }
 
-  /** Our sessions of a name at the provider: of these indexes, or all of them. */
+  /** Our sessions of a name at the provider: of these indexes, or all of them. `isNewer` than what is meant. */
   async of(
     tenantId: TenantId,
     configId: string,
-    { nameId, sessionIndexes }: { readonly nameId: string; readonly sessionIndexes: readonly string[] },
-  ): Promise<string[]> {
-    const { rows } = await this.#pool.statement<{ subject_id: string }>(
+    { nameId, sessionIndexes, begunBefore }: Pick<LogoutRequest, 'nameId' | 'sessionIndexes' | 'begunBefore'>,
+  ): Promise<{ readonly sessionId: string; readonly isNewer: boolean }[]> {
+    const { rows } = await this.#pool.statement<{ subject_id: string; is_newer: boolean }>(
       tenantId,
-      `select subject_id from one_time_tokens
+      `select subject_id, expires_at > to_timestamp($4) + make_interval(days => $5) as is_newer from one_time_tokens
         where tenant_id = $1 and purpose = 'saml-session' and payload->>'name' = $2
           and (cardinality($3::text[]) = 0 or payload->>'index' = any($3::text[]))`,
       [
         this.#digest('name', `${configId}\n${nameId}`).toString('hex'),
         sessionIndexes.map((index) => this.#digest('index', index).toString('hex')),
+        begunBefore / 1000,
+        DAYS,
       ],
     );
-    return rows.map(({ subject_id }) => subject_id);
+    return rows.map(({ subject_id: sessionId, is_newer: isNewer }) => ({ sessionId, isNewer }));
   }
 
   /** Undefined for what another key sealed: then a logout stays ours alone. */

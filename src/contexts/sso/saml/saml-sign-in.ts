@@ -18,7 +18,7 @@ import type { ProviderSessions } from './provider-sessions.ts';
 import { SamlRefused, type SamlRefusal } from './refused.ts';
 import { serviceProviderMetadata, type ServiceProvider } from './service-provider.ts';
 import { emailOf } from './subject.ts';
-import { useOnce } from './used-assertions.ts';
+import { useOnce } from './used-messages.ts';
 import type { Database } from '../../../platform/database/database.ts';
 import type { AggregateLoader } from '../../../platform/execution/aggregate-loader.ts';
 import type { Lookups } from '../../identity/lookups.ts';
@@ -116,7 +116,8 @@ export async function finishSamlSignIn(
     throw error;
   });
   await services.pendingSamlRequests.close(relayState);
-  await useOnce(services.database.service, { tenantId, configId, issuer: idpEntityId, assertionId, endsAt });
+  const used = { kind: 'assertion', tenantId, configId, issuer: idpEntityId, id: assertionId, endsAt } as const;
+  await useOnce(services.database.service, used);
   const email = emailOf(subject, emailAttribute);
   if (email === undefined) throw new SsoRefused('email_missing', 'no single e-mail');
   return {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SamlRefused } from '../../../../src/contexts/sso/saml/refused.ts';
-import { useOnce } from '../../../../src/contexts/sso/saml/used-assertions.ts';
+import { useOnce } from '../../../../src/contexts/sso/saml/used-messages.ts';
 import { newAuthority } from '../../../../src/platform/pki/new-authority.ts';
 import { startApp, type TestResponse, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import {
@@ -250,10 +250,11 @@ describe('the SAML sign-in of a tenant', () => {
 
   it('stores an assertion by issuer and id until it has expired, once for any number of concurrent uses', async () => {
     const assertion = {
+      kind: 'assertion' as const,
       tenantId: acme.tenantId,
       configId: randomUUID(),
       issuer: provider.entityId,
-      assertionId: '_a',
+      id: '_a',
       endsAt: Date.now() + 60_000,
     };
     const use = (over: object = {}) =>
@@ -263,7 +264,7 @@ describe('the SAML sign-in of a tenant', () => {
       );
     expect((await Promise.all([use(), use(), use()])).sort()).toEqual(['replayed', 'replayed', 'taken']);
     expect(
-      await Promise.all([use({ assertionId: '_b' }), use({ issuer: 'another' }), use({ tenantId: globex.tenantId })]),
+      await Promise.all([use({ id: '_b' }), use({ issuer: 'another' }), use({ tenantId: globex.tenantId })]),
     ).toEqual(['taken', 'taken', 'taken']);
   });
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inflateRawSync } from 'node:zlib';
@@ -63,19 +64,41 @@ describe("a SAML provider's metadata and logout", () => {
     return { client: app.as(body.accessToken), sessionIndex: sessionIndex! };
   }
   const logoutRequest = (name: string, over: Record<string, string> = {}, indexes: readonly string[] = []) => {
-    const said = { issuer: provider.entityId, destination: ourSlo(), at: new Date().toISOString(), ...over };
+    const id = `_${randomBytes(16).toString('hex')}`;
+    const said = {
+      id,
+      issuer: provider.entityId,
+      destination: ourSlo(),
+      at: new Date().toISOString(),
+      ends: '',
+      ...over,
+    };
     return (
-      `<samlp:LogoutRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="_logout" Version="2.0" IssueInstant="${said.at}" Destination="${said.destination.replaceAll('&', '&amp;')}">` +
+      `<samlp:LogoutRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="${said.id}" Version="2.0" IssueInstant="${said.at}"` +
+      (said.destination === '' ? '' : ` Destination="${said.destination.replaceAll('&', '&amp;')}"`) +
+      (said.ends === '' ? '>' : ` NotOnOrAfter="${said.ends}">`) +
       `<saml:Issuer>${said.issuer}</saml:Issuer><saml:NameID>${name}</saml:NameID>` +
       indexes.map((index) => `<samlp:SessionIndex>${index}</samlp:SessionIndex>`).join('') +
       `</samlp:LogoutRequest>`
     );
   };
-  const byRedirect = (xml: string, signingKey: string | undefined = provider.pair.privateKeyPem) => {
+  const sentBy = (xml: string, signingKey: string | undefined = provider.pair.privateKeyPem) => {
     const address = new URL(
       redirectAddress(ourSlo(), { parameter: 'SAMLRequest', xml, relayState: 'back again', signingKey }),
     );
-    return app.anonymous.get(address.pathname + address.search);
+    return address.pathname + address.search;
+  };
+  const byRedirect = (xml: string, signingKey?: string) => app.anonymous.get(sentBy(xml, signingKey));
+  const byForm = (xml: string) =>
+    app.anonymous.send('POST', `/api/v1/auth/saml/logout?tenant_id=${tenant.tenantId}`, {
+      raw: new URLSearchParams({ SAMLRequest: Buffer.from(xml).toString('base64') }).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+  const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+  const reasonsOfRefusals = async () => {
+    await app.settled();
+    const { body } = await tenant.admin.get('/api/v1/admin/audit-log?action=sso.logout_refused');
+    return (body.auditLogs as { details: { detail: string } }[]).map(({ details }) => details.detail);
   };
   const inflated = (address: string, parameter: string) =>
     inflateRawSync(Buffer.from(new URL(address).searchParams.get(parameter)!, 'base64')).toString();
@@ -153,19 +176,12 @@ describe("a SAML provider's metadata and logout", () => {
 
   it('ends the sessions that a signed request of the provider names, and responds to it', async () => {
     const [first, second] = [await signIn(), await signIn()];
-    const one = await byRedirect(logoutRequest(tenant.email, {}, [first.sessionIndex]));
+    const one = await byRedirect(logoutRequest(tenant.email, { id: '_logout' }, [first.sessionIndex]));
     expect([await isLive(first), await isLive(second)]).toEqual([false, true]);
     const address = one.headers.get('location')!;
     expect([one.status, new URL(address).searchParams.get('RelayState')]).toEqual([302, 'back again']);
     expect(inflated(address, 'SAMLResponse')).toContain('InResponseTo="_logout"');
-    const posted = await app.anonymous.send('POST', `/api/v1/auth/saml/logout?tenant_id=${tenant.tenantId}`, {
-      raw: new URLSearchParams({
-        SAMLRequest: Buffer.from(signElement(logoutRequest(tenant.email), 'LogoutRequest', provider.pair)).toString(
-          'base64',
-        ),
-      }).toString(),
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    });
+    const posted = await byForm(signElement(logoutRequest(tenant.email), 'LogoutRequest', provider.pair));
     expect([posted.status, await isLive(second)]).toEqual([303, false]);
   });
 
@@ -182,11 +198,6 @@ describe("a SAML provider's metadata and logout", () => {
       }),
     );
     const slo = `/api/v1/auth/saml/logout`;
-    const form = (xml: string) =>
-      app.anonymous.send('POST', `${slo}?tenant_id=${tenant.tenantId}`, {
-        raw: new URLSearchParams({ SAMLRequest: Buffer.from(xml).toString('base64') }).toString(),
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      });
     const responses = await Promise.all([
       app.anonymous.get(
         redirectAddress(slo.replace('/', 'https://castellan.example/'), {
@@ -200,9 +211,13 @@ describe("a SAML provider's metadata and logout", () => {
       app.anonymous.get(slo + signedAddress.search.replace('RelayState=a', 'RelayState=b')),
       byRedirect(logoutRequest(tenant.email, { issuer: 'urn:example:other' })),
       byRedirect(logoutRequest(tenant.email, { destination: 'https://evil.example/slo' })),
-      byRedirect(logoutRequest(tenant.email, { at: new Date(Date.now() - 3_600_000).toISOString() })),
-      form(right),
-      form(signElement(right, 'LogoutRequest', provider.pair).replace(tenant.email, 'root@t1.example')),
+      byRedirect(logoutRequest(tenant.email, { destination: '' })),
+      byRedirect(logoutRequest(tenant.email, { id: '' })),
+      byRedirect(logoutRequest(tenant.email, { at: minutesAgo(60) })),
+      byRedirect(logoutRequest(tenant.email, { ends: 'never' })),
+      byForm(right),
+      byForm(signElement(logoutRequest(tenant.email, { destination: '' }), 'LogoutRequest', provider.pair)),
+      byForm(signElement(right, 'LogoutRequest', provider.pair).replace(tenant.email, 'root@t1.example')),
     ]);
     expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 401));
     await app.settled();
@@ -214,5 +229,39 @@ describe("a SAML provider's metadata and logout", () => {
     expect((await byRedirect(logoutRequest('nobody@t1.example'))).status).toBe(302);
     expect((await byRedirect(logoutRequest(tenant.email, {}, ['_another']))).status).toBe(302);
     expect(await isLive(session)).toBe(true);
+  });
+
+  it.each(['', new Date(Date.now() + 5 * 60_000).toISOString()])(
+    'lets a request count once, by either address and however it is sent (end: "%s")',
+    async (ends) => {
+      const first = await signIn();
+      const xml = logoutRequest(tenant.email, { ends });
+      const refusedBefore = (await reasonsOfRefusals()).length;
+      expect((await app.anonymous.get(sentBy(xml))).status).toBe(302);
+      expect(await isLive(first)).toBe(false);
+      const second = await signIn();
+      await app.anonymous.get(sentBy(xml));
+      await byForm(signElement(xml, 'LogoutRequest', provider.pair));
+      expect(await isLive(second)).toBe(true);
+      expect((await reasonsOfRefusals()).slice(0, -refusedBefore || undefined)).toEqual(['replayed', 'replayed']);
+    },
+  );
+
+  it('lets one of several deliveries at once count', async () => {
+    const session = await signIn();
+    const address = sentBy(logoutRequest(tenant.email));
+    const refusedBefore = (await reasonsOfRefusals()).length;
+    await Promise.all(Array.from({ length: 5 }, () => app.anonymous.get(address)));
+    expect(await isLive(session)).toBe(false);
+    expect((await reasonsOfRefusals()).length - refusedBefore).toBe(4);
+  });
+
+  it('ends no session that began after the request was issued', async () => {
+    const session = await signIn();
+    await byRedirect(logoutRequest(tenant.email, { at: minutesAgo(4) }));
+    expect(await isLive(session)).toBe(true);
+    expect((await reasonsOfRefusals())[0]).toBe('expired');
+    await byRedirect(logoutRequest(tenant.email, { at: minutesAgo(2) }));
+    expect(await isLive(session)).toBe(false);
   });
 });

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { SamlRefused } from '../../../../contexts/sso/saml/refused.ts';
 import {
   logOutForProvider,
-  signedOutAddress,
+  type ProviderLogoutDependencies,
   type ReceivedLogout,
-  type SingleLogoutDependencies,
-} from '../../../../contexts/sso/saml/single-logout.ts';
+} from '../../../../contexts/sso/saml/provider-logout.ts';
+import { signedOutAddress } from '../../../../contexts/sso/saml/single-logout.ts';
 import { FailureError, notFound, unauthenticated } from '../../../../platform/kernel/failure.ts';
 import { asTenantId, uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
 import type { Actor } from '../../../../platform/kernel/actor.ts';
@@ -14,7 +14,7 @@ import { actorOf } from '../../principal.ts';
 import { redirect } from '../../redirect.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 
-const route = routeWith<SingleLogoutDependencies>();
+const route = routeWith<ProviderLogoutDependencies>();
 
 const tenantQuery = z.looseObject({ tenant_id: uuid() });
 const relayState = z.string().max(1_024).optional();
@@ -22,7 +22,7 @@ const DESCRIPTION =
   'Ends the sessions that a signed LogoutRequest of the provider names, and redirects to the provider with the response. After a logout that began here, redirects to the sign-in page.';
 
 async function logOut(
-  services: SingleLogoutDependencies,
+  services: ProviderLogoutDependencies,
   tenantId: TenantId,
   received: ReceivedLogout,
   actor: Actor,
@@ -39,7 +39,7 @@ async function logOut(
 }
 
 /** SAML single logout (Profiles §4.4), in the bindings that the metadata of the service provider states. */
-export const samlLogoutRoutes: RouteGroup<SingleLogoutDependencies> = {
+export const samlLogoutRoutes: RouteGroup<ProviderLogoutDependencies> = {
   area: 'auth',
   routes: [
     route({
