@@ -87,4 +87,19 @@ describe.skipIf(!hasSimpleSamlPhp)('SimpleSAMLphp as the provider of a tenant', 
     expect([status, headers.get('location')]).toEqual([302, expect.stringContaining(`${peer.url}/saml2/idp/`)]);
     expect((await session.get('/api/v1/admin/me')).status).toBe(401);
   });
+
+  it('goes on with its own logout if it does not sign, and is told that we refused', async () => {
+    const browser = new PeerBrowser();
+    const session = await signIn(browser);
+    peer.signsLogouts(false);
+    const { left } = await browser.visit(
+      `${peer.url}/saml2/idp/SingleLogoutService.php?ReturnTo=${encodeURIComponent(`${peer.url}/`)}`,
+    );
+    expect(left).toMatch(/SAMLRequest=(?!.*Signature=)/);
+    const { status, headers } = await come(left!);
+    expect([status, headers.get('location')]).toEqual([302, expect.stringContaining(`${peer.url}/saml2/idp/`)]);
+    expect((await session.get('/api/v1/admin/me')).status).toBe(200);
+    const { html } = await browser.visit(headers.get('location')!);
+    expect(html).toContain('<title>SimpleSAMLphp installation page</title>');
+  });
 });

@@ -16,6 +16,8 @@ export interface SimpleSamlPhp {
   readonly metadataUrl: string;
   /** Makes a service provider known, by its addresses. */
   trusts(provider: { entityId: string; acsUrl: string; sloUrl: string }): void;
+  /** Its default is not to. */
+  signsLogouts(signs: boolean): void;
   close(): Promise<void>;
 }
 
@@ -46,23 +48,16 @@ export async function startSimpleSamlPhp(email: string): Promise<SimpleSamlPhp> 
     'authsources.php',
     `$config = ['static' => ['exampleauth:StaticSource', 'uid' => ['ann'], 'mail' => [${text(email)}]]];`,
   );
-  write(
-    'metadata/saml20-idp-hosted.php',
-    `$metadata['__DYNAMIC:1__'] = ['host' => '__DEFAULT__', 'privatekey' => 'server.pem', 'certificate' => 'server.crt', 'auth' => 'static', 'sign.logout' => true];`,
-  );
+  const signsLogouts = (signs: boolean) =>
+    write(
+      'metadata/saml20-idp-hosted.php',
+      `$metadata['__DYNAMIC:1__'] = ['host' => '__DEFAULT__', 'privatekey' => 'server.pem', 'certificate' => 'server.crt', 'auth' => 'static'${signs ? ", 'sign.logout' => true" : ''}];`,
+    );
+  signsLogouts(true);
   write('metadata/saml20-sp-remote.php', '$metadata = [];');
   const server = spawn(
     PHP,
-    [
-      '-d',
-      `session.save_path=${folder}/sessions`,
-      '-d',
-      'opcache.enable_cli=0',
-      '-S',
-      `127.0.0.1:${port}`,
-      '-t',
-      PAGES,
-    ],
+    ['-d', `session.save_path=${folder}/sessions`, '-d', 'opcache.enable=0', '-S', `127.0.0.1:${port}`, '-t', PAGES],
     { env: { ...process.env, SIMPLESAMLPHP_CONFIG_DIR: folder }, stdio: 'ignore' },
   );
   const metadataUrl = `${url}/saml2/idp/metadata.php`;
@@ -76,6 +71,7 @@ export async function startSimpleSamlPhp(email: string): Promise<SimpleSamlPhp> 
   return {
     url,
     metadataUrl,
+    signsLogouts,
     trusts: ({ entityId, acsUrl, sloUrl }) =>
       write(
         'metadata/saml20-sp-remote.php',

@@ -7,7 +7,7 @@ import { isDatabaseUnavailable } from '../../platform/database/unavailable.ts';
 import { TooBusy } from '../../platform/fairness/fair-limiter.ts';
 import { TooManyWaiting } from '../../contexts/identity/hashing-limiter.ts';
 import { isStorageFull } from '../../platform/objects/storage-full.ts';
-import { sendRefusalPage, wantsPage } from './refusal-page.ts';
+import { sendRefusalPage, wantsPage, type RefusedStep } from './refusal-page.ts';
 import { PartialCompletion } from './partial-completion.ts';
 import { oauthRefusal } from './oauth-errors.ts';
 import type { AnyRoute } from './route.ts';
@@ -92,8 +92,11 @@ const ABOUT_THE_LOG = ['x-log-position', 'x-stale'];
 
 const noDoubt = () => undefined;
 
-const facesBrowser = (request: FastifyRequest): boolean =>
-  request.routeOptions.config?.declared?.facesBrowsers === true && wantsPage(request);
+/** What the page for a browser is about; undefined for a program, and where no browser is sent. */
+const pageFor = (request: FastifyRequest): RefusedStep | undefined => {
+  const faces = wantsPage(request) && request.routeOptions.config?.declared?.facesBrowsers;
+  return faces === true ? 'sign-in' : faces || undefined;
+};
 
 /** One line for each request. Only a defect has a stack: any other refusal says by its name what happened. */
 function logFailure(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
@@ -134,7 +137,8 @@ export function sendFailure(error: FastifyError, request: FastifyRequest, reply:
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
   if (status === 401 && !reply.hasHeader('www-authenticate')) reply.header('www-authenticate', challengeOf(request));
   if (refusal.code === 'insufficient_scope') reply.header('www-authenticate', SCOPE_CHALLENGE);
-  if (facesBrowser(request)) return sendRefusalPage(reply, { status, retryAfter });
+  const step = pageFor(request);
+  if (step) return sendRefusalPage(reply, { step, status, retryAfter });
   const shape = refusalShapeOf(request);
   const report = error instanceof PartialCompletion ? error.report : {};
   // Set the type explicitly: with the type of a failed stream, Fastify would not serialize the body.

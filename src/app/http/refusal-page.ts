@@ -7,20 +7,38 @@ export function wantsPage({ headers }: Pick<FastifyRequest, 'headers'>): boolean
   return (headers.accept ?? '').includes('text/html') && (mode === undefined || mode === 'navigate');
 }
 
+export type RefusedStep = 'sign-in' | 'sign-out';
+
 interface Refused {
+  readonly step: RefusedStep;
   readonly status: number;
   readonly retryAfter: number | undefined;
 }
 
-function wordsOf({ status, retryAfter = 0 }: Refused): readonly [title: string, advice: string] {
+type Words = readonly [title: string, advice: string];
+
+function wordsOf({ step, status, retryAfter = 0 }: Refused): Words {
   const wait = retryAfter > 1 ? `in ${retryAfter} seconds` : 'in a moment';
   if (status === 429)
     return ['Too many sign-ins at once', `Many people signed in from your network. Try again ${wait}.`];
+  if (step === 'sign-out') return wordsOfSignOut(status, wait);
   if (status === 503) return ['Single sign-on is not available now', `Try again ${wait}.`];
   if (status >= 500) return ['Something went wrong', 'Try again in a moment.'];
   if (status === 404) return ['Single sign-on is not set up here', 'Check the address, or sign in with a password.'];
   return ['This sign-in did not work', 'The address is incomplete or too old. Start the sign-in again.'];
 }
+
+/** A session that goes on is worse than a sign-in that fails: the advice names the way that always works. */
+function wordsOfSignOut(status: number, wait: string): Words {
+  const stays = 'If you were signed in to Castellan, you are still signed in.';
+  const here = 'Go to the window in which you work with Castellan, and sign out there.';
+  return status >= 500
+    ? ['This sign-out did not work', `${stays} Try again ${wait}, or sign out in the window in which you work.`]
+    : ['This sign-out was refused', `${stays} ${here}`];
+}
+
+/** Not after a sign-out: that page knows no session of another window, and would look as if there were none. */
+const WAY_BACK = '<p><a class="button second" href="/login">Go to the sign-in page</a></p>';
 
 /** A page in place of an error's JSON, for addresses that browsers are sent to. Contains nothing of the request. */
 export function sendRefusalPage(reply: FastifyReply, refused: Refused): FastifyReply {
@@ -43,7 +61,7 @@ export function sendRefusalPage(reply: FastifyReply, refused: Refused): FastifyR
 <body>
   <main>
     <header><img src="/login-assets/icon.svg" alt="" width="40" height="40"><p>Castellan</p></header>
-    <section><h1>${title}</h1><p>${advice}</p><p><a class="button second" href="/login">Go to the sign-in page</a></p></section>
+    <section><h1>${title}</h1><p>${advice}</p>${refused.step === 'sign-in' ? WAY_BACK : ''}</section>
   </main>
 </body>
 </html>

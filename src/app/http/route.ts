@@ -178,8 +178,8 @@ export interface Route<
   readonly otherMedia?: readonly string[];
   /** For the API description: bodies of other responses that the handler sends itself, by status. */
   readonly otherwise?: Readonly<Record<number, z.ZodType>>;
-  /** Browsers are sent here, so a browser that navigates gets a page instead of an error's JSON. */
-  readonly facesBrowsers?: true;
+  /** Browsers are sent here, so a browser that navigates gets a page instead of an error's JSON: about a sign-in or not. */
+  readonly facesBrowsers?: true | 'sign-out';
   /** The body of error responses, if the protocol defines one; `ErrorBody` by default. */
   readonly refusal?: (refused: Refusal, request: Pick<FastifyRequest, 'headers'>) => object;
   /** The schema of what `refusal` returns. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { SamlRefusal } from './refused.ts';
 import { escaped } from './service-provider.ts';
 
 /** A session at the provider, as both sides name it in a logout (Core §3.7.1). */
@@ -36,8 +37,25 @@ export const logoutRequestXml = (
   (sessionIndex === undefined ? '' : `<samlp:SessionIndex>${escaped(sessionIndex)}</samlp:SessionIndex>`) +
   `</samlp:LogoutRequest>`;
 
-export const logoutResponseXml = (message: OutgoingMessage, inResponseTo: string): string =>
-  `<samlp:LogoutResponse ${envelope(message)} InResponseTo="${escaped(inResponseTo)}">` +
+const STATUS = 'urn:oasis:names:tc:SAML:2.0:status:';
+const statusCode = (code: string, second = ''): string =>
+  `<samlp:StatusCode Value="${STATUS}${code}"${second ? `>${second}</samlp:StatusCode>` : '/>'}`;
+
+/** Core §3.2.2.2: the fault is the request's, and we could have done what it asks for. The reason helps at the provider. */
+const statusOf = (refusal: SamlRefusal | undefined): string =>
+  refusal === undefined
+    ? statusCode('Success')
+    : `${statusCode('Requester', statusCode('RequestDenied'))}<samlp:StatusMessage>${refusal}</samlp:StatusMessage>`;
+
+export interface LogoutOutcome {
+  /** The id of the request; undefined if a response cannot name it. */
+  readonly requestId: string | undefined;
+  /** Undefined: the sessions have ended. */
+  readonly refusal?: SamlRefusal;
+}
+
+export const logoutResponseXml = (message: OutgoingMessage, { requestId, refusal }: LogoutOutcome): string =>
+  `<samlp:LogoutResponse ${envelope(message)}${requestId === undefined ? '' : ` InResponseTo="${escaped(requestId)}"`}>` +
   `<saml:Issuer>${escaped(message.issuer)}</saml:Issuer>` +
-  `<samlp:Status><samlp:StatusCode Value="urn:oasis:names:tc:SAML:2.0:status:Success"/></samlp:Status>` +
+  `<samlp:Status>${statusOf(refusal)}</samlp:Status>` +
   `</samlp:LogoutResponse>`;

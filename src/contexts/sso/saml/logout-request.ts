@@ -22,7 +22,7 @@ const SKEW_MS = 3 * 60_000;
 /** How long a request counts. A browser delivers it within seconds. */
 const LONGEST_MS = 10 * 60_000;
 /** An `xs:ID`, of a length that nobody needs. */
-const ID = /^[\p{L}_][\p{L}\p{M}\p{N}._·-]{0,255}$/u;
+export const LOGOUT_ID = /^[\p{L}_][\p{L}\p{M}\p{N}._·-]{0,255}$/u;
 
 /** The request in a form: signed as XML, read from the signed bytes. Throws `SamlRefused`. */
 export function postedLogoutRequest(base64: string, certificatesPem: readonly string[]): XmlElement {
@@ -47,7 +47,7 @@ export function logoutRequestOf(
   // Required in signed messages (Bindings §3.4.5.2, §3.5.5.2): one provider signs for many services with one key.
   if (attribute(request, 'Destination') !== sloUrl) refuseSaml('destination', 'another destination');
   const id = attribute(request, 'ID') ?? '';
-  if (!ID.test(id)) refuseSaml('structure', 'there is no ID');
+  if (!LOGOUT_ID.test(id)) refuseSaml('structure', 'there is no ID');
   const nameId = text(onlyChild(request, SAML, 'NameID'));
   if (nameId === '') refuseSaml('no_subject', 'there is no NameID');
   const sessionIndexes = childrenOf(request, SAMLP, 'SessionIndex').map(text);

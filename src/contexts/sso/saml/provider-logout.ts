@@ -7,10 +7,11 @@ import { certificatesOf } from '../domain/saml-material.ts';
 import { enabledSsoConfig, type EnabledConfig } from '../enabled-config.ts';
 import { endLocalSession, type EndLocalSessionDependencies } from '../end-local-session.ts';
 import type { RecordedSsoRefusals } from '../recorded-refusals.ts';
-import { logoutResponseXml, newMessageId } from './logout-messages.ts';
-import { logoutRequestOf, parsedLogoutRequest, postedLogoutRequest, type LogoutRequest } from './logout-request.ts';
-import { redirectAddress, signedRedirectMessage } from './redirect-binding.ts';
-import { refuseSaml } from './refused.ts';
+import { logoutResponseXml, newMessageId, type LogoutOutcome } from './logout-messages.ts';
+import { logoutRequestOf, type LogoutRequest } from './logout-request.ts';
+import { claimsOfLogout, verifiedLogoutRequest, type ReceivedLogout } from './received-logout.ts';
+import { redirectAddress } from './redirect-binding.ts';
+import { refuseSaml, SamlRefused } from './refused.ts';
 import { signedOutAddress, type SingleLogoutDependencies } from './single-logout.ts';
 import { forgetUse, useOnce } from './used-messages.ts';
 
@@ -19,15 +20,11 @@ export interface ProviderLogoutDependencies extends SingleLogoutDependencies, En
   readonly ssoRefusals: RecordedSsoRefusals;
 }
 
-/** As received, by one of the two bindings. */
-export type ReceivedLogout =
-  | { readonly binding: 'redirect'; readonly query: string; readonly relayState: string | undefined }
-  | { readonly binding: 'post'; readonly base64: string; readonly relayState: string | undefined };
-
 /**
  * Ends our sessions of a person whom the provider has logged out, and returns where to send the browser: back to the
  * provider with our response, or to the sign-in page. Undefined if the tenant has no SAML provider. Only signed
- * requests count: otherwise any page could log people out. Throws `SamlRefused`.
+ * requests count: otherwise any page could log people out. Refusals are audited, and the provider gets a response to
+ * go on with (decision 0191). Throws `SamlRefused` if there is nowhere to send that.
  */
 export async function logOutForProvider(
   services: ProviderLogoutDependencies,
@@ -37,10 +34,58 @@ export async function logOutForProvider(
 ): Promise<string | undefined> {
   const enabled = await enabledSsoConfig(services, tenantId, 'saml');
   if (!enabled) return undefined;
-  const { configId, idpEntityId: issuer, idpSloUrl } = enabled.config;
-  const request = verifiedRequest(enabled, tenantId, received);
+  const respond = responder(enabled, tenantId, received);
+  try {
+    const requestId = await logOut(services, enabled, tenantId, received, actor);
+    return respond({ requestId }) ?? signedOutAddress(tenantId);
+  } catch (error) {
+    if (!(error instanceof SamlRefused)) throw error;
+    await services.ssoRefusals.logout({ tenantId, protocol: 'saml', configId: null, actor }, error.reason);
+    const claims = claimsOfLogout(received);
+    const address =
+      claims?.issuer === enabled.config.idpEntityId
+        ? respond({ requestId: claims.id, refusal: error.reason })
+        : undefined;
+    if (address === undefined) throw error;
+    return address;
+  }
+}
+
+/** Makes the address of a response: always the configured one, never one of a message. Undefined if there is none. */
+const responder =
+  (
+    { config: { idpSloUrl }, externalBaseUrl, secret }: EnabledConfig<SamlConfig>,
+    tenantId: TenantId,
+    { relayState }: ReceivedLogout,
+  ) =>
+  (outcome: LogoutOutcome): string | undefined => {
+    if (idpSloUrl === null) return undefined;
+    const issuer = samlEntityId(externalBaseUrl, tenantId);
+    const message = { id: newMessageId(), issuer, destination: idpSloUrl, now: Date.now() };
+    const xml = logoutResponseXml(message, outcome);
+    return redirectAddress(idpSloUrl, {
+      parameter: 'SAMLResponse',
+      xml,
+      relayState,
+      signingKey: secret ?? undefined,
+    });
+  };
+
+/** Returns the id of the request. Throws `SamlRefused`. */
+async function logOut(
+  services: ProviderLogoutDependencies,
+  { config, externalBaseUrl }: EnabledConfig<SamlConfig>,
+  tenantId: TenantId,
+  received: ReceivedLogout,
+  actor: Actor,
+): Promise<string> {
+  const { configId, idpEntityId, idpCertificate } = config;
+  const certificates = (certificatesOf(idpCertificate) ?? []).map((certificate) => certificate.toString());
+  const sloUrl = samlLogoutUrl(externalBaseUrl, tenantId);
+  const verified = verifiedLogoutRequest(received, certificates);
+  const request = logoutRequestOf(verified, { idpEntityId, sloUrl, now: Date.now() });
   const { id, endsAt } = request;
-  const used = { kind: 'logout', tenantId, configId, issuer, id, endsAt } as const;
+  const used = { kind: 'logout', tenantId, configId, issuer: idpEntityId, id, endsAt } as const;
   await useOnce(services.database.service, used);
   const sparesSessions = await endSessions(services, tenantId, configId, request, actor).catch(
     async (error: unknown) => {
@@ -50,32 +95,7 @@ export async function logOutForProvider(
     },
   );
   if (sparesSessions) refuseSaml('expired', 'a session began after the request');
-  if (idpSloUrl === null) return signedOutAddress(tenantId);
-  const message = {
-    id: newMessageId(),
-    issuer: samlEntityId(enabled.externalBaseUrl, tenantId),
-    destination: idpSloUrl,
-    now: Date.now(),
-  };
-  return redirectAddress(idpSloUrl, {
-    parameter: 'SAMLResponse',
-    xml: logoutResponseXml(message, id),
-    relayState: received.relayState,
-    signingKey: enabled.secret ?? undefined,
-  });
-}
-
-function verifiedRequest(
-  { config: { idpEntityId, idpCertificate }, externalBaseUrl }: EnabledConfig<SamlConfig>,
-  tenantId: TenantId,
-  received: ReceivedLogout,
-): LogoutRequest {
-  const certificates = (certificatesOf(idpCertificate) ?? []).map((certificate) => certificate.toString());
-  const verified =
-    received.binding === 'post'
-      ? postedLogoutRequest(received.base64, certificates)
-      : parsedLogoutRequest(signedRedirectMessage('SAMLRequest', received.query, certificates));
-  return logoutRequestOf(verified, { idpEntityId, sloUrl: samlLogoutUrl(externalBaseUrl, tenantId), now: Date.now() });
+  return id;
 }
 
 /** Ends the sessions that are meant. True if a newer one goes on: the provider must not believe that it ended. */

@@ -53,11 +53,9 @@ export function signedRedirectMessage(
   query: string,
   certificatesPem: readonly string[],
 ): string {
-  const raw = (name: string): string | undefined => {
-    const [value, ...others] = query.split('&').filter((part) => part.startsWith(`${name}=`));
-    return others.length > 0 ? refuseSaml('structure', `${name} is repeated`) : value?.slice(name.length + 1);
-  };
-  const [message, relayState, algorithm, signature] = [parameter, 'RelayState', 'SigAlg', 'Signature'].map(raw);
+  const [message, relayState, algorithm, signature] = [parameter, 'RelayState', 'SigAlg', 'Signature'].map((name) =>
+    rawParameter(query, name),
+  );
   if (message === undefined) refuseSaml('structure', 'there is no message');
   if (algorithm === undefined || signature === undefined) refuseSaml('signature', 'the message is not signed');
   const octets = Buffer.from(
@@ -68,6 +66,15 @@ export function signedRedirectMessage(
   if (!certificatesPem.some((certificate) => isSignatureOf(method, octets, value, certificate)))
     refuseSaml('signature', 'the signature is wrong');
   return inflated(decodedPart(message));
+}
+
+/** The same without a look at the signature: for a response to what is refused. Throws `SamlRefused`. */
+export const unverifiedRedirectMessage = (parameter: RedirectMessage['parameter'], query: string): string =>
+  inflated(decodedPart(rawParameter(query, parameter) ?? ''));
+
+function rawParameter(query: string, name: string): string | undefined {
+  const [value, ...others] = query.split('&').filter((part) => part.startsWith(`${name}=`));
+  return others.length > 0 ? refuseSaml('structure', `${name} is repeated`) : value?.slice(name.length + 1);
 }
 
 function decodedPart(part: string): string {

@@ -3,8 +3,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inflateRawSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { redirectAddress } from '../../../../src/contexts/sso/saml/redirect-binding.ts';
+import { redirectAddress, signedRedirectMessage } from '../../../../src/contexts/sso/saml/redirect-binding.ts';
 import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { navigate } from '../../../dsl/navigating.ts';
 import { bareCertificate, signElement } from '../../../dsl/saml-documents.ts';
 import {
   newSigningPair,
@@ -219,7 +220,14 @@ describe("a SAML provider's metadata and logout", () => {
       byForm(signElement(logoutRequest(tenant.email, { destination: '' }), 'LogoutRequest', provider.pair)),
       byForm(signElement(right, 'LogoutRequest', provider.pair).replace(tenant.email, 'root@t1.example')),
     ]);
-    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 401));
+    const outcome = ({ status, headers }: (typeof responses)[number]) => {
+      const location = headers.get('location');
+      if (location === null) return status;
+      expect(location).toMatch(/^https:\/\/idp\.example\/slo\?realm=a&/);
+      return /status:(\w+)"\/>/.exec(inflated(location, 'SAMLResponse'))![1];
+    };
+    // Another issuer is nobody to respond to.
+    expect(responses.map(outcome)).toEqual(responses.map((_, index) => (index === 3 ? 401 : 'RequestDenied')));
     await app.settled();
     const { body: log } = await tenant.admin.get('/api/v1/admin/audit-log?action=sso.logout_refused');
     expect([log.total, log.auditLogs[0].details]).toEqual([
@@ -263,5 +271,44 @@ describe("a SAML provider's metadata and logout", () => {
     expect((await reasonsOfRefusals())[0]).toBe('expired');
     await byRedirect(logoutRequest(tenant.email, { at: minutesAgo(2) }));
     expect(await isLive(session)).toBe(false);
+  });
+
+  it('responds to a refused request at the configured address, with its id and relay state, signed', async () => {
+    const key = newSigningPair('castellan');
+    await tenant.admin.put(`/api/v1/admin/sso-configs/${configId}`, {
+      spSigningKey: key.privateKeyPem,
+      spCertificate: key.certificatePem,
+    });
+    const unsigned = (over: Record<string, string>) =>
+      app.anonymous.get(sentBy(logoutRequest(tenant.email, over)).replace(/&SigAlg=.*/, ''));
+    const { headers } = await unsigned({ id: '_refused', destination: 'https://evil.example/slo' });
+    const location = headers.get('location')!;
+    expect(new URL(location).searchParams.get('RelayState')).toBe('back again');
+    const xml = signedRedirectMessage('SAMLResponse', new URL(location).search.slice(1), [key.certificatePem]);
+    expect(xml).toContain(' InResponseTo="_refused"');
+    expect(xml).toContain(
+      '<samlp:StatusCode Value="urn:oasis:names:tc:SAML:2.0:status:Requester">' +
+        '<samlp:StatusCode Value="urn:oasis:names:tc:SAML:2.0:status:RequestDenied"/></samlp:StatusCode>' +
+        '<samlp:StatusMessage>signature</samlp:StatusMessage>',
+    );
+    expect(location).not.toContain('evil');
+    for (const id of ['', '1', 'a b', `_${'x'.repeat(256)}`, '"&gt;'.replaceAll('"', '&quot;')]) {
+      const response = await unsigned({ id });
+      expect(inflated(response.headers.get('location')!, 'SAMLResponse')).not.toContain('InResponseTo');
+    }
+  });
+
+  it('tells a browser that a sign-out was refused, and that the session goes on, if it can respond to nobody', async () => {
+    const foreign = logoutRequest(tenant.email, { issuer: 'urn:example:other' });
+    const refused = await navigate(app.url + sentBy(foreign));
+    expect([refused.status, refused.headers.get('location')]).toEqual([401, null]);
+    expect(refused.text).toContain('<h1>This sign-out was refused</h1>');
+    expect(refused.text).toContain('still signed in');
+    expect(refused.text).not.toContain('sign-in page');
+    const incomplete = await navigate(`${app.url}/api/v1/auth/saml/logout`);
+    expect([incomplete.status, incomplete.text]).toEqual([400, expect.stringContaining('This sign-out was refused')]);
+    await tenant.admin.put(`/api/v1/admin/sso-configs/${configId}`, { idpSloUrl: null });
+    const nowhere = await navigate(app.url + sentBy(logoutRequest(tenant.email, { destination: '' })));
+    expect([nowhere.status, nowhere.text]).toEqual([401, expect.stringContaining('still signed in')]);
   });
 });

@@ -1,10 +1,7 @@
 import { z } from 'zod';
 import { SamlRefused } from '../../../../contexts/sso/saml/refused.ts';
-import {
-  logOutForProvider,
-  type ProviderLogoutDependencies,
-  type ReceivedLogout,
-} from '../../../../contexts/sso/saml/provider-logout.ts';
+import { logOutForProvider, type ProviderLogoutDependencies } from '../../../../contexts/sso/saml/provider-logout.ts';
+import type { ReceivedLogout } from '../../../../contexts/sso/saml/received-logout.ts';
 import { signedOutAddress } from '../../../../contexts/sso/saml/single-logout.ts';
 import { FailureError, notFound, unauthenticated } from '../../../../platform/kernel/failure.ts';
 import { asTenantId, uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
@@ -19,7 +16,7 @@ const route = routeWith<ProviderLogoutDependencies>();
 const tenantQuery = z.looseObject({ tenant_id: uuid() });
 const relayState = z.string().max(1_024).optional();
 const DESCRIPTION =
-  'Ends the sessions that a signed LogoutRequest of the provider names, and redirects to the provider with the response. After a logout that began here, redirects to the sign-in page.';
+  'Ends the sessions that a signed LogoutRequest of the provider names, and redirects to the provider with the response. A refused request of the provider is answered with the status `RequestDenied`. After a logout that began here, redirects to the sign-in page.';
 
 async function logOut(
   services: ProviderLogoutDependencies,
@@ -33,7 +30,6 @@ async function logOut(
     return address;
   } catch (error) {
     if (!(error instanceof SamlRefused)) throw error;
-    await services.ssoRefusals.logout({ tenantId, protocol: 'saml', configId: null, actor }, error.reason);
     throw new FailureError(unauthenticated('logout_refused', `logout refused: ${error.reason}`));
   }
 }
@@ -46,7 +42,7 @@ export const samlLogoutRoutes: RouteGroup<ProviderLogoutDependencies> = {
       method: 'GET',
       path: '/api/v1/auth/saml/logout',
       access: openAccess('sso'),
-      facesBrowsers: true,
+      facesBrowsers: 'sign-out',
       summary: 'Receive a SAML logout message by redirect',
       operation: 'receiveSamlLogoutRedirect',
       refuses: ['not_found', 'logout_refused'],
@@ -75,7 +71,7 @@ export const samlLogoutRoutes: RouteGroup<ProviderLogoutDependencies> = {
       method: 'POST',
       path: '/api/v1/auth/saml/logout',
       access: openAccess('sso'),
-      facesBrowsers: true,
+      facesBrowsers: 'sign-out',
       summary: 'Receive a SAML logout message by form',
       operation: 'receiveSamlLogoutForm',
       refuses: ['not_found', 'logout_refused'],
