@@ -135,7 +135,9 @@ export function sendFailure(error: FastifyError, request: FastifyRequest, reply:
   }
   if (error instanceof LogNotTrusted) for (const name of ABOUT_THE_LOG) reply.removeHeader(name);
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
-  if (status === 401 && !reply.hasHeader('www-authenticate')) reply.header('www-authenticate', challengeOf(request));
+  // A handler may have said who may call, in a response that is not sent after all.
+  if (status !== 401) reply.removeHeader('www-authenticate');
+  else if (!reply.hasHeader('www-authenticate')) reply.header('www-authenticate', challengeOf(request));
   if (refusal.code === 'insufficient_scope') reply.header('www-authenticate', SCOPE_CHALLENGE);
   const step = pageFor(request);
   if (step) return sendRefusalPage(reply, { step, status, retryAfter });
