@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { navigate } from '../dsl/navigating.ts';
-import { hasSimpleSamlPhp, PeerBrowser, startSimpleSamlPhp, type SimpleSamlPhp } from './simplesamlphp.ts';
+import { bareCertificate } from '../dsl/saml-documents.ts';
+import { newSigningPair } from '../dsl/saml-identity-provider.ts';
+import {
+  hasSimpleSamlPhp,
+  PeerBrowser,
+  startSimpleSamlPhp,
+  type PhpSettings,
+  type SimpleSamlPhp,
+} from './simplesamlphp.ts';
 
 const OURS = 'https://castellan.example';
 const field = (html: string, name: string): string =>
@@ -12,6 +20,8 @@ describe.skipIf(!hasSimpleSamlPhp)('SimpleSAMLphp as the provider of a tenant', 
   let app: TestApp;
   let tenant: TestTenant;
   let peer: SimpleSamlPhp;
+  let configId: string;
+  let addresses: { entityId: string; acsUrl: string; sloUrl: string };
   beforeAll(async () => {
     app = await startApp({ devMode: true });
     tenant = await app.newTenant();
@@ -20,11 +30,13 @@ describe.skipIf(!hasSimpleSamlPhp)('SimpleSAMLphp as the provider of a tenant', 
       metadataUrl: peer.metadataUrl,
     });
     expect(status).toBe(201);
-    peer.trusts({
-      entityId: body.spEntityId,
-      acsUrl: body.acsUrl,
+    configId = body.id as string;
+    addresses = {
+      entityId: body.spEntityId as string,
+      acsUrl: body.acsUrl as string,
       sloUrl: `${OURS}/api/v1/auth/saml/logout?tenant_id=${tenant.tenantId}`,
-    });
+    };
+    peer.trusts(addresses);
   });
   afterAll(async () => {
     await peer.close();
@@ -88,10 +100,46 @@ describe.skipIf(!hasSimpleSamlPhp)('SimpleSAMLphp as the provider of a tenant', 
     expect((await session.get('/api/v1/admin/me')).status).toBe(401);
   });
 
+  it.each<[string, PhpSettings, PhpSettings]>([
+    ['sign.logout of the service', {}, { 'sign.logout': true }],
+    ['redirect.sign of the provider', { 'redirect.sign': true }, {}],
+    ['redirect.sign of the service', {}, { 'redirect.sign': true }],
+  ])('ends our session with the settings of the guide: %s', async (_name, own, ofService) => {
+    peer.hosts(own);
+    peer.trusts(addresses, ofService);
+    const browser = new PeerBrowser();
+    const session = await signIn(browser);
+    const { left } = await browser.visit(`${peer.url}/saml2/idp/SingleLogoutService.php?ReturnTo=${peer.url}/`);
+    expect(left).toContain('&Signature=');
+    const { headers } = await come(left!);
+    expect((await session.get('/api/v1/admin/me')).status).toBe(401);
+    expect((await browser.visit(headers.get('location')!)).html).toContain('SimpleSAMLphp installation page');
+  });
+
+  it('checks our signatures, if the guide is followed', async () => {
+    const key = newSigningPair('castellan');
+    peer.hosts({ 'sign.logout': true });
+    const checks = { 'validate.logout': true, 'validate.authnrequest': true } as const;
+    peer.trusts(addresses, { ...checks, certData: bareCertificate(key.certificatePem).replaceAll(/\s/g, '') });
+    const stored = await tenant.admin.put(`/api/v1/admin/sso-configs/${configId}`, {
+      spSigningKey: key.privateKeyPem,
+      spCertificate: key.certificatePem,
+    });
+    expect(stored.status).toBe(200);
+    const browser = new PeerBrowser();
+    const session = await signIn(browser);
+    const { body } = await session.post('/api/v1/auth/sso/logout');
+    expect((await browser.visit(body.logoutUrl)).left).toContain('SAMLResponse=');
+    const other = newSigningPair('another');
+    peer.trusts(addresses, { ...checks, certData: bareCertificate(other.certificatePem).replaceAll(/\s/g, '') });
+    await expect(signIn(new PeerBrowser())).rejects.toThrow();
+    peer.trusts(addresses);
+  });
+
   it('goes on with its own logout if it does not sign, and is told that we refused', async () => {
     const browser = new PeerBrowser();
     const session = await signIn(browser);
-    peer.signsLogouts(false);
+    peer.hosts({});
     const { left } = await browser.visit(
       `${peer.url}/saml2/idp/SingleLogoutService.php?ReturnTo=${encodeURIComponent(`${peer.url}/`)}`,
     );

@@ -15,13 +15,19 @@ export interface SimpleSamlPhp {
   readonly url: string;
   readonly metadataUrl: string;
   /** Makes a service provider known, by its addresses. */
-  trusts(provider: { entityId: string; acsUrl: string; sloUrl: string }): void;
-  /** Its default is not to. */
-  signsLogouts(signs: boolean): void;
+  trusts(provider: { entityId: string; acsUrl: string; sloUrl: string }, settings?: PhpSettings): void;
+  /** Settings of its own, beyond the defaults. */
+  hosts(settings: PhpSettings): void;
   close(): Promise<void>;
 }
 
+export type PhpSettings = Readonly<Record<string, true | string>>;
+
 const text = (value: string): string => `'${value.replaceAll(/['\\]/g, '\\$&')}'`;
+const php = (settings: PhpSettings): string =>
+  Object.entries(settings)
+    .map(([name, value]) => `, ${text(name)} => ${value === true ? 'true' : text(value)}`)
+    .join('');
 
 /**
  * SimpleSAMLphp as an identity provider with its defaults, in PHP's own server. Everybody who comes is the one person
@@ -48,12 +54,12 @@ export async function startSimpleSamlPhp(email: string): Promise<SimpleSamlPhp> 
     'authsources.php',
     `$config = ['static' => ['exampleauth:StaticSource', 'uid' => ['ann'], 'mail' => [${text(email)}]]];`,
   );
-  const signsLogouts = (signs: boolean) =>
+  const hosts = (settings: PhpSettings) =>
     write(
       'metadata/saml20-idp-hosted.php',
-      `$metadata['__DYNAMIC:1__'] = ['host' => '__DEFAULT__', 'privatekey' => 'server.pem', 'certificate' => 'server.crt', 'auth' => 'static'${signs ? ", 'sign.logout' => true" : ''}];`,
+      `$metadata['__DYNAMIC:1__'] = ['host' => '__DEFAULT__', 'privatekey' => 'server.pem', 'certificate' => 'server.crt', 'auth' => 'static'${php(settings)}];`,
     );
-  signsLogouts(true);
+  hosts({ 'sign.logout': true });
   write('metadata/saml20-sp-remote.php', '$metadata = [];');
   const server = spawn(
     PHP,
@@ -71,11 +77,11 @@ export async function startSimpleSamlPhp(email: string): Promise<SimpleSamlPhp> 
   return {
     url,
     metadataUrl,
-    signsLogouts,
-    trusts: ({ entityId, acsUrl, sloUrl }) =>
+    hosts,
+    trusts: ({ entityId, acsUrl, sloUrl }, settings = {}) =>
       write(
         'metadata/saml20-sp-remote.php',
-        `$metadata[${text(entityId)}] = ['AssertionConsumerService' => ${text(acsUrl)}, 'SingleLogoutService' => ${text(sloUrl)}];`,
+        `$metadata[${text(entityId)}] = ['AssertionConsumerService' => ${text(acsUrl)}, 'SingleLogoutService' => ${text(sloUrl)}${php(settings)}];`,
       ),
     close: async () => {
       const ended = new Promise((resolve) => server.once('exit', resolve));
