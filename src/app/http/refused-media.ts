@@ -10,9 +10,15 @@ export function refuseOtherMedia({ headers }: FastifyRequest, { body, consumes =
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? '';
   const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
   const isCoded = body !== undefined && !['', 'identity'].includes(coding);
-  const isForm = /^(?:application\/x-www-form-urlencoded|multipart\/)/i.test(media);
+  const isPlainForm = /^application\/x-www-form-urlencoded/i.test(media);
+  const isMultipart = /^multipart\//i.test(media);
   if (isCoded) throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(coding);
-  const isOther = consumes === 'json' ? isForm : consumes === 'json-or-form' && /^multipart\//i.test(media);
+  const isOther = {
+    json: isPlainForm || isMultipart,
+    form: !isPlainForm,
+    'json-or-form': isMultipart,
+    multipart: false,
+  }[consumes];
   if (hasOtherCharset(media) || (body && !isEmpty && isOther))
     throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(media);
 }
