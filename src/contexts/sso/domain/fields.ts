@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { addressField } from '../../../platform/web-addresses/address-field.ts';
 import { wrongIssuerAddress } from './issuer-address.ts';
-import { isCertificateBundle, isSigningKey, pemOf, verifiesSignatures } from './saml-material.ts';
+import { areCertificates, isCertificateBundle, isSigningKey, pemOf, verifiesSignatures } from './saml-material.ts';
 import { nameField } from '../../../platform/kernel/name-field.ts';
 
 /** The fields of SSO configurations, for tenants and organizations (OP-131 to OP-134). */
@@ -72,7 +72,8 @@ export const certificateBundle = z
   .string()
   .max(PEM_CHARACTERS, conclusive)
   .overwrite(pemOf)
-  .refine(isCertificateBundle, 'must be X.509 certificates in PEM');
+  .refine(areCertificates, { error: 'must be X.509 certificates in PEM', ...conclusive })
+  .refine(isCertificateBundle, { error: 'must have RSA keys of at least 2048 bits, or EC keys', ...conclusive });
 /** Certificate authorities of a destination inside a company. */
 export const authorityCertificates = certificateBundle;
 export const providerCertificates = certificateBundle.refine(verifiesSignatures, 'must hold RSA keys');

@@ -16,16 +16,23 @@ export function pemOf(text: string): string {
  * signatures.
  */
 export function certificatesOf(text: string): readonly X509Certificate[] | undefined {
+  const certificates = parsedCertificates(text);
+  return certificates?.every(({ publicKey }) => isStrong(publicKey)) ? certificates : undefined;
+}
+
+function parsedCertificates(text: string): readonly X509Certificate[] | undefined {
   const blocks = text.match(CERTIFICATE) ?? [];
   if (blocks.length === 0 || blocks.length > MAX_CERTIFICATES || text.replaceAll(CERTIFICATE, '').trim() !== '')
     return undefined;
   try {
-    const certificates = blocks.map((block) => new X509Certificate(block));
-    return certificates.every(({ publicKey }) => isStrong(publicKey)) ? certificates : undefined;
+    return blocks.map((block) => new X509Certificate(block));
   } catch {
     return undefined;
   }
 }
+
+/** Also with keys that are too short. */
+export const areCertificates = (text: string): boolean => parsedCertificates(text) !== undefined;
 
 export const isCertificateBundle = (text: string): boolean => certificatesOf(text) !== undefined;
 
