@@ -124,6 +124,7 @@ describe.skipIf(!hasSimpleSamlPhp)('SimpleSAMLphp as the provider of a tenant', 
     const stored = await tenant.admin.put(`/api/v1/admin/sso-configs/${configId}`, {
       spSigningKey: key.privateKeyPem,
       spCertificate: key.certificatePem,
+      signRequests: true,
     });
     expect(stored.status).toBe(200);
     const browser = new PeerBrowser();

@@ -14,7 +14,7 @@ export interface AuthnRequest {
 
 /**
  * The address that a browser is redirected to for sign-in (HTTP-Redirect binding, Bindings §3.4). The request is signed
- * if the service has a key.
+ * if the service has a key for it.
  */
 export const authnRequestAddress = (provider: ServiceProvider, ssoUrl: string, request: AuthnRequest): string =>
   redirectAddress(ssoUrl, {

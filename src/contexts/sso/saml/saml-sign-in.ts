@@ -32,7 +32,7 @@ export interface SamlSignInDependencies extends EnabledConfigDependencies, SsoSi
   readonly lookups: Lookups;
 }
 
-/** The tenant's service provider, also before a provider is configured. Requests are signed whenever there is a key. */
+/** The tenant's service provider, also before a provider is configured. Logout messages are signed whenever there is a key. */
 const serviceProviderOf = (
   tenantId: TenantId,
   externalBaseUrl: string,
@@ -42,7 +42,7 @@ const serviceProviderOf = (
   acsUrl: externalBaseUrl + SAML_CALLBACK,
   sloUrl: samlLogoutUrl(externalBaseUrl, tenantId),
   nameIdFormat: nameIdFormatUrn[enabled?.config.nameIdFormat ?? 'emailAddress'],
-  signingKey: enabled?.secret ?? undefined,
+  signingKey: enabled?.config.signRequests ? (enabled.secret ?? undefined) : undefined,
   certificate: enabled?.config.spCertificate ?? undefined,
 });
 

@@ -8,9 +8,9 @@ export interface ServiceProvider {
   /** Single logout service: the address of logout messages, by redirect or form. */
   readonly sloUrl: string;
   readonly nameIdFormat: string;
-  /** PEM; requests are signed if it is set. */
+  /** PEM; requests for a sign-in are signed if it is set. */
   readonly signingKey: string | undefined;
-  /** PEM of the certificate for that key, with which the provider verifies requests. */
+  /** PEM of the certificate for our key, with which the provider verifies requests and logout messages. */
   readonly certificate: string | undefined;
 }
 

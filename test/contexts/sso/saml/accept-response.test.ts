@@ -109,6 +109,17 @@ describe('a SAML response', () => {
     expect(await refusal(xml, now - 240_000)).toBe('not_yet_valid');
   });
 
+  it('may be confirmed from an instant on, which the profile forbids and some providers send', async () => {
+    const from = (seconds: number) => (xml: string) =>
+      xml.replace(
+        '<saml:SubjectConfirmationData ',
+        `<saml:SubjectConfirmationData NotBefore="${new Date(Date.now() + seconds * 1_000).toISOString()}" `,
+      );
+    const past = inBase64(await provider.respond({ ...said, edit: from(-5) }));
+    expect((await accepted(past)).subject.nameId).toBe('ann@t1.example');
+    expect(await refusal(inBase64(await provider.respond({ ...said, edit: from(300) })))).toBe('not_yet_valid');
+  });
+
   it('names nobody by an ambiguous or invalid e-mail', async () => {
     const attribute = (values: string) => (xml: string) =>
       xml.replace(

@@ -360,6 +360,36 @@ describe('the SAML sign-in of a tenant', () => {
     });
   });
 
+  it('signs no sign-in request if it must not, and keeps its certificate in the metadata: logouts are signed', async () => {
+    const tenant = await app.newTenant();
+    await configure(tenant, {
+      spSigningKey: ours.privateKeyPem,
+      spCertificate: ours.certificatePem,
+      signRequests: false,
+    });
+    expect((await start(tenant)).headers.get('location')).not.toContain('Signature=');
+    const { text } = await app.anonymous.get(`/api/v1/auth/saml/metadata?tenant_id=${tenant.tenantId}`);
+    expect(text).toContain('AuthnRequestsSigned="false"');
+    expect(text).toContain('<ds:X509Certificate>');
+  });
+
+  it('takes a response as a form of a browser only', async () => {
+    const { samlResponse, relayState } = await comeBackAs(acme, acme.email);
+    for (const [media, raw] of [
+      [
+        'multipart/form-data; boundary=x',
+        `--x\r\ncontent-disposition: form-data; name="SAMLResponse"\r\n\r\n${samlResponse}\r\n--x--\r\n`,
+      ],
+      ['application/json', JSON.stringify({ SAMLResponse: samlResponse, RelayState: relayState })],
+    ] as const) {
+      const headers = { 'content-type': media };
+      const { status, body } = await app.anonymous.send('POST', '/api/v1/auth/saml/callback', { raw, headers });
+      const message = 'must be application/x-www-form-urlencoded, in UTF-8';
+      expect([status, body.fields]).toEqual([415, [{ field: 'Content-Type', message }]]);
+    }
+    expect((await post({ samlResponse, relayState })).status).toBe(200);
+  });
+
   it('rejects a certificate whose signatures it could not check', async () => {
     const { certificatePem } = newAuthority('elliptic', Date.now());
     const provided = {
@@ -386,8 +416,10 @@ describe('the SAML sign-in of a tenant', () => {
   });
 
   it('accepts a form with a response in it, and nothing else', async () => {
-    expect((await app.anonymous.post(CALLBACK, { SAMLResponse: 'PFI+' })).status).toBe(401);
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    expect((await app.anonymous.send('POST', CALLBACK, { raw: 'SAMLResponse=PFI%2B', headers: form })).status).toBe(
+      401,
+    );
     expect((await app.anonymous.send('POST', CALLBACK, { raw: 'RelayState=x', headers: form })).status).toBe(400);
   });
 });
