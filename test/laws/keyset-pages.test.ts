@@ -82,7 +82,7 @@ describe('a list with cursors', () => {
     await vi.waitFor(
       async () => {
         const { deliveries } = await get('/api/v1/admin/alert-notifications/deliveries?page_size=100');
-        expect(deliveries.filter(({ status }: { status: string }) => status === 'pending')).toEqual([]);
+        expect(deliveries.filter(({ state }: { state: string }) => state === 'pending')).toEqual([]);
       },
       { timeout: 20_000, interval: 100 },
     );
