@@ -1,5 +1,5 @@
 import { alert, alertStream } from '../../src/contexts/alerts/domain/alert.ts';
-import type { policyActions } from '../../src/contexts/alerts/domain/vocabulary.ts';
+import { namesPolicy, type policyActions } from '../../src/contexts/alerts/domain/vocabulary.ts';
 import { policy, policyStream } from '../../src/contexts/policies/domain/policy.ts';
 import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
@@ -31,8 +31,7 @@ export const recordAlertPolicyAction = defineCommand({
   decide(state, { alertId, action, policyId, policyName }, _context, { exists, name }) {
     if (state.status === 'none') return notFound();
     if (state.status !== 'resolved') return conflict('alert_not_resolved');
-    const needsPolicy = action === 'created' || action === 'added_to_existing';
-    if (needsPolicy && policyId === null) return invalid('policyId', 'is required for this action');
+    if (namesPolicy(action) && policyId === null) return invalid('policyId', 'is required for this action');
     if (policyId !== null && !exists) return invalid('policyId', 'is not the id of a policy');
     return accept([
       { type: 'AlertPolicyActionRecorded', data: { alertId, action, policyId, policyName: policyName ?? name } },

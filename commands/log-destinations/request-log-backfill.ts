@@ -1,6 +1,6 @@
 import { logDestination, logDestinationStream } from '../../src/contexts/log-destinations/domain/log-destination.ts';
 import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
-import { invalid, notFound } from '../../src/platform/kernel/failure.ts';
+import { invalid, notFound, refuseTogether } from '../../src/platform/kernel/failure.ts';
 
 interface RequestLogBackfill {
   readonly destinationId: string;
@@ -16,8 +16,11 @@ export const requestLogBackfill = defineCommand({
   stream: ({ destinationId }: RequestLogBackfill, { tenantId }) => logDestinationStream(tenantId, destinationId),
   decide({ destination }, { destinationId, from, to }, { id: backfillId, now }) {
     if (!destination) return notFound();
-    if (Date.parse(from) > now) return invalid('from', 'must not be in the future');
-    if (to !== null && to < from) return invalid('to', 'must not be before from');
+    const refused = refuseTogether(
+      Date.parse(from) > now ? invalid('from', 'must not be in the future') : undefined,
+      to !== null && to < from ? invalid('to', 'must not be before from') : undefined,
+    );
+    if (refused) return refused;
     return acceptWith({ backfillId }, [
       { type: 'LogBackfillRequested', data: { destinationId, backfillId, from, to } },
     ]);

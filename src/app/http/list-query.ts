@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { FailureError, invalid } from '../../platform/kernel/failure.ts';
 import type { Page } from '../../platform/kernel/query.ts';
 import { wholeNumberText, writtenAs } from './query-types.ts';
+import { ruleBetween } from '../../platform/kernel/rule-between.ts';
 
 /** Pagination of a list whose pages have at most this many rows, and this many by default. */
 export const pageQueryOf = ({ usual, max }: { readonly usual: number; readonly max: number }) => ({
@@ -68,18 +69,19 @@ export const dayQuery = moment.describe(
   "A day in the tenant's time zone as YYYY-MM-DD, or an RFC 3339 timestamp in it",
 );
 
-/**
- * For `.refine(...)`: rejects a range that ends before it starts, instead of returning an empty list. A day and a
- * moment are compared once the day is a moment (`intervalOf`).
- */
-export const isOrderedRange = ({
-  start_date,
-  end_date,
-}: {
-  start_date?: string | undefined;
-  end_date?: string | undefined;
-}): boolean => !start_date || !end_date || start_date.length !== end_date.length || start_date <= end_date;
-export const rangeOrderIssue = { path: ['start_date'], message: 'must not be after end_date' };
+interface AskedRange {
+  readonly start_date?: string | undefined;
+  readonly end_date?: string | undefined;
+}
+
+/** A day and a moment are compared once the day is a moment (`intervalOf`). */
+const isOrdered = ({ start_date: from, end_date: to }: AskedRange): boolean =>
+  !from || !to || from.length !== to.length || from <= to;
+
+/** For `.check(…)`: rejects a range that ends before it starts, instead of returning an empty list. */
+export const orderedRange = ruleBetween<AskedRange>(['start_date', 'end_date'], (range) =>
+  isOrdered(range) ? undefined : 'must not be after end_date',
+);
 
 /** The page that a query names. `cursor` is what `keysetQuery` read. */
 export function toPage(query: {

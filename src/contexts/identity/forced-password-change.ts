@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { newPassword } from './domain/password-rule.ts';
+import { newPassword, repeatedPassword } from './domain/password-rule.ts';
 import type { OneTimeToken, TokenPurpose, OneTimeTokens } from './one-time-tokens.ts';
 import { FailureError, unauthenticated } from '../../platform/kernel/failure.ts';
 import type { Logger } from 'pino';
@@ -13,10 +13,7 @@ export interface ForcedPasswordChangeDependencies {
 
 export const forcedChangeBody = z
   .object({ tempToken: z.string().min(1).max(256), newPassword, confirmPassword: z.string().max(256) })
-  .refine(({ newPassword: chosen, confirmPassword }) => chosen === confirmPassword, {
-    path: ['confirmPassword'],
-    message: 'must equal newPassword',
-  });
+  .check(repeatedPassword);
 
 export const passwordChanged = z.object({ success: z.literal(true), message: z.string() });
 

@@ -43,6 +43,12 @@ export const invalidFields = (
   const [{ field, message }] = fields;
   return { failed: true, kind: 'invalid', code, message: `validation failed: ${field}: ${message}`, fields };
 };
+/** One refusal of bad input for several, if there are any. A code that says more than the usual one counts. */
+export function refuseTogether(...refusals: readonly (Failure | undefined)[]): Failure | undefined {
+  const [first, ...others] = refusals.flatMap((refused) => refused?.fields ?? []);
+  const special = refusals.find((refused) => refused && refused.code !== 'validation_failed');
+  return first && { ...invalidFields([first, ...others]), ...(special ? { code: special.code } : {}) };
+}
 /**
  * A stored secret must only be sent to the address it was entered for. A change of the address needs the secret again,
  * or its removal.

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Failure } from '../kernel/failure.ts';
 import type { PermissionName, RoleName } from './access-words.ts';
+import type { FieldRule } from './field-rule.ts';
 import type { Fields, SecretField, Values } from './fields.ts';
 import type { Reference } from './references.ts';
 import type { Tracked, TrackedFields } from './tracked.ts';
@@ -29,8 +29,8 @@ interface Declared<Noun extends string, F extends Fields> {
   readonly fields: F;
   /** Fields that name other records of the tenant. A new id must name one that exists. */
   readonly references?: { readonly [Name in keyof F & string]?: Reference };
-  /** A rule on the record as a whole, checked before it is created or changed. */
-  readonly rule?: (values: Values<F>) => Failure | undefined;
+  /** A rule between fields, checked before a record is created or changed. */
+  readonly rule?: FieldRule<F>;
   /** Normalizes values that depend on each other. Runs before `rule`, and must not change what `rule` refuses. */
   readonly settled?: (values: Values<F>) => Values<F>;
   /** A change that silences the watch needs a fresh proof and raises an alert. */

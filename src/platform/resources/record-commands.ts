@@ -7,6 +7,7 @@ import { derivedReadModelName, type ReadModelName } from '../kernel/read-model-n
 import type { Vault } from '../vault/vault.ts';
 import type { AnyDeclared } from './declaration.ts';
 import { changedValues, defaultOf, isWritable, valuesOf, type AnyValues, type Fields } from './fields.ts';
+import { brokenRuleOf } from './field-rule.ts';
 import { capitalized } from './names.ts';
 import type { RecordState } from './record-aggregate.ts';
 import { namedIn, unknownReference, type References } from './references.ts';
@@ -40,7 +41,7 @@ export type EventsOnCreate = (id: string, values: AnyValues) => readonly DomainE
 
 /** The commands of a declared record. Logic beyond a declaration belongs in a command file of its own. */
 export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<RecordState<AnyValues>, DomainEvent>) {
-  const { noun, fields, rule, settled = (values) => values, table, toldToExtensions } = declared;
+  const { noun, fields, settled = (values) => values, table, toldToExtensions } = declared;
   const references = (declared.references ?? {}) as References;
   const own = derivedReadModelName(table);
   const freshens: readonly ReadModelName[] = toldToExtensions ? [own, 'policy_versions'] : [own];
@@ -78,7 +79,7 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
         // A retry of the same command: its record exists already.
         if (state.exists) return acceptWith({ id, values: state.values }, []);
         const values = settled({ ...facts, ...plainValues(fields, draft) }) as AnyValues;
-        const broken = rule?.(values as never);
+        const broken = brokenRuleOf(declared, values);
         return isFailure(broken)
           ? broken
           : acceptWith({ id, values }, eventsOf(id, values), { claim: recordClaims(declared, values) });
@@ -110,7 +111,7 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
         const nothing = Object.keys(changed).length === 0;
         const broken = nothing
           ? undefined
-          : (refuseMovedSecret(fields, state.values, values) ?? rule?.(values as never));
+          : (refuseMovedSecret(fields, state.values, values) ?? brokenRuleOf(declared, values));
         if (isFailure(broken)) return broken;
         const { mark, refused } = silencedBy(declared, state.values, values, { ...context, ...proofOf(input) });
         if (refused) return refused;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { defineEvents } from '../../../src/platform/kernel/event.ts';
-import { invalid } from '../../../src/platform/kernel/failure.ts';
 import { uuid } from '../../../src/platform/kernel/ids.ts';
 import { defineCollection } from '../../../src/platform/resources/collection.ts';
 import { generated, secret } from '../../../src/platform/resources/fields.ts';
@@ -36,8 +35,10 @@ export const gadgets = defineCollection({
   filters: ['kind', 'isEnabled', 'name'],
   hidden: { serial: ['viewer'] },
   showsCreator: true,
-  rule: ({ kind, pieces }) =>
-    kind === 'square' && pieces > 4 ? invalid('pieces', 'must be at most 4 when square') : undefined,
+  rule: {
+    reads: ['pieces', 'kind'],
+    broken: ({ kind, pieces }) => (kind === 'square' && pieces > 4 ? 'must be at most 4 when square' : undefined),
+  },
   tracked: tracked({
     fields: { uses: z.int().default(0), lastUsedAt: z.iso.datetime().nullable().default(null) },
     from: [gadgetUse],
@@ -65,7 +66,9 @@ export const gadgetSettings = defineSingleton({
     password: secret(undefined, { sentTo: ['server'] }),
   },
   apart: { GadgetColourChanged: { fields: ['colour'], audit: 'gadget_colour.changed' } },
-  rule: ({ limit, colour }) =>
-    colour === 'blue' && limit > 50 ? invalid('limit', 'must be at most 50 for blue') : undefined,
+  rule: {
+    reads: ['limit', 'colour'],
+    broken: ({ limit, colour }) => (colour === 'blue' && limit > 50 ? 'must be at most 50 for blue' : undefined),
+  },
   showsEditor: true,
 });

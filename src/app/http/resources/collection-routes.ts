@@ -6,6 +6,7 @@ import { uuid } from '../../../platform/kernel/ids.ts';
 import type { AnyDefinedCollection } from '../../../platform/resources/collection.ts';
 import type { AnyCollection, Verb } from '../../../platform/resources/declaration.ts';
 import { defaultOf, valuesOf, withoutDefault, type AnyValues } from '../../../platform/resources/fields.ts';
+import { withRule } from '../../../platform/resources/field-rule.ts';
 import { capitalized, inWords, snakeCase } from '../../../platform/resources/names.ts';
 import { bodySchema } from '../../../platform/resources/schemas.ts';
 import { truthText } from '../query-types.ts';
@@ -77,7 +78,7 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<Col
         ...named('create'),
         refuses: refusesOf(declared as AnyCollection, true),
         description: sentences(conflictOf(declared as AnyCollection, noun), limitOf(declared as AnyCollection)),
-        body: bodySchema(fields, 'create'),
+        body: withRule(bodySchema(fields, 'create'), declared as AnyCollection),
         status: 201,
         response: view,
         tagged,
@@ -107,7 +108,7 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<Col
           'Fields that are left out keep their values.',
           conflictOf(declared as AnyCollection, noun),
         ),
-        body: bodySchema(fields, 'change'),
+        body: withRule(bodySchema(fields, 'change'), declared as AnyCollection),
         response: view,
         tagged,
         handle: async ({ run, ask, params, body, principal }) => {

@@ -2,6 +2,7 @@ import { admin, adminReauthenticatedWhere } from '../access.ts';
 import { routeWith, type AnyRoute } from '../route.ts';
 import type { AnyValues } from '../../../platform/resources/fields.ts';
 import { inWords } from '../../../platform/resources/names.ts';
+import { withRule } from '../../../platform/resources/field-rule.ts';
 import { bodySchema } from '../../../platform/resources/schemas.ts';
 import type { AnyDefinedSingleton } from '../../../platform/resources/singleton.ts';
 import { settingsView, taggedOf } from '../../../platform/resources/views.ts';
@@ -43,7 +44,7 @@ export function singletonRoutes({
         : admin(access.write),
       summary: `Change the ${noun}`,
       description: 'Fields that are left out keep their values.',
-      body: bodySchema(declared.fields, 'change'),
+      body: withRule(bodySchema(declared.fields, 'change'), declared),
       response: view,
       tagged,
       handle: async ({ run, ask, body, principal: { reauthenticated } }) => {

@@ -28,6 +28,9 @@ export type AlertType = (typeof alertTypes)[number];
 
 export const policyActions = ['created', 'added_to_existing', 'skipped', 'advanced'] as const;
 export const policyActionSchema = z.enum(policyActions);
+/** The action is about one policy, which has to be named. */
+export const namesPolicy = (action: (typeof policyActions)[number]): boolean =>
+  action === 'created' || action === 'added_to_existing';
 
 /** Default severity of new alerts by type; a tenant may override it (choice OP-087). */
 export const defaultSeverities: Readonly<Record<AlertType, Severity>> = {

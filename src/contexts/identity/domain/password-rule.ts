@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { invalid, type Failure } from '../../../platform/kernel/failure.ts';
 import { commonPasswordReason, guessablePasswordReason } from './guessable-password.ts';
+import { ruleBetween } from '../../../platform/kernel/rule-between.ts';
 
 const LEAST_CHARACTERS = 12;
 /** Far beyond any passphrase. The time to check a password grows with the square of its length. */
@@ -28,6 +29,18 @@ export const newPassword = z
   .describe(
     '12 to 256 characters, with upper-case and lower-case letters, a digit and a special character. Refused: common passwords, even with digits, signs or look-alikes, and those based on the name, e-mail or tenant.',
   );
+
+interface RepeatedPassword {
+  readonly newPassword: unknown;
+  readonly confirmPassword?: string | undefined;
+}
+
+/** For `.check(…)` of a body: the repetition, where it is given, is the same. Also that of a weak password. */
+export const repeatedPassword = ruleBetween<RepeatedPassword>(
+  ['confirmPassword'],
+  ({ newPassword: chosen, confirmPassword = chosen }) =>
+    typeof chosen !== 'string' || confirmPassword === chosen ? undefined : 'must equal newPassword',
+);
 
 /** For passwords that people choose; generated ones are random. */
 export function refuseGuessable(field: string, password: string, known: readonly string[]): Failure | undefined {

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { invalid } from '../../../platform/kernel/failure.ts';
 import { defineCollection } from '../../../platform/resources/collection.ts';
 import { severitySchema } from '../../alerts/domain/vocabulary.ts';
 import { patternFault } from '../../../platform/patterns/linear-pattern.ts';
@@ -29,9 +28,9 @@ export const clickfixSignatures = defineCollection({
     action: z.enum(['warn', 'block']).default('warn'),
     isEnabled: z.boolean().default(true),
   },
-  rule: ({ pattern, patternType }) => {
-    const fault = patternType === 'regex' ? patternFault(pattern) : undefined;
-    return fault === undefined ? undefined : invalid('pattern', fault);
+  rule: {
+    reads: ['pattern', 'patternType'],
+    broken: ({ pattern, patternType }) => (patternType === 'regex' ? patternFault(pattern) : undefined),
   },
   filters: ['platform', 'severity', 'isEnabled'],
   most: MOST,

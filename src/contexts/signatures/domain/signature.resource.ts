@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { invalid } from '../../../platform/kernel/failure.ts';
 import { uuid } from '../../../platform/kernel/ids.ts';
 import { defineCollection } from '../../../platform/resources/collection.ts';
 import { generated } from '../../../platform/resources/fields.ts';
@@ -36,9 +35,12 @@ export const signatures = defineCollection({
     packId: generated(uuid().nullable(), () => null),
   },
   settled: (values) => ({ ...values, ...('pattern' in readPattern(values) ? readPattern(values) : {}) }),
-  rule: (values) => {
-    const read = readPattern(values);
-    return 'fault' in read ? invalid('pattern', read.fault) : undefined;
+  rule: {
+    reads: ['pattern', 'patternType', 'type'],
+    broken: (values) => {
+      const read = readPattern(values);
+      return 'fault' in read ? read.fault : undefined;
+    },
   },
   filters: ['type', 'severity', 'isEnabled', 'source'],
   most: MAX_SIGNATURES,

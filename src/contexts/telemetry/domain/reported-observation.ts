@@ -11,6 +11,7 @@ import {
   signals,
   userDecisions,
 } from './vocabulary.ts';
+import { ruleBetween } from '../../../platform/kernel/rule-between.ts';
 
 /**
  * An observation as an extension reports it (choices OP-153 … OP-158). Unknown fields are dropped; too long
@@ -145,13 +146,12 @@ export const reportedObservation = z.discriminatedUnion('kind', kinds, {
 });
 
 /** A login needs a site: without one it says nothing. */
-const placed = reportedObservation.refine(
-  ({ kind: name, domain, url }) =>
-    name !== 'credential_attempt' || domain !== null || (url !== null && webHostOf(url) !== undefined),
-  {
-    path: ['domain'],
-    message: 'is required',
-  },
+const placed = reportedObservation.check(
+  ruleBetween(['domain', 'url', 'kind'], ({ kind: name, domain, url }) =>
+    name !== 'credential_attempt' || domain !== null || (url !== null && webHostOf(url) !== undefined)
+      ? undefined
+      : 'is required',
+  ),
 );
 
 /** Parses an observation; returns the error if it is invalid. Performance matters: a batch has up to 500. */

@@ -11,14 +11,7 @@ import { securityPosture, securityPostureView } from '../../../../../queries/das
 import { intervalOf } from '../../../../../queries/settings/interval.ts';
 import { timeframes } from '../../../../contexts/alerts/domain/timeframe.ts';
 import { admin } from '../../access.ts';
-import {
-  dateRangeQuery,
-  isOrderedRange,
-  pageQueryOf,
-  paginatedView,
-  rangeOrderIssue,
-  toPage,
-} from '../../list-query.ts';
+import { dateRangeQuery, orderedRange, pageQueryOf, paginatedView, toPage } from '../../list-query.ts';
 import { route, type RouteGroup } from '../../route.ts';
 
 const base = '/api/v1/admin/alerts';
@@ -57,9 +50,7 @@ export const alertChartRoutes: RouteGroup = {
       summary: 'List alerts grouped by type and domain',
       operation: 'listAlertGroups',
       description: 'The alerts raised in the interval. Latest occurrence first, 500 groups on a page.',
-      query: z
-        .object({ ...dateRangeQuery, ...pageQueryOf({ usual: 500, max: 500 }) })
-        .refine(isOrderedRange, rangeOrderIssue),
+      query: z.object({ ...dateRangeQuery, ...pageQueryOf({ usual: 500, max: 500 }) }).check(orderedRange),
       response: z.object({ aggregates: z.array(alertAggregateView), ...paginatedView }),
       handle: async ({ ask, query }) => ask(aggregatedAlerts, { ...(await ask(intervalOf, query)), ...toPage(query) }),
     }),

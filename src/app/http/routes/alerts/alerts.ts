@@ -3,6 +3,7 @@ import { acknowledgeAlert } from '../../../../../commands/alerts/acknowledge-ale
 import { assignAlert } from '../../../../../commands/alerts/assign-alert.ts';
 import { changeAlertSeverity } from '../../../../../commands/alerts/change-alert-severity.ts';
 import { claimAlert } from '../../../../../commands/alerts/claim-alert.ts';
+import { ruleBetween } from '../../../../platform/kernel/rule-between.ts';
 import { recordAlertPolicyAction } from '../../../../../commands/alerts/record-alert-policy-action.ts';
 import { reopenAlert } from '../../../../../commands/alerts/reopen-alert.ts';
 import { resolveAlert } from '../../../../../commands/alerts/resolve-alert.ts';
@@ -16,19 +17,13 @@ import {
   alertStatuses,
   alertTypeSchema,
   policyActionSchema,
+  namesPolicy,
   severitySchema,
 } from '../../../../contexts/alerts/domain/vocabulary.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin } from '../../access.ts';
 import { keysetQuery, keysetView, withNextMark } from '../../keyset-query.ts';
-import {
-  dateRangeQuery,
-  isOrderedRange,
-  rangeOrderIssue,
-  pageQueryOf,
-  paginatedView,
-  toPage,
-} from '../../list-query.ts';
+import { dateRangeQuery, orderedRange, pageQueryOf, paginatedView, toPage } from '../../list-query.ts';
 import { route, type RouteGroup } from '../../route.ts';
 import { nameField } from '../../../../platform/kernel/name-field.ts';
 
@@ -54,7 +49,7 @@ export const alertRoutes: RouteGroup = {
           alert_type: alertTypeSchema.optional(),
           status: z.enum(alertStatuses).optional(),
         })
-        .refine(isOrderedRange, rangeOrderIssue),
+        .check(orderedRange),
       response: z.object({ alerts: z.array(alertView), ...keysetView }),
       handle: async ({ ask, query }) => {
         const { severity, alert_type: alertType, status } = query;
@@ -67,7 +62,7 @@ export const alertRoutes: RouteGroup = {
       path: `${base}/stats`,
       access: admin('alerts:read'),
       summary: 'Count alerts by status, severity and type',
-      query: z.object(dateRangeQuery).refine(isOrderedRange, rangeOrderIssue),
+      query: z.object(dateRangeQuery).check(orderedRange),
       response: z.object({
         total: z.int(),
         open: z.int(),
@@ -196,11 +191,17 @@ export const alertRoutes: RouteGroup = {
       refuses: ['alert_not_resolved'],
       description: '409 unless the alert is resolved as a true positive.',
       params,
-      body: z.object({
-        action: policyActionSchema,
-        policyId: uuid().nullish(),
-        policyName: nameField({ min: 0 }).nullish(),
-      }),
+      body: z
+        .object({
+          action: policyActionSchema,
+          policyId: uuid().nullish(),
+          policyName: nameField({ min: 0 }).nullish(),
+        })
+        .check(
+          ruleBetween(['policyId', 'action'], ({ action, policyId = null }) =>
+            policyId !== null || !namesPolicy(action) ? undefined : 'is required for this action',
+          ),
+        ),
       response: alertView,
       handle: async ({ run, ask, params: { alertID: alertId }, body }) => {
         await run(recordAlertPolicyAction, {

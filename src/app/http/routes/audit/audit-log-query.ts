@@ -4,7 +4,7 @@ import { auditLogOrder, listAuditLog } from '../../../../../queries/audit/list-a
 import { intervalOf, type Interval } from '../../../../../queries/settings/interval.ts';
 import type { EventCodec } from '../../../../platform/eventstore/codec.ts';
 import { keysetQuery, keysetView, withNextMark } from '../../keyset-query.ts';
-import { dateRangeQuery, isOrderedRange, rangeOrderIssue, toPage } from '../../list-query.ts';
+import { dateRangeQuery, orderedRange, toPage } from '../../list-query.ts';
 import type { HandlerContext } from '../../route.ts';
 
 const word = z.string().max(200).optional();
@@ -22,9 +22,7 @@ export const toAuditLogFilter = (query: AskedFilter, { from, to }: Interval): Au
   to,
 });
 
-export const auditListQuery = z
-  .object({ ...keysetQuery(auditLogOrder), ...auditLogFilterQuery })
-  .refine(isOrderedRange, rangeOrderIssue);
+export const auditListQuery = z.object({ ...keysetQuery(auditLogOrder), ...auditLogFilterQuery }).check(orderedRange);
 export const auditListResponse = z.object({ auditLogs: z.array(auditRecordView), ...keysetView });
 
 type AuditListCall = Pick<HandlerContext<unknown, z.output<typeof auditListQuery>, unknown>, 'ask' | 'query'> & {

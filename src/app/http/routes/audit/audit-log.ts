@@ -14,7 +14,7 @@ import {
 import { verifyTenant, type VerifyDependencies } from '../../../../contexts/audit/verify.ts';
 import { asCsv, asJsonArray } from '../../exported-rows.ts';
 import { sendExport } from '../../send-export.ts';
-import { isOrderedRange, rangeOrderIssue } from '../../list-query.ts';
+import { orderedRange } from '../../list-query.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import type { EventCodec } from '../../../../platform/eventstore/codec.ts';
 import type { TenantReads } from '../../../../platform/kernel/query.ts';
@@ -75,7 +75,7 @@ export const auditLogRoutes: RouteGroup<AuditLogRouteDependencies> = {
       description: 'A file in CSV or JSON, oldest first.',
       query: z
         .object({ ...auditLogFilterQuery, format: z.enum(['csv', 'json']).optional().default('json') })
-        .refine(isOrderedRange, rangeOrderIssue),
+        .check(orderedRange),
       response: { media: 'application/json', schema: z.array(auditRecordView) },
       otherMedia: ['text/csv'],
       handle: async ({ ask, query, services, principal, reply }) => {

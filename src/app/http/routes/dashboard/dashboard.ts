@@ -21,7 +21,7 @@ import { isDay } from '../../../../../queries/settings/interval.ts';
 import { tenantDays } from '../../../../../queries/settings/tenant-days.ts';
 import { ZonedDays } from '../../../../platform/time-zones/zoned-days.ts';
 import { admin } from '../../access.ts';
-import { dateRangeQuery, dayQuery, isOrderedRange, pageQueryOf, rangeOrderIssue, toPage } from '../../list-query.ts';
+import { dateRangeQuery, dayQuery, orderedRange, pageQueryOf, toPage } from '../../list-query.ts';
 import { wholeNumberText } from '../../query-types.ts';
 import { route, type AnyRoute, type RouteGroup } from '../../route.ts';
 
@@ -36,8 +36,8 @@ const wholeNumber = (maximum: number, usual: number) =>
 /** Choice OP-242. */
 const range = { ...dateRangeQuery, days: wholeNumber(MAX_DAYS, 30) };
 const limit = { limit: wholeNumber(MAX_USERS, 10) };
-const rangeQuery = z.object(range).refine(isOrderedRange, rangeOrderIssue);
-const topQuery = z.object({ ...range, ...limit }).refine(isOrderedRange, rangeOrderIssue);
+const rangeQuery = z.object(range).check(orderedRange);
+const topQuery = z.object({ ...range, ...limit }).check(orderedRange);
 
 interface Asked {
   readonly start_date?: string | undefined;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { LARGEST_REQUEST, publicPointOfRequest } from '../../../../platform/pki/certificate-request.ts';
 import type { DeviceCertificate } from '../../../../platform/pki/device-certificate.ts';
 import { pkcs12 } from '../../../../platform/pki/pkcs12.ts';
+import { ruleBetween } from '../../../../platform/kernel/rule-between.ts';
 
 /** A PKCS#10 request in PEM; its output is the public key as an uncompressed P-256 point. */
 export const certificateRequest = z
@@ -26,15 +27,15 @@ export const credentialForm = {
     .describe('`pkcs12`: the key and both certificates as one file for a certificate store. Not with `csr`.'),
 };
 
+interface CredentialForm {
+  readonly csr?: Buffer | null | undefined;
+  readonly format: 'pem' | 'pkcs12';
+}
+
 /** With a request of its own, the device has the key, and a PKCS#12 file needs it. */
-export const isFormPossible = ({
-  csr,
-  format,
-}: {
-  csr?: Buffer | null | undefined;
-  format: 'pem' | 'pkcs12';
-}): boolean => format === 'pem' || (csr ?? null) === null;
-export const IMPOSSIBLE_FORM = { path: ['format'], message: 'must be pem if csr is set: the server has no key' };
+export const possibleForm = ruleBetween<CredentialForm>(['format', 'csr'], ({ csr = null, format }) =>
+  format === 'pem' || csr === null ? undefined : 'must be pem if csr is set: the server has no key',
+);
 
 export const enrolledView = z.object({
   clientCertificate: z.string().describe('PEM.'),

@@ -24,7 +24,7 @@ import {
   type DeviceOfFingerprintDependencies,
   type EnrollmentTarget,
 } from './enrollment-target.ts';
-import { credentialForm, enrolledView, enrolledViewOf, IMPOSSIBLE_FORM, isFormPossible } from './device-credentials.ts';
+import { credentialForm, enrolledView, enrolledViewOf, possibleForm } from './device-credentials.ts';
 import { identifyDevice, type DeviceIdentityDependencies } from '../../plugins/device-identity.ts';
 import { refuseWithoutTls } from '../../confidential-request.ts';
 import { routeWith, type CallerContext, type HandlerContext, type RouteGroup } from '../../route.ts';
@@ -61,7 +61,7 @@ const enrollmentBody = z
     extensionVersion: version,
     ...credentialForm,
   })
-  .refine(isFormPossible, IMPOSSIBLE_FORM);
+  .check(possibleForm);
 
 type Open = Pick<HandlerContext<undefined, undefined, unknown, undefined, EnrollRouteDependencies>, 'run' | 'services'>;
 
@@ -170,7 +170,7 @@ export const enrollRoutes: RouteGroup<EnrollRouteDependencies> = {
       refuses: ['renewal_not_due', 'certificate_authority_missing', 'certificate_authority_not_valid'],
       description:
         'Only in the last 30 days of the current certificate (409 before), which stays valid for 24 hours. The body is optional.',
-      body: z.object(credentialForm).refine(isFormPossible, IMPOSSIBLE_FORM).nullish(),
+      body: z.object(credentialForm).check(possibleForm).nullish(),
       response: enrolledView,
       handle: ({ run, services, body, principal: { tenantId, deviceId, certificateSerial } }) =>
         services.limits.certificates.run(tenantId, async () => {

@@ -28,6 +28,7 @@ import type { AdminPrincipal } from '../../principal.ts';
 import { routeWith, type HandlerContext, type RouteGroup } from '../../route.ts';
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';
 import type { Limits } from '../../../config/limits.ts';
+import { ruleBetween } from '../../../../platform/kernel/rule-between.ts';
 
 export interface EnrollmentRouteDependencies {
   readonly config: ExtensionAddressSettings;
@@ -223,10 +224,11 @@ export const enrollmentRoutes: RouteGroup<EnrollmentRouteDependencies> = {
       refuses: ['not_found'],
       body: z
         .object({ batchId: uuid().optional(), all: z.literal(true).optional() })
-        .refine(({ batchId, all }) => (batchId === undefined) !== (all === undefined), {
-          path: ['batchId'],
-          message: 'or all is required, and not both',
-        }),
+        .check(
+          ruleBetween(['batchId', 'all'], ({ batchId, all }) =>
+            (batchId === undefined) !== (all === undefined) ? undefined : 'or all is required, and not both',
+          ),
+        ),
       response: z.object({ revoked: z.int(), remaining: z.boolean() }),
       handle: async ({ run, ask, body: { batchId } }) => {
         const tokenIds = await ask(validEnrollmentTokens, { batchId, most: MAX_REVOKED + 1 });

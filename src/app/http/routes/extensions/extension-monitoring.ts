@@ -25,7 +25,7 @@ import { uuid } from '../../../../platform/kernel/ids.ts';
 import { createdRecord } from '../../resources/collection-routes.ts';
 import { admin } from '../../access.ts';
 import { keysetQuery, keysetView, withNextMark } from '../../keyset-query.ts';
-import { dateRangeQuery, isOrderedRange, rangeOrderIssue, toPage } from '../../list-query.ts';
+import { dateRangeQuery, orderedRange, toPage } from '../../list-query.ts';
 import { truthText } from '../../query-types.ts';
 import { route, type HandlerContext, type RouteGroup } from '../../route.ts';
 
@@ -141,7 +141,7 @@ export const extensionMonitoringRoutes: RouteGroup = {
           device_id: uuid().optional(),
           user_id: uuid().optional(),
         })
-        .refine(isOrderedRange, rangeOrderIssue),
+        .check(orderedRange),
       response: z.object({ events: z.array(extensionChangeView), ...keysetView }),
       handle: async ({ ask, query }) => {
         const { extension_id: extensionId, change, device_id: deviceId, user_id: userId } = query;

@@ -6,7 +6,11 @@ import { adminUserView } from '../../../../../queries/admins/admin-user-view.ts'
 import { getAdminUser } from '../../../../../queries/admins/get-admin-user.ts';
 import { getOrgAdminAccount, orgAdminAccountView } from '../../../../../queries/organizations/org-admin-account.ts';
 import { confirmAdminPassword, type AdminSignInDependencies } from '../../../../contexts/identity/admin-sign-in.ts';
-import { newPassword, presentedPassword } from '../../../../contexts/identity/domain/password-rule.ts';
+import {
+  newPassword,
+  presentedPassword,
+  repeatedPassword,
+} from '../../../../contexts/identity/domain/password-rule.ts';
 import { passwordChanged } from '../../../../contexts/identity/forced-password-change.ts';
 import { adminEvenUnlicensed, orgReader } from '../../access.ts';
 import { actorOf } from '../../principal.ts';
@@ -43,10 +47,7 @@ export const ownAccountRoutes: RouteGroup<AdminSignInDependencies> = {
       description: 'Ends all their other sessions. 401 if the current password is wrong.',
       body: z
         .object({ currentPassword: presentedPassword, newPassword, confirmPassword: z.string().max(256).optional() })
-        .refine(({ newPassword: chosen, confirmPassword = chosen }) => chosen === confirmPassword, {
-          path: ['confirmPassword'],
-          message: 'must equal newPassword',
-        }),
+        .check(repeatedPassword),
       response: passwordChanged,
       handle: async ({ body, run, recall, ask, services, principal, request }) => {
         const { tenantId, adminId, sessionId } = principal;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { backupCodeField } from '../../../../contexts/identity/backup-codes.ts';
 import type { PresentedCode } from '../../../../contexts/identity/second-factor.ts';
 import { totpCodeField } from '../../../../contexts/identity/totp.ts';
+import { ruleBetween } from '../../../../platform/kernel/rule-between.ts';
 
 /** Either a code of the authenticator app (six digits) or a backup code, not both. */
 export const presentedCodeBody = z
@@ -10,10 +11,11 @@ export const presentedCodeBody = z
     code: totpCodeField.optional(),
     backupCode: backupCodeField.optional(),
   })
-  .refine(({ code, backupCode }) => (code === undefined) !== (backupCode === undefined), {
-    path: ['code'],
-    message: 'either code or backupCode is required',
-  });
+  .check(
+    ruleBetween(['code', 'backupCode'], ({ code, backupCode }) =>
+      (code === undefined) !== (backupCode === undefined) ? undefined : 'either code or backupCode is required',
+    ),
+  );
 
 export const presentedIn = ({ code, backupCode }: z.output<typeof presentedCodeBody>): PresentedCode =>
   code === undefined ? { backupCode: backupCode! } : { code };

@@ -7,6 +7,7 @@ import { RETRIED_AT_ONCE, type RefusedRecords } from '../../../../contexts/log-d
 import { SinkFailed } from '../../../../contexts/log-destinations/sinks/sink.ts';
 import { FailureError, notFound, unavailable } from '../../../../platform/kernel/failure.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
+import { ruleBetween } from '../../../../platform/kernel/rule-between.ts';
 import { admin, adminReauthenticated } from '../../access.ts';
 import { pageQuery } from '../../list-query.ts';
 import { instantField } from '../../list-query.ts';
@@ -40,7 +41,13 @@ export const logRedeliveryRoutes: RouteGroup<LogRedeliveryRouteDependencies> = {
       operation: 'backfillLogDestination',
       description:
         'Sends the events that were recorded from `from` to `to` (by default until now), in order, beside the live stream. Telemetry that has expired is not sent. A new request takes the place of one that is under way. `backfill` of the destination shows the progress.',
-      body: z.object({ from: instantField, to: instantField.nullish() }),
+      body: z
+        .object({ from: instantField, to: instantField.nullish() })
+        .check(
+          ruleBetween(['to', 'from'], ({ from, to = null }) =>
+            to === null || to >= from ? undefined : 'must not be before from',
+          ),
+        ),
       status: 202,
       response: z.object({ backfillId: z.uuid() }),
       handle: async ({ run, body, params }) => {

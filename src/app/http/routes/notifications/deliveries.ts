@@ -13,7 +13,7 @@ import { channelNameSchema } from '../../../../contexts/notifications/domain/mes
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin } from '../../access.ts';
 import { keysetQuery, keysetView, withNextMark } from '../../keyset-query.ts';
-import { dateRangeQuery, isOrderedRange, rangeOrderIssue, toPage } from '../../list-query.ts';
+import { dateRangeQuery, orderedRange, toPage } from '../../list-query.ts';
 import { route, type RouteGroup } from '../../route.ts';
 
 const base = '/api/v1/admin/alert-notifications/deliveries';
@@ -39,7 +39,7 @@ export const deliveryRoutes: RouteGroup = {
           state: z.enum(deliveryStates).optional(),
           alertId: uuid().optional(),
         })
-        .refine(isOrderedRange, rangeOrderIssue),
+        .check(orderedRange),
       response: z.object({ deliveries: z.array(deliveryView), ...keysetView }),
       handle: async ({ ask, query }) => {
         const { channel, state, alertId } = query;

@@ -13,6 +13,7 @@ import { FailureError, notFoundIn } from '../../../../platform/kernel/failure.ts
 import { uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
 import { admin } from '../../access.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
+import { ruleBetween } from '../../../../platform/kernel/rule-between.ts';
 
 export interface PushRuleTestRouteDependencies {
   readonly loader: AggregateReader;
@@ -47,10 +48,11 @@ export const pushRuleTestRoutes: RouteGroup<PushRuleTestRouteDependencies> = {
       refuses: ['not_found'],
       body: z
         .object({ ruleId: uuid().optional(), rule: draft.optional() })
-        .refine(({ ruleId, rule }) => (ruleId === undefined) !== (rule === undefined), {
-          path: ['rule'],
-          message: 'give either rule or ruleId',
-        }),
+        .check(
+          ruleBetween(['rule', 'ruleId'], ({ ruleId, rule }) =>
+            (ruleId === undefined) !== (rule === undefined) ? undefined : 'give either rule or ruleId',
+          ),
+        ),
       response: pushRuleTestView,
       handle: async ({ ask, services, principal: { tenantId }, body: { ruleId, rule } }) => {
         if (ruleId !== undefined) await requireRule(services.loader, tenantId, ruleId);

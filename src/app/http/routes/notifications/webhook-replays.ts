@@ -7,6 +7,7 @@ import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
 import { admin } from '../../access.ts';
 import { instantField } from '../../list-query.ts';
 import { route, type RouteGroup } from '../../route.ts';
+import { ruleBetween } from '../../../../platform/kernel/rule-between.ts';
 
 export const webhookReplayRoutes: RouteGroup = {
   area: 'alert-notifications',
@@ -27,7 +28,11 @@ export const webhookReplayRoutes: RouteGroup = {
           types: z.array(replayedTypeSchema).min(1).max(replayedTypes.length).optional(),
           dryRun: z.boolean().optional(),
         })
-        .refine(({ from, to }) => to === undefined || from <= to, { path: ['from'], message: 'must not be after to' }),
+        .check(
+          ruleBetween(['from', 'to'], ({ from, to }) =>
+            to === undefined || from <= to ? undefined : 'must not be after to',
+          ),
+        ),
       response: z
         .object({
           /** Null in a dry run. */

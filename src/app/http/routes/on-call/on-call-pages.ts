@@ -12,7 +12,7 @@ import { pageStates } from '../../../../contexts/on-call/domain/page-status.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin } from '../../access.ts';
 import { keysetQuery, keysetView, withNextMark } from '../../keyset-query.ts';
-import { dateRangeQuery, isOrderedRange, rangeOrderIssue, toPage } from '../../list-query.ts';
+import { dateRangeQuery, orderedRange, toPage } from '../../list-query.ts';
 import { route, type RouteGroup } from '../../route.ts';
 
 const base = '/api/v1/admin/on-call/pages';
@@ -36,7 +36,7 @@ export const onCallPageRoutes: RouteGroup = {
           alertId: uuid().optional(),
           scheduleId: uuid().optional(),
         })
-        .refine(isOrderedRange, rangeOrderIssue),
+        .check(orderedRange),
       response: z.object({ pages: z.array(pageView), ...keysetView }),
       handle: async ({ ask, query }) => {
         const { state, alertId, scheduleId } = query;

@@ -30,6 +30,7 @@ import { admin, adminReauthenticated, adminReauthenticatedWhere } from '../../ac
 import { deleteUnnamed, type DeleteUnnamedDependencies } from '../../delete-unnamed.ts';
 import { route, routeWith, type RouteGroup } from '../../route.ts';
 import { nameField } from '../../../../platform/kernel/name-field.ts';
+import { ruleBetween } from '../../../../platform/kernel/rule-between.ts';
 
 const base = '/api/v1/admin/on-call';
 const schedules = `${base}/schedules`;
@@ -84,10 +85,11 @@ const newSchedule = z
     escalationMinutes: escalationMinutes.default(null),
     escalationRounds: escalationRounds.default(1),
   })
-  .refine(({ rotationType: type, rotationDays: days }) => type !== 'custom' || typeof days === 'number', {
-    path: ['rotationDays'],
-    message: 'is required for a custom rotation',
-  });
+  .check(
+    ruleBetween(['rotationDays', 'rotationType'], ({ rotationType: type, rotationDays: days }) =>
+      type !== 'custom' || typeof days === 'number' ? undefined : 'is required for a custom rotation',
+    ),
+  );
 
 const changes = z.object({
   name: name.optional(),
@@ -102,13 +104,19 @@ const changes = z.object({
   escalationRounds: escalationRounds.optional(),
 });
 
-const newOverride = z.object({
-  scheduleId: uuid(),
-  adminUserId: uuid(),
-  startsAt: moment,
-  endsAt: moment,
-  reason: z.string().max(2_000).nullish(),
-});
+const newOverride = z
+  .object({
+    scheduleId: uuid(),
+    adminUserId: uuid(),
+    startsAt: moment,
+    endsAt: moment,
+    reason: z.string().max(2_000).nullish(),
+  })
+  .check(
+    ruleBetween(['endsAt', 'startsAt'], ({ startsAt, endsAt }) =>
+      startsAt < endsAt ? undefined : 'must be after startsAt',
+    ),
+  );
 
 const LONG_OVERRIDES = `the overrides of the schedule that have not ended take more than ${FREE_OVERRIDE_DAYS} days together`;
 

@@ -8,7 +8,11 @@ import { listOrgAdminSessions } from '../../../../../queries/identity/list-own-s
 import { getOrgAdmin } from '../../../../../queries/organizations/get-org-admin.ts';
 import { orgMfaStatus } from '../../../../../queries/organizations/org-mfa-status.ts';
 import { orgAdminAccounts } from '../../../../contexts/identity/account-kinds.ts';
-import { newPassword, presentedPassword } from '../../../../contexts/identity/domain/password-rule.ts';
+import {
+  newPassword,
+  presentedPassword,
+  repeatedPassword,
+} from '../../../../contexts/identity/domain/password-rule.ts';
 import { passwordChanged } from '../../../../contexts/identity/forced-password-change.ts';
 import { confirmOrgPassword, type OrgSignInDependencies } from '../../../../contexts/identity/org-sign-in.ts';
 import { orgReader, orgSelfReauthenticated } from '../../access.ts';
@@ -48,10 +52,7 @@ export const orgAccountRoutes: RouteGroup<OrgAccountRouteDependencies> = {
       description: 'Ends all their other sessions. 401 if the current password is wrong.',
       body: z
         .object({ currentPassword: presentedPassword, newPassword, confirmPassword: z.string().max(256).optional() })
-        .refine(({ newPassword: chosen, confirmPassword = chosen }) => chosen === confirmPassword, {
-          path: ['confirmPassword'],
-          message: 'must equal newPassword',
-        }),
+        .check(repeatedPassword),
       response: passwordChanged,
       handle: async ({ body, run, recall, services, principal, request }) => {
         const { tenantId, adminId, sessionId } = principal;

@@ -9,6 +9,7 @@ import { pageReturnQuery } from '../../../../contexts/sso/page-return.ts';
 import { openAccess } from '../../access.ts';
 import { routeWith, type AnyRoute } from '../../route.ts';
 import type { WithClaimHolder } from '../../../../../commands/ports.ts';
+import { ruleBetween } from '../../../../platform/kernel/rule-between.ts';
 
 export interface OrgSsoDiscoveryDependencies {
   readonly ports: WithClaimHolder;
@@ -21,10 +22,14 @@ export const ORG_SSO = '/api/v1/org/auth/sso';
 const name = z.string().trim().toLowerCase().min(1).max(253).optional();
 /** `slug` or `host` is required. If both are given, `slug` counts. */
 export const organizationQuery = { slug: name, host: name, challenge: pageReturnQuery.challenge };
-export const namesOne = ({ slug, host }: { readonly slug?: string | undefined; readonly host?: string | undefined }) =>
-  slug !== undefined || host !== undefined;
-export const neither = { path: ['slug'], message: 'or host is required' };
-const namedQuery = z.object(organizationQuery).refine(namesOne, neither);
+interface NamedOrganization {
+  readonly slug?: string | undefined;
+  readonly host?: string | undefined;
+}
+export const oneNamed = ruleBetween<NamedOrganization>(['slug', 'host'], ({ slug, host }) =>
+  (slug ?? host) === undefined ? 'or host is required' : undefined,
+);
+const namedQuery = z.object(organizationQuery).check(oneNamed);
 const availability = z.object({ ssoAvailable: z.boolean(), loginUrl: z.string().nullable() });
 
 /** Milliseconds that every response about an e-mail takes, so that the look-up's duration discloses nothing. */

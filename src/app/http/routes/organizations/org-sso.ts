@@ -38,8 +38,7 @@ import { redirect } from '../../redirect.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import { shown, signedInToOrganizationByProvider } from '../identity/sign-in-response.ts';
 import {
-  namesOne,
-  neither,
+  oneNamed,
   ORG_SSO,
   organizationQuery,
   orgSsoDiscoveryRoutes,
@@ -58,9 +57,7 @@ export interface OrgSsoRouteDependencies
 
 const route = routeWith<OrgSsoRouteDependencies>();
 
-const loginQuery = z
-  .object({ ...organizationQuery, ...reauthenticationQuery, login_hint: loginHint })
-  .refine(namesOne, neither);
+const loginQuery = z.object({ ...organizationQuery, ...reauthenticationQuery, login_hint: loginHint }).check(oneNamed);
 /** The organization named in a state, if it exists with SSO. A caller can put any id into a state. */
 async function believedOrganization(services: OrgSsoRouteDependencies, state: string): Promise<TenantId | undefined> {
   const claimed = claimedOwner(state);

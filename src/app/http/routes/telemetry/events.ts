@@ -11,7 +11,7 @@ import { hostField } from '../../../../platform/web-addresses/host-field.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
 import { admin } from '../../access.ts';
 import { keysetQuery, keysetView, withNextMark } from '../../keyset-query.ts';
-import { dateRangeQuery, isOrderedRange, rangeOrderIssue, toPage } from '../../list-query.ts';
+import { dateRangeQuery, orderedRange, toPage } from '../../list-query.ts';
 import { route, type AnyRoute, type RouteGroup } from '../../route.ts';
 
 const base = '/api/v1/admin/events';
@@ -32,7 +32,7 @@ const list = (path: string, kind: ObservationFilter['kind'], summary: string): A
         device_id: uuid().optional(),
         domain: hostField().optional(),
       })
-      .refine(isOrderedRange, rangeOrderIssue),
+      .check(orderedRange),
     response: z.object({ events: z.array(observationView), ...keysetView }),
     handle: async ({ ask, query }) => {
       const { user_id: userId, device_id: deviceId, domain } = query;
@@ -52,7 +52,7 @@ export const eventRoutes: RouteGroup = {
       summary: 'Count telemetry by kind and day',
       description:
         "What was reported of the interval, in whole quarters of an hour: `from` and `to` say which. Days are those of the tenant's time zone. Events of deleted employees and events past their retention count here, and are not listed.",
-      query: z.object(dateRangeQuery).refine(isOrderedRange, rangeOrderIssue),
+      query: z.object(dateRangeQuery).check(orderedRange),
       response: telemetryStatsView,
       handle: async ({ ask, query }) => ask(telemetryStats, await ask(intervalOf, query)),
     }),

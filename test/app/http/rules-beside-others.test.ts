@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { sharedApp } from '../../dsl/app.ts';
+import type { Client } from '../../dsl/http-client.ts';
+
+describe('rules between fields are named beside other wrong fields:', () => {
+  let admin: Client;
+  let anonymous: Client;
+  beforeAll(async () => {
+    const app = await sharedApp();
+    ({ admin } = await app.newTenant());
+    ({ anonymous } = app);
+  });
+
+  const base = '/api/v1/admin';
+  it.each<[string, string, object, string[]]>([
+    ['one of two codes', '/api/v1/auth/mfa/verify', {}, ['mfaToken', 'code']],
+    ['the same, with another type', '/api/v1/auth/mfa/verify', { mfaToken: 5 }, ['mfaToken', 'code']],
+    [
+      'the repetition of a short password',
+      `${base}/change-password`,
+      { currentPassword: 'long enough', newPassword: 'short', confirmPassword: 'other' },
+      ['newPassword', 'confirmPassword'],
+    ],
+    [
+      'the repetition, where the old one is missing',
+      `${base}/change-password`,
+      { newPassword: 'Correct-Horse-9!', confirmPassword: 'other' },
+      ['currentPassword', 'confirmPassword'],
+    ],
+    [
+      'a custom rotation',
+      `${base}/on-call/schedules`,
+      { name: '', rotationType: 'custom', participants: [randomUUID()] },
+      ['name', 'rotationDays'],
+    ],
+    [
+      'an end before its start',
+      `${base}/on-call/overrides`,
+      { scheduleId: 'x', adminUserId: randomUUID(), startsAt: '2026-02-01T00:00:00Z', endsAt: '2026-01-01T00:00:00Z' },
+      ['scheduleId', 'endsAt'],
+    ],
+    ['one of two ways', `${base}/enrollment/tokens/revoke`, { batchId: randomUUID(), all: true }, ['batchId']],
+    ['the rule or its id', `${base}/alert-notifications/push-rules/test`, {}, ['rule']],
+    [
+      'the range of a replay',
+      `${base}/alert-notifications/webhooks/replay`,
+      { from: '2026-02-01T00:00:00Z', to: '2026-01-01T00:00:00Z', dryRun: 5 },
+      ['dryRun', 'from'],
+    ],
+    [
+      'the range of a backfill',
+      `${base}/integrations/log-destinations/${randomUUID()}/backfill`,
+      { from: '2026-02-01T00:00:00Z', to: '2026-01-01T00:00:00Z' },
+      ['to'],
+    ],
+    [
+      'the pattern of a signature',
+      `${base}/signatures`,
+      { name: '', type: 'url', pattern: '(', patternType: 'regex' },
+      ['name', 'pattern'],
+    ],
+    [
+      'the pattern of a ClickFix signature',
+      `${base}/clickfix-signatures`,
+      { name: '', pattern: '(', patternType: 'regex' },
+      ['name', 'pattern'],
+    ],
+    [
+      'the contradictions of a rollout',
+      `${base}/extension-rollouts`,
+      { version: '2.0', rollbackVersion: '2.0', browserType: 5, stages: [{ percent: 50 }, { percent: 10 }, {}] },
+      ['browserType', 'stages.1.percent', 'stages.2.percent', 'rollbackVersion'],
+    ],
+  ])('%s', async (_what, path, body, fields) => {
+    const client = path.startsWith(base) ? admin : anonymous;
+    const refused = await client.post(path, body);
+    expect([refused.status, (refused.body.fields ?? []).map(({ field }: { field: string }) => field)]).toEqual([
+      400,
+      expect.arrayContaining(fields),
+    ]);
+    expect(refused.body.fields).toHaveLength(fields.length);
+  });
+
+  it('the policy of an action', async () => {
+    const refused = await admin.put(`${base}/alerts/${randomUUID()}/policy-action`, {
+      action: 'created',
+      policyName: 5,
+    });
+    expect(refused.body.fields.map(({ field }: { field: string }) => field)).toEqual(['policyName', 'policyId']);
+  });
+
+  it('the range of a list', async () => {
+    const refused = await admin.get(`${base}/alerts?start_date=2026-02-01&end_date=2026-01-01&page=x`);
+    expect(refused.body.fields.map(({ field }: { field: string }) => field).sort()).toEqual(['page', 'start_date']);
+  });
+});
